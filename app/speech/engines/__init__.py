@@ -1,0 +1,1 @@
+"""One module per engine behind the ports; `build` makes them from settings."""

@@ -1,0 +1,274 @@
+"""What the rest of Parley knows about speech: frozen values and narrow Protocols, and no engine.
+
+Units: times are seconds (float) from the start of the audio they belong to; audio is signed 16-bit
+little-endian mono PCM. Engines raise `app.errors.GatewayError(message, retryable)` and nothing else.
+"""
+
+import io
+import wave
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+SPEECH_RATE = 16_000
+"""Samples per second of audio that is fed piece by piece; `Transcriber.transcribe` takes any rate."""
+SAMPLE_BYTES = 2
+
+Role = Literal["agent", "user"]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One spoken word; `confidence` is 0..1 where the engine gives one."""
+
+    word: str
+    start: float
+    end: float
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One turn of the talk on the recording's clock.
+
+    `words` is empty where nothing measured their times (typed answers, engines without word times).
+    `question_index` is the script question it belongs to; None for intro, outro and small talk.
+    """
+
+    role: Role
+    content: str
+    words: tuple[Word, ...]
+    start: float
+    end: float
+    question_index: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What a recogniser understood; word times count from the start of the given audio."""
+
+    text: str
+    words: tuple[Word, ...]
+    engine: str
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """Speech to be played; `fell_back` says that the preferred engine failed and another one served."""
+
+    pcm: bytes
+    rate: int
+    words: tuple[Word, ...]
+    engine: str
+    fell_back: bool = False
+
+    @property
+    def duration(self) -> float:
+        """Seconds of audio."""
+        return len(self.pcm) / (SAMPLE_BYTES * self.rate)
+
+    def to_wav(self) -> bytes:
+        """The same samples as a WAV file."""
+        file = io.BytesIO()
+        with wave.open(file, "wb") as wav:
+            wav.setnchannels(1)
+            wav.setsampwidth(SAMPLE_BYTES)
+            wav.setframerate(self.rate)
+            wav.writeframes(self.pcm)
+        return file.getvalue()
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """All that an interviewer may know when it decides whether to ask on.
+
+    `answer` is everything said to `question` so far; `asked` are the follow-ups already put, of at most `limit`.
+    """
+
+    question: str
+    answer: str
+    language: str = "en-US"
+    asked: tuple[str, ...] = ()
+    limit: int = 1
+    flow_title: str = ""
+    org_name: str = ""
+    additional_info: str | None = None
+    additional_instructions: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """The interviewer's judgement: what to ask next, or None to go on; `repeat` = the candidate asked to hear it again."""
+
+    text: str | None = None
+    repeat: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The contract's seven scores, 0..5 with one decimal; None means not assessed."""
+
+    communication: float | None = None
+    motivation: float | None = None
+    skills: float | None = None
+    language_vocabulary_and_expression: float | None = None
+    language_grammar_and_structure: float | None = None
+    language_fluency_and_pace: float | None = None
+    language_comprehension: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One segment as text alone: what a judge may see of it. `index` is its place in the transcript."""
+
+    index: int
+    role: Role
+    content: str
+    question_index: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What an analyst reads: text, never sound, times or faces. Transcript and documents are data, not orders."""
+
+    questions: tuple[str, ...]
+    passages: tuple[Passage, ...]
+    language: str = "en-US"
+    title: str = ""
+    org_name: str = ""
+    additional_info: str | None = None
+    documents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Words of the candidate that carry a judgement, and the segment they stand in."""
+
+    text: str
+    segment_index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One score (a field name of `Scores`) as an analyst gave it, before Parley's checks and caps."""
+
+    score: str
+    value: float | None
+    reason: str = ""
+    quotes: tuple[Quote, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """All that was judged and by what `method`, such as `script` or `chat:<model>`."""
+
+    method: str
+    judged: tuple[Judged, ...] = ()
+
+
+class Transcriber(Protocol):
+    """Turns speech into text. Streaming is an advantage only: `finish` falls back to the whole audio."""
+
+    @property
+    def name(self) -> str:
+        """The engine or engines, in order."""
+        ...
+
+    def supports(self, language: str) -> bool:
+        """Whether this language of the interface can be recognised."""
+        ...
+
+    def transcribe(self, pcm: bytes, *, rate: int, language: str) -> Heard:
+        """Recognise one whole answer."""
+        ...
+
+    def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None:
+        """Hand over piece `number` of utterance `key` (16 kHz) while it is spoken; never blocks, never raises.
+
+        The smallest number given first marks the start; pieces may come twice or in another order.
+        """
+        ...
+
+    def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:
+        """The text of pieces `first..last`; `pcm()` gives them as one piece of 16 kHz audio if they must be read again."""
+        ...
+
+    def drop(self, key: str) -> None:
+        """Forget an utterance that will not be finished."""
+        ...
+
+    def close(self) -> None:
+        """End processes and connections; a closed gateway is not used again."""
+        ...
+
+
+class Speaker(Protocol):
+    """Turns text into speech."""
+
+    @property
+    def name(self) -> str:
+        """The engine or engines, in order."""
+        ...
+
+    def supports(self, language: str) -> bool:
+        """Whether this language of the interface can be spoken; if not, show the text instead."""
+        ...
+
+    def speak(self, text: str, *, voice_id: str | None, language: str, remember: bool = False) -> Spoken:
+        """Speak `text`. `remember` keeps the result for the next time: never for text with a candidate's data."""
+        ...
+
+    def close(self) -> None:
+        """End processes and connections; a closed gateway is not used again."""
+        ...
+
+
+class Interviewer(Protocol):
+    """Supplies words and a judgement; the script decides what happens and bounds how often."""
+
+    @property
+    def name(self) -> str:
+        """The engine, such as `script` or `chat:<model>`."""
+        ...
+
+    def decide(self, exchange: Exchange) -> FollowUp:
+        """What to ask after this answer, if anything."""
+        ...
+
+    def close(self) -> None:
+        """End connections."""
+        ...
+
+
+class Analyst(Protocol):
+    """Reads a finished interview."""
+
+    @property
+    def name(self) -> str:
+        """The engine, such as `script` or `chat:<model>`."""
+        ...
+
+    def summarize(self, material: Material) -> str | None:
+        """A short summary of what the candidate said."""
+        ...
+
+    def judge(self, material: Material, *, scores: tuple[str, ...]) -> Judgement:
+        """Judge the named fields of `Scores` from text alone, each with the candidate's own words as quotes."""
+        ...
+
+    def close(self) -> None:
+        """End connections."""
+        ...
+
+
+class Store(Protocol):
+    """Where remembered speech is kept: bytes under a key of letters, digits, `/`, `-` and `.`."""
+
+    def get(self, key: str) -> bytes | None:
+        """The bytes, or None where nothing is kept."""
+        ...
+
+    def put(self, key: str, data: bytes) -> None:
+        """Keep the bytes."""
+        ...
