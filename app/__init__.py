@@ -1,0 +1,64 @@
+"""Parley: voice interviews that anyone can run. This module puts the application together and knows every room."""
+
+from __future__ import annotations
+
+import logging
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flask import Flask
+
+if TYPE_CHECKING:
+    from app.gateways import Gateways
+    from app.queue import Bell
+    from app.settings import Settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+ROOMS_WITH_PAGES = ("accounts", "flows", "webhooks", "candidates", "recordings", "interviews", "voice")
+ROOMS_WITH_API = ("accounts", "flows", "interviews")
+
+
+def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Bell | None = None) -> Flask:
+    """The application. Tests hand in gateways and a bell of their own; processes take what the settings name."""
+    # Imported here, so that one module of a room can be used (and tested) without loading all the others.
+    from app import gateways as built
+    from app.db import db, prepare
+    from app.web import api, errors, pages, security, templating
+
+    app = Flask("app", root_path=str(ROOT), template_folder="templates", static_folder="static")
+    app.config.update(_configuration(settings))
+    app.extensions["parley.settings"] = settings
+    app.extensions["parley.gateways"] = gateways or built.build(settings)
+    app.extensions["parley.bell"] = bell or _bell(settings)
+    db.init_app(app)
+    with app.app_context():
+        prepare(db.engine)
+    for part in (errors, security, templating, pages):
+        part.register(app)
+    rest = api.Api(app)
+    for room in ROOMS_WITH_API:
+        rest.register_blueprint(import_module(f"app.{room}.api").blp)
+    for room in ROOMS_WITH_PAGES:
+        app.register_blueprint(import_module(f"app.{room}.pages").pages)
+    return app
+
+
+def _configuration(settings: Settings) -> dict[str, object]:
+    from app.db import engine_options
+
+    return {
+        "SECRET_KEY": settings.secret_key,
+        "SQLALCHEMY_DATABASE_URI": settings.database_url,
+        "SQLALCHEMY_ENGINE_OPTIONS": engine_options(settings.database_url),
+    }
+
+
+def _bell(settings: Settings) -> Bell:
+    from app import queue
+
+    if not settings.redis_url:
+        logging.getLogger(__name__).warning("no REDIS_URL: workers are woken by their own clock only")
+        return queue.SilentBell()
+    return queue.RedisBell(queue.connect(settings.redis_url))

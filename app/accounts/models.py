@@ -1,0 +1,166 @@
+"""Rows of organizations, their teams and people, and what lets someone in. Secrets are kept as hashes only."""
+
+import enum
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.db import Base, CreatedAt, Id, Ref, one_of
+
+
+class Role(enum.StrEnum):
+    """What a member may do: administrators also revoke recordings, replay webhooks, and manage people and keys."""
+
+    ADMIN = "admin"
+    RECRUITER = "recruiter"
+    VIEWER = "viewer"
+
+
+class Organization(Base):
+    """A customer. ``interview_seq`` hands out the dense numbers by which lists of interviews are paged."""
+
+    __tablename__ = "organization"
+
+    id: Mapped[Id]
+    name: Mapped[str] = mapped_column(sa.String(300))
+    created_at: Mapped[CreatedAt]
+    interview_seq: Mapped[int] = mapped_column(default=0)
+    assess_language: Mapped[bool] = mapped_column(default=True)
+    disabled_at: Mapped[datetime | None]
+
+
+class Installation(Base):
+    """At most one row, written with the first organization: the database itself lets only one first set-up win."""
+
+    __tablename__ = "installation"
+    __table_args__ = (sa.CheckConstraint("id = 1", name="only_one"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
+    created_at: Mapped[CreatedAt]
+
+
+class Team(Base):
+    """A part of an organization; flows and interviews belong to one."""
+
+    __tablename__ = "team"
+    __table_args__ = (sa.Index(None, "organization_id", "created_at", "id"),)
+
+    id: Mapped[Id]
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
+    name: Mapped[str] = mapped_column(sa.String(300))
+    created_at: Mapped[CreatedAt]
+    interview_seq: Mapped[int] = mapped_column(default=0)
+
+    organization: Mapped[Organization] = relationship()
+
+
+class TeamMember(Base):
+    """A person who works with candidates. The address is the login name, so it is unique, in lower case."""
+
+    __tablename__ = "team_member"
+
+    id: Mapped[Id]
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"), index=True)
+    email: Mapped[str] = mapped_column(sa.String(320), unique=True)
+    full_name: Mapped[str | None] = mapped_column(sa.String(300))
+    role: Mapped[Role] = mapped_column(one_of(Role), default=Role.RECRUITER)
+    password_hash: Mapped[str | None] = mapped_column(sa.String(200))
+    created_at: Mapped[CreatedAt]
+    disabled_at: Mapped[datetime | None]
+
+    organization: Mapped[Organization] = relationship()
+    teams: Mapped[list[Team]] = relationship(secondary="team_membership", order_by="Team.created_at")
+
+
+class TeamMembership(Base):
+    """Which teams a member belongs to."""
+
+    __tablename__ = "team_membership"
+
+    team_id: Mapped[Ref] = mapped_column(sa.ForeignKey("team.id"), primary_key=True)
+    member_id: Mapped[Ref] = mapped_column(sa.ForeignKey("team_member.id"), primary_key=True, index=True)
+
+
+class Login(Base):
+    """One signed-in browser. The cookie holds 256 random bits; here lies their SHA-256."""
+
+    __tablename__ = "login"
+
+    id: Mapped[Id]
+    member_id: Mapped[Ref] = mapped_column(sa.ForeignKey("team_member.id"), index=True)
+    token_hash: Mapped[str] = mapped_column(sa.String(64), unique=True)
+    created_at: Mapped[CreatedAt]
+    seen_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
+    address: Mapped[str | None] = mapped_column(sa.String(64))
+    browser: Mapped[str | None] = mapped_column(sa.String(200))
+
+    member: Mapped[TeamMember] = relationship()
+
+
+class LoginFailure(Base):
+    """A failed sign-in, kept in the database so that throttling outlives Redis. ``account`` is a hash of the address."""
+
+    __tablename__ = "login_failure"
+    __table_args__ = (sa.Index(None, "account", "at"), sa.Index(None, "address", "at"))
+
+    id: Mapped[Id]
+    account: Mapped[str] = mapped_column(sa.String(64))
+    address: Mapped[str] = mapped_column(sa.String(64))
+    at: Mapped[CreatedAt]
+
+
+class ApiKey(Base):
+    """A bearer key of ``/v1``: HMAC-SHA256 with a pepper that is not in the database; shown once, at birth."""
+
+    __tablename__ = "api_key"
+
+    id: Mapped[Id]
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"), index=True)
+    name: Mapped[str] = mapped_column(sa.String(300))
+    key_hash: Mapped[str] = mapped_column(sa.String(64), unique=True)
+    last4: Mapped[str] = mapped_column(sa.String(4))
+    created_at: Mapped[CreatedAt]
+    created_by_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
+    expires_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+    last_used_at: Mapped[datetime | None]
+    last_address: Mapped[str | None] = mapped_column(sa.String(64))
+
+    organization: Mapped[Organization] = relationship()
+
+
+class IdempotentCall(Base):
+    """The first answer to a POST with an ``Idempotency-Key``, replayed for 24 h to whoever repeats the call."""
+
+    __tablename__ = "idempotent_call"
+    __table_args__ = (sa.UniqueConstraint("organization_id", "route", "key"),)
+
+    id: Mapped[Id]
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
+    route: Mapped[str] = mapped_column(sa.String(200))
+    key: Mapped[str] = mapped_column(sa.String(255))
+    body_hash: Mapped[str] = mapped_column(sa.String(64))
+    status: Mapped[int | None]
+    body: Mapped[bytes | None] = mapped_column(sa.LargeBinary)
+    created_at: Mapped[CreatedAt] = mapped_column(index=True)
+
+
+class AuditEntry(Base):
+    """Who did what, append-only; each row carries the hash of the one before it in its organization."""
+
+    __tablename__ = "audit_entry"
+    __table_args__ = (sa.UniqueConstraint("organization_id", "number"),)
+
+    id: Mapped[Id]
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
+    number: Mapped[int]
+    at: Mapped[CreatedAt]
+    member_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
+    action: Mapped[str] = mapped_column(sa.String(100))
+    subject: Mapped[str] = mapped_column(sa.String(100))
+    details: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    hash: Mapped[str] = mapped_column(sa.String(64))

@@ -1,0 +1,1 @@
+"""People in the pipeline of a recruitment flow."""

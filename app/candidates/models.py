@@ -1,0 +1,64 @@
+"""Rows of candidates, the statuses of an organization's pipeline, and every change of status."""
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.accounts.models import TeamMember
+from app.db import Base, CreatedAt, Id, Ref
+from app.flows.models import InterviewFlow
+
+
+class PipelineStatus(Base):
+    """A column of the pipeline; every organization starts with six."""
+
+    __tablename__ = "pipeline_status"
+    __table_args__ = (sa.UniqueConstraint("organization_id", "name"),)
+
+    id: Mapped[Id]
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
+    name: Mapped[str] = mapped_column(sa.String(100))
+    position: Mapped[int]
+
+
+class Candidate(Base):
+    """One person in the pipeline of one recruitment flow; several interviews of the same address are one candidate."""
+
+    __tablename__ = "candidate"
+    __table_args__ = (
+        sa.UniqueConstraint("flow_id", "email"),
+        sa.Index(None, "organization_id", "created_at", "id"),
+        sa.Index(None, "flow_id", "status", "created_at"),
+    )
+
+    id: Mapped[Id]
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
+    team_id: Mapped[Ref] = mapped_column(sa.ForeignKey("team.id"))
+    flow_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview_flow.id"))
+    email: Mapped[str] = mapped_column(sa.String(320))
+    first_name: Mapped[str | None] = mapped_column(sa.String(300))
+    last_name: Mapped[str | None] = mapped_column(sa.String(300))
+    status: Mapped[str] = mapped_column(sa.String(100), default="invited")
+    status_changes: Mapped[int] = mapped_column(default=0)
+    assigned_recruiter_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
+    created_at: Mapped[CreatedAt]
+
+    flow: Mapped[InterviewFlow] = relationship()
+    assigned_recruiter: Mapped[TeamMember | None] = relationship()
+
+
+class StatusChange(Base):
+    """One real move, numbered per candidate; ``by_id`` is null when the product moved the candidate."""
+
+    __tablename__ = "status_change"
+    __table_args__ = (sa.UniqueConstraint("candidate_id", "number"),)
+
+    id: Mapped[Id]
+    candidate_id: Mapped[Ref] = mapped_column(sa.ForeignKey("candidate.id"))
+    number: Mapped[int]
+    previous: Mapped[str] = mapped_column(sa.String(100))
+    new: Mapped[str] = mapped_column(sa.String(100))
+    by_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
+    at: Mapped[CreatedAt]
+    note: Mapped[str | None] = mapped_column(sa.Text)
+
+    by: Mapped[TeamMember | None] = relationship()

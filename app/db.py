@@ -1,0 +1,132 @@
+"""The database, SQLite or PostgreSQL: engine, transactions, constraint names, and the column types all rooms use.
+
+Nothing outside this module, ``claims`` and ``migrations/env.py`` knows which of the two is running.
+"""
+
+import enum
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import sqlalchemy as sa
+from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy import event
+from sqlalchemy.engine import Connection, Dialect, Engine
+from sqlalchemy.orm import DeclarativeBase, mapped_column, registry
+
+from app import clock
+
+_reading: ContextVar[bool] = ContextVar("reading", default=False)
+
+BUSY_SECONDS = 30
+"""How long SQLite waits for its one writer before it gives up."""
+
+
+class Moment(sa.types.TypeDecorator[datetime]):
+    """A moment in UTC. SQLite keeps no zone, so it is taken off on the way in and put back on the way out."""
+
+    impl = sa.DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a moment needs a time zone")
+        in_utc = value.astimezone(UTC)
+        return in_utc.replace(tzinfo=None) if dialect.name == "sqlite" else in_utc
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+_metadata = sa.MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+class Base(DeclarativeBase):
+    """Parent of every row. Constraints have names, so that migrations can change them on both databases."""
+
+    registry = registry(
+        metadata=_metadata,
+        type_annotation_map={datetime: Moment(), dict[str, Any]: sa.JSON(), list[str]: sa.JSON()},
+    )
+    metadata = _metadata
+
+
+def new_id() -> str:
+    """A random UUID version 4 in lower case: ids appear in addresses and answers, so none may be guessed."""
+    return str(uuid.uuid4())
+
+
+def one_of(states: type[enum.StrEnum]) -> sa.Enum:
+    """Column type for a fixed set of words: text with a CHECK constraint, on both databases."""
+    return sa.Enum(
+        states, native_enum=False, create_constraint=True, length=32, name=states.__name__.lower(),
+        values_callable=lambda members: [member.value for member in members],
+    )  # fmt: skip
+
+
+Id = Annotated[str, mapped_column(sa.String(36), primary_key=True, default=new_id)]
+Ref = Annotated[str, mapped_column(sa.String(36))]
+CreatedAt = Annotated[datetime, mapped_column(Moment(), default=lambda: clock.now())]
+
+db = SQLAlchemy(model_class=Base, session_options={"join_transaction_mode": "create_savepoint"})
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Begin transactions as readers: on SQLite they then never wait for the one writer."""
+    token = _reading.set(True)
+    try:
+        yield
+    finally:
+        _reading.reset(token)
+
+
+def set_reading(value: bool) -> None:  # noqa: FBT001 - one switch, named by the function
+    """The same for an edge that cannot wrap its work in a block; the edge sets it anew for every request."""
+    _reading.set(value)
+
+
+def engine_options(url: str) -> dict[str, Any]:
+    """Pool and driver settings for ``url``. Statements on PostgreSQL end after 5 s, waits for locks after 3 s."""
+    if url.startswith("sqlite"):
+        return {"pool_size": 64, "max_overflow": 64, "connect_args": {"timeout": BUSY_SECONDS, "isolation_level": None}}
+    timeouts = "-c statement_timeout=30000 -c lock_timeout=3000 -c idle_in_transaction_session_timeout=60000"
+    return {
+        "pool_size": 20, "max_overflow": 20, "pool_timeout": 3, "pool_pre_ping": True,
+        "connect_args": {"connect_timeout": 2, "options": timeouts},
+    }  # fmt: skip
+
+
+def prepare(engine: Engine) -> None:
+    """Hang the SQLite habits on an engine: WAL, foreign keys, durable commits, IMMEDIATE wherever an edge writes."""
+    if engine.dialect.name != "sqlite":
+        return
+    event.listen(engine, "connect", _on_connect)
+    event.listen(engine, "begin", _on_begin)
+
+
+def _on_connect(connection: Any, _record: object) -> None:
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=wal", "synchronous=full", "foreign_keys=on", f"busy_timeout={BUSY_SECONDS * 1000}"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _on_begin(connection: Connection) -> None:
+    # A transaction that begins as a reader and then writes gets "locked" at once, whatever the busy time-out says.
+    connection.exec_driver_sql("BEGIN" if _reading.get() else "BEGIN IMMEDIATE")

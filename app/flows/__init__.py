@@ -1,0 +1,1 @@
+"""Interview flows: the scripts that organizations write."""

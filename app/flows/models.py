@@ -1,0 +1,79 @@
+"""Rows of interview flows, with the allowed values of the public interface."""
+
+import enum
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.accounts.models import Organization, Team
+from app.claims import Claimable
+from app.db import Base, CreatedAt, Id, Ref, one_of
+
+
+class FlowStatus(enum.StrEnum):
+    """``archived`` flows have been deleted; they stay readable."""
+
+    OPEN = "open"
+    CLOSED = "closed"
+    ARCHIVED = "archived"
+
+
+class InterviewType(enum.StrEnum):
+    """Only interviews of type ``recruitment`` with an address appear on the platform."""
+
+    RECRUITMENT = "recruitment"
+    GENERAL = "general"
+
+
+class SpeechState(enum.StrEnum):
+    """Whether the script has been spoken into the cache, so that no interview waits for a voice."""
+
+    PENDING = "pending"
+    PREPARING = "preparing"
+    READY = "ready"
+    FAILED = "failed"
+
+
+class InterviewFlow(Claimable, Base):
+    """A script of questions and how it is to be asked. Claimed (``speech_state``) by the job that speaks it."""
+
+    __tablename__ = "interview_flow"
+    __table_args__ = (
+        sa.Index(None, "organization_id", "created_at", "id"),
+        sa.Index(None, "team_id", "created_at", "id"),
+        sa.Index("ix_interview_flow_speech", "speech_state", "lease_until"),
+    )
+
+    id: Mapped[Id]
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
+    team_id: Mapped[Ref] = mapped_column(sa.ForeignKey("team.id"))
+    created_at: Mapped[CreatedAt]
+    changed_at: Mapped[CreatedAt]
+    org_name: Mapped[str] = mapped_column(sa.String(300))
+    title: Mapped[str] = mapped_column(sa.String(300))
+    status: Mapped[FlowStatus] = mapped_column(one_of(FlowStatus), default=FlowStatus.OPEN)
+    questions: Mapped[list[str]]
+    voice_id: Mapped[str | None] = mapped_column(sa.String(32))
+    language: Mapped[str | None] = mapped_column(sa.String(8))
+    company_logo_url: Mapped[str | None] = mapped_column(sa.Text)
+    logo_key: Mapped[str | None] = mapped_column(sa.String(200))
+    additional_info: Mapped[str | None] = mapped_column(sa.Text)
+    additional_instructions: Mapped[str | None] = mapped_column(sa.Text)
+    interview_type: Mapped[InterviewType | None] = mapped_column(one_of(InterviewType))
+    is_video_enabled: Mapped[bool | None]
+    is_doc_upload_enabled: Mapped[bool | None]
+    redirect_url: Mapped[str | None] = mapped_column(sa.Text)
+    webhook_url: Mapped[str | None] = mapped_column(sa.Text)
+    webhook_secret_sealed: Mapped[str | None] = mapped_column(sa.Text)
+    intro: Mapped[str | None] = mapped_column(sa.Text)
+    outro: Mapped[str | None] = mapped_column(sa.Text)
+    preamble_video_url: Mapped[str | None] = mapped_column(sa.Text)
+    preamble_video_key: Mapped[str | None] = mapped_column(sa.String(200))
+    preamble_video_type: Mapped[str | None] = mapped_column(sa.String(50))
+    assess_language: Mapped[bool | None]
+    follow_up_limit: Mapped[int] = mapped_column(default=1)
+    time_limit_minutes: Mapped[int | None]
+    speech_state: Mapped[SpeechState] = mapped_column(one_of(SpeechState), default=SpeechState.PENDING)
+
+    organization: Mapped[Organization] = relationship()
+    team: Mapped[Team] = relationship()

@@ -1,0 +1,47 @@
+"""The objects that talk to something slow or outside, built once per process from the settings."""
+
+from dataclasses import dataclass
+
+from flask import current_app
+
+from app.outbound import Outbound
+from app.settings import Settings
+from app.speech.build import build_analyst, build_interviewer, build_speaker, build_transcriber
+from app.speech.ports import Analyst, Interviewer, Speaker, Transcriber
+from app.storage import Storage, build_storage
+
+
+@dataclass(frozen=True, slots=True)
+class Gateways:
+    """Hears, speaks, asks, judges, keeps files, and calls customers."""
+
+    transcriber: Transcriber
+    speaker: Speaker
+    interviewer: Interviewer
+    analyst: Analyst
+    storage: Storage
+    http: Outbound
+
+    def close(self) -> None:
+        """End the engines' own processes."""
+        for part in (self.transcriber, self.speaker, self.interviewer, self.analyst):
+            part.close()
+
+
+def build(settings: Settings) -> Gateways:
+    """What the settings name; engines load their models when first used."""
+    storage = build_storage(settings)
+    return Gateways(
+        transcriber=build_transcriber(settings),
+        speaker=build_speaker(settings),
+        interviewer=build_interviewer(settings),
+        analyst=build_analyst(settings),
+        storage=storage,
+        http=Outbound(settings),
+    )
+
+
+def current() -> Gateways:
+    """The gateways of the running application: for pages, endpoints and jobs only."""
+    gateways: Gateways = current_app.extensions["parley.gateways"]
+    return gateways

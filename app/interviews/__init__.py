@@ -1,0 +1,1 @@
+"""One interview, from booking to results."""

@@ -1,0 +1,138 @@
+"""Rows of interviews and of their published results."""
+
+import enum
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.accounts.models import TeamMember
+from app.candidates.models import Candidate
+from app.claims import Claimable
+from app.db import Base, CreatedAt, Id, Ref, one_of
+from app.flows.models import InterviewFlow
+
+
+class InterviewStatus(enum.StrEnum):
+    """What the public interface shows."""
+
+    INCOMPLETE = "incomplete"
+    COMPLETED = "completed"
+
+
+class Stage(enum.StrEnum):
+    """Where the interview really stands; all but ``completed`` are ``incomplete`` outside."""
+
+    CREATED = "created"
+    RUNNING = "running"
+    ABANDONED = "abandoned"
+    SUBMITTED = "submitted"
+    PROCESSING = "processing"
+    WAITS_FOR_RECOGNITION = "waits_for_recognition"
+    PROCESSING_FAILED = "processing_failed"
+    COMPLETED = "completed"
+
+
+class VideoStage(enum.StrEnum):
+    """The video follows the result, in a job of its own."""
+
+    NONE = "none"
+    WAITING = "waiting"
+    PROCESSING = "processing"
+    READY = "ready"
+    FAILED = "failed"
+    REVOKED = "revoked"
+
+
+class Interview(Claimable, Base):
+    """One booked interview. ``org_seq`` and ``team_seq`` are dense, so a page of a list is a range of numbers.
+
+    ``script`` is the flow as it stood when the candidate began; later edits of the flow do not reach it.
+    """
+
+    __tablename__ = "interview"
+    __table_args__ = (
+        sa.UniqueConstraint("organization_id", "org_seq"),
+        sa.UniqueConstraint("team_id", "team_seq"),
+        sa.Index(None, "organization_id", "status", "org_seq"),
+        sa.Index(None, "team_id", "status", "team_seq"),
+        sa.Index(None, "flow_id", "org_seq"),
+        sa.Index(None, "stage", "due_at"),
+        sa.Index(None, "video_stage", "due_at"),
+    )
+
+    id: Mapped[Id]
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
+    team_id: Mapped[Ref] = mapped_column(sa.ForeignKey("team.id"))
+    flow_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview_flow.id"))
+    candidate_id: Mapped[str | None] = mapped_column(sa.ForeignKey("candidate.id"), index=True)
+    assigned_recruiter_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
+    org_seq: Mapped[int] = mapped_column(sa.BigInteger)
+    team_seq: Mapped[int] = mapped_column(sa.BigInteger)
+    status: Mapped[InterviewStatus] = mapped_column(one_of(InterviewStatus), default=InterviewStatus.INCOMPLETE)
+    stage: Mapped[Stage] = mapped_column(one_of(Stage), default=Stage.CREATED)
+    video_stage: Mapped[VideoStage] = mapped_column(one_of(VideoStage), default=VideoStage.NONE)
+    interviewee_email_address: Mapped[str | None] = mapped_column(sa.String(320))
+    interviewee_first_name: Mapped[str | None] = mapped_column(sa.String(300))
+    interviewee_last_name: Mapped[str | None] = mapped_column(sa.String(300))
+    script: Mapped[dict[str, Any] | None]
+    created_at: Mapped[CreatedAt]
+    started_at: Mapped[datetime | None]
+    submitted_at: Mapped[datetime | None]
+    completed_at: Mapped[datetime | None]
+    due_at: Mapped[datetime | None]
+    failures: Mapped[int] = mapped_column(default=0)
+    failure: Mapped[str | None] = mapped_column(sa.String(500))
+    recordings_revoked_at: Mapped[datetime | None]
+
+    flow: Mapped[InterviewFlow] = relationship()
+    candidate: Mapped[Candidate | None] = relationship()
+    assigned_recruiter: Mapped[TeamMember | None] = relationship()
+    data: Mapped["InterviewData | None"] = relationship(back_populates="interview")
+
+
+class InterviewBucket(Base):
+    """How many interviews of a status lie among each thousand numbers: deep pages of filtered lists stay flat."""
+
+    __tablename__ = "interview_bucket"
+
+    owner_id: Mapped[Ref] = mapped_column(primary_key=True)
+    status: Mapped[InterviewStatus] = mapped_column(one_of(InterviewStatus), primary_key=True)
+    bucket: Mapped[int] = mapped_column(sa.BigInteger, primary_key=True, autoincrement=False)
+    interviews: Mapped[int] = mapped_column(default=0)
+
+
+class InterviewData(Base):
+    """The result, frozen: deflated JSON fragments, ready to be spliced into an answer, and the small readable parts."""
+
+    __tablename__ = "interview_data"
+
+    interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"), primary_key=True)
+    format: Mapped[int] = mapped_column(default=1)
+    text: Mapped[bytes] = mapped_column(sa.LargeBinary, deferred=True)
+    text_length: Mapped[int]
+    text_crc32: Mapped[int] = mapped_column(sa.BigInteger)
+    details: Mapped[bytes] = mapped_column(sa.LargeBinary, deferred=True)
+    details_length: Mapped[int]
+    details_crc32: Mapped[int] = mapped_column(sa.BigInteger)
+    summary: Mapped[str | None] = mapped_column(sa.Text)
+    scores: Mapped[dict[str, Any] | None]
+    evidence: Mapped[dict[str, Any] | None]
+    created_at: Mapped[CreatedAt]
+
+    interview: Mapped[Interview] = relationship(back_populates="data")
+
+
+class Document(Base):
+    """A file that a candidate added. The name is a label to show, never a path."""
+
+    __tablename__ = "document"
+
+    id: Mapped[Id]
+    interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"), index=True)
+    name: Mapped[str] = mapped_column(sa.String(255))
+    content_type: Mapped[str] = mapped_column(sa.String(100))
+    size: Mapped[int]
+    storage_key: Mapped[str] = mapped_column(sa.String(200))
+    created_at: Mapped[CreatedAt]

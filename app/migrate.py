@@ -1,0 +1,78 @@
+"""Brings the database to the newest schema, and says whether rows and schema agree."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from app.db import Base, engine_options, prepare
+
+ROOMS = ("accounts", "flows", "webhooks", "candidates", "interviews", "recordings", "voice")
+_LOCK = 7_264_102
+
+
+def engine_for(url: str) -> sa.Engine:
+    """An engine with the habits of the application's own."""
+    engine = sa.create_engine(
+        url, **{k: v for k, v in engine_options(url).items() if k in {"connect_args", "pool_pre_ping"}}
+    )
+    prepare(engine)
+    return engine
+
+
+def upgrade(url: str, revision: str = "head") -> None:
+    """Migrate the database at ``url``; two processes that do so at once take turns on PostgreSQL."""
+    _run(url, lambda config: command.upgrade(config, revision))
+
+
+def downgrade(url: str, revision: str) -> None:
+    """Go back to ``revision``."""
+    _run(url, lambda config: command.downgrade(config, revision))
+
+
+def drift(url: str) -> list[Any]:
+    """Differences between the migrated database and the rows the code declares; empty when they agree."""
+    for room in ROOMS:
+        import_module(f"app.{room}.models")
+    engine = engine_for(url)
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "render_as_batch": True})
+        found = compare_metadata(context, Base.metadata)
+    engine.dispose()
+    return list(found)
+
+
+def is_current(connection: sa.Connection) -> bool:
+    """Whether the database stands at the newest revision."""
+    head = ScriptDirectory.from_config(_config()).get_current_head()
+    return MigrationContext.configure(connection).get_current_revision() == head
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).resolve().parent.parent / "migrations"))
+    return config
+
+
+def _run(url: str, work: Any) -> None:
+    engine = engine_for(url)
+    config = _config()
+    with engine.connect() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(sa.text("SELECT pg_advisory_lock(:lock)"), {"lock": _LOCK})
+            connection.commit()
+        config.attributes["connection"] = connection
+        try:
+            work(config)
+        finally:
+            connection.commit()
+            if engine.dialect.name == "postgresql":
+                connection.execute(sa.text("SELECT pg_advisory_unlock(:lock)"), {"lock": _LOCK})
+                connection.commit()
+    engine.dispose()

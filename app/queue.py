@@ -1,0 +1,152 @@
+"""The bell that wakes the workers. Rows hold the truth; RQ carries only the name of a job and ids.
+
+A wake-up that gets lost costs one interval of the sweep, nothing else, so a Redis that cannot be reached is no error.
+"""
+
+import logging
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol
+
+from flask import current_app
+from redis import Redis
+from redis.exceptions import RedisError
+from rq import Queue, Retry
+from rq.serializers import JSONSerializer
+from sqlalchemy import event
+from sqlalchemy.orm import Session, SessionTransaction
+
+from app.db import db
+
+log = logging.getLogger(__name__)
+
+_WAITING = "parley.after_commit"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Where a job lives, which queue carries it, and how long one run may take, in seconds."""
+
+    path: str
+    queue: str
+    seconds: int
+    at_most_one_waits: bool = False
+
+
+class Job(Enum):
+    """Every background job of the product. A test resolves each path."""
+
+    DRAIN_WEBHOOKS = Work("app.webhooks.jobs.drain", "webhooks", 900, at_most_one_waits=True)
+    PREPARE_SPEECH = Work("app.flows.jobs.prepare_speech", "speech", 600)
+    PROCESS_INTERVIEW = Work("app.interviews.jobs.process_interview", "interviews", 3600)
+    PROCESS_VIDEO = Work("app.interviews.jobs.process_video", "media", 7200)
+    SWEEP = Work("app.interviews.jobs.sweep", "interviews", 300, at_most_one_waits=True)
+
+
+class Queued(str, Enum):
+    """Queues and the kind of worker each gets: short jobs run in the worker itself, long and risky ones in a fork."""
+
+    WEBHOOKS = "webhooks"
+    SPEECH = "speech"
+    INTERVIEWS = "interviews"
+    MEDIA = "media"
+
+
+SHORT_JOBS = frozenset({"webhooks", "speech"})
+
+
+class Bell(Protocol):
+    """What wakes a worker."""
+
+    def ring(self, job: Job, ids: tuple[str, ...]) -> None: ...
+
+    def answered(self, job: Job) -> None: ...
+
+
+class SilentBell:
+    """Keeps what was rung instead of waking anyone: for tests, and for commands that run no workers."""
+
+    def __init__(self) -> None:
+        self.rung: list[tuple[Job, tuple[str, ...]]] = []
+
+    def ring(self, job: Job, ids: tuple[str, ...]) -> None:
+        self.rung.append((job, ids))
+
+    def answered(self, job: Job) -> None:
+        """Nothing to take down."""
+
+
+class RedisBell:
+    """Puts the job on its RQ queue."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+
+    def ring(self, job: Job, ids: tuple[str, ...]) -> None:
+        work = job.value
+        try:
+            if work.at_most_one_waits and not self._redis.set(_waits(job), "1", nx=True, ex=30):
+                return
+            queue = Queue(work.queue, connection=self._redis, serializer=JSONSerializer)
+            queue.enqueue_call(
+                work.path, args=ids, timeout=work.seconds, result_ttl=0, failure_ttl=3600, retry=Retry(max=2, interval=[5, 30])
+            )  # fmt: skip
+        except RedisError as error:
+            log.warning("bell not rung for %s: %s", work.path, type(error).__name__)
+
+    def answered(self, job: Job) -> None:
+        """A job of which only one may wait calls this first, so that what is rung from now on waits again."""
+        with suppress(RedisError):
+            self._redis.delete(_waits(job))
+
+
+def _waits(job: Job) -> str:
+    return f"parley:waits:{job.value.path}"
+
+
+def connect(url: str) -> Redis:
+    """A client whose calls take at most a second, so that a dead Redis slows nobody down."""
+    return Redis.from_url(url, socket_connect_timeout=1, socket_timeout=1)
+
+
+def after_commit(job: Job, *ids: str) -> None:
+    """Ring for ``job`` once the outer transaction has committed; a rollback forgets it."""
+    waiting: list[tuple[Job, tuple[str, ...]]] = db.session().info.setdefault(_WAITING, [])
+    if (job, ids) not in waiting:
+        waiting.append((job, ids))
+
+
+def answered(job: Job) -> None:
+    """The job has begun: a further wake-up may wait."""
+    bell: Bell = current_app.extensions["parley.bell"]
+    bell.answered(job)
+
+
+def ring_now(job: Job, *ids: str) -> None:
+    """Ring at once: for the sweep, which changes nothing."""
+    bell: Bell = current_app.extensions["parley.bell"]
+    bell.ring(job, ids)
+
+
+@event.listens_for(Session, "after_commit")
+def _ring_all(session: Session) -> None:
+    if session.in_nested_transaction():
+        return  # a released SAVEPOINT is no commit
+    for job, ids in session.info.pop(_WAITING, []):
+        ring_now(job, *ids)
+
+
+@event.listens_for(Session, "after_soft_rollback")
+def _forget_all(session: Session, previous: SessionTransaction) -> None:
+    if previous.parent is None:
+        session.info.pop(_WAITING, None)
+
+
+def depth(redis: Redis) -> dict[str, int]:
+    """Waiting jobs per queue."""
+    return {name.value: int(_length(redis, name.value)) for name in Queued}
+
+
+def _length(redis: Redis, name: str) -> Any:
+    return Queue(name, connection=redis, serializer=JSONSerializer).count

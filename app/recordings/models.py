@@ -1,0 +1,77 @@
+"""Rows of what was recorded: runs of the browser's recorder, their chunks, and the files that are published."""
+
+import enum
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db import Base, CreatedAt, Id, Ref, one_of
+
+
+class Track(enum.StrEnum):
+    """``mix`` is the published track, both voices (and the picture); ``voice`` is the candidate alone, as samples."""
+
+    MIX = "mix"
+    VOICE = "voice"
+
+
+class Media(enum.StrEnum):
+    """Kinds of published files."""
+
+    AUDIO = "audio"
+    VIDEO = "video"
+
+
+class RecorderRun(Base):
+    """One run of the recorder, from start or reload to stop: a segment with a header and a clock of its own."""
+
+    __tablename__ = "recorder_run"
+    __table_args__ = (sa.UniqueConstraint("interview_id", "number"),)
+
+    id: Mapped[Id]
+    interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"))
+    number: Mapped[int]
+    mime_type: Mapped[str] = mapped_column(sa.String(100))
+    last_mix_chunk: Mapped[int | None]
+    created_at: Mapped[CreatedAt]
+
+
+class Chunk(Base):
+    """A piece of a run, acknowledged only when its bytes are durable. ``number`` counts from 0 within run and track.
+
+    A ``voice`` chunk holds exactly half a second (8,000 samples, s16le, 16 kHz, mono), so its number is its time.
+    """
+
+    __tablename__ = "chunk"
+    __table_args__ = (sa.UniqueConstraint("interview_id", "segment", "track", "number"),)
+
+    id: Mapped[Id]
+    interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"))
+    segment: Mapped[int]
+    track: Mapped[Track] = mapped_column(one_of(Track))
+    number: Mapped[int]
+    sha256: Mapped[str] = mapped_column(sa.String(64))
+    size: Mapped[int]
+    storage_key: Mapped[str] = mapped_column(sa.String(200))
+    created_at: Mapped[CreatedAt]
+
+
+class Recording(Base):
+    """A published file. ``revoked_at`` is checked at every request and while bytes flow; ``deleted_at`` follows it."""
+
+    __tablename__ = "recording"
+    __table_args__ = (sa.UniqueConstraint("interview_id", "media"),)
+
+    id: Mapped[Id]
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
+    interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"))
+    media: Mapped[Media] = mapped_column(one_of(Media))
+    content_type: Mapped[str] = mapped_column(sa.String(100))
+    storage_key: Mapped[str] = mapped_column(sa.String(200))
+    size: Mapped[int] = mapped_column(sa.BigInteger)
+    sha256: Mapped[str] = mapped_column(sa.String(64))
+    duration: Mapped[float]
+    created_at: Mapped[CreatedAt]
+    revoked_at: Mapped[datetime | None]
+    deleted_at: Mapped[datetime | None]

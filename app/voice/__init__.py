@@ -1,0 +1,1 @@
+"""The candidate's interview in the browser."""

@@ -1,0 +1,1 @@
+"""The HTTP kit: what every page and every endpoint shares."""
