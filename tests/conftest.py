@@ -1,0 +1,176 @@
+"""Fixtures of the whole suite: one migrated database per process, a transaction per test, real engines, no network."""
+
+import os
+import shutil
+import socket
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from pytest_socket import disable_socket, socket_allow_hosts
+
+from app import create_app, gateways, migrate, queue
+from app.db import db
+from app.gateways import Gateways
+from app.settings import Settings
+
+from .guards import guarded
+from .people import Browser, Person, person
+
+pytest_plugins = ["tests.factories"]
+
+GIVEN_URL = os.environ.get("DATABASE_URL", "")
+
+
+def pytest_runtest_setup() -> None:
+    disable_socket(allow_unix_socket=True)
+    socket_allow_hosts(["127.0.0.1", "::1", "localhost"], allow_unix_socket=True)
+
+
+@pytest.fixture(scope="session")
+def template_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of a migrated, empty database of this process: SQLite, or PostgreSQL when DATABASE_URL names a server."""
+    if not GIVEN_URL:
+        url = f"sqlite:///{tmp_path_factory.mktemp('database') / 'template.db'}"
+        migrate.upgrade(url)
+        yield url
+        return
+    with postgresql_database() as url:
+        migrate.upgrade(url)
+        yield url
+
+
+class postgresql_database:  # noqa: N801 - used like a function
+    """A database of its own on the server of DATABASE_URL, dropped at the end; ``template`` is copied if given."""
+
+    def __init__(self, template: str | None = None) -> None:
+        self.url = sa.make_url(GIVEN_URL.replace("postgresql://", "postgresql+psycopg://"))
+        self.name = f"parley_test_{uuid.uuid4().hex[:12]}"
+        self.template = sa.make_url(template).database if template else None
+
+    def _run(self, statement: str) -> None:
+        engine = sa.create_engine(self.url, isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.execute(sa.text(statement))
+        engine.dispose()
+
+    def __enter__(self) -> str:
+        self._run(f'CREATE DATABASE "{self.name}"' + (f' TEMPLATE "{self.template}"' if self.template else ""))
+        return self.url.set(database=self.name).render_as_string(hide_password=False)
+
+    def __exit__(self, *_: object) -> None:
+        self._run(f'DROP DATABASE IF EXISTS "{self.name}" WITH (FORCE)')
+
+
+@pytest.fixture
+def own_database(template_database: str, tmp_path: Path) -> Iterator[str]:
+    """A migrated database for one test that needs real commits, threads or processes."""
+    if GIVEN_URL:
+        with postgresql_database(template_database) as url:
+            yield url
+        return
+    path = tmp_path / "own.db"
+    shutil.copy(template_database.removeprefix("sqlite:///"), path)
+    yield f"sqlite:///{path}"
+
+
+@pytest.fixture(scope="session")
+def settings(template_database: str, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Settings of the shared application: limits on calls are off, loopback may be called."""
+    data_dir = tmp_path_factory.mktemp("data")
+    return Settings.from_env(
+        {
+            "DATA_DIR": str(data_dir), "DATABASE_URL": template_database, "SECRET_KEY": "test-secret-" * 4,
+            "RATE_LIMIT_PER_MINUTE": "0", "APP_URL": "http://localhost", "STT_PROCESSES": "1",
+        }
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def engines(settings: Settings) -> Iterator[Gateways]:
+    """The embedded engines and local storage, shared by all tests; they refuse to work inside a transaction."""
+    built = gateways.build(settings)
+    yield guarded(built)
+    built.close()
+
+
+@pytest.fixture(scope="session")
+def bell() -> queue.SilentBell:
+    return queue.SilentBell()
+
+
+@pytest.fixture(scope="session")
+def shared_app(settings: Settings, engines: Gateways, bell: queue.SilentBell) -> Flask:
+    application = create_app(settings, gateways=engines, bell=bell)
+    application.test_client_class = Browser
+    application.config["TESTING"] = True
+    return application
+
+
+@pytest.fixture
+def app(shared_app: Flask, bell: queue.SilentBell) -> Iterator[Flask]:
+    """The application inside a transaction that is rolled back; commits of the code under test are SAVEPOINTs."""
+    bell.rung.clear()
+    with shared_app.app_context():
+        engines = db.engines
+        engine = engines[None]
+        connection = engine.connect()
+        transaction = connection.begin()
+        engines[None] = connection  # type: ignore[assignment]
+        yield shared_app
+        db.session.remove()
+        transaction.rollback()
+        connection.close()
+        engines[None] = engine
+
+
+@pytest.fixture
+def own_app(own_database: str, settings: Settings, engines: Gateways, tmp_path: Path) -> Flask:
+    """An application with a database and files of its own and real commits, for threads, claims and draining."""
+    own = replace(settings, database_url=own_database, data_dir=tmp_path, storage_url=str(tmp_path / "files"))
+    mine = replace(engines, storage=gateways.build_storage(own))
+    application = create_app(own, gateways=mine, bell=queue.SilentBell())
+    application.test_client_class = Browser
+    application.config["TESTING"] = True
+    return application
+
+
+@pytest.fixture
+def client(app: Flask) -> Browser:
+    """A browser that nobody has signed in."""
+    return app.test_client()  # type: ignore[return-value]
+
+
+@pytest.fixture
+def owner(app: Flask) -> Person:
+    """Administrator of the first organization."""
+    return person(app, "owner@first.example", organization="First Ltd", role="admin")
+
+
+@pytest.fixture
+def colleague(app: Flask, owner: Person) -> Person:
+    """Recruiter in the owner's organization and team."""
+    return person(app, "colleague@first.example", organization=owner.organization, role="recruiter")
+
+
+@pytest.fixture
+def viewer(app: Flask, owner: Person) -> Person:
+    """Someone of the owner's team who may only look."""
+    return person(app, "viewer@first.example", organization=owner.organization, role="viewer")
+
+
+@pytest.fixture
+def outsider(app: Flask) -> Person:
+    """Administrator of another organization."""
+    return person(app, "outsider@second.example", organization="Second Ltd", role="admin")
+
+
+@pytest.fixture
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
