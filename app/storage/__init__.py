@@ -1,0 +1,35 @@
+"""Where bytes are kept: a local directory, or an S3-compatible bucket. Rows name keys; nothing else knows which it is."""
+
+import uuid
+from urllib.parse import urlsplit
+
+from app.errors import GatewayError
+from app.settings import Settings
+from app.storage.local import LocalStorage
+from app.storage.ports import Content, Damaged, Storage, Stored, pieces_of, read, read_verified, vetted
+from app.storage.s3 import S3Storage
+
+__all__ = [
+    "Content", "Damaged", "LocalStorage", "S3Storage", "Storage", "Stored", "build_storage", "pieces_of", "probe", "read",
+    "read_verified", "vetted",
+]  # fmt: skip
+
+
+def build_storage(settings: Settings) -> Storage:
+    """The storage that ``STORAGE_URL`` names: ``s3://bucket/prefix``, or a directory."""
+    url = settings.storage_url
+    if url.startswith("s3://"):
+        parts = urlsplit(url)
+        return S3Storage(parts.netloc, parts.path, endpoint=settings.s3_endpoint_url or None)
+    return LocalStorage(url.removeprefix("file://"))
+
+
+def probe(storage: Storage) -> None:
+    """Write, read and delete one small file: raises GatewayError when the storage does not do what it should."""
+    key, content = f"probe/{uuid.uuid4().hex}", uuid.uuid4().bytes
+    stored = storage.put(key, content)
+    try:
+        if read_verified(storage, key, sha256=stored.sha256) != content:
+            raise GatewayError("the storage gives back other bytes than it was given", retryable=False)
+    finally:
+        storage.delete(key)
