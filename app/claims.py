@@ -6,7 +6,7 @@ over in the meantime, no row matches and the outcome is dropped. (After M. Klepp
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
@@ -26,15 +26,6 @@ class Claimable:
     recoveries: Mapped[int] = mapped_column(default=0)
 
 
-class ClaimableRow(Protocol):
-    """What the functions below ask of a model."""
-
-    id: Mapped[str]
-    lease_until: Mapped[datetime | None]
-    fence: Mapped[int]
-    recoveries: Mapped[int]
-
-
 def moment(after: timedelta = timedelta()) -> sa.ColumnElement[Any]:
     """The database's own present (plus ``after``) on PostgreSQL; this host's on SQLite, which has no clock of its own."""
     if clock.is_replaced() or db.session.get_bind().dialect.name == "sqlite":
@@ -49,7 +40,7 @@ def take(
 
     Returns the fencing token, or None when the row is not to be had. The caller commits before it starts to work.
     """
-    model: type[ClaimableRow] = column.class_
+    model: Any = column.class_
     abandoned = sa.and_(column == becomes, model.lease_until.is_not(None), model.lease_until < moment())
     free = sa.and_(column.in_(list(expects)), sa.or_(model.lease_until.is_(None), model.lease_until < moment()))
     statement = (

@@ -81,7 +81,7 @@ def one_of(states: type[enum.StrEnum]) -> sa.Enum:
 
 Id = Annotated[str, mapped_column(sa.String(36), primary_key=True, default=new_id)]
 Ref = Annotated[str, mapped_column(sa.String(36))]
-CreatedAt = Annotated[datetime, mapped_column(Moment(), default=lambda: clock.now())]
+CreatedAt = Annotated[datetime, mapped_column(Moment(), default=clock.now)]
 
 db = SQLAlchemy(model_class=Base, session_options={"join_transaction_mode": "create_savepoint"})
 

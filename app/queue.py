@@ -6,7 +6,7 @@ A wake-up that gets lost costs one interval of the sweep, nothing else, so a Red
 import logging
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import Any, Protocol
 
 from flask import current_app
@@ -44,7 +44,7 @@ class Job(Enum):
     SWEEP = Work("app.interviews.jobs.sweep", "interviews", 300, at_most_one_waits=True)
 
 
-class Queued(str, Enum):
+class Queued(StrEnum):
     """Queues and the kind of worker each gets: short jobs run in the worker itself, long and risky ones in a fork."""
 
     WEBHOOKS = "webhooks"

@@ -1,0 +1,33 @@
+# Parley. `make help` lists the targets in words.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+BIN := .venv/bin
+TESTS ?= tests
+JOBS ?= 2
+
+.PHONY: help install install-dev run test check bench demo clean-venv
+
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+install: ## make .venv with pinned dependencies and the parley command
+	@.ci/venv
+
+install-dev: ## the same, with what tests and checks need
+	@.ci/venv dev
+
+run: install ## start the whole platform here: web, workers, database, Redis
+	@exec $(BIN)/parley up
+
+demo: install ## take one interview from end to end and verify all of it
+	@exec $(BIN)/parley demo
+
+test: install-dev ## run the tests (DATABASE_URL=postgresql://… runs them there)
+	@.ci/missing
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(TESTS) $(PYTEST_ARGS)
+
+check: install-dev ## static checks: lint, format, types, import order, templates, migrations
+	@.ci/check
+
+bench: install-dev ## measure, and print figures as ratios to a floor of the same run
+	@.ci/bench
