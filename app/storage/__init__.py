@@ -1,4 +1,4 @@
-"""Where bytes are kept: a local directory, or an S3-compatible bucket. Rows name keys; nothing else knows which it is."""
+"""Where bytes are kept: a local directory or an S3-compatible bucket. Rows name keys; nobody else knows which it is."""
 
 import uuid
 from urllib.parse import urlsplit
@@ -10,9 +10,19 @@ from app.storage.ports import Content, Damaged, Storage, Stored, pieces_of, read
 from app.storage.s3 import S3Storage
 
 __all__ = [
-    "Content", "Damaged", "LocalStorage", "S3Storage", "Storage", "Stored", "build_storage", "pieces_of", "probe", "read",
-    "read_verified", "vetted",
-]  # fmt: skip
+    "Content",
+    "Damaged",
+    "LocalStorage",
+    "S3Storage",
+    "Storage",
+    "Stored",
+    "build_storage",
+    "pieces_of",
+    "probe",
+    "read",
+    "read_verified",
+    "vetted",
+]
 
 
 def build_storage(settings: Settings) -> Storage:

@@ -133,7 +133,7 @@ class LocalStorage:
         return Stored(size=size, sha256=digest.hexdigest())
 
     def _make_durable(self, folder: Path) -> None:
-        """Create ``folder`` and see that its entry, and those above it, are on the disk; once per process and folder."""
+        """Create ``folder`` and see that its entry and those above it are on the disk, once per process and folder."""
         if folder in self._durable and folder.is_dir():
             return
         folder.mkdir(parents=True, exist_ok=True)

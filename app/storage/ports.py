@@ -34,10 +34,10 @@ class Damaged(GatewayError):
 
 
 class Storage(Protocol):
-    """Keeps files under keys. All methods raise GatewayError when the place itself fails, NotFound when the key does."""
+    """Keeps files under keys. GatewayError means that the place itself failed, NotFound that the key is empty."""
 
     def put(self, key: str, content: Content) -> Stored:
-        """Store ``content`` under ``key``, replacing what was there; returns only when the bytes would survive a power cut."""
+        """Store ``content`` under ``key`` in place of what was there; on return the bytes would survive a power cut."""
 
     def open(self, key: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
         """Yield the bytes from ``start`` up to, not including, ``end``; without ``end`` to the last one."""

@@ -23,15 +23,30 @@ class S3Storage:
     """Keys are objects of ``bucket`` below ``prefix``; credentials come from boto3's usual places unless given."""
 
     def __init__(
-        self, bucket: str, prefix: str = "", *, endpoint: str | None = None, region: str | None = None,
-        access_key: str | None = None, secret_key: str | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        bucket: str,
+        prefix: str = "",
+        *,
+        endpoint: str | None = None,
+        region: str | None = None,
+        access_key: str | None = None,
+        secret_key: str | None = None,
+    ) -> None:
         self._bucket = bucket
         self._prefix = f"{vetted(prefix.strip('/'))}/" if prefix.strip("/") else ""
         self._client: Any = boto3.client(
-            "s3", endpoint_url=endpoint, region_name=region, aws_access_key_id=access_key, aws_secret_access_key=secret_key,
-            config=Config(connect_timeout=5, read_timeout=30, retries={"max_attempts": 4, "mode": "standard"}, max_pool_connections=32),
-        )  # fmt: skip
+            "s3",
+            endpoint_url=endpoint,
+            region_name=region,
+            aws_access_key_id=access_key,
+            aws_secret_access_key=secret_key,
+            config=Config(
+                connect_timeout=5,
+                read_timeout=30,
+                retries={"max_attempts": 4, "mode": "standard"},
+                max_pool_connections=32,
+            ),
+        )
         self._transfer = TransferConfig(multipart_threshold=_PART, multipart_chunksize=_PART, max_concurrency=4)
 
     def put(self, key: str, content: Content) -> Stored:

@@ -4,6 +4,7 @@ import errno
 import io
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -20,7 +21,7 @@ class Disk:
 
     def __call__(self, descriptor: int) -> None:
         kind = "directory" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file"
-        self.synced.append((kind, os.readlink(f"/proc/self/fd/{descriptor}")))
+        self.synced.append((kind, str(Path(f"/proc/self/fd/{descriptor}").readlink())))
         code = self.fails.get(len(self.synced))
         if code is not None:
             raise OSError(code, os.strerror(code))
