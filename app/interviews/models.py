@@ -45,6 +45,16 @@ class VideoStage(enum.StrEnum):
     REVOKED = "revoked"
 
 
+class Role(enum.StrEnum):
+    """Who speaks, in the words of the transcript."""
+
+    AGENT = "agent"
+    USER = "user"
+
+
+_SHOWN = {f"{kind}_where": sa.text("candidate_id IS NOT NULL") for kind in ("sqlite", "postgresql")}
+
+
 class Interview(Claimable, Base):
     """One booked interview. ``org_seq`` and ``team_seq`` are dense, so a page of a list is a range of numbers.
 
@@ -58,6 +68,7 @@ class Interview(Claimable, Base):
         sa.Index(None, "organization_id", "status", "org_seq"),
         sa.Index(None, "team_id", "status", "team_seq"),
         sa.Index(None, "flow_id", "org_seq"),
+        sa.Index("ix_interview_platform", "organization_id", "org_seq", **_SHOWN),
         sa.Index(None, "stage", "due_at"),
         sa.Index(None, "video_stage", "due_at"),
     )
@@ -90,6 +101,21 @@ class Interview(Claimable, Base):
     candidate: Mapped[Candidate | None] = relationship()
     assigned_recruiter: Mapped[TeamMember | None] = relationship()
     data: Mapped["InterviewData | None"] = relationship(back_populates="interview")
+    documents: Mapped[list["Document"]] = relationship(order_by="Document.created_at")
+
+    def link(self, app_url: str) -> str:
+        """Where the candidate takes the interview: single use, and never sent in a webhook."""
+        recruiter = f"?assignedRecruiterId={self.assigned_recruiter_id}" if self.assigned_recruiter_id else ""
+        return f"{app_url}/interview/api/{self.flow_id}/{self.id}{recruiter}"
+
+    def page_link(self, app_url: str) -> str:
+        """Where recruiters read it, after signing in."""
+        return f"{app_url}/interviews/{self.id}"
+
+    @property
+    def interviewee_name(self) -> str | None:
+        """First and last name, as far as they are known."""
+        return " ".join(part for part in (self.interviewee_first_name, self.interviewee_last_name) if part) or None
 
 
 class InterviewBucket(Base):
@@ -122,6 +148,33 @@ class InterviewData(Base):
     created_at: Mapped[CreatedAt]
 
     interview: Mapped[Interview] = relationship(back_populates="data")
+
+
+class Utterance(Base):
+    """What one side said, as the interview went: written once, when the turn is recorded, and read by the processing.
+
+    ``words`` are ``[word, start, end]`` in seconds on the clock of run ``segment``, or null where nothing measured them;
+    ``start`` and ``end`` lie on the same clock. ``played`` is how many seconds of the agent's speech were really heard
+    (null: not known, then all of it). ``content`` null: recorded, but not recognised yet.
+    """
+
+    __tablename__ = "utterance"
+    __table_args__ = (sa.UniqueConstraint("interview_id", "number"),)
+
+    id: Mapped[Id]
+    interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"))
+    number: Mapped[int]
+    role: Mapped[Role] = mapped_column(one_of(Role))
+    question_index: Mapped[int | None]
+    content: Mapped[str | None] = mapped_column(sa.Text)
+    words: Mapped[list[list[Any]] | None] = mapped_column(sa.JSON(none_as_null=True))
+    segment: Mapped[int | None]
+    start: Mapped[float | None]
+    end: Mapped[float | None]
+    played: Mapped[float | None]
+    typed: Mapped[bool] = mapped_column(default=False)
+    engine: Mapped[str | None] = mapped_column(sa.String(100))
+    created_at: Mapped[CreatedAt]
 
 
 class Document(Base):

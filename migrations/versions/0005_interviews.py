@@ -109,6 +109,14 @@ def upgrade() -> None:
         ["organization_id", "status", "org_seq"],
         unique=False,
     )
+    op.create_index(
+        "ix_interview_platform",
+        "interview",
+        ["organization_id", "org_seq"],
+        unique=False,
+        sqlite_where=sa.text("candidate_id IS NOT NULL"),
+        postgresql_where=sa.text("candidate_id IS NOT NULL"),
+    )
     op.create_index(op.f("ix_interview_stage_due_at"), "interview", ["stage", "due_at"], unique=False)
     op.create_index(
         op.f("ix_interview_team_id_status_team_seq"), "interview", ["team_id", "status", "team_seq"], unique=False
@@ -128,6 +136,30 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_document_interview_id"), "document", ["interview_id"], unique=False)
     op.create_table(
+        "utterance",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("interview_id", sa.String(length=36), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column(
+            "role",
+            sa.Enum("agent", "user", name="role", native_enum=False, create_constraint=True, length=32),
+            nullable=False,
+        ),
+        sa.Column("question_index", sa.Integer(), nullable=True),
+        sa.Column("content", sa.Text(), nullable=True),
+        sa.Column("words", sa.JSON(), nullable=True),
+        sa.Column("segment", sa.Integer(), nullable=True),
+        sa.Column("start", sa.Float(), nullable=True),
+        sa.Column("end", sa.Float(), nullable=True),
+        sa.Column("played", sa.Float(), nullable=True),
+        sa.Column("typed", sa.Boolean(), nullable=False),
+        sa.Column("engine", sa.String(length=100), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["interview_id"], ["interview.id"], name=op.f("fk_utterance_interview_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_utterance")),
+        sa.UniqueConstraint("interview_id", "number", name=op.f("uq_utterance_interview_id_number")),
+    )
+    op.create_table(
         "interview_data",
         sa.Column("interview_id", sa.String(length=36), nullable=False),
         sa.Column("format", sa.Integer(), nullable=False),
@@ -144,15 +176,21 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["interview_id"], ["interview.id"], name=op.f("fk_interview_data_interview_id")),
         sa.PrimaryKeyConstraint("interview_id", name=op.f("pk_interview_data")),
     )
+    if op.get_context().dialect.name == "postgresql":
+        # The fragments are compressed already; EXTERNAL spares the server from trying again.
+        op.execute("ALTER TABLE interview_data ALTER COLUMN text SET STORAGE EXTERNAL")
+        op.execute("ALTER TABLE interview_data ALTER COLUMN details SET STORAGE EXTERNAL")
 
 
 def downgrade() -> None:
     op.drop_table("interview_data")
+    op.drop_table("utterance")
     op.drop_index(op.f("ix_document_interview_id"), table_name="document")
     op.drop_table("document")
     op.drop_index(op.f("ix_interview_video_stage_due_at"), table_name="interview")
     op.drop_index(op.f("ix_interview_team_id_status_team_seq"), table_name="interview")
     op.drop_index(op.f("ix_interview_stage_due_at"), table_name="interview")
+    op.drop_index("ix_interview_platform", table_name="interview")
     op.drop_index(op.f("ix_interview_organization_id_status_org_seq"), table_name="interview")
     op.drop_index(op.f("ix_interview_flow_id_org_seq"), table_name="interview")
     op.drop_index(op.f("ix_interview_candidate_id"), table_name="interview")
