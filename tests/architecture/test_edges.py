@@ -1,0 +1,51 @@
+"""Only edges commit, and across rooms only the agreed shelves are imported."""
+
+import ast
+
+from .source import modules
+
+ROOMS = {"accounts", "flows", "webhooks", "candidates", "recordings", "interviews", "voice"}
+OPEN_SHELVES = {"actions", "events", "queries", "models", "access"}
+OTHER_DOORS = {"app.analysis.answers"}
+EDGES = {"pages", "api", "jobs"}
+
+COMMITTING = {
+    "app/cli.py": "the command line is an edge",
+    "app/migrate.py": "migrations run outside sessions",
+    "app/webhooks/jobs.py": "an edge",
+}
+
+
+def _calls_commit(tree: ast.Module) -> bool:
+    return any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "commit"
+        for node in ast.walk(tree)
+    )
+
+
+def test_commit_is_called_in_edges_only() -> None:
+    for path, tree in modules():
+        is_edge = path.stem.split("_")[0] in EDGES | {"cli"} or str(path) in COMMITTING
+        assert is_edge or not _calls_commit(tree), f"{path} commits; only pages, api, jobs and the command line may"
+
+
+def test_across_rooms_only_the_agreed_shelves_are_imported() -> None:
+    for path, tree in modules():
+        room = path.parts[1]
+        for imported in _imports(tree):
+            parts = imported.split(".")
+            foreign = len(parts) > 2 and parts[0] == "app" and parts[1] in ROOMS and parts[1] != room
+            if foreign and room in ROOMS:
+                assert parts[2] in OPEN_SHELVES, f"{path} imports {imported}"
+            if imported.startswith("app.analysis.") and room != "analysis":
+                assert imported in OTHER_DOORS or ".".join(parts[:3]) in OTHER_DOORS, f"{path} imports {imported}"
+
+
+def _imports(tree: ast.Module) -> list[str]:
+    found: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+    return found

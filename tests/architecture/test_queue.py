@@ -1,0 +1,45 @@
+"""Wake-ups ring after the outer commit only, and a Redis that is away loses nothing but time."""
+
+from flask import Flask
+
+from app import queue
+from app.db import db
+from app.flows.models import InterviewFlow
+from app.queue import Job, RedisBell, SilentBell
+from tests.factories import Made
+
+
+def test_a_job_is_rung_after_the_commit_and_once(app: Flask, bell: SilentBell) -> None:
+    queue.after_commit(Job.PROCESS_INTERVIEW, "one")
+    queue.after_commit(Job.PROCESS_INTERVIEW, "one")
+    assert bell.rung == []
+    db.session.commit()
+    assert bell.rung == [(Job.PROCESS_INTERVIEW, ("one",))]
+    db.session.commit()
+    assert len(bell.rung) == 1
+
+
+def test_a_rollback_forgets_the_wake_up(make_flow: Made, bell: SilentBell) -> None:
+    flow = make_flow()
+    bell.rung.clear()
+    flow.title = "changed"
+    queue.after_commit(Job.PROCESS_INTERVIEW, "one")
+    db.session.rollback()
+    db.session.commit()
+    assert bell.rung == []
+    assert db.session.get_one(InterviewFlow, flow.id).title != "changed"
+
+
+def test_a_released_savepoint_is_no_commit(app: Flask, bell: SilentBell) -> None:
+    with db.session.begin_nested():
+        queue.after_commit(Job.PROCESS_INTERVIEW, "one")
+    assert bell.rung == []
+    db.session.commit()
+    assert bell.rung == [(Job.PROCESS_INTERVIEW, ("one",))]
+
+
+def test_a_redis_that_cannot_be_reached_is_no_error(free_port: int) -> None:
+    bell = RedisBell(queue.connect(f"redis://127.0.0.1:{free_port}/0"))
+    bell.ring(Job.DRAIN_WEBHOOKS, ())
+    bell.ring(Job.PROCESS_INTERVIEW, ("one",))
+    bell.answered(Job.DRAIN_WEBHOOKS)

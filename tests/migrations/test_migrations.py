@@ -1,0 +1,34 @@
+"""Migrations lead from nothing to exactly the rows the code declares, and back."""
+
+from pathlib import Path
+
+import sqlalchemy as sa
+from alembic.script import ScriptDirectory
+
+from app import migrate
+
+
+def test_zero_to_head_equals_the_declared_rows(template_database: str) -> None:
+    assert migrate.drift(template_database) == []
+
+
+def test_down_to_nothing_and_up_again(own_database: str) -> None:
+    migrate.downgrade(own_database, "base")
+    engine = migrate.engine_for(own_database)
+    with engine.connect() as connection:
+        assert set(sa.inspect(connection).get_table_names()) <= {"alembic_version"}
+    engine.dispose()
+    migrate.upgrade(own_database)
+    assert migrate.drift(own_database) == []
+
+
+def test_there_is_one_line_of_numbered_revisions() -> None:
+    scripts = list(ScriptDirectory("migrations").walk_revisions())
+    numbers = [script.revision for script in reversed(scripts)]
+    assert numbers == [f"{n:04d}" for n in range(1, len(numbers) + 1)]
+    assert all(Path(script.path).name.startswith(script.revision) for script in scripts)
+
+
+def test_migrations_never_import_the_rows() -> None:
+    for path in Path("migrations/versions").glob("*.py"):
+        assert "from app" not in path.read_text(encoding="utf-8"), path
