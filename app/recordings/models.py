@@ -8,6 +8,14 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db import Base, CreatedAt, Id, Ref, one_of
 
+BLOCK = 1024 * 1024
+"""Bytes of a published file that are hashed together."""
+
+LARGEST_CHUNK = 4 * 1024 * 1024
+LARGEST_INTERVIEW = 2 * 1024**3
+LAST_CHUNK = 2 * 3600 * 2 - 1
+"""Highest chunk number: two hours of half-second pieces."""
+
 
 class Track(enum.StrEnum):
     """``mix`` is the published track, both voices (and the picture); ``voice`` is the candidate alone, as samples."""
@@ -24,7 +32,10 @@ class Media(enum.StrEnum):
 
 
 class RecorderRun(Base):
-    """One run of the recorder, from start or reload to stop: a segment with a header and a clock of its own."""
+    """One run of the recorder, from start or reload to stop: a segment with a header and a clock of its own.
+
+    ``number`` counts from 1. ``last_mix_chunk`` is known once the browser says that the run is over.
+    """
 
     __tablename__ = "recorder_run"
     __table_args__ = (sa.UniqueConstraint("interview_id", "number"),)
@@ -34,6 +45,7 @@ class RecorderRun(Base):
     number: Mapped[int]
     mime_type: Mapped[str] = mapped_column(sa.String(100))
     last_mix_chunk: Mapped[int | None]
+    size: Mapped[int] = mapped_column(sa.BigInteger, default=0)
     created_at: Mapped[CreatedAt]
 
 
@@ -58,7 +70,10 @@ class Chunk(Base):
 
 
 class Recording(Base):
-    """A published file. ``revoked_at`` is checked at every request and while bytes flow; ``deleted_at`` follows it."""
+    """A published file. Whether it may be had is for Revocation to say, at every request and while bytes flow.
+
+    ``blocks`` holds the SHA-256 of each BLOCK of the file, 32 bytes each: parts are checked as they are served.
+    """
 
     __tablename__ = "recording"
     __table_args__ = (sa.UniqueConstraint("interview_id", "media"),)
@@ -71,7 +86,22 @@ class Recording(Base):
     storage_key: Mapped[str] = mapped_column(sa.String(200))
     size: Mapped[int] = mapped_column(sa.BigInteger)
     sha256: Mapped[str] = mapped_column(sa.String(64))
+    blocks: Mapped[bytes] = mapped_column(sa.LargeBinary, deferred=True)
     duration: Mapped[float]
     created_at: Mapped[CreatedAt]
-    revoked_at: Mapped[datetime | None]
+    damaged_at: Mapped[datetime | None]
+
+
+class Revocation(Base):
+    """Says that an interview's recordings are gone for good, also those that a late job would still publish.
+
+    ``revoked_at`` comes first and ends all access; ``deleted_at`` says that the bytes were destroyed, ``settled_at``
+    that a second look, after all late work had ended, found nothing more.
+    """
+
+    __tablename__ = "revocation"
+
+    interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"), primary_key=True)
+    revoked_at: Mapped[datetime]
     deleted_at: Mapped[datetime | None]
+    settled_at: Mapped[datetime | None]

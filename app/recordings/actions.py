@@ -1,0 +1,184 @@
+"""Verbs of recordings: open a run, keep a chunk, seal, publish, revoke.
+
+What works on bytes (``produce``, ``place``, ``destroy``) is slow, sees no rows, and is called outside transactions.
+"""
+
+import re
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+
+from app import claims, clock
+from app.db import db
+from app.errors import Conflict, Rejected
+from app.recordings import queries
+from app.recordings.media import MediaFile
+from app.recordings.models import (
+    LARGEST_CHUNK,
+    LARGEST_INTERVIEW,
+    LAST_CHUNK,
+    Chunk,
+    RecorderRun,
+    Recording,
+    Revocation,
+    Track,
+)
+from app.storage import Storage
+
+_MIME = re.compile(r"(audio|video)/(webm|mp4)(\s*;.*)?")
+_HEX = re.compile(r"[0-9a-f]{64}")
+
+
+def open_run(interview_id: str, *, mime_type: str) -> RecorderRun:
+    """Begin the next run of the interview's recorder. ``mime_type`` is MediaRecorder's own, WebM or MP4."""
+    if len(mime_type) > 100 or not _MIME.fullmatch(mime_type.lower()):
+        raise Rejected("mime_type must be audio or video in webm or mp4, as MediaRecorder names it", field="mime_type")
+    _refuse_revoked(interview_id)
+    last = sa.select(sa.func.coalesce(sa.func.max(RecorderRun.number), 0)).where(
+        RecorderRun.interview_id == interview_id
+    )
+    for _attempt in range(5):
+        run = RecorderRun(interview_id=interview_id, number=(db.session.scalar(last) or 0) + 1, mime_type=mime_type)
+        try:
+            with db.session.begin_nested():
+                db.session.add(run)
+        except IntegrityError:  # another tab was quicker: take the number after its
+            continue
+        return run
+    raise Conflict("several recorders are being started at once; try again")
+
+
+def keep_chunk(
+    interview_id: str, *, segment: int, track: Track, number: int, sha256: str, size: int, storage_key: str
+) -> Chunk:
+    """Note a chunk whose bytes are already durable under ``storage_key``.
+
+    The same number with the same hash gives the row that is there; with another hash Conflict.
+    """
+    run = queries.run_for(interview_id, segment)
+    _check_chunk(number, sha256, size)
+    if (known := _known(interview_id, segment, track, number)) is not None:
+        return _same(known, sha256)
+    _refuse_revoked(interview_id)
+    if run.last_mix_chunk is not None and track is Track.MIX and number > run.last_mix_chunk:
+        raise Conflict("this run of the recorder is over", details={"reason": "finished"})
+    _refuse_too_much(interview_id, size)
+    chunk = Chunk(
+        interview_id=interview_id, segment=segment, track=track, number=number, sha256=sha256, size=size,
+        storage_key=storage_key,
+    )  # fmt: skip
+    try:
+        with db.session.begin_nested():
+            db.session.add(chunk)
+    except IntegrityError:  # the same chunk arrived twice at once
+        known = _known(interview_id, segment, track, number)
+        if known is None:
+            raise
+        return _same(known, sha256)
+    more = sa.update(RecorderRun).where(RecorderRun.id == run.id).values(size=RecorderRun.size + size)
+    db.session.execute(more.execution_options(synchronize_session=False))
+    return chunk
+
+
+def seal(interview_id: str, *, segment: int, last_mix_chunk: int) -> RecorderRun:
+    """Say that a run is over and how far it went; Conflict with the numbers that have not arrived."""
+    run = queries.run_for(interview_id, segment)
+    if not 0 <= last_mix_chunk <= LAST_CHUNK:
+        raise Rejected(f"last_mix_chunk must lie between 0 and {LAST_CHUNK}", field="last_mix_chunk")
+    missing = queries.missing_chunks(interview_id, segment=segment, track=Track.MIX, first=0, last=last_mix_chunk)
+    if missing:
+        raise Conflict("parts of the recording have not arrived yet", details={"missing": missing})
+    run.last_mix_chunk = last_mix_chunk
+    db.session.flush()
+    return run
+
+
+def revoke(interview_id: str) -> Revocation:
+    """End all access, whatever address was issued. Commit, then ``destroy``, then ``bytes_gone``; may be repeated."""
+    known = db.session.get(Revocation, interview_id)
+    if known is not None:
+        return known
+    revocation = Revocation(interview_id=interview_id, revoked_at=clock.now())
+    try:
+        with db.session.begin_nested():
+            db.session.add(revocation)
+    except IntegrityError:  # two revoke at once; both mean the same
+        return db.session.get_one(Revocation, interview_id)
+    return revocation
+
+
+def destroy(interview_id: str, *, storage: Storage) -> None:
+    """Destroy every byte that was recorded in the interview; slow, no database, may be repeated."""
+    storage.delete_prefix(queries.prefix_of(interview_id))
+
+
+def bytes_gone(interview_id: str) -> None:
+    """Note that ``destroy`` has succeeded; called long enough after the first time, that it need not be repeated."""
+    revocation = db.session.get_one(Revocation, interview_id)
+    now = clock.now()
+    if revocation.deleted_at is None:
+        revocation.deleted_at = now
+    elif revocation.deleted_at < now - queries.SETTLES_AFTER:
+        revocation.settled_at = now
+    db.session.flush()
+
+
+def publish(interview_id: str, *, organization_id: str, file: MediaFile) -> Recording | None:
+    """Make a file that is already stored the interview's audio or video, in place of an earlier one.
+
+    None when the recordings were revoked meanwhile: then the caller calls ``destroy`` once more.
+    """
+    if queries.is_revoked(interview_id):
+        return None
+    known = db.session.scalar(
+        sa.select(Recording).where(Recording.interview_id == interview_id, Recording.media == file.media)
+    )
+    recording = known or Recording(organization_id=organization_id, interview_id=interview_id, media=file.media)
+    recording.content_type, recording.storage_key = file.content_type, file.storage_key
+    recording.size, recording.sha256, recording.blocks = file.size, file.sha256, file.blocks
+    recording.duration, recording.damaged_at = file.duration, None
+    db.session.add(recording)
+    db.session.flush()
+    return recording
+
+
+def mark_damaged(recording_id: str) -> None:
+    """Take a file whose bytes are not the published ones out of reach."""
+    damaged = sa.update(Recording).where(Recording.id == recording_id, Recording.damaged_at.is_(None))
+    db.session.execute(damaged.values(damaged_at=claims.moment()).execution_options(synchronize_session=False))
+
+
+def _check_chunk(number: int, sha256: str, size: int) -> None:
+    if not 0 <= number <= LAST_CHUNK:
+        raise Rejected(f"the number of a chunk must lie between 0 and {LAST_CHUNK}", field="number")
+    if not 0 < size <= LARGEST_CHUNK:
+        raise Rejected(f"a chunk must have 1 to {LARGEST_CHUNK} bytes", field="size")
+    if not _HEX.fullmatch(sha256):
+        raise Rejected("the hash of a chunk is 64 lower-case hexadecimal digits", field="sha256")
+
+
+def _known(interview_id: str, segment: int, track: Track, number: int) -> Chunk | None:
+    return db.session.scalar(
+        sa.select(Chunk).where(
+            Chunk.interview_id == interview_id, Chunk.segment == segment, Chunk.track == track, Chunk.number == number
+        )
+    )
+
+
+def _same(chunk: Chunk, sha256: str) -> Chunk:
+    if chunk.sha256 != sha256:
+        raise Conflict(f"chunk {chunk.number} has already arrived with other bytes", details={"number": chunk.number})
+    return chunk
+
+
+def _refuse_revoked(interview_id: str) -> None:
+    if queries.is_revoked(interview_id):
+        raise Conflict("the recordings of this interview were deleted", details={"reason": "revoked"})
+
+
+def _refuse_too_much(interview_id: str, size: int) -> None:
+    kept = db.session.scalar(
+        sa.select(sa.func.coalesce(sa.func.sum(RecorderRun.size), 0)).where(RecorderRun.interview_id == interview_id)
+    )
+    if (kept or 0) + size > LARGEST_INTERVIEW:
+        raise Rejected(f"an interview may hold {LARGEST_INTERVIEW} bytes of recordings; finish it here", field="size")

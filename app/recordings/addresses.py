@@ -1,0 +1,81 @@
+"""Signed addresses of recordings: who may have which file until when, under a MAC that only this installation can make.
+
+Storage addresses are never handed out, because one that was signed by the storage cannot be taken back.
+"""
+
+import base64
+import enum
+import hashlib
+import hmac
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import lru_cache
+
+from flask import current_app
+
+from app import clock
+from app.settings import Settings
+
+LIFE = timedelta(hours=1)
+_KEY_PURPOSE = b"parley/recordings/addresses/1"
+
+
+class Purpose(enum.StrEnum):
+    """What the address is for: heard and seen in the page, or kept as a file."""
+
+    PLAY = "play"
+    DOWNLOAD = "download"
+
+
+class Forged(Exception):
+    """The address was not made here, or was changed, or is one for another recording."""
+
+
+class Expired(Exception):
+    """The address was good once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signer:
+    """Makes and checks tokens. ``base`` is the address that people reach Parley at."""
+
+    key: bytes
+    key_id: str
+    base: str
+
+    def url(self, recording_id: str, *, organization_id: str, purpose: Purpose = Purpose.PLAY) -> str:
+        """A whole address that holds for LIFE."""
+        expires = int((clock.now() + LIFE).timestamp())
+        mac = self._mac(recording_id, organization_id, purpose, expires)
+        return f"{self.base}/recordings/{recording_id}/{self.key_id}.{expires:x}.{purpose}.{mac}"
+
+    def check(self, token: str, *, recording_id: str, organization_id: str) -> Purpose:
+        """The purpose the token was made for; raises Forged or Expired."""
+        try:
+            key_id, expiry, word, mac = token.split(".")
+            expires, purpose = int(expiry, 16), Purpose(word)
+        except ValueError:
+            raise Forged from None
+        expected = self._mac(recording_id, organization_id, purpose, expires)
+        if key_id != self.key_id or not mac.isascii() or not hmac.compare_digest(mac, expected):
+            raise Forged
+        if clock.now().timestamp() >= expires:
+            raise Expired
+        return purpose
+
+    def _mac(self, recording_id: str, organization_id: str, purpose: Purpose, expires: int) -> str:
+        text = f"{self.key_id}|{recording_id}|{organization_id}|{purpose}|{expires}".encode()
+        return base64.urlsafe_b64encode(hmac.digest(self.key, text, "sha256")).rstrip(b"=").decode()
+
+
+@lru_cache(maxsize=8)
+def signer_for(secret_key: str, base: str) -> Signer:
+    """The signer of one installation; its key is derived from SECRET_KEY for this purpose alone."""
+    key = hmac.digest(secret_key.encode(), _KEY_PURPOSE, "sha256")
+    return Signer(key=key, key_id=hashlib.sha256(key).hexdigest()[:6], base=base)
+
+
+def signer() -> Signer:
+    """The signer of the running application."""
+    settings: Settings = current_app.extensions["parley.settings"]
+    return signer_for(settings.secret_key, settings.app_url)

@@ -1,0 +1,170 @@
+"""Which chunks are there, which files may be had, and under which addresses."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+
+import sqlalchemy as sa
+
+from app import claims
+from app.db import db
+from app.errors import NotFound
+from app.recordings.addresses import Purpose, signer
+from app.recordings.models import Chunk, Media, RecorderRun, Recording, Revocation, Track
+
+SETTLES_AFTER = timedelta(hours=3)
+"""Longer than any job that might still write files of a revoked interview."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One stored chunk as plain values."""
+
+    number: int
+    key: str
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """One run of the recorder as plain values: what slow work needs to know of it."""
+
+    number: int
+    mime_type: str
+    mix: tuple[Piece, ...]
+    voice: tuple[Piece, ...]
+
+
+def prefix_of(interview_id: str) -> str:
+    """The storage folder of everything that was recorded in an interview."""
+    return f"recordings/{interview_id}"
+
+
+def chunk_key(interview_id: str, *, segment: int, track: Track, number: int, sha256: str) -> str:
+    """Where a chunk's bytes belong; the hash in it keeps two senders of one number apart."""
+    return f"{prefix_of(interview_id)}/{segment}/{track}/{number}-{sha256[:16]}"
+
+
+def run_for(interview_id: str, segment: int) -> RecorderRun:
+    """The run ``segment`` of the interview, or NotFound."""
+    found = db.session.scalar(
+        sa.select(RecorderRun).where(RecorderRun.interview_id == interview_id, RecorderRun.number == segment)
+    )
+    if found is None:
+        raise NotFound(f"the interview has no recorder run {segment}; POST segments opens one")
+    return found
+
+
+def runs_of(interview_id: str) -> list[RecorderRun]:
+    """All runs in the order in which they were recorded."""
+    runs = sa.select(RecorderRun).where(RecorderRun.interview_id == interview_id).order_by(RecorderRun.number)
+    return list(db.session.scalars(runs))
+
+
+def missing_chunks(interview_id: str, *, segment: int, track: Track, first: int, last: int) -> list[int]:
+    """Numbers from ``first`` to ``last``, both included, that have not arrived."""
+    there = _chunks(interview_id, segment, track).where(Chunk.number.between(first, last))
+    if db.session.scalar(there.with_only_columns(sa.func.count())) == last - first + 1:
+        return []
+    arrived = set(db.session.scalars(there.with_only_columns(Chunk.number)))
+    return [number for number in range(first, last + 1) if number not in arrived]
+
+
+def contiguous(interview_id: str, segment: int, track: Track) -> int:
+    """The highest n for which 0 to n are all there; -1 when not even 0 is."""
+    there = _chunks(interview_id, segment, track)
+    count, highest = db.session.execute(there.with_only_columns(sa.func.count(), sa.func.max(Chunk.number))).one()
+    if highest is None or count == highest + 1:
+        return count - 1
+    return missing_chunks(interview_id, segment=segment, track=track, first=0, last=highest)[0] - 1
+
+
+def highest(interview_id: str, segment: int, track: Track) -> int:
+    """The highest number that has arrived; -1 when none has."""
+    found = db.session.scalar(_chunks(interview_id, segment, track).with_only_columns(sa.func.max(Chunk.number)))
+    return -1 if found is None else found
+
+
+def chunk_keys(interview_id: str, segment: int, track: Track, *, first: int, last: int) -> list[str]:
+    """Storage keys of the chunks that are there, in order."""
+    return [piece.key for piece in pieces_of(interview_id, segment, track, first=first, last=last)]
+
+
+def pieces_of(
+    interview_id: str, segment: int, track: Track, *, first: int = 0, last: int | None = None
+) -> tuple[Piece, ...]:
+    """The chunks that are there, in order, with the hashes under which they were acknowledged."""
+    there = _chunks(interview_id, segment, track).where(Chunk.number >= first).order_by(Chunk.number)
+    if last is not None:
+        there = there.where(Chunk.number <= last)
+    rows = db.session.execute(there.with_only_columns(Chunk.number, Chunk.storage_key, Chunk.sha256, Chunk.size))
+    return tuple(Piece(number=row[0], key=row[1], sha256=row[2], size=row[3]) for row in rows)
+
+
+def takes_of(interview_id: str) -> list[Take]:
+    """All runs of which something can be played: the mixed track up to the first hole, and every voice chunk."""
+    takes = []
+    for run in runs_of(interview_id):
+        whole = contiguous(interview_id, run.number, Track.MIX)
+        if whole >= 0:
+            mix = pieces_of(interview_id, run.number, Track.MIX, last=whole)
+            voice = pieces_of(interview_id, run.number, Track.VOICE)
+            takes.append(Take(number=run.number, mime_type=run.mime_type, mix=mix, voice=voice))
+    return takes
+
+
+def is_revoked(interview_id: str) -> bool:
+    """Whether access to the interview's recordings has been ended."""
+    return bool(db.session.scalar(sa.select(sa.exists().where(Revocation.interview_id == interview_id))))
+
+
+def recording(recording_id: str) -> Recording:
+    """A published file by its id, revoked or not: for the page that serves it, which checks the signature."""
+    found = db.session.get(Recording, recording_id)
+    if found is None:
+        raise NotFound("There is no such recording.")
+    return found
+
+
+def recording_of(interview_id: str, media: Media) -> Recording | None:
+    """The published file of this kind, unless there is none or access has ended."""
+    return db.session.scalar(_accessible([interview_id]).where(Recording.media == media))
+
+
+def urls_for(interview_id: str, *, purpose: Purpose = Purpose.PLAY) -> dict[Media, str]:
+    """Freshly signed addresses of what the interview has, good for an hour; none when revoked."""
+    return urls_for_many([interview_id], purpose=purpose).get(interview_id, {})
+
+
+def urls_for_many(interview_ids: Iterable[str], *, purpose: Purpose = Purpose.PLAY) -> dict[str, dict[Media, str]]:
+    """As ``urls_for``, in one read for a whole list: interview id to its addresses."""
+    rows = db.session.execute(
+        _accessible(interview_ids).with_only_columns(
+            Recording.interview_id, Recording.media, Recording.id, Recording.organization_id
+        )
+    )
+    sign = signer()
+    found: dict[str, dict[Media, str]] = {}
+    for interview_id, media, recording_id, organization_id in rows:
+        url = sign.url(recording_id, organization_id=organization_id, purpose=purpose)
+        found.setdefault(interview_id, {})[media] = url
+    return found
+
+
+def unfinished_revocations(limit: int = 20) -> list[str]:
+    """Interviews whose bytes are still to be destroyed, or to be looked after once more."""
+    again = sa.and_(Revocation.settled_at.is_(None), Revocation.deleted_at < claims.moment(-SETTLES_AFTER))
+    due = sa.select(Revocation.interview_id).where(sa.or_(Revocation.deleted_at.is_(None), again))
+    return list(db.session.scalars(due.order_by(Revocation.revoked_at).limit(limit)))
+
+
+def _chunks(interview_id: str, segment: int, track: Track) -> sa.Select[Chunk]:
+    return sa.select(Chunk).where(Chunk.interview_id == interview_id, Chunk.segment == segment, Chunk.track == track)
+
+
+def _accessible(interview_ids: Iterable[str]) -> sa.Select[Recording]:
+    revoked = sa.exists().where(Revocation.interview_id == Recording.interview_id)
+    return sa.select(Recording).where(
+        Recording.interview_id.in_(list(interview_ids)), Recording.damaged_at.is_(None), ~revoked
+    )
