@@ -1,11 +1,16 @@
 """Rows of candidates, the statuses of an organization's pipeline, and every change of status."""
 
+from typing import TYPE_CHECKING
+
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.accounts.models import TeamMember
 from app.db import Base, CreatedAt, Id, Ref
 from app.flows.models import InterviewFlow
+
+if TYPE_CHECKING:
+    from app.interviews.models import Interview
 
 
 class PipelineStatus(Base):
@@ -21,11 +26,14 @@ class PipelineStatus(Base):
 
 
 class Candidate(Base):
-    """One person in the pipeline of one recruitment flow; several interviews of the same address are one candidate."""
+    """One person in the pipeline of one recruitment flow; several interviews of the same address are one candidate.
+
+    ``email`` is kept as it was given; ``address`` is the same in lower case, for finding and telling apart.
+    """
 
     __tablename__ = "candidate"
     __table_args__ = (
-        sa.UniqueConstraint("flow_id", "email"),
+        sa.UniqueConstraint("flow_id", "address"),
         sa.Index(None, "organization_id", "created_at", "id"),
         sa.Index(None, "flow_id", "status", "created_at"),
     )
@@ -35,6 +43,7 @@ class Candidate(Base):
     team_id: Mapped[Ref] = mapped_column(sa.ForeignKey("team.id"))
     flow_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview_flow.id"))
     email: Mapped[str] = mapped_column(sa.String(320))
+    address: Mapped[str] = mapped_column(sa.String(320))
     first_name: Mapped[str | None] = mapped_column(sa.String(300))
     last_name: Mapped[str | None] = mapped_column(sa.String(300))
     status: Mapped[str] = mapped_column(sa.String(100), default="invited")
@@ -44,6 +53,8 @@ class Candidate(Base):
 
     flow: Mapped[InterviewFlow] = relationship()
     assigned_recruiter: Mapped[TeamMember | None] = relationship()
+    # Walked by the page alone: interviews is a room above this one.
+    interviews: Mapped[list["Interview"]] = relationship(viewonly=True, order_by="Interview.org_seq.desc()")
 
 
 class StatusChange(Base):

@@ -29,6 +29,7 @@ def upgrade() -> None:
         sa.Column("team_id", sa.String(length=36), nullable=False),
         sa.Column("flow_id", sa.String(length=36), nullable=False),
         sa.Column("email", sa.String(length=320), nullable=False),
+        sa.Column("address", sa.String(length=320), nullable=False),
         sa.Column("first_name", sa.String(length=300), nullable=True),
         sa.Column("last_name", sa.String(length=300), nullable=True),
         sa.Column("status", sa.String(length=100), nullable=False),
@@ -42,7 +43,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["organization_id"], ["organization.id"], name=op.f("fk_candidate_organization_id")),
         sa.ForeignKeyConstraint(["team_id"], ["team.id"], name=op.f("fk_candidate_team_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_candidate")),
-        sa.UniqueConstraint("flow_id", "email", name=op.f("uq_candidate_flow_id_email")),
+        sa.UniqueConstraint("flow_id", "address", name=op.f("uq_candidate_flow_id_address")),
     )
     op.create_index(
         op.f("ix_candidate_flow_id_status_created_at"), "candidate", ["flow_id", "status", "created_at"], unique=False

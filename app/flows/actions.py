@@ -1,0 +1,112 @@
+"""What is done to interview flows. Values come checked by the schemas; logo and video come fetched and stored."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from app import clock, vault
+from app.accounts.models import Team
+from app.db import db, new_id
+from app.errors import Rejected
+from app.flows.media import Kept
+from app.flows.models import FlowStatus, InterviewFlow, SpeechState
+from app.flows.queries import secret_context, secret_of
+from app.queue import Job, after_commit
+
+_SPOKEN = ("questions", "intro", "outro", "language", "voice_id")
+
+
+def create(team: Team, values: Mapping[str, Any], *, kept: Kept) -> InterviewFlow:
+    """A new, open flow of ``team``; its script is spoken into the cache after commit."""
+    flow = InterviewFlow(
+        id=new_id(), team_id=team.id, organization_id=team.organization_id, team=team, organization=team.organization
+    )
+    _apply(flow, values)
+    _attach(flow, values, kept)
+    db.session.add(flow)
+    db.session.flush()
+    after_commit(Job.PREPARE_SPEECH, flow.id)
+    return flow
+
+
+def edit(flow: InterviewFlow, values: Mapping[str, Any], *, kept: Kept) -> list[str]:
+    """Change the named values. Interviews that have begun keep the script they began with.
+
+    Returns storage keys of replaced logos and videos; the edge deletes them after its commit.
+    """
+    _refuse_archived(flow)
+    before = {name: getattr(flow, name) for name in _SPOKEN}
+    _apply(flow, values)
+    replaced = _attach(flow, values, kept)
+    flow.changed_at = clock.now()
+    if before != {name: getattr(flow, name) for name in _SPOKEN}:
+        _speak_anew(flow)
+    db.session.flush()
+    return replaced
+
+
+def close(flow: InterviewFlow) -> None:
+    """No new interviews; those already booked can still be taken."""
+    _refuse_archived(flow)
+    _turn(flow, FlowStatus.CLOSED)
+
+
+def reopen(flow: InterviewFlow) -> None:
+    """A closed flow takes interviews again."""
+    _refuse_archived(flow)
+    _turn(flow, FlowStatus.OPEN)
+
+
+def archive(flow: InterviewFlow) -> None:
+    """Delete the flow, as the interface calls it: it stays readable, nothing new comes of it. Twice is once."""
+    _turn(flow, FlowStatus.ARCHIVED)
+
+
+def prepare_anew(flow: InterviewFlow) -> None:
+    """Have the script spoken once more, after it failed."""
+    _refuse_archived(flow)
+    _speak_anew(flow)
+    db.session.flush()
+
+
+def _apply(flow: InterviewFlow, values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        if name == "webhook_secret_key":
+            _keep_secret(flow, value)
+        elif name in InterviewFlow.__mapper__.column_attrs:
+            setattr(flow, name, value)
+
+
+def _keep_secret(flow: InterviewFlow, secret: str | None) -> None:
+    if secret == secret_of(flow):
+        return
+    flow.webhook_secret_sealed = None if secret is None else vault.seal(secret, context=secret_context(flow.id))
+
+
+def _attach(flow: InterviewFlow, values: Mapping[str, Any], kept: Kept) -> list[str]:
+    """Put what was fetched in the place of what was there; an address taken away takes its file along."""
+    replaced: list[str | None] = []
+    if kept.logo_key or ("company_logo_url" in values and values["company_logo_url"] is None):
+        replaced.append(flow.logo_key)
+        flow.logo_key = kept.logo_key
+    if kept.video_key or ("preamble_video_url" in values and values["preamble_video_url"] is None):
+        replaced.append(flow.preamble_video_key)
+        flow.preamble_video_key, flow.preamble_video_type = kept.video_key, kept.video_type
+    return [key for key in replaced if key]
+
+
+def _speak_anew(flow: InterviewFlow) -> None:
+    # A higher fence: whoever speaks the old script at this moment must not declare the new one ready.
+    flow.fence = flow.fence + 1
+    flow.lease_until, flow.recoveries, flow.speech_state = None, 0, SpeechState.PENDING
+    after_commit(Job.PREPARE_SPEECH, flow.id)
+
+
+def _turn(flow: InterviewFlow, status: FlowStatus) -> None:
+    if flow.status is not status:
+        flow.status, flow.changed_at = status, clock.now()
+        db.session.flush()
+
+
+def _refuse_archived(flow: InterviewFlow) -> None:
+    if flow.status is FlowStatus.ARCHIVED:
+        raise Rejected("This interview flow has been deleted and cannot be changed. Create a new one instead.")

@@ -1,0 +1,154 @@
+"""Reads of interview flows, always with the owner: an organization under ``/v1``, a member on the pages."""
+
+import re
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.orm import joinedload
+
+from app import vault
+from app.accounts.models import Organization, Role, Team, TeamMember
+from app.claims import moment
+from app.db import db
+from app.errors import Forbidden, NotFound
+from app.flows.models import DEFAULT_LANGUAGE, FlowStatus, InterviewFlow, SpeechState
+
+Query = TypeVar("Query", bound=sa.Select[Any])
+
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+@dataclass(frozen=True, slots=True)
+class FlowFilter:
+    """What a list of flows on the platform is narrowed to; ``text`` is looked for in title and organization name."""
+
+    status: FlowStatus | None = None
+    text: str = ""
+
+
+def flow_for(organization: Organization, flow_id: str) -> InterviewFlow:
+    """The organization's flow, archived ones included. Raises NotFound, or Forbidden when it is someone else's."""
+    flow = _flow(flow_id)
+    if flow.organization_id != organization.id:
+        raise Forbidden("This interview flow belongs to another organization.")
+    return flow
+
+
+def flow_seen_by(member: TeamMember, flow_id: str) -> InterviewFlow:
+    """A flow that the member may see: of their teams, or any of the organization for administrators."""
+    flow = _flow(flow_id)
+    if flow.organization_id != member.organization_id:
+        raise Forbidden("This interview flow belongs to another organization.")
+    if member.role is not Role.ADMIN and flow.team_id not in {team.id for team in member.teams}:
+        raise Forbidden("This interview flow belongs to a team that you are not in.")
+    return flow
+
+
+def open_flow(flow_id: str) -> InterviewFlow:
+    """A flow for whoever holds its id: candidates see its logo and video. An archived one is NotFound."""
+    flow = _flow(flow_id)
+    if flow.status is FlowStatus.ARCHIVED:
+        raise NotFound("This interview flow has been deleted.")
+    return flow
+
+
+def flows_for(organization: Organization, *, team: Team | None, limit: int, offset: int) -> list[InterviewFlow]:
+    """The organization's flows, or one team's, newest first; ids decide between flows of the same moment."""
+    owned = InterviewFlow.team_id == team.id if team else InterviewFlow.organization_id == organization.id
+    return _newest(sa.select(InterviewFlow).where(owned), limit, offset)
+
+
+def flows_seen_by(member: TeamMember, found_by: FlowFilter, *, limit: int, offset: int) -> list[InterviewFlow]:
+    """What the member's list shows, newest first, with each flow's team; archived ones only when asked for."""
+    query = _narrowed(sa.select(InterviewFlow), member, found_by).options(joinedload(InterviewFlow.team))
+    return _newest(query, limit, offset)
+
+
+def how_many_seen_by(member: TeamMember, found_by: FlowFilter) -> int:
+    """Length of the whole list of ``flows_seen_by``."""
+    return db.session.scalar(_narrowed(sa.select(sa.func.count(InterviewFlow.id)), member, found_by)) or 0
+
+
+def teams_seen_by(member: TeamMember) -> list[Team]:
+    """Teams whose flows the member works with, oldest first."""
+    if member.role is not Role.ADMIN:
+        return list(member.teams)
+    own = sa.select(Team).where(Team.organization_id == member.organization_id)
+    return list(db.session.scalars(own.order_by(Team.created_at, Team.id)))
+
+
+def titles_seen_by(member: TeamMember) -> list[tuple[str, str]]:
+    """Id and title of every flow the member sees, for choosing one in a filter; archived ones included."""
+    query = _of_member(sa.select(InterviewFlow.id, InterviewFlow.title), member)
+    rows = db.session.execute(query.order_by(InterviewFlow.title, InterviewFlow.id))
+    return [(row.id, row.title) for row in rows]
+
+
+def script_of(flow: InterviewFlow) -> dict[str, Any]:
+    """The flow as an interview takes it along: plain JSON values, frozen when the candidate begins.
+
+    ``language``, the three switches and ``assess_language`` are settled here and never null.
+    """
+    assess = flow.organization.assess_language if flow.assess_language is None else flow.assess_language
+    return {
+        "title": flow.title, "org_name": flow.org_name, "questions": list(flow.questions), "intro": flow.intro,
+        "outro": flow.outro, "language": flow.language or DEFAULT_LANGUAGE, "voice_id": flow.voice_id,
+        "additional_info": flow.additional_info, "additional_instructions": flow.additional_instructions,
+        "follow_up_limit": flow.follow_up_limit, "time_limit_minutes": flow.time_limit_minutes,
+        "is_video_enabled": bool(flow.is_video_enabled), "is_doc_upload_enabled": bool(flow.is_doc_upload_enabled),
+        "redirect_url": flow.redirect_url, "interview_type": flow.interview_type and flow.interview_type.value,
+        "assess_language": assess,
+    }  # fmt: skip
+
+
+def secret_of(flow: InterviewFlow) -> str | None:
+    """The webhook secret in the clear: for signing and for ``/v1`` alone, never for a log."""
+    if flow.webhook_secret_sealed is None:
+        return None
+    return vault.unseal(flow.webhook_secret_sealed, context=secret_context(flow.id))
+
+
+def secret_context(flow_id: str) -> str:
+    """What the sealed secret is bound to, so that it opens in its own row only."""
+    return f"interview_flow:{flow_id}:webhook_secret"
+
+
+def unspoken(limit: int) -> list[str]:
+    """Ids of flows whose script waits to be spoken, or whose speaking died: for the sweep."""
+    free = sa.or_(InterviewFlow.lease_until.is_(None), InterviewFlow.lease_until < moment())
+    waits = sa.and_(InterviewFlow.speech_state == SpeechState.PENDING, free)
+    died = sa.and_(InterviewFlow.speech_state == SpeechState.PREPARING, InterviewFlow.lease_until < moment())
+    return list(db.session.scalars(sa.select(InterviewFlow.id).where(sa.or_(waits, died)).limit(limit)))
+
+
+def _flow(flow_id: str) -> InterviewFlow:
+    # What is no id at all never reaches the database: PostgreSQL stumbles over NUL in a text.
+    flow = db.session.get(InterviewFlow, flow_id) if _ID.fullmatch(flow_id) else None
+    if flow is None:
+        raise NotFound("There is no interview flow with this id.")
+    return flow
+
+
+def _newest(query: sa.Select[tuple[InterviewFlow]], limit: int, offset: int) -> list[InterviewFlow]:
+    ordered = query.order_by(InterviewFlow.created_at.desc(), InterviewFlow.id.desc())
+    return list(db.session.scalars(ordered.limit(limit).offset(offset)))
+
+
+def _of_member(query: Query, member: TeamMember) -> Query:
+    owned = query.where(InterviewFlow.organization_id == member.organization_id)
+    if member.role is Role.ADMIN:
+        return owned
+    return owned.where(InterviewFlow.team_id.in_([team.id for team in member.teams]))
+
+
+def _narrowed(query: Query, member: TeamMember, found_by: FlowFilter) -> Query:
+    narrowed = _of_member(query, member)
+    if found_by.status:
+        narrowed = narrowed.where(InterviewFlow.status == found_by.status)
+    else:
+        narrowed = narrowed.where(InterviewFlow.status != FlowStatus.ARCHIVED)
+    if found_by.text:
+        places = (InterviewFlow.title, InterviewFlow.org_name)
+        narrowed = narrowed.where(sa.or_(*(place.icontains(found_by.text, autoescape=True) for place in places)))
+    return narrowed
