@@ -1,0 +1,14 @@
+// Copies the value of a read-only field; says so on the button, so that a screen reader hears it too.
+export default function copy(box) {
+  const [field, button] = [box.querySelector("input"), box.querySelector("button")];
+  if (!navigator.clipboard) return; // http on another host: the field stays selectable by hand
+  const words = button.querySelector("span");
+  const before = words.textContent;
+  words.setAttribute("aria-live", "polite");
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(field.value);
+    words.textContent = "Copied";
+    setTimeout(() => { words.textContent = before; }, 2000);
+  });
+}
