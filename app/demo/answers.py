@@ -1,0 +1,38 @@
+"""What the demo's candidate says, as text and as sound."""
+
+import numpy as np
+
+from app.settings import Settings
+from app.speech.build import build_speaker
+
+ANSWERS = {
+    "Why would you like to work with us?": (
+        "I have worked in a small team for three years and I like to help people every day. "
+        "I want to learn new things and I think that this is a good place for me."
+    ),
+    "Tell me about a problem that you have solved.": (
+        "Last summer our system was very slow in the morning. I looked at the numbers and found the reason. "
+        "Then we changed one part and the work was done in half the time."
+    ),
+}
+NOISE = 100
+"""Standard deviation of the noise under the synthetic voice: without any, recognition suffers from digital silence."""
+
+
+def spoken_answers(settings: Settings) -> list[bytes]:
+    """The answers as sound: s16le, mono, 16 kHz."""
+    speaker = build_speaker(settings)
+    random = np.random.default_rng(7)
+    try:
+        spoken = [speaker.speak(text, voice_id="vendora-Anthony", language="en-US") for text in ANSWERS.values()]
+    finally:
+        speaker.close()
+    return [_at_16_khz(item.pcm, item.rate, random=random) for item in spoken]
+
+
+def _at_16_khz(pcm: bytes, rate: int, *, random: np.random.Generator) -> bytes:
+    samples = np.frombuffer(pcm, dtype="<i2").astype(np.float64)
+    positions = np.arange(0, len(samples), rate / 16_000)
+    resampled = np.interp(positions, np.arange(len(samples)), samples)
+    noisy = resampled + random.normal(0, NOISE, len(resampled))
+    return bytes(np.clip(noisy, -32_768, 32_767).astype("<i2").tobytes())
