@@ -1,0 +1,190 @@
+"""Rows of webhooks: the outbox, the health of each receiver, and every attempt that was made."""
+
+import enum
+import uuid
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.claims import Claimable
+from app.db import Base, CreatedAt, Id, Ref, one_of
+from app.flows.models import InterviewFlow
+
+
+class EventType(enum.StrEnum):
+    """The three events of the public interface."""
+
+    INTERVIEW_PROCESSED = "interview_processed"
+    VIDEO_PROCESSED = "video_processed"
+    CANDIDATE_STATUS_UPDATED = "candidate_status_updated"
+
+
+class DeliveryState(enum.StrEnum):
+    """Where an event stands; every committed event ends ``delivered`` or is visible in one of the others."""
+
+    PENDING = "pending"
+    SENDING = "sending"
+    DELIVERED = "delivered"
+    HELD = "held"
+    EXHAUSTED = "exhausted"
+    CANCELLED = "cancelled"
+
+
+class Hold(enum.StrEnum):
+    """Why a delivery is held: an earlier event of its subject, a disabled endpoint, a flow without an address."""
+
+    ORDER = "order"
+    DISABLED = "disabled"
+    NO_URL = "no_url"
+
+
+class Ending(enum.StrEnum):
+    """Why a delivery ended without a 2xx."""
+
+    ATTEMPTS_USED = "attempts_used"
+    HELD_TOO_LONG = "held_too_long"
+    RECORDING_REVOKED = "recording_revoked"
+    DISMISSED = "dismissed"
+    PAYLOAD_DELETED = "payload_deleted"
+
+
+class DisabledBy(enum.StrEnum):
+    """What disabled an endpoint: an answer 410, days of failure, or an administrator."""
+
+    GONE = "gone"
+    FAILING = "failing"
+    MEMBER = "member"
+
+
+class ErrorClass(enum.StrEnum):
+    """What went wrong with an attempt. ``too_large`` only marks the log: a 2xx with a large body is a success."""
+
+    DNS = "dns"
+    CONNECT = "connect"
+    TLS = "tls"
+    TIMEOUT = "timeout"
+    HTTP = "http"
+    FORBIDDEN_ADDRESS = "forbidden_address"
+    TOO_LARGE = "too_large"
+
+
+def new_event_id() -> str:
+    """A ``webhook-id``: ``evt_`` and 32 hex digits, the same for all attempts and replays of one event."""
+    return f"evt_{uuid.uuid4().hex}"
+
+
+class Endpoint(Base):
+    """One organization's webhook address: its health, its lease (one send at a time), and whether it is disabled.
+
+    Flows of the organization with the same address share it. ``failing_since`` is the first failure after the last
+    success; ``timeouts`` counts successive ones; before ``not_before`` nothing is sent (probes, and the pace after
+    enabling, which lasts until ``paced_until``).
+    """
+
+    __tablename__ = "webhook_endpoint"
+    __table_args__ = (sa.UniqueConstraint("organization_id", "url_hash"),)
+
+    id: Mapped[Id]
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
+    url: Mapped[str] = mapped_column(sa.Text)
+    url_hash: Mapped[str] = mapped_column(sa.String(64))
+    created_at: Mapped[CreatedAt]
+    lease_until: Mapped[datetime | None] = mapped_column(index=True)
+    fence: Mapped[int] = mapped_column(default=0)
+    not_before: Mapped[datetime | None]
+    paced_until: Mapped[datetime | None]
+    timeouts: Mapped[int] = mapped_column(default=0)
+    last_success_at: Mapped[datetime | None]
+    failing_since: Mapped[datetime | None] = mapped_column(index=True)
+    exhausted_at: Mapped[datetime | None]
+    noticed_at: Mapped[datetime | None]
+    warned_at: Mapped[datetime | None]
+    disabled_at: Mapped[datetime | None]
+    disabled_by: Mapped[DisabledBy | None] = mapped_column(one_of(DisabledBy))
+
+
+class Route(Base):
+    """Which endpoint the waiting events of a flow go to; follows the flow's address when that is corrected."""
+
+    __tablename__ = "webhook_route"
+
+    flow_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview_flow.id"), primary_key=True)
+    endpoint_id: Mapped[Ref] = mapped_column(sa.ForeignKey("webhook_endpoint.id"), index=True)
+
+
+class Delivery(Claimable, Base):
+    """One event on its way: the outbox row, written in the transaction of the change it tells of.
+
+    ``subject`` is opaque (an interview or a candidate) and ``sequence`` its order within it. ``delivered_at`` is the
+    first 2xx and is never taken back, so that a replay blocks nobody. ``attempts`` counts the current round.
+    """
+
+    __tablename__ = "webhook_delivery"
+    __table_args__ = (
+        sa.UniqueConstraint("subject", "sequence"),
+        sa.Index(
+            "uq_webhook_delivery_interview_event",
+            "event_type",
+            "subject",
+            unique=True,
+            sqlite_where=sa.text("event_type <> 'candidate_status_updated'"),
+            postgresql_where=sa.text("event_type <> 'candidate_status_updated'"),
+        ),
+        sa.Index(None, "endpoint_id", "state", "due_at"),
+        sa.Index(None, "state", "lease_until"),
+        sa.Index(None, "flow_id", "created_at"),
+        sa.Index(None, "finished_at"),
+    )
+
+    id: Mapped[Id]
+    event_id: Mapped[str] = mapped_column(sa.String(36), unique=True, default=new_event_id)
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
+    flow_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview_flow.id"))
+    endpoint_id: Mapped[Ref] = mapped_column(sa.ForeignKey("webhook_endpoint.id"))
+    event_type: Mapped[EventType] = mapped_column(one_of(EventType))
+    subject: Mapped[Ref]
+    sequence: Mapped[int]
+    body: Mapped[bytes | None] = mapped_column(sa.LargeBinary)
+    state: Mapped[DeliveryState] = mapped_column(one_of(DeliveryState))
+    hold: Mapped[Hold | None] = mapped_column(one_of(Hold))
+    ending: Mapped[Ending | None] = mapped_column(one_of(Ending))
+    attempts: Mapped[int] = mapped_column(default=0)
+    due_at: Mapped[datetime]
+    created_at: Mapped[CreatedAt]
+    changed_at: Mapped[CreatedAt]
+    delivered_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+
+    flow: Mapped[InterviewFlow] = relationship()
+    endpoint: Mapped[Endpoint] = relationship()
+    attempts_made: Mapped[list["Attempt"]] = relationship(order_by="Attempt.at", viewonly=True)
+
+
+class Attempt(Base):
+    """One request and what came back; kept 30 days. ``answer`` is binary: receivers send NUL bytes and worse."""
+
+    __tablename__ = "webhook_attempt"
+    __table_args__ = (sa.Index(None, "delivery_id", "at"), sa.Index(None, "at"))
+
+    id: Mapped[Id]
+    delivery_id: Mapped[Ref] = mapped_column(sa.ForeignKey("webhook_delivery.id"))
+    number: Mapped[int]
+    at: Mapped[datetime]
+    seconds: Mapped[float]
+    url: Mapped[str] = mapped_column(sa.Text)
+    address: Mapped[str | None] = mapped_column(sa.String(64))
+    status: Mapped[int | None]
+    error: Mapped[ErrorClass | None] = mapped_column(one_of(ErrorClass))
+    note: Mapped[str | None] = mapped_column(sa.String(300))
+    answer: Mapped[bytes | None] = mapped_column(sa.LargeBinary)
+
+
+class Turnstile(Base):
+    """A single row that every claim changes first: two workers never choose at once, so the caps hold exactly."""
+
+    __tablename__ = "webhook_turnstile"
+    __table_args__ = (sa.CheckConstraint("id = 1", name="only_one"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    turns: Mapped[int] = mapped_column(sa.BigInteger)
