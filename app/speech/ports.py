@@ -99,7 +99,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """The interviewer's judgement: what to ask next, or None to go on; `repeat` = the candidate asked to hear it again."""
+    """What to ask next, or None to go on; `repeat`: the candidate asked to hear the question again."""
 
     text: str | None = None
     repeat: bool = False
@@ -191,7 +191,7 @@ class Transcriber(Protocol):
         ...
 
     def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:
-        """The text of pieces `first..last`; `pcm()` gives them as one piece of 16 kHz audio if they must be read again."""
+        """The text of pieces `first..last`; `pcm()` gives all of them (16 kHz) where they were not all fed."""
         ...
 
     def drop(self, key: str) -> None:

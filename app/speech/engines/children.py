@@ -1,0 +1,245 @@
+"""Engines that need a process of their own: started when first needed, ended with their parent, replaced when lost.
+
+A child is a Python program of its own file, so it loads its engine and nothing of Parley. It talks over a socket
+pair; it ends when that closes, and Linux ends it too when its parent dies. It is started from a thread that lives
+as long as it does, because PDEATHSIG looks at the starting thread. A forked worker forgets its parent's children.
+"""
+
+import itertools
+import os
+import queue
+import socket
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from app.errors import GatewayError
+
+END_PATIENCE = 2.0
+
+
+class ChildLost(Exception):
+    """The process ended before it answered."""
+
+
+class ChildFailed(Exception):
+    """The engine in the process refused; its message is safe to show."""
+
+
+class Child:
+    """One running engine process."""
+
+    def __init__(self, program: Path) -> None:
+        self._numbers = itertools.count()
+        self._waiting: dict[int, Future[Any]] = {}
+        self._outbox: queue.SimpleQueue[tuple[Any, ...] | None] = queue.SimpleQueue()
+        self._started = threading.Event()
+        self._closing = threading.Lock()
+        self.lost = False
+        self.pending_bytes = 0
+        self._last_sign = time.monotonic()
+        self._keeper = threading.Thread(target=self._keep, args=(program,), name=f"{program.stem}-keeper", daemon=True)
+        self._keeper.start()
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        self._started.wait()
+        return self._process.pid
+
+    @property
+    def load(self) -> int:
+        """How many answers are being waited for."""
+        return len(self._waiting)
+
+    def call(self, *message: Any, timeout: float) -> Any:
+        """Send and wait for the answer; raises ChildLost, ChildFailed or a retryable GatewayError when time is over."""
+        number = next(self._numbers)
+        answer: Future[Any] = Future()
+        self._waiting[number] = answer
+        if self.lost:
+            self._waiting.pop(number, None)
+            raise ChildLost
+        self._outbox.put((number, *message))
+        try:
+            return answer.result(timeout)
+        except FutureTimeoutError:
+            self._end_if_stuck(timeout)
+            raise GatewayError(
+                f"the embedded engine did not answer within {timeout:.0f} s; try again", retryable=True
+            ) from None
+        finally:
+            self._waiting.pop(number, None)
+
+    def post(self, *message: Any, size: int = 0) -> None:
+        """Send without waiting; never blocks. `size` counts into `pending_bytes` until it is sent."""
+        self.pending_bytes += size
+        self._outbox.put((None, *message, size))
+
+    def _end_if_stuck(self, timeout: float) -> None:
+        if time.monotonic() - self._last_sign > timeout:
+            self.lost = True
+            self._process.kill()
+
+    def close(self) -> None:
+        """End the process and wait for its end."""
+        self._outbox.put(None)
+        self._keeper.join(END_PATIENCE * 2)
+
+    def forget(self) -> None:
+        """After a fork: let go of the socket, which belongs to the parent."""
+        self.lost = True
+        self._connection.close()
+
+    def _keep(self, program: Path) -> None:
+        try:
+            self._process, self._connection = _start(program)
+        except OSError:
+            self._give_up()
+            return
+        finally:
+            self._started.set()
+        sender = threading.Thread(target=self._send, name=f"{program.stem}-sender", daemon=True)
+        sender.start()
+        self._receive()
+        self._outbox.put(None)
+        sender.join(END_PATIENCE)
+        self._connection.close()
+        _end(self._process)
+
+    def _receive(self) -> None:
+        try:
+            while True:
+                number, problem, result = self._connection.recv()
+                self._last_sign = time.monotonic()
+                answer = self._waiting.pop(number, None)
+                if answer is None:
+                    continue
+                if problem is None:
+                    answer.set_result(result)
+                else:
+                    answer.set_exception(ChildFailed(problem))
+        except (EOFError, OSError):
+            self._give_up()
+
+    def _give_up(self) -> None:
+        self.lost = True
+        for number in list(self._waiting):
+            if answer := self._waiting.pop(number, None):
+                answer.set_exception(ChildLost())
+
+    def _send(self) -> None:
+        try:
+            while (message := self._outbox.get()) is not None:
+                if message[0] is None:
+                    *message_head, size = message
+                    self._connection.send(tuple(message_head))
+                    self.pending_bytes -= size
+                else:
+                    self._connection.send(message)
+        except OSError:
+            self.lost = True
+        finally:
+            _shut(self._connection)
+
+
+def _start(program: Path) -> tuple[subprocess.Popen[bytes], Connection]:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        process = subprocess.Popen(  # noqa: S603 - our own program
+            [sys.executable, "-P", str(program), str(theirs.fileno())],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=(theirs.fileno(),),
+        )
+        return process, Connection(ours.detach())
+
+
+def _shut(connection: Connection) -> None:
+    """Tell both ends that no more comes, which also wakes the receiving thread."""
+    try:
+        with socket.socket(fileno=os.dup(connection.fileno())) as both:
+            both.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass  # the other end is gone already
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(END_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+class Children:
+    """At most `most` children of one program; the least busy one serves, a lost one is replaced."""
+
+    def __init__(self, program: Path, *, most: int = 1) -> None:
+        self._program = program
+        self._most = most
+        self._closed = False
+        self._lock = threading.Lock()
+        self._running: list[Child] = []
+        _owners.add(self)
+
+    def pick(self) -> Child:
+        """The child with the fewest open questions, started if there is still room."""
+        with self._lock:
+            if self._closed:
+                raise GatewayError("this speech engine has been closed", retryable=True)
+            self._running = [child for child in self._running if not child.lost]
+            idle = [child for child in self._running if not child.load]
+            if not idle and len(self._running) < self._most:
+                self._running.append(Child(self._program))
+                return self._running[-1]
+            return min(self._running, key=lambda child: child.load)
+
+    def call(self, *message: Any, timeout: float) -> Any:
+        """Ask any child; once more in a new one if the first is lost."""
+        for _ in range(2):
+            try:
+                return self.pick().call(*message, timeout=timeout)
+            except ChildLost:
+                continue
+        raise GatewayError("the embedded engine's process ended twice while working; try again", retryable=True)
+
+    def pids(self) -> list[int]:
+        """Process ids of the running children."""
+        with self._lock:
+            return [child.pid for child in self._running if not child.lost]
+
+    def close(self) -> None:
+        """End all of them."""
+        with self._lock:
+            self._closed = True
+            running, self._running = self._running, []
+        for child in running:
+            child.close()
+
+    def after_fork(self) -> None:
+        """In a forked worker: the parent's children are not ours."""
+        _inherited.extend(self._running)
+        for child in self._running:
+            child.forget()
+        self._lock = threading.Lock()
+        self._running = []
+
+
+_owners: weakref.WeakSet[Children] = weakref.WeakSet()
+_inherited: list[Child] = []  # kept, so that nobody waits for processes of another parent
+
+
+def _forget_all() -> None:
+    for owner in list(_owners):
+        owner.after_fork()
+
+
+os.register_at_fork(after_in_child=_forget_all)

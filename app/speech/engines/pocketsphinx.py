@@ -1,0 +1,122 @@
+"""The embedded recogniser: English, with word times, in processes of its own, fed while the candidate speaks."""
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from app.errors import GatewayError
+from app.speech.engines.children import Child, ChildFailed, ChildLost, Children
+from app.speech.ports import SPEECH_RATE, Heard, Word
+from app.speech.sound import resample, seconds
+
+PROGRAM = Path(__file__).with_name("pocketsphinx_child.py")
+LANGUAGE = "en-US"
+PATIENCE, PATIENCE_PER_SECOND = 30.0, 2.0
+"""Seconds to wait for an answer: at least, and for each second of audio."""
+MOST_UNSENT = 32_000_000
+"""Bytes of live audio (17 minutes) that may wait for a busy process; beyond that the audio is decoded afterwards."""
+KEEP_PIN_SECONDS = 1_800.0
+
+
+class PocketsphinxTranscriber:
+    """Batch, streaming and forced alignment over `processes` children of about 110 MB each."""
+
+    name = "pocketsphinx"
+
+    def __init__(self, *, processes: int = 2) -> None:
+        self._children = Children(PROGRAM, most=processes)
+        self._pins: dict[str, tuple[Child, float]] = {}
+        self._pinning = threading.Lock()
+
+    def supports(self, language: str) -> bool:
+        """US English only: the one model that the package carries."""
+        return language == LANGUAGE
+
+    def transcribe(self, pcm: bytes, *, rate: int, language: str) -> Heard:
+        """Decode one whole answer."""
+        self._check(language)
+        audio = resample(pcm, rate, SPEECH_RATE)
+        return self._heard(self._call("batch", audio, audio=audio))
+
+    def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None:
+        """Hand a piece to the process that has this utterance; the first piece chooses it."""
+        if not self.supports(language):
+            return
+        try:
+            child = self._pinned(key)
+        except GatewayError:
+            return
+        if child.lost or child.pending_bytes > MOST_UNSENT:
+            self.drop(key)
+            return
+        child.post("feed", key, number, pcm, size=len(pcm))
+
+    def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:
+        """What was decoded meanwhile; the whole audio once more if pieces are missing or the process was lost."""
+        self._check(language)
+        with self._pinning:
+            child, _ = self._pins.pop(key, (None, 0.0))
+        if child is not None:
+            try:
+                found = child.call("finish", key, first, last, timeout=PATIENCE)
+            except (ChildLost, ChildFailed, GatewayError):
+                found = None
+            if found is not None:
+                return self._heard(found)
+        return self.transcribe(pcm(), rate=SPEECH_RATE, language=language)
+
+    def drop(self, key: str) -> None:
+        """Forget an utterance."""
+        with self._pinning:
+            child, _ = self._pins.pop(key, (None, 0.0))
+        if child is not None and not child.lost:
+            child.post("drop", key)
+
+    def align(self, text: str, pcm: bytes, *, rate: int) -> tuple[Word, ...]:
+        """Word times of a known English text; nothing where the audio does not carry that text."""
+        audio = resample(pcm, rate, SPEECH_RATE)
+        try:
+            return tuple(Word(*word) for word in self._call("align", text, audio, audio=audio))
+        except GatewayError:
+            return ()
+
+    def pids(self) -> list[int]:
+        """Process ids of the running children."""
+        return self._children.pids()
+
+    def close(self) -> None:
+        """End the processes."""
+        self._children.close()
+
+    def _pinned(self, key: str) -> Child:
+        now = time.monotonic()
+        with self._pinning:
+            if key in self._pins:
+                child, _ = self._pins[key]
+            else:
+                self._pins = {k: pin for k, pin in self._pins.items() if now - pin[1] < KEEP_PIN_SECONDS}
+                child = self._children.pick()
+            self._pins[key] = (child, now)
+            return child
+
+    def _call(self, *message: Any, audio: bytes) -> Any:
+        patience = PATIENCE + PATIENCE_PER_SECOND * seconds(audio, SPEECH_RATE)
+        try:
+            return self._children.call(*message, timeout=patience)
+        except ChildFailed as error:
+            raise GatewayError(f"the embedded recogniser failed: {error}", retryable=False) from error
+
+    def _check(self, language: str) -> None:
+        if not self.supports(language):
+            raise GatewayError(
+                f"the embedded recogniser knows {LANGUAGE} only; for {language} name another engine in STT_PROVIDER",
+                retryable=False,
+            )
+
+    def _heard(self, found: list[tuple[str, float, float, float]]) -> Heard:
+        words = tuple(Word(*word) for word in found)
+        sure = [word.confidence for word in words if word.confidence is not None]
+        confidence = round(sum(sure) / len(sure), 3) if sure else None
+        return Heard(" ".join(word.word for word in words), words, self.name, confidence)

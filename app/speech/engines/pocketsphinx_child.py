@@ -1,0 +1,337 @@
+"""The recognition process: pocketsphinx holds the interpreter's lock, so it never runs beside a web thread.
+
+Started by path with a socket's number; imports nothing of Parley. Several utterances are decoded in turns, block by
+block: those that someone waits for first. Requests: batch, feed, finish, drop, align.
+"""
+
+import contextlib
+import ctypes
+import queue
+import re
+import signal
+import sys
+import threading
+import time
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+RATE, SAMPLE_BYTES, FRAMES_PER_SECOND = 16_000, 2, 100
+BLOCK = 8_000
+"""Bytes decoded in one go (0.25 s): the longest that another utterance waits for its turn."""
+WARM_UP = int(2.5 * RATE) * SAMPLE_BYTES
+"""Cepstral means are estimated from this much audio before decoding starts: half as many wrong words."""
+DECODERS = 4
+IDLE_SECONDS = 10.0
+FORGET_SECONDS = 900.0
+NOISE, SILENT_PEAK, FRAME = 100.0, 2, 160
+PDEATHSIG = 1
+LETTERS = dict(
+    pair.split(":")
+    for pair in (
+        "tion:SH AH N|ough:AO|igh:AY|sch:S K|ch:CH|sh:SH|th:TH|ph:F|ck:K|qu:K W|ng:NG|ee:IY|ea:IY|oo:UW|ou:AW|ai:EY|ay:EY"
+        "|oa:OW|er:ER|ar:AA R|or:AO R|a:AE|b:B|c:K|d:D|e:EH|f:F|g:G|h:HH|i:IH|j:JH|k:K|l:L|m:M|n:N|o:AA|p:P|q:K|r:R|s:S"
+        "|t:T|u:AH|v:V|w:W|x:K S|y:IY|z:Z"
+    ).split("|")  # noqa: SIM905 - a list literal would be one screen long
+)
+"""English spelling to sounds, longest first: near enough to align a word that the dictionary lacks."""
+DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+Found = tuple[str, float, float, float]
+
+
+class Utterance:
+    """One answer: what has arrived, what is decoded and who waits for it."""
+
+    def __init__(self, first: int = 0) -> None:
+        self.first = first
+        self.next = first
+        self.ahead: dict[int, bytes] = {}
+        self.pending = bytearray()
+        self.touched = time.monotonic()
+        self.decoder: Any = None
+        self.broken = False
+        self.asked_by: int | None = None
+        self.noise: np.random.Generator | None = None
+
+    def add(self, number: int, pcm: bytes) -> None:
+        """Take a piece; those that come early wait for the ones before them, repeated ones are ignored."""
+        self.touched = time.monotonic()
+        if number < self.first:
+            self.broken = True
+        if number >= self.next:
+            self.ahead.setdefault(number, pcm)
+        while (piece := self.ahead.pop(self.next, None)) is not None:
+            self.pending += piece
+            self.next += 1
+
+    def complete(self, first: int, last: int) -> bool:
+        """Whether exactly these pieces are here."""
+        return not self.broken and not self.ahead and self.first == first and self.next == last + 1
+
+    @property
+    def has_work(self) -> bool:
+        """Whether a block can be decoded or an answer be given now."""
+        if self.broken:
+            return False
+        enough = BLOCK if self.decoder is not None else WARM_UP
+        return self.asked_by is not None or len(self.pending) >= enough
+
+    def take_block(self) -> bytes:
+        """The next samples to decode."""
+        block = bytes(self.pending[:BLOCK])
+        del self.pending[:BLOCK]
+        return self.noisy(block)
+
+    def noisy(self, pcm: bytes) -> bytes:
+        """Digital silence upsets the recogniser's normalisation: such audio gets a faint noise floor."""
+        if self.noise is None or not pcm:
+            return pcm
+        samples = np.frombuffer(pcm, "<i2") + self.noise.normal(0, NOISE, len(pcm) // SAMPLE_BYTES)
+        return bytes(np.clip(samples, -32768, 32767).astype("<i2").tobytes())
+
+
+class Recogniser:
+    """Decoders, shared by all utterances of this process."""
+
+    def __init__(self) -> None:
+        self._free: list[Any] = [_new_decoder()]
+        self._made = 1
+        self._plain_means = self._free[0].get_cmn(update=False)
+        self._aligner: Any = None
+
+    def lend(self, utterance: Utterance, others: list[Utterance]) -> bool:
+        """Give the utterance a decoder, if need be that of one which nobody feeds any more."""
+        if not self._free and self._made < DECODERS:
+            self._free.append(_new_decoder())
+            self._made += 1
+        if not self._free:
+            self._reclaim(others)
+        if not self._free:
+            return False
+        utterance.decoder = self._free.pop()
+        self._start(utterance)
+        return True
+
+    def _reclaim(self, others: list[Utterance]) -> None:
+        idle = [one for one in others if one.decoder is not None and one.asked_by is None]
+        stalest = min(idle, key=lambda one: one.touched, default=None)
+        if stalest is not None and time.monotonic() - stalest.touched > IDLE_SECONDS:
+            stalest.broken = True
+            self.give_back(stalest)
+
+    def give_back(self, utterance: Utterance) -> None:
+        """End whatever the decoder did for this utterance."""
+        if utterance.decoder is None:
+            return
+        decoder, utterance.decoder = utterance.decoder, None
+        decoder.end_utt()
+        self._free.append(decoder)
+
+    def _start(self, utterance: Utterance) -> None:
+        decoder, head = utterance.decoder, bytes(utterance.pending[:WARM_UP])
+        if _has_digital_silence(head):
+            utterance.noise = np.random.default_rng(0)
+        self._warm_up(decoder, utterance.noisy(head))
+        decoder.start_utt()
+
+    def _warm_up(self, decoder: Any, head: bytes) -> None:
+        decoder.set_cmn(self._plain_means)  # nothing of the speaker before
+        if not head:
+            return
+        decoder.start_utt()
+        decoder.process_raw(head, no_search=True)
+        decoder.get_cmn(update=True)
+        decoder.end_utt()
+
+    def result(self, utterance: Utterance) -> list[Found]:
+        """The words, once everything is decoded."""
+        decoder, utterance.decoder = utterance.decoder, None
+        decoder.end_utt()
+        words = list(_words_of(decoder))
+        self._free.append(decoder)
+        return words
+
+    def align(self, text: str, pcm: bytes) -> list[tuple[str, float, float]]:
+        """Times of the words of a known English text; words without letters or digits are left out."""
+        if self._aligner is None:
+            self._aligner = _new_decoder()
+        tokens = [(token, parts) for token in text.split() if (parts := _spoken_parts(token))]
+        for part in {part for _, parts in tokens for part in parts}:
+            if self._aligner.lookup_word(part) is None:
+                self._aligner.add_word(part, _sounds(part), update=True)
+        self._aligner.set_align_text(" ".join(part for _, parts in tokens for part in parts))
+        silent = Utterance()
+        if _has_digital_silence(pcm):
+            silent.noise = np.random.default_rng(0)
+        pcm = silent.noisy(pcm)
+        self._warm_up(self._aligner, pcm)
+        self._aligner.start_utt()
+        self._aligner.process_raw(pcm, full_utt=True)
+        self._aligner.end_utt()
+        return _regroup(tokens, list(_words_of(self._aligner)))
+
+
+def _new_decoder() -> Any:
+    import pocketsphinx
+
+    return pocketsphinx.Decoder(loglevel="FATAL")
+
+
+def _words_of(decoder: Any) -> Any:
+    if decoder.hyp() is None:
+        return
+    for one in decoder.seg():
+        if one.word[0] in "<[+":
+            continue
+        yield (
+            re.sub(r"\(\d+\)$", "", one.word),
+            one.start_frame / FRAMES_PER_SECOND,
+            (one.end_frame + 1) / FRAMES_PER_SECOND,
+            round(min(1.0, max(0.0, one.prob)), 3),
+        )
+
+
+def _has_digital_silence(pcm: bytes) -> bool:
+    samples = np.abs(np.frombuffer(pcm, "<i2").astype(np.int32))
+    frames = samples[: len(samples) // FRAME * FRAME].reshape(-1, FRAME)
+    return bool(len(frames)) and bool((frames.max(axis=1) <= SILENT_PEAK).any())
+
+
+def _spoken_parts(token: str) -> list[str]:
+    parts: list[str] = []
+    for run in re.findall(r"[a-z']+|\d", token.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")):
+        plain = DIGITS[int(run)] if run.isdigit() else run.strip("'")
+        if plain:
+            parts.append(plain)
+    return parts
+
+
+def _sounds(word: str) -> str:
+    sounds, place = [], 0
+    word = word.replace("'", "")
+    while place < len(word):
+        for size in (4, 3, 2, 1):
+            if found := LETTERS.get(word[place : place + size]):
+                sounds.append(found)
+                break
+        place += size
+    return " ".join(sounds)
+
+
+def _regroup(tokens: list[tuple[str, list[str]]], found: list[Found]) -> list[tuple[str, float, float]]:
+    if len(found) != sum(len(parts) for _, parts in tokens):
+        return []  # the text is not what was said
+    spans, place = [], 0
+    for token, parts in tokens:
+        spans.append((token, found[place][1], found[place + len(parts) - 1][2]))
+        place += len(parts)
+    return spans
+
+
+class Desk:
+    """Takes requests and decides which utterance is decoded next."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._recogniser = Recogniser()
+        self._streams: dict[str, Utterance] = {}
+        self._batches: list[Utterance] = []
+
+    def take(self, number: int | None, kind: str, *rest: Any) -> None:
+        """One request; what can be answered at once is."""
+        getattr(self, f"_{kind}")(number, *rest)
+
+    def _feed(self, _number: None, key: str, piece: int, pcm: bytes) -> None:
+        if key not in self._streams:
+            self._forget_old()
+            self._streams[key] = Utterance(piece)
+        self._streams[key].add(piece, pcm)
+
+    def _drop(self, _number: None, key: str) -> None:
+        if utterance := self._streams.pop(key, None):
+            self._recogniser.give_back(utterance)
+
+    def _finish(self, number: int, key: str, first: int, last: int) -> None:
+        utterance = self._streams.get(key)
+        if utterance is None or not utterance.complete(first, last):
+            self._drop(None, key)
+            self._connection.send((number, None, None))
+            return
+        utterance.asked_by = number
+
+    def _batch(self, number: int, pcm: bytes) -> None:
+        utterance = Utterance()
+        utterance.add(0, pcm)
+        utterance.asked_by = number
+        self._batches.append(utterance)
+
+    def _align(self, number: int, text: str, pcm: bytes) -> None:
+        try:
+            self._connection.send((number, None, self._recogniser.align(text, pcm)))
+        except RuntimeError:
+            self._connection.send((number, "the text cannot be aligned with the audio", None))
+
+    def _forget_old(self) -> None:
+        now = time.monotonic()
+        for key, utterance in list(self._streams.items()):
+            if now - utterance.touched > FORGET_SECONDS and utterance.asked_by is None:
+                self._drop(None, key)
+
+    def step(self) -> bool:
+        """Decode one block of the most urgent utterance; False if there is nothing to do."""
+        everyone = [*self._batches, *self._streams.values()]
+        waiting = [one for one in everyone if one.has_work]
+        waiting.sort(key=lambda one: (one.asked_by is None, len(one.pending)))
+        for utterance in waiting:
+            if utterance.decoder is None and not self._recogniser.lend(utterance, everyone):
+                continue
+            self._work(utterance)
+            return True
+        return False
+
+    def _work(self, utterance: Utterance) -> None:
+        if block := utterance.take_block():
+            utterance.decoder.process_raw(block)
+        if utterance.asked_by is not None and not utterance.pending:
+            self._connection.send((utterance.asked_by, None, self._recogniser.result(utterance)))
+            self._batches = [one for one in self._batches if one is not utterance]
+            self._streams = {key: one for key, one in self._streams.items() if one is not utterance}
+
+
+def _read(connection: Connection, inbox: "queue.SimpleQueue[tuple[Any, ...] | None]") -> None:
+    try:
+        while True:
+            inbox.put(connection.recv())
+    except (EOFError, OSError):
+        inbox.put(None)
+
+
+def _end_with_parent() -> None:
+    with contextlib.suppress(OSError, AttributeError):  # no Linux: the closed socket ends us
+        ctypes.CDLL(None).prctl(PDEATHSIG, signal.SIGKILL)
+
+
+def main() -> None:
+    """Serve until the parent closes the socket."""
+    _end_with_parent()
+    connection = Connection(int(sys.argv[1]))
+    inbox: queue.SimpleQueue[tuple[Any, ...] | None] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(connection, inbox), daemon=True).start()
+    desk = Desk(connection)
+    busy = False
+    while True:
+        try:
+            message = inbox.get(block=not busy)
+        except queue.Empty:
+            busy = desk.step()
+            continue
+        if message is None:
+            return
+        desk.take(*message)
+        busy = True
+
+
+if __name__ == "__main__":
+    main()
