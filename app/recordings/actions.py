@@ -1,9 +1,10 @@
 """Verbs of recordings: open a run, keep a chunk, seal, publish, revoke.
 
-What works on bytes (``produce``, ``place``, ``destroy``) is slow, sees no rows, and is called outside transactions.
+What works on bytes (``workshop``, ``destroy``) is slow, sees no rows, and is called outside transactions.
 """
 
 import re
+from collections.abc import Sequence
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
@@ -12,7 +13,7 @@ from app import claims, clock
 from app.db import db
 from app.errors import Conflict, Rejected
 from app.recordings import queries
-from app.recordings.media import MediaFile
+from app.recordings.media import MediaFile, Workshop
 from app.recordings.models import (
     LARGEST_CHUNK,
     LARGEST_INTERVIEW,
@@ -121,6 +122,11 @@ def bytes_gone(interview_id: str) -> None:
     elif revocation.deleted_at < now - queries.SETTLES_AFTER:
         revocation.settled_at = now
     db.session.flush()
+
+
+def workshop(interview_id: str, takes: Sequence[queries.Take], *, storage: Storage) -> Workshop:
+    """The interview's runs (``queries.takes_of``) on a local disk, to be measured, searched and joined: see Workshop."""
+    return Workshop(interview_id, takes, storage=storage)
 
 
 def publish(interview_id: str, *, organization_id: str, file: MediaFile) -> Recording | None:

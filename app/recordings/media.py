@@ -32,13 +32,92 @@ class MediaFile:
     duration: float
 
 
-def gather(pieces: Iterable[Piece], path: Path, *, storage: Storage) -> int:
-    """Write the chunks one after the other to ``path``; raises Damaged before a flipped bit gets anywhere."""
-    written = 0
-    with path.open("wb") as file:
-        for piece in pieces:
-            written += file.write(read_verified(storage, piece.key, sha256=piece.sha256))
-    return written
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What an interview's runs were made into; ``video`` is None when there was no picture."""
+
+    audio: MediaFile | None
+    video: MediaFile | None
+    duration: float
+    runs: list[PlacedRun]
+
+
+class Workshop:
+    """An interview's recorder runs on a local disk, verified, for as long as the ``with`` block lasts.
+
+    All methods are slow, see no database and raise GatewayError; Damaged names the chunk whose bytes have changed.
+    """
+
+    def __init__(self, interview_id: str, takes: Sequence[Take], *, storage: Storage) -> None:
+        self._interview_id = interview_id
+        self._takes = {take.number: take for take in takes}
+        self._storage = storage
+        self._runs: dict[int, RunFile] = {}
+        self._room = tempfile.TemporaryDirectory(prefix="parley-recording-")
+
+    def __enter__(self) -> "Workshop":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._room.cleanup()
+
+    def timeline(self) -> list[PlacedRun]:
+        """Place and length of each run on the joined timeline, in seconds: part of a second for half an hour."""
+        return video.measure(self._all())
+
+    def shifts(self, segment: int, spans: Sequence[tuple[int, int]]) -> list[float | None]:
+        """How much later the candidate's voice chunks (first, last) lie in run ``segment`` than their numbers say.
+
+        Seconds on the run's own clock, one per span; None where the recording has no clear place for it.
+        """
+        spoken = [self._spoken(segment, first, last) for first, last in spans]
+        return video.place(self._run(segment), spoken) if spoken else []
+
+    def finish(self, *, want_audio: bool = True, want_video: bool = False) -> Finished:
+        """Join the runs, and store what is to be published."""
+        made = video.assemble(
+            self._all(), directory=Path(self._room.name), want_audio=want_audio, want_video=want_video
+        )
+        return Finished(
+            audio=self._kept(made.audio, Media.AUDIO, made.duration),
+            video=self._kept(made.video, Media.VIDEO, made.duration),
+            duration=made.duration,
+            runs=made.runs,
+        )
+
+    def _all(self) -> list[RunFile]:
+        return [self._run(number) for number in sorted(self._takes)]
+
+    def _run(self, number: int) -> RunFile:
+        if number not in self._runs:
+            path = Path(self._room.name) / f"run-{number}"
+            with path.open("wb") as file:
+                for content in _verified(self._takes[number].mix, self._storage):
+                    file.write(content)
+            self._runs[number] = RunFile(number=number, path=path)
+        return self._runs[number]
+
+    def _spoken(self, segment: int, first: int, last: int) -> Spoken:
+        path = Path(self._room.name) / f"voice-{segment}-{first}-{last}"
+        if not path.exists():
+            wanted = {piece.number: piece for piece in self._takes[segment].voice if first <= piece.number <= last}
+            contents = dict(zip(wanted, _verified(wanted.values(), self._storage), strict=True))
+            silence = bytes(VOICE_CHUNK_SAMPLES * 2)
+            path.write_bytes(b"".join(contents.get(number, silence) for number in range(first, last + 1)))
+        return Spoken(path=path, start=first * VOICE_CHUNK_SECONDS)
+
+    def _kept(self, path: Path | None, media: Media, duration: float) -> MediaFile | None:
+        if path is None:
+            return None
+        return keep(path, media, interview_id=self._interview_id, duration=duration, storage=self._storage)
+
+
+def _verified(pieces: Iterable[Piece], storage: Storage) -> Iterator[bytes]:
+    """The chunks in order, several being read at once; raises Damaged before a flipped bit gets anywhere."""
+    with ThreadPoolExecutor(_READERS) as readers:
+        left = iter(pieces)
+        while batch := list(itertools.islice(left, 4 * _READERS)):
+            yield from readers.map(lambda piece: read_verified(storage, piece.key, sha256=piece.sha256), batch)
 
 
 def keep(path: Path, media: Media, *, interview_id: str, duration: float, storage: Storage) -> MediaFile:

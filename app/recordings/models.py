@@ -11,6 +11,8 @@ from app.db import Base, CreatedAt, Id, Ref, one_of
 BLOCK = 1024 * 1024
 """Bytes of a published file that are hashed together."""
 
+VOICE_CHUNK_SAMPLES = 8_000
+VOICE_CHUNK_SECONDS = 0.5
 LARGEST_CHUNK = 4 * 1024 * 1024
 LARGEST_INTERVIEW = 2 * 1024**3
 LAST_CHUNK = 2 * 3600 * 2 - 1

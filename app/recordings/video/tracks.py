@@ -1,0 +1,114 @@
+"""Reads one run of the recorder: packets with their times on the run's own clock, whatever the container says."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import av
+from av.error import EOFError as AvEndError
+from av.error import FFmpegError
+
+_MATROSKA = b"\x1aE\xdf\xa3"
+_LATE_START = 10.0
+_UNSTATED = 0.02
+_DEMUXERS = {"webm": "matroska", "mp4": "mov"}
+
+
+class Undecodable(Exception):
+    """Nothing can be made of these bytes; the message says why, and holds none of them."""
+
+
+@dataclass(slots=True)
+class Tracks:
+    """An open run. ``origin`` is the container's time of the run's zero, in seconds."""
+
+    number: int
+    container: Any
+    audio: Any
+    video: Any
+    origin: float = 0.0
+
+    def packets(self) -> Iterator[tuple[Any, float]]:
+        """Packets of both tracks with their times; damaged ones are left out, and a torn end is the end."""
+        streams = [stream for stream in (self.audio, self.video) if stream is not None]
+        demuxed = self.container.demux(streams)
+        while True:
+            try:
+                packet = next(demuxed)
+            except (StopIteration, AvEndError):
+                return
+            except FFmpegError:
+                return  # the browser was killed in the middle of a chunk
+            stamp = packet.pts if packet.pts is not None else packet.dts
+            if stamp is not None and packet.size:
+                yield packet, float(stamp * packet.time_base) - self.origin
+
+
+def sniffed(path: Path) -> str:
+    """``webm`` or ``mp4`` by content; the name and what the browser said do not count."""
+    with path.open("rb") as file:
+        head = file.read(12)
+    if head[:4] == _MATROSKA:
+        return "webm"
+    if head[4:8] == b"ftyp":
+        return "mp4"
+    raise Undecodable("a recorded part is neither WebM nor MP4, or its beginning is missing")
+
+
+@contextmanager
+def opened(run: dict[str, Any], *, limits: dict[str, Any]) -> Iterator[Tracks | None]:
+    """The run's tracks, or None when the file holds a beginning and nothing more.
+
+    The demuxer is the one that the first bytes call for, it reads this one open file, and it may open no other.
+    """
+    path = Path(run["path"])
+    demuxer = _DEMUXERS[sniffed(path)]
+    with path.open("rb") as file:
+        try:
+            container = av.open(file, format=demuxer, options={"protocol_whitelist": "none"})
+        except FFmpegError:
+            yield None
+            return
+        with container:
+            audio = next(iter(container.streams.audio), None)
+            video = next(iter(container.streams.video), None)
+            if video is not None and video.codec_context.width * video.codec_context.height > limits["pixels"]:
+                raise Undecodable("the picture is larger than recordings may be")
+            if audio is None and video is None:
+                yield None
+                return
+            yield Tracks(number=run["number"], container=container, audio=audio, video=video)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What a first reading told: when the run begins and how long it is, in seconds, and how its picture is coded."""
+
+    origin: float
+    duration: float
+    picture: tuple[str, int, int, bytes] | None
+
+
+def span_of(run: dict[str, Any], *, limits: dict[str, Any]) -> Span:
+    """Read the run once without decoding. A run of which nothing can be played has the duration 0."""
+    first = last = None
+    picture = None
+    with opened(run, limits=limits) as tracks:
+        if tracks is None:
+            return Span(0.0, 0.0, None)
+        for packet, time in tracks.packets():
+            length = float(packet.duration * packet.time_base) if packet.duration else _UNSTATED
+            first = time if first is None else min(first, time)
+            last = max(last or 0.0, time + length)
+        if tracks.video is not None:
+            context = tracks.video.codec_context
+            picture = (context.name, context.width, context.height, bytes(context.extradata or b""))
+    if first is None or last is None:
+        return Span(0.0, 0.0, None)
+    origin = first if first > _LATE_START else 0.0
+    duration = last - origin
+    if not 0 <= duration <= limits["timeline_seconds"]:
+        raise Undecodable("the recording claims to be longer than recordings may be")
+    return Span(origin, duration, picture)
