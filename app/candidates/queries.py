@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import joinedload
 
 from app.accounts.models import Organization, Role, TeamMember
+from app.accounts.queries import teams_seen_by
 from app.candidates import pipeline
 from app.candidates.models import Candidate, PipelineStatus, StatusChange
 from app.db import db
@@ -40,7 +41,7 @@ def candidate_seen_by(member: TeamMember, candidate_id: str) -> Candidate:
     candidate = _candidate(candidate_id)
     if candidate.organization_id != member.organization_id:
         raise Forbidden("This candidate belongs to another organization.")
-    if member.role is not Role.ADMIN and candidate.team_id not in {team.id for team in member.teams}:
+    if member.role is not Role.ADMIN and candidate.team_id not in {team.id for team in teams_seen_by(member)}:
         raise Forbidden("This candidate belongs to a team that you are not in.")
     return candidate
 
@@ -87,7 +88,7 @@ def _candidate(candidate_id: str) -> Candidate:
 def _narrowed(query: Query, member: TeamMember, found_by: CandidateFilter) -> Query:
     narrowed = query.where(Candidate.organization_id == member.organization_id)
     if member.role is not Role.ADMIN:
-        narrowed = narrowed.where(Candidate.team_id.in_([team.id for team in member.teams]))
+        narrowed = narrowed.where(Candidate.team_id.in_([team.id for team in teams_seen_by(member)]))
     if found_by.flow_id:
         narrowed = narrowed.where(Candidate.flow_id == found_by.flow_id)
     if found_by.status:

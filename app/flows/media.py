@@ -1,9 +1,50 @@
 """Logo and intro video of a flow: fetched from the customer's address, checked by content, kept in storage.
 
-Slow work: it runs before the first write and outside any transaction.
+Slow work: it runs before the first write and outside any transaction. What cannot be used is Rejected with the field's
+name and the reason; a file on the way lies in a temporary file without a name, so nothing is left of it.
 """
 
+import io
+import json
+import logging
+import subprocess
+import sys
+import threading
+import uuid
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import BinaryIO
+
+from PIL import Image, ImageOps
+
+from app.errors import GatewayError, Rejected
+from app.outbound import Outbound
+from app.storage import Storage
+
+log = logging.getLogger(__name__)
+
+LOGO_BYTES = 2 * 1024 * 1024
+LOGO_PIXELS = 4_096
+LOGO_SECONDS = 10.0
+SHOWN_PIXELS = 1_024
+"""A logo is kept no larger than this in width and height."""
+VIDEO_BYTES = 100_000_000
+VIDEO_SECONDS = 60.0
+VIDEO_BYTES_PER_SECOND = 64 * 1024
+PROBE_SECONDS = 20
+AT_ONCE = 4
+"""Videos one process fetches at the same time, so that slow hosts cannot keep all its threads."""
+
+_PROBE = Path(__file__).with_name("probe.py")
+_MP4, _QUICKTIME, _WEBM = "video/mp4", "video/quicktime", "video/webm"
+_ENDINGS = {_MP4: "mp4", _QUICKTIME: "mov", _WEBM: "webm"}
+_DEMUXERS = {_MP4: "mov", _QUICKTIME: "mov", _WEBM: "matroska"}
+_OLD_QUICKTIME = {b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot"}
+_places = threading.BoundedSemaphore(AT_ONCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,3 +54,125 @@ class Kept:
     logo_key: str | None = None
     video_key: str | None = None
     video_type: str | None = None
+
+
+@contextmanager
+def kept(*, logo_url: str | None, video_url: str | None, http: Outbound, storage: Storage) -> Iterator[Kept]:
+    """Fetch, check and store what is named, for the block that writes the row.
+
+    If the block fails, or the video after the logo, what was stored is deleted again: nothing is half saved.
+    Raises Rejected(field=…) for what cannot be used, GatewayError when our own storage fails.
+    """
+    stored: list[str] = []
+    try:
+        logo_key = _keep_logo(logo_url, http, storage, stored=stored) if logo_url else None
+        video_key, video_type = _keep_video(video_url, http, storage, stored=stored) if video_url else (None, None)
+        yield Kept(logo_key, video_key, video_type)
+    except BaseException:
+        discard(stored, storage=storage)
+        raise
+
+
+def discard(keys: list[str], *, storage: Storage) -> None:
+    """Delete files that no row names any more; one that cannot be deleted now is logged and left."""
+    for key in keys:
+        try:
+            storage.delete(key)
+        except GatewayError as error:
+            log.warning("media: %s was not deleted: %s", key, error)
+
+
+def _keep_logo(url: str, http: Outbound, storage: Storage, *, stored: list[str]) -> str:
+    with TemporaryFile() as file:
+        _fetch(http, url, file, field="company_logo_url", most=LOGO_BYTES, seconds=LOGO_SECONDS)
+        image, ending = read_logo(file)
+    key = f"flow-media/{uuid.uuid4()}.{ending}"
+    stored.append(key)
+    storage.put(key, image)
+    return key
+
+
+def _keep_video(url: str, http: Outbound, storage: Storage, *, stored: list[str]) -> tuple[str, str]:
+    if not _places.acquire(timeout=VIDEO_SECONDS / 4):
+        raise GatewayError("Too many intro videos are being fetched at this moment.", retryable=True)
+    try:
+        with TemporaryFile() as file:
+            rate = VIDEO_BYTES_PER_SECOND
+            _fetch(
+                http, url, file, field="preamble_video_url", most=VIDEO_BYTES, seconds=VIDEO_SECONDS, least_rate=rate
+            )
+            content_type = video_type(file)
+            key = f"flow-media/{uuid.uuid4()}.{_ENDINGS[content_type]}"
+            stored.append(key)
+            file.seek(0)
+            storage.put(key, file)
+    finally:
+        _places.release()
+    return key, content_type
+
+
+def read_logo(file: BinaryIO) -> tuple[bytes, str]:
+    """The picture written anew (so that nothing but the picture remains) and ``png`` or ``jpg``."""
+    file.seek(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # Pillow warns of bombs before it raises
+        try:
+            with Image.open(file, formats=["PNG", "JPEG", "WEBP"]) as picture:
+                if max(picture.size) > LOGO_PIXELS:
+                    raise _unusable_logo(f"it has {picture.width} × {picture.height} pixels, the limit is {LOGO_PIXELS}")
+                return _written_anew(picture)
+        except Rejected:
+            raise
+        except Exception as error:  # a hostile picture may fail in any way
+            raise _unusable_logo("it is no readable PNG, JPEG or WebP picture") from error
+
+
+def _written_anew(picture: Image.Image) -> tuple[bytes, str]:
+    is_photo = picture.format == "JPEG"
+    shown = ImageOps.exif_transpose(picture).convert("RGB" if is_photo else "RGBA")
+    shown.thumbnail((SHOWN_PIXELS, SHOWN_PIXELS))
+    shown.info.clear()
+    written = io.BytesIO()
+    if is_photo:
+        shown.save(written, "JPEG", quality=90)
+    else:
+        shown.save(written, "PNG")
+    return written.getvalue(), "jpg" if is_photo else "png"
+
+
+def video_type(file: BinaryIO) -> str:
+    """The video's type by its first bytes, confirmed by FFmpeg in a process of its own."""
+    file.seek(0)
+    found = _by_magic(file.read(4_096))
+    if found is None or not _is_confirmed(file, _DEMUXERS[found]):
+        raise _unusable_video("it is no readable video in MP4, QuickTime or WebM format")
+    return found
+
+
+def _by_magic(head: bytes) -> str | None:
+    if head[4:8] == b"ftyp":
+        return _QUICKTIME if head[8:12] == b"qt  " else _MP4
+    if head[:4] == b"\x1a\x45\xdf\xa3":
+        return _WEBM if b"\x42\x82\x84webm" in head[:64] else None
+    return _QUICKTIME if head[4:8] in _OLD_QUICKTIME else None
+
+
+def _is_confirmed(file: BinaryIO, demuxer: str) -> bool:
+    file.flush()
+    file.seek(0)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", str(_PROBE), demuxer],
+            stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=PROBE_SECONDS, check=True, env={},
+        )  # fmt: skip
+        return bool(json.loads(done.stdout)["width"])
+    except (subprocess.SubprocessError, ValueError, KeyError):
+        return False
+
+
+def _unusable_logo(reason: str) -> Rejected:
+    return Rejected(f"The logo cannot be used: {reason}.", field="company_logo_url")
+
+
+def _unusable_video(reason: str) -> Rejected:
+    return Rejected(f"The intro video cannot be used: {reason}.", field="preamble_video_url")

@@ -18,8 +18,6 @@ LONGEST = {
 """Characters each text may have; the interface names no maxima, so these are ours."""
 MOST_FOLLOW_UPS = 3
 MOST_MINUTES = 120
-DEFAULT_LANGUAGE = "en-US"
-DEFAULT_VOICE = "vendora-Kate"
 
 
 class FlowStatus(enum.StrEnum):

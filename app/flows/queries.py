@@ -9,10 +9,12 @@ from sqlalchemy.orm import joinedload
 
 from app import vault
 from app.accounts.models import Organization, Role, Team, TeamMember
+from app.accounts.queries import teams_seen_by
 from app.claims import moment
 from app.db import db
 from app.errors import Forbidden, NotFound
-from app.flows.models import DEFAULT_LANGUAGE, FlowStatus, InterviewFlow, SpeechState
+from app.flows.models import FlowStatus, InterviewFlow, SpeechState
+from app.speech.catalogue import DEFAULT_LANGUAGE
 
 Query = TypeVar("Query", bound=sa.Select[Any])
 
@@ -40,7 +42,7 @@ def flow_seen_by(member: TeamMember, flow_id: str) -> InterviewFlow:
     flow = _flow(flow_id)
     if flow.organization_id != member.organization_id:
         raise Forbidden("This interview flow belongs to another organization.")
-    if member.role is not Role.ADMIN and flow.team_id not in {team.id for team in member.teams}:
+    if member.role is not Role.ADMIN and flow.team_id not in {team.id for team in teams_seen_by(member)}:
         raise Forbidden("This interview flow belongs to a team that you are not in.")
     return flow
 
@@ -68,14 +70,6 @@ def flows_seen_by(member: TeamMember, found_by: FlowFilter, *, limit: int, offse
 def how_many_seen_by(member: TeamMember, found_by: FlowFilter) -> int:
     """Length of the whole list of ``flows_seen_by``."""
     return db.session.scalar(_narrowed(sa.select(sa.func.count(InterviewFlow.id)), member, found_by)) or 0
-
-
-def teams_seen_by(member: TeamMember) -> list[Team]:
-    """Teams whose flows the member works with, oldest first."""
-    if member.role is not Role.ADMIN:
-        return list(member.teams)
-    own = sa.select(Team).where(Team.organization_id == member.organization_id)
-    return list(db.session.scalars(own.order_by(Team.created_at, Team.id)))
 
 
 def titles_seen_by(member: TeamMember) -> list[tuple[str, str]]:
@@ -139,7 +133,7 @@ def _of_member(query: Query, member: TeamMember) -> Query:
     owned = query.where(InterviewFlow.organization_id == member.organization_id)
     if member.role is Role.ADMIN:
         return owned
-    return owned.where(InterviewFlow.team_id.in_([team.id for team in member.teams]))
+    return owned.where(InterviewFlow.team_id.in_([team.id for team in teams_seen_by(member)]))
 
 
 def _narrowed(query: Query, member: TeamMember, found_by: FlowFilter) -> Query:

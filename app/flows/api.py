@@ -1,0 +1,72 @@
+"""``/v1/interview-flows``, as the interface describes it."""
+
+from typing import Any
+
+from flask_smorest import Blueprint
+
+from app import gateways
+from app.accounts.access import caller, require_api_key
+from app.accounts.queries import oldest_team, team_of
+from app.db import db
+from app.flows import actions, media
+from app.flows.models import InterviewFlow
+from app.flows.queries import flow_for, flows_for
+from app.flows.schemas import (
+    InterviewFlowArchivedSchema,
+    InterviewFlowCreatedSchema,
+    InterviewFlowQuerySchema,
+    InterviewFlowSchema,
+    InterviewFlowsSchema,
+    NewInterviewFlowSchema,
+)
+
+blp = Blueprint("Interview flows", __name__, url_prefix="/v1", description="Scripts of questions and their options.")
+blp.before_request(require_api_key)
+
+
+@blp.get("/interview-flows")
+@blp.arguments(InterviewFlowQuerySchema, location="query")
+@blp.response(200, InterviewFlowsSchema)
+def list_interview_flows(query: dict[str, Any]) -> dict[str, list[InterviewFlow]]:
+    """List interview flows, newest first; archived ones included."""
+    organization = caller()
+    team = team_of(organization, query["team_id"]) if query["team_id"] else None
+    return {"interview_flows": flows_for(organization, team=team, limit=query["limit"], offset=query["offset"])}
+
+
+@blp.post("/interview-flows")
+@blp.arguments(NewInterviewFlowSchema)
+@blp.response(200, InterviewFlowCreatedSchema)
+def create_interview_flow(body: dict[str, Any]) -> dict[str, str]:
+    """Create an interview flow. A logo or intro video is fetched and checked before anything is saved."""
+    organization = caller()
+    team_id = body.pop("team_id")
+    team = team_of(organization, team_id) if team_id is not None else oldest_team(organization)
+    db.session.commit()  # ends the read: fetching is slow
+    outside = gateways.current()
+    wanted = {"logo_url": body["company_logo_url"], "video_url": body["preamble_video_url"]}
+    with media.kept(**wanted, http=outside.http, storage=outside.storage) as kept:
+        try:
+            flow_id = actions.create(team, body, kept=kept).id
+            db.session.commit()
+        except BaseException:
+            db.session.rollback()  # before the files are deleted again
+            raise
+    return {"interview_flow_id": flow_id}
+
+
+@blp.get("/interview-flows/<string:interview_flow_id>")
+@blp.response(200, InterviewFlowSchema)
+def get_interview_flow(interview_flow_id: str) -> InterviewFlow:
+    """Read one interview flow."""
+    return flow_for(caller(), interview_flow_id)
+
+
+@blp.delete("/interview-flows/<string:interview_flow_id>")
+@blp.response(200, InterviewFlowArchivedSchema)
+def delete_interview_flow(interview_flow_id: str) -> dict[str, Any]:
+    """Delete (archive) an interview flow; it stays readable."""
+    flow = flow_for(caller(), interview_flow_id)
+    actions.archive(flow)
+    db.session.commit()
+    return {"success": True, "interview_flow_id": flow.id, "status": flow.status.value}

@@ -1,0 +1,181 @@
+"""The platform's form of a flow: how it is laid out and read. What is allowed is said once, by the schemas."""
+
+from typing import Any
+
+from flask_wtf import FlaskForm
+from wtforms import BooleanField, FieldList, SelectField, StringField, TextAreaField
+
+from app.flows.models import LONGEST, MOST_FOLLOW_UPS, MOST_MINUTES, MOST_QUESTIONS, InterviewFlow, InterviewType
+from app.speech.catalogue import DEFAULT_LANGUAGE, DEFAULT_VOICE, LANGUAGES, VOICES
+
+LANGUAGE_NAMES = {
+    "en-US": "English (US)", "de-DE": "German", "es-419": "Spanish (Latin America)", "hi-IN": "Hindi",
+    "ja-JP": "Japanese", "pt-BR": "Portuguese (Brazil)", "fr-FR": "French", "zh-CN": "Chinese (Mandarin)",
+    "ko-KR": "Korean", "vi-VN": "Vietnamese", "th-TH": "Thai", "ar-AE": "Arabic", "no-NO": "Norwegian",
+}  # fmt: skip
+FEWEST_SHOWN = 3
+_TEXTS = (
+    "company_logo_url", "preamble_video_url", "redirect_url", "webhook_url", "intro", "outro", "additional_info",
+    "additional_instructions",
+)  # fmt: skip
+_ANSWERS = {"": None, "yes": True, "no": False}
+
+
+def _limited(name: str, **attributes: Any) -> dict[str, Any]:
+    return {"maxlength": LONGEST[name], **attributes}
+
+
+class FlowForm(FlaskForm):  # type: ignore[misc]
+    """All that can be set about a flow."""
+
+    title = StringField("Title", render_kw=_limited("title", required=True))
+    org_name = StringField(
+        "Organization name", description="Candidates see it as who is asking.",
+        render_kw=_limited("org_name", required=True),
+    )  # fmt: skip
+    team_id = SelectField("Team", validate_choice=False)
+    interview_type = SelectField(
+        "Type", description="Candidates of recruitment interviews appear in the pipeline, others do not.",
+        choices=[("recruitment", "Recruitment"), ("general", "General")], validate_choice=False,
+    )  # fmt: skip
+    questions = FieldList(
+        TextAreaField("Question", render_kw=_limited("questions", rows=2)), label="Questions",
+        max_entries=2 * MOST_QUESTIONS,
+    )  # fmt: skip
+    intro = TextAreaField(
+        "Introduction", description="Spoken before the first question.", render_kw=_limited("intro", rows=3)
+    )
+    outro = TextAreaField(
+        "Closing words", description="Spoken after the last answer.", render_kw=_limited("outro", rows=3)
+    )
+    language = SelectField(
+        "Language", validate_choice=False,
+        choices=[(code, LANGUAGE_NAMES.get(code, code)) for code in LANGUAGES],
+    )  # fmt: skip
+    voice_id = SelectField(
+        "Voice", choices=[(name, f"Voice {name}" if "-" not in name else name.split("-")[1]) for name in VOICES],
+        validate_choice=False,
+    )  # fmt: skip
+    follow_up_limit = SelectField(
+        "Follow-up questions per question", choices=[(str(n), str(n)) for n in range(MOST_FOLLOW_UPS + 1)],
+        description="How often the agent may ask on when an answer leaves something open.", validate_choice=False,
+    )  # fmt: skip
+    time_limit_minutes = StringField(
+        "Time limit in minutes", description=f"1 to {MOST_MINUTES}; empty: as this installation has it.",
+        render_kw={"inputmode": "numeric", "maxlength": 4},
+    )  # fmt: skip
+    is_video_enabled = BooleanField("Record video", description="Candidates are asked for their camera.")
+    is_doc_upload_enabled = BooleanField(
+        "Allow documents", description="Candidates can add a resume or other documents during the interview."
+    )
+    assess_language = SelectField(
+        "Assess language", validate_choice=False,
+        choices=[("", "As the organization has it"), ("yes", "Yes"), ("no", "No")],
+        description=(
+            "Yes: candidates also get scores for vocabulary, grammar, fluency and comprehension. Use it only where the "
+            "job needs the language, because it can put people at a disadvantage whose first language is another one. "
+            "No: these four scores stay empty. The other scores never look at how someone speaks."
+        ),
+    )  # fmt: skip
+    additional_info = TextAreaField(
+        "Background for the AI", description="Facts about the job or company that may enrich questions.",
+        render_kw=_limited("additional_info", rows=4),
+    )  # fmt: skip
+    additional_instructions = TextAreaField(
+        "Instructions for the AI", description="Tone, topics to avoid, rules of communication.",
+        render_kw=_limited("additional_instructions", rows=4),
+    )  # fmt: skip
+    company_logo_url = StringField(
+        "Address of your logo", description="PNG, JPEG or WebP, at most 2 MiB. It is fetched once and kept here.",
+        render_kw=_limited("company_logo_url", inputmode="url"),
+    )  # fmt: skip
+    preamble_video_url = StringField(
+        "Address of an intro video", render_kw=_limited("preamble_video_url", inputmode="url"),
+        description="MP4, QuickTime or WebM, at most 100 MB, publicly reachable. It is fetched once and kept here.",
+    )  # fmt: skip
+    fetch_again = BooleanField("Fetch logo and video again", description="When the files there have changed.")
+    redirect_url = StringField(
+        "Where candidates go afterwards", description="A full address such as https://example.com/thanks.",
+        render_kw=_limited("redirect_url", inputmode="url"),
+    )  # fmt: skip
+    webhook_url = StringField(
+        "Webhook address", render_kw=_limited("webhook_url", inputmode="url"),
+        description="Called after each interview, its video, and each change of a candidate's status.",
+    )  # fmt: skip
+    webhook_secret_key = StringField(
+        "Webhook secret", description="Signs what is sent, so that you can check it. At least 32 characters are advised.",
+        render_kw=_limited("webhook_secret_key", autocomplete="off", spellcheck="false"),
+    )  # fmt: skip
+    remove_secret = BooleanField("Remove the secret", description="Webhooks are then sent without a signature.")
+
+    def grow(self, *, by: int = 0) -> None:
+        """Offer empty fields for further questions: at least three in all, and one that is empty."""
+        filled = [entry for entry in self.questions if (entry.data or "").strip()]
+        wanted = max(FEWEST_SHOWN, len(filled) + 1, len(self.questions) + by)
+        while len(self.questions) < min(wanted, MOST_QUESTIONS):
+            self.questions.append_entry()
+
+    def values(self) -> dict[str, Any]:
+        """What was typed, in the form the schema reads. Empty questions and empty texts were not given."""
+        given: dict[str, Any] = {
+            "title": self.title.data or "", "org_name": self.org_name.data or "",
+            "questions": [text for _, text in self._numbered()],
+            "interview_type": self.interview_type.data, "language": self.language.data or None,
+            "voice_id": self.voice_id.data or None, "follow_up_limit": self.follow_up_limit.data,
+            "time_limit_minutes": (self.time_limit_minutes.data or "").strip() or None,
+            "is_video_enabled": bool(self.is_video_enabled.data),
+            "is_doc_upload_enabled": bool(self.is_doc_upload_enabled.data),
+            "assess_language": _ANSWERS.get(self.assess_language.data or "", self.assess_language.data),
+            "team_id": self.team_id.data,
+        }  # fmt: skip
+        for name in _TEXTS:
+            given[name] = _lines(self[name].data).strip() or None
+        if self.webhook_secret_key.data or self.remove_secret.data:
+            given["webhook_secret_key"] = None if self.remove_secret.data else self.webhook_secret_key.data
+        return given
+
+    def show_errors(self, errors: dict[str, Any]) -> None:
+        """Put the schema's complaints beside the fields they are about."""
+        for name, complaint in errors.items():
+            if name == "questions" and isinstance(complaint, dict):
+                self._show_question_errors(complaint)
+            elif name in self:
+                self[name].errors = [*self[name].errors, *complaint]
+            else:
+                self.form_errors = [*self.form_errors, *complaint]
+
+    def _show_question_errors(self, complaints: dict[int, list[str]]) -> None:
+        places = [place for place, _ in self._numbered()]
+        for number, complaint in complaints.items():
+            entry = self.questions[places[number]]
+            entry.errors = complaint
+        first = min(complaints)
+        self.questions.errors = [f"Question {places[first] + 1}: {complaints[first][0]}"]
+
+    def _numbered(self) -> list[tuple[int, str]]:
+        typed = ((place, _lines(entry.data)) for place, entry in enumerate(self.questions))
+        return [(place, text) for place, text in typed if text.strip()]
+
+
+def _lines(text: str | None) -> str:
+    """Browsers send line breaks as two characters; one counts and is kept."""
+    return (text or "").replace("\r\n", "\n")
+
+
+def form_of(flow: InterviewFlow) -> dict[str, Any]:
+    """What an untouched form shows of ``flow``; the secret is never shown again."""
+    names = ("title", "org_name", "questions", "team_id", "is_video_enabled", "is_doc_upload_enabled", *_TEXTS)
+    return {
+        **{name: getattr(flow, name) for name in names},
+        "interview_type": (flow.interview_type or InterviewType.GENERAL).value,
+        "language": flow.language or DEFAULT_LANGUAGE, "voice_id": flow.voice_id or DEFAULT_VOICE,
+        "follow_up_limit": str(flow.follow_up_limit), "time_limit_minutes": str(flow.time_limit_minutes or ""),
+        "assess_language": {None: "", True: "yes", False: "no"}[flow.assess_language],
+    }  # fmt: skip
+
+
+BLANK: dict[str, Any] = {
+    "interview_type": "recruitment", "language": DEFAULT_LANGUAGE, "voice_id": DEFAULT_VOICE, "follow_up_limit": "1",
+    "assess_language": "",
+}  # fmt: skip
+"""What the form of a new flow shows."""

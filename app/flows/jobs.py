@@ -1,0 +1,85 @@
+"""Speaks a flow's script into the speaker's cache, so that no interview ever waits for intro, questions or outro."""
+
+import logging
+from dataclasses import dataclass
+from datetime import timedelta
+
+from app import claims, gateways
+from app.db import db
+from app.errors import GatewayError
+from app.flows.models import InterviewFlow, SpeechState
+from app.flows.queries import script_of
+
+log = logging.getLogger(__name__)
+
+LEASE = timedelta(minutes=3)
+"""Longer than any one text takes; renewed after each."""
+LATER = timedelta(seconds=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What is to be spoken, as plain values, and the token of the claim."""
+
+    flow_id: str
+    token: int
+    failures: int
+    texts: tuple[str, ...]
+    voice_id: str | None
+    language: str
+
+
+def prepare_speech(flow_id: str) -> None:
+    """Claim the flow, speak every text, and say so. May run twice; a language without a voice has nothing to speak."""
+    script = _claimed(flow_id)
+    db.session.commit()
+    if script is None:
+        return
+    try:
+        if not _spoken(script):
+            return  # someone else has taken over, or the script was changed meanwhile
+        outcome = {"speech_state": SpeechState.READY, "recoveries": 0}
+    except GatewayError as error:
+        log.warning("speech of flow %s failed: %s", flow_id, error)
+        outcome = _after_failure(script, error)
+    claims.finish(InterviewFlow, flow_id, script.token, **outcome)
+    db.session.commit()
+
+
+def _claimed(flow_id: str) -> Script | None:
+    token = claims.take(
+        InterviewFlow.speech_state, flow_id, expects=[SpeechState.PENDING], becomes=SpeechState.PREPARING, lease=LEASE
+    )
+    flow = db.session.get(InterviewFlow, flow_id, populate_existing=True)
+    if token is None or flow is None:
+        return None
+    if flow.recoveries >= claims.PARKED_AFTER:
+        claims.finish(InterviewFlow, flow_id, token, speech_state=SpeechState.FAILED)
+        return None
+    script = script_of(flow)
+    texts = [script["intro"], *script["questions"], script["outro"]]
+    return Script(
+        flow_id=flow_id, token=token, failures=flow.recoveries, voice_id=script["voice_id"],
+        texts=tuple(text for text in texts if text and text.strip()), language=script["language"],
+    )  # fmt: skip
+
+
+def _spoken(script: Script) -> bool:
+    speaker = gateways.current().speaker
+    if not speaker.supports(script.language):
+        return True
+    for text in script.texts:
+        speaker.speak(text, voice_id=script.voice_id, language=script.language, remember=True)
+        held = claims.renew(InterviewFlow, script.flow_id, script.token, lease=LEASE)
+        db.session.commit()
+        if not held:
+            return False
+    return True
+
+
+def _after_failure(script: Script, error: GatewayError) -> dict[str, object]:
+    failures = script.failures + 1
+    if not error.retryable or failures >= claims.PARKED_AFTER:
+        return {"speech_state": SpeechState.FAILED, "recoveries": failures}
+    # Free again, but not before a while: the lease stands for the waiting time.
+    return {"speech_state": SpeechState.PENDING, "recoveries": failures, "lease_until": claims.moment(LATER)}

@@ -1,0 +1,205 @@
+"""What goes in and out of ``/v1/interview-flows``, and what the platform's form adds to it: one set of rules for both."""
+
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+import marshmallow as ma
+from marshmallow import fields
+
+from app import gateways
+from app.errors import Rejected
+from app.flows.models import (
+    LONGEST,
+    MOST_FOLLOW_UPS,
+    MOST_MINUTES,
+    MOST_QUESTIONS,
+    FlowStatus,
+    InterviewFlow,
+    InterviewType,
+)
+from app.flows.queries import secret_of
+from app.speech.catalogue import DEFAULT_LANGUAGE, DEFAULT_VOICE, LANGUAGES, VOICES
+from app.web.fields import Choice, Flag, Text, limit_field, offset_field, team_id_field
+
+_NOT_IN_ADDRESSES = re.compile(r"[\s\\\x00-\x1f\x7f]")
+
+TYPES = tuple(kind.value for kind in InterviewType)
+
+
+def text_field(name: str, description: str, **kwargs: Any) -> Text:
+    """An optional text with the room's limit for ``name``."""
+    settings = {"allow_none": True, "load_default": None, "dump_default": None, **kwargs}
+    return Text(most=LONGEST[name], metadata={"description": description}, **settings)
+
+
+class FetchedAddress(Text):
+    """An address that Parley will call or fetch: checked in form here, in where it leads when it is called."""
+
+    def __init__(self, name: str, description: str, **kwargs: Any) -> None:
+        settings = {"allow_none": True, "load_default": None, "dump_default": None, **kwargs}
+        super().__init__(most=LONGEST[name], metadata={"description": description, "format": "uri"}, **settings)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str | None:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        try:
+            gateways.current().http.check_form(str(text))
+        except Rejected as refusal:
+            raise ma.ValidationError(refusal.message) from refusal
+        return text
+
+
+class RedirectAddress(Text):
+    """Where a browser is sent: http or https with a host, and nothing that reads differently to another parser."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str | None:
+        text = str(super()._deserialize(value, attr, data, **kwargs))
+        flaw = redirect_flaw(text)
+        if flaw:
+            raise ma.ValidationError(flaw)
+        return text
+
+
+class InterviewFlowFields(ma.Schema):
+    """Fields of a flow that can be given as well as read."""
+
+    org_name = Text(
+        most=LONGEST["org_name"], blank=False, required=True,
+        metadata={"description": "Name of the organization requesting the interview."},
+    )  # fmt: skip
+    title = Text(most=LONGEST["title"], blank=False, required=True, metadata={"description": "Interview title."})
+    questions = fields.List(
+        Text(most=LONGEST["questions"], blank=False), required=True,
+        validate=ma.validate.Length(max=MOST_QUESTIONS, error=f"At most {MOST_QUESTIONS} questions are allowed."),
+        metadata={"description": "Script questions."},
+    )  # fmt: skip
+    voice_id = Choice(
+        VOICES, allow_none=True, load_default=DEFAULT_VOICE, dump_default=DEFAULT_VOICE,
+        metadata={"description": "Voice of the interview agent."},
+    )  # fmt: skip
+    language = Choice(
+        LANGUAGES, allow_none=True, load_default=DEFAULT_LANGUAGE, dump_default=DEFAULT_LANGUAGE,
+        metadata={"description": "Language of the flow."},
+    )  # fmt: skip
+    company_logo_url = FetchedAddress(
+        "company_logo_url", "Logo: PNG, JPEG or WebP, at most 2 MiB and 4096 pixels each way; fetched and kept."
+    )
+    additional_info = text_field("additional_info", "Background that may enrich questions.")
+    additional_instructions = text_field("additional_instructions", "How the AI should behave.")
+    interview_type = Choice(
+        TYPES, allow_none=True, load_default=InterviewType.GENERAL.value, dump_default=InterviewType.GENERAL.value,
+        metadata={"description": "Type of interview."},
+    )  # fmt: skip
+    is_video_enabled = Flag(
+        allow_none=True, load_default=False, dump_default=False, metadata={"description": "Whether video is recorded."}
+    )
+    is_doc_upload_enabled = Flag(
+        allow_none=True, load_default=False, dump_default=False,
+        metadata={"description": "Whether candidates can add documents during the interview."},
+    )  # fmt: skip
+    redirect_url = RedirectAddress(
+        most=LONGEST["redirect_url"], allow_none=True, load_default=None, dump_default=None,
+        metadata={"description": "Where the interviewee is sent afterwards; a full http(s) URL.", "format": "uri"},
+    )  # fmt: skip
+    webhook_url = FetchedAddress("webhook_url", "Called after processing and when a candidate's status changes.")
+    webhook_secret_key = text_field("webhook_secret_key", "Signs webhook bodies; at least 32 characters are advised.")
+    intro = text_field("intro", "Spoken by the agent at the start.")
+    outro = text_field("outro", "Spoken by the agent at the end.")
+
+
+class NewInterviewFlowSchema(InterviewFlowFields):
+    """Body of POST /v1/interview-flows. Unknown fields are refused."""
+
+    class Meta:
+        unknown = ma.RAISE
+
+    team_id = Text(
+        most=100, allow_none=True, load_default=None,
+        metadata={"description": "Team of the flow; absent means the oldest team of the organization."},
+    )  # fmt: skip
+    preamble_video_url = FetchedAddress(
+        "preamble_video_url",
+        "Intro video shown before the interview: MP4, QuickTime or WebM of at most 100 MB; fetched and kept.",
+    )
+
+
+class FlowFormSchema(NewInterviewFlowSchema):
+    """The platform's form: all of the above and three settings that ``/v1`` does not carry."""
+
+    assess_language = Flag(allow_none=True, load_default=None)
+    follow_up_limit = fields.Integer(
+        load_default=1,
+        validate=ma.validate.Range(0, MOST_FOLLOW_UPS, error=f"Must lie between 0 and {MOST_FOLLOW_UPS}."),
+    )
+    time_limit_minutes = fields.Integer(
+        allow_none=True, load_default=None,
+        validate=ma.validate.Range(1, MOST_MINUTES, error=f"Must lie between 1 and {MOST_MINUTES} minutes."),
+    )  # fmt: skip
+
+
+class InterviewFlowSchema(InterviewFlowFields):
+    """A flow as ``/v1`` shows it."""
+
+    class Meta:
+        fields = (
+            "interview_flow_id", "team_id", "org_name", "title", "status", "questions", "voice_id", "language",
+            "company_logo_url", "additional_info", "additional_instructions", "interview_type", "is_video_enabled",
+            "is_doc_upload_enabled", "redirect_url", "webhook_url", "webhook_secret_key", "intro", "outro",
+        )  # fmt: skip
+
+    interview_flow_id = fields.String(required=True, attribute="id", metadata={"description": "Id of the flow."})
+    team_id = fields.String(required=True, metadata={"description": "Owning team."})
+    status = Choice(
+        tuple(status.value for status in FlowStatus), required=True,
+        metadata={"description": "`archived` flows have been deleted."},
+    )  # fmt: skip
+
+    def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:
+        """The secret lies sealed in its row; everything else is a column."""
+        if attr == "webhook_secret_key" and isinstance(obj, InterviewFlow):
+            return secret_of(obj)
+        return super().get_attribute(obj, attr, default)
+
+
+class InterviewFlowsSchema(ma.Schema):
+    """Answer of GET /v1/interview-flows."""
+
+    interview_flows = fields.List(fields.Nested(InterviewFlowSchema), required=True)
+
+
+class InterviewFlowCreatedSchema(ma.Schema):
+    """Answer of POST /v1/interview-flows."""
+
+    interview_flow_id = fields.String(required=True)
+
+
+class InterviewFlowArchivedSchema(ma.Schema):
+    """Answer of DELETE /v1/interview-flows/{interview_flow_id}."""
+
+    success = fields.Boolean(required=True)
+    interview_flow_id = fields.String(required=True, metadata={"description": "The archived flow."})
+    status = fields.String(required=True, metadata={"description": "New status of the flow."})
+
+
+class InterviewFlowQuerySchema(ma.Schema):
+    """Query of GET /v1/interview-flows."""
+
+    limit = limit_field(100)
+    offset = offset_field()
+    team_id = team_id_field()
+
+
+def redirect_flaw(url: str) -> str | None:
+    """Why a browser cannot safely be sent to ``url``, or None."""
+    try:
+        parts = urlsplit(url)
+        readable = parts.port is None or parts.port > 0
+    except ValueError:
+        readable = False
+    if not readable or _NOT_IN_ADDRESSES.search(url):
+        return "Not a valid URL."
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        return "Must be a full URL that begins with https:// or http://."
+    if parts.username is not None or parts.password is not None:
+        return "May not contain a user name or password."
+    return None
