@@ -125,7 +125,7 @@ def bytes_gone(interview_id: str) -> None:
 
 
 def workshop(interview_id: str, takes: Sequence[queries.Take], *, storage: Storage) -> Workshop:
-    """The interview's runs (``queries.takes_of``) on a local disk, to be measured, searched and joined: see Workshop."""
+    """The interview's runs (``queries.takes_of``) on a local disk, to be measured, searched and joined."""
     return Workshop(interview_id, takes, storage=storage)
 
 

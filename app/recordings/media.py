@@ -4,17 +4,21 @@ Slow, and blind to the database: it is given plain values and gives plain values
 """
 
 import hashlib
-import logging
-from collections.abc import Iterable
+import itertools
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
-from app.recordings.models import BLOCK, Media
-from app.recordings.queries import Piece, prefix_of
+from app.recordings import video
+from app.recordings.models import BLOCK, VOICE_CHUNK_SAMPLES, VOICE_CHUNK_SECONDS, Media
+from app.recordings.queries import Piece, Take, prefix_of
+from app.recordings.video import PlacedRun, RunFile, Spoken
 from app.storage import Storage, read_verified
 
-log = logging.getLogger(__name__)
-
+_READERS = 8
 CONTENT_TYPES = {Media.AUDIO: "audio/mp4", Media.VIDEO: "video/mp4"}
 ENDINGS = {Media.AUDIO: "m4a", Media.VIDEO: "mp4"}
 
@@ -55,7 +59,7 @@ class Workshop:
         self._runs: dict[int, RunFile] = {}
         self._room = tempfile.TemporaryDirectory(prefix="parley-recording-")
 
-    def __enter__(self) -> "Workshop":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
