@@ -1,0 +1,75 @@
+"""What templates need beyond HTML: dates, durations, addresses of static files that change with their content, paging."""
+
+import hashlib
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from flask import Flask, request, url_for
+
+from app import clock
+from app.settings import Settings
+
+
+def register(app: Flask) -> None:
+    """Hang filters and globals on the application."""
+    settings: Settings = app.extensions["parley.settings"]
+    root = Path(app.static_folder or "")
+    app.jinja_env.trim_blocks = True
+    app.jinja_env.lstrip_blocks = True
+    app.jinja_env.filters.update(day=day, moment=moment, iso=clock.rfc3339, duration=duration, bytes_in_words=size)
+    app.jinja_env.globals.update(asset=lambda name: asset(root, name), page_url=page_url, app_url=settings.app_url)
+
+
+def asset(root: Path, name: str) -> str:
+    """Address of a static file; its version changes with its content, so that browsers may keep it for long."""
+    return url_for("static", filename=name, v=_version(root / name))
+
+
+@lru_cache(maxsize=1024)
+def _version(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12] if path.is_file() else "missing"
+
+
+def day(value: datetime | None) -> str:
+    """``21 Nov 2026``; a dash for none."""
+    return f"{value.day} {value:%b %Y}" if value else "–"
+
+
+def moment(value: datetime | None) -> str:
+    """``21 Nov 2026, 14:05 UTC``; a dash for none."""
+    return f"{value.day} {value:%b %Y, %H:%M} UTC" if value else "–"
+
+
+def duration(seconds: float | None) -> str:
+    """``4:07`` or ``1:02:03``; a dash for none."""
+    if seconds is None:
+        return "–"
+    whole = int(seconds)
+    hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def size(count: int | None) -> str:
+    """``512 B``, ``3.4 MB``; a dash for none."""
+    if count is None:
+        return "–"
+    value = float(count)
+    for unit in ("B", "kB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"
+
+
+def page_url(**changes: Any) -> str:
+    """This page with some of its query changed; None takes a part away."""
+    given: dict[str, Any] = {**(request.view_args or {}), **request.args.to_dict(), **changes}
+    return url_for(str(request.endpoint), **{k: v for k, v in given.items() if v is not None})
+
+
+def offset_of_request() -> int:
+    """Where a page of a list begins; whatever is no sensible number means the beginning."""
+    given = request.args.get("offset", "")
+    return int(given) if given.isascii() and given.isdecimal() and len(given) <= 9 else 0
