@@ -1,0 +1,185 @@
+"""Writes what is to be told, in the transaction of the change it tells of: no event is lost, none is made up."""
+
+import hashlib
+import json
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+
+from app import queue
+from app.db import db
+from app.flows.models import InterviewFlow
+from app.queue import Job
+from app.webhooks import queries
+from app.webhooks.models import Delivery, DeliveryState, Ending, Endpoint, EventType, Hold, Route
+
+LARGEST_BODY = 20_480
+
+_INTERVIEW = (
+    "event_type", "interview_flow_id", "interview_id", "interview_link", "interview_flow_name",
+    "interviewee_email_address", "interviewee_first_name", "interviewee_last_name", "status",
+)  # fmt: skip
+FIELDS: dict[EventType, tuple[str, ...]] = {
+    EventType.INTERVIEW_PROCESSED: _INTERVIEW,
+    EventType.VIDEO_PROCESSED: _INTERVIEW,
+    EventType.CANDIDATE_STATUS_UPDATED: (
+        "event_type", "interview_flow_id", "interview_flow_name", "interviewee_email", "previous_status", "new_status",
+    ),
+}  # fmt: skip
+"""Exactly the fields of the public interface, in the order in which they are written."""
+
+FOLLOWS: dict[EventType, EventType] = {EventType.VIDEO_PROCESSED: EventType.INTERVIEW_PROCESSED}
+"""Events that may only be sent after another one of the same subject."""
+
+
+def announce(
+    flow: InterviewFlow,
+    *,
+    event_type: str,
+    payload: dict[str, Any],
+    subject: str,
+    sequence: int,
+    after: str | None = None,
+) -> Delivery | None:
+    """Put one event into the outbox; it goes out after the caller's commit.
+
+    ``subject`` is what the event is about (interview or candidate) and ``sequence`` its place among the events of
+    that subject: it waits, held, until the earlier ones are delivered. ``after`` names an event without which this
+    one is never sent (``video_processed`` always needs ``interview_processed``). None when the flow has no
+    ``webhook_url`` or that event has no row; the first row when the event was announced before.
+    """
+    if not flow.webhook_url:
+        return None
+    kind = EventType(event_type)
+    known = db.session.scalar(sa.select(Delivery).where(Delivery.subject == subject, Delivery.sequence == sequence))
+    if known is not None:
+        return known
+    needed = EventType(after) if after else FOLLOWS.get(kind)
+    if needed is not None and _row_of(subject, needed) is None:
+        return None
+    delivery = _outbox_row(flow, kind, subject=subject, sequence=sequence, body=serialise(kind, payload))
+    if delivery.state is DeliveryState.PENDING:
+        queue.after_commit(Job.DRAIN_WEBHOOKS)
+    return delivery
+
+
+def serialise(kind: EventType, payload: dict[str, Any]) -> bytes:
+    """The bytes that every attempt sends and signs: UTF-8, the interface's fields in its order. ValueError if not."""
+    fields = FIELDS[kind]
+    if set(payload) != set(fields):
+        raise ValueError(f"{kind} has exactly the fields {', '.join(fields)}")
+    body = json.dumps({name: payload[name] for name in fields}, ensure_ascii=False).encode()
+    if len(body) > LARGEST_BODY:
+        raise ValueError(f"the body of {kind} has {len(body)} bytes; {LARGEST_BODY} are allowed")
+    return body
+
+
+def cancel(subject: str, event_type: str) -> None:
+    """The event will not happen any more: a recording was revoked. It is shown as cancelled and never sent.
+
+    An event that is on its way at this instant, or was delivered, stays what it is.
+    """
+    kind = EventType(event_type)
+    now = queries.present()
+    known = _row_of(subject, kind)
+    if known is None:
+        first = _row_of(subject, FOLLOWS[kind]) if kind in FOLLOWS else None
+        if first is not None:
+            db.session.add(_cancelled(first, kind))
+            db.session.flush()
+        return
+    db.session.execute(
+        sa.update(Delivery)
+        .where(
+            Delivery.id == known.id, Delivery.delivered_at.is_(None),
+            Delivery.state.in_([DeliveryState.PENDING, DeliveryState.HELD, DeliveryState.EXHAUSTED]),
+        )
+        .values(
+            state=DeliveryState.CANCELLED, hold=None, ending=Ending.RECORDING_REVOKED, changed_at=now, finished_at=now
+        )
+    )  # fmt: skip
+    db.session.expire_all()
+
+
+def endpoint_for(organization_id: str, url: str) -> Endpoint:
+    """The organization's row for this address, made when it is first needed; two makers at once get the same one."""
+    url_hash = hashlib.sha256(url.encode()).hexdigest()
+    wanted = sa.select(Endpoint).where(Endpoint.organization_id == organization_id, Endpoint.url_hash == url_hash)
+    found = db.session.scalar(wanted)
+    if found is not None:
+        return found
+    made = Endpoint(organization_id=organization_id, url=url, url_hash=url_hash)
+    try:
+        with db.session.begin_nested():
+            db.session.add(made)
+    except IntegrityError:
+        return db.session.scalars(wanted).one()
+    return made
+
+
+def route(flow: InterviewFlow) -> Endpoint:
+    """Lead the flow's waiting events to its present address, and return that endpoint."""
+    endpoint = endpoint_for(flow.organization_id, flow.webhook_url or "")
+    known = db.session.get(Route, flow.id)
+    if known is None:
+        try:
+            with db.session.begin_nested():
+                db.session.add(Route(flow_id=flow.id, endpoint_id=endpoint.id))
+        except IntegrityError:
+            known = db.session.get_one(Route, flow.id)
+    if known is not None and known.endpoint_id != endpoint.id:
+        known.endpoint_id = endpoint.id
+        _lead(flow.id, endpoint)
+    return endpoint
+
+
+def _lead(flow_id: str, endpoint: Endpoint) -> None:
+    waiting = sa.update(Delivery).where(Delivery.flow_id == flow_id, Delivery.endpoint_id != endpoint.id)
+    closed = endpoint.disabled_at is not None
+    state, hold = (DeliveryState.HELD, Hold.DISABLED) if closed else (DeliveryState.PENDING, None)
+    now = queries.present()
+    db.session.execute(
+        waiting.where(Delivery.state == DeliveryState.HELD, Delivery.hold == Hold.ORDER).values(endpoint_id=endpoint.id)
+    )
+    db.session.execute(
+        waiting.where(Delivery.state.in_([DeliveryState.PENDING, DeliveryState.HELD])).values(
+            endpoint_id=endpoint.id, state=state, hold=hold, due_at=now
+        )
+    )
+    db.session.expire_all()
+
+
+def _outbox_row(flow: InterviewFlow, kind: EventType, *, subject: str, sequence: int, body: bytes) -> Delivery:
+    endpoint = route(flow)
+    # Locked, so that a 2xx which is being recorded at this instant either counts here or releases the new row.
+    earlier = sa.select(Delivery.id).where(
+        Delivery.subject == subject, Delivery.sequence < sequence, sa.not_(queries.passed(Delivery))
+    )
+    hold = None
+    if db.session.execute(earlier.with_for_update()).first() is not None:
+        hold = Hold.ORDER
+    elif endpoint.disabled_at is not None:
+        hold = Hold.DISABLED
+    now = queries.present()
+    delivery = Delivery(
+        organization_id=flow.organization_id, flow_id=flow.id, endpoint_id=endpoint.id, event_type=kind,
+        subject=subject, sequence=sequence, body=body, hold=hold, due_at=now,
+        state=DeliveryState.PENDING if hold is None else DeliveryState.HELD,
+    )  # fmt: skip
+    db.session.add(delivery)
+    db.session.flush()
+    return delivery
+
+
+def _cancelled(first: Delivery, kind: EventType) -> Delivery:
+    now = queries.present()
+    return Delivery(
+        organization_id=first.organization_id, flow_id=first.flow_id, endpoint_id=first.endpoint_id, event_type=kind,
+        subject=first.subject, sequence=first.sequence + 1, state=DeliveryState.CANCELLED,
+        ending=Ending.RECORDING_REVOKED, due_at=now, finished_at=now,
+    )  # fmt: skip
+
+
+def _row_of(subject: str, kind: EventType) -> Delivery | None:
+    return db.session.scalar(sa.select(Delivery).where(Delivery.subject == subject, Delivery.event_type == kind))

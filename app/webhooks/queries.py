@@ -1,0 +1,200 @@
+"""Reads of webhooks: what may be sent now, what waits for what, and the log that pages show."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import aliased, selectinload
+
+from app import claims
+from app.accounts.models import Organization
+from app.db import db
+from app.errors import Forbidden, NotFound
+from app.flows.models import InterviewFlow
+from app.webhooks.models import Attempt, Delivery, DeliveryState, Endpoint, Hold, Route
+
+WARN_AFTER = timedelta(hours=96)
+"""An endpoint without success for this long is warned of, 24 h before it may be disabled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A free endpoint with something due: what choosing fairly needs to know."""
+
+    endpoint_id: str
+    organization_id: str
+    timeouts: int
+    due_at: datetime
+
+
+def present() -> datetime:
+    """The database's own time on PostgreSQL, this host's on SQLite: due times and leases are compared with it."""
+    found: datetime = db.session.execute(sa.select(claims.moment())).scalar_one()
+    return found
+
+
+def passed(delivery: Any) -> sa.ColumnElement[bool]:
+    """Whether this event no longer keeps later ones of its subject waiting. A replay does not take that back."""
+    return sa.or_(delivery.delivered_at.is_not(None), delivery.state == DeliveryState.CANCELLED)
+
+
+def blocked() -> sa.ColumnElement[bool]:
+    """Whether an earlier event of the same subject has not been delivered yet."""
+    earlier = aliased(Delivery)
+    return (
+        sa.exists()
+        .where(earlier.subject == Delivery.subject, earlier.sequence < Delivery.sequence, sa.not_(passed(earlier)))
+        .correlate(Delivery)
+    )
+
+
+def ready(now: datetime) -> list[Waiting]:
+    """Endpoints that are enabled, free, and have something due."""
+    due = (
+        sa.select(sa.func.min(Delivery.due_at))
+        .where(Delivery.endpoint_id == Endpoint.id, Delivery.state == DeliveryState.PENDING, Delivery.due_at <= now)
+        .correlate(Endpoint)
+        .scalar_subquery()
+        .label("due")
+    )
+    free = sa.select(Endpoint.id, Endpoint.organization_id, Endpoint.timeouts, due).where(*_free(now)).subquery()
+    return [Waiting(*row) for row in db.session.execute(sa.select(free).where(free.c.due.is_not(None)))]
+
+
+def busy(now: datetime) -> dict[str, int]:
+    """Sends in flight per organization, of all workers together."""
+    statement = (
+        sa.select(Endpoint.organization_id, sa.func.count())
+        .where(Endpoint.lease_until >= now)
+        .group_by(Endpoint.organization_id)
+    )
+    return {row[0]: row[1] for row in db.session.execute(statement)}
+
+
+def sendable(now: datetime) -> bool:
+    """Whether a drain would find something to send, or a lease that has run out."""
+    due = sa.exists().where(
+        Delivery.endpoint_id == Endpoint.id, Delivery.state == DeliveryState.PENDING, Delivery.due_at <= now
+    )
+    return _any(sa.select(Endpoint.id).where(*_free(now), due), abandoned(now))
+
+
+def overdue() -> bool:
+    """Whether ``drain`` has anything to do: for the tick and the sweep, which ring the bell when it does."""
+    now = present()
+    return sendable(now) or _any(
+        misrouted(), without_address(), with_address_again(), to_warn(now),
+        sa.select(Delivery.id).where(Delivery.state == DeliveryState.HELD, Delivery.hold == Hold.ORDER, ~blocked()),
+        sa.select(Delivery.id).join(Endpoint).where(
+            Delivery.state == DeliveryState.HELD, Delivery.hold == Hold.DISABLED, Endpoint.disabled_at.is_(None)
+        ),
+        sa.select(Delivery.id).join(Endpoint).where(
+            Delivery.state == DeliveryState.PENDING, Endpoint.disabled_at.is_not(None)
+        ),
+    )  # fmt: skip
+
+
+def abandoned(now: datetime) -> sa.Select[Any]:
+    """Deliveries whose worker has not reported within its lease."""
+    return sa.select(Delivery.id).where(Delivery.state == DeliveryState.SENDING, Delivery.lease_until < now)
+
+
+def misrouted() -> sa.Select[Any]:
+    """Flows whose address is no longer the one their waiting events would go to."""
+    return (
+        sa.select(InterviewFlow)
+        .join(Route, Route.flow_id == InterviewFlow.id)
+        .join(Endpoint, Endpoint.id == Route.endpoint_id)
+        .where(InterviewFlow.webhook_url.is_not(None), InterviewFlow.webhook_url != Endpoint.url)
+    )
+
+
+def without_address() -> sa.Select[Any]:
+    """Pending deliveries of flows whose address was taken away."""
+    return (
+        sa.select(Delivery.id)
+        .join(InterviewFlow, InterviewFlow.id == Delivery.flow_id)
+        .where(Delivery.state == DeliveryState.PENDING, InterviewFlow.webhook_url.is_(None))
+    )
+
+
+def with_address_again() -> sa.Select[Any]:
+    """Deliveries that were held for want of an address, and have one again."""
+    return (
+        sa.select(Delivery.id)
+        .join(InterviewFlow, InterviewFlow.id == Delivery.flow_id)
+        .where(
+            Delivery.state == DeliveryState.HELD, Delivery.hold == Hold.NO_URL, InterviewFlow.webhook_url.is_not(None)
+        )
+    )
+
+
+def to_warn(now: datetime) -> sa.Select[Any]:
+    """Endpoints that have failed for 96 h and were not warned of yet."""
+    return sa.select(Endpoint).where(
+        Endpoint.disabled_at.is_(None), Endpoint.warned_at.is_(None), Endpoint.failing_since <= now - WARN_AFTER
+    )
+
+
+def endpoint_of(flow: InterviewFlow) -> Endpoint | None:
+    """The receiver behind a flow's address, once an event was due for it."""
+    return db.session.scalar(
+        sa.select(Endpoint).where(
+            Endpoint.organization_id == flow.organization_id, Endpoint.url == (flow.webhook_url or "")
+        )
+    )
+
+
+def delivery_for(organization: Organization, delivery_id: str) -> Delivery:
+    """The delivery, with its attempts. NotFound; Forbidden when it belongs to someone else."""
+    found = db.session.get(Delivery, delivery_id)
+    if found is None:
+        raise NotFound("There is no such webhook delivery.")
+    if found.organization_id != organization.id:
+        raise Forbidden("This webhook delivery belongs to another organization.")
+    return found
+
+
+def deliveries_of(
+    flow: InterviewFlow, *, state: DeliveryState | None = None, limit: int = 50, offset: int = 0
+) -> Sequence[Delivery]:
+    """The flow's deliveries with their attempts, newest first."""
+    statement = _log(flow, state).options(selectinload(Delivery.attempts_made), selectinload(Delivery.endpoint))
+    ordered = statement.order_by(Delivery.created_at.desc(), Delivery.sequence.desc(), Delivery.id)
+    return db.session.scalars(ordered.limit(limit).offset(offset)).all()
+
+
+def count_of(flow: InterviewFlow, *, state: DeliveryState | None = None) -> int:
+    """How many deliveries ``deliveries_of`` would page through."""
+    return db.session.scalar(sa.select(sa.func.count()).select_from(_log(flow, state).subquery())) or 0
+
+
+def oldest_due(now: datetime) -> datetime | None:
+    """Due time of the oldest event that should have gone out by now: a gauge for whoever runs Parley."""
+    return db.session.scalar(
+        sa.select(sa.func.min(Delivery.due_at)).where(Delivery.state == DeliveryState.PENDING, Delivery.due_at <= now)
+    )
+
+
+def attempts_before(moment: datetime) -> sa.Select[Any]:
+    """Attempts older than ``moment``."""
+    return sa.select(Attempt.id).where(Attempt.at < moment)
+
+
+def _free(now: datetime) -> tuple[sa.ColumnElement[bool], ...]:
+    return (
+        Endpoint.disabled_at.is_(None),
+        sa.or_(Endpoint.lease_until.is_(None), Endpoint.lease_until < now),
+        sa.or_(Endpoint.not_before.is_(None), Endpoint.not_before <= now),
+    )
+
+
+def _log(flow: InterviewFlow, state: DeliveryState | None) -> sa.Select[Any]:
+    statement = sa.select(Delivery).where(Delivery.flow_id == flow.id)
+    return statement if state is None else statement.where(Delivery.state == state)
+
+
+def _any(*statements: sa.Select[Any]) -> bool:
+    return any(db.session.execute(statement.limit(1)).first() is not None for statement in statements)
