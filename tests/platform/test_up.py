@@ -1,0 +1,122 @@
+"""``parley up``: the one command, from an empty directory to a running platform and back to silence."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+import requests
+
+from .conftest import PYTHON, ROOT, Start, a_free_port, answers, wait_until
+
+pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
+
+
+def _environment(tmp_path: Path, port: int) -> dict[str, str]:
+    return {
+        "DATA_DIR": str(tmp_path / "data"),
+        "PORT": str(port),
+        "STT_PROCESSES": "1",
+        "DATABASE_URL": "",
+        "REDIS_URL": "",
+    }
+
+
+def _cli(*arguments: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    command = [str(PYTHON), "-m", "app.cli", *arguments]
+    return subprocess.run(command, env={**os.environ, **env}, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def _found(env: dict[str, str], name: str = "First") -> dict[str, str]:
+    made = _cli(
+        "org", "create", name, "--team", "One", "--admin-email", f"admin@{name.lower()}.example",
+        "--admin-password", "a long enough password", "--json", env=env,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    return dict(json.loads(made.stdout))
+
+
+def _children(pid: int) -> set[int]:
+    found = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    parents = {int(line.split()[0]): int(line.split()[1]) for line in found.splitlines()}
+    descendants: set[int] = set()
+    frontier = {pid}
+    while frontier:
+        frontier = {child for child, parent in parents.items() if parent in frontier} - descendants
+        descendants |= frontier
+    return descendants
+
+
+def _alive(pid: int) -> bool:
+    state = Path(f"/proc/{pid}/stat")
+    return state.exists() and state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def test_from_an_empty_directory_to_a_running_platform_and_back(parley: Start, tmp_path: Path) -> None:
+    port = a_free_port()
+    env, url, log = _environment(tmp_path, port), f"http://127.0.0.1:{port}", tmp_path / "up.log"
+    process = parley("up", env=env, name="up")
+    wait_until(lambda: answers(f"{url}/healthz"), seconds=60, what="the platform serves")
+    wait_until(lambda: answers(f"{url}/readyz"), seconds=60, what="the platform is ready")
+    wait_until(lambda: "/setup/" in log.read_text(), seconds=30, what="the set-up address is printed")
+    setup = re.search(r"http\S+/setup/\S+", log.read_text())
+    assert setup
+    assert requests.get(setup.group(), timeout=10).status_code == 200
+
+    made = _found(env)
+    assert set(made) == {"organization_id", "team_id", "member_id", "api_key"}
+    assert requests.get(setup.group(), timeout=10).status_code in {404, 410}, (
+        "the set-up address outlived the first organization"
+    )
+    second = _found(env, "Second")
+    assert second["organization_id"] != made["organization_id"]
+    ping = requests.get(f"{url}/v1/ping", headers={"Authorization": f"Bearer {made['api_key']}"}, timeout=10)
+    assert ping.json() == {"message": "pong"}
+
+    family = _children(process.pid)
+    assert len(family) >= 3
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=40) == 0
+    wait_until(lambda: not [pid for pid in family if _alive(pid)], seconds=15, what="no process is left")
+
+    again = parley("up", env=env, name="again")
+    wait_until(lambda: answers(f"{url}/readyz"), seconds=60, what="the second start is ready")
+    assert "/setup/" not in (tmp_path / "again.log").read_text()
+    ping = requests.get(f"{url}/v1/ping", headers={"Authorization": f"Bearer {made['api_key']}"}, timeout=10)
+    assert ping.status_code == 200
+    again.send_signal(signal.SIGTERM)
+    assert again.wait(timeout=40) == 0
+
+
+def test_a_port_in_use_is_named(parley: Start, tmp_path: Path) -> None:
+    port = a_free_port()
+    first = parley("up", env=_environment(tmp_path / "one", port), name="first")
+    wait_until(lambda: answers(f"http://127.0.0.1:{port}/healthz"), seconds=60, what="the first serves")
+    second = parley("up", env=_environment(tmp_path / "two", port), name="second")
+    assert second.wait(timeout=60) != 0
+    assert "PORT" in (tmp_path / "second.log").read_text()
+    assert answers(f"http://127.0.0.1:{port}/healthz")
+    first.send_signal(signal.SIGTERM)
+    assert first.wait(timeout=40) == 0
+
+
+def test_wrong_settings_are_all_named(tmp_path: Path) -> None:
+    wrong = {**_environment(tmp_path, 8000), "LOG_LEVEL": "loud", "SWEEP_SECONDS": "never"}
+    refused = _cli("web", env=wrong)
+    assert refused.returncode != 0
+    assert "LOG_LEVEL" in refused.stderr
+    assert "SWEEP_SECONDS" in refused.stderr
+
+
+def test_the_demo_holds_against_a_running_platform(parley: Start, tmp_path: Path) -> None:
+    port = a_free_port()
+    env = _environment(tmp_path, port)
+    parley("up", env=env, name="up")
+    wait_until(lambda: answers(f"http://127.0.0.1:{port}/readyz"), seconds=60, what="the platform is ready")
+    told = _cli("demo", env=env)
+    assert told.returncode == 0, told.stdout + told.stderr
+    assert "already running" in told.stdout
+    assert "FAIL" not in told.stdout
