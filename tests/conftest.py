@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 from flask import Flask
-from pytest_socket import disable_socket, socket_allow_hosts
+from pytest_socket import socket_allow_hosts
 
 from app import create_app, gateways, migrate, queue
 from app.db import db
@@ -27,8 +27,7 @@ GIVEN_URL = os.environ.get("DATABASE_URL", "")
 
 
 def pytest_runtest_setup() -> None:
-    disable_socket(allow_unix_socket=True)
-    socket_allow_hosts(["127.0.0.1", "::1", "localhost"], allow_unix_socket=True)
+    socket_allow_hosts(["127.0.0.1", "::1"], allow_unix_socket=True)
 
 
 @pytest.fixture(scope="session")
