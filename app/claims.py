@@ -59,15 +59,15 @@ def take(
 
 def renew(model: type[Any], row_id: str, token: int, *, lease: timedelta) -> bool:
     """Hold on for another ``lease``; False when someone else has taken over and the work should stop."""
-    return _changed(model, row_id, token, {"lease_until": moment(lease)})
+    return _changed(model, row_id, token=token, values={"lease_until": moment(lease)})
 
 
 def finish(model: type[Any], row_id: str, token: int, **outcome: Any) -> bool:
     """Write the outcome if the claim still holds, and give the row up. False: drop everything else as well."""
-    return _changed(model, row_id, token, {"lease_until": None, **outcome})
+    return _changed(model, row_id, token=token, values={"lease_until": None, **outcome})
 
 
-def _changed(model: type[Any], row_id: str, token: int, values: dict[str, Any]) -> bool:
+def _changed(model: type[Any], row_id: str, *, token: int, values: dict[str, Any]) -> bool:
     statement = (
         sa.update(model)
         .where(model.id == row_id, model.fence == token)
