@@ -8,6 +8,7 @@ from typing import Any
 
 from app.errors import GatewayError
 from app.speech.engines.children import Child, ChildFailed, ChildLost, Children
+from app.speech.engines.spelling import as_written, sounds_of, tokens_of
 from app.speech.ports import SPEECH_RATE, Heard, Word
 from app.speech.sound import resample, seconds
 
@@ -76,9 +77,13 @@ class PocketsphinxTranscriber:
 
     def align(self, text: str, pcm: bytes, *, rate: int) -> tuple[Word, ...]:
         """Word times of a known English text; nothing where the audio does not carry that text."""
+        tokens = tokens_of(text)
+        if not tokens:
+            return ()
         audio = resample(pcm, rate, SPEECH_RATE)
+        spoken = [(word, sounds_of(word)) for token in tokens for word in token.spoken]
         try:
-            return tuple(Word(*word) for word in self._call("align", text, audio, audio=audio))
+            return as_written(tokens, self._call("align", spoken, audio, audio=audio))
         except GatewayError:
             return ()
 

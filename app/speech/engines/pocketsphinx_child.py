@@ -27,16 +27,6 @@ IDLE_SECONDS = 10.0
 FORGET_SECONDS = 900.0
 NOISE, SILENT_PEAK, FRAME = 100.0, 2, 160
 PDEATHSIG = 1
-LETTERS = dict(
-    pair.split(":")
-    for pair in (
-        "tion:SH AH N|ough:AO|igh:AY|sch:S K|ch:CH|sh:SH|th:TH|ph:F|ck:K|qu:K W|ng:NG|ee:IY|ea:IY|oo:UW|ou:AW|ai:EY|ay:EY"
-        "|oa:OW|er:ER|ar:AA R|or:AO R|a:AE|b:B|c:K|d:D|e:EH|f:F|g:G|h:HH|i:IH|j:JH|k:K|l:L|m:M|n:N|o:AA|p:P|q:K|r:R|s:S"
-        "|t:T|u:AH|v:V|w:W|x:K S|y:IY|z:Z"
-    ).split("|")  # noqa: SIM905 - a list literal would be one screen long
-)
-"""English spelling to sounds, longest first: near enough to align a word that the dictionary lacks."""
-DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 Found = tuple[str, float, float, float]
 
@@ -153,15 +143,14 @@ class Recogniser:
         self._free.append(decoder)
         return words
 
-    def align(self, text: str, pcm: bytes) -> list[tuple[str, float, float]]:
-        """Times of the words of a known English text; words without letters or digits are left out."""
+    def align(self, words: list[tuple[str, str]], pcm: bytes) -> list[Found]:
+        """Times of known words, each given with its sounds for the case that the dictionary lacks it."""
         if self._aligner is None:
             self._aligner = _new_decoder()
-        tokens = [(token, parts) for token in text.split() if (parts := _spoken_parts(token))]
-        for part in {part for _, parts in tokens for part in parts}:
-            if self._aligner.lookup_word(part) is None:
-                self._aligner.add_word(part, _sounds(part), update=True)
-        self._aligner.set_align_text(" ".join(part for _, parts in tokens for part in parts))
+        for word, sounds in dict(words).items():
+            if self._aligner.lookup_word(word) is None:
+                self._aligner.add_word(word, sounds, update=True)
+        self._aligner.set_align_text(" ".join(word for word, _ in words))
         silent = Utterance()
         if _has_digital_silence(pcm):
             silent.noise = np.random.default_rng(0)
@@ -170,7 +159,7 @@ class Recogniser:
         self._aligner.start_utt()
         self._aligner.process_raw(pcm, full_utt=True)
         self._aligner.end_utt()
-        return _regroup(tokens, list(_words_of(self._aligner)))
+        return list(_words_of(self._aligner))
 
 
 def _new_decoder() -> Any:
@@ -197,37 +186,6 @@ def _has_digital_silence(pcm: bytes) -> bool:
     samples = np.abs(np.frombuffer(pcm, "<i2").astype(np.int32))
     frames = samples[: len(samples) // FRAME * FRAME].reshape(-1, FRAME)
     return bool(len(frames)) and bool((frames.max(axis=1) <= SILENT_PEAK).any())
-
-
-def _spoken_parts(token: str) -> list[str]:
-    parts: list[str] = []
-    for run in re.findall(r"[a-z']+|\d", token.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")):
-        plain = DIGITS[int(run)] if run.isdigit() else run.strip("'")
-        if plain:
-            parts.append(plain)
-    return parts
-
-
-def _sounds(word: str) -> str:
-    sounds, place = [], 0
-    word = word.replace("'", "")
-    while place < len(word):
-        for size in (4, 3, 2, 1):
-            if found := LETTERS.get(word[place : place + size]):
-                sounds.append(found)
-                break
-        place += size
-    return " ".join(sounds)
-
-
-def _regroup(tokens: list[tuple[str, list[str]]], found: list[Found]) -> list[tuple[str, float, float]]:
-    if len(found) != sum(len(parts) for _, parts in tokens):
-        return []  # the text is not what was said
-    spans, place = [], 0
-    for token, parts in tokens:
-        spans.append((token, found[place][1], found[place + len(parts) - 1][2]))
-        place += len(parts)
-    return spans
 
 
 class Desk:
@@ -267,9 +225,9 @@ class Desk:
         utterance.asked_by = number
         self._batches.append(utterance)
 
-    def _align(self, number: int, text: str, pcm: bytes) -> None:
+    def _align(self, number: int, words: list[tuple[str, str]], pcm: bytes) -> None:
         try:
-            self._connection.send((number, None, self._recogniser.align(text, pcm)))
+            self._connection.send((number, None, self._recogniser.align(words, pcm)))
         except RuntimeError:
             self._connection.send((number, "the text cannot be aligned with the audio", None))
 

@@ -1,0 +1,157 @@
+"""The engines that the settings name, wired behind the four ports; clients of remote servers load when named."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
+
+from app.speech.engines.cache import CachedSpeaker
+from app.speech.engines.espeak import EspeakSpeaker
+from app.speech.engines.fallback import FallbackSpeaker, FallbackTranscriber, Recogniser, Voice
+from app.speech.engines.pocketsphinx import PocketsphinxTranscriber
+from app.speech.engines.script import ScriptAnalyst, ScriptInterviewer
+from app.speech.ports import Analyst, Interviewer, Speaker, Store, Transcriber
+
+if TYPE_CHECKING:
+    from app.speech.engines.chat import Chat
+
+
+class SpeechSettings(Protocol):
+    """The settings that speech reads; names as in the environment, in small letters."""
+
+    @property
+    def llm_base_url(self) -> str: ...
+    @property
+    def llm_api_key(self) -> str: ...
+    @property
+    def llm_model(self) -> str: ...
+    @property
+    def llm_json_mode(self) -> str: ...
+    @property
+    def llm_timeout(self) -> float: ...
+    @property
+    def stt_provider(self) -> tuple[str, ...]: ...
+    @property
+    def stt_base_url(self) -> str: ...
+    @property
+    def stt_api_key(self) -> str: ...
+    @property
+    def stt_model(self) -> str: ...
+    @property
+    def stt_words(self) -> str: ...
+    @property
+    def stt_timeout(self) -> float: ...
+    @property
+    def stt_processes(self) -> int: ...
+    @property
+    def stt_overrides(self) -> Mapping[str, str]: ...
+    @property
+    def tts_provider(self) -> tuple[str, ...]: ...
+    @property
+    def tts_base_url(self) -> str: ...
+    @property
+    def tts_api_key(self) -> str: ...
+    @property
+    def tts_model(self) -> str: ...
+    @property
+    def tts_voice_map(self) -> Mapping[str, str]: ...
+    @property
+    def tts_timeout(self) -> float: ...
+    @property
+    def tts_overrides(self) -> Mapping[str, str]: ...
+    @property
+    def elevenlabs_base_url(self) -> str: ...
+    @property
+    def elevenlabs_api_key(self) -> str: ...
+
+
+def build_transcriber(settings: SpeechSettings) -> Transcriber:
+    """The recognisers of STT_PROVIDER in order; `none` leaves every language without one.
+
+    The embedded recogniser also aligns English where a server gives text without word times.
+    """
+    embedded = PocketsphinxTranscriber(processes=settings.stt_processes)
+
+    def make(provider: str) -> Recogniser:
+        if provider == "openai":
+            from app.speech.engines.transcription_api import TranscriptionApiTranscriber
+
+            return TranscriptionApiTranscriber(
+                settings.stt_base_url,
+                api_key=settings.stt_api_key,
+                model=settings.stt_model,
+                models=settings.stt_overrides,
+                words=settings.stt_words,
+                timeout=settings.stt_timeout,
+                aligner=embedded,
+            )
+        if provider == "elevenlabs":
+            from app.speech.engines.elevenlabs import ElevenLabsTranscriber
+
+            return ElevenLabsTranscriber(
+                settings.elevenlabs_base_url, api_key=settings.elevenlabs_api_key, timeout=settings.stt_timeout
+            )
+        return embedded
+
+    engines = tuple(make(provider) for provider in settings.stt_provider if provider != "none")
+    return FallbackTranscriber(engines, also_close=(embedded,))
+
+
+def build_speaker(settings: SpeechSettings, *, store: Store | None = None) -> Speaker:
+    """The voices of TTS_PROVIDER in order; with a `store`, speech can be remembered."""
+
+    def make(provider: str) -> Voice:
+        if provider == "openai":
+            from app.speech.engines.speech_api import SpeechApiSpeaker
+
+            return SpeechApiSpeaker(
+                settings.tts_base_url,
+                api_key=settings.tts_api_key,
+                model=settings.tts_model,
+                models=settings.tts_overrides,
+                voice_map=settings.tts_voice_map,
+                timeout=settings.tts_timeout,
+                aligner=PocketsphinxTranscriber(processes=1),
+            )
+        if provider == "elevenlabs":
+            from app.speech.engines.elevenlabs import ElevenLabsSpeaker
+
+            return ElevenLabsSpeaker(
+                settings.elevenlabs_base_url,
+                api_key=settings.elevenlabs_api_key,
+                models=settings.tts_overrides,
+                voice_map=settings.tts_voice_map,
+                timeout=settings.tts_timeout,
+            )
+        return EspeakSpeaker()
+
+    speaker = FallbackSpeaker(tuple(make(provider) for provider in settings.tts_provider))
+    return speaker if store is None else CachedSpeaker(speaker, store)
+
+
+def _chat(settings: SpeechSettings) -> "Chat":
+    from app.speech.engines.chat import Chat
+
+    return Chat(
+        settings.llm_base_url,
+        api_key=settings.llm_api_key,
+        model=settings.llm_model,
+        json_mode=settings.llm_json_mode,
+        timeout=settings.llm_timeout,
+    )
+
+
+def build_interviewer(settings: SpeechSettings) -> Interviewer:
+    """The language model of LLM_BASE_URL, or the script as it is."""
+    if not settings.llm_base_url:
+        return ScriptInterviewer()
+    from app.speech.engines.chat import ChatInterviewer
+
+    return ChatInterviewer(_chat(settings))
+
+
+def build_analyst(settings: SpeechSettings) -> Analyst:
+    """The language model of LLM_BASE_URL, or the extractive summary alone."""
+    if not settings.llm_base_url:
+        return ScriptAnalyst()
+    from app.speech.engines.chat import ChatAnalyst
+
+    return ChatAnalyst(_chat(settings))

@@ -1,0 +1,172 @@
+"""The few sentences that Parley says or recognises by itself, in every language of the interface.
+
+Chosen so that they fit any voice and any candidate: polite form, no gendered words, no promise about the outcome.
+"""
+
+from app.speech.catalogue import DEFAULT_LANGUAGE
+
+ONE_MOMENT = {
+    "en-US": "One moment, please.",
+    "de-DE": "Einen Moment, bitte.",
+    "es-419": "Un momento, por favor.",
+    "hi-IN": "कृपया एक क्षण रुकिए।",
+    "ja-JP": "少々お待ちください。",
+    "pt-BR": "Um momento, por favor.",
+    "fr-FR": "Un instant, s'il vous plaît.",
+    "zh-CN": "请稍等。",
+    "ko-KR": "잠시만 기다려 주세요.",
+    "vi-VN": "Xin chờ một chút.",
+    "th-TH": "กรุณารอสักครู่",
+    "ar-AE": "لحظة من فضلك.",
+    "no-NO": "Et øyeblikk, er du snill.",
+}
+
+TELL_MORE = {
+    "en-US": "Thank you. Could you tell me a little more about that?",
+    "de-DE": "Danke. Könnten Sie dazu noch etwas mehr erzählen?",
+    "es-419": "Gracias. ¿Podría contarme un poco más sobre eso?",
+    "hi-IN": "धन्यवाद। क्या आप इसके बारे में थोड़ा और बता सकते हैं?",
+    "ja-JP": "ありがとうございます。もう少し詳しくお話しいただけますか。",
+    "pt-BR": "Certo. Poderia contar um pouco mais sobre isso?",
+    "fr-FR": "Merci. Pourriez-vous m'en dire un peu plus ?",
+    "zh-CN": "谢谢。您可以再多讲一些吗？",
+    "ko-KR": "감사합니다. 그 점에 대해 조금 더 말씀해 주시겠어요?",
+    "vi-VN": "Cảm ơn bạn. Bạn có thể nói thêm một chút về điều đó không?",
+    "th-TH": "ขอบคุณ ช่วยเล่าเพิ่มเติมอีกหน่อยได้ไหม",
+    "ar-AE": "شكرًا. هل من الممكن إضافة المزيد من التفاصيل حول ذلك؟",
+    "no-NO": "Takk. Kan du fortelle litt mer om det?",
+}
+
+EXCERPTS = {
+    "en-US": "Excerpts from the answers, chosen without a language model:",
+    "de-DE": "Auszüge aus den Antworten, ohne Sprachmodell ausgewählt:",
+    "es-419": "Extractos de las respuestas, elegidos sin modelo de lenguaje:",
+    "hi-IN": "उत्तरों के अंश, भाषा मॉडल के बिना चुने गए:",
+    "ja-JP": "回答の抜粋（言語モデルを使わずに選択）：",
+    "pt-BR": "Trechos das respostas, escolhidos sem modelo de linguagem:",
+    "fr-FR": "Extraits des réponses, choisis sans modèle de langage :",
+    "zh-CN": "回答摘录（未使用语言模型）：",
+    "ko-KR": "답변 발췌(언어 모델 없이 선택됨):",
+    "vi-VN": "Trích từ các câu trả lời, chọn không dùng mô hình ngôn ngữ:",
+    "th-TH": "ข้อความที่คัดจากคำตอบ โดยไม่ใช้แบบจำลองภาษา:",
+    "ar-AE": "مقتطفات من الإجابات، اختيرت دون نموذج لغوي:",
+    "no-NO": "Utdrag fra svarene, valgt uten språkmodell:",
+}
+
+NOTHING_SAID = {
+    "en-US": "The candidate gave no answer; there is nothing to summarize.",
+    "de-DE": "Es wurde keine Antwort gegeben; es gibt nichts zusammenzufassen.",
+    "es-419": "No se dio ninguna respuesta; no hay nada que resumir.",
+    "hi-IN": "कोई उत्तर नहीं दिया गया; सारांश के लिए कुछ नहीं है।",
+    "ja-JP": "回答がありませんでした。要約する内容はありません。",
+    "pt-BR": "Nenhuma resposta foi dada; não há nada a resumir.",
+    "fr-FR": "Aucune réponse n'a été donnée ; il n'y a rien à résumer.",
+    "zh-CN": "没有任何回答，无内容可总结。",
+    "ko-KR": "답변이 없어 요약할 내용이 없습니다.",
+    "vi-VN": "Không có câu trả lời nào; không có gì để tóm tắt.",
+    "th-TH": "ไม่มีคำตอบ จึงไม่มีเนื้อหาให้สรุป",
+    "ar-AE": "لم تُقدَّم أي إجابة؛ لا يوجد ما يُلخَّص.",
+    "no-NO": "Det ble ikke gitt noe svar; det er ingenting å oppsummere.",
+}
+
+ASKS_TO_REPEAT = {
+    "en-US": ("repeat", "say that again", "say it again", "pardon", "hear you", "hear the question", "one more time"),
+    "de-DE": ("wiederhol", "noch einmal", "nochmal", "nicht verstanden", "wie bitte"),
+    "es-419": ("repetir", "repita", "repite", "otra vez", "no escuché", "no entendí"),
+    "hi-IN": ("दोहरा", "फिर से", "सुनाई नहीं"),
+    "ja-JP": ("もう一度", "もういちど", "聞こえません", "聞き取れ"),
+    "pt-BR": ("repetir", "repita", "repete", "de novo", "não ouvi", "não entendi"),
+    "fr-FR": ("répéter", "répétez", "encore une fois", "pas entendu", "pas compris"),
+    "zh-CN": ("再说一遍", "再说一次", "重复", "没听清"),
+    "ko-KR": ("다시 한번", "다시 한 번", "다시 말씀", "못 들었"),
+    "vi-VN": ("nhắc lại", "lặp lại", "nói lại", "không nghe"),
+    "th-TH": ("อีกครั้ง", "ทวน", "ไม่ได้ยิน"),
+    "ar-AE": ("تكرار", "إعادة", "مرة أخرى", "لم أسمع", "كرر"),
+    "no-NO": ("gjenta", "en gang til", "om igjen", "hørte ikke"),
+}
+
+NOT_HEARD = {
+    "en-US": "I could not hear you. Here is the question again.",
+    "de-DE": "Ich konnte Sie nicht hören. Hier ist die Frage noch einmal.",
+    "es-419": "No pude oírle. Aquí está la pregunta otra vez.",
+    "hi-IN": "आपकी आवाज़ सुनाई नहीं दी। सवाल एक बार फिर।",
+    "ja-JP": "お声が聞こえませんでした。もう一度質問します。",
+    "pt-BR": "Não foi possível ouvir. Aqui está a pergunta novamente.",
+    "fr-FR": "Je n'ai rien entendu. Voici la question encore une fois.",
+    "zh-CN": "我没有听到您的声音。我再问一遍。",
+    "ko-KR": "말씀이 들리지 않았습니다. 질문을 다시 드리겠습니다.",
+    "vi-VN": "Tôi chưa nghe thấy câu trả lời. Xin nhắc lại câu hỏi.",
+    "th-TH": "ไม่ได้ยินเสียงตอบ ขอถามอีกครั้ง",
+    "ar-AE": "لم أسمع إجابة. إليك السؤال مرة أخرى.",
+    "no-NO": "Jeg kunne ikke høre deg. Her er spørsmålet en gang til.",
+}
+
+WAIT = {
+    "en-US": "Take your time. I am listening.",
+    "de-DE": "Lassen Sie sich Zeit. Ich höre zu.",
+    "es-419": "Tómese su tiempo. Le escucho.",
+    "hi-IN": "आराम से बताइए। सुनना जारी है।",
+    "ja-JP": "ごゆっくりどうぞ。お待ちしています。",
+    "pt-BR": "Fique à vontade. Estou ouvindo.",
+    "fr-FR": "Prenez votre temps. Je vous écoute.",
+    "zh-CN": "请慢慢来，我在听。",
+    "ko-KR": "천천히 말씀해 주세요. 듣고 있습니다.",
+    "vi-VN": "Bạn cứ từ từ. Tôi đang nghe.",
+    "th-TH": "ใช้เวลาได้ตามสบาย กำลังฟังอยู่",
+    "ar-AE": "لا داعي للعجلة. أنا أستمع.",
+    "no-NO": "Ta den tiden du trenger. Jeg lytter.",
+}
+
+GOODBYE = {
+    "en-US": "That was all. Thank you for your time, and goodbye.",
+    "de-DE": "Das war alles. Vielen Dank für Ihre Zeit und auf Wiederhören.",
+    "es-419": "Eso es todo. Gracias por su tiempo y hasta luego.",
+    "hi-IN": "बस इतना ही। आपके समय के लिए धन्यवाद।",
+    "ja-JP": "以上です。お時間をいただき、ありがとうございました。",
+    "pt-BR": "Isso é tudo. Agradecemos o seu tempo. Até logo.",
+    "fr-FR": "C'est terminé. Merci pour votre temps et au revoir.",
+    "zh-CN": "到此结束。感谢您抽出时间，再见。",
+    "ko-KR": "이것으로 마치겠습니다. 시간 내주셔서 감사합니다.",
+    "vi-VN": "Vậy là xong. Cảm ơn bạn đã dành thời gian. Xin chào.",
+    "th-TH": "เสร็จสิ้นแล้ว ขอบคุณสำหรับเวลา",
+    "ar-AE": "كان هذا كل شيء. شكرًا على وقتك، ومع السلامة.",
+    "no-NO": "Det var alt. Takk for tiden din, og ha det bra.",
+}
+
+_LINES = {"not_heard": NOT_HEARD, "wait": WAIT, "moment": ONE_MOMENT, "outro": GOODBYE}
+
+
+def phrase(name: str, language: str) -> str:
+    """A line that no script holds: `not_heard`, `wait`, `moment`, or `outro` where a flow has none of its own."""
+    return _LINES[name].get(language, _LINES[name][DEFAULT_LANGUAGE])
+
+
+def all_of(language: str) -> tuple[str, ...]:
+    """Every fixed line an interview in ``language`` may need, so that they can be spoken beforehand."""
+    return (*(phrase(name, language) for name in _LINES), tell_more(language))
+
+
+def one_moment(language: str) -> str:
+    """Said when the preferred voice failed and another one takes over."""
+    return ONE_MOMENT.get(language, ONE_MOMENT[DEFAULT_LANGUAGE])
+
+
+def tell_more(language: str) -> str:
+    """The one fixed follow-up of an interview without a language model."""
+    return TELL_MORE.get(language, TELL_MORE[DEFAULT_LANGUAGE])
+
+
+def excerpts(language: str) -> str:
+    """The label of an extractive summary."""
+    return EXCERPTS.get(language, EXCERPTS[DEFAULT_LANGUAGE])
+
+
+def nothing_said(language: str) -> str:
+    """The summary of a silent interview."""
+    return NOTHING_SAID.get(language, NOTHING_SAID[DEFAULT_LANGUAGE])
+
+
+def asks_to_repeat(text: str, language: str) -> bool:
+    """Whether a short utterance asks to hear the question again."""
+    plain = text.casefold()
+    return any(phrase in plain for phrase in ASKS_TO_REPEAT.get(language, ()))
