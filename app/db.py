@@ -115,9 +115,18 @@ def engine_options(url: str) -> dict[str, Any]:
 def prepare(engine: Engine) -> None:
     """Hang the SQLite habits on an engine: WAL, foreign keys, durable commits, IMMEDIATE wherever an edge writes."""
     if engine.dialect.name != "sqlite":
+        event.listen(engine, "before_cursor_execute", _on_execute)
         return
     event.listen(engine, "connect", _on_connect)
     event.listen(engine, "begin", _on_begin)
+
+
+def _on_execute(
+    _connection: Connection, cursor: Any, _statement: str, _parameters: Any, context: Any, _many: bool  # noqa: FBT001
+) -> None:
+    # A statement with the option ``binary_results`` gets bytes as they are kept: PostgreSQL's text form doubles them.
+    if context is not None and context.execution_options.get("binary_results"):
+        cursor.format = 1
 
 
 def _on_connect(connection: Any, _record: object) -> None:

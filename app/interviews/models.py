@@ -52,7 +52,7 @@ class Role(enum.StrEnum):
     USER = "user"
 
 
-_SHOWN = {f"{kind}_where": sa.text("candidate_id IS NOT NULL") for kind in ("sqlite", "postgresql")}
+_SHOWN = sa.text("candidate_id IS NOT NULL")
 
 
 class Interview(Claimable, Base):
@@ -68,7 +68,7 @@ class Interview(Claimable, Base):
         sa.Index(None, "organization_id", "status", "org_seq"),
         sa.Index(None, "team_id", "status", "team_seq"),
         sa.Index(None, "flow_id", "org_seq"),
-        sa.Index("ix_interview_platform", "organization_id", "org_seq", **_SHOWN),
+        sa.Index("ix_interview_platform", "organization_id", "org_seq", sqlite_where=_SHOWN, postgresql_where=_SHOWN),
         sa.Index(None, "stage", "due_at"),
         sa.Index(None, "video_stage", "due_at"),
     )
@@ -95,7 +95,6 @@ class Interview(Claimable, Base):
     due_at: Mapped[datetime | None]
     failures: Mapped[int] = mapped_column(default=0)
     failure: Mapped[str | None] = mapped_column(sa.String(500))
-    recordings_revoked_at: Mapped[datetime | None]
 
     flow: Mapped[InterviewFlow] = relationship()
     candidate: Mapped[Candidate | None] = relationship()
@@ -153,7 +152,7 @@ class InterviewData(Base):
 class Utterance(Base):
     """What one side said, as the interview went: written once, when the turn is recorded, and read by the processing.
 
-    ``words`` are ``[word, start, end]`` in seconds on the clock of run ``segment``, or null where nothing measured them;
+    ``words`` are ``[word, start, end]`` in seconds on the clock of run ``segment``, null where nothing measured them;
     ``start`` and ``end`` lie on the same clock. ``played`` is how many seconds of the agent's speech were really heard
     (null: not known, then all of it). ``content`` null: recorded, but not recognised yet.
     """

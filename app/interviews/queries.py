@@ -4,14 +4,16 @@ Numbers are dense per organization and per team, so a page is a range of numbers
 walk the index; deep ones first skip whole thousands by their counters.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, joinedload
 
-from app.accounts.models import Organization, Team
+from app.accounts.models import Organization, Team, TeamMember
+from app.accounts.models import Role as MemberRole
 from app.claims import moment
 from app.db import db
 from app.errors import Forbidden, NotFound
@@ -19,6 +21,7 @@ from app.interviews.models import (
     Document,
     Interview,
     InterviewBucket,
+    InterviewData,
     InterviewStatus,
     Stage,
     Utterance,
@@ -30,13 +33,12 @@ BUCKET = 1000
 DEEP = 10_000
 """From this offset on, a filtered list skips by counters."""
 MISSING = "There is no interview with this id."
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def interview_for(organization: Organization, interview_id: str) -> Interview:
     """The interview, if it is the organization's; NotFound or Forbidden otherwise."""
-    interview = db.session.get(Interview, interview_id) if len(interview_id) <= 36 else None
-    if interview is None:
-        raise NotFound(MISSING)
+    interview = _interview(interview_id)
     if interview.organization_id != organization.id:
         raise Forbidden("This interview belongs to another organization.")
     return interview
@@ -44,8 +46,26 @@ def interview_for(organization: Organization, interview_id: str) -> Interview:
 
 def open_interview(flow_id: str, interview_id: str) -> Interview:
     """The interview as the candidate's link names it: both ids must fit. There is no organization to ask for."""
-    interview = db.session.get(Interview, interview_id) if len(interview_id) <= 36 else None
-    if interview is None or interview.flow_id != flow_id:
+    interview = _interview(interview_id)
+    if interview.flow_id != flow_id:
+        raise NotFound(MISSING)
+    return interview
+
+
+def interview_seen_by(member: TeamMember, interview_id: str) -> Interview:
+    """An interview that the member may see: of their teams, or any of the organization for administrators."""
+    interview = _interview(interview_id)
+    if interview.organization_id != member.organization_id:
+        raise Forbidden("This interview belongs to another organization.")
+    if member.role is not MemberRole.ADMIN and interview.team_id not in {team.id for team in member.teams}:
+        raise Forbidden("This interview belongs to a team that you are not in.")
+    return interview
+
+
+def _interview(interview_id: str) -> Interview:
+    # What is no id at all never reaches the database: PostgreSQL stumbles over NUL in a text.
+    interview = db.session.get(Interview, interview_id) if _ID.fullmatch(interview_id) else None
+    if interview is None:
         raise NotFound(MISSING)
     return interview
 
@@ -70,7 +90,7 @@ def _numbering(organization: Organization, team: Team | None) -> _Numbering:
 
 def page_ids(
     organization: Organization, *, team: Team | None, status: InterviewStatus | None, limit: int, offset: int
-) -> sa.Select[tuple[str]]:
+) -> sa.Select[str]:
     """The ids of one page, newest first, as a query to join with whatever its reader needs."""
     run = _numbering(organization, team)
     ids = sa.select(Interview.id).where(run.owner == run.owner_id)
@@ -109,58 +129,95 @@ def count(organization: Organization, *, status: InterviewStatus) -> int:
     return int(db.session.execute(total).scalar_one())
 
 
-def shown_on_platform(
-    organization: Organization,
-    *,
-    before: int | None,
-    limit: int,
-    status: InterviewStatus | None = None,
-    flow_id: str | None = None,
-) -> Sequence[Interview]:
-    """Interviews of the platform's list (recruitment with an address), newest first, older than number ``before``."""
-    shown = (
-        sa.select(Interview)
-        .where(Interview.organization_id == organization.id, Interview.candidate_id.is_not(None))
-        .options(
-            joinedload(Interview.flow), joinedload(Interview.candidate), joinedload(Interview.assigned_recruiter)
-        )
-        .order_by(Interview.org_seq.desc())
-        .limit(limit)
-    )  # fmt: skip
-    if before is not None:
-        shown = shown.where(Interview.org_seq < before)
-    if status is not None:
-        shown = shown.where(Interview.status == status)
-    if flow_id is not None:
-        shown = shown.where(Interview.flow_id == flow_id)
-    return db.session.execute(shown).scalars().all()
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What ``/v1`` tells of one interview. ``fragments``: (deflated, length, crc) of those that were asked for."""
+
+    id: str
+    flow_id: str
+    team_id: str
+    status: InterviewStatus
+    interviewee_email_address: str | None
+    interviewee_first_name: str | None
+    interviewee_last_name: str | None
+    has_data: bool
+    summary: str | None
+    scores: dict[str, Any] | None
+    fragments: tuple[tuple[bytes, int, int], ...]
 
 
-def needing_help(organization: Organization, *, limit: int = 20) -> Sequence[Interview]:
-    """Interviews that wait for a person or for an engine, oldest trouble first."""
-    stuck = (Stage.PROCESSING_FAILED, Stage.WAITS_FOR_RECOGNITION)
+_HEAD = (
+    Interview.id, Interview.flow_id, Interview.team_id, Interview.status, Interview.interviewee_email_address,
+    Interview.interviewee_first_name, Interview.interviewee_last_name, InterviewData.interview_id.is_not(None),
+    InterviewData.summary, InterviewData.scores,
+)  # fmt: skip
+_TEXT = (InterviewData.text, InterviewData.text_length, InterviewData.text_crc32)
+_DETAILS = (InterviewData.details, InterviewData.details_length, InterviewData.details_crc32)
+_FRAGMENTS: dict[str, tuple[Any, ...]] = {"none": (), "text": _TEXT, "full": _TEXT + _DETAILS}
+
+
+def published(ids: sa.Select[str] | Sequence[str], *, transcript: str) -> list[Published]:
+    """Those interviews, newest first, with the kept bytes that ``transcript`` (full, text or none) asks for."""
     statement = (
-        sa.select(Interview)
-        .where(
-            Interview.organization_id == organization.id,
-            Interview.stage.in_(stuck) | (Interview.video_stage == VideoStage.FAILED),
-        )
-        .options(joinedload(Interview.flow))
-        .order_by(Interview.org_seq)
-        .limit(limit)
+        sa.select(*_HEAD, *_FRAGMENTS[transcript])
+        .outerjoin(InterviewData, InterviewData.interview_id == Interview.id)
+        .where(Interview.id.in_(ids))
+        .order_by(Interview.org_seq.desc())
+        .execution_options(binary_results=True)
     )
-    return db.session.execute(statement).scalars().all()
+    return [_published(row) for row in db.session.execute(statement)]
+
+
+def _published(row: sa.Row[Any]) -> Published:
+    values: list[Any] = list(row)
+    kept = values[len(_HEAD) :]
+    fragments = tuple((kept[at], kept[at + 1], kept[at + 2]) for at in range(0, len(kept), 3))
+    return Published(*values[: len(_HEAD)], fragments=fragments)
+
+
+@dataclass(frozen=True, slots=True)
+class InterviewFilter:
+    """What the platform's list is narrowed to."""
+
+    status: InterviewStatus | None = None
+    flow_id: str = ""
+
+
+def shown_on_platform(member: TeamMember, found_by: InterviewFilter, *, limit: int, offset: int) -> Sequence[Interview]:
+    """The platform's list: recruitment interviews with an address, newest first, with what a row shows."""
+    shown = _of_member(member).where(Interview.candidate_id.is_not(None)).order_by(Interview.org_seq.desc())
+    if found_by.status is not None:
+        shown = shown.where(Interview.status == found_by.status)
+    if found_by.flow_id:
+        shown = shown.where(Interview.flow_id == found_by.flow_id)
+    together = (joinedload(Interview.flow), joinedload(Interview.candidate), joinedload(Interview.assigned_recruiter))
+    return db.session.scalars(shown.options(*together).limit(limit).offset(offset)).all()
+
+
+def needing_help(member: TeamMember, *, limit: int = 20) -> Sequence[Interview]:
+    """Interviews that wait for a person or for an engine, the oldest first."""
+    stuck = Interview.stage.in_((Stage.PROCESSING_FAILED, Stage.WAITS_FOR_RECOGNITION))
+    statement = _of_member(member).where(stuck | (Interview.video_stage == VideoStage.FAILED))
+    ordered = statement.options(joinedload(Interview.flow)).order_by(Interview.org_seq).limit(limit)
+    return db.session.scalars(ordered).all()
+
+
+def _of_member(member: TeamMember) -> sa.Select[Interview]:
+    owned = sa.select(Interview).where(Interview.organization_id == member.organization_id)
+    if member.role is MemberRole.ADMIN:
+        return owned
+    return owned.where(Interview.team_id.in_([team.id for team in member.teams]))
 
 
 def utterances_of(interview_id: str) -> Sequence[Utterance]:
     """What was said, in order."""
     said = sa.select(Utterance).where(Utterance.interview_id == interview_id).order_by(Utterance.number)
-    return db.session.execute(said).scalars().all()
+    return db.session.scalars(said).all()
 
 
 def document_for(interview: Interview, document_id: str) -> Document:
     """A document of this interview, or NotFound."""
-    document = db.session.get(Document, document_id) if len(document_id) <= 36 else None
+    document = db.session.get(Document, document_id) if _ID.fullmatch(document_id) else None
     if document is None or document.interview_id != interview.id:
         raise NotFound("There is no such document.")
     return document
@@ -194,4 +251,4 @@ def overdue_videos(*, limit: int = 200) -> list[str]:
 
 
 def _free() -> sa.ColumnElement[bool]:
-    return sa.or_(Interview.lease_until.is_(None), Interview.lease_until < moment(timedelta()))
+    return sa.or_(Interview.lease_until.is_(None), Interview.lease_until < moment())

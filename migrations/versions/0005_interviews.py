@@ -86,7 +86,6 @@ def upgrade() -> None:
         sa.Column("due_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("failures", sa.Integer(), nullable=False),
         sa.Column("failure", sa.String(length=500), nullable=True),
-        sa.Column("recordings_revoked_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("fence", sa.Integer(), nullable=False),
         sa.Column("recoveries", sa.Integer(), nullable=False),

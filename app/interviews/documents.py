@@ -1,0 +1,152 @@
+"""Which files a candidate may add: judged by their content, never by their name, and without unpacking traps.
+
+Limits: 10 documents of 10 MiB. An Office file is a ZIP archive; it is refused before anything of it is unpacked when
+it has more than 2,000 entries, would grow beyond 100 MiB or a hundredfold, or holds links or broken XML.
+"""
+
+import io
+import stat
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from xml.etree.ElementTree import ParseError
+
+import puremagic
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import fromstring
+
+from app.errors import Rejected
+
+MOST_DOCUMENTS = 10
+LARGEST = 10 * 1024 * 1024
+MOST_ENTRIES = 2_000
+LARGEST_UNPACKED = 100 * 1024 * 1024
+LARGEST_RATIO = 100
+LONGEST_NAME = 255
+
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+KINDS = "PDF, DOCX, TXT, RTF, PNG or JPEG"
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A file that may be kept: its label, and the type that its content shows."""
+
+    name: str
+    content_type: str
+    size: int
+
+
+def accept(name: str, content: bytes) -> Accepted:
+    """Check a file by content. Raises Rejected(field="file") and says what would be taken."""
+    if not content:
+        raise Rejected("The file is empty.", field="file")
+    if len(content) > LARGEST:
+        raise Rejected("The file is larger than 10 MiB.", field="file")
+    content_type = _type_of(content)
+    if content_type is None:
+        raise Rejected(f"This kind of file cannot be taken; send {KINDS}.", field="file")
+    if content_type == DOCX:
+        check_archive(content)
+    return Accepted(label_of(name), content_type, len(content))
+
+
+def label_of(name: str) -> str:
+    """The last part of a file name without control characters: a label to show, never a path."""
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]
+    shown = "".join(sign for sign in last if sign.isprintable()).strip()
+    return shown[-LONGEST_NAME:] or "document"
+
+
+def _type_of(content: bytes) -> str | None:
+    for content_type, fits in _SIGNS.items():
+        if fits(content):
+            return content_type
+    return None
+
+
+def _is_pdf(content: bytes) -> bool:
+    return content.startswith(b"%PDF-") and b"%%EOF" in content[-2048:]
+
+
+def _is_image(kind: str) -> Callable[[bytes], bool]:
+    def fits(content: bytes) -> bool:
+        try:
+            return puremagic.from_string(content, mime=True) == kind
+        except puremagic.PureError:
+            return False
+
+    return fits
+
+
+def _is_docx(content: bytes) -> bool:
+    if not content.startswith(b"PK\x03\x04"):
+        return False
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return "word/document.xml" in archive.namelist()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError):
+        return False
+
+
+def _is_text(content: bytes) -> bool:
+    if b"\x00" in content:
+        return False
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return False
+    beginning = text[:1024].lstrip().lower()
+    # A browser that guesses would run these; they are no text documents.
+    return not beginning.startswith(("<!doctype", "<html", "<svg", "<?xml", "<script"))
+
+
+_SIGNS: dict[str, Callable[[bytes], bool]] = {
+    "application/pdf": _is_pdf,
+    DOCX: _is_docx,
+    "application/rtf": lambda content: content.startswith(b"{\\rtf"),
+    "image/png": _is_image("image/png"),
+    "image/jpeg": _is_image("image/jpeg"),
+    "text/plain": _is_text,
+}
+
+
+def check_archive(content: bytes) -> None:
+    """Refuse an Office file that is a trap. The sizes that the archive states are held against what really comes."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        entries = archive.infolist()
+        if len(entries) > MOST_ENTRIES:
+            raise _trap("it holds too many parts")
+        if sum(entry.file_size for entry in entries) > LARGEST_UNPACKED:
+            raise _trap("it would unpack to more than 100 MiB")
+        for entry in entries:
+            _check_entry(entry)
+        _check_xml(archive)
+
+
+def _check_entry(entry: zipfile.ZipInfo) -> None:
+    if stat.S_ISLNK(entry.external_attr >> 16):
+        raise _trap("it holds links")
+    if entry.filename.startswith(("/", "\\")) or ".." in entry.filename.replace("\\", "/").split("/"):
+        raise _trap("it holds parts outside its own folder")
+    if entry.file_size > LARGEST_RATIO * max(entry.compress_size, 1):
+        raise _trap("it is packed more than a hundredfold")
+    if entry.flag_bits & 0x1:
+        raise _trap("it is protected by a password")
+
+
+def _check_xml(archive: zipfile.ZipFile) -> None:
+    """Read the document itself, as far as the archive says it goes: entities and broken XML are refused."""
+    entry = archive.getinfo("word/document.xml")
+    try:
+        with archive.open(entry) as part:
+            text = part.read(entry.file_size + 1)
+        if len(text) > entry.file_size:
+            raise _trap("it is larger than it says")
+        fromstring(text, forbid_dtd=True)
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ParseError, DefusedXmlException):
+        raise _trap("it is damaged or holds things that a document should not") from None
+
+
+def _trap(reason: str) -> Rejected:
+    return Rejected(f"This Office file cannot be taken: {reason}.", field="file")
