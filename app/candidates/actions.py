@@ -22,17 +22,18 @@ def enrol(
 
     A candidate who was there already keeps what is known of them; only gaps are filled.
     """
+    recruiter_id = recruiter.id if recruiter else None
     known = enrolled(flow.id, email)
     if known is None:
         made = Candidate(
             organization_id=flow.organization_id, team_id=flow.team_id, flow_id=flow.id, email=email,
             address=email.lower(), first_name=first_name, last_name=last_name, flow=flow,
-            assigned_recruiter_id=recruiter and recruiter.id,
+            assigned_recruiter_id=recruiter_id,
         )  # fmt: skip
         known = _added_or_found(made)
     known.first_name = known.first_name or first_name
     known.last_name = known.last_name or last_name
-    known.assigned_recruiter_id = known.assigned_recruiter_id or (recruiter and recruiter.id)
+    known.assigned_recruiter_id = known.assigned_recruiter_id or recruiter_id
     db.session.flush()
     return known
 
@@ -82,7 +83,7 @@ def _step(candidate_id: str, previous: str, to: str) -> int | None:
 
 
 def _kept(candidate: Candidate, change: StatusChange, by: TeamMember | None) -> StatusChange:
-    change.candidate_id, change.by_id = candidate.id, by and by.id
+    change.candidate_id, change.by_id = candidate.id, by.id if by else None
     db.session.add(change)
     db.session.flush()
     events.status_updated(candidate, change)

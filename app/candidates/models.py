@@ -56,6 +56,11 @@ class Candidate(Base):
     # Walked by the page alone: interviews is a room above this one.
     interviews: Mapped[list["Interview"]] = relationship(viewonly=True, order_by="Interview.org_seq.desc()")
 
+    @property
+    def full_name(self) -> str:
+        """First and last name, as far as they are known; empty when neither is."""
+        return " ".join(part for part in (self.first_name, self.last_name) if part)
+
 
 class StatusChange(Base):
     """One real move, numbered per candidate; ``by_id`` is null when the product moved the candidate."""

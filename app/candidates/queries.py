@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import joinedload
@@ -14,7 +13,7 @@ from app.candidates.models import Candidate, PipelineStatus, StatusChange
 from app.db import db
 from app.errors import Forbidden, NotFound
 
-Query = TypeVar("Query", bound=sa.Select[Any])
+Condition = sa.ColumnElement[bool]
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -48,7 +47,7 @@ def candidate_seen_by(member: TeamMember, candidate_id: str) -> Candidate:
 
 def candidates_seen_by(member: TeamMember, found_by: CandidateFilter, *, limit: int, offset: int) -> list[Candidate]:
     """One page of the member's list, newest first, with flow and recruiter: no further query per row."""
-    query = _narrowed(sa.select(Candidate), member, found_by)
+    query = sa.select(Candidate).where(*_narrowed(member, found_by))
     ordered = query.order_by(Candidate.created_at.desc(), Candidate.id.desc()).limit(limit).offset(offset)
     together = ordered.options(joinedload(Candidate.flow), joinedload(Candidate.assigned_recruiter))
     return list(db.session.scalars(together))
@@ -56,7 +55,7 @@ def candidates_seen_by(member: TeamMember, found_by: CandidateFilter, *, limit: 
 
 def how_many_seen_by(member: TeamMember, found_by: CandidateFilter) -> int:
     """Length of the whole list of ``candidates_seen_by``."""
-    return db.session.scalar(_narrowed(sa.select(sa.func.count(Candidate.id)), member, found_by)) or 0
+    return db.session.scalar(sa.select(sa.func.count(Candidate.id)).where(*_narrowed(member, found_by))) or 0
 
 
 def statuses_of(organization: Organization) -> list[str]:
@@ -85,15 +84,15 @@ def _candidate(candidate_id: str) -> Candidate:
     return candidate
 
 
-def _narrowed(query: Query, member: TeamMember, found_by: CandidateFilter) -> Query:
-    narrowed = query.where(Candidate.organization_id == member.organization_id)
+def _narrowed(member: TeamMember, found_by: CandidateFilter) -> list[Condition]:
+    conditions: list[Condition] = [Candidate.organization_id == member.organization_id]
     if member.role is not Role.ADMIN:
-        narrowed = narrowed.where(Candidate.team_id.in_([team.id for team in teams_seen_by(member)]))
+        conditions.append(Candidate.team_id.in_([team.id for team in teams_seen_by(member)]))
     if found_by.flow_id:
-        narrowed = narrowed.where(Candidate.flow_id == found_by.flow_id)
+        conditions.append(Candidate.flow_id == found_by.flow_id)
     if found_by.status:
-        narrowed = narrowed.where(Candidate.status == found_by.status)
+        conditions.append(Candidate.status == found_by.status)
     for word in found_by.text.split():
         places = (Candidate.email, Candidate.first_name, Candidate.last_name)
-        narrowed = narrowed.where(sa.or_(*(place.icontains(word, autoescape=True) for place in places)))
-    return narrowed
+        conditions.append(sa.or_(*(place.icontains(word, autoescape=True) for place in places)))
+    return conditions

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from flask_smorest import Blueprint
-
 from app import gateways
 from app.accounts.access import caller, require_api_key
 from app.accounts.queries import oldest_team, team_of
@@ -19,6 +17,7 @@ from app.flows.schemas import (
     InterviewFlowsSchema,
     NewInterviewFlowSchema,
 )
+from app.web.api import Blueprint
 
 blp = Blueprint("Interview flows", __name__, url_prefix="/v1", description="Scripts of questions and their options.")
 blp.before_request(require_api_key)

@@ -103,7 +103,7 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
         description="Called after each interview, its video, and each change of a candidate's status.",
     )  # fmt: skip
     webhook_secret_key = StringField(
-        "Webhook secret", description="Signs what is sent, so that you can check it. At least 32 characters are advised.",
+        "Webhook secret", description="Signs what is sent, so that you can check it. Best 32 characters or more.",
         render_kw=_limited("webhook_secret_key", autocomplete="off", spellcheck="false"),
     )  # fmt: skip
     remove_secret = BooleanField("Remove the secret", description="Webhooks are then sent without a signature.")
@@ -142,7 +142,7 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
             elif name in self:
                 self[name].errors = [*self[name].errors, *complaint]
             else:
-                self.form_errors = [*self.form_errors, *complaint]
+                self.form_errors += complaint
 
     def _show_question_errors(self, complaints: dict[int, list[str]]) -> None:
         places = [place for place, _ in self._numbered()]

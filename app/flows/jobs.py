@@ -1,4 +1,4 @@
-"""Speaks a flow's script into the speaker's cache, so that no interview ever waits for intro, questions or outro."""
+"""Speaks a flow's script and the fixed phrases into the speaker's cache, so that no interview ever waits for them."""
 
 import logging
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from app.db import db
 from app.errors import GatewayError
 from app.flows.models import InterviewFlow, SpeechState
 from app.flows.queries import script_of
+from app.speech.phrases import all_of
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +58,7 @@ def _claimed(flow_id: str) -> Script | None:
         claims.finish(InterviewFlow, flow_id, token, speech_state=SpeechState.FAILED)
         return None
     script = script_of(flow)
-    texts = [script["intro"], *script["questions"], script["outro"]]
+    texts = [script["intro"], *script["questions"], script["outro"], *all_of(script["language"])]
     return Script(
         flow_id=flow_id, token=token, failures=flow.recoveries, voice_id=script["voice_id"],
         texts=tuple(text for text in texts if text and text.strip()), language=script["language"],

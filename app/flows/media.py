@@ -22,20 +22,18 @@ from typing import BinaryIO
 from PIL import Image, ImageOps
 
 from app.errors import GatewayError, Rejected
-from app.outbound import Outbound
+from app.outbound import FetchLimits, Outbound, Unreachable
 from app.storage import Storage
 
 log = logging.getLogger(__name__)
 
-LOGO_BYTES = 2 * 1024 * 1024
+LOGO_LIMITS = FetchLimits(max_bytes=2 * 1024 * 1024, seconds=10)
 LOGO_PIXELS = 4_096
-LOGO_SECONDS = 10.0
 SHOWN_PIXELS = 1_024
 """A logo is kept no larger than this in width and height."""
-VIDEO_BYTES = 100_000_000
-VIDEO_SECONDS = 60.0
-VIDEO_BYTES_PER_SECOND = 64 * 1024
+VIDEO_LIMITS = FetchLimits(max_bytes=100_000_000, seconds=60, min_rate=64 * 1024)
 PROBE_SECONDS = 20
+PLACE_SECONDS = 15
 AT_ONCE = 4
 """Videos one process fetches at the same time, so that slow hosts cannot keep all its threads."""
 
@@ -84,7 +82,10 @@ def discard(keys: list[str], *, storage: Storage) -> None:
 
 def _keep_logo(url: str, http: Outbound, storage: Storage, *, stored: list[str]) -> str:
     with TemporaryFile() as file:
-        _fetch(http, url, file, field="company_logo_url", most=LOGO_BYTES, seconds=LOGO_SECONDS)
+        try:
+            http.fetch(url, file, limits=LOGO_LIMITS)
+        except Unreachable as failure:
+            raise _unusable_logo(failure.message) from failure
         image, ending = read_logo(file)
     key = f"flow-media/{uuid.uuid4()}.{ending}"
     stored.append(key)
@@ -93,14 +94,14 @@ def _keep_logo(url: str, http: Outbound, storage: Storage, *, stored: list[str])
 
 
 def _keep_video(url: str, http: Outbound, storage: Storage, *, stored: list[str]) -> tuple[str, str]:
-    if not _places.acquire(timeout=VIDEO_SECONDS / 4):
+    if not _places.acquire(timeout=PLACE_SECONDS):
         raise GatewayError("Too many intro videos are being fetched at this moment.", retryable=True)
     try:
         with TemporaryFile() as file:
-            rate = VIDEO_BYTES_PER_SECOND
-            _fetch(
-                http, url, file, field="preamble_video_url", most=VIDEO_BYTES, seconds=VIDEO_SECONDS, least_rate=rate
-            )
+            try:
+                http.fetch(url, file, limits=VIDEO_LIMITS)
+            except Unreachable as failure:
+                raise _unusable_video(failure.message) from failure
             content_type = video_type(file)
             key = f"flow-media/{uuid.uuid4()}.{_ENDINGS[content_type]}"
             stored.append(key)
@@ -118,13 +119,12 @@ def read_logo(file: BinaryIO) -> tuple[bytes, str]:
         warnings.simplefilter("error")  # Pillow warns of bombs before it raises
         try:
             with Image.open(file, formats=["PNG", "JPEG", "WEBP"]) as picture:
-                if max(picture.size) > LOGO_PIXELS:
-                    raise _unusable_logo(f"it has {picture.width} × {picture.height} pixels, the limit is {LOGO_PIXELS}")
-                return _written_anew(picture)
-        except Rejected:
-            raise
+                size = picture.size
+                if max(size) <= LOGO_PIXELS:
+                    return _written_anew(picture)
         except Exception as error:  # a hostile picture may fail in any way
             raise _unusable_logo("it is no readable PNG, JPEG or WebP picture") from error
+    raise _unusable_logo(f"it has {size[0]} × {size[1]} pixels, and {LOGO_PIXELS} each way are the limit")
 
 
 def _written_anew(picture: Image.Image) -> tuple[bytes, str]:
@@ -161,7 +161,7 @@ def _is_confirmed(file: BinaryIO, demuxer: str) -> bool:
     file.flush()
     file.seek(0)
     try:
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603 - our own script, a fixed word, and the file as input
             [sys.executable, "-I", str(_PROBE), demuxer],
             stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=PROBE_SECONDS, check=True, env={},
         )  # fmt: skip

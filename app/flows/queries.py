@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import joinedload
@@ -16,7 +16,7 @@ from app.errors import Forbidden, NotFound
 from app.flows.models import FlowStatus, InterviewFlow, SpeechState
 from app.speech.catalogue import DEFAULT_LANGUAGE
 
-Query = TypeVar("Query", bound=sa.Select[Any])
+Condition = sa.ColumnElement[bool]
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -58,23 +58,23 @@ def open_flow(flow_id: str) -> InterviewFlow:
 def flows_for(organization: Organization, *, team: Team | None, limit: int, offset: int) -> list[InterviewFlow]:
     """The organization's flows, or one team's, newest first; ids decide between flows of the same moment."""
     owned = InterviewFlow.team_id == team.id if team else InterviewFlow.organization_id == organization.id
-    return _newest(sa.select(InterviewFlow).where(owned), limit, offset)
+    return list(db.session.scalars(_newest_first(owned).limit(limit).offset(offset)))
 
 
 def flows_seen_by(member: TeamMember, found_by: FlowFilter, *, limit: int, offset: int) -> list[InterviewFlow]:
     """What the member's list shows, newest first, with each flow's team; archived ones only when asked for."""
-    query = _narrowed(sa.select(InterviewFlow), member, found_by).options(joinedload(InterviewFlow.team))
-    return _newest(query, limit, offset)
+    query = _newest_first(*_narrowed(member, found_by)).options(joinedload(InterviewFlow.team))
+    return list(db.session.scalars(query.limit(limit).offset(offset)))
 
 
 def how_many_seen_by(member: TeamMember, found_by: FlowFilter) -> int:
     """Length of the whole list of ``flows_seen_by``."""
-    return db.session.scalar(_narrowed(sa.select(sa.func.count(InterviewFlow.id)), member, found_by)) or 0
+    return db.session.scalar(sa.select(sa.func.count(InterviewFlow.id)).where(*_narrowed(member, found_by))) or 0
 
 
 def titles_seen_by(member: TeamMember) -> list[tuple[str, str]]:
     """Id and title of every flow the member sees, for choosing one in a filter; archived ones included."""
-    query = _of_member(sa.select(InterviewFlow.id, InterviewFlow.title), member)
+    query = sa.select(InterviewFlow.id, InterviewFlow.title).where(*_seen_by(member))
     rows = db.session.execute(query.order_by(InterviewFlow.title, InterviewFlow.id))
     return [(row.id, row.title) for row in rows]
 
@@ -124,25 +124,24 @@ def _flow(flow_id: str) -> InterviewFlow:
     return flow
 
 
-def _newest(query: sa.Select[tuple[InterviewFlow]], limit: int, offset: int) -> list[InterviewFlow]:
-    ordered = query.order_by(InterviewFlow.created_at.desc(), InterviewFlow.id.desc())
-    return list(db.session.scalars(ordered.limit(limit).offset(offset)))
+def _newest_first(*conditions: Condition) -> sa.Select[InterviewFlow]:
+    return (
+        sa.select(InterviewFlow).where(*conditions).order_by(InterviewFlow.created_at.desc(), InterviewFlow.id.desc())
+    )
 
 
-def _of_member(query: Query, member: TeamMember) -> Query:
-    owned = query.where(InterviewFlow.organization_id == member.organization_id)
-    if member.role is Role.ADMIN:
-        return owned
-    return owned.where(InterviewFlow.team_id.in_([team.id for team in teams_seen_by(member)]))
+def _seen_by(member: TeamMember) -> list[Condition]:
+    conditions: list[Condition] = [InterviewFlow.organization_id == member.organization_id]
+    if member.role is not Role.ADMIN:
+        conditions.append(InterviewFlow.team_id.in_([team.id for team in teams_seen_by(member)]))
+    return conditions
 
 
-def _narrowed(query: Query, member: TeamMember, found_by: FlowFilter) -> Query:
-    narrowed = _of_member(query, member)
-    if found_by.status:
-        narrowed = narrowed.where(InterviewFlow.status == found_by.status)
-    else:
-        narrowed = narrowed.where(InterviewFlow.status != FlowStatus.ARCHIVED)
-    if found_by.text:
+def _narrowed(member: TeamMember, found_by: FlowFilter) -> list[Condition]:
+    status = InterviewFlow.status
+    by_status = status == found_by.status if found_by.status else status != FlowStatus.ARCHIVED
+    conditions = [*_seen_by(member), by_status]
+    for word in found_by.text.split():
         places = (InterviewFlow.title, InterviewFlow.org_name)
-        narrowed = narrowed.where(sa.or_(*(place.icontains(found_by.text, autoescape=True) for place in places)))
-    return narrowed
+        conditions.append(sa.or_(*(place.icontains(word, autoescape=True) for place in places)))
+    return conditions

@@ -1,4 +1,4 @@
-"""What goes in and out of ``/v1/interview-flows``, and what the platform's form adds to it: one set of rules for both."""
+"""What goes in and out of ``/v1/interview-flows``, and what the platform's form adds: one set of rules for both."""
 
 import re
 from typing import Any
@@ -40,10 +40,10 @@ class FetchedAddress(Text):
         settings = {"allow_none": True, "load_default": None, "dump_default": None, **kwargs}
         super().__init__(most=LONGEST[name], metadata={"description": description, "format": "uri"}, **settings)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str | None:
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
         try:
-            gateways.current().http.check_form(str(text))
+            gateways.current().http.check_form(text)
         except Rejected as refusal:
             raise ma.ValidationError(refusal.message) from refusal
         return text
@@ -52,8 +52,8 @@ class FetchedAddress(Text):
 class RedirectAddress(Text):
     """Where a browser is sent: http or https with a host, and nothing that reads differently to another parser."""
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str | None:
-        text = str(super()._deserialize(value, attr, data, **kwargs))
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
         flaw = redirect_flaw(text)
         if flaw:
             raise ma.ValidationError(flaw)

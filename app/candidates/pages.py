@@ -1,0 +1,91 @@
+"""Recruiters' pages of candidates: the list, one candidate, and the move to another status."""
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from app.accounts.access import current_member, require_member, require_recruiter
+from app.accounts.models import Role
+from app.candidates import actions
+from app.candidates.forms import MoveForm
+from app.candidates.models import Candidate
+from app.candidates.queries import (
+    CandidateFilter,
+    candidate_seen_by,
+    candidates_seen_by,
+    history_of,
+    how_many_seen_by,
+    statuses_of,
+)
+from app.db import db
+from app.errors import Rejected
+from app.flows.queries import titles_seen_by
+from app.web.fields import flaw_of
+from app.web.templating import offset_of_request
+
+PER_PAGE = 50
+LONGEST_SEARCH = 200
+
+pages = Blueprint("candidates", __name__)
+pages.before_request(require_member)
+
+
+@pages.get("/candidates")
+def index() -> str:
+    """The member's candidates, narrowed by flow, status and words in name or address."""
+    member, offset = current_member(), offset_of_request()
+    found_by = CandidateFilter(flow_id=_asked("flow"), status=_asked("status"), text=_asked("text"))
+    statuses = [("", "All"), *((name, name.capitalize()) for name in statuses_of(member.organization))]
+    return render_template(
+        "candidates/index.html", candidates=candidates_seen_by(member, found_by, limit=PER_PAGE, offset=offset),
+        total=how_many_seen_by(member, found_by), found_by=found_by, offset=offset, limit=PER_PAGE,
+        flow_choices=[("", "All"), *titles_seen_by(member)], status_choices=statuses,
+    )  # fmt: skip
+
+
+@pages.get("/candidates/<candidate_id>")
+def show(candidate_id: str) -> str:
+    """One candidate with interviews, history and the menu of statuses."""
+    candidate = candidate_seen_by(current_member(), candidate_id)
+    return _page(candidate, MoveForm(status=candidate.status))
+
+
+@pages.post("/candidates/<candidate_id>/move")
+def move(candidate_id: str) -> AnyResponse | tuple[str, int]:
+    """Change the status; the history, the webhook and the status commit together or not at all."""
+    require_recruiter()
+    member, form = current_member(), MoveForm()
+    candidate = candidate_seen_by(member, candidate_id)
+    note = (form.note.data or "").replace("\r\n", "\n").strip()
+    try:
+        _check(note)
+        change = actions.move(candidate, form.status.data or "", by=member, note=note)
+    except Rejected as refusal:
+        db.session.rollback()
+        form[refusal.field or "status"].errors = [refusal.message]
+        return _page(candidate_seen_by(member, candidate_id), form), 422
+    db.session.commit()
+    if change is None:
+        flash(f"The status was {candidate.status} already; nothing has changed.", "info")
+    else:
+        flash(f"The status is now {change.new}.", "good")
+    return redirect(url_for("candidates.show", candidate_id=candidate_id), 303)
+
+
+def _page(candidate: Candidate, form: MoveForm) -> str:
+    member = current_member()
+    form.offer(statuses_of(member.organization))
+    return render_template(
+        "candidates/show.html", candidate=candidate, history=history_of(candidate),
+        form=None if member.role is Role.VIEWER else form,
+    )  # fmt: skip
+
+
+def _asked(name: str) -> str:
+    given = request.args.get(name, "").strip()[:LONGEST_SEARCH]
+    return "" if flaw_of(given) else given
+
+
+def _check(note: str) -> None:
+    flaw = flaw_of(note)
+    if flaw:
+        raise Rejected(flaw, field="note")

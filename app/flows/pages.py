@@ -1,0 +1,261 @@
+"""Recruiters' pages of interview flows, and the two files that candidates see."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import marshmallow as ma
+from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import gateways
+from app.accounts.access import current_member, require_member, require_recruiter
+from app.accounts.models import Role, Team
+from app.accounts.queries import teams_seen_by
+from app.db import db
+from app.errors import Forbidden, GatewayError, NotFound, Rejected
+from app.flows import actions, media
+from app.flows.forms import BLANK, FlowForm, form_of
+from app.flows.models import FlowStatus, InterviewFlow
+from app.flows.queries import FlowFilter, flow_seen_by, flows_seen_by, how_many_seen_by, open_flow
+from app.flows.schemas import FlowFormSchema
+from app.web.fields import flaw_of
+from app.web.templating import offset_of_request
+
+PER_PAGE = 25
+MORE = 3
+FILE_TYPES = {
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "mp4": "video/mp4",
+    "mov": "video/quicktime",
+    "webm": "video/webm",
+}
+OPEN = frozenset({"flows.logo", "flows.intro_video"})
+"""Candidates see these without signing in; whoever has the flow's id has the link."""
+
+Written = TypeVar("Written")
+Answer = str | AnyResponse | tuple[str, int]
+
+pages = Blueprint("flows", __name__)
+
+
+@pages.before_request
+def guard() -> Any:
+    """A signed-in member for everything but the two open files."""
+    return None if request.endpoint in OPEN else require_member()
+
+
+@pages.get("/flows")
+def index() -> str:
+    """The member's flows, by status and words in the title."""
+    status, text = request.args.get("status", ""), request.args.get("text", "").strip()[:200]
+    found_by = FlowFilter(
+        status=FlowStatus(status) if status in set(FlowStatus) else None, text="" if flaw_of(text) else text
+    )
+    member, offset = current_member(), offset_of_request()
+    return render_template(
+        "flows/index.html", flows=flows_seen_by(member, found_by, limit=PER_PAGE, offset=offset), found_by=found_by,
+        total=how_many_seen_by(member, found_by), offset=offset, limit=PER_PAGE, may_change=_may_change(),
+    )  # fmt: skip
+
+
+@pages.get("/flows/new")
+def new() -> str:
+    """An empty form, with the organization's name filled in."""
+    require_recruiter()
+    form = FlowForm(data={**BLANK, "org_name": current_member().organization.name})
+    return _form_page(form, None)
+
+
+@pages.post("/flows/new")
+def create() -> Answer:
+    """Save a new flow; logo and video are fetched first."""
+    require_recruiter()
+    form = FlowForm()
+    if "more" in request.form:
+        return _form_page(form, None, more=MORE)
+    values = _checked(form)
+    if values is None:
+        return _form_page(form, None), 422
+    team = _own_team(values.pop("team_id"))
+    try:
+        flow_id = _written(values, lambda kept: actions.create(team, values, kept=kept).id)
+    except (Rejected, GatewayError) as refusal:
+        return _refused(form, None, refusal)
+    flash("The flow was created. Its questions are being recorded for the agent.", "good")
+    return redirect(url_for("flows.show", flow_id=flow_id), 303)
+
+
+@pages.get("/flows/<flow_id>")
+def show(flow_id: str) -> str:
+    """Everything about one flow, and what can be done with it."""
+    flow = flow_seen_by(current_member(), flow_id)
+    return render_template("flows/show.html", flow=flow, may_change=_may_change())
+
+
+@pages.get("/flows/<flow_id>/edit")
+def edit(flow_id: str) -> str:
+    """The form, filled in."""
+    require_recruiter()
+    flow = _changeable(flow_id)
+    return _form_page(FlowForm(data=form_of(flow)), flow)
+
+
+@pages.post("/flows/<flow_id>/edit")
+def save(flow_id: str) -> Answer:
+    """Save the changes. Interviews that have begun keep the questions they began with."""
+    require_recruiter()
+    flow = _changeable(flow_id)
+    form = FlowForm()
+    if "more" in request.form:
+        return _form_page(form, flow, more=MORE)
+    values = _checked(form, team_id=flow.team_id)
+    if values is None:
+        return _form_page(form, flow), 422
+    values.pop("team_id")
+    same = None if form.fetch_again.data else flow
+    try:
+        replaced = _written(values, lambda kept: actions.edit(flow, values, kept=kept), same=same)
+    except (Rejected, GatewayError) as refusal:
+        return _refused(form, flow, refusal)
+    media.discard(replaced, storage=gateways.current().storage)
+    flash("The changes were saved.", "good")
+    return redirect(url_for("flows.show", flow_id=flow_id), 303)
+
+
+@pages.post("/flows/<flow_id>/close")
+def close(flow_id: str) -> Answer:
+    """No new interviews from this flow."""
+    return _turned(flow_id, actions.close, "The flow is closed. Interviews already booked can still be taken.")
+
+
+@pages.post("/flows/<flow_id>/reopen")
+def reopen(flow_id: str) -> Answer:
+    """Take interviews again."""
+    return _turned(flow_id, actions.reopen, "The flow is open again.")
+
+
+@pages.post("/flows/<flow_id>/archive")
+def archive(flow_id: str) -> Answer:
+    """Delete the flow; what came of it stays."""
+    return _turned(flow_id, actions.archive, "The flow is archived. Its interviews and candidates stay.")
+
+
+@pages.post("/flows/<flow_id>/prepare-speech")
+def prepare_speech(flow_id: str) -> Answer:
+    """Try again to record the agent's voice, after it failed."""
+    return _turned(flow_id, actions.prepare_anew, "The questions are being recorded once more.")
+
+
+@pages.get("/flows/<flow_id>/logo")
+def logo(flow_id: str) -> Response:
+    """The picture that candidates and recruiters see."""
+    return _file(open_flow(flow_id).logo_key)
+
+
+@pages.get("/flows/<flow_id>/intro-video")
+def intro_video(flow_id: str) -> Response:
+    """The video shown before the interview; players ask for ranges of it."""
+    return _file(open_flow(flow_id).preamble_video_key)
+
+
+def _may_change() -> bool:
+    return current_member().role is not Role.VIEWER
+
+
+def _turned(flow_id: str, turn: Callable[[InterviewFlow], None], words: str) -> Answer:
+    require_recruiter()
+    flow = flow_seen_by(current_member(), flow_id)
+    try:
+        turn(flow)
+    except Rejected as refusal:
+        flash(refusal.message, "bad")
+    else:
+        flash(words, "good")
+    db.session.commit()
+    return redirect(url_for("flows.show", flow_id=flow_id), 303)
+
+
+def _changeable(flow_id: str) -> InterviewFlow:
+    flow = flow_seen_by(current_member(), flow_id)
+    if flow.status is FlowStatus.ARCHIVED:
+        raise Rejected("This interview flow has been deleted and cannot be changed. Create a new one instead.")
+    return flow
+
+
+def _own_team(team_id: str) -> Team:
+    team = next((team for team in teams_seen_by(current_member()) if team.id == team_id), None)
+    if team is None:
+        raise Forbidden("You are not in this team.")
+    return team
+
+
+def _checked(form: FlowForm, *, team_id: str = "") -> dict[str, Any] | None:
+    """The values, or None with the complaints put beside the fields."""
+    given = form.values()
+    given["team_id"] = team_id or given["team_id"] or ""
+    try:
+        values: dict[str, Any] = FlowFormSchema(partial=("webhook_secret_key",)).load(given)
+    except ma.ValidationError as error:
+        form.show_errors(error.messages_dict)
+        return None
+    return values
+
+
+def _written(
+    values: dict[str, Any], write: Callable[[media.Kept], Written], *, same: InterviewFlow | None = None
+) -> Written:
+    """Fetch what has a new address (all of it without ``same``), then write and commit, or leave nothing behind."""
+    logo_url, video_url = values["company_logo_url"], values["preamble_video_url"]
+    if same and same.logo_key and same.company_logo_url == logo_url:
+        logo_url = None
+    if same and same.preamble_video_key and same.preamble_video_url == video_url:
+        video_url = None
+    db.session.commit()  # ends the read: fetching is slow
+    outside = gateways.current()
+    with media.kept(logo_url=logo_url, video_url=video_url, http=outside.http, storage=outside.storage) as kept:
+        try:
+            result = write(kept)
+            db.session.commit()
+        except BaseException:
+            db.session.rollback()  # before the files are deleted again
+            raise
+    return result
+
+
+def _form_page(form: FlowForm, flow: InterviewFlow | None, *, more: int = 0) -> str:
+    teams = teams_seen_by(current_member())
+    form.team_id.choices = [(team.id, team.name) for team in teams]
+    form.grow(by=more)
+    return render_template("flows/form.html", form=form, flow=flow, teams=teams)
+
+
+def _refused(form: FlowForm, flow: InterviewFlow | None, refusal: Rejected | GatewayError) -> tuple[str, int]:
+    """The form again, with everything that was typed."""
+    if isinstance(refusal, GatewayError):
+        form.show_errors({"": [f"{refusal.message} Nothing was saved; please try again."]})
+        return _form_page(form, flow), 503
+    form.show_errors({refusal.field or "": [refusal.message]})
+    return _form_page(form, flow), 422
+
+
+def _file(key: str | None) -> Response:
+    """A stored file, whole or the range that was asked for; 416 for a range beyond its end."""
+    if key is None:
+        raise NotFound("This flow has none.")
+    storage = gateways.current().storage
+    size = storage.size(key)
+    wanted = request.range.range_for_length(size) if request.range else None
+    if request.range and wanted is None:
+        return Response(status=416, headers={"Content-Range": f"bytes */{size}"})
+    start, end = wanted or (0, size)
+    response = Response(storage.open(key, start, end), 206 if wanted else 200)
+    response.content_type = FILE_TYPES[key.rsplit(".", 1)[-1]]
+    response.content_length = end - start
+    response.headers.update({
+        "Accept-Ranges": "bytes", "X-Content-Type-Options": "nosniff", "Cache-Control": "private, max-age=300",
+        "Content-Disposition": "inline", "Content-Security-Policy": "default-src 'none'; sandbox",
+    })  # fmt: skip
+    if wanted:
+        response.headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
+    return response
