@@ -149,14 +149,17 @@ class Outbound:
             raise Unreachable("forbidden_address", error.message) from None
 
     async def _answer(self, message: Head, payload: StreamReader, address: str) -> Answer:
-        kept = bytearray()
         most = self.limits.answer_bytes
+        retry_after = message.headers.get("Retry-After")
+        if payload.is_eof():
+            whole = payload.read_nowait(most + 1)
+            return Answer(message.code, retry_after, whole[:most], len(whole) > most, address)
+        kept = bytearray()
         # Status and head decide; the body is only for the log, so it may be slow, broken or endless.
         with suppress(TimeoutError, ClientError, HttpProcessingError, OSError):
             async with asyncio.timeout(self.limits.body):
                 while len(kept) <= most and not payload.at_eof():
                     kept += await payload.read(most + 1 - len(kept))
-        retry_after = message.headers.get("Retry-After")
         return Answer(message.code, retry_after, bytes(kept[:most]), len(kept) > most, address)
 
 

@@ -5,7 +5,6 @@ changes nothing. Proxy variables and netrc are never read; EGRESS_PROXY is, and 
 """
 
 import asyncio
-import ipaddress
 import os
 import socket
 import ssl
@@ -20,7 +19,7 @@ from aiohttp import ClientError
 from aiohttp.client_proto import ResponseHandler
 
 from app.outbound.errors import Unreachable
-from app.outbound.guard import Guard, is_public
+from app.outbound.guard import Guard, seems_public
 from app.outbound.target import Target
 from app.settings import Settings
 
@@ -70,9 +69,9 @@ class Dialer:
         addresses = await self.vetted(target)
         reason = "no address answered"
         for index, address in enumerate(addresses):
-            share = seconds if index == len(addresses) - 1 else seconds / len(addresses)
+            is_last = index == len(addresses) - 1
             try:
-                async with asyncio.timeout(share):
+                async with asyncio.timeout(None if is_last else seconds / len(addresses)):
                     sock = await self._connect(address, target.port)
             except TimeoutError:
                 reason = "no answer to the connection request"
@@ -85,7 +84,7 @@ class Dialer:
     async def vetted(self, target: Target) -> list[str]:
         """The addresses to try. Raises Unreachable: ``dns``, or ``forbidden_address`` if a single one is refused."""
         answers = [str(target.literal)] if target.literal else await self._resolve(target.host)
-        own = await self._own_addresses() if any(_might_be_own(answer) for answer in answers) else frozenset()
+        own = await self._own_addresses() if any(seems_public(answer) for answer in answers) else frozenset()
         for answer in answers:
             refusal = self.guard.refusal(answer, own=own)
             if refusal:
@@ -193,12 +192,6 @@ async def _address_of(proxy: SplitResult) -> tuple[int, Any]:
 def _lookup(name: str) -> list[str]:
     found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
-
-
-def _might_be_own(answer: str) -> bool:
-    with suppress(ValueError):
-        return is_public(ipaddress.ip_address(answer))
-    return False
 
 
 def _tls_reason(error: ssl.SSLError) -> str:

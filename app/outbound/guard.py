@@ -6,6 +6,7 @@
 import ipaddress
 import socket
 from contextlib import suppress
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from app.outbound.target import Address
@@ -53,15 +54,30 @@ class Guard:
 
         ``own`` are the public addresses of the platform itself.
         """
-        try:
-            address = ipaddress.ip_address(text)
-        except ValueError:
-            return "it cannot be read"
-        if _inner(address) in NEVER:
-            return "it belongs to a cloud platform"
-        if is_public(address):
+        address, verdict = _standing(text, self._exempt)
+        if verdict is None and address is not None and is_public(address):
             return "it is the platform's own address" if text in own or is_ours(address) else None
-        return None if any(address in net for net in self._exempt) else "it is private, reserved or not routable"
+        return verdict
+
+
+@lru_cache(maxsize=8192)
+def _standing(text: str, exempt: tuple[Network, ...]) -> tuple[Address | None, str | None]:
+    """The address and the verdict of the lists, which never changes while a process runs."""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return None, "it cannot be read"
+    if _inner(address) in NEVER:
+        return address, "it belongs to a cloud platform"
+    if is_public(address) or any(address in net for net in exempt):
+        return address, None
+    return address, "it is private, reserved or not routable"
+
+
+def seems_public(text: str) -> bool:
+    """Whether the lists let the address through as a public one: only then can it be the platform's own."""
+    address, verdict = _standing(text, ())
+    return address is not None and verdict is None
 
 
 def is_ours(address: Address) -> bool:

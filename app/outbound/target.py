@@ -7,6 +7,7 @@ the host; no user, fragment, backslash, white space or control character. (Secur
 import ipaddress
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 import idna
 
@@ -54,6 +55,7 @@ class Target:
         return f"{self.scheme}://{self.authority}{self.path}"
 
 
+@lru_cache(maxsize=4096)
 def read(url: str, *, http_allowed: bool, local_names: bool = False) -> Target:
     """Take ``url`` apart. Raises Rejected with the reason. ``local_names`` lets the name ``localhost`` through."""
     if len(url) > LONGEST:
