@@ -1,0 +1,120 @@
+// Brings every chunk to the server: kept until it is acknowledged, sent in order, one at a time per track, tried again
+// for as long as it takes; what the server finds missing is sent again. Knows no page and no database.
+const REMEMBERED = 80; // acknowledged chunks that could still be asked for again
+
+export class Outbox {
+  // send(chunk) resolves with the server's {missing} or throws an error with a status; store: see store.js
+  constructor(send, store, { onChange = () => {}, onStop = () => {} } = {}) {
+    Object.assign(this, { send, store, onChange, onStop });
+    this.queues = { voice: [], mix: [] };
+    this.busy = { voice: false, mix: false };
+    this.recent = new Map();
+    this.waiters = [];
+    this.refused = [];
+    this.stopped = false;
+  }
+
+  // What an earlier page could not send any more goes first.
+  async restore() {
+    for (const chunk of await this.store.waiting()) this.#queue(chunk);
+  }
+
+  add(chunk) {
+    chunk.kept = this.store.keep({ ...chunk }).then((order) => { chunk.order = order; }, () => {});
+    this.#queue(chunk);
+  }
+
+  get pending() {
+    return this.queues.voice.length + this.queues.mix.length;
+  }
+
+  // Resolves once nothing (of this track) waits any more.
+  empty(track = null) {
+    const idle = () => this.stopped || (track ? !this.queues[track].length : !this.pending);
+    if (idle()) return Promise.resolve();
+    return new Promise((resolve) => this.waiters.push({ idle, resolve }));
+  }
+
+  // The server misses these numbers: queue those that are still known. Gives the numbers that are not.
+  again(segment, track, numbers) {
+    const queued = new Set(this.queues[track].filter((chunk) => chunk.segment === segment).map((chunk) => chunk.number));
+    const lost = [];
+    for (const number of numbers) {
+      if (queued.has(number)) continue;
+      const chunk = this.recent.get(`${segment}/${track}/${number}`);
+      if (chunk) this.#queue(chunk); else lost.push(number);
+    }
+    return lost;
+  }
+
+  stop() {
+    this.stopped = true;
+    this.#changed();
+  }
+
+  #queue(chunk) {
+    this.queues[chunk.track].push(chunk);
+    this.#changed();
+    this.#wake(chunk.track);
+  }
+
+  #wake(track) {
+    if (this.busy[track] || this.stopped || !this.queues[track].length) return;
+    this.busy[track] = true;
+    this.#drain(track).finally(() => { this.busy[track] = false; this.#wake(track); });
+  }
+
+  async #drain(track) {
+    const queue = this.queues[track];
+    while (queue.length && !this.stopped) {
+      const chunk = queue[0];
+      let missing = [];
+      try {
+        missing = (await this.send(chunk))?.missing ?? [];
+      } catch (error) {
+        if (this.#ends(error)) return;
+        this.refused.push({ segment: chunk.segment, track, number: chunk.number, status: error.status });
+      }
+      queue.shift();
+      this.#remember(chunk);
+      await this.#forget(chunk);
+      const before = missing.filter((number) => number < chunk.number);
+      if (track === "mix" && before.length) this.again(chunk.segment, track, before);
+      this.#changed();
+    }
+  }
+
+  // Taken over or finished: nothing of this page is wanted any more. Other refusals concern one chunk only.
+  #ends(error) {
+    if (error.status === 403 || (error.status === 409 && error.reason !== "other hash")) {
+      this.stop();
+      this.onStop(error);
+      return true;
+    }
+    return false;
+  }
+
+  async #forget(chunk) {
+    await chunk.kept;
+    if (chunk.order !== undefined && chunk.order !== null) await this.store.drop(chunk.order).catch(() => {});
+  }
+
+  #remember(chunk) {
+    this.recent.set(`${chunk.segment}/${chunk.track}/${chunk.number}`, chunk);
+    if (this.recent.size > REMEMBERED) this.recent.delete(this.recent.keys().next().value);
+  }
+
+  #changed() {
+    this.onChange(this.pending);
+    this.waiters = this.waiters.filter(({ idle, resolve }) => {
+      if (!idle()) return true;
+      resolve();
+      return false;
+    });
+  }
+}
+
+export async function hash(bytes) {
+  const digest = await crypto.subtle.digest("SHA-256", bytes);
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,119 @@
+// The candidate's page: invitation, checks, talk, end. Puts the other modules together.
+import { Check } from "./check.js";
+import { documents } from "./documents.js";
+import { Outbox } from "./outbox.js";
+import { Protocol, Refused } from "./protocol.js";
+import { openStore } from "./store.js";
+import { Talk, sender } from "./talk.js";
+import * as view from "./view.js";
+
+const { settings } = view;
+const protocol = new Protocol(settings.base, settings.token, view.link);
+const check = new Check(() => ready());
+const form = view.part("start-form");
+let talk = null;
+
+const chosen = () => form?.elements.mode.value ?? settings.state?.mode ?? "voice";
+
+function ready() {
+  if (!form) return;
+  const agreed = form.elements.consent.checked;
+  const spoken = chosen() === "voice";
+  view.show("check", spoken);
+  const hint = !agreed ? "agree-first" : spoken && !check.sound ? "check-first" : spoken && !check.heard ? "silent-first" : "all-set";
+  view.say("start", hint);
+  view.control("start").disabled = hint !== "all-set";
+  view.control("check").disabled = !agreed;
+  view.control("sound").disabled = !check.sound;
+}
+
+async function open(server, sound) {
+  const store = await openStore(settings.base);
+  const outbox = new Outbox(sender(protocol), store, { onStop: (error) => talk.fails(error) });
+  talk = new Talk({ protocol, outbox, sound, server });
+  await outbox.restore();
+  documents(protocol, server.documents);
+  if (!store.durable && sound) view.say("document", "no-memory");
+  keepAlive(server);
+  mirror(sound);
+  await talk.begin().catch((error) => talk.fails(error));
+}
+
+function keepAlive(server) {
+  const from = performance.now() - (server.elapsed_seconds ?? 0) * 1000;
+  setInterval(() => view.time((performance.now() - from) / 1000, server.time_limit_seconds), 1000);
+  setInterval(() => protocol.call("POST", "heartbeat", { body: "{}", type: "application/json", tries: 1 }).catch((error) => {
+    if (error instanceof Refused) talk.fails(error);
+  }), 30000);
+  navigator.wakeLock?.request("screen").catch(() => {}); // a phone that goes dark would end the recording
+}
+
+function mirror(sound) {
+  const self = view.part("self");
+  if (!self || !sound) return;
+  self.querySelector("video").srcObject = new MediaStream(sound.stream.getVideoTracks());
+  self.hidden = false;
+}
+
+async function start(event) {
+  event.preventDefault();
+  const fields = Object.fromEntries(new FormData(form));
+  delete fields.csrf_token;
+  view.control("start").disabled = true;
+  try {
+    const server = await protocol.post("start", fields);
+    const spoken = fields.mode === "voice";
+    if (!spoken) await check.sound?.close();
+    await open(server, spoken ? check.sound : null);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    if (error.status !== 422) return location.reload(); // taken, closed, finished: the server has a page for each
+    view.write("start", error.message);
+    document.getElementById(error.data.field)?.focus();
+    view.control("start").disabled = false;
+  }
+}
+
+async function resume(spoken) {
+  for (const name of ["resume", "resume-text"]) view.control(name).disabled = true;
+  if (spoken && !(await check.begin())) {
+    for (const name of ["resume", "resume-text"]) view.control(name).disabled = false;
+    return;
+  }
+  const server = await protocol.get("state").catch(() => null);
+  if (!server || server.stage === "finished") return location.reload();
+  await open(server, spoken ? check.sound : null);
+}
+
+function controls() {
+  view.on("finished", () => talk.happens({ type: "finished", at: talk.at }));
+  for (const kind of ["repeat", "skip"]) view.on(kind, () => talk.happens({ type: "ask", kind }));
+  view.on("write", () => talk.write(!talk.writing));
+  const dialog = view.part("end-dialog");
+  view.on("end", () => dialog.showModal());
+  view.on("stay", () => dialog.close());
+  view.on("end-yes", () => { dialog.close(); talk.happens({ type: "ask", kind: "end" }); });
+  view.part("writing").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const text = document.getElementById("answer").value;
+    if (text.trim()) talk.happens({ type: "typed", text });
+    else view.say("phase", "empty");
+  });
+  window.addEventListener("beforeunload", (event) => {
+    if (talk && !talk.outbox.store.durable && talk.outbox.pending) event.preventDefault();
+  });
+}
+
+controls();
+if (form) {
+  form.addEventListener("submit", start);
+  form.addEventListener("change", ready);
+  view.on("check", () => check.begin());
+  view.on("sound", () => check.sound.chime());
+  ready();
+} else {
+  view.on("resume", () => resume(true));
+  view.on("resume-text", () => resume(false));
+  view.control("resume").hidden = settings.state.mode === "text";
+  for (const name of ["resume", "resume-text"]) view.control(name).disabled = false;
+}

@@ -1,0 +1,52 @@
+// One run of the browser's recorder over the mixed sound (and the camera): numbered pieces, one a second.
+const VIDEO = ["video/webm;codecs=h264,opus", "video/webm;codecs=vp8,opus", "video/webm", "video/mp4"];
+const AUDIO = ["audio/webm;codecs=opus", "audio/webm", "audio/mp4"];
+const LARGEST = 4 * 1024 * 1024; // what the server takes as one chunk
+
+export function bestType(video) {
+  return (video ? VIDEO : AUDIO).find((type) => MediaRecorder.isTypeSupported(type)) ?? null;
+}
+
+export class Recorder {
+  // onChunk(number, Uint8Array) is called in order, from 0, without gaps
+  constructor(stream, type, onChunk) {
+    this.onChunk = onChunk;
+    this.number = 0;
+    this.done = Promise.resolve();
+    this.recorder = new MediaRecorder(stream, {
+      mimeType: type, audioBitsPerSecond: 64000, videoBitsPerSecond: 900000,
+      videoKeyFrameIntervalDuration: 1000, // so that MP4 comes out each second as well
+    });
+    this.recorder.ondataavailable = ({ data }) => {
+      this.done = this.done.then(async () => this.#cut(new Uint8Array(await data.arrayBuffer())));
+    };
+  }
+
+  get type() {
+    return this.recorder.mimeType;
+  }
+
+  start() {
+    return new Promise((resolve) => {
+      this.recorder.onstart = resolve;
+      this.recorder.start(1000);
+    });
+  }
+
+  async stop() {
+    if (this.recorder.state !== "inactive") {
+      await new Promise((resolve) => {
+        this.recorder.onstop = resolve;
+        this.recorder.stop();
+      });
+    }
+    await this.done;
+  }
+
+  #cut(bytes) {
+    for (let at = 0; at < bytes.length; at += LARGEST) {
+      this.onChunk(this.number, bytes.subarray(at, at + LARGEST));
+      this.number += 1;
+    }
+  }
+}

@@ -1,0 +1,67 @@
+// The page's sound graph: microphone → frames; microphone + agent → one recorded track; agent → loudspeaker.
+import { Microphone } from "./microphone.js";
+import { Player } from "./player.js";
+import { Recorder, bestType } from "./recorder.js";
+
+export class Sound {
+  // Call it from a click: browsers start sound only then.
+  static async open(stream, { worklet, video, onFrame }) {
+    const context = new AudioContext({ latencyHint: "interactive" });
+    await context.resume();
+    const sound = new Sound(context, stream, video);
+    sound.microphone = await Microphone.open(context, stream, worklet, (pcm, level) => sound.onFrame(pcm, level));
+    sound.microphone.feed(sound.mix);
+    sound.onFrame = onFrame;
+    return sound;
+  }
+
+  constructor(context, stream, video) {
+    Object.assign(this, { context, stream, video, started: null, recorder: null });
+    this.mix = context.createMediaStreamDestination();
+    this.player = new Player(context, [context.destination, this.mix], () => this.clock());
+  }
+
+  get type() {
+    return bestType(this.video);
+  }
+
+  // Seconds on the recorder's run.
+  clock() {
+    return this.started === null ? null : this.context.currentTime - this.started;
+  }
+
+  async record(onChunk) {
+    const tracks = [...this.mix.stream.getAudioTracks(), ...(this.video ? this.stream.getVideoTracks() : [])];
+    this.recorder = new Recorder(new MediaStream(tracks), this.type, onChunk);
+    await this.recorder.start();
+    this.started = this.context.currentTime;
+  }
+
+  use(stream) {
+    for (const track of this.stream.getTracks()) track.stop();
+    this.stream = stream;
+    this.microphone.use(stream);
+  }
+
+  // Two tones, so that the candidate knows whether the loudspeaker works.
+  chime() {
+    for (const [after, pitch] of [[0, 523], [0.25, 659]]) {
+      const [tone, gain] = [this.context.createOscillator(), this.context.createGain()];
+      const at = this.context.currentTime + after;
+      tone.frequency.value = pitch;
+      gain.gain.setValueAtTime(0.2, at);
+      gain.gain.exponentialRampToValueAtTime(0.001, at + 0.4);
+      tone.connect(gain).connect(this.context.destination);
+      tone.start(at);
+      tone.stop(at + 0.4);
+    }
+  }
+
+  // Ends the run: the last piece has been handed over when this resolves. Microphone and camera go dark.
+  async close() {
+    this.player.stop();
+    await this.recorder?.stop();
+    for (const track of this.stream.getTracks()) track.stop();
+    await this.context.close();
+  }
+}

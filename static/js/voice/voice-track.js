@@ -1,0 +1,77 @@
+// The candidate's own track: 16 kHz samples counted from the start of the recorder's run, cut into chunks of 8,000.
+// Only chunks of answers are handed out (with one before, so that no first word is lost). Pure.
+export const CHUNK = 8000;
+const KEPT = 2 * 5 * 61; // chunks that wait in memory: a little more than the longest answer
+
+export class VoiceTrack {
+  constructor(hand) {
+    this.hand = hand; // (number, Int16Array of 8,000) => void
+    this.samples = 0;
+    this.current = new Int16Array(CHUNK);
+    this.waiting = new Map();
+    this.next = null; // number of the first chunk not yet handed out, null while nobody answers
+    this.first = null;
+    this.last = -1; // highest number handed out in this run
+  }
+
+  push(frame) {
+    let taken = 0;
+    while (taken < frame.length) {
+      const place = this.samples % CHUNK;
+      const part = frame.subarray(taken, taken + CHUNK - place);
+      this.current.set(part, place);
+      this.samples += part.length;
+      taken += part.length;
+      if (this.samples % CHUNK === 0) this.#complete(this.samples / CHUNK - 1);
+    }
+  }
+
+  // An answer began at this sample: hand out what is there already, then everything that comes.
+  open(from) {
+    const oldest = this.waiting.size ? Math.min(...this.waiting.keys()) : Math.floor(this.samples / CHUNK);
+    this.first = Math.max(Math.floor(from / CHUNK) - 1, this.last + 1, oldest, 0);
+    this.next = this.first;
+    this.#flush();
+  }
+
+  // The answer ended at this sample. Its last chunk is filled with silence if it is not full yet.
+  close(to) {
+    const running = Math.floor(this.samples / CHUNK);
+    const last = Math.max(this.first, Math.min(Math.floor(Math.max(0, to - 1) / CHUNK), running));
+    if (this.last < last) {
+      const padded = new Int16Array(CHUNK);
+      if (last === running) padded.set(this.current.subarray(0, this.samples % CHUNK));
+      this.#out(last, padded);
+    }
+    const range = { first: this.first, last };
+    this.next = this.first = null;
+    return range;
+  }
+
+  // An answer that is given up: nothing more is handed out.
+  drop() {
+    this.next = this.first = null;
+  }
+
+  #complete(number) {
+    const chunk = this.current;
+    this.current = new Int16Array(CHUNK);
+    if (number <= this.last) return; // its beginning was the padded end of an answer
+    this.waiting.set(number, chunk);
+    if (this.waiting.size > KEPT) this.waiting.delete(this.waiting.keys().next().value);
+    if (this.next !== null) this.#flush();
+  }
+
+  #flush() {
+    while (this.waiting.has(this.next)) {
+      this.#out(this.next, this.waiting.get(this.next));
+      this.next += 1;
+    }
+  }
+
+  #out(number, chunk) {
+    this.last = number;
+    for (const old of this.waiting.keys()) if (old <= number) this.waiting.delete(old);
+    this.hand(number, chunk);
+  }
+}
