@@ -25,7 +25,7 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     # Imported here, so that one module of a room can be used (and tested) without loading all the others.
     from app import gateways as built
     from app.db import db, prepare
-    from app.web import api, errors, pages, security, templating
+    from app.web import api, errors, pages, security, templating, tracing
 
     app = Flask("app", root_path=str(ROOT), template_folder="templates", static_folder="static")
     app.config.update(_configuration(settings))
@@ -35,7 +35,7 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     db.init_app(app)
     with app.app_context():
         prepare(db.engine)
-    for part in (errors, security, templating, pages):
+    for part in (tracing, errors, security, templating, pages):
         part.register(app)
     rest = api.Api(app)
     for room in ROOMS_WITH_API:

@@ -19,7 +19,8 @@ class Role(enum.StrEnum):
 
 
 class Organization(Base):
-    """A customer. ``interview_seq`` hands out the dense numbers by which lists of interviews are paged."""
+    """A customer. ``interview_seq`` hands out the dense numbers by which lists of interviews are paged, ``audit_seq``
+    those of the audit log."""
 
     __tablename__ = "organization"
 
@@ -27,6 +28,7 @@ class Organization(Base):
     name: Mapped[str] = mapped_column(sa.String(300))
     created_at: Mapped[CreatedAt]
     interview_seq: Mapped[int] = mapped_column(default=0)
+    audit_seq: Mapped[int] = mapped_column(default=0)
     assess_language: Mapped[bool] = mapped_column(default=True)
     disabled_at: Mapped[datetime | None]
 
@@ -102,7 +104,7 @@ class Login(Base):
 
 
 class LoginFailure(Base):
-    """A failed sign-in, kept in the database so that throttling outlives Redis. ``account`` is a hash of the address."""
+    """A failed sign-in, in the database so that throttling outlives Redis. ``account`` is a hash of the address."""
 
     __tablename__ = "login_failure"
     __table_args__ = (sa.Index(None, "account", "at"), sa.Index(None, "address", "at"))
@@ -131,10 +133,15 @@ class ApiKey(Base):
     last_address: Mapped[str | None] = mapped_column(sa.String(64))
 
     organization: Mapped[Organization] = relationship()
+    created_by: Mapped[TeamMember | None] = relationship()
 
 
 class IdempotentCall(Base):
-    """The first answer to a POST with an ``Idempotency-Key``, replayed for 24 h to whoever repeats the call."""
+    """The first answer to a POST with an ``Idempotency-Key``, replayed for 24 h to whoever repeats the call.
+
+    No ``status`` means that it is running, or that its process died: ``started_at`` says since when, and ``committed``
+    whether its work was done, which a repeat then may not do again.
+    """
 
     __tablename__ = "idempotent_call"
     __table_args__ = (sa.UniqueConstraint("organization_id", "route", "key"),)
@@ -147,6 +154,8 @@ class IdempotentCall(Base):
     status: Mapped[int | None]
     body: Mapped[bytes | None] = mapped_column(sa.LargeBinary)
     created_at: Mapped[CreatedAt] = mapped_column(index=True)
+    started_at: Mapped[datetime]
+    committed: Mapped[bool] = mapped_column(default=False)
 
 
 class AuditEntry(Base):

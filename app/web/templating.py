@@ -1,4 +1,4 @@
-"""What templates need beyond HTML: dates, durations, addresses of static files that change with their content, paging."""
+"""What templates need beyond HTML: dates, durations, addresses of static files, paging."""
 
 import hashlib
 from datetime import datetime

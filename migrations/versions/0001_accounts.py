@@ -26,6 +26,7 @@ def upgrade() -> None:
         sa.Column("name", sa.String(length=300), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("interview_seq", sa.Integer(), nullable=False),
+        sa.Column("audit_seq", sa.Integer(), nullable=False),
         sa.Column("assess_language", sa.Boolean(), nullable=False),
         sa.Column("disabled_at", sa.DateTime(timezone=True), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_organization")),
@@ -40,6 +41,8 @@ def upgrade() -> None:
         sa.Column("status", sa.Integer(), nullable=True),
         sa.Column("body", sa.LargeBinary(), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("started_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("committed", sa.Boolean(), nullable=False),
         sa.ForeignKeyConstraint(
             ["organization_id"], ["organization.id"], name=op.f("fk_idempotent_call_organization_id")
         ),

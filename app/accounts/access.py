@@ -1,0 +1,209 @@
+"""The guards that every blueprint registers: an API key for ``/v1``, a signed-in browser for pages, a role for some.
+
+Who it is hangs on the request, not on a global: two requests never see each other's caller.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit
+
+import sqlalchemy as sa
+from flask import Response, current_app, redirect, render_template, request, url_for
+from sqlalchemy.orm import joinedload
+
+from app import clock
+from app.accounts import actions, idempotency
+from app.accounts.models import ApiKey, Login, Organization, Role, TeamMember
+from app.db import db, set_reading
+from app.errors import Forbidden
+from app.settings import Settings
+from app.vault import derived_key
+from app.web.errors import Failure, respond, typed_input
+from app.web.limits import address_of_request, bearer_of_request
+from app.web.security import keep_private
+
+READING = frozenset({"GET", "HEAD", "OPTIONS"})
+
+MARK_EVERY = timedelta(minutes=1)
+"""``last used`` and ``last seen`` are written at most this often."""
+
+UNAUTHORIZED = "A valid API key is needed: Authorization: Bearer <API key>."
+
+_CALLER = "parley.caller"
+_LOGIN = "parley.login"
+
+
+def require_api_key() -> Response | None:
+    """Guard of every ``/v1`` blueprint: 401, alike for missing, malformed, unknown, expired and revoked keys.
+
+    A repeated ``Idempotency-Key`` is answered here, before the endpoint runs.
+    """
+    key = _working_key(bearer_of_request())
+    if key is None:
+        return _unauthorized()
+    request.environ[_CALLER] = key.organization
+    return idempotency.before(key.organization)
+
+
+def _unauthorized() -> Response:
+    return respond(Failure(401, UNAUTHORIZED, headers={"WWW-Authenticate": "Bearer"}))
+
+
+def caller() -> Organization:
+    """Whose key it is."""
+    organization: Organization = request.environ[_CALLER]
+    return organization
+
+
+def _working_key(bearer: str | None) -> ApiKey | None:
+    digest = actions.key_digest(bearer or "")  # the same work for whatever was sent
+    with _as_reader():
+        key = db.session.scalar(
+            sa.select(ApiKey).options(joinedload(ApiKey.organization)).where(ApiKey.key_hash == digest)
+        )
+        works = key is not None and _works(key)
+        stale = works and key is not None and _is_stale(key.last_used_at)
+        if request.method not in READING:
+            db.session.rollback()  # whoever has no key never waits for the database's one writer
+    if key is None or not works:
+        return None
+    if stale:
+        _mark(
+            sa.update(ApiKey).where(ApiKey.id == key.id),
+            last_used_at=clock.now(),
+            last_address=address_of_request()[:64],
+        )
+    return key
+
+
+def _works(key: ApiKey) -> bool:
+    now = clock.now()
+    return (
+        key.revoked_at is None
+        and (key.expires_at is None or key.expires_at > now)
+        and key.organization.disabled_at is None
+    )
+
+
+def _is_stale(moment: datetime | None) -> bool:
+    return moment is None or clock.now() - moment >= MARK_EVERY
+
+
+@contextmanager
+def _as_reader() -> Iterator[None]:
+    set_reading(True)
+    try:
+        yield
+    finally:
+        set_reading(request.method in READING)
+
+
+def _mark(statement: sa.Update, **values: object) -> None:
+    """Write ``last used`` in a short transaction of its own, also while a request only reads."""
+    set_reading(False)
+    try:
+        db.session.execute(statement.values(**values).execution_options(synchronize_session=False))
+        db.session.commit()
+    finally:
+        set_reading(request.method in READING)
+
+
+def cookie_name(settings: Settings) -> str:
+    """``__Host-sid`` over TLS; plain http cannot carry the prefix."""
+    return "__Host-sid" if settings.is_https else "sid"
+
+
+def current_login() -> Login | None:
+    """The signed-in browser of this request, if its login is neither ended, nor idle too long, nor too old."""
+    if _LOGIN not in request.environ:
+        request.environ[_LOGIN] = _find_login()
+    found: Login | None = request.environ[_LOGIN]
+    return found
+
+
+def _find_login() -> Login | None:
+    settings: Settings = current_app.extensions["parley.settings"]
+    token = request.cookies.get(cookie_name(settings), "")
+    if not token:
+        return None
+    login = db.session.scalar(sa.select(Login).where(Login.token_hash == actions.login_digest(token)))
+    if login is None or not _lives(login, settings):
+        return None
+    if _is_stale(login.seen_at):
+        _mark(sa.update(Login).where(Login.id == login.id), seen_at=clock.now())
+    return login
+
+
+def _lives(login: Login, settings: Settings) -> bool:
+    now = clock.now()
+    return (
+        login.ended_at is None
+        and now - login.seen_at < timedelta(minutes=settings.session_idle_minutes)
+        and now - login.created_at < timedelta(hours=settings.session_hours)
+        and login.member.disabled_at is None
+        and login.member.organization.disabled_at is None
+    )
+
+
+def require_member() -> Response | tuple[str, int] | None:
+    """Guard of page blueprints: nobody signed in → the sign-in page, and back here afterwards.
+
+    What was typed into a form is offered again after signing in, so that nothing is lost.
+    """
+    keep_private()
+    if current_login() is not None:
+        return None
+    if request.method in {"GET", "HEAD"}:
+        return redirect(url_for("accounts.sign_in", next=request.full_path.rstrip("?")))  # type: ignore[return-value]
+    return render_template("errors/signed_out.html", typed=typed_input()), 401
+
+
+def current_member() -> TeamMember:
+    """Who is signed in; only behind ``require_member``."""
+    login = current_login()
+    if login is None:
+        raise Forbidden("Nobody is signed in.")
+    return login.member
+
+
+def member_or_none() -> TeamMember | None:
+    """Who is signed in, for templates of pages that anyone may see."""
+    login = current_login()
+    return login.member if login else None
+
+
+def require_admin() -> None:
+    """Raises Forbidden for everyone but administrators; only behind ``require_member``."""
+    if current_member().role != Role.ADMIN:
+        raise Forbidden("Only administrators may do this.")
+
+
+def require_recruiter() -> None:
+    """Raises Forbidden for those who may only look; only behind ``require_member``."""
+    if current_member().role == Role.VIEWER:
+        raise Forbidden("Your role may look, but not change anything.")
+
+
+def safe_next(address: str | None) -> str | None:
+    """``address`` if it is a path of ours, else None: no way out to another site after signing in."""
+    if not address or not address.startswith("/") or address.startswith(("//", "/\\")) or "\\" in address:
+        return None
+    if any(ord(letter) < 32 for letter in address):
+        return None
+    parts = urlsplit(address)
+    return address if not parts.scheme and not parts.netloc else None
+
+
+def setup_token(secret_key: str) -> str:
+    """The secret part of the set-up address: whoever can read SECRET_KEY or the log of the first start has it."""
+    return hmac.new(derived_key("set-up", secret_key=secret_key), b"first organization", hashlib.sha256).hexdigest()[
+        :40
+    ]
+
+
+def setup_address(settings: Settings) -> str:
+    """Where the first administrator sets the installation up; dead once an organization exists."""
+    return f"{settings.app_url}/setup/{setup_token(settings.secret_key)}"

@@ -1,0 +1,214 @@
+"""What can be done with organizations, teams, members and keys. Every change leaves an entry in the audit log."""
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import uuid
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from app import clock
+from app.accounts import passwords, queries
+from app.accounts.models import (
+    ApiKey,
+    AuditEntry,
+    Installation,
+    Login,
+    Organization,
+    Role,
+    Team,
+    TeamMember,
+    TeamMembership,
+)  # fmt: skip
+from app.db import db
+from app.errors import Conflict, Rejected
+from app.vault import derived_key
+
+NAME_MOST = 300
+
+
+class Founded(NamedTuple):
+    """What a new organization begins with; ``key`` is shown this once."""
+
+    organization: Organization
+    team: Team
+    admin: TeamMember
+    key: str
+
+
+def found_organization(
+    name: str, *, team_name: str, admin_email: str, admin_hash: str, admin_name: str | None = None,
+    is_first: bool = False,
+) -> Founded:  # fmt: skip
+    """Create an organization with a team, an administrator and an API key.
+
+    ``admin_hash`` comes from ``passwords.hashed``, which takes too long for a transaction.
+    ``is_first``: the set-up page, of which the database lets only one win (Conflict for the others).
+    Raises Rejected for an address in use or an impossible name.
+    """
+    organization = Organization(name=_named(name, "name"))
+    db.session.add(organization)
+    db.session.flush()
+    _claim_installation(organization, is_first=is_first)
+    team = add_team(organization, team_name, by=None)
+    admin = add_member(
+        organization,
+        admin_email,
+        full_name=admin_name,
+        role=Role.ADMIN,
+        teams=[team],
+        password_hash=admin_hash,
+        by=None,
+    )
+    write_audit(organization, action="organization.founded", subject=organization.id, by=admin, details={})
+    _row, key = issue_api_key(organization, name="First key", by=admin)
+    return Founded(organization, team, admin, key)
+
+
+def _claim_installation(organization: Organization, *, is_first: bool) -> None:
+    """The row's primary key is the lock: whoever inserts it first has set the installation up."""
+    try:
+        with db.session.begin_nested():
+            db.session.add(Installation(id=1, organization_id=organization.id))
+    except sa.exc.IntegrityError:
+        if is_first:
+            raise Conflict("This installation has been set up already; sign in instead.") from None
+
+
+def _named(name: str, field: str) -> str:
+    cleaned = name.strip()
+    if not cleaned or "\x00" in cleaned or len(cleaned) > NAME_MOST:
+        raise Rejected(f"must have 1 to {NAME_MOST} characters, and no NUL", field=field)
+    return cleaned
+
+
+def add_team(organization: Organization, name: str, *, by: TeamMember | None) -> Team:
+    """A further team."""
+    team = Team(organization_id=organization.id, name=_named(name, "team_name"))
+    db.session.add(team)
+    db.session.flush()
+    write_audit(organization, action="team.added", subject=team.id, by=by, details={})
+    return team
+
+
+def add_member(
+    organization: Organization, email: str, *, full_name: str | None, role: Role, teams: list[Team],
+    password_hash: str | None, by: TeamMember | None,
+) -> TeamMember:  # fmt: skip
+    """A member who can sign in, if there is a password. Raises Rejected naming the field."""
+    address = passwords.checked_address(email)
+    if queries.member_by_address(address) is not None:
+        raise Rejected("is already in use by a member", field="email")
+    name = _named(full_name, "full_name") if full_name and full_name.strip() else None
+    member = TeamMember(
+        organization_id=organization.id, email=address, full_name=name, role=role, password_hash=password_hash
+    )
+    db.session.add(member)
+    db.session.flush()
+    for team in teams:
+        db.session.add(TeamMembership(team_id=team.id, member_id=member.id))
+    db.session.flush()
+    write_audit(organization, action="member.added", subject=member.id, by=by, details={"role": role.value})
+    return member
+
+
+def issue_api_key(organization: Organization, *, name: str, by: TeamMember | None) -> tuple[ApiKey, str]:
+    """A new key: its row, and the key itself, which nobody can read again."""
+    key = str(uuid.UUID(bytes=os.urandom(16), version=4))
+    row = ApiKey(
+        organization_id=organization.id, name=_named(name, "name"), key_hash=key_digest(key), last4=key[-4:],
+        created_by_id=by.id if by else None,
+    )  # fmt: skip
+    db.session.add(row)
+    db.session.flush()
+    write_audit(organization, action="api_key.issued", subject=row.id, by=by, details={})
+    return row, key
+
+
+def key_digest(key: str) -> str:
+    """What is kept of a key: HMAC-SHA256 with a pepper made from SECRET_KEY, so a copied database opens nothing."""
+    return hmac.new(derived_key("api keys"), key.lower().encode(), hashlib.sha256).hexdigest()
+
+
+def revoke_api_key(key: ApiKey, *, by: TeamMember | None) -> None:
+    """The key is dead with the commit; revoking it again changes nothing."""
+    if key.revoked_at is None:
+        key.revoked_at = clock.now()
+        write_audit(key.organization, action="api_key.revoked", subject=key.id, by=by, details={})
+
+
+def set_assess_language(organization: Organization, *, wanted: bool, by: TeamMember) -> None:
+    """Whether results carry the language scores, where a flow does not say otherwise."""
+    if organization.assess_language != wanted:
+        organization.assess_language = wanted
+        write_audit(
+            organization, action="organization.assess_language", subject=organization.id, by=by,
+            details={"wanted": wanted},
+        )  # fmt: skip
+
+
+def sign_in(member: TeamMember, *, address: str | None, browser: str | None) -> tuple[Login, str]:
+    """A new signed-in browser: its row, and the 256 random bits for the cookie."""
+    token = secrets.token_urlsafe(32)
+    login = Login(
+        member_id=member.id, token_hash=login_digest(token), seen_at=clock.now(), address=(address or "")[:64] or None,
+        browser=(browser or "")[:200] or None,
+    )  # fmt: skip
+    db.session.add(login)
+    db.session.flush()
+    write_audit(member.organization, action="member.signed_in", subject=member.id, by=member, details={})
+    return login, token
+
+
+def login_digest(token: str) -> str:
+    """What is kept of a cookie; a fast hash is right for 256 random bits."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def sign_out(login: Login) -> None:
+    """End one signed-in browser; a copy of its cookie is worth nothing from now on."""
+    if login.ended_at is None:
+        login.ended_at = clock.now()
+        write_audit(
+            login.member.organization, action="member.signed_out", subject=login.member_id, by=login.member, details={}
+        )
+
+
+def write_audit(
+    organization: Organization, *, action: str, subject: str, by: TeamMember | None, details: dict[str, Any]
+) -> AuditEntry:
+    """Append to the organization's log: ids and words only, no names, no addresses, no texts.
+
+    Entries are numbered and each carries the hash of the one before it, so a removed or altered one shows.
+    """
+    db.session.flush()
+    # Locks the organization's row on PostgreSQL (SQLite has one writer): two entries never take the same number.
+    number = db.session.execute(
+        sa.update(Organization).where(Organization.id == organization.id).values(audit_seq=Organization.audit_seq + 1)
+        .returning(Organization.audit_seq).execution_options(synchronize_session=False)
+    ).scalar_one()  # fmt: skip
+    before = db.session.scalar(
+        sa.select(AuditEntry.hash).where(AuditEntry.organization_id == organization.id, AuditEntry.number == number - 1)
+    )
+    entry = AuditEntry(
+        organization_id=organization.id, number=number, at=clock.now(), action=action,
+        subject=subject, details=details, member_id=by.id if by else None, hash="",
+    )  # fmt: skip
+    entry.hash = audit_hash(entry, before or "")
+    db.session.add(entry)
+    db.session.flush()
+    return entry
+
+
+def audit_hash(entry: AuditEntry, before: str) -> str:
+    """SHA-256 over the entry and the hash of the one before it."""
+    told = [entry.number, _instant(entry.at), entry.member_id, entry.action, entry.subject, entry.details]
+    return hashlib.sha256((before + json.dumps(told, sort_keys=True)).encode()).hexdigest()
+
+
+def _instant(moment: datetime) -> str:
+    return moment.isoformat(timespec="microseconds")

@@ -1,0 +1,105 @@
+"""What the account pages take in."""
+
+from flask_wtf import FlaskForm
+from wtforms import (
+    BooleanField,
+    EmailField,
+    Form,
+    HiddenField,
+    PasswordField,
+    SelectField,
+    StringField,
+    ValidationError,
+)
+from wtforms.fields import Field
+from wtforms.validators import InputRequired, Length, Optional
+
+from app.accounts import passwords
+from app.accounts.models import Role
+from app.errors import Rejected
+from app.web.fields import flaw_of
+
+ROLES = [
+    (Role.RECRUITER.value, "Recruiter: works with flows, interviews and candidates"),
+    (Role.VIEWER.value, "Viewer: may only look"),
+    (Role.ADMIN.value, "Administrator: also manages people, keys and recordings"),
+]
+PASSWORD_HELP = f"{passwords.SHORTEST} to {passwords.LONGEST} characters; a sentence is fine."
+
+
+def clean(_form: Form, field: Field) -> None:
+    """No character that cannot be kept."""
+    flaw = flaw_of(field.data or "")
+    if flaw:
+        raise ValidationError(flaw)
+
+
+def address(_form: Form, field: Field) -> None:
+    """A well-formed email address."""
+    try:
+        passwords.checked_address(field.data or "")
+    except Rejected:
+        raise ValidationError("This is not an email address, such as name@example.com.") from None
+
+
+def strong(_form: Form, field: Field) -> None:
+    """A password that can be used."""
+    flaw = passwords.flaw_of(field.data or "")
+    if flaw:
+        raise ValidationError(f"The password {flaw}.")
+
+
+def _name(label: str, missing: str) -> StringField:
+    return StringField(label, [InputRequired(missing), Length(max=300, message="At most 300 characters."), clean])
+
+
+class SignInForm(FlaskForm):  # type: ignore[misc]
+    """Address and password."""
+
+    email = EmailField("Email address", [InputRequired("Enter your email address."), Length(max=320)])
+    password = PasswordField("Password", [InputRequired("Enter your password."), Length(max=1000)])
+    next = HiddenField()
+
+
+class SetUpForm(FlaskForm):  # type: ignore[misc]
+    """The first administrator names everything."""
+
+    organization = _name("Organization", "Name your organization.")
+    team = _name("First team", "Name the first team.")
+    full_name = StringField("Your name", [Optional(), Length(max=300), clean])
+    email = EmailField(
+        "Your email address", [InputRequired("Enter your email address."), Length(max=320), clean, address]
+    )
+    password = PasswordField(
+        "Password", [InputRequired("Choose a password."), clean, strong], description=PASSWORD_HELP
+    )
+
+
+class MemberForm(FlaskForm):  # type: ignore[misc]
+    """A further member, with a first password that is handed over in person."""
+
+    email = EmailField("Email address", [InputRequired("Enter an email address."), Length(max=320), clean, address])
+    full_name = StringField("Name", [Optional(), Length(max=300), clean])
+    role = SelectField("Role", choices=ROLES)
+    team = SelectField("Team")
+    password = PasswordField(
+        "First password", [InputRequired("Choose a first password."), clean, strong], description=PASSWORD_HELP
+    )
+
+
+class TeamForm(FlaskForm):  # type: ignore[misc]
+    """A further team."""
+
+    name = _name("Team", "Name the team.")
+
+
+class KeyForm(FlaskForm):  # type: ignore[misc]
+    """A new API key."""
+
+    name = _name("What will use it?", "Name what will use the key.")
+
+
+class OrganizationForm(FlaskForm):  # type: ignore[misc]
+    """Settings of the organization."""
+
+    assess_language = BooleanField("Assess language")

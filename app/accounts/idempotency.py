@@ -1,0 +1,157 @@
+"""``Idempotency-Key`` on POST: a repeated call is answered as before and does nothing twice.
+
+The row is committed before the endpoint runs, and marked within the transaction that does the work; so even a process
+that dies between its commit and its answer leads to a clear 409 and never to a second flow or interview. Failures are
+not kept: they changed nothing, so a repeat simply tries again.
+"""
+
+import hashlib
+import logging
+import re
+from datetime import timedelta
+from typing import NoReturn
+
+import sqlalchemy as sa
+from flask import Response, has_request_context, request
+from flask_smorest import abort
+from sqlalchemy import event
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from app import clock
+from app.accounts.models import IdempotentCall, Organization
+from app.db import db, new_id, set_reading
+from app.web.body import BODY_BYTES, invalid
+
+log = logging.getLogger(__name__)
+
+KEPT = timedelta(hours=24)
+RUNNING = timedelta(minutes=5)
+"""After this long without an answer the first call's process is taken for dead; fetching media takes up to 70 s."""
+
+_KEY = re.compile(r"[\x21-\x7e]{1,255}\Z")
+_OPEN = "parley.idempotent_call"
+
+
+def before(organization: Organization) -> Response | None:
+    """The kept answer of an earlier call, or None when the endpoint shall run."""
+    key = request.headers.get("Idempotency-Key")
+    if request.method != "POST" or key is None:
+        return None
+    if not _KEY.match(key):
+        invalid("headers", {"Idempotency-Key": ["Must be 1 to 255 printable ASCII characters without spaces."]})
+    request.max_content_length = BODY_BYTES
+    body_hash = hashlib.sha256(request.get_data(cache=True)).hexdigest()
+    call = _opened(organization.id, key, body_hash)
+    if call is not None:
+        request.environ[_OPEN] = call
+        return None
+    return _earlier(organization.id, key, body_hash)
+
+
+def _route() -> str:
+    return f"{request.method} {request.url_rule}"
+
+
+def _opened(organization_id: str, key: str, body_hash: str) -> str | None:
+    """Insert the row of a new call; None when there is one already. Expired rows are swept out on the way."""
+    now = clock.now()
+    call = new_id()
+    db.session.execute(
+        sa.delete(IdempotentCall).where(
+            IdempotentCall.organization_id == organization_id, IdempotentCall.created_at < now - KEPT
+        )
+    )
+    try:
+        with db.session.begin_nested():
+            db.session.add(
+                IdempotentCall(
+                    id=call,
+                    organization_id=organization_id,
+                    route=_route(),
+                    key=key,
+                    body_hash=body_hash,
+                    created_at=now,
+                    started_at=now,
+                )
+            )
+    except IntegrityError:
+        db.session.rollback()
+        return None
+    db.session.commit()
+    return call
+
+
+def _earlier(organization_id: str, key: str, body_hash: str) -> Response | None:
+    found = sa.select(IdempotentCall).filter_by(organization_id=organization_id, route=_route(), key=key)
+    call = db.session.scalar(found)
+    if call is None:
+        _conflict("The first call with this Idempotency-Key has just failed; send it again.", seconds=1)
+    if call.body_hash != body_hash:
+        invalid("headers", {"Idempotency-Key": ["Was used before with another body; take a new key."]})
+    if call.status is not None:
+        response = Response(call.body, status=call.status, mimetype="application/json")
+        response.headers["Idempotent-Replayed"] = "true"
+        db.session.rollback()
+        return response
+    if call.committed and clock.now() - call.started_at > RUNNING:
+        _conflict("The first call was carried out, but its answer was lost; look for its result in the list.")
+    if clock.now() - call.started_at <= RUNNING or not _taken_over(call):
+        _conflict("The first call with this Idempotency-Key is still running.", seconds=2)
+    request.environ[_OPEN] = call.id
+    return None
+
+
+def _taken_over(call: IdempotentCall) -> bool:
+    """The process of the first call died before its work was done: of several repeats, one goes on."""
+    taken = db.session.execute(
+        sa.update(IdempotentCall)
+        .where(IdempotentCall.id == call.id, IdempotentCall.started_at == call.started_at)
+        .values(started_at=clock.now())
+        .returning(IdempotentCall.id)
+        .execution_options(synchronize_session=False)
+    ).all()
+    db.session.commit()
+    return len(taken) == 1
+
+
+def _conflict(message: str, *, seconds: int | None = None) -> NoReturn:
+    db.session.rollback()
+    abort(409, message=message, headers={"Retry-After": str(seconds)} if seconds else {})
+    raise AssertionError("abort returned")
+
+
+@event.listens_for(Session, "before_commit")
+def _mark_committed(session: Session) -> None:
+    """The mark goes into the very transaction that does the work."""
+    call = request.environ.get(_OPEN) if has_request_context() else None
+    if call is not None and session is db.session():
+        session.execute(
+            sa.update(IdempotentCall).where(IdempotentCall.id == call).values(committed=True)
+            .execution_options(synchronize_session=False)
+        )  # fmt: skip
+
+
+def after(response: Response) -> Response:
+    """Keep a success, forget a failure that did nothing. The answer goes out whatever happens here."""
+    call = request.environ.pop(_OPEN, None)
+    if call is None:
+        return response
+    set_reading(False)
+    try:
+        db.session.rollback()
+        db.session.execute(_outcome(call, response))
+        db.session.commit()
+    except SQLAlchemyError as error:
+        log.warning("answer to idempotent call %s not kept: %s", call, type(error).__name__)
+        db.session.rollback()
+    return response
+
+
+def _outcome(call: str, response: Response) -> sa.Update | sa.Delete:
+    if response.status_code < 300:
+        kept = {"status": response.status_code, "body": response.get_data()}
+        done = sa.update(IdempotentCall).where(IdempotentCall.id == call).values(kept)
+        return done.execution_options(synchronize_session=False)
+    undone = sa.delete(IdempotentCall).where(IdempotentCall.id == call, IdempotentCall.committed.is_(False))
+    return undone.execution_options(synchronize_session=False)

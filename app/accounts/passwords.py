@@ -1,0 +1,111 @@
+"""Passwords and sign-in addresses: what is accepted, how it is kept, and how guessing is slowed down."""
+
+import hashlib
+import threading
+from datetime import timedelta
+from functools import lru_cache
+
+import sqlalchemy as sa
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+from email_validator import EmailNotValidError, validate_email
+
+from app import clock
+from app.accounts.common_passwords import is_common
+from app.accounts.models import LoginFailure
+from app.db import db
+from app.errors import Rejected
+
+SHORTEST, LONGEST = 12, 128
+WINDOW = timedelta(minutes=15)
+FREE_PER_ACCOUNT, FREE_PER_ADDRESS = 5, 20
+LONGEST_DELAY = timedelta(minutes=15)
+
+_hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
+_two_at_once = threading.BoundedSemaphore(2)
+"""Each hash takes 19 MiB and a core for 24 ms: a flood of sign-ins may not take the machine."""
+
+
+def checked_address(email: str) -> str:
+    """The sign-in name in lower case. Raises Rejected."""
+    try:
+        return validate_email(email.strip(), check_deliverability=False, test_environment=True).normalized.lower()
+    except EmailNotValidError:
+        raise Rejected("is not a valid email address", field="email") from None
+
+
+def hashed(password: str) -> str:
+    """The Argon2id hash. Raises Rejected for a password that is too short, too long or too common."""
+    flaw = flaw_of(password)
+    if flaw:
+        raise Rejected(flaw, field="password")
+    with _two_at_once:
+        return _hasher.hash(password)
+
+
+def flaw_of(password: str) -> str | None:
+    """Why a password cannot be used, or None. No composition rules: length and not being guessed first count."""
+    if not SHORTEST <= len(password) <= LONGEST:
+        return f"must have {SHORTEST} to {LONGEST} characters"
+    try:
+        password.encode()
+    except UnicodeEncodeError:
+        return "contains a character that cannot be kept"
+    if is_common(password) or len(set(password)) < 4:
+        return "is on the list of passwords that are guessed first; choose another one"
+    return None
+
+
+@lru_cache(maxsize=1)
+def _dummy() -> str:
+    return _hasher.hash("nobody has this password")
+
+
+def matches(kept: str | None, password: str) -> bool:
+    """Whether ``password`` made the hash ``kept``. Without one, the same work is done on a dummy, so that time tells
+    nothing about who exists. Takes 25 ms: never call it inside a transaction."""
+    try:
+        with _two_at_once:
+            good = _hasher.verify(kept or _dummy(), password)
+    except (VerificationError, InvalidHashError, UnicodeEncodeError):
+        return False
+    return bool(good) and kept is not None
+
+
+def needs_rehash(kept: str) -> bool:
+    """Whether the hash was made with weaker parameters than today's."""
+    return _hasher.check_needs_rehash(kept)
+
+
+def note_failure(email: str, address: str) -> None:
+    """Remember a failed sign-in."""
+    db.session.add(LoginFailure(account=_account(email), address=address[:64]))
+    db.session.flush()
+
+
+def forget_failures(email: str) -> None:
+    """After a success the account starts anew."""
+    db.session.execute(sa.delete(LoginFailure).where(LoginFailure.account == _account(email)))
+
+
+def wait_before(email: str, address: str) -> timedelta:
+    """How long this account, or this address, still has to wait. Grows with each failure; nobody is locked out."""
+    by_account = _delay(LoginFailure.account == _account(email), FREE_PER_ACCOUNT)
+    by_address = _delay(LoginFailure.address == address[:64], FREE_PER_ADDRESS)
+    return max(by_account, by_address)
+
+
+def _delay(which: sa.ColumnElement[bool], free: int) -> timedelta:
+    since = clock.now() - WINDOW
+    count, last = db.session.execute(
+        sa.select(sa.func.count(), sa.func.max(LoginFailure.at)).where(which, LoginFailure.at > since)
+    ).one()
+    if count < free or last is None:
+        return timedelta()
+    delay = min(LONGEST_DELAY, timedelta(seconds=2 ** min(count - free + 2, 12)))
+    return max(timedelta(), last + delay - clock.now())
+
+
+def _account(email: str) -> str:
+    """A hash: the table of failures holds no addresses of people who may not even exist."""
+    return hashlib.sha256(email.strip().lower().encode(errors="replace")).hexdigest()

@@ -1,0 +1,116 @@
+"""Reads of organizations, teams, members and keys. Nothing is found by its id alone: whoever asks comes along."""
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from app.accounts.models import ApiKey, Login, Organization, Role, Team, TeamMember, TeamMembership
+from app.db import db
+from app.errors import Forbidden, NotFound, Rejected
+
+
+def team_of(organization: Organization, team_id: str) -> Team:
+    """The organization's team. Raises Forbidden for someone else's and for one that does not exist, alike."""
+    team = db.session.scalar(sa.select(Team).where(Team.id == team_id.lower(), Team.organization_id == organization.id))
+    if team is None:
+        raise Forbidden("team_id does not belong to your organization.")
+    return team
+
+
+def teams_of(organization: Organization) -> Sequence[Team]:
+    """All teams, the oldest first."""
+    found = sa.select(Team).where(Team.organization_id == organization.id).order_by(Team.created_at, Team.id)
+    return db.session.scalars(found).all()
+
+
+def oldest_team(organization: Organization) -> Team:
+    """Where a flow goes that names no team. Raises Rejected when the organization has none."""
+    teams = teams_of(organization)
+    if not teams:
+        raise Rejected("Your organization has no teams; add one first.", field="team_id")
+    return teams[0]
+
+
+def members_of(organization: Organization, team: Team | None) -> Sequence[TeamMember]:
+    """Members who may sign in, of one team or of all, by address."""
+    found = sa.select(TeamMember).where(TeamMember.organization_id == organization.id, TeamMember.disabled_at.is_(None))
+    if team is not None:
+        found = found.where(_is_in(team.id))
+    return db.session.scalars(found.order_by(TeamMember.email)).all()
+
+
+def member_in_team(team_id: str, member_id: str) -> TeamMember | None:
+    """The member if it belongs to that team and may sign in."""
+    return db.session.scalar(
+        sa.select(TeamMember).where(
+            TeamMember.id == member_id.lower(), TeamMember.disabled_at.is_(None), _is_in(team_id)
+        )
+    )
+
+
+def _is_in(team_id: str) -> sa.ColumnElement[bool]:
+    membership = sa.select(TeamMembership.member_id).where(TeamMembership.team_id == team_id)
+    return TeamMember.id.in_(membership)
+
+
+def teams_seen_by(member: TeamMember) -> Sequence[Team]:
+    """Teams whose flows, candidates and interviews a member sees: an administrator all, others their own."""
+    if member.role == Role.ADMIN:
+        return teams_of(member.organization)
+    found = (
+        sa.select(Team)
+        .join(TeamMembership, TeamMembership.team_id == Team.id)
+        .where(TeamMembership.member_id == member.id, Team.organization_id == member.organization_id)
+        .order_by(Team.created_at, Team.id)
+    )
+    return db.session.scalars(found).all()
+
+
+def member_by_address(email: str) -> TeamMember | None:
+    """Whoever signs in with ``email``, whatever letters it is written in."""
+    return db.session.scalar(sa.select(TeamMember).where(TeamMember.email == email.strip().lower()))
+
+
+def keys_of(organization: Organization) -> Sequence[ApiKey]:
+    """Keys that still work, the newest first."""
+    found = sa.select(ApiKey).where(ApiKey.organization_id == organization.id, ApiKey.revoked_at.is_(None))
+    return db.session.scalars(found.order_by(ApiKey.created_at.desc(), ApiKey.id)).all()
+
+
+def key_for(organization: Organization, key_id: str) -> ApiKey:
+    """A key of this organization. Raises NotFound or Forbidden."""
+    key = db.session.get(ApiKey, key_id)
+    if key is None:
+        raise NotFound("There is no such API key.")
+    if key.organization_id != organization.id:
+        raise Forbidden("This API key belongs to another organization.")
+    return key
+
+
+def organization_named(id_or_name: str) -> Organization:
+    """For the command line: by id, or by a name that only one organization has. Raises NotFound or Rejected."""
+    found = db.session.get(Organization, id_or_name.lower())
+    if found is not None:
+        return found
+    named = db.session.scalars(sa.select(Organization).where(Organization.name == id_or_name).limit(2)).all()
+    if not named:
+        raise NotFound(f"There is no organization with the id or name {id_or_name!r}.")
+    if len(named) > 1:
+        raise Rejected(f"Several organizations are called {id_or_name!r}; give the id instead.", field="organization")
+    return named[0]
+
+
+def has_organization() -> bool:
+    """Whether anyone has set this installation up."""
+    return db.session.scalar(sa.select(Organization.id).limit(1)) is not None
+
+
+def logins_of(member: TeamMember) -> Sequence[Login]:
+    """Browsers that were not signed out, the latest first."""
+    found = sa.select(Login).where(Login.member_id == member.id, Login.ended_at.is_(None))
+    return db.session.scalars(found.order_by(Login.seen_at.desc()).limit(100)).all()
+
+
+def login_of(member: TeamMember, login_id: str) -> Login | None:
+    """One of the member's own."""
+    return db.session.scalar(sa.select(Login).where(Login.id == login_id, Login.member_id == member.id))

@@ -1,0 +1,108 @@
+"""flask-smorest for ``/v1``: strict bodies, one error shape, an OpenAPI document that names every answer, and its docs.
+
+Rooms declare their endpoints on ``Blueprint`` from here. One thing of flask-smorest is replaced: its application-wide
+handler for HTTP errors, which would answer HTML pages with JSON (``app.web.errors`` decides by path instead).
+"""
+
+from pathlib import Path
+from typing import Any
+
+import flask_smorest
+import flask_swagger_ui
+from flask import Blueprint as PlainBlueprint
+from flask import Flask, Response, abort, render_template, request, send_from_directory
+
+from app.settings import Settings
+from app.web import limits, spec
+from app.web.body import StrictParser, invalid
+from app.web.errors import is_api_path
+from app.web.fields import flaw_of
+from app.web.splice import Fragment, Part, inflate, make_fragment, spliced
+
+__all__ = ["Api", "Blueprint", "Fragment", "Part", "inflate", "make_fragment", "spliced", "takes_gzip"]
+
+TITLE = "Parley"
+DOCS_PATH = "/v1/docs"
+DOCS_FILES = frozenset(
+    {"swagger-ui.css", "index.css", "swagger-ui-bundle.js", "swagger-ui-standalone-preset.js", "favicon-32x32.png"}
+)
+
+
+class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
+    """Endpoints of one room under ``/v1``, with the strict parser."""
+
+    ARGUMENTS_PARSER = StrictParser()
+
+
+class Api(flask_smorest.Api):  # type: ignore[misc]
+    """The ``/v1`` of one application."""
+
+    ERROR_SCHEMA = spec.ErrorSchema
+
+    def __init__(self, app: Flask) -> None:
+        settings: Settings = app.extensions["parley.settings"]
+        app.config.update(_configuration(settings))
+        app.extensions["parley.api"] = self
+        limits.register(app)
+        app.before_request(_refuse_impossible_text)
+        app.register_blueprint(docs)
+        super().__init__(app, spec_kwargs={"extra_plugins": [spec.StandardAnswers()]})
+        spec.describe(self.spec)
+
+    def register_blueprint(self, blp: Any, **options: Any) -> None:
+        """Add a room's endpoints. Only ``Blueprint`` from this module reads bodies strictly."""
+        if not isinstance(blp, Blueprint):
+            raise TypeError(f"{blp.name} must be an app.web.api.Blueprint")
+        super().register_blueprint(blp, **options)
+
+    def _register_error_handlers(self) -> None:
+        """Nothing: ``app.web.errors`` answers for the whole application."""
+
+
+def _configuration(settings: Settings) -> dict[str, Any]:
+    return {
+        "API_TITLE": TITLE,
+        "API_VERSION": "v1",
+        "OPENAPI_VERSION": "3.1.0",
+        "OPENAPI_URL_PREFIX": "/v1",
+        "API_SPEC_OPTIONS": spec.options(settings.app_url),
+        "JSON_SORT_KEYS": False,
+    }
+
+
+def takes_gzip() -> bool:
+    """Whether the caller of this request accepts gzip."""
+    return request.accept_encodings["gzip"] > 0
+
+
+def _refuse_impossible_text() -> None:
+    """NUL and half surrogate pairs in path or query never reach a database."""
+    if not is_api_path(request.path):
+        return
+    for name, value in (request.view_args or {}).items():
+        flaw = flaw_of(str(value))
+        if flaw:
+            invalid("path", {name: [flaw]})
+    for name, value in request.args.items(multi=True):
+        flaw = flaw_of(name) or flaw_of(value)
+        if flaw:
+            invalid("query", {name if flaw_of(name) is None else "_schema": [flaw]})
+
+
+docs = PlainBlueprint("api_docs", __name__)
+
+
+@docs.get(DOCS_PATH)
+def page() -> str:
+    """The readable documentation, from the wheel's files and our own initialiser."""
+    return render_template("api/docs.html", title=TITLE)
+
+
+@docs.get(f"{DOCS_PATH}/<name>")
+def file(name: str) -> Response:
+    """One of the documentation's own files."""
+    if name not in DOCS_FILES:
+        abort(404)
+    response = send_from_directory(Path(flask_swagger_ui.__file__).parent / "dist", name)
+    response.headers["Cache-Control"] = "public, max-age=86400"
+    return response

@@ -1,0 +1,201 @@
+"""Turns every way in which a request can fail into one answer: JSON under ``/v1``, a page elsewhere; the path decides.
+
+One table for the four domain errors, so that an endpoint or a page only raises and never chooses a status.
+"""
+
+import logging
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from flask import Flask, Response, jsonify, make_response, render_template, request
+from flask_wtf.csrf import CSRFError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from werkzeug.exceptions import HTTPException
+from werkzeug.http import HTTP_STATUS_CODES
+
+from app.db import db
+from app.errors import Conflict, DomainError, Forbidden, GatewayError, NotFound, Rejected
+
+log = logging.getLogger(__name__)
+
+RETRY_SECONDS = 5
+"""What a client is told to wait when the database or something outside is away."""
+
+API_STATUS: dict[type[DomainError], int] = {
+    NotFound: 422,
+    Forbidden: 403,
+    Rejected: 422,
+    Conflict: 409,
+    GatewayError: 503,
+}
+PAGE_STATUS: dict[type[DomainError], int] = {**API_STATUS, NotFound: 404}
+
+WORDS = {
+    400: "The request could not be understood.",
+    401: "Sign in first, or send a valid API key.",
+    403: "This belongs to someone else, or your role does not reach this far.",
+    404: "There is nothing at this address.",
+    405: "This address does not answer to that method.",
+    409: "The thing has changed in the meantime; load it again.",
+    413: "The request is larger than this address accepts.",
+    415: "The content type is not the one this address reads.",
+    422: "The input cannot be used.",
+    429: "Too many requests; wait a little.",
+    500: "Something went wrong on our side. It has been noted; please try again.",
+    503: "Something that is needed is away for a moment; please try again.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What is answered: status code, one sentence, and ``errors`` keyed by location and field for invalid input."""
+
+    code: int
+    message: str
+    errors: dict[str, Any] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def status(self) -> str:
+        return HTTP_STATUS_CODES.get(self.code, "Unknown Error")
+
+
+def is_api_path(path: str) -> bool:
+    """Whether ``path`` is under ``/v1``."""
+    return path == "/v1" or path.startswith("/v1/")
+
+
+def wants_json() -> bool:
+    """JSON under ``/v1``; elsewhere only where a script asked for it (``Accept: application/json``)."""
+    accepted = request.accept_mimetypes
+    return is_api_path(request.path) or accepted["application/json"] > accepted["text/html"]
+
+
+def respond(failure: Failure) -> Response:
+    """The answer in the language of whoever asked."""
+    if wants_json():
+        body: dict[str, Any] = {"code": failure.code, "status": failure.status, "message": failure.message}
+        if failure.errors:
+            body["errors"] = failure.errors
+        response = jsonify(body)
+    else:
+        response = make_response(render_template("errors/error.html", failure=failure))
+    response.status_code = failure.code
+    response.headers.update(failure.headers)
+    return response
+
+
+def first_words(errors: Any, name: str = "") -> str:
+    """One sentence that names the first invalid field: ``title: Missing data for required field.``"""
+    if isinstance(errors, dict) and errors:
+        key, inner = next(iter(errors.items()))
+        step = "" if key == "_schema" else f"{name}.{key}" if name else str(key)
+        return first_words(inner, step or name)
+    if isinstance(errors, list) and errors:
+        return first_words(errors[0], name)
+    return f"{name}: {errors}" if name else str(errors or WORDS[422])
+
+
+def from_http(error: HTTPException) -> Failure:
+    """What ``abort`` was told, or a sentence of our own; headers such as ``Allow`` are kept."""
+    code = error.code or 500
+    data: dict[str, Any] = getattr(error, "data", None) or {}
+    errors: dict[str, Any] = data.get("errors") or data.get("messages") or {}
+    message = data.get("message") or (first_words(_inner(errors)) if errors else WORDS.get(code, error.name))
+    kept = {k: v for k, v in error.get_headers() if k.lower() not in {"content-type", "content-length"}}
+    return Failure(code, message, errors, {**kept, **(data.get("headers") or {})})
+
+
+def _inner(errors: dict[str, Any]) -> Any:
+    """Without the location (json, query, …), which a reader does not need in the sentence."""
+    return next(iter(errors.values()))
+
+
+def from_domain(error: DomainError, *, api: bool) -> Failure:
+    """The domain's four ways to say no."""
+    code = (API_STATUS if api else PAGE_STATUS)[type(error)]
+    errors: dict[str, Any] = {}
+    message = error.message
+    if isinstance(error, Rejected) and error.field:
+        errors = {_location(): {error.field: [error.message]}}
+        message = error.message if error.field in error.message else f"{error.field}: {error.message}"
+    headers = {"Retry-After": str(RETRY_SECONDS)} if code == 503 else {}
+    return Failure(code, message, errors, headers)
+
+
+def _location() -> str:
+    return "query" if request.method in {"GET", "HEAD", "DELETE"} else "json"
+
+
+def register(app: Flask) -> None:
+    """Hang the answers on the application."""
+    app.register_error_handler(HTTPException, _on_http)
+    app.register_error_handler(CSRFError, _on_stale_token)
+    app.register_error_handler(DomainError, _on_domain)
+    app.register_error_handler(SQLAlchemyError, _on_database)
+    app.register_error_handler(Exception, _on_anything)
+
+
+def _on_http(error: HTTPException) -> Response:
+    if error.response is not None:
+        return make_response(error.response)
+    return respond(from_http(error))
+
+
+def _on_stale_token(error: CSRFError) -> Response:
+    """The page was open too long: what was typed is offered again."""
+    if wants_json():
+        return respond(
+            Failure(403, "The page is too old; load it again.", {"headers": {"X-CSRFToken": [error.description]}})
+        )
+    typed = typed_input() if request.form and not request.files else None
+    return make_response(render_template("errors/stale.html", typed=typed), 400)
+
+
+_SECRET_FIELD = re.compile(r"csrf_token|password|secret|key", re.IGNORECASE)
+
+
+def typed_input() -> list[tuple[str, str]]:
+    """What a form carried, without tokens and secrets."""
+    return [(name, value) for name, value in request.form.items(multi=True) if not _SECRET_FIELD.search(name)]
+
+
+def _on_domain(error: DomainError) -> Response:
+    db.session.rollback()
+    return respond(from_domain(error, api=wants_json()))
+
+
+def _on_database(error: SQLAlchemyError) -> Response:
+    """Away, locked or out of connections: try again. Anything else is a fault of ours."""
+    _give_up_transaction()
+    away = isinstance(error, OperationalError | InterfaceError | PoolTimeout)
+    if away or (isinstance(error, DBAPIError) and error.connection_invalidated):
+        log.warning("database not available: %s", type(error).__name__)
+        return respond(Failure(503, WORDS[503], headers={"Retry-After": str(RETRY_SECONDS)}))
+    return _on_anything(error)
+
+
+def _on_anything(error: Exception) -> Response:
+    """No details leave the house, and the log gets the place but never the values (``SQLAlchemyError`` quotes them)."""
+    _give_up_transaction()
+    log.error("unexpected %s%s", type(error).__name__, _place(error))
+    return respond(Failure(500, WORDS[500]))
+
+
+def _give_up_transaction() -> None:
+    try:
+        db.session.rollback()
+    except SQLAlchemyError:
+        db.session.remove()
+
+
+def _place(error: BaseException) -> str:
+    """The last lines of code it went through, without any values."""
+    steps = []
+    trace = error.__traceback__
+    while trace is not None:
+        steps.append(f"{trace.tb_frame.f_code.co_filename.rsplit('/app/', 1)[-1]}:{trace.tb_lineno}")
+        trace = trace.tb_next
+    return " at " + " < ".join(reversed(steps[-8:]))

@@ -1,0 +1,152 @@
+"""Field types of ``/v1`` that take exactly what the interface says: no NUL, no half characters, no "1" for true."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import marshmallow as ma
+from email_validator import EmailNotValidError, validate_email
+
+LIMIT_HIGHEST = 1000
+OFFSET_HIGHEST = 1_000_000_000
+
+_WHOLE = re.compile(r"-?[0-9]{1,18}\Z", re.ASCII)
+UUID_FORM = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
+UUID = re.compile(UUID_FORM + r"\Z")
+
+
+def flaw_of(text: str) -> str | None:
+    """What makes ``text`` impossible to keep or to send on, or None."""
+    if "\x00" in text:
+        return "May not contain the character NUL."
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return "Contains half of a surrogate pair, which is no character."
+    return None
+
+
+class Text(ma.fields.String):
+    """A text of at most ``most`` characters. ``blank=False`` also refuses one that is empty or all white space."""
+
+    def __init__(self, *, most: int, blank: bool = True, **kwargs: Any) -> None:
+        checks = [ma.validate.Length(max=most, error=f"Longer than {most} characters.")]
+        super().__init__(validate=[*checks, *kwargs.pop("validate", [])], **kwargs)
+        self.blank = blank
+        if not blank:
+            self.metadata = {"minLength": 1, **self.metadata}
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        if not isinstance(value, str):
+            raise self.make_error("invalid")
+        flaw = flaw_of(value)
+        if flaw:
+            raise ma.ValidationError(flaw)
+        if not self.blank and not value.strip():
+            raise ma.ValidationError("May not be blank.")
+        return value
+
+
+class Flag(ma.fields.Boolean):
+    """``true`` or ``false`` and nothing that only looks like them."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bool:
+        if not isinstance(value, bool):
+            raise self.make_error("invalid")
+        return value
+
+
+class Choice(Text):
+    """One of a fixed set of words; with ``allow_none`` also null, which the documented enum then lists."""
+
+    def __init__(self, words: Iterable[str], **kwargs: Any) -> None:
+        self.words = tuple(words)
+        kwargs.setdefault("most", 100)
+        super().__init__(**kwargs)
+        self.validators = []  # the words bound the length
+        self.metadata = {**self.metadata, "enum": [*self.words, *([None] if self.allow_none else [])]}
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        if not isinstance(value, str) or value not in self.words:
+            raise ma.ValidationError(f"Must be one of: {', '.join(self.words)}.")
+        return value
+
+
+class QueryId(Text):
+    """An id in a query; an empty value is wrong. Whether it exists is for a query to say."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(most=100, blank=False, **kwargs)
+
+
+class WholeNumber(ma.fields.Integer):
+    """A whole number in a query, in plain ASCII digits, between ``lowest`` and ``highest``."""
+
+    def __init__(self, *, lowest: int, highest: int, **kwargs: Any) -> None:
+        words = f"Must lie between {lowest} and {highest}."
+        super().__init__(validate=ma.validate.Range(min=lowest, max=highest, error=words), **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
+        if not isinstance(value, str) or not _WHOLE.match(value):
+            raise self.make_error("invalid")
+        return int(value)
+
+
+class EmailAddress(Text):
+    """An address whose form is right; the domain is not asked. The local part keeps its letters as they were given."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(most=320, **kwargs)
+        self.metadata = {"format": "email", **self.metadata}
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        flaw = address_flaw(str(text))
+        if flaw:
+            raise ma.ValidationError(flaw)
+        return text
+
+
+def address_flaw(address: str) -> str | None:
+    """Why ``address`` is no email address, or None."""
+    try:
+        validate_email(address, check_deliverability=False, test_environment=True)
+    except EmailNotValidError:
+        return "Not a valid email address."
+    return None
+
+
+class IdPattern(Text):
+    """An id in the form 8-4-4-4-12 of hex digits."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(most=36, **kwargs)
+        self.metadata = {
+            "pattern": "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$",
+            **self.metadata,
+        }
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        if not UUID.match(str(text)):
+            raise ma.ValidationError("Not an id of the form 8-4-4-4-12 hex digits.")
+        return str(text).lower()
+
+
+def limit_field(default: int) -> WholeNumber:
+    """``limit`` of a list."""
+    return WholeNumber(
+        lowest=1, highest=LIMIT_HIGHEST, load_default=default, metadata={"description": "How many to return."}
+    )
+
+
+def offset_field() -> WholeNumber:
+    """``offset`` of a list."""
+    return WholeNumber(
+        lowest=0, highest=OFFSET_HIGHEST, load_default=0, metadata={"description": "How many to leave out first."}
+    )
+
+
+def team_id_field() -> QueryId:
+    """``team_id`` of a list: absent or ``null`` means all teams of the organization."""
+    return QueryId(allow_none=True, load_default=None, metadata={"description": "Only this team; absent means all."})

@@ -1,0 +1,124 @@
+"""How often a key, or a stranger's address, may call ``/v1``. Counted in Redis; here while Redis is away.
+
+0 in RATE_LIMIT_PER_MINUTE turns everything here off.
+"""
+
+import hashlib
+from urllib.parse import urlsplit
+
+import limits as counting
+from flask import Flask, Response, request
+from flask_limiter import ApplicationLimit, HeaderNames, Limiter
+from flask_limiter.errors import RateLimitExceeded
+from flask_smorest import abort
+
+from app.settings import Settings
+from app.web.errors import is_api_path
+from app.web.fields import UUID
+
+
+def bearer_of_request() -> str | None:
+    """The key in ``Authorization: Bearer …`` if it has the exact form 8-4-4-4-12 of hex digits, in lower case."""
+    header = request.headers.get("Authorization", "")
+    scheme, _, key = header.partition(" ")
+    if scheme.lower() != "bearer" or not UUID.match(key.strip(" ")):
+        return None
+    return key.strip(" ").lower()
+
+
+def address_of_request() -> str:
+    """Where the request comes from, with trusted proxies taken off."""
+    return request.remote_addr or "unknown"
+
+
+def register(app: Flask) -> None:
+    """Put the limits before every ``/v1`` endpoint."""
+    settings: Settings = app.extensions["parley.settings"]
+    each = settings.rate_limit_per_minute
+    limiter = Limiter(
+        address_of_request,
+        application_limits=[_per_key(each), _per_stranger(each)] if each else [],
+        storage_uri=storage_address(settings.redis_url),
+        storage_options=_patience(settings.redis_url),
+        strategy="fixed-window",
+        headers_enabled=True,
+        header_name_mapping={
+            HeaderNames.LIMIT: "X-RateLimit-Limit",
+            HeaderNames.REMAINING: "X-RateLimit-Remaining",
+            HeaderNames.RESET: "X-RateLimit-Reset",
+            HeaderNames.RETRY_AFTER: "Retry-After",
+        },
+        in_memory_fallback=[f"{max(1, each // 2)} per minute"] if each else [],
+        in_memory_fallback_enabled=bool(each),
+        enabled=bool(each),
+        key_prefix="parley",
+    )
+    limiter.init_app(app)
+    limiter.request_filter(lambda: not is_api_path(request.path))
+    app.extensions["parley.limiter"] = limiter
+    app.register_error_handler(RateLimitExceeded, _too_many)
+    # Functions run in reverse order of registration, so the limiter's own has set its headers when this one looks.
+    app.after_request_funcs.setdefault(None, []).insert(0, _only_where_it_helps)
+
+
+def _per_key(each: int) -> ApplicationLimit:
+    return ApplicationLimit(f"{each} per minute", key_function=_key_digest, scope="key", exempt_when=_has_no_key)
+
+
+def _per_stranger(each: int) -> ApplicationLimit:
+    return ApplicationLimit(
+        f"{each} per minute", key_function=address_of_request, scope="stranger", deduct_when=_refused
+    )
+
+
+def _has_no_key() -> bool:
+    return bearer_of_request() is None
+
+
+def _key_digest() -> str:
+    """A bucket's name never holds the key itself."""
+    return hashlib.sha256((bearer_of_request() or "").encode()).hexdigest()[:32]
+
+
+def _refused(response: Response) -> bool:
+    return response.status_code == 401
+
+
+def storage_address(redis_url: str) -> str:
+    """The counting library's spelling of a Redis address; this process's memory without one."""
+    if not redis_url:
+        return "memory://"
+    return redis_url.replace("unix://", "redis+unix://", 1) if urlsplit(redis_url).scheme == "unix" else redis_url
+
+
+def _patience(redis_url: str) -> dict[str, str | int]:
+    return {"socket_connect_timeout": 1, "socket_timeout": 1} if redis_url else {}
+
+
+def _too_many(_error: RateLimitExceeded) -> Response:
+    from app.web.errors import WORDS, Failure, respond
+
+    return respond(Failure(429, WORDS[429]))
+
+
+def _only_where_it_helps(response: Response) -> Response:
+    """``Retry-After`` belongs to 429 and 503; flask-limiter puts it on every answer."""
+    if response.status_code not in {429, 503}:
+        response.headers.pop("Retry-After", None)
+    return response
+
+
+def count(app: Flask, name: str, *, most: int) -> None:
+    """Count one call of ``name`` by this request's address; 429 beyond ``most`` in a minute. Off with the other limits.
+
+    For pages that strangers may open, such as an interview's address.
+    """
+    limiter: Limiter = app.extensions["parley.limiter"]
+    if not limiter.enabled:
+        return
+    try:
+        allowed = limiter.limiter.hit(counting.parse(f"{most} per minute"), "page", name, address_of_request())
+    except Exception:  # noqa: BLE001 - whatever the store raises, a limit that cannot be counted stops nobody
+        return
+    if not allowed:
+        abort(429, headers={"Retry-After": "60"})

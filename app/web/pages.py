@@ -1,0 +1,123 @@
+"""Addresses that belong to no room: the front door, whether the process serves and is ready, and policy reports."""
+
+import logging
+from collections.abc import Callable
+
+import sqlalchemy as sa
+from flask import Blueprint, Flask, Response, current_app, jsonify, redirect, request, url_for
+from redis.exceptions import RedisError
+from sqlalchemy.exc import SQLAlchemyError
+from werkzeug.exceptions import HTTPException
+
+from app import gateways, migrate, queue
+from app.db import db
+from app.settings import Settings
+
+log = logging.getLogger(__name__)
+
+pages = Blueprint("site", __name__)
+
+HOME = "interviews.dashboard"
+"""Where ``/`` leads: the first endpoint of this list that exists."""
+HOMES = (HOME, "interviews.index", "flows.index", "accounts.team")
+
+
+def register(app: Flask) -> None:
+    """Add the addresses."""
+    app.register_blueprint(pages)
+
+
+def home() -> str:
+    """Address of the recruiters' first page."""
+    found = next((name for name in HOMES if name in current_app.view_functions), None)
+    return url_for(found) if found else "/healthz"
+
+
+@pages.get("/")
+def front() -> Response:
+    """The front door."""
+    return redirect(home())  # type: ignore[return-value]
+
+
+@pages.get("/healthz")
+def healthz() -> Response:
+    """200 as soon as this process serves; it asks nobody else."""
+    return jsonify(status="ok")
+
+
+@pages.get("/readyz")
+def readyz() -> tuple[Response, int]:
+    """200 when everything that is needed answers; else 503, with what does not."""
+    troubles = not_ready()
+    return jsonify(ready=not troubles, not_ready=troubles), 503 if troubles else 200
+
+
+@pages.post("/csp-reports")
+def csp_reports() -> tuple[str, int]:
+    """Notes that a browser refused something, without what or where: reports may quote addresses."""
+    request.max_content_length = 64 * 1024
+    try:
+        log.warning("content policy violation reported, %d bytes", len(request.get_data()))
+    except HTTPException:
+        log.warning("content policy violation reported, too long to read")
+    return "", 204
+
+
+def not_ready() -> dict[str, str]:
+    """What does not answer, with one sentence each; empty when all is well."""
+    settings: Settings = current_app.extensions["parley.settings"]
+    checks: dict[str, Callable[[], None]] = {
+        "database": _check_database,
+        "migrations": _check_migrations,
+        "redis": lambda: _check_redis(settings.redis_url),
+        "storage": _check_storage,
+    }
+    troubles = {}
+    for name, check in checks.items():
+        try:
+            check()
+        except Unready as error:
+            troubles[name] = str(error)
+        finally:
+            db.session.rollback()
+    return troubles
+
+
+class Unready(Exception):
+    """One thing that does not answer, in words."""
+
+
+def _check_database() -> None:
+    try:
+        db.session.execute(sa.text("SELECT 1"))
+    except SQLAlchemyError as error:
+        raise Unready(f"cannot be reached ({type(error).__name__})") from error
+
+
+def _check_migrations() -> None:
+    try:
+        current = migrate.is_current(db.session.connection())
+    except SQLAlchemyError as error:
+        raise Unready(f"cannot be read ({type(error).__name__})") from error
+    if not current:
+        raise Unready("the database is not at the newest revision; run: parley migrate")
+
+
+def _check_redis(url: str) -> None:
+    if not url:
+        return
+    try:
+        queue.connect(url).ping()
+    except RedisError as error:
+        raise Unready(f"cannot be reached ({type(error).__name__}); work goes on more slowly") from error
+
+
+def _check_storage() -> None:
+    storage = gateways.current().storage
+    try:
+        next(iter(storage.list("readiness")), None)
+        roomy = storage.has_room()
+    except Exception as error:
+        raise Unready(f"cannot be reached ({type(error).__name__})") from error
+    if not roomy:
+        raise Unready("there is no room for another interview")

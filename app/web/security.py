@@ -1,0 +1,122 @@
+"""What browsers are told and asked: CSRF token and origin on every change, a strict content policy, no leaks by header.
+
+The interview page needs a little more (camera, microphone, WebAssembly for the voice detector): its views call
+``allow_devices()`` before they render.
+"""
+
+from urllib.parse import urlsplit
+
+from flask import Flask, Request, Response, request, session
+from flask_smorest import abort
+from flask_wtf.csrf import CSRFError, CSRFProtect
+
+from app.settings import Settings
+from app.web.errors import is_api_path
+
+UNSAFE = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+LARGEST_FORM = 16 * 1024 * 1024
+"""Room for the largest document with its form; a view that takes less sets ``request.max_content_length``."""
+
+POLICY = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self' data:",
+    "media-src": "'self' blob:",
+    "connect-src": "'self'",
+    "font-src": "'self'",
+    "worker-src": "'self'",
+    "form-action": "'self'",
+    "frame-ancestors": "'none'",
+    "base-uri": "'none'",
+    "object-src": "'none'",
+    "report-uri": "/csp-reports",
+    "report-to": "csp",
+}
+DEVICE_POLICY = {**POLICY, "script-src": "'self' 'wasm-unsafe-eval'", "worker-src": "'self' blob:"}
+_DEVICES = "parley.devices"
+_PRIVATE = "parley.private"
+
+csrf = CSRFProtect()
+
+
+def allow_devices() -> None:
+    """This answer is an interview page: devices, WebAssembly, and no referrer, since its address is a key."""
+    request.environ[_DEVICES] = True
+
+
+def keep_private() -> None:
+    """This answer is for whoever is signed in: no cache may keep it."""
+    request.environ[_PRIVATE] = True
+
+
+def register(app: Flask) -> None:
+    """Hang checks and headers on the application."""
+    settings: Settings = app.extensions["parley.settings"]
+    secure = settings.is_https
+    app.config.update(
+        MAX_CONTENT_LENGTH=LARGEST_FORM, MAX_FORM_MEMORY_SIZE=1_000_000, MAX_FORM_PARTS=500,
+        SESSION_COOKIE_NAME="__Host-parley" if secure else "parley", SESSION_COOKIE_SECURE=secure,
+        SESSION_COOKIE_HTTPONLY=True, SESSION_COOKIE_SAMESITE="Lax", SESSION_COOKIE_PATH="/",
+        WTF_CSRF_TIME_LIMIT=None, WTF_CSRF_CHECK_DEFAULT=False, WTF_CSRF_SSL_STRICT=False,
+    )  # fmt: skip
+    csrf.init_app(app)
+    app.before_request(_check_origin_and_token)
+    app.after_request(_headers)
+    app.extensions["parley.secure"] = secure
+
+
+def _check_origin_and_token() -> None:
+    """``/v1`` is left out because it reads no cookies."""
+    if request.method not in UNSAFE or is_api_path(request.path) or request.endpoint in {None, "site.csp_reports"}:
+        return
+    if not comes_from_here(request):
+        abort(403, message="This request came from another site and was not carried out.")
+    csrf.protect()
+
+
+def comes_from_here(asked: Request) -> bool:
+    """Whether the browser says that our own page sent it. Clients that say nothing still need the token."""
+    site = asked.headers.get("Sec-Fetch-Site")
+    if site is not None:
+        return site in {"same-origin", "none"}
+    origin = asked.headers.get("Origin")
+    return origin is None or urlsplit(origin).netloc == asked.host
+
+
+def has_session_token() -> bool:
+    """Whether this browser has ever been given a CSRF token."""
+    return "csrf_token" in session
+
+
+def _headers(response: Response) -> Response:
+    devices = bool(request.environ.get(_DEVICES))
+    policy = DEVICE_POLICY if devices else POLICY
+    set_once = response.headers.setdefault
+    set_once("Content-Security-Policy", "; ".join(f"{name} {value}" for name, value in policy.items()))
+    set_once("Reporting-Endpoints", 'csp="/csp-reports"')
+    set_once("Permissions-Policy", _permissions(allowed="(self)" if devices else "()"))
+    set_once("Referrer-Policy", "no-referrer" if devices else "same-origin")
+    set_once("X-Content-Type-Options", "nosniff")
+    set_once("Cross-Origin-Opener-Policy", "same-origin")
+    set_once("Cross-Origin-Resource-Policy", "same-origin")
+    if request.environ.get(_PRIVATE) or is_api_path(request.path):
+        set_once("Cache-Control", "no-store")
+    if request.environ.get(_PRIVATE):
+        response.vary.add("Cookie")
+    if _is_secure():
+        set_once("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
+    return response
+
+
+def _permissions(*, allowed: str) -> str:
+    return f"microphone={allowed}, camera={allowed}, geolocation=(), payment=(), usb=(), display-capture=()"
+
+
+def _is_secure() -> bool:
+    from flask import current_app
+
+    return bool(current_app.extensions.get("parley.secure"))
+
+
+__all__ = ["CSRFError", "allow_devices", "comes_from_here", "csrf", "has_session_token", "keep_private", "register"]

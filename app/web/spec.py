@@ -1,0 +1,127 @@
+"""What the OpenAPI document says about all endpoints alike: errors, the key, common headers.
+
+An endpoint declares its own success and its input; which failures are possible follows from that.
+"""
+
+from typing import Any
+
+import marshmallow as ma
+from apispec import APISpec, BasePlugin
+
+DESCRIPTION = """\
+Define interview flows, create single-use interview links, read the results.
+
+Send `Authorization: Bearer <API key>` with every request. A `POST` may carry an `Idempotency-Key` (kept for 24 hours:
+the same call is answered as before, with `Idempotent-Replayed: true`). Every answer carries `X-Request-Id` and, while
+limits are on, `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`.
+"""
+
+
+class ErrorSchema(ma.Schema):
+    """The default error. For invalid input ``errors`` is keyed by location and field."""
+
+    code = ma.fields.Integer(metadata={"description": "Status code."})
+    status = ma.fields.String(metadata={"description": "Name of the status code."})
+    message = ma.fields.String(metadata={"description": "What is wrong, in one sentence."})
+    errors = ma.fields.Dict(metadata={"description": "Invalid input, by location and field."})
+
+
+class ErrorResponseSchema(ma.Schema):
+    """A documented error of one status."""
+
+    class Meta:
+        """Further facts such as ``errors`` may stand beside the three."""
+
+        unknown = ma.INCLUDE
+
+    code = ma.fields.Integer(required=True, metadata={"description": "Status code."})
+    status = ma.fields.String(required=True, metadata={"description": "Name of the status code."})
+    message = ma.fields.String(required=True, metadata={"description": "What is wrong, in one sentence."})
+
+
+ALWAYS = {
+    401: "The API key is missing, malformed, unknown or revoked.",
+    429: "Too many requests of this key or address; `Retry-After` says when to go on.",
+    500: "An internal failure.",
+    503: "The service or something it needs is away; `Retry-After` says when to try again.",
+}
+WITH_PATH = {
+    404: "There is nothing at this address, for example because an id is empty.",
+    405: "The address does not answer to this method.",
+}
+WITH_INPUT = {
+    403: "Something named in the request belongs to another organization.",
+    422: "The input is invalid, or something named in the path or body does not exist.",
+}
+WITH_BODY = {
+    400: "The body is no JSON, is nested too deeply, or holds a number that is too long.",
+    409: "The first call with this `Idempotency-Key` is still running.",
+    413: "The body is too large.",
+    415: "The content type of the body is not application/json.",
+}
+FULL_SHAPE = frozenset({403, 422, 500})
+"""Documented per status by the interface, so all three fields are promised; others have the default shape."""
+
+
+def answers_of(operation: dict[str, Any], path: str) -> dict[int, str]:
+    """The failures an operation can answer, from what it takes."""
+    found = dict(ALWAYS)
+    if "{" in path:
+        found |= WITH_PATH
+    if operation.get("parameters") or operation.get("requestBody") or "{" in path:
+        found |= WITH_INPUT
+    if operation.get("requestBody"):
+        found |= WITH_BODY
+    return found
+
+
+class StandardAnswers(BasePlugin):
+    """Adds the failures to every operation; what an endpoint declared itself keeps its words."""
+
+    def operation_helper(self, path: str | None = None, operations: Any = None, **_: Any) -> None:
+        for method, operation in (operations or {}).items():
+            if method not in {"get", "post", "put", "patch", "delete"}:
+                continue
+            answers = operation.setdefault("responses", {})
+            for code, words in answers_of(operation, path or "").items():
+                _add(answers, code, words)
+            operation["responses"] = dict(sorted(answers.items(), key=lambda item: str(item[0])))
+            if operation.get("requestBody"):
+                operation.setdefault("parameters", []).append(IDEMPOTENCY_KEY)
+
+
+IDEMPOTENCY_KEY = {
+    "in": "header",
+    "name": "Idempotency-Key",
+    "required": False,
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    "description": "Makes a repeated call harmless for 24 hours.",
+}
+
+
+def _add(answers: dict[Any, Any], code: int, words: str) -> None:
+    declared = answers.pop(code, None) or answers.pop(str(code), None)
+    if isinstance(declared, dict) and declared.get("description"):
+        words = declared["description"]
+    schema = "ErrorResponse" if code in FULL_SHAPE else "Error"
+    content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
+    answers[str(code)] = {"description": words, "content": content}
+    if code == 401:
+        answers["401"]["headers"] = {"WWW-Authenticate": {"schema": {"type": "string", "const": "Bearer"}}}
+    if code in {429, 503}:
+        answers[str(code)]["headers"] = {"Retry-After": {"schema": {"type": "integer", "minimum": 0}}}
+
+
+def options(app_url: str) -> dict[str, Any]:
+    """Top of the document."""
+    return {
+        "info": {"description": DESCRIPTION, "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}},
+        "servers": [{"url": app_url}],
+        "components": {"securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "UUID"}}},
+        "security": [{"bearer": []}],
+    }
+
+
+def describe(document: APISpec) -> None:
+    """The interface's error of one status; flask-smorest has registered Error and PaginationMetadata itself."""
+    document.components.schema("ErrorResponse", schema=ErrorResponseSchema)
