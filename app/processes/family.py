@@ -1,0 +1,139 @@
+"""Keeps child processes alive: forks them, starts dead ones again with growing pauses, and ends all of them together.
+
+Children are forked from the main thread of a process without other threads; they end when it does, however it ends.
+"""
+
+import logging
+import multiprocessing
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
+from types import FrameType
+
+from app.embedded import ends_with_parent
+
+log = logging.getLogger(__name__)
+
+_fork = multiprocessing.get_context("fork")
+
+FIRST_PAUSE = 0.25
+LONGEST_PAUSE = 5.0
+HEALTHY_AFTER = 10.0
+
+
+@dataclass
+class _Member:
+    name: str
+    work: Callable[[], None]
+    process: BaseProcess | None = None
+    born: float = 0.0
+    pause: float = FIRST_PAUSE
+    due: float = 0.0
+
+
+class Family:
+    """Runs ``works`` (name to function) in one process each until SIGTERM, SIGINT or ``stop``.
+
+    ``patience`` is how many seconds a child may take to end by itself before it is killed.
+    """
+
+    def __init__(self, works: Mapping[str, Callable[[], None]], *, patience: float = 20.0) -> None:
+        self._members = [_Member(name, work) for name, work in works.items()]
+        self._patience = patience
+        self._stopping = False
+
+    def run(self, *, every_second: Callable[[], None] | None = None) -> None:
+        """Return when all have ended. ``every_second`` is called about that often from this, the main, thread."""
+        before = {number: signal.signal(number, self._on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            while not self._stopping:
+                self._start_due()
+                wait([member.process.sentinel for member in self._members if member.process], timeout=self._nap())
+                self._bury_dead()
+                if every_second is not None and not self._stopping:
+                    every_second()
+        finally:
+            self._end_all()
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def stop(self) -> None:
+        """Ask ``run`` to end; may be called from ``every_second``."""
+        self._stopping = True
+
+    def pids(self) -> dict[str, int]:
+        """Process ids of those that live."""
+        return {m.name: m.process.pid for m in self._members if m.process is not None and m.process.pid is not None}
+
+    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
+        if self._stopping:  # asked twice: no more patience
+            self._patience = 0.0
+        self._stopping = True
+
+    def _nap(self) -> float:
+        waiting = [member.due - time.monotonic() for member in self._members if member.process is None]
+        return max(0.02, min([1.0, *waiting]))
+
+    def _start_due(self) -> None:
+        for member in self._members:
+            if member.process is None and member.due <= time.monotonic():
+                self._start(member)
+
+    def _start(self, member: _Member) -> None:
+        sys.stdout.flush()
+        member.process = _fork.Process(
+            target=_live, args=(member.work, ends_with_parent()), name=f"parley-{member.name}"
+        )
+        member.process.start()
+        member.born = time.monotonic()
+
+    def _bury_dead(self) -> None:
+        for member in self._members:
+            if member.process is None or member.process.is_alive():
+                continue
+            lived = time.monotonic() - member.born
+            clean = member.process.exitcode == 0
+            member.pause = FIRST_PAUSE if clean or lived > HEALTHY_AFTER else min(member.pause * 2, LONGEST_PAUSE)
+            member.due = time.monotonic() + (0.0 if clean and lived > HEALTHY_AFTER else member.pause)
+            if not self._stopping and not clean:
+                log.warning("%s ended with %s; starting it again", member.name, member.process.exitcode)
+            member.process.close()
+            member.process = None
+
+    def _end_all(self) -> None:
+        living = [member.process for member in self._members if member.process is not None]
+        for process in living:
+            if process.is_alive():
+                process.terminate()
+        until = time.monotonic() + self._patience
+        while any(process.is_alive() for process in living) and time.monotonic() < until and self._patience:
+            wait([process.sentinel for process in living if process.is_alive()], timeout=0.2)
+            until = min(until, time.monotonic() + self._patience)
+        for process in living:
+            _kill_group(process)
+            process.join()
+
+
+def _live(work: Callable[[], None], hold_on: Callable[[], None] | None) -> None:
+    """The life of a child: a session of its own, default signals, and an end with its parent."""
+    os.setsid()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+    if hold_on is not None:
+        hold_on()
+    work()
+
+
+def _kill_group(process: BaseProcess) -> None:
+    """Kill what did not end in time, and whatever it had started in its own session."""
+    if process.pid is not None and process.is_alive():
+        log.warning("%s did not end in time; killed", process.name)
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
