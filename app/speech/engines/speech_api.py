@@ -16,7 +16,7 @@ DEFAULT_MODEL = "gpt-4o-mini-tts"
 
 
 class SpeechApiSpeaker:
-    """Asks for WAV, whose head tells the rate; English word times come from `aligner` (closed with it), others stay unknown."""
+    """Asks for WAV, whose head tells the rate; English word times come from `aligner`, others stay unknown."""
 
     name = "openai"
 

@@ -1,0 +1,51 @@
+"""Which segments belong to which script question: their place in the script says so, follow-ups included."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.speech.ports import Segment
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPart:
+    """One script question, the transcript indices that belong to it, and the time from the first to the last of them.
+
+    A question that was never reached has no indices and lies at 0.0.
+    """
+
+    question_index: int
+    question: str
+    indices: tuple[int, ...]
+    start: float
+    end: float
+
+
+def map_questions(questions: Sequence[str], segments: Sequence[Segment]) -> tuple[QuestionPart, ...]:
+    """Every script question once, in order. ValueError if a segment names a question that the script does not have."""
+    places: dict[int, list[int]] = {}
+    for index, segment in enumerate(segments):
+        if segment.question_index is None:
+            continue
+        if not 0 <= segment.question_index < len(questions):
+            raise ValueError(f"segment {index} belongs to question {segment.question_index} of {len(questions)}")
+        places.setdefault(segment.question_index, []).append(index)
+    return tuple(_part(number, text, places.get(number, []), segments) for number, text in enumerate(questions))
+
+
+def _part(number: int, question: str, indices: list[int], segments: Sequence[Segment]) -> QuestionPart:
+    start = min((segments[index].start for index in indices), default=0.0)
+    end = max((segments[index].end for index in indices), default=0.0)
+    return QuestionPart(number, question, tuple(indices), start, end)
+
+
+def check(parts: Sequence[QuestionPart], segments: Sequence[Segment]) -> None:
+    """Indices, times and segments agree with each other; ValueError names what does not."""
+    for part in parts:
+        if list(part.indices) != sorted(set(part.indices)):
+            raise ValueError(f"question {part.question_index}: indices are not in order")
+        for index in part.indices:
+            segment = segments[index]
+            if segment.question_index != part.question_index:
+                raise ValueError(f"question {part.question_index}: segment {index} belongs to another question")
+            if not part.start <= segment.start <= segment.end <= part.end:
+                raise ValueError(f"question {part.question_index}: segment {index} lies outside its time")
