@@ -1,4 +1,4 @@
-"""``parley web``: serves the application so that slow clients cannot starve the others, and stops without cutting any off."""
+"""``parley web``: serves so that slow clients cannot starve the others, and stops without cutting anyone off."""
 
 import errno
 import logging
@@ -54,7 +54,7 @@ def check_port(host: str, port: int) -> None:
 
 def server_for(application: Any, settings: Settings) -> Any:
     """The waitress server, listening: it buffers slow requests and answers, so that a slow client holds no thread."""
-    from waitress import create_server
+    from waitress.server import create_server
 
     try:
         server = create_server(

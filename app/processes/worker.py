@@ -36,6 +36,9 @@ TICKS = ("app.webhooks.jobs.tick", "app.interviews.jobs.sweep", "app.recordings.
 """Looked up when first called, so that a worker knows no room."""
 
 
+OUR_JOBS = frozenset(job.value.path for job in Job)
+
+
 class UnknownJob(Exception):
     """Something that is none of our jobs lay in the queue."""
 
@@ -46,11 +49,11 @@ class _Lasting:
     max_connection_wait_time = LONGEST_RECONNECT
 
 
-class ShortWorker(_Lasting, SimpleWorker):  # type: ignore[misc] - RQ has no types here
+class ShortWorker(_Lasting, SimpleWorker):
     """Runs short jobs itself."""
 
 
-class LongWorker(_Lasting, Worker):  # type: ignore[misc] - RQ has no types here
+class LongWorker(_Lasting, Worker):
     """Forks for every job, so that a risky one takes only itself down."""
 
     def fork_work_horse(self, job: Any, queue: Any) -> None:
@@ -100,9 +103,9 @@ def keeper_of(server: embedded.EmbeddedRedis) -> Callable[[], None]:
     return keep
 
 
-def worker_for(app: Flask, redis: Redis, queue: Queued) -> Any:
+def worker_for(app: Flask, redis: Redis, queue: Queued, *, ours: frozenset[str] = OUR_JOBS) -> Any:
     """An RQ worker of one queue, of the kind that suits it."""
-    known_job = job_class(app)
+    known_job = job_class(app, ours)
     return (ShortWorker if queue.value in SHORT_JOBS else LongWorker)(
         [Queue(queue.value, connection=redis, serializer=JSONSerializer, job_class=known_job)],
         connection=redis,
@@ -115,9 +118,8 @@ def worker_for(app: Flask, redis: Redis, queue: Queued) -> Any:
     )
 
 
-def job_class(app: Flask) -> type[RqJob]:
+def job_class(app: Flask, ours: frozenset[str] = OUR_JOBS) -> type[RqJob]:
     """RQ's job, run inside the application, and only when it is one of ours: Redis is no place to take code from."""
-    ours = {job.value.path for job in Job}
 
     class OurJob(RqJob):
         def perform(self) -> Any:
