@@ -10,6 +10,7 @@ from typing import Any
 import marshmallow as ma
 import orjson
 
+from app.analysis.answers import QuestionPart
 from app.speech.ports import Segment
 from app.web.splice import Fragment, make_fragment
 
@@ -62,16 +63,6 @@ class DetailsSchema(ma.Schema):
 
 
 @dataclass(frozen=True, slots=True)
-class Chapter:
-    """A script question with the places of its segments in the transcript."""
-
-    question: str
-    indices: tuple[int, ...]
-    start: float
-    end: float
-
-
-@dataclass(frozen=True, slots=True)
 class Result:
     """What processing brings: two fragments ready to be sent, and the small parts that pages read."""
 
@@ -88,7 +79,9 @@ def freeze_text(transcript: str) -> Fragment:
     return make_fragment(_following(TextSchema(), {"transcript": transcript}))
 
 
-def freeze_details(segments: Sequence[Segment], chapters: Sequence[Chapter], *, duration: float | None) -> Fragment:
+def freeze_details(
+    segments: Sequence[Segment], chapters: Sequence[QuestionPart], *, duration: float | None
+) -> Fragment:
     """Segments, words and mapping as a fragment. ValueError when they contradict each other or the recording."""
     check_words(segments, duration)
     check_chapters(chapters, len(segments))
@@ -130,7 +123,7 @@ def check_words(segments: Sequence[Segment], duration: float | None) -> None:
             last = word.start
 
 
-def check_chapters(chapters: Sequence[Chapter], segments: int) -> None:
+def check_chapters(chapters: Sequence[QuestionPart], segments: int) -> None:
     """Places exist and rise, and times do not run backwards; ValueError otherwise."""
     for number, chapter in enumerate(chapters):
         rising = sorted(set(chapter.indices)) == list(chapter.indices)

@@ -4,11 +4,11 @@ Slow work on plain values: no database, no Flask; engines are arguments.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from app.analysis.answers import Analysis, Brief, analyse
-from app.interviews.data import Chapter, Result, freeze_details, freeze_text
+from app.analysis.answers import Brief, analyse
+from app.interviews.data import Result, freeze_details, freeze_text
 from app.interviews.transcript import TurnValue, as_text, lay_out
 from app.speech.ports import SPEECH_RATE, Analyst, Segment, Transcriber
 
@@ -26,30 +26,49 @@ class NotRecognised(Exception):
 class Talk:
     """One interview as plain values. ``offsets``: seconds to add to each turn's times, by its number.
 
-    ``script`` is the frozen snapshot of the flow; ``duration`` the length of the recording, None without one.
+    ``script`` is the frozen snapshot of the flow; ``duration`` the length of the recording, None without one;
+    ``abandoned``: the candidate left before the end.
     """
 
     script: Mapping[str, Any]
     turns: tuple[TurnValue, ...]
     offsets: Mapping[int, float] = field(default_factory=dict)
     duration: float | None = None
+    abandoned: bool = False
 
 
 def process(talk: Talk, *, transcriber: Transcriber, analyst: Analyst, samples: Samples) -> Result:
     """The result of the interview. NotRecognised when answers have no text and no engine can give one."""
     turns = with_text(talk, transcriber=transcriber, samples=samples)
     segments = lay_out(turns, offsets=talk.offsets, duration=talk.duration)
-    analysis = analyse(_brief(talk.script), segments, analyst=analyst)
-    chapters = [
-        Chapter(part.question, tuple(part.indices), part.start, part.end) for part in analysis.mapping
-    ]  # fmt: skip
+    analysis = analyse(_brief(talk), segments, analyst=analyst)
     return Result(
         text=freeze_text(as_text(segments)),
-        details=freeze_details(segments, chapters, duration=talk.duration),
+        details=freeze_details(segments, analysis.mapping, duration=talk.duration),
         summary=analysis.summary,
-        scores=_scores(analysis),
-        evidence=_evidence(analysis, turns, segments),
+        scores=asdict(analysis.scores),
+        evidence={**analysis.evidence_json(), "speech": _speech(turns, segments)},
     )
+
+
+def _brief(talk: Talk) -> Brief:
+    script = talk.script
+    return Brief(
+        questions=tuple(script["questions"]), language=script["language"], title=script["title"],
+        org_name=script["org_name"], additional_info=script["additional_info"],
+        assess_language=script["assess_language"], abandoned=talk.abandoned,
+    )  # fmt: skip
+
+
+def _speech(turns: Sequence[TurnValue], segments: Sequence[Segment]) -> dict[str, Any]:
+    """How the candidate's words were obtained, for the reader of the result."""
+    answers = [turn for turn in turns if turn.role == "user"]
+    return {
+        "recognised_by": sorted({turn.engine for turn in answers if turn.engine and not turn.typed}),
+        "typed": sum(turn.typed for turn in answers),
+        "answers": len(answers),
+        "without_word_times": sum(not s.words for s in segments if s.role == "user"),
+    }
 
 
 def with_text(talk: Talk, *, transcriber: Transcriber, samples: Samples) -> tuple[TurnValue, ...]:

@@ -7,7 +7,7 @@ walk the index; deep ones first skip whole thousands by their counters.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, joinedload
@@ -129,8 +129,7 @@ def count(organization: Organization, *, status: InterviewStatus) -> int:
     return int(db.session.execute(total).scalar_one())
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
+class Published(NamedTuple):
     """What ``/v1`` tells of one interview. ``fragments``: (deflated, length, crc) of those that were asked for."""
 
     id: str
@@ -172,7 +171,7 @@ def _published(row: sa.Row[Any]) -> Published:
     values: list[Any] = list(row)
     kept = values[len(_HEAD) :]
     fragments = tuple((kept[at], kept[at + 1], kept[at + 2]) for at in range(0, len(kept), 3))
-    return Published(*values[: len(_HEAD)], fragments=fragments)
+    return Published._make([*values[: len(_HEAD)], fragments])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,40 @@
+"""What happens to an interview. Nothing here commits or waits; slow work is done before, on plain values."""
+
+from app.interviews.actions.attaching import accept_document, add_document, remove_document, room_for_document
+from app.interviews.actions.outcomes import (
+    Finished,
+    complete,
+    fail,
+    look_again_later,
+    park,
+    park_video,
+    video_failed,
+    video_ready,
+    wait_for_recognition,
+)
+from app.interviews.actions.revoking import revoke_recordings, video_revoked
+from app.interviews.actions.talking import abandon, begin, book, hint_for, retry, submit
+
+__all__ = [
+    "Finished",
+    "abandon",
+    "accept_document",
+    "add_document",
+    "begin",
+    "book",
+    "complete",
+    "fail",
+    "hint_for",
+    "look_again_later",
+    "park",
+    "park_video",
+    "remove_document",
+    "retry",
+    "revoke_recordings",
+    "room_for_document",
+    "submit",
+    "video_failed",
+    "video_ready",
+    "video_revoked",
+    "wait_for_recognition",
+]

@@ -1,0 +1,43 @@
+"""Documents that a candidate adds during the talk."""
+
+from app.db import db
+from app.errors import Conflict, Rejected
+from app.interviews.documents import MOST_DOCUMENTS, Accepted, accept
+from app.interviews.models import Document, Interview, Stage
+
+
+def accept_document(name: str, content: bytes) -> Accepted:
+    """Whether a file may be added, by its content: slow for large files, so outside transactions. Raises Rejected."""
+    return accept(name, content)
+
+
+def add_document(interview: Interview, kept: Accepted, *, storage_key: str) -> Document:
+    """Note a document whose bytes are durable already. Conflict outside the talk, Rejected beyond the limits."""
+    room_for_document(interview, count=len(interview.documents))
+    document = Document(
+        interview_id=interview.id, name=kept.name, content_type=kept.content_type, size=kept.size,
+        storage_key=storage_key,
+    )  # fmt: skip
+    interview.documents.append(document)
+    db.session.flush()
+    return document
+
+
+def room_for_document(interview: Interview, *, count: int) -> None:
+    """Raise unless one more document may be added right now; asked before the bytes are stored, and again after."""
+    if not (interview.script or {}).get("is_doc_upload_enabled"):
+        raise Rejected("This interview takes no documents.", field="file")
+    if interview.stage is not Stage.RUNNING:
+        raise Conflict("The interview is over; documents can no longer be changed.", details={"reason": "finished"})
+    if count >= MOST_DOCUMENTS:
+        raise Rejected(f"An interview takes at most {MOST_DOCUMENTS} documents; remove one first.", field="file")
+
+
+def remove_document(interview: Interview, document: Document) -> str:
+    """Forget a document while the talk lasts; returns the storage key, which the edge deletes after its commit."""
+    if interview.stage is not Stage.RUNNING:
+        raise Conflict("The interview is over; documents can no longer be changed.", details={"reason": "finished"})
+    interview.documents.remove(document)
+    db.session.delete(document)
+    db.session.flush()
+    return document.storage_key

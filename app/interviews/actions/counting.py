@@ -1,0 +1,22 @@
+"""Keeps the counters by which deep pages of filtered lists are found, in the transaction of the change."""
+
+import sqlalchemy as sa
+
+from app.db import db
+from app.interviews.models import Interview, InterviewStatus
+from app.interviews.queries import BUCKET
+
+_COUNTED = sa.text(
+    "INSERT INTO interview_bucket (owner_id, status, bucket, interviews) VALUES (:owner, :status, :bucket, :change) "
+    "ON CONFLICT (owner_id, status, bucket) DO UPDATE SET interviews = interview_bucket.interviews + :change"
+)
+
+
+def count(interview: Interview, changes: dict[InterviewStatus, int]) -> None:
+    """Add ``changes`` to the counters of the organization and of the team."""
+    # Always in this order, so that two transactions never wait for each other.
+    owners = ((interview.organization_id, interview.org_seq), (interview.team_id, interview.team_seq))
+    for owner_id, seq in owners:
+        for status, change in changes.items():
+            given = {"owner": owner_id, "status": status.value, "bucket": seq // BUCKET, "change": change}
+            db.session.execute(_COUNTED, given)

@@ -1,0 +1,146 @@
+"""What came of background work. Every outcome carries the token of the claim it was made under.
+
+If the claim was lost in the meantime, nothing is written and the caller drops the rest.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from app import claims, clock, queue
+from app.candidates import actions as candidates
+from app.candidates.queries import statuses_of
+from app.db import db
+from app.interviews import events
+from app.interviews.actions.counting import count
+from app.interviews.actions.revoking import no_video
+from app.interviews.data import Result
+from app.interviews.models import Interview, InterviewData, InterviewStatus, Stage, VideoStage
+from app.queue import Job
+from app.recordings import actions as recordings
+from app.recordings.media import MediaFile
+from app.webhooks import actions as webhooks
+
+MOST_FAILURES = 12
+"""After so many failures in a row that looked as if they would pass, a person has to look."""
+LOOK_AGAIN = timedelta(minutes=10)
+"""How often an interview that waits for recognition asks whether an engine has been configured."""
+INVITED, INTERVIEWED = "invited", "interviewed"
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What processing brought: the frozen result, the stored audio, and whether a video is to follow."""
+
+    result: Result
+    audio: MediaFile | None = None
+    with_video: bool = False
+
+
+def complete(interview_id: str, finished: Finished, *, token: int, app_url: str) -> bool:
+    """Publish the result, move the invited candidate on, and announce it: all of it in this transaction, or nothing.
+
+    False when the claim was lost: then someone else has done, or is doing, the same.
+    """
+    done = claims.finish(
+        Interview, interview_id, token, stage=Stage.COMPLETED, status=InterviewStatus.COMPLETED,
+        completed_at=clock.now(), due_at=clock.now(), failures=0, recoveries=0, failure=None,
+        video_stage=VideoStage.WAITING if finished.with_video else VideoStage.NONE,
+    )  # fmt: skip
+    if not done:
+        return False
+    interview = db.session.get_one(Interview, interview_id)
+    db.session.add(_data_row(interview_id, finished.result))
+    count(interview, {InterviewStatus.INCOMPLETE: -1, InterviewStatus.COMPLETED: 1})
+    if finished.audio:
+        recordings.publish(interview_id, organization_id=interview.organization_id, file=finished.audio)
+    _interviewed(interview)
+    _announce(interview, events.INTERVIEW_PROCESSED, app_url)
+    if finished.with_video:
+        queue.after_commit(Job.PROCESS_VIDEO, interview_id)
+    db.session.flush()
+    return True
+
+
+def _data_row(interview_id: str, result: Result) -> InterviewData:
+    return InterviewData(
+        interview_id=interview_id, format=result.format,
+        text=result.text.deflated, text_length=result.text.length, text_crc32=result.text.crc,
+        details=result.details.deflated, details_length=result.details.length, details_crc32=result.details.crc,
+        summary=result.summary, scores=result.scores, evidence=result.evidence,
+    )  # fmt: skip
+
+
+def _interviewed(interview: Interview) -> None:
+    candidate = interview.candidate
+    if candidate is None or candidate.status != INVITED:
+        return
+    if INTERVIEWED in statuses_of(interview.flow.organization):
+        candidates.move(candidate, INTERVIEWED, by=None)
+
+
+def _announce(interview: Interview, event_type: str, app_url: str) -> None:
+    webhooks.announce(
+        interview.flow, event_type=event_type, payload=events.payload(interview, event_type, app_url=app_url),
+        subject=interview.id, sequence=events.SEQUENCE[event_type],
+    )  # fmt: skip
+
+
+def fail(interview_id: str, *, token: int, reason: str, retryable: bool) -> bool:
+    """Processing failed: try again later if that may help, else park it for a person. ``reason`` names no person."""
+    interview = db.session.get_one(Interview, interview_id)
+    failures = interview.failures + 1
+    if retryable and failures < MOST_FAILURES:
+        return claims.finish(
+            Interview, interview_id, token, stage=Stage.SUBMITTED, failures=failures, failure=reason[:500],
+            recoveries=0, due_at=claims.moment(_pause(failures)),
+        )  # fmt: skip
+    return park(interview_id, token=token, reason=reason)
+
+
+def park(interview_id: str, *, token: int, reason: str) -> bool:
+    """Leave the interview for a person to look at; its page shows the reason and a button to try again."""
+    return claims.finish(Interview, interview_id, token, stage=Stage.PROCESSING_FAILED, failure=reason[:500])
+
+
+def wait_for_recognition(interview_id: str, *, token: int) -> bool:
+    """No engine understands the language: everything is kept, and looked at again when one may be there."""
+    again = claims.moment(LOOK_AGAIN)
+    return claims.finish(Interview, interview_id, token, stage=Stage.WAITS_FOR_RECOGNITION, due_at=again)
+
+
+def look_again_later(interview: Interview) -> None:
+    """There is still no engine for the language."""
+    interview.due_at = clock.now() + LOOK_AGAIN
+    db.session.flush()
+
+
+def video_ready(interview_id: str, file: MediaFile, *, token: int, app_url: str) -> bool:
+    """Publish the video and announce it. False when the claim was lost or the recordings were revoked meanwhile."""
+    if not claims.finish(Interview, interview_id, token, video_stage=VideoStage.READY, failures=0, failure=None):
+        return False
+    interview = db.session.get_one(Interview, interview_id)
+    if recordings.publish(interview_id, organization_id=interview.organization_id, file=file) is None:
+        no_video(interview)
+        return False
+    _announce(interview, events.VIDEO_PROCESSED, app_url)
+    return True
+
+
+def video_failed(interview_id: str, *, token: int, reason: str, retryable: bool) -> bool:
+    """As ``fail``, for the video: the result itself is out already and stays so."""
+    interview = db.session.get_one(Interview, interview_id)
+    failures = interview.failures + 1
+    again = retryable and failures < MOST_FAILURES
+    return claims.finish(
+        Interview, interview_id, token, video_stage=VideoStage.WAITING if again else VideoStage.FAILED,
+        failures=failures, failure=reason[:500], recoveries=0, due_at=claims.moment(_pause(failures)),
+    )  # fmt: skip
+
+
+def park_video(interview_id: str, *, token: int, reason: str) -> bool:
+    """As ``park``, for the video."""
+    return claims.finish(Interview, interview_id, token, video_stage=VideoStage.FAILED, failure=reason[:500])
+
+
+def _pause(failures: int) -> timedelta:
+    return timedelta(seconds=min(5 * 3 ** (failures - 1), 1800))

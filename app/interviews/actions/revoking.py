@@ -1,0 +1,46 @@
+"""The end of an interview's recordings."""
+
+import sqlalchemy as sa
+
+from app import claims
+from app.db import db
+from app.interviews import events
+from app.interviews.models import Interview, VideoStage
+from app.recordings import actions as recordings
+from app.webhooks import actions as webhooks
+
+
+def revoke_recordings(interview: Interview) -> None:
+    """End access to audio and video for good. The edge commits this first and destroys the bytes after that.
+
+    A video that is still being made will never be available, so its event is cancelled, and shown as such.
+    """
+    recordings.revoke(interview.id)
+    unmade = (VideoStage.WAITING, VideoStage.PROCESSING, VideoStage.FAILED)
+    # A new fence, so that whoever works on the video right now finds the claim gone.
+    statement = (
+        sa.update(Interview)
+        .where(Interview.id == interview.id, Interview.video_stage.in_(unmade))
+        .values(fence=Interview.fence + 1, lease_until=None)
+        .returning(Interview.id)
+        .execution_options(synchronize_session=False)
+    )
+    if db.session.execute(statement).all():
+        db.session.refresh(interview)
+        no_video(interview)
+    db.session.flush()
+
+
+def no_video(interview: Interview) -> None:
+    """There will be no video: its event is cancelled, and shown as such."""
+    interview.video_stage = VideoStage.REVOKED
+    db.session.flush()
+    webhooks.cancel(interview.id, events.VIDEO_PROCESSED)
+
+
+def video_revoked(interview_id: str, *, token: int) -> bool:
+    """The recordings were revoked before the video was made: there will be none."""
+    if not claims.finish(Interview, interview_id, token, video_stage=VideoStage.REVOKED):
+        return False
+    no_video(db.session.get_one(Interview, interview_id))
+    return True

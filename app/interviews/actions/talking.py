@@ -1,0 +1,148 @@
+"""An interview until it is handed in: booked, begun, abandoned, submitted, and asked for once more."""
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from app import clock, queue
+from app.accounts.models import Organization, Team, TeamMember
+from app.accounts.queries import member_in_team
+from app.candidates import actions as candidates
+from app.db import db
+from app.errors import Conflict, Rejected
+from app.flows.models import FlowStatus, InterviewFlow, InterviewType
+from app.flows.queries import flow_for, script_of
+from app.interviews.actions.counting import count
+from app.interviews.models import Interview, InterviewStatus, Stage, VideoStage
+from app.queue import Job
+
+
+def book(
+    organization: Organization,
+    flow_id: str,
+    *,
+    email: str | None = None,
+    first_name: str | None = None,
+    last_name: str | None = None,
+    recruiter_id: str | None = None,
+) -> Interview:
+    """Create an interview in the flow's team. With an address and type ``recruitment`` the candidate is enrolled.
+
+    Raises NotFound or Forbidden for the flow, Rejected for a flow that is not open or a recruiter of another team.
+    """
+    flow = flow_for(organization, flow_id)
+    if flow.status is not FlowStatus.OPEN:
+        words = f"This interview flow is {flow.status.value}; only open flows take interviews."
+        raise Rejected(words, field="interview_flow_id")
+    recruiter = _recruiter(flow, recruiter_id)
+    interview = Interview(
+        organization_id=flow.organization_id, team_id=flow.team_id, flow_id=flow.id, flow=flow,
+        org_seq=_next_number(Organization, flow.organization_id), team_seq=_next_number(Team, flow.team_id),
+        status=InterviewStatus.INCOMPLETE, stage=Stage.CREATED,
+        interviewee_email_address=email, interviewee_first_name=first_name, interviewee_last_name=last_name,
+        assigned_recruiter_id=recruiter.id if recruiter else None,
+    )  # fmt: skip
+    if email and flow.interview_type is InterviewType.RECRUITMENT:
+        interview.candidate = candidates.enrol(
+            flow, email=email, first_name=first_name, last_name=last_name, recruiter=recruiter
+        )
+    db.session.add(interview)
+    count(interview, {InterviewStatus.INCOMPLETE: 1})
+    db.session.flush()
+    return interview
+
+
+def hint_for(interview: Interview) -> str:
+    """Whether the interview will show on the platform, and if not, why."""
+    if interview.flow.interview_type is not InterviewType.RECRUITMENT:
+        return "This interview will not appear on the web platform: its flow is not of type recruitment."
+    if not interview.interviewee_email_address:
+        return "This interview will not appear on the web platform: it has no interviewee_email_address."
+    return "This interview appears on the web platform under the interviewee's email address."
+
+
+def _recruiter(flow: InterviewFlow, recruiter_id: str | None) -> TeamMember | None:
+    if recruiter_id is None:
+        return None
+    member = member_in_team(flow.team_id, recruiter_id)
+    if member is None:
+        words = "No member of the flow's team has this id; GET /v1/team-members lists them."
+        raise Rejected(words, field="assigned_recruiter_id")
+    return member
+
+
+def _next_number(owner: type[Organization] | type[Team], owner_id: str) -> int:
+    # The row stays locked until the commit, so numbers have no holes and become visible in order.
+    statement = (
+        sa.update(owner)
+        .where(owner.id == owner_id)
+        .values(interview_seq=owner.interview_seq + 1)
+        .returning(owner.interview_seq)
+    )
+    return int(db.session.execute(statement).scalar_one())
+
+
+def begin(
+    interview: Interview, *, email: str | None = None, first_name: str | None = None, last_name: str | None = None
+) -> Interview:
+    """The candidate has claimed the link: the script is frozen. Names that were not given at booking are kept.
+
+    An address collected here enrols nobody. An abandoned interview goes on where it was. Conflict once handed in.
+    """
+    if interview.stage not in {Stage.CREATED, Stage.RUNNING, Stage.ABANDONED}:
+        raise Conflict("This interview has been handed in already.")
+    if interview.script is None:
+        interview.script = script_of(interview.flow)
+        interview.started_at = clock.now()
+    interview.stage = Stage.RUNNING
+    interview.interviewee_email_address = interview.interviewee_email_address or email
+    interview.interviewee_first_name = interview.interviewee_first_name or first_name
+    interview.interviewee_last_name = interview.interviewee_last_name or last_name
+    db.session.flush()
+    return interview
+
+
+def submit(interview: Interview) -> bool:
+    """The talk is over and everything has arrived: ask for processing. False when that was done before."""
+    return _to_processing(interview, (Stage.RUNNING, Stage.ABANDONED), submitted_at=clock.now())
+
+
+def retry(interview: Interview) -> bool:
+    """A person asks to try again what failed, waits, or was abandoned. False when there is nothing to try."""
+    if interview.stage is Stage.COMPLETED and interview.video_stage is VideoStage.FAILED:
+        interview.video_stage = VideoStage.WAITING
+        interview.failures, interview.recoveries, interview.failure, interview.due_at = 0, 0, None, clock.now()
+        db.session.flush()
+        queue.after_commit(Job.PROCESS_VIDEO, interview.id)
+        return True
+    return _to_processing(interview, (Stage.PROCESSING_FAILED, Stage.WAITS_FOR_RECOGNITION, Stage.ABANDONED))
+
+
+def _to_processing(interview: Interview, stages: tuple[Stage, ...], **values: Any) -> bool:
+    fresh = {"stage": Stage.SUBMITTED, "due_at": clock.now(), "failures": 0, "failure": None, "recoveries": 0, **values}
+    statement = (
+        sa.update(Interview)
+        .where(Interview.id == interview.id, Interview.stage.in_(stages))
+        .values(fresh)
+        .returning(Interview.id)
+        .execution_options(synchronize_session=False)
+    )
+    changed = len(db.session.execute(statement).all()) == 1
+    db.session.refresh(interview)
+    if changed:
+        queue.after_commit(Job.PROCESS_INTERVIEW, interview.id)
+    return changed
+
+
+def abandon(interview: Interview) -> bool:
+    """Nobody has come back: what was recorded stays, and a recruiter may still have it processed. False when over."""
+    statement = (
+        sa.update(Interview)
+        .where(Interview.id == interview.id, Interview.stage == Stage.RUNNING)
+        .values(stage=Stage.ABANDONED)
+        .returning(Interview.id)
+        .execution_options(synchronize_session=False)
+    )
+    changed = len(db.session.execute(statement).all()) == 1
+    db.session.refresh(interview)
+    return changed
