@@ -57,9 +57,9 @@ SHORT_JOBS = frozenset({"webhooks", "speech"})
 
 
 class Bell(Protocol):
-    """What wakes a worker."""
+    """What wakes a worker. ``ring`` says whether one was woken, or will be."""
 
-    def ring(self, job: Job, ids: tuple[str, ...]) -> None: ...
+    def ring(self, job: Job, ids: tuple[str, ...]) -> bool: ...
 
     def answered(self, job: Job) -> None: ...
 
@@ -70,8 +70,9 @@ class SilentBell:
     def __init__(self) -> None:
         self.rung: list[tuple[Job, tuple[str, ...]]] = []
 
-    def ring(self, job: Job, ids: tuple[str, ...]) -> None:
+    def ring(self, job: Job, ids: tuple[str, ...]) -> bool:
         self.rung.append((job, ids))
+        return False
 
     def answered(self, job: Job) -> None:
         """Nothing to take down."""
@@ -83,17 +84,19 @@ class RedisBell:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
 
-    def ring(self, job: Job, ids: tuple[str, ...]) -> None:
+    def ring(self, job: Job, ids: tuple[str, ...]) -> bool:
         work = job.value
         try:
             if work.at_most_one_waits and not self._redis.set(_waits(job), "1", nx=True, ex=30):
-                return
+                return True
             queue = Queue(work.queue, connection=self._redis, serializer=JSONSerializer)
             queue.enqueue_call(
                 work.path, args=ids, timeout=work.seconds, result_ttl=0, failure_ttl=3600, retry=Retry(max=2, interval=[5, 30])
             )  # fmt: skip
         except RedisError as error:
             log.warning("bell not rung for %s: %s", work.path, type(error).__name__)
+            return False
+        return True
 
     def answered(self, job: Job) -> None:
         """A job of which only one may wait calls this first, so that what is rung from now on waits again."""
@@ -123,10 +126,10 @@ def answered(job: Job) -> None:
     bell.answered(job)
 
 
-def ring_now(job: Job, *ids: str) -> None:
-    """Ring at once: for the sweep, which changes nothing."""
+def ring_now(job: Job, *ids: str) -> bool:
+    """Ring at once: for the sweep and the tick, which change nothing. False when nobody could hear it."""
     bell: Bell = current_app.extensions["parley.bell"]
-    bell.ring(job, ids)
+    return bell.ring(job, ids)
 
 
 @event.listens_for(Session, "after_commit")
