@@ -1,0 +1,133 @@
+"""Sends events again, on an administrator's word. Order is never broken: out of turn goes only what arrived before."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+
+from app import queue
+from app.accounts import actions as accounts
+from app.accounts.models import Role, TeamMember
+from app.db import db
+from app.errors import Conflict, Forbidden, Rejected
+from app.flows.models import InterviewFlow
+from app.queue import Job
+from app.webhooks import queries
+from app.webhooks.actions.results import release
+from app.webhooks.models import Delivery, DeliveryState, Ending, EventType, Hold
+
+REACH = timedelta(days=30)
+MOST_AT_ONCE = 10_000
+FINAL = (DeliveryState.DELIVERED, DeliveryState.EXHAUSTED)
+
+
+def resend(delivery: Delivery, *, by: TeamMember) -> None:
+    """Send one event again, with the same bytes and id. A pending one only becomes due now. Audited.
+
+    Raises Forbidden for all but administrators, and Conflict with the way out where it cannot be sent.
+    """
+    _only_admins(by)
+    now = queries.present()
+    _refuse(delivery, now)
+    if delivery.state is DeliveryState.PENDING:
+        _change(delivery.id, DeliveryState.PENDING, due_at=now)
+    else:
+        _again([delivery], now)
+    accounts.write_audit(
+        by.organization, action="webhook.resent", subject=delivery.id, by=by, details={"event_id": delivery.event_id}
+    )
+    queue.after_commit(Job.DRAIN_WEBHOOKS)
+
+
+def resend_range(
+    flow: InterviewFlow, *, since: datetime, until: datetime | None = None, failed_only: bool, by: TeamMember
+) -> int:
+    """Send again what reached its final state in the range (only what failed, if so asked). Returns how many. Audited.
+
+    Raises Rejected(field="since") for more than 30 days back or more than 10,000 events, Conflict for a disabled
+    endpoint.
+    """
+    _only_admins(by)
+    now = queries.present()
+    if since < now - REACH:
+        raise Rejected("Events can be sent again for 30 days; choose a later start.", field="since")
+    endpoint = queries.endpoint_of(flow)
+    if endpoint is not None and endpoint.disabled_at is not None:
+        raise Conflict("The webhook endpoint is disabled; enable it first.")
+    states = FINAL[1:] if failed_only else FINAL
+    chosen = sa.select(Delivery).where(
+        Delivery.flow_id == flow.id, Delivery.state.in_(states), Delivery.body.is_not(None),
+        Delivery.finished_at >= since, Delivery.finished_at <= (until or now),
+    )  # fmt: skip
+    rows = db.session.scalars(chosen.order_by(Delivery.sequence).limit(MOST_AT_ONCE + 1)).all()
+    if len(rows) > MOST_AT_ONCE:
+        raise Rejected("More than 10,000 events lie in this range; choose a shorter one.", field="since")
+    _again(rows, now)
+    details = {"since": since.isoformat(), "until": until and until.isoformat(), "events": len(rows)}
+    accounts.write_audit(by.organization, action="webhook.range_resent", subject=flow.id, by=by, details=details)
+    queue.after_commit(Job.DRAIN_WEBHOOKS)
+    return len(rows)
+
+
+def dismiss(delivery: Delivery, *, by: TeamMember) -> None:
+    """Give an exhausted status event up, so that the later ones of its candidate go out. Audited."""
+    _only_admins(by)
+    is_status = delivery.event_type is EventType.CANDIDATE_STATUS_UPDATED
+    if not is_status or delivery.state is not DeliveryState.EXHAUSTED:
+        raise Conflict("Only a status event whose attempts are used up can be dismissed.")
+    now = queries.present()
+    _change(
+        delivery.id, DeliveryState.EXHAUSTED, state=DeliveryState.CANCELLED, ending=Ending.DISMISSED, changed_at=now
+    )
+    release([delivery.subject], now)
+    db.session.expire_all()
+    accounts.write_audit(
+        by.organization, action="webhook.dismissed", subject=delivery.id, by=by, details={"event_id": delivery.event_id}
+    )
+    queue.after_commit(Job.DRAIN_WEBHOOKS)
+
+
+def _refuse(delivery: Delivery, now: datetime) -> None:
+    closed = delivery.endpoint.disabled_at is not None
+    too_late = delivery.finished_at is not None and delivery.finished_at < now - REACH
+    reasons = {
+        "The webhook endpoint is disabled; enable it first.": closed,
+        "A cancelled event cannot be sent.": delivery.state is DeliveryState.CANCELLED,
+        "This event is being sent at this moment.": delivery.state is DeliveryState.SENDING,
+        "This event waits for an earlier one; send that one again.": delivery.state is DeliveryState.HELD,
+        "Events can be sent again for 30 days after they ended.": too_late or delivery.body is None,
+    }
+    for reason, holds in reasons.items():
+        if holds:
+            raise Conflict(reason)
+
+
+def _again(rows: Sequence[Delivery], now: datetime) -> None:
+    """A new round of attempts; one that never arrived and has an undelivered predecessor waits for it."""
+    ids = [row.id for row in rows]
+    for start in range(0, len(ids), 1000):
+        some = sa.update(Delivery).where(Delivery.id.in_(ids[start : start + 1000]), Delivery.state.in_(FINAL))
+        fresh = {"attempts": 0, "due_at": now, "changed_at": now, "finished_at": None, "ending": None}
+        waits = sa.and_(Delivery.delivered_at.is_(None), queries.blocked())
+        options = {"synchronize_session": False}
+        db.session.execute(
+            some.where(waits).values(state=DeliveryState.HELD, hold=Hold.ORDER, **fresh), execution_options=options
+        )
+        db.session.execute(
+            some.where(sa.not_(waits)).values(state=DeliveryState.PENDING, hold=None, **fresh),
+            execution_options=options,
+        )
+    db.session.expire_all()
+
+
+def _change(delivery_id: str, expected: DeliveryState, **values: object) -> None:
+    statement = sa.update(Delivery).where(Delivery.id == delivery_id, Delivery.state == expected).values(**values)
+    changed = db.session.execute(statement.returning(Delivery.id)).all()
+    if len(changed) != 1:
+        raise Conflict("This event has just changed; look again.")
+    db.session.expire_all()
+
+
+def _only_admins(member: TeamMember) -> None:
+    if member.role is not Role.ADMIN:
+        raise Forbidden("Only administrators can send webhooks again.")

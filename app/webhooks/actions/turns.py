@@ -1,0 +1,146 @@
+"""Takes what is due: endpoint first, then its oldest event, under leases and fencing tokens, many at once."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import load_only
+
+from app import vault
+from app.db import db
+from app.flows import queries as flow_queries
+from app.flows.models import InterviewFlow
+from app.webhooks import queries, schedule
+from app.webhooks.actions import outbox
+from app.webhooks.delivery import Letter
+from app.webhooks.models import Delivery, DeliveryState, Endpoint, Turnstile
+
+LEASE = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One claimed delivery with the tokens of its two claims."""
+
+    delivery_id: str
+    fence: int
+    endpoint_id: str
+    endpoint_fence: int
+    flow_id: str
+    subject: str
+    attempts: int
+    letter: Letter
+
+
+def take(slots: int) -> list[Turn]:
+    """Claim up to ``slots`` deliveries, one per endpoint and at most 8 in flight per organization. Commit, then send.
+
+    Leases that have run out are found here, at every call: their deliveries are due again.
+    """
+    # One at a time, so that two workers never count the same free places; SQLite has one writer anyway.
+    db.session.execute(sa.update(Turnstile).values(turns=Turnstile.turns + 1))
+    now = queries.present()
+    _recover(now)
+    chosen = schedule.fair(queries.ready(now), busy=queries.busy(now), slots=slots)
+    if not chosen:
+        return []
+    endpoints = _claim_endpoints(chosen, now)
+    rows = _claim_deliveries(list(endpoints), now)
+    db.session.expire_all()
+    return _with_letters(rows, endpoints)
+
+
+def _recover(now: datetime) -> None:
+    db.session.execute(
+        sa.update(Delivery)
+        .where(Delivery.id.in_(queries.abandoned(now)))
+        .values(
+            state=DeliveryState.PENDING, lease_until=None, due_at=now, changed_at=now,
+            recoveries=Delivery.recoveries + 1,
+        )
+        .execution_options(synchronize_session=False)
+    )  # fmt: skip
+
+
+def _claim_endpoints(chosen: list[str], now: datetime) -> dict[str, tuple[int, str]]:
+    statement = (
+        sa.update(Endpoint)
+        .where(Endpoint.id.in_(chosen), sa.or_(Endpoint.lease_until.is_(None), Endpoint.lease_until < now))
+        .values(lease_until=now + LEASE, fence=Endpoint.fence + 1)
+        .returning(Endpoint.id, Endpoint.fence, Endpoint.url)
+        .execution_options(synchronize_session=False)
+    )
+    return {row.id: (row.fence, row.url) for row in db.session.execute(statement)}
+
+
+def _claim_deliveries(endpoint_ids: list[str], now: datetime) -> list[Any]:
+    oldest = (
+        sa.select(Delivery.id)
+        .where(Delivery.endpoint_id == Endpoint.id, Delivery.state == DeliveryState.PENDING, Delivery.due_at <= now)
+        .order_by(Delivery.due_at, Delivery.sequence, Delivery.id)
+        .limit(1)
+        .correlate(Endpoint)
+        .scalar_subquery()
+    )
+    statement = (
+        sa.update(Delivery)
+        .where(Delivery.id.in_(sa.select(oldest).where(Endpoint.id.in_(endpoint_ids))))
+        .where(Delivery.state == DeliveryState.PENDING)
+        .values(state=DeliveryState.SENDING, lease_until=now + LEASE, fence=Delivery.fence + 1)
+        .returning(
+            Delivery.id, Delivery.fence, Delivery.endpoint_id, Delivery.flow_id, Delivery.subject, Delivery.attempts,
+            Delivery.event_id, Delivery.body,
+        )
+        .execution_options(synchronize_session=False)
+    )  # fmt: skip
+    return list(db.session.execute(statement))
+
+
+def _with_letters(rows: list[Any], endpoints: dict[str, tuple[int, str]]) -> list[Turn]:
+    flows = _flows({row.flow_id for row in rows})
+    turns, astray = [], []
+    for row in rows:
+        fence, url = endpoints.pop(row.endpoint_id)
+        flow = flows[row.flow_id]
+        if flow.webhook_url != url:
+            astray.append((row, fence))
+            continue
+        turns.append(Turn(
+            row.id, row.fence, row.endpoint_id, fence, row.flow_id, row.subject, row.attempts, _letter(flow, row)
+        ))  # fmt: skip
+    _give_back(astray, endpoints, flows)
+    return turns
+
+
+def _letter(flow: InterviewFlow, row: Any) -> Letter:
+    url = flow.webhook_url or ""
+    try:
+        return Letter(url, flow_queries.secret_of(flow), row.event_id, row.body)
+    except vault.SealBroken:
+        # Never sent unsigned: it fails visibly, and heals when the secret is saved anew or the key comes back.
+        return Letter(url, None, row.event_id, row.body, obstacle="the secret cannot be opened: save it anew")
+
+
+def _flows(ids: set[str]) -> dict[str, InterviewFlow]:
+    statement = sa.select(InterviewFlow).where(InterviewFlow.id.in_(ids))
+    wanted = load_only(InterviewFlow.organization_id, InterviewFlow.webhook_url, InterviewFlow.webhook_secret_sealed)
+    return {flow.id: flow for flow in db.session.scalars(statement.options(wanted))}
+
+
+def _give_back(
+    astray: list[tuple[Any, int]], unused: dict[str, tuple[int, str]], flows: dict[str, InterviewFlow]
+) -> None:
+    """Undo claims of deliveries whose flow has another address by now, and of endpoints that have nothing due."""
+    for row, _fence in astray:
+        db.session.execute(
+            sa.update(Delivery)
+            .where(Delivery.id == row.id, Delivery.fence == row.fence)
+            .values(state=DeliveryState.PENDING, lease_until=None)
+        )
+        if flows[row.flow_id].webhook_url:
+            outbox.route(flows[row.flow_id])
+    free = [row.endpoint_id for row, _fence in astray] + list(unused)
+    if free:
+        db.session.execute(sa.update(Endpoint).where(Endpoint.id.in_(free)).values(lease_until=None))
+        db.session.expire_all()

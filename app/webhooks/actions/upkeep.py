@@ -1,0 +1,108 @@
+"""What time and changed flows do to waiting events; runs when a drain begins, and with the sweep."""
+
+from datetime import timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import aliased
+
+from app.db import db
+from app.webhooks import queries
+from app.webhooks.actions import endpoints, outbox, results
+from app.webhooks.models import Attempt, Delivery, DeliveryState, Ending, Endpoint, Hold
+
+HELD_AT_MOST = timedelta(days=30)
+ATTEMPTS_KEPT = timedelta(days=30)
+PAYLOADS_KEPT = timedelta(days=90)
+AT_ONCE = 1_000
+
+
+def tidy() -> None:
+    """Lead events to the addresses their flows have now, let go what need not wait, and give due warnings."""
+    now = queries.present()
+    for flow in db.session.scalars(queries.misrouted()).all():
+        outbox.route(flow)
+    _move(queries.without_address(), state=DeliveryState.HELD, hold=Hold.NO_URL, changed_at=now)
+    _move(queries.with_address_again(), state=DeliveryState.PENDING, hold=None, due_at=now, changed_at=now)
+    _waiting_for_nothing()
+    _agree_with_endpoints()
+    for endpoint in db.session.scalars(queries.to_warn(now)).all():
+        endpoint.warned_at = now
+        results.notice(endpoint, "webhook.warned", failing_since=str(endpoint.failing_since))
+
+
+def prune() -> int:
+    """Forget attempts after 30 days and payloads 90 days after the end; give up what was held for 30 days.
+
+    At most 1,000 rows of each kind per call. Returns how many rows changed.
+    """
+    now = queries.present()
+    old = queries.attempts_before(now - ATTEMPTS_KEPT).limit(AT_ONCE)
+    gone = db.session.execute(sa.delete(Attempt).where(Attempt.id.in_(old)).returning(Attempt.id)).all()
+    final = [DeliveryState.DELIVERED, DeliveryState.EXHAUSTED, DeliveryState.CANCELLED]
+    ended = sa.select(Delivery.id).where(
+        Delivery.finished_at < now - PAYLOADS_KEPT, Delivery.body.is_not(None), Delivery.state.in_(final)
+    )
+    emptied = _move(ended.limit(AT_ONCE), body=None)
+    long_held = sa.select(Delivery.id).where(
+        Delivery.state == DeliveryState.HELD, Delivery.hold.in_([Hold.DISABLED, Hold.NO_URL]),
+        Delivery.changed_at < now - HELD_AT_MOST,
+    )  # fmt: skip
+    given_up = _move(
+        long_held.limit(AT_ONCE), state=DeliveryState.EXHAUSTED, hold=None, ending=Ending.HELD_TOO_LONG,
+        changed_at=now, finished_at=now,
+    )  # fmt: skip
+    return len(gone) + emptied + given_up + _cancel_orphans()
+
+
+def _cancel_orphans() -> int:
+    """An event whose predecessor can never be sent any more, because its payload is gone, can never be sent either."""
+    now = queries.present()
+    first = aliased(Delivery)
+    orphans = (
+        sa.select(Delivery.id)
+        .join(first, sa.and_(first.subject == Delivery.subject, first.sequence < Delivery.sequence))
+        .where(
+            Delivery.state == DeliveryState.HELD, first.state == DeliveryState.EXHAUSTED, first.body.is_(None),
+            first.delivered_at.is_(None),
+        )
+    )  # fmt: skip
+    return _move(
+        orphans,
+        state=DeliveryState.CANCELLED,
+        hold=None,
+        ending=Ending.PAYLOAD_DELETED,
+        changed_at=now,
+        finished_at=now,
+    )
+
+
+def _waiting_for_nothing() -> None:
+    held = sa.select(Delivery.subject).where(
+        Delivery.state == DeliveryState.HELD, Delivery.hold == Hold.ORDER, ~queries.blocked()
+    )
+    subjects = list(db.session.scalars(held.limit(AT_ONCE)))
+    if subjects:
+        results.release(subjects, queries.present())
+
+
+def _agree_with_endpoints() -> None:
+    """An event announced at the very moment its endpoint was disabled or enabled may have missed that."""
+    now = queries.present()
+    enabled = sa.select(Endpoint).join(Delivery).where(
+        Endpoint.disabled_at.is_(None), Delivery.state == DeliveryState.HELD, Delivery.hold == Hold.DISABLED
+    )  # fmt: skip
+    for endpoint in db.session.scalars(enabled.distinct()).all():
+        endpoints.let_go(endpoint, now)
+    disabled = sa.select(Endpoint.id).join(Delivery).where(
+        Endpoint.disabled_at.is_not(None), Delivery.state == DeliveryState.PENDING
+    )  # fmt: skip
+    for endpoint_id in db.session.scalars(disabled.distinct()).all():
+        endpoints.hold_all(endpoint_id, now)
+
+
+def _move(chosen: sa.Select[Any], **values: object) -> int:
+    statement = sa.update(Delivery).where(Delivery.id.in_(chosen)).values(**values).returning(Delivery.id)
+    moved = len(db.session.execute(statement.execution_options(synchronize_session=False)).all())
+    db.session.expire_all()
+    return moved

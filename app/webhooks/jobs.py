@@ -1,0 +1,151 @@
+"""Sends what is due, many at once, until nothing is: the RQ job ``drain``, and the tick that does without Redis.
+
+Sends run as tasks of one event loop; the database is spoken to from one thread beside it, in short transactions: a
+step writes the outcomes that have come in and claims what is due next, in one commit. No transaction is open while
+anything is being sent.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TypeVar
+
+from flask import Flask, current_app
+from sqlalchemy.exc import OperationalError
+
+from app import gateways, queue
+from app.db import db, reading
+from app.outbound import Outbound
+from app.queue import Job
+from app.webhooks import actions, delivery, queries
+from app.webhooks.actions import Turn
+from app.webhooks.actions.results import Result
+
+log = logging.getLogger(__name__)
+
+IN_FLIGHT = 500
+"""Sends of one process at the same time."""
+SLICE_SECONDS = 30.0
+"""A drain leaves after this time and has itself rung again, so that a worker can be stopped between two."""
+POLL_SECONDS = 0.2
+"""While sends are under way, new events are looked for this often."""
+TRIES = 5
+
+Found = TypeVar("Found")
+
+
+def drain(seconds: float = SLICE_SECONDS) -> int:
+    """Claim and send what is due until nothing is, or for ``seconds``. Returns how many attempts were made.
+
+    Any number may run at once, in any process: claims decide who sends what.
+    """
+    queue.answered(Job.DRAIN_WEBHOOKS)
+    application: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - for the thread
+    return asyncio.run(_Drain(application, gateways.current().http, seconds=seconds).run())
+
+
+def tick() -> None:
+    """Look in the database for what is due and ring the bell; drain here and now when nobody hears it.
+
+    Called by every worker's own clock, so that a lost wake-up or a dead Redis costs seconds and no event.
+    """
+    with reading():
+        due = queries.overdue()
+        db.session.rollback()
+    if due and not queue.ring_now(Job.DRAIN_WEBHOOKS):
+        drain(seconds=SLICE_SECONDS / 6)
+
+
+class _Drain:
+    """One run: tasks that send, outcomes that wait to be written, and the thread that talks to the database."""
+
+    def __init__(self, application: Flask, http: Outbound, *, seconds: float) -> None:
+        self._application = application
+        self._http = http
+        self._leave_at = time.monotonic() + seconds
+        self._sending: set[asyncio.Task[None]] = set()
+        self._outcomes: list[Result] = []
+        self._news = asyncio.Event()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="drain")
+
+    async def run(self) -> int:
+        try:
+            await self._database(_tidy)
+            attempts = await self._send_all()
+        finally:
+            for task in self._sending:
+                task.cancel()
+            self._thread.shutdown()
+        return attempts
+
+    async def _send_all(self) -> int:
+        attempts = 0
+        while True:
+            outcomes, self._outcomes = self._outcomes, []
+            slots = IN_FLIGHT - len(self._sending) if time.monotonic() < self._leave_at else 0
+            turns = await self._database(lambda: _step(outcomes, slots))  # noqa: B023 - awaited in this round
+            attempts += len(turns)
+            for turn in turns:
+                task = asyncio.create_task(self._send(turn))
+                self._sending.add(task)
+                task.add_done_callback(self._sending.discard)
+            if not self._sending and not self._outcomes and not turns:
+                break
+            self._news.clear()
+            if not self._outcomes:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._news.wait(), POLL_SECONDS)
+        if time.monotonic() >= self._leave_at:
+            await self._database(_ring_if_due)
+        return attempts
+
+    async def _send(self, turn: Turn) -> None:
+        outcome = await delivery.attempt(turn.letter, http=self._http)
+        self._outcomes.append((turn, outcome))
+        self._news.set()
+
+    async def _database(self, work: Callable[[], Found]) -> Found:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._in_context, work)
+
+    def _in_context(self, work: Callable[[], Found]) -> Found:
+        for tried in range(TRIES):
+            try:
+                with self._application.app_context():
+                    return work()
+            except OperationalError as error:
+                # Locked for long, a deadlock, or a database that restarts: the claims still hold for a while.
+                log.warning("webhooks: the database did not answer: %s", type(error.orig).__name__)
+                time.sleep(0.2 * 2**tried)
+        with self._application.app_context():
+            return work()
+
+
+def _tidy() -> None:
+    actions.tidy()
+    db.session.commit()
+
+
+def _step(outcomes: list[Result], slots: int) -> list[Turn]:
+    """Write outcomes and claim what is due, in one transaction; none that writes is begun without need."""
+    if not outcomes and not _is_due():
+        return []
+    if outcomes:
+        actions.record(outcomes)
+    turns = actions.take(slots) if slots > 0 else []
+    db.session.commit()
+    return turns
+
+
+def _is_due() -> bool:
+    with reading():
+        due = queries.sendable(queries.present())
+        db.session.rollback()
+    return due
+
+
+def _ring_if_due() -> None:
+    if _is_due():
+        queue.ring_now(Job.DRAIN_WEBHOOKS)
