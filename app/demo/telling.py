@@ -11,7 +11,9 @@ def show(data: dict[str, Any]) -> None:
         start = f"{segment['words'][0]['start']:7.2f}" if segment["words"] else "      -"
         print(f"  {start}  {segment['role']:5}  {segment['content']}")
     print("\nWord times of the first answer")
-    answer = next((s for s in data["transcript_with_timestamp"] if s["role"] == "user" and s["words"]), {"words": []})
+    answer: dict[str, Any] = next(
+        (s for s in data["transcript_with_timestamp"] if s["role"] == "user" and s["words"]), {"words": []}
+    )
     print("  " + "  ".join(f"{w['word']} {w['start']:.2f}-{w['end']:.2f}" for w in answer["words"][:8]) + " ...")
     print("\nMapping")
     for item in data["questions_to_transcript_mapping"]:
