@@ -77,6 +77,14 @@ class Workshop:
         spoken = [self._spoken(segment, first, last) for first, last in spans]
         return video.place(self._run(segment), spoken) if spoken else []
 
+    def quick_audio(self) -> MediaFile | None:
+        """The sound as it was coded, in one seekable file, within a second or two; None when the runs do not fit.
+
+        To be published with the result, and replaced by what ``finish`` makes: not every player takes Opus.
+        """
+        copied = video.copy_sound(self._all(), directory=Path(self._room.name))
+        return self._kept(copied.audio, Media.AUDIO, copied.duration)
+
     def finish(self, *, want_audio: bool = True, want_video: bool = False) -> Finished:
         """Join the runs, and store what is to be published."""
         made = video.assemble(

@@ -47,7 +47,9 @@ def _obey(order: dict[str, Any]) -> dict[str, Any]:
     from app.recordings.video import joining, listening  # libraries are loaded under the limits
     from app.recordings.video.tracks import Undecodable
 
-    work = {"measure": joining.measure, "assemble": joining.assemble, "place": listening.place}[order["work"]]
+    work = {"measure": joining.measure, "assemble": joining.assemble, "copy": joining.copy, "place": listening.place}[
+        order["work"]
+    ]
     try:
         return work(order)
     except Undecodable as error:

@@ -2,6 +2,7 @@
 
 import itertools
 from contextlib import ExitStack
+from fractions import Fraction
 from typing import Any
 
 import av
@@ -10,6 +11,8 @@ from app.recordings.video import picture, sound
 from app.recordings.video.tracks import Span, Tracks, Undecodable, opened, span_of
 
 Order = dict[str, Any]
+_INDEX_FIRST = {"movflags": "+faststart"}
+
 Picture = picture.Copied | picture.Encoded
 
 
@@ -33,6 +36,37 @@ def assemble(order: Order) -> dict[str, Any]:
     return {"runs": placed, "duration": duration, "audio": order["audio"] is not None, "video": with_picture}
 
 
+def copy(order: Order) -> dict[str, Any]:
+    """Copy the coded sound of all runs into one indexed file, decoding nothing; says no when their codecs differ."""
+    spans = _spans(order)
+    placed = _placed(order, spans)
+    sounds = {span.sound for span in spans if span.sound is not None}
+    copied = len(sounds) == 1 and next(iter(sounds))[0] in {"opus", "aac"}
+    if copied:
+        with (
+            av.open(order["audio"], "w", format="mp4", options=_INDEX_FIRST) as container,
+            ExitStack() as stack,
+        ):
+            _copy_sound(order, container, spans, stack)
+    return {"runs": placed, "duration": placed[-1]["offset"] + placed[-1]["duration"], "audio": copied}
+
+
+def _copy_sound(order: Order, container: Any, spans: list[Span], stack: ExitStack) -> None:
+    stream, last, offset = None, -1, 0.0
+    for run, span in zip(order["runs"], spans, strict=True):
+        tracks = stack.enter_context(opened(run, limits=order["limits"])) if span.sound is not None else None
+        if tracks is not None:
+            tracks.origin = span.origin
+            stream = stream or container.add_stream_from_template(tracks.audio)
+            for packet, time in tracks.packets():
+                ticks = round((offset + time) * sound.RATE)
+                if packet.stream.type == "audio" and ticks > last:
+                    packet.stream, packet.time_base, packet.duration = stream, Fraction(1, sound.RATE), 0
+                    packet.pts = packet.dts = last = ticks
+                    container.mux(packet)
+        offset += span.duration
+
+
 def _spans(order: Order) -> list[Span]:
     spans = [span_of(run, limits=order["limits"]) for run in order["runs"]]
     if sum(span.duration for span in spans) > order["limits"]["timeline_seconds"]:
@@ -50,7 +84,7 @@ def _placed(order: Order, spans: list[Span]) -> list[dict[str, Any]]:
 
 def _write(order: Order, target: str, spans: list[Span], *, with_picture: bool) -> None:
     kind = "mp4" if with_picture else "ipod"
-    with av.open(target, "w", format=kind, options={"movflags": "+faststart"}) as container, ExitStack() as templates:
+    with av.open(target, "w", format=kind, options=_INDEX_FIRST) as container, ExitStack() as templates:
         screen = _screen(order, container, spans, templates) if with_picture else None
         voice = sound.Voice(container)
         offset = 0.0

@@ -84,17 +84,18 @@ def opened(run: dict[str, Any], *, limits: dict[str, Any]) -> Iterator[Tracks | 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What a first reading told: when the run begins and how long it is, in seconds, and how its picture is coded."""
+    """What a first reading told: when the run begins and how long it is, in seconds, and how its tracks are coded."""
 
     origin: float
     duration: float
     picture: tuple[str, int, int, bytes] | None
+    sound: tuple[str, int, int] | None = None
 
 
 def span_of(run: dict[str, Any], *, limits: dict[str, Any]) -> Span:
     """Read the run once without decoding. A run of which nothing can be played has the duration 0."""
     first = last = None
-    picture = None
+    picture = coded = None
     with opened(run, limits=limits) as tracks:
         if tracks is None:
             return Span(0.0, 0.0, None)
@@ -105,10 +106,12 @@ def span_of(run: dict[str, Any], *, limits: dict[str, Any]) -> Span:
         if tracks.video is not None:
             context = tracks.video.codec_context
             picture = (context.name, context.width, context.height, bytes(context.extradata or b""))
+        if tracks.audio is not None:
+            coded = (tracks.audio.codec_context.name, tracks.audio.rate or 0, tracks.audio.channels or 0)
     if first is None or last is None:
         return Span(0.0, 0.0, None)
     origin = first if first > _LATE_START else 0.0
     duration = last - origin
     if not 0 <= duration <= limits["timeline_seconds"]:
         raise Undecodable("the recording claims to be longer than recordings may be")
-    return Span(origin, duration, picture)
+    return Span(origin, duration, picture, coded)
