@@ -12,7 +12,7 @@ import sys
 import threading
 import uuid
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,11 +81,7 @@ def discard(keys: list[str], *, storage: Storage) -> None:
 
 
 def _keep_logo(url: str, http: Outbound, storage: Storage, *, stored: list[str]) -> str:
-    with TemporaryFile() as file:
-        try:
-            http.fetch(url, file, limits=LOGO_LIMITS)
-        except Unreachable as failure:
-            raise _unusable_logo(failure.message) from failure
+    with _fetched(url, http, LOGO_LIMITS, unusable=_unusable_logo) as file:
         image, ending = read_logo(file)
     key = f"flow-media/{uuid.uuid4()}.{ending}"
     stored.append(key)
@@ -97,11 +93,7 @@ def _keep_video(url: str, http: Outbound, storage: Storage, *, stored: list[str]
     if not _places.acquire(timeout=PLACE_SECONDS):
         raise GatewayError("Too many intro videos are being fetched at this moment.", retryable=True)
     try:
-        with TemporaryFile() as file:
-            try:
-                http.fetch(url, file, limits=VIDEO_LIMITS)
-            except Unreachable as failure:
-                raise _unusable_video(failure.message) from failure
+        with _fetched(url, http, VIDEO_LIMITS, unusable=_unusable_video) as file:
             content_type = video_type(file)
             key = f"flow-media/{uuid.uuid4()}.{_ENDINGS[content_type]}"
             stored.append(key)
@@ -110,6 +102,22 @@ def _keep_video(url: str, http: Outbound, storage: Storage, *, stored: list[str]
     finally:
         _places.release()
     return key, content_type
+
+
+@contextmanager
+def _fetched(
+    url: str, http: Outbound, limits: FetchLimits, *, unusable: Callable[[str], Rejected]
+) -> Iterator[BinaryIO]:
+    """The file at ``url`` in a temporary file without a name: it is gone with the block, whatever happens."""
+    with TemporaryFile() as file:
+        try:
+            http.fetch(url, file, limits=limits)
+            file.flush()
+        except Unreachable as failure:
+            raise unusable(failure.message) from failure
+        except OSError as failure:
+            raise GatewayError("There is no room for the file on this server.", retryable=True) from failure
+        yield file
 
 
 def read_logo(file: BinaryIO) -> tuple[bytes, str]:
