@@ -100,6 +100,12 @@ def organization_named(id_or_name: str) -> Organization:
     return named[0]
 
 
+def only_organization() -> Organization | None:
+    """The organization of an installation that has just one."""
+    found = db.session.scalars(sa.select(Organization).limit(2)).all()
+    return found[0] if len(found) == 1 else None
+
+
 def has_organization() -> bool:
     """Whether anyone has set this installation up."""
     return db.session.scalar(sa.select(Organization.id).limit(1)) is not None

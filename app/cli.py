@@ -1,0 +1,114 @@
+"""The ``parley`` command: starts everything, looks after accounts, checks, shows."""
+
+import json
+import logging
+import sys
+
+import click
+
+from app import cli_accounts, cli_check, migrate, queue
+from app.accounts import queries
+from app.accounts.access import setup_address
+from app.cli_console import Failed, configure_logging, database, settings
+from app.settings import Settings
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="parley", message="%(version)s")
+def parley() -> None:
+    """Voice interviews on your own machines. Settings come from the environment; see .env.example."""
+
+
+@parley.command()
+def up() -> None:
+    """Run everything on this host: migrations, Redis, web server and workers. Ctrl-C stops it."""
+    from app.embedded import NoServer
+    from app.processes import run_up
+    from app.processes.web import PortTaken
+
+    known = settings()
+    configure_logging(known)
+    try:
+        run_up(known, migrate=migrate.upgrade, set_up_address=set_up_address, say=_say)
+    except (PortTaken, NoServer) as error:
+        raise Failed(str(error)) from None
+
+
+def _say(words: str) -> None:
+    click.echo(words)
+    sys.stdout.flush()
+
+
+def set_up_address(known: Settings) -> str | None:
+    """The one-time address of the first set-up, None once an organization exists."""
+    with database(known):
+        return None if queries.has_organization() else setup_address(known)
+
+
+@parley.command()
+def web() -> None:
+    """Run the web server."""
+    from app.processes import run_web
+    from app.processes.web import PortTaken
+
+    known = settings()
+    configure_logging(known)
+    try:
+        run_web(known)
+    except PortTaken as error:
+        raise Failed(str(error)) from None
+
+
+@parley.command()
+def worker() -> None:
+    """Run the background jobs."""
+    from app.embedded import NoServer
+    from app.processes import run_worker
+
+    known = settings()
+    configure_logging(known)
+    try:
+        run_worker(known)
+    except NoServer as error:
+        raise Failed(str(error)) from None
+
+
+@parley.command("migrate")
+def migrate_command() -> None:
+    """Bring the database to the newest revision."""
+    known = settings()
+    known.data_dir.mkdir(parents=True, exist_ok=True)
+    migrate.upgrade(known.database_url)
+    click.echo("The database is at the newest revision.")
+
+
+@parley.command()
+def demo() -> None:
+    """Take one interview from end to end against the running platform, or one started for it."""
+    from app.demo import story
+
+    known = settings()
+    logging.basicConfig(level="WARNING")
+    raise SystemExit(story.main(known))
+
+
+@parley.command()
+def openapi() -> None:
+    """Print the OpenAPI document of /v1."""
+    from app import create_app
+
+    application = create_app(settings(), bell=queue.SilentBell())
+    click.echo(json.dumps(application.extensions["parley.api"].spec.to_dict(), indent=2, ensure_ascii=False))
+
+
+for command in (cli_accounts.org, cli_accounts.team, cli_accounts.member, cli_accounts.api_key, cli_check.check):
+    parley.add_command(command)
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    parley(prog_name="parley")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""``parley check``: what is there and what is not, in words, before or while Parley runs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import click
+from sqlalchemy.exc import SQLAlchemyError
+
+from app import migrate
+from app.cli_console import AS_JSON, can_connect, settings, tell
+from app.errors import DomainError
+from app.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One part: whether Parley can work with it, and a sentence."""
+
+    part: str
+    good: bool
+    words: str
+
+
+@click.command()
+@AS_JSON
+def check(as_json: bool) -> None:
+    """Look at settings, database, migrations, Redis, storage and engines; exit status 1 if one of them fails."""
+    known = settings()
+    found = findings(known)
+    lines = [f"{'ok  ' if one.good else 'FAIL'} {one.part}: {one.words}" for one in found]
+    told = {
+        "ok": all(one.good for one in found),
+        "parts": {one.part: {"ok": one.good, "words": one.words} for one in found},
+    }
+    tell(told, as_json=as_json, words="\n".join(lines))
+    if not told["ok"]:
+        raise SystemExit(1)
+
+
+def findings(known: Settings) -> list[Finding]:
+    """All parts, each looked at although another one fails."""
+    parts: dict[str, Callable[[Settings], tuple[bool, str]]] = {
+        "settings": _settings, "database": _database, "migrations": _migrations, "redis": _redis, "storage": _storage,
+        "engines": _engines,
+    }  # fmt: skip
+    found = []
+    for part, look in parts.items():
+        try:
+            good, words = look(known)
+        except Exception as error:  # noqa: BLE001 - whatever a part raises is a finding about it
+            good, words = (
+                False,
+                f"{type(error).__name__}: {error.message if isinstance(error, DomainError) else 'failed'}",
+            )
+        found.append(Finding(part, good, words))
+    return found
+
+
+def _settings(known: Settings) -> tuple[bool, str]:
+    mode = "embedded, on one host" if known.is_embedded else "on several services"
+    return True, f"complete; people reach Parley at {known.app_url}; it runs {mode}"
+
+
+def _database(known: Settings) -> tuple[bool, str]:
+    kind = "SQLite" if known.database_url.startswith("sqlite") else "PostgreSQL"
+    if kind == "SQLite":
+        known.data_dir.mkdir(parents=True, exist_ok=True)
+    good = can_connect(known.database_url)
+    return good, f"{kind} answers" if good else f"{kind} does not answer; is DATABASE_URL right?"
+
+
+def _migrations(known: Settings) -> tuple[bool, str]:
+    engine = migrate.engine_for(known.database_url)
+    try:
+        with engine.connect() as connection:
+            current = migrate.is_current(connection)
+    except SQLAlchemyError as error:
+        return False, f"cannot be read ({type(error).__name__})"
+    finally:
+        engine.dispose()
+    return current, "at the newest revision" if current else "not at the newest revision; run: parley migrate"
+
+
+def _redis(known: Settings) -> tuple[bool, str]:
+    from redis.exceptions import RedisError
+
+    from app import embedded, queue
+
+    url = embedded.found_alive(known.data_dir, known.redis_url)
+    if not url:
+        return True, "the embedded server is not running; parley up starts it"
+    try:
+        queue.connect(url).ping()
+    except RedisError as error:
+        return False, f"does not answer ({type(error).__name__}); is REDIS_URL right?"
+    return True, "answers" if known.redis_url else "the embedded server answers"
+
+
+def _storage(known: Settings) -> tuple[bool, str]:
+    from app.storage import build_storage
+
+    storage = build_storage(known)
+    storage.put("check/probe", b"parley")
+    read = b"".join(storage.open("check/probe"))
+    storage.delete("check/probe")
+    if read != b"parley":
+        return False, "a file that was written could not be read again"
+    return storage.has_room(), "files can be written, read and deleted" if storage.has_room() else "there is no room"
+
+
+def _engines(known: Settings) -> tuple[bool, str]:
+    from app import gateways
+
+    built = gateways.build(known)
+    try:
+        spoken = built.speaker.speak("Hello.", voice_id=None, language="en-US")
+        heard = built.transcriber.supports("en-US")
+        names = f"speech {built.speaker.name}, recognition {built.transcriber.name}, questions {built.interviewer.name}"
+    finally:
+        built.close()
+    if not spoken.pcm:
+        return False, f"{names}; the voice stays silent"
+    return True, names if heard else f"{names}; English is not recognised, so candidates answer in writing"

@@ -1,0 +1,122 @@
+"""What the commands share: reading the settings, a database without the rest of the application, and how they speak.
+
+A file ``.env`` in the working directory is read; what the environment says counts more.
+"""
+
+import json
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+import sqlalchemy as sa
+from flask import Flask
+from sqlalchemy.exc import SQLAlchemyError
+
+from app import migrate, queue
+from app.db import db, engine_options, prepare
+from app.errors import DomainError, Rejected
+from app.settings import Settings, SettingsError
+
+AS_JSON = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object on standard output and nothing else."
+)
+
+
+class Failed(click.ClickException):
+    """The command could not do what it was asked; the message goes to standard error."""
+
+
+def environment(folder: Path | None = None) -> dict[str, str]:
+    """The process's variables, and those of ``.env`` that it does not have."""
+    path = (folder or Path.cwd()) / ".env"
+    kept = path.read_text(encoding="utf-8") if path.is_file() else ""
+    return {**parsed(kept), **os.environ}
+
+
+def parsed(text: str) -> dict[str, str]:
+    """``NAME=value`` lines; quotes round a value are taken off, ``#`` begins a line of remarks, nothing is expanded."""
+    found = {}
+    for line in text.splitlines():
+        name, equals, value = line.strip().removeprefix("export ").partition("=")
+        if equals and not name.startswith("#"):
+            cleaned = value.strip()
+            is_quoted = len(cleaned) > 1 and cleaned[0] == cleaned[-1] and cleaned[0] in "\"'"
+            found[name.strip()] = cleaned[1:-1] if is_quoted else cleaned
+    return found
+
+
+def settings() -> Settings:
+    """The settings, or the full list of what is wrong with them."""
+    variables = environment()
+    os.environ.update({name: value for name, value in variables.items() if name not in os.environ})
+    try:
+        return Settings.from_env(variables)
+    except SettingsError as error:
+        listed = "\n".join(f"  - {problem}" for problem in error.problems)
+        raise Failed(f"these settings are wrong:\n{listed}") from None
+
+
+def configure_logging(known: Settings) -> None:
+    """One line per event on standard error; ids only."""
+    logging.basicConfig(
+        level=known.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
+    )
+    for noisy in ("urllib3", "botocore", "boto3", "alembic", "rq.worker", "waitress.queue"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+
+
+@contextmanager
+def database(known: Settings) -> Iterator[None]:
+    """An application context with the migrated database and nothing else, so that commands start at once."""
+    known.data_dir.mkdir(parents=True, exist_ok=True)
+    app = Flask("parley")
+    app.config.update(
+        SECRET_KEY=known.secret_key, SQLALCHEMY_DATABASE_URI=known.database_url,
+        SQLALCHEMY_ENGINE_OPTIONS=engine_options(known.database_url),
+    )  # fmt: skip
+    app.extensions["parley.bell"] = queue.SilentBell()
+    db.init_app(app)
+    with app.app_context():
+        prepare(db.engine)
+        try:
+            _refuse_old_schema()
+            yield
+        except DomainError as error:
+            raise Failed(_sentence(error)) from None
+        except SQLAlchemyError as error:
+            raise Failed(f"the database does not answer ({type(error).__name__}); see: parley check") from None
+        finally:
+            db.session.remove()
+            db.engine.dispose()
+
+
+def _refuse_old_schema() -> None:
+    with db.engine.connect() as connection:
+        if not migrate.is_current(connection):
+            raise Failed("the database is not at the newest revision; run: parley migrate")
+
+
+def _sentence(error: DomainError) -> str:
+    return f"{error.field}: {error.message}" if isinstance(error, Rejected) and error.field else error.message
+
+
+def tell(result: Mapping[str, Any], *, as_json: bool, words: str) -> None:
+    """One JSON object, or words for people."""
+    click.echo(json.dumps(result, ensure_ascii=False) if as_json else words)
+
+
+def can_connect(url: str) -> bool:
+    """Whether the database answers, without an application."""
+    engine = migrate.engine_for(url)
+    try:
+        with engine.connect() as connection:
+            connection.execute(sa.text("SELECT 1"))
+    except SQLAlchemyError:
+        return False
+    finally:
+        engine.dispose()
+    return True
