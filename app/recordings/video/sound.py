@@ -53,7 +53,7 @@ class Ear:
         source = self._source or RATE
         samples = np.concatenate([part.to_ndarray()[0] for part in self._flat.resample(frame)])
         gap = round(at * source) - self._position
-        if gap > _TOLERANCE * source:
+        if gap > (_TOLERANCE * source if self._position else 0):
             while gap > 0:
                 silence = np.zeros(min(gap, source), np.float32)
                 gap -= len(silence)
