@@ -46,7 +46,7 @@ export class Check {
     this.samples += pcm.length;
     if (this.heard || this.ear.push(level, this.samples)?.type !== "speech") return;
     this.heard = true;
-    for (const meter of document.querySelectorAll(".level")) meter.classList.add("heard");
+    for (const meter of document.querySelectorAll(".level")) meter.classList.add("works");
     view.say("check", "heard-you");
     this.onChange();
   }

@@ -1,0 +1,108 @@
+"""Chromium, its fake microphone, and the checks that every page has to pass."""
+
+import shutil
+import warnings
+import wave
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from .fake_server import Running, Story
+
+CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+FLAGS = ["--no-sandbox", "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", "--disable-dev-shm-usage"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    mine = [item for item in items if Path(__file__).parent in item.path.parents]
+    for item in mine:
+        item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="module")
+def playwright() -> Iterator[Any]:
+    """The driver. Per module, because its event loop would be in the way of other tests' own."""
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install -e '.[dev]'")
+    if CHROMIUM is None:
+        pytest.skip("Chromium is missing: apt-get install chromium")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with api.sync_playwright() as running:
+            yield running
+
+
+@pytest.fixture(scope="module")
+def chromium(playwright: Any) -> Iterator[Any]:
+    """A browser whose microphone beeps once a second."""
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def with_microphone(playwright: Any) -> Iterator[Callable[[Path], Any]]:
+    """A browser whose microphone plays a WAV file, again and again."""
+    browsers = []
+
+    def launch(path: Path) -> Any:
+        flags = [*FLAGS, f"--use-file-for-fake-audio-capture={path}", "--autoplay-policy=user-gesture-required"]
+        browsers.append(playwright.chromium.launch(executable_path=CHROMIUM, args=flags))
+        return browsers[-1]
+
+    yield launch
+    for browser in browsers:
+        browser.close()
+
+
+@pytest.fixture
+def server() -> Iterator[Running]:
+    """The fake candidate's server."""
+    running = Running(Story())
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def errors() -> list[str]:
+    """What pages complained about; ``watch`` fills it."""
+    return []
+
+
+@pytest.fixture
+def watch(errors: list[str]) -> Iterator[Callable[[Any], Any]]:
+    """Fails the test for a script error or a breach of the content security policy on the page."""
+
+    def listen(page: Any) -> Any:
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda line: errors.append(line.text) if "Security Policy" in line.text else None)
+        return page
+
+    yield listen
+    assert errors == []
+
+
+def write_wav(path: Path, samples: np.ndarray, *, rate: int) -> Path:
+    """One channel, 16 bit, at 48 kHz as Chromium's fake microphone likes it."""
+    places = np.arange(0, len(samples), rate / 48000)
+    resampled = np.interp(places, np.arange(len(samples)), samples)
+    with wave.open(str(path), "wb") as out:
+        out.setparams((1, 2, 48000, 0, "NONE", ""))
+        out.writeframes(np.clip(resampled, -32768, 32767).astype("<i2").tobytes())
+    return path
+
+
+def assert_accessible(page: Any) -> None:
+    """axe-core finds nothing, and the page does not scroll sideways."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is missing")
+    found = axe.Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]})
+    problems = [
+        f"{problem['id']}: {node['html'][:200]} {[check['message'] for check in node['any']][:1]}"
+        for problem in found.response["violations"]
+        for node in problem["nodes"]
+    ]
+    assert problems == []
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0, f"{page.url} scrolls sideways by {wide} px"

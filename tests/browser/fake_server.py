@@ -1,0 +1,241 @@
+"""A candidate's server of the tests' own: speaks the page's protocol from memory and can be told to misbehave.
+
+It exists so that loss, slowness and refusals can be produced at an exact moment. The real server is driven by
+test_interview.py.
+"""
+
+import hashlib
+import io
+import math
+import struct
+import threading
+import wave
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from flask import Flask, Response, jsonify, make_response, render_template, request
+from waitress.server import create_server
+
+ROOT = Path(__file__).resolve().parents[2]
+BASE = "/interview/api/flow/one"
+CSP = (
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; media-src 'self' blob:; "
+    "connect-src 'self'; font-src 'self'; worker-src 'self' blob:; form-action 'self'; base-uri 'none'"
+)
+
+
+def tone(seconds: float) -> bytes:
+    """A WAV file of a soft tone."""
+    kept = io.BytesIO()
+    with wave.open(kept, "wb") as out:
+        out.setparams((1, 2, 16000, 0, "NONE", ""))
+        out.writeframes(
+            b"".join(struct.pack("<h", int(3000 * math.sin(i * 0.17))) for i in range(int(16000 * seconds)))
+        )
+    return kept.getvalue()
+
+
+@dataclass
+class Story:
+    """What the fake server knows and how it behaves."""
+
+    questions: tuple[str, ...] = ("What did you build last?", "What would you do otherwise today?")
+    view: str = "invitation"
+    stage: str = "live"
+    mode: str = "voice"
+    turn: int = 1
+    at: int = -1
+    prompt: dict[str, Any] | None = None
+    segments: int = 0
+    chunks: dict[tuple[int, str, int], bytes] = field(default_factory=dict)
+    turns: list[dict[str, Any]] = field(default_factory=list)
+    documents: dict[str, str] = field(default_factory=dict)
+    finish: dict[str, Any] | None = None
+    started: dict[str, Any] | None = None
+    context: dict[str, Any] = field(default_factory=dict)
+    flow: dict[str, Any] = field(default_factory=dict)
+    fail_next: dict[str, list[int]] = field(default_factory=dict)  # part of a path -> statuses to answer with first
+    lose_chunks: set[tuple[int, str, int]] = field(default_factory=set)  # acknowledged once without being kept
+    spoken_seconds: float = 0.8
+
+
+def state(story: Story) -> dict[str, Any]:
+    return {
+        "stage": story.stage, "mode": story.mode, "language": "en-US", "video": False, "documents_allowed": True,
+        "documents": [{"id": i, "name": n, "size": 1} for i, n in story.documents.items()], "turn": story.turn,
+        "prompt": story.prompt, "question_index": max(0, story.at), "question_count": len(story.questions),
+        "next_segment": story.segments, "voice_chunk_samples": 8000, "time_limit_seconds": 1200, "elapsed_seconds": 3,
+        "redirect_url": None,
+    }  # fmt: skip
+
+
+def prompt_at(story: Story, *, kind: str, heard: str | None) -> dict[str, Any]:
+    over = story.at >= len(story.questions)
+    text = "Thank you, that was all." if over else story.questions[story.at]
+    return {
+        "turn": story.turn, "text": text, "audio_url": f"{BASE}/turns/{story.turn}/audio",
+        "seconds": story.spoken_seconds, "question_index": None if over else story.at,
+        "question_count": len(story.questions), "kind": "outro" if over else kind,
+        "expects": "finish" if over else "answer", "heard": {"text": heard} if heard else None,
+        "parts": [{"kind": "outro" if over else kind, "text": text, "seconds": story.spoken_seconds, "offset": 0}],
+    }  # fmt: skip
+
+
+def context(story: Story) -> dict[str, Any]:
+    flow = {
+        "title": "Team lead, warehouse", "org_name": "Example Freight", "logo_url": None, "preamble_video_url": None,
+        "preamble_video_type": None, "is_video_enabled": False, "is_doc_upload_enabled": True,
+        "question_count": len(story.questions), "time_limit_seconds": 1200, "language": "en-US", **story.flow,
+    }  # fmt: skip
+    return {
+        "base": BASE, "view": story.view, "flow": flow, "org_name": flow["org_name"], "title": flow["title"],
+        "language": "en-US", "speaks": True, "hears": True, "consent_version": "1", "taking_over": False, "errors": {},
+        "ask": {"email_address": True, "first_name": True, "last_name": True}, "values": {},
+        "state": state(story) if story.view == "live" else None, **story.context,
+    }  # fmt: skip
+
+
+def create_app(story: Story) -> Flask:
+    """The application; ``story`` is read and written while it runs."""
+    app = Flask("fake", root_path=str(ROOT), template_folder="templates", static_folder="static")
+    app.jinja_env.globals["csrf_token"] = lambda: "token-of-the-test"
+
+    @app.before_request
+    def misbehave() -> Response | None:
+        for part, statuses in story.fail_next.items():
+            if statuses and part in request.path:
+                return make_response(jsonify(message="as told"), statuses.pop(0))
+        if request.method in {"POST", "PUT", "DELETE"} and request.headers.get("X-CSRFToken") != "token-of-the-test":
+            return make_response(jsonify(message="no token"), 400)
+        return None
+
+    @app.after_request
+    def strict(response: Response) -> Response:
+        response.headers["Content-Security-Policy"] = CSP
+        return response
+
+    @app.get(BASE)
+    def page() -> str:
+        if story.stage == "finished":
+            return render_template("voice/done.html", org_name="Example Freight", title="t", base=BASE, documents=1,
+                                   redirect_url=f"{BASE}/elsewhere", redirect_host="freight.example")  # fmt: skip
+        return render_template("voice/page.html", **context(story))
+
+    @app.get("/other/<name>")
+    def other(name: str) -> str:
+        return render_template(f"voice/{name}.html", base=BASE, org_name="Example Freight", **dict(request.args))
+
+    @app.get(f"{BASE}/elsewhere")
+    def elsewhere() -> str:
+        return "<!doctype html><title>elsewhere</title><h1>elsewhere</h1>"
+
+    @app.get("/modules")
+    def modules() -> str:
+        return "<!doctype html><title>modules</title>"
+
+    @app.post(f"{BASE}/start")
+    def start() -> Any:
+        story.started = request.get_json()
+        if story.started.get("email_address") == "wrong":
+            return jsonify(message="This is not an email address.", field="email_address", reason=None), 422
+        story.mode, story.view = story.started["mode"], "live"
+        return jsonify(state(story))
+
+    @app.get(f"{BASE}/state")
+    def current() -> Any:
+        return jsonify(state(story))
+
+    @app.post(f"{BASE}/segments")
+    def segment() -> Any:
+        story.segments += 1
+        return jsonify(segment=story.segments), 201
+
+    @app.put(f"{BASE}/segments/<int:run>/chunks/<int:number>")
+    def chunk(run: int, number: int) -> Any:
+        body, track = request.get_data(), request.args["track"]
+        assert hashlib.sha256(body).hexdigest() == request.headers["X-Content-SHA256"]
+        key = (run, track, number)
+        if key in story.lose_chunks:
+            story.lose_chunks.discard(key)
+        else:
+            story.chunks[key] = body
+        have = {n for r, t, n in story.chunks if (r, t) == (run, track)}
+        missing = [n for n in range(max(have, default=-1)) if n not in have]
+        return jsonify(received=-1, missing=missing, duplicate=False)
+
+    @app.post(f"{BASE}/turns/<int:number>")
+    def turn(number: int) -> Any:
+        body = request.get_json()
+        if number != story.turn:
+            return jsonify(message="wrong turn", reason="wrong turn", expected=story.turn), 409
+        if body["kind"] == "answer":
+            wanted = range(body["first_chunk"], body["last_chunk"] + 1)
+            missing = [n for n in wanted if (body["segment"], "voice", n) not in story.chunks]
+            if missing:
+                return jsonify(message="gaps", reason="missing", missing=missing), 409
+        story.turns.append({"t": number, **body})
+        if body["kind"] != "repeat":
+            story.at = len(story.questions) if body["kind"] == "end" else story.at + 1
+        heard = {"answer": "spoken words", "text": body.get("text")}.get(body["kind"])
+        story.prompt = prompt_at(story, kind="repeat" if body["kind"] == "repeat" else "question", heard=heard)
+        story.turn += 1
+        if story.prompt["expects"] == "finish":
+            story.stage = "outro"
+        return jsonify(story.prompt)
+
+    @app.get(f"{BASE}/turns/<int:number>/audio")
+    def audio(number: int) -> Response:
+        return Response(tone(story.spoken_seconds), content_type="audio/wav")
+
+    @app.post(f"{BASE}/heartbeat")
+    def heartbeat() -> Any:
+        return "", 204
+
+    @app.post(f"{BASE}/documents")
+    def add() -> Any:
+        kept = request.files["file"]
+        if kept.filename.endswith(".exe"):
+            return jsonify(message="file: programs are not taken; add a PDF, Word or text file.", field="file"), 422
+        story.documents["d1"] = str(kept.filename)
+        return jsonify(id="d1", name=kept.filename, size=3), 201
+
+    @app.delete(f"{BASE}/documents/<name>")
+    def remove(name: str) -> Any:
+        story.documents.pop(name)
+        return "", 204
+
+    @app.post(f"{BASE}/finish")
+    def finish() -> Any:
+        body = request.get_json()
+        gaps = {}
+        for part in body["segments"]:
+            have = {n for s, t, n in story.chunks if (s, t) == (part["segment"], "mix")}
+            missing = [n for n in range(part["last_mix_chunk"] + 1) if n not in have]
+            if missing:
+                gaps[str(part["segment"])] = missing
+        if gaps:
+            return jsonify(message="gaps", reason="missing", missing=gaps), 409
+        story.finish, story.stage = body, "finished"
+        return jsonify(redirect_url=None)
+
+    return app
+
+
+class Running:
+    """The fake server in a thread, with its story at hand."""
+
+    def __init__(self, story: Story) -> None:
+        self.story = story
+        self.server = create_server(create_app(story), host="127.0.0.1", port=0, threads=8)
+        self.url = f"http://127.0.0.1:{self.server.effective_port}"
+        self.thread = threading.Thread(target=self.server.run, daemon=True)
+        self.thread.start()
+
+    @property
+    def page(self) -> str:
+        return self.url + BASE
+
+    def stop(self) -> None:
+        self.server.close()
+        self.thread.join(5)

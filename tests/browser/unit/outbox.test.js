@@ -1,0 +1,108 @@
+import { Outbox, hash } from "/static/js/voice/outbox.js";
+import { openStore } from "/static/js/voice/store.js";
+import { equal, ok } from "./assert.js";
+
+const bytes = (number) => new Uint8Array([number, 1, 2]);
+const chunk = (number, track = "mix", segment = 1) => ({ segment, track, number, bytes: bytes(number), type: "audio/webm" });
+const fresh = async (name) => { const store = await openStore(name); await store.clear(); return store; };
+const until = async (yes) => { for (let i = 0; i < 200 && !yes(); i += 1) await new Promise((go) => { setTimeout(go, 10); }); ok(yes(), "it never came"); };
+const refusal = (status, reason) => Object.assign(new Error(String(status)), { status, reason });
+
+export const tests = {
+  async "chunks arrive in order and are forgotten once acknowledged"() {
+    const store = await fresh("order");
+    const sent = [];
+    const outbox = new Outbox(async (one) => { sent.push(one.number); return { missing: [] }; }, store);
+    for (let number = 0; number < 12; number += 1) outbox.add(chunk(number));
+    await outbox.empty();
+    equal(sent, [...Array(12).keys()]);
+    equal(await store.waiting(), []);
+    equal((await store.runs()).map(({ segment, mix, voice }) => [segment, mix, voice]), [[1, 11, -1]]);
+  },
+  async "what was not acknowledged survives a reload and goes first"() {
+    const store = await fresh("reload");
+    const first = new Outbox(() => new Promise(() => {}), store); // a network that never answers
+    for (let number = 0; number < 3; number += 1) first.add(chunk(number));
+    for (const one of first.queues.mix) await one.kept;
+    const sent = [];
+    const again = await openStore("reload");
+    const second = new Outbox(async (one) => { sent.push([one.segment, one.number, Array.from(one.bytes)]); return {}; }, again);
+    await second.restore();
+    second.add(chunk(0, "mix", 2));
+    await second.empty();
+    equal(sent, [[1, 0, [0, 1, 2]], [1, 1, [1, 1, 2]], [1, 2, [2, 1, 2]], [2, 0, [0, 1, 2]]]);
+    equal(await again.waiting(), []);
+  },
+  async "what the server finds missing is sent again"() {
+    const sent = [];
+    const outbox = new Outbox(async (one) => {
+      sent.push(one.number);
+      return { missing: one.number === 3 && sent.length === 4 ? [1, 2] : [] };
+    }, await fresh("missing"));
+    for (let number = 0; number < 4; number += 1) outbox.add(chunk(number));
+    await outbox.empty();
+    equal(sent, [0, 1, 2, 3, 1, 2]);
+  },
+  async "numbers that nobody has any more are named"() {
+    const outbox = new Outbox(async () => ({}), await fresh("lost"));
+    outbox.add(chunk(5));
+    await outbox.empty();
+    equal(outbox.again(1, "mix", [4, 5]), [4]);
+    await outbox.empty();
+  },
+  async "the answer does not wait behind the recording"() {
+    let release = null;
+    const done = [];
+    const outbox = new Outbox(async (one) => {
+      if (one.track === "mix") await new Promise((go) => { release = go; });
+      done.push(one.track);
+      return {};
+    }, await fresh("tracks"));
+    outbox.add(chunk(0));
+    outbox.add(chunk(0, "voice"));
+    await outbox.empty("voice");
+    equal(done, ["voice"]);
+    await until(() => release);
+    release();
+    await outbox.empty();
+  },
+  async "a take-over ends it at once and keeps what was not taken"() {
+    const store = await fresh("over");
+    const ended = [];
+    const outbox = new Outbox(async () => { throw refusal(409, "taken over"); }, store, { onStop: (error) => ended.push(error.reason) });
+    outbox.add(chunk(0));
+    outbox.add(chunk(1));
+    await outbox.empty();
+    equal(ended, ["taken over"]);
+    await until(() => outbox.queues.mix.length === 2);
+  },
+  async "one refused chunk does not hold up the others"() {
+    const sent = [];
+    const outbox = new Outbox(async (one) => {
+      if (one.number === 0) throw refusal(413, null);
+      sent.push(one.number);
+      return {};
+    }, await fresh("refused"));
+    outbox.add(chunk(0));
+    outbox.add(chunk(1));
+    await outbox.empty();
+    equal([sent, outbox.refused.map((one) => one.number)], [[1], [0]]);
+  },
+  async "a browser without a database keeps chunks in memory and says so"() {
+    const real = indexedDB.open;
+    indexedDB.open = () => { throw new Error("private window"); };
+    try {
+      const store = await openStore("memory");
+      equal(store.durable, false);
+      const outbox = new Outbox(async () => ({}), store);
+      outbox.add(chunk(7, "voice"));
+      await outbox.empty();
+      equal((await store.runs()).map(({ voice }) => voice), [7]);
+    } finally {
+      indexedDB.open = real;
+    }
+  },
+  async "the hash is SHA-256 in hexadecimal"() {
+    equal(await hash(new TextEncoder().encode("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  },
+};

@@ -1,0 +1,112 @@
+import { LONGEST_ANSWER, beginning, step } from "/static/js/voice/turns.js";
+import { equal, ok } from "./assert.js";
+
+const QUESTION = { text: "What?", kind: "question", expects: "answer", audio_url: "/a" };
+const OUTRO = { text: "Bye.", kind: "outro", expects: "finish", audio_url: "/b" };
+const run = (events, state = beginning()) => events.reduce(([now, all], event) => {
+  const [next, effects] = step(now, event);
+  return [next, [...all, ...effects]];
+}, [state, []]);
+const speaking = () => run([{ type: "start", prompt: QUESTION, at: 0 }])[0];
+const listening = () => step(speaking(), { type: "played", at: 1000 })[0];
+const names = (effects) => effects.map((effect) => effect.do);
+
+export const tests = {
+  "a new interview asks for its first words"() {
+    const [state, effects] = run([{ type: "start", prompt: null, at: 0 }]);
+    equal(state.phase, "thinking");
+    equal(effects, [{ do: "post", turn: 1, kind: "begin" }]);
+  },
+  "a resumed interview repeats the open prompt and takes no turn"() {
+    const [state, effects] = run([{ type: "start", prompt: QUESTION, at: 0 }], beginning({ turn: 4 }));
+    equal([state.phase, state.turn], ["speaking", 4]);
+    equal(names(effects), ["show", "play"]);
+  },
+  "an answer runs from its first to its last sound"() {
+    const [state, effects] = run([{ type: "speech", from: 2000 }, { type: "silence", to: 9000 }], listening());
+    equal(state.phase, "thinking");
+    equal(effects, [{ do: "open-track", from: 2000 }, { do: "post", turn: 1, kind: "answer", from: 2000, to: 9000 }]);
+  },
+  "an interruption silences the agent before the answer begins"() {
+    const [state, effects] = step(speaking(), { type: "speech", from: 500 });
+    equal(state.phase, "answering");
+    equal(names(effects), ["stop-player", "open-track"]);
+  },
+  "the end of a prompt that was interrupted is not taken for its end"() {
+    const [state] = run([{ type: "speech", from: 500 }, { type: "played", at: 900 }], speaking());
+    equal(state.phase, "answering");
+  },
+  "nobody interrupts the farewell and it leads to the end"() {
+    const farewell = run([{ type: "start", prompt: OUTRO, at: 0 }])[0];
+    equal(step(farewell, { type: "speech", from: 5 }), [farewell, []]);
+    const [state, effects] = step(farewell, { type: "played", at: 9 });
+    equal([state.phase, names(effects)], ["leaving", ["finish"]]);
+  },
+  "a prompt without sound has been given once it is shown"() {
+    const [state, effects] = run([{ type: "start", prompt: { ...QUESTION, audio_url: null }, at: 70 }]);
+    equal([state.phase, state.since], ["listening", 70]);
+    equal(names(effects), ["show", "listen"]);
+  },
+  "the button ends an answer that was too soft to be noticed"() {
+    const [, effects] = step(listening(), { type: "finished", at: 50000 });
+    equal(effects, [{ do: "open-track", from: 1000 }, { do: "post", turn: 1, kind: "answer", from: 1000, to: 50000 }]);
+  },
+  "the button during the agent's words gives the candidate the turn"() {
+    const [state, effects] = step(speaking(), { type: "finished", at: 40 });
+    equal([state.phase, names(effects)], ["listening", ["stop-player", "listen"]]);
+  },
+  "nothing is sent twice while the server thinks"() {
+    const waiting = run([{ type: "typed", text: "x" }], listening())[0];
+    for (const event of [{ type: "typed", text: "y" }, { type: "ask", kind: "skip" }, { type: "speech", from: 1 },
+      { type: "silence", to: 2 }, { type: "finished", at: 3 }, { type: "tick", at: 1e9 }]) equal(step(waiting, event), [waiting, []]);
+  },
+  "an empty text is no answer"() {
+    equal(step(listening(), { type: "typed", text: "  \n" })[1], []);
+  },
+  "repeat skip and end silence the agent"() {
+    for (const kind of ["repeat", "skip", "end"]) {
+      const [state, effects] = step(speaking(), { type: "ask", kind });
+      equal([state.phase, effects], ["thinking", [{ do: "stop-player" }, { do: "post", turn: 1, kind }]]);
+    }
+    equal(step(speaking(), { type: "ask", kind: "leave" })[1], []);
+  },
+  "steady noise cannot hold the turn for ever"() {
+    const answering = step(listening(), { type: "speech", from: 1000 })[0];
+    equal(step(answering, { type: "tick", at: LONGEST_ANSWER })[1], []);
+    equal(names(step(answering, { type: "tick", at: LONGEST_ANSWER + 1001 })[1]), ["post"]);
+  },
+  "in writing nobody is heard"() {
+    const [state, effects] = run([{ type: "mode", mode: "text", at: 9 }, { type: "speech", from: 10 }], listening());
+    equal([state.phase, names(effects)], ["listening", ["listen"]]);
+  },
+  "a turn that the server refused can be given again"() {
+    const [state] = run([{ type: "typed", text: "x" }, { type: "refused", at: 5 }], listening());
+    equal(state.phase, "listening");
+    ok(step(state, { type: "typed", text: "shorter" })[1].length === 1);
+  },
+  "after a stop nothing happens any more"() {
+    const [state] = step(listening(), { type: "stop" });
+    equal(step(state, { type: "reply", prompt: QUESTION, turn: 9, at: 1 }), [state, []]);
+  },
+  "whatever happens, the agent never speaks over a candidate's answer"() {
+    // Every order of six events from a small alphabet: a prompt may only begin to play when nobody is answering.
+    const alphabet = [{ type: "speech", from: 10 }, { type: "silence", to: 20 }, { type: "played", at: 5 }, { type: "finished", at: 30 },
+      { type: "typed", text: "t" }, { type: "ask", kind: "skip" }, { type: "reply", prompt: QUESTION, turn: 2, at: 40 }];
+    const walk = (state, playing, depth) => {
+      if (depth === 0) return;
+      for (const event of alphabet) {
+        if (event.type === "reply" && state.phase !== "thinking") continue; // replies follow turns
+        const [next, effects] = step(state, event);
+        let sound = event.type === "played" ? false : playing;
+        for (const effect of effects) {
+          if (effect.do === "stop-player") sound = false;
+          if (effect.do === "play") sound = true;
+        }
+        ok(!(sound && next.phase === "answering"), `${event.type} left the agent speaking`);
+        ok(!(sound && next.phase === "thinking"), `${event.type} left the agent speaking`);
+        walk(next, sound, depth - 1);
+      }
+    };
+    walk(speaking(), true, 6);
+  },
+};

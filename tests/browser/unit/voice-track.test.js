@@ -1,0 +1,71 @@
+import { CHUNK, VoiceTrack } from "/static/js/voice/voice-track.js";
+import { equal, ok } from "./assert.js";
+
+// Samples count upwards, so that each chunk shows where it came from.
+function track() {
+  const out = new Map();
+  const made = new VoiceTrack((number, pcm) => { ok(!out.has(number), `chunk ${number} twice`); ok(pcm.length === CHUNK); out.set(number, pcm); });
+  let at = 0;
+  const speak = (samples) => { for (let left = samples; left > 0; left -= 320) { made.push(Int16Array.from({ length: Math.min(320, left) }, () => at++ % 30000)); } };
+  return { made, out, speak };
+}
+
+export const tests = {
+  "nothing leaves the browser while nobody answers"() {
+    const { out, speak } = track();
+    speak(CHUNK * 5);
+    equal(out.size, 0);
+  },
+  "an answer takes one chunk before its first sound with it"() {
+    const { made, out, speak } = track();
+    speak(CHUNK * 4 + 100);
+    made.open(CHUNK * 4 + 50);
+    equal([...out.keys()], [3]);
+    equal(out.get(3)[0], 3 * CHUNK);
+  },
+  "chunks follow as they fill and the last one is filled up with silence"() {
+    const { made, out, speak } = track();
+    speak(CHUNK);
+    made.open(CHUNK);
+    speak(CHUNK * 2 + 320);
+    equal(made.close(CHUNK * 3 + 320), { first: 0, last: 3 });
+    equal([...out.keys()], [0, 1, 2, 3]);
+    equal([out.get(3)[319], out.get(3)[320]], [CHUNK * 3 + 319, 0]);
+  },
+  "an answer that ended a while ago needs no unfinished chunk"() {
+    const { made, out, speak } = track();
+    made.open(0);
+    speak(CHUNK * 3 + 10);
+    equal(made.close(CHUNK * 2), { first: 0, last: 1 });
+    equal([...out.keys()], [0, 1, 2]);
+  },
+  "no chunk is used by two answers and no number is sent twice"() {
+    const { made, out, speak } = track();
+    made.open(0);
+    speak(CHUNK + 1000);
+    equal(made.close(CHUNK + 900), { first: 0, last: 1 });
+    speak(200);
+    made.open(CHUNK + 1100);
+    speak(CHUNK * 2);
+    equal(made.close(CHUNK * 3 + 100), { first: 2, last: 3 });
+    equal([...out.keys()], [0, 1, 2, 3]);
+  },
+  "an answer within the filled-up end of the last one is still a chunk"() {
+    const { made, out, speak } = track();
+    made.open(0);
+    speak(1000);
+    made.close(1000);
+    made.open(1000);
+    speak(640);
+    equal(made.close(1640), { first: 1, last: 1 });
+    equal([...out.keys()], [0, 1]);
+  },
+  "an answer that is given up sends nothing more"() {
+    const { made, out, speak } = track();
+    made.open(0);
+    speak(CHUNK);
+    made.drop();
+    speak(CHUNK * 2);
+    equal([...out.keys()], [0]);
+  },
+};
