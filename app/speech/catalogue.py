@@ -28,22 +28,22 @@ class Voice:
 VOICES = {
     voice.voice_id: voice
     for voice in (
-        Voice("vendora-Anna", "f1", 40, 152, "nova", "IPgYtHTNLjC7Bq7IPHrm"),
+        Voice("vendora-Anna", "f1", 45, 152, "nova", "IPgYtHTNLjC7Bq7IPHrm"),
         Voice("vendorb-Onyx", "mike2", 15, 146, "onyx", "bhJUNIXWQQ94l8eI2VUf"),
-        Voice("vendorb-Shimmer", "linda", 62, 166, "shimmer", "vUmLiNBm6MDcy1NUHaVr"),
+        Voice("vendorb-Shimmer", "linda", 68, 166, "shimmer", "vUmLiNBm6MDcy1NUHaVr"),
         Voice("vendora-Anthony", "klatt4", 50, 156, "echo", "UOIqAnmS11Reiei1Ytkc"),
         Voice("vendora-Kate", "f2", 50, 158, "alloy", "b3jcIbyC3BSnaRu8avEk"),
-        Voice("vendora-Amy", "f3", 72, 168, "coral", "uNsWM1StCcpydKYOjKyu"),
-        Voice("vendora-Rahul", "m7", 72, 164, "ash", "xF681s0UeE04gsf0mVsJ"),
-        Voice("IPgYtHTNLjC7Bq7IPHrm", "Annie", 35, 146, "nova", "IPgYtHTNLjC7Bq7IPHrm"),
-        Voice("UOIqAnmS11Reiei1Ytkc", "m1", 40, 152, "echo", "UOIqAnmS11Reiei1Ytkc"),
-        Voice("vUmLiNBm6MDcy1NUHaVr", "belinda", 15, 160, "shimmer", "vUmLiNBm6MDcy1NUHaVr"),
+        Voice("vendora-Amy", "f3", 55, 178, "coral", "uNsWM1StCcpydKYOjKyu"),
+        Voice("vendora-Rahul", "m7", 70, 162, "ash", "xF681s0UeE04gsf0mVsJ"),
+        Voice("IPgYtHTNLjC7Bq7IPHrm", "Annie", 42, 144, "nova", "IPgYtHTNLjC7Bq7IPHrm"),
+        Voice("UOIqAnmS11Reiei1Ytkc", "m1", 38, 148, "echo", "UOIqAnmS11Reiei1Ytkc"),
+        Voice("vUmLiNBm6MDcy1NUHaVr", "belinda", 52, 158, "shimmer", "vUmLiNBm6MDcy1NUHaVr"),
         Voice("bhJUNIXWQQ94l8eI2VUf", "adam", 62, 158, "onyx", "bhJUNIXWQQ94l8eI2VUf"),
         Voice("b3jcIbyC3BSnaRu8avEk", "steph2", 60, 164, "alloy", "b3jcIbyC3BSnaRu8avEk"),
-        Voice("xF681s0UeE04gsf0mVsJ", "pablo", 85, 160, "ash", "xF681s0UeE04gsf0mVsJ"),
-        Voice("uNsWM1StCcpydKYOjKyu", "aunty", 25, 148, "coral", "uNsWM1StCcpydKYOjKyu"),
-        Voice("BGEU6wFi2uNm6Kje1Yhk", "michel", 25, 168, "fable", "BGEU6wFi2uNm6Kje1Yhk"),
-        Voice("4kCDY3HJwvO7Zp3con83", "john", 92, 172, "sage", "4kCDY3HJwvO7Zp3con83"),
+        Voice("xF681s0UeE04gsf0mVsJ", "pablo", 74, 190, "ash", "xF681s0UeE04gsf0mVsJ"),
+        Voice("uNsWM1StCcpydKYOjKyu", "aunty", 37, 148, "coral", "uNsWM1StCcpydKYOjKyu"),
+        Voice("BGEU6wFi2uNm6Kje1Yhk", "michel", 25, 180, "fable", "BGEU6wFi2uNm6Kje1Yhk"),
+        Voice("4kCDY3HJwvO7Zp3con83", "john", 95, 178, "sage", "4kCDY3HJwvO7Zp3con83"),
     )
 }
 

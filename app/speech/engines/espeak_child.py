@@ -9,6 +9,7 @@ import ctypes
 import functools
 import signal
 import sys
+import unicodedata
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -125,7 +126,8 @@ def _japanese(text: str) -> list[tuple[str, str]]:
 
     phrases: list[tuple[str, str]] = []
     for one in pyopenjtalk.run_frontend(text):
-        written, read = one["string"], one["pron"].replace("’", "")
+        written = unicodedata.normalize("NFKC", one["string"])
+        read = one["pron"].replace("’", "")
         if phrases and (one["chain_flag"] == 1 or one["pos"] == "記号"):
             phrases[-1] = (phrases[-1][0] + written, phrases[-1][1] + read)
         else:
@@ -153,8 +155,8 @@ def readings(text: str, language: str) -> list[tuple[str, str]] | None:
 def as_written(text: str, spans: Spans) -> Words:
     """Each measured span with all the text up to the next one: the engine speaks `at the` as one word."""
     words: Words = []
-    following = [first for first, _, _, _ in spans[1:]] + [len(text)]
-    for (first, _, start, end), until in zip(spans, following, strict=True):
+    following = [first for first, _, _, _ in spans] + [len(text)]
+    for (first, _, start, end), until in zip(spans, following[1:], strict=True):
         word = text[max(first, 0) : max(until, 0)].strip().strip(PUNCTUATION)
         if word:
             words.append((word, round(start, 3), round(end, 3)))

@@ -10,6 +10,7 @@ from app.errors import GatewayError
 from app.speech.engines.children import Child, ChildFailed, ChildLost, Children
 from app.speech.engines.spelling import as_written, sounds_of, tokens_of
 from app.speech.ports import SPEECH_RATE, Heard, Word
+from app.speech.silence import has_speech
 from app.speech.sound import resample, seconds
 
 PROGRAM = Path(__file__).with_name("pocketsphinx_child.py")
@@ -36,9 +37,11 @@ class PocketsphinxTranscriber:
         return language == LANGUAGE
 
     def transcribe(self, pcm: bytes, *, rate: int, language: str) -> Heard:
-        """Decode one whole answer."""
+        """Decode one whole answer. Sound without speech has no words, whatever the decoder would make of it."""
         self._check(language)
         audio = resample(pcm, rate, SPEECH_RATE)
+        if not has_speech([audio]):
+            return Heard("", (), self.name)
         return self._heard(self._call("batch", audio, audio=audio))
 
     def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None:

@@ -16,7 +16,7 @@ DEFAULT_MODEL = "gpt-4o-mini-tts"
 
 
 class SpeechApiSpeaker:
-    """Asks for WAV, whose head tells the rate; English word times come from `aligner`, others stay unknown."""
+    """Asks for WAV, whose head tells the rate; English word times come from `aligner`, which is closed with it."""
 
     name = "openai"
 

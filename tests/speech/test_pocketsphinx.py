@@ -1,0 +1,164 @@
+"""The embedded recogniser on real, self-made speech: error rates and times, never exact text."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from app.errors import GatewayError
+from app.speech.engines.pocketsphinx import PocketsphinxTranscriber
+from app.speech.ports import SPEECH_RATE
+
+PIECE = SPEECH_RATE  # half a second of 16-bit samples
+
+
+def pieces_of(pcm: bytes) -> list[bytes]:
+    return [pcm[start : start + PIECE] for start in range(0, len(pcm), PIECE)]
+
+
+def not_needed() -> bytes:
+    raise AssertionError("the audio was decoded again")
+
+
+def test_english_is_understood_with_word_times(sphinx, samples, wer):
+    rates, errors = [], []
+    for sample in samples:
+        heard = sphinx.transcribe(sample.pcm, rate=SPEECH_RATE, language="en-US")
+        rates.append(wer(sample.text, heard.text))
+        truth = {word.word.lower(): word.start for word in sample.spoken.words}
+        errors += [abs(word.start - truth[word.word]) for word in heard.words if word.word in truth]
+        assert heard.text == " ".join(word.word for word in heard.words)
+        assert all(0 <= word.start < word.end <= sample.spoken.duration + 0.05 for word in heard.words)
+        assert heard.engine == "pocketsphinx"
+        assert 0 < heard.confidence <= 1
+    assert np.mean(rates) < 0.35
+    assert np.median(errors) < 0.05
+
+
+def test_what_was_decoded_while_speaking_is_used(sphinx, samples, wer):
+    sample = samples[1]
+    pieces = pieces_of(sample.pcm)
+    for number, piece in enumerate(pieces, 7):
+        sphinx.feed("a", number, piece, language="en-US")
+    heard = sphinx.finish("a", first=7, last=6 + len(pieces), language="en-US", pcm=not_needed)
+    assert wer(sample.text, heard.text) < 0.5
+    assert heard.text == sphinx.transcribe(sample.pcm, rate=SPEECH_RATE, language="en-US").text
+
+
+def test_pieces_may_come_twice_and_in_another_order(sphinx, samples):
+    sample = samples[0]
+    pieces = pieces_of(sample.pcm)
+    order = [0, 2, 1, 1, *range(3, len(pieces)), 2]
+    for number in order:
+        sphinx.feed("b", number, pieces[number], language="en-US")
+    heard = sphinx.finish("b", first=0, last=len(pieces) - 1, language="en-US", pcm=not_needed)
+    assert heard.text == sphinx.transcribe(sample.pcm, rate=SPEECH_RATE, language="en-US").text
+
+
+@pytest.mark.parametrize("lost", ["first", "middle", "last", "all"])
+def test_with_a_piece_missing_the_whole_audio_is_decoded(sphinx, samples, lost):
+    sample = samples[0]
+    pieces = pieces_of(sample.pcm)
+    skipped = {"first": {0}, "middle": {3}, "last": {len(pieces) - 1}, "all": set(range(len(pieces)))}[lost]
+    for number, piece in enumerate(pieces):
+        if number not in skipped:
+            sphinx.feed(f"c-{lost}", number, piece, language="en-US")
+    asked = []
+    heard = sphinx.finish(
+        f"c-{lost}", first=0, last=len(pieces) - 1, language="en-US", pcm=lambda: asked.append(1) or sample.pcm
+    )
+    assert asked == [1]
+    assert heard.text
+
+
+def test_two_speakers_at_once_do_not_mix(sphinx, samples):
+    one, other = samples[0], samples[1]
+    for number, (left, right) in enumerate(zip(pieces_of(one.pcm), pieces_of(other.pcm), strict=False)):
+        sphinx.feed("one", number, left, language="en-US")
+        sphinx.feed("other", number, right, language="en-US")
+    count = min(len(pieces_of(one.pcm)), len(pieces_of(other.pcm)))
+    alone = sphinx.transcribe(one.pcm[: count * PIECE], rate=SPEECH_RATE, language="en-US").text
+    first = sphinx.finish("one", first=0, last=count - 1, language="en-US", pcm=not_needed)
+    second = sphinx.finish("other", first=0, last=count - 1, language="en-US", pcm=not_needed)
+    assert first.text == alone
+    assert first.text != second.text
+
+
+def test_a_dropped_utterance_is_forgotten(sphinx, samples):
+    pieces = pieces_of(samples[0].pcm)
+    for number, piece in enumerate(pieces):
+        sphinx.feed("d", number, piece, language="en-US")
+    sphinx.drop("d")
+    asked = []
+    sphinx.finish(
+        "d", first=0, last=len(pieces) - 1, language="en-US", pcm=lambda: asked.append(1) or samples[0].pcm
+    )
+    assert asked == [1]
+
+
+def test_a_lost_process_is_replaced_and_the_audio_decoded_again(samples):
+    transcriber = PocketsphinxTranscriber(processes=1)
+    try:
+        transcriber.transcribe(samples[0].pcm[:PIECE], rate=SPEECH_RATE, language="en-US")
+        (pid,) = transcriber.pids()
+        pieces = pieces_of(samples[0].pcm)
+        for number, piece in enumerate(pieces):
+            transcriber.feed("k", number, piece, language="en-US")
+        os.kill(pid, signal.SIGKILL)
+        heard = transcriber.finish(
+            "k", first=0, last=len(pieces) - 1, language="en-US", pcm=lambda: samples[0].pcm
+        )
+        assert heard.text
+        assert transcriber.pids() != [pid]
+    finally:
+        transcriber.close()
+
+
+def test_feeding_a_busy_or_closed_recogniser_never_waits(samples):
+    transcriber = PocketsphinxTranscriber(processes=1)
+    began = time.perf_counter()
+    transcriber.feed("e", 0, samples[0].pcm, language="en-US")
+    assert time.perf_counter() - began < 0.25  # loading the model takes longer
+    transcriber.close()
+    transcriber.feed("f", 0, samples[0].pcm, language="en-US")
+    with pytest.raises(GatewayError, match="closed"):
+        transcriber.transcribe(samples[0].pcm, rate=SPEECH_RATE, language="en-US")
+
+
+def test_other_languages_are_refused_with_the_way_out(sphinx):
+    assert not sphinx.supports("de-DE")
+    sphinx.feed("g", 0, b"\0" * PIECE, language="de-DE")
+    with pytest.raises(GatewayError, match="STT_PROVIDER") as refusal:
+        sphinx.finish("g", first=0, last=0, language="de-DE", pcm=not_needed)
+    assert not refusal.value.retryable
+
+
+def test_silence_and_nothing_give_no_words(sphinx):
+    for pcm in (b"", b"\0\0" * SPEECH_RATE, b"\1"):
+        heard = sphinx.transcribe(pcm, rate=SPEECH_RATE, language="en-US")
+        assert (heard.text, heard.words, heard.confidence) == ("", (), None)
+
+
+def test_known_text_is_aligned_with_its_sound(sphinx, samples):
+    sample = samples[1]
+    words = sphinx.align(sample.text, sample.spoken.pcm, rate=sample.spoken.rate)
+    assert [word.word for word in words] == sample.text.split()
+    starts = [abs(a.start - b.start) for a, b in zip(words, sample.spoken.words, strict=True)]
+    assert np.median(starts) < 0.02
+    assert max(starts) < 0.2
+
+
+def test_words_outside_the_dictionary_and_numbers_are_aligned_too(sphinx, espeak):
+    text = "I run Kubernetes clusters on 24 machines, don't I?"
+    spoken = espeak.speak(text, voice_id="vendora-Anthony", language="en-US")
+    words = sphinx.align(text, spoken.pcm, rate=spoken.rate)
+    assert [word.word for word in words] == text.split()
+    told = next(word for word in spoken.words if word.word == "Kubernetes")
+    assert abs(words[2].start - told.start) < 0.15
+
+
+def test_text_that_was_not_said_gets_no_times(sphinx, samples):
+    assert sphinx.align("", samples[0].pcm, rate=SPEECH_RATE) == ()
+    assert sphinx.align("a sentence much longer than this sound " * 20, samples[0].pcm[:PIECE], rate=SPEECH_RATE) == ()
