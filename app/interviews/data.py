@@ -12,7 +12,7 @@ import orjson
 
 from app.analysis.answers import QuestionPart
 from app.speech.ports import Segment
-from app.web.splice import Fragment, make_fragment
+from app.web.splice import Fragment, inflate, make_fragment
 
 FORMAT = 1
 """Number of the fragments' shape; a new one comes with a job that rewrites old rows."""
@@ -133,7 +133,14 @@ def check_chapters(chapters: Sequence[QuestionPart], segments: int) -> None:
             raise ValueError(f"question {number} has times that run backwards")
 
 
-def read_back(*fragments: bytes) -> dict[str, Any]:
-    """The object that fragments (inflated) are the inside of: for our own pages, which show what ``/v1`` sends."""
-    found: dict[str, Any] = orjson.loads(b"{" + b"".join(fragments)[1:] + b"}")
+def as_shown(text: Fragment, details: Fragment) -> dict[str, Any]:
+    """What ``/v1`` sends, as our own page shows it: each segment with its words as they are written.
+
+    ``shown``: (text, start, end) of the words, with the punctuation of the content where word for word it fits.
+    """
+    found: dict[str, Any] = orjson.loads(b"{" + (inflate(text) + inflate(details))[1:] + b"}")
+    for segment in found["transcript_with_timestamp"]:
+        written, words = segment["content"].split(), segment["words"]
+        texts = written if len(written) == len(words) else [word["word"] for word in words]
+        segment["shown"] = [(text, word["start"], word["end"]) for text, word in zip(texts, words, strict=True)]
     return found

@@ -26,7 +26,7 @@ from app.interviews.transcript import offsets_of
 from app.queue import Job
 from app.recordings import actions as recordings
 from app.recordings.media import Workshop
-from app.recordings.queries import Take, is_revoked, takes_of, unfinished_revocations
+from app.recordings.queries import Take, is_revoked, takes_of
 from app.settings import Settings
 from app.speech.ports import SPEECH_RATE
 from app.storage import read_verified
@@ -142,10 +142,15 @@ def _read(interview_id: str) -> _Source:
     source = _Source(
         organization_id=interview.organization_id, script=script, takes=takes,
         turns=tuple(_turn(row) for row in queries.utterances_of(interview_id)),
-        abandoned=interview.submitted_at is None, with_video=bool(script.get("is_video_enabled")) and any(take.mime_type.startswith("video") for take in takes),
+        abandoned=interview.submitted_at is None,
+        with_video=bool(script.get("is_video_enabled")) and _has_picture(takes),
     )  # fmt: skip
     db.session.rollback()  # ends the read: what follows is slow
     return source
+
+
+def _has_picture(takes: list[Take]) -> bool:
+    return any(take.mime_type.lower().startswith("video") for take in takes)
 
 
 def _turn(row: Utterance) -> TurnValue:
@@ -274,15 +279,12 @@ def sweep() -> None:
         Job.PREPARE_SPEECH: unspoken(200),
     }
     waiting = queries.overdue(Stage.WAITS_FOR_RECOGNITION)
-    unfinished = unfinished_revocations()
     db.session.rollback()
     for job, ids in wanted.items():
         for found in ids:
             queue.ring_now(job, found)
     for found in waiting:
         _look_for_recogniser(found)
-    for found in unfinished:
-        _destroy_revoked(found)
 
 
 def _look_for_recogniser(interview_id: str) -> None:
@@ -291,14 +293,4 @@ def _look_for_recogniser(interview_id: str) -> None:
         actions.retry(interview)
     else:
         actions.look_again_later(interview)
-    db.session.commit()
-
-
-def _destroy_revoked(interview_id: str) -> None:
-    try:
-        recordings.destroy(interview_id, storage=gateways.current().storage)
-    except GatewayError as error:
-        log.warning("recordings of interview %s not destroyed yet: %s", interview_id, type(error).__name__)
-        return
-    recordings.bytes_gone(interview_id)
     db.session.commit()

@@ -2,7 +2,7 @@
 
 import enum
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -12,6 +12,9 @@ from app.candidates.models import Candidate
 from app.claims import Claimable
 from app.db import Base, CreatedAt, Id, Ref, one_of
 from app.flows.models import InterviewFlow
+
+if TYPE_CHECKING:
+    from app.voice.models import Turn
 
 
 class InterviewStatus(enum.StrEnum):
@@ -101,6 +104,8 @@ class Interview(Claimable, Base):
     assigned_recruiter: Mapped[TeamMember | None] = relationship()
     data: Mapped["InterviewData | None"] = relationship(back_populates="interview")
     documents: Mapped[list["Document"]] = relationship(order_by="Document.created_at")
+    # Walked by the page alone: voice is a room above this one.
+    turns: Mapped[list["Turn"]] = relationship(secondary="sitting", viewonly=True, order_by="Turn.number")
 
     def link(self, app_url: str) -> str:
         """Where the candidate takes the interview: single use, and never sent in a webhook."""

@@ -121,10 +121,10 @@ def _bucket_at(owner_id: str, status: InterviewStatus, offset: int) -> tuple[int
     return (int(found[0]), int(found[1])) if found else (-1, 0)
 
 
-def count(organization: Organization, *, status: InterviewStatus) -> int:
-    """How many interviews of a status the organization has, from the counters."""
+def count(owner_ids: Sequence[str], *, status: InterviewStatus) -> int:
+    """How many interviews of a status the organization or the teams named have, from the counters."""
     total = sa.select(sa.func.coalesce(sa.func.sum(InterviewBucket.interviews), 0)).where(
-        InterviewBucket.owner_id == organization.id, InterviewBucket.status == status
+        InterviewBucket.owner_id.in_(owner_ids), InterviewBucket.status == status
     )
     return int(db.session.execute(total).scalar_one())
 

@@ -1,0 +1,222 @@
+"""Recruiters' pages of interviews: the dashboard, the list, booking, one interview with its result, its documents."""
+
+from statistics import median
+from typing import Any
+from urllib.parse import quote
+
+from flask import (
+    Blueprint,
+    Response,
+    current_app,
+    flash,
+    redirect,
+    render_template,
+    request,
+    stream_with_context,
+    url_for,
+)
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import gateways
+from app.accounts.access import current_member, require_admin, require_member, require_recruiter
+from app.accounts.actions import write_audit
+from app.accounts.models import Role, TeamMember
+from app.accounts.queries import members_of, teams_seen_by
+from app.candidates.queries import statuses_of
+from app.db import db
+from app.errors import GatewayError, Rejected
+from app.flows.models import FlowStatus
+from app.flows.queries import FlowFilter, flow_seen_by, flows_seen_by, titles_seen_by
+from app.interviews import actions, queries
+from app.interviews.data import as_shown
+from app.interviews.forms import BookForm
+from app.interviews.models import Interview, InterviewStatus
+from app.recordings import actions as recordings
+from app.recordings.models import Media
+from app.recordings.queries import is_revoked, recording_of, urls_for
+from app.settings import Settings
+from app.web.fields import flaw_of
+from app.web.splice import Fragment
+from app.web.templating import offset_of_request
+
+PER_PAGE = 25
+RECENT = 8
+MOST_FLOWS = 500
+TYPED = "revoke"
+"""What an administrator types to confirm that recordings are to be destroyed."""
+
+pages = Blueprint("interviews", __name__)
+pages.before_request(require_member)
+
+
+@pages.get("/dashboard")
+def dashboard() -> str:
+    """What waits for the member, and what came in last."""
+    member = current_member()
+    owners = _owners(member)
+    everything = queries.InterviewFilter()
+    return render_template(
+        "interviews/dashboard.html", stuck=queries.needing_help(member),
+        recent=queries.shown_on_platform(member, everything, limit=RECENT, offset=0),
+        completed=queries.count(owners, status=InterviewStatus.COMPLETED),
+        incomplete=queries.count(owners, status=InterviewStatus.INCOMPLETE),
+        has_flows=bool(titles_seen_by(member)), may_change=_may_change(member),
+    )  # fmt: skip
+
+
+def _owners(member: TeamMember) -> list[str]:
+    """Whose counters tell what the member sees: the organization's, or those of the member's teams."""
+    if member.role is Role.ADMIN:
+        return [member.organization_id]
+    return [team.id for team in teams_seen_by(member)]
+
+
+@pages.get("/interviews")
+def index() -> str:
+    """Recruitment interviews with an address, newest first, narrowed by status and flow."""
+    member, offset = current_member(), offset_of_request()
+    status, flow_id = request.args.get("status", ""), request.args.get("flow", "")
+    found_by = queries.InterviewFilter(
+        status=InterviewStatus(status) if status in set(InterviewStatus) else None,
+        flow_id="" if flaw_of(flow_id) else flow_id[:36],
+    )
+    return render_template(
+        "interviews/index.html", found_by=found_by, offset=offset, limit=PER_PAGE, may_change=_may_change(member),
+        interviews=queries.shown_on_platform(member, found_by, limit=PER_PAGE, offset=offset),
+        flow_choices=[("", "All"), *titles_seen_by(member)],
+        status_choices=[("", "All"), *((kind.value, kind.value.capitalize()) for kind in InterviewStatus)],
+    )  # fmt: skip
+
+
+@pages.get("/interviews/new")
+def new() -> str:
+    """An empty form; the flow is chosen already when the reader comes from one."""
+    require_recruiter()
+    return _booking(BookForm(data={"interview_flow_id": request.args.get("flow", "")}))
+
+
+@pages.post("/interviews/new")
+def book() -> AnyResponse | tuple[str, int]:
+    """Book an interview; its page then shows the link to pass on."""
+    require_recruiter()
+    member, form = current_member(), BookForm()
+    values = form.checked()
+    if values is None:
+        return _booking(form), 422
+    try:
+        interview = _booked(member, values)
+    except Rejected as refusal:
+        db.session.rollback()
+        form[refusal.field or "interview_flow_id"].errors = [refusal.message]
+        return _booking(form), 422
+    interview_id, hint = interview.id, actions.hint_for(interview)
+    db.session.commit()
+    flash(f"The interview is booked. {hint}", "good")
+    return redirect(url_for("interviews.show", interview_id=interview_id), 303)
+
+
+def _booked(member: TeamMember, values: dict[str, Any]) -> Interview:
+    flow = flow_seen_by(member, values["interview_flow_id"])
+    return actions.book(
+        member.organization, flow.id, email=values["interviewee_email_address"],
+        first_name=values["interviewee_first_name"], last_name=values["interviewee_last_name"],
+        recruiter_id=values["assigned_recruiter_id"],
+    )  # fmt: skip
+
+
+def _booking(form: BookForm) -> str:
+    member = current_member()
+    flows = flows_seen_by(member, FlowFilter(status=FlowStatus.OPEN), limit=MOST_FLOWS, offset=0)
+    form.offer([(flow.id, flow.title) for flow in flows], list(members_of(member.organization, None)))
+    return render_template("interviews/new.html", form=form, has_flows=bool(flows))
+
+
+@pages.get("/interviews/<interview_id>")
+def show(interview_id: str) -> str:
+    """One interview: what was said and heard, what came of it, and what can be done; webhooks lead here."""
+    member = current_member()
+    interview = queries.interview_seen_by(member, interview_id)
+    urls = {media: url.removeprefix(_app_url()) for media, url in urls_for(interview.id).items()}
+    sound = recording_of(interview.id, Media.VIDEO) or recording_of(interview.id, Media.AUDIO)
+    waits = [turn.heard_ms for turn in interview.turns if turn.heard_ms is not None]
+    return render_template(
+        "interviews/show.html", interview=interview, result=_result(interview), link=interview.link(_app_url()),
+        audio=urls.get(Media.AUDIO), video=urls.get(Media.VIDEO), duration=sound.duration if sound else None,
+        revoked=is_revoked(interview.id), statuses=statuses_of(member.organization), typed=TYPED,
+        may_change=_may_change(member), is_admin=member.role is Role.ADMIN,
+        reply_ms=round(median(waits)) if waits else None,
+    )  # fmt: skip
+
+
+def _result(interview: Interview) -> dict[str, Any] | None:
+    data = interview.data
+    if data is None:
+        return None
+    return as_shown(
+        Fragment(data.text, data.text_length, data.text_crc32),
+        Fragment(data.details, data.details_length, data.details_crc32),
+    )
+
+
+@pages.post("/interviews/<interview_id>/retry")
+def retry(interview_id: str) -> AnyResponse:
+    """Try again what failed, waits for an engine, or was abandoned."""
+    require_recruiter()
+    interview = queries.interview_seen_by(current_member(), interview_id)
+    began = actions.retry(interview)
+    db.session.commit()
+    if began:
+        flash("Processing has begun again; load this page in a minute.", "good")
+    else:
+        flash("There is nothing to try again: the interview has moved on in the meantime.", "info")
+    return redirect(url_for("interviews.show", interview_id=interview_id), 303)
+
+
+@pages.post("/interviews/<interview_id>/revoke")
+def revoke(interview_id: str) -> AnyResponse:
+    """End access to the recordings and destroy them, for administrators who typed the word."""
+    require_admin()
+    member = current_member()
+    interview = queries.interview_seen_by(member, interview_id)
+    answer = redirect(url_for("interviews.show", interview_id=interview_id), 303)
+    if request.form.get("confirm", "").strip().lower() != TYPED:
+        flash(f"Nothing was deleted: type the word “{TYPED}” to confirm.", "bad")
+        return answer
+    found = interview.id
+    actions.revoke_recordings(interview)
+    write_audit(member.organization, action="recordings.revoked", subject=found, by=member, details={})
+    db.session.commit()  # access ends here, whatever becomes of the bytes
+    try:
+        recordings.destroy(found, storage=gateways.current().storage)
+    except GatewayError:
+        flash("Access has ended. The files could not be deleted yet; Parley keeps trying.", "warn")
+        return answer
+    recordings.bytes_gone(found)
+    db.session.commit()
+    flash("The recordings are deleted. Transcript and scores stay.", "good")
+    return answer
+
+
+@pages.get("/interviews/<interview_id>/documents/<document_id>")
+def document(interview_id: str, document_id: str) -> Response:
+    """A candidate's document, as a download that a browser never runs."""
+    interview = queries.interview_seen_by(current_member(), interview_id)
+    found = queries.document_for(interview, document_id)
+    key, name, size, kind = found.storage_key, found.name, found.size, found.content_type
+    db.session.rollback()
+    response = Response(stream_with_context(gateways.current().storage.open(key)), mimetype=kind)
+    response.headers["Content-Length"] = str(size)
+    response.headers["Content-Disposition"] = (
+        f"attachment; filename=\"document\"; filename*=UTF-8''{quote(name, safe='')}"
+    )
+    response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    return response
+
+
+def _may_change(member: TeamMember) -> bool:
+    return member.role is not Role.VIEWER
+
+
+def _app_url() -> str:
+    settings: Settings = current_app.extensions["parley.settings"]
+    return settings.app_url
