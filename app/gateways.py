@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 from flask import current_app
 
+from app.errors import NotFound
 from app.outbound import Outbound
 from app.settings import Settings
 from app.speech.build import build_analyst, build_interviewer, build_speaker, build_transcriber
 from app.speech.ports import Analyst, Interviewer, Speaker, Transcriber
-from app.storage import Storage, build_storage
+from app.storage import Storage, build_storage, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +29,28 @@ class Gateways:
             part.close()
 
 
+class _SpeechShelf:
+    """Where spoken lines are remembered: the storage everybody shares, so that one process speaks for all."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    def get(self, key: str) -> bytes | None:
+        try:
+            return read(self._storage, f"speech/{key}")
+        except NotFound:
+            return None
+
+    def put(self, key: str, data: bytes) -> None:
+        self._storage.put(f"speech/{key}", data)
+
+
 def build(settings: Settings) -> Gateways:
     """What the settings name; engines load their models when first used."""
     storage = build_storage(settings)
     return Gateways(
         transcriber=build_transcriber(settings),
-        speaker=build_speaker(settings),
+        speaker=build_speaker(settings, store=_SpeechShelf(storage)),
         interviewer=build_interviewer(settings),
         analyst=build_analyst(settings),
         storage=storage,
