@@ -4,6 +4,7 @@ It keeps what it was told in an append-only file, ends with its parent, and is u
 """
 
 import ctypes
+import fcntl
 import hashlib
 import logging
 import os
@@ -18,7 +19,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from redis import Redis
-from redis.exceptions import RedisError
+from redis.exceptions import BusyLoadingError, RedisError
 
 log = logging.getLogger(__name__)
 
@@ -86,6 +87,7 @@ class EmbeddedRedis:
         _private(self._folder)
         _private(self._socket.parent)
         if not self.is_alive():
+            self.stop()
             self._launch()
             self._wait()
         return self.url
@@ -104,6 +106,8 @@ class EmbeddedRedis:
         client = Redis(unix_socket_path=str(self._socket), socket_timeout=2, socket_connect_timeout=2)
         try:
             return bool(client.ping())
+        except BusyLoadingError:
+            return True  # it reads its file and will answer
         except RedisError:
             return False
         finally:
@@ -122,23 +126,40 @@ class EmbeddedRedis:
         self._process = None
 
     def _launch(self) -> None:
+        """Start the server, which holds a lock on its directory: two of them would spoil the one file.
+
+        The lock is a file descriptor that the server inherits, so it is held for exactly as long as the server lives.
+        """
         program = self._program or binary_path()
+        lock = os.open(self._folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._process = self._spawned(program, lock)
+        except BlockingIOError:
+            log.info("another process is starting the embedded Redis")
+        except OSError as error:
+            raise NoServer(
+                f"{program} cannot be started: {error.strerror}. Set REDIS_URL to a running Redis."
+            ) from error
+        finally:
+            os.close(lock)
+
+    def _spawned(self, program: str, lock: int) -> subprocess.Popen[bytes]:
         command = [
             program, "--port", "0", "--unixsocket", str(self._socket), "--unixsocketperm", "700",
             "--dir", str(self._folder), "--appendonly", "yes", "--appendfsync", "everysec", "--save", "",
             "--maxmemory-policy", "noeviction", "--daemonize", "no", "--logfile", str(self._log),
         ]  # fmt: skip
         self._log.unlink(missing_ok=True)
-        try:
-            self._process = subprocess.Popen(  # noqa: S603 - our own list of words
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                preexec_fn=ends_with_parent(),  # noqa: PLW1509 - supervisors have no other threads
-                start_new_session=True,
-            )  # fmt: skip
-        except OSError as error:
-            raise NoServer(
-                f"{program} cannot be started: {error.strerror}. Set REDIS_URL to a running Redis."
-            ) from error
+        return subprocess.Popen(  # noqa: S603 - our own list of words
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=(lock,),
+            preexec_fn=ends_with_parent(),  # noqa: PLW1509 - supervisors have no other threads
+            start_new_session=True,
+        )
 
     def _wait(self) -> None:
         until = time.monotonic() + START_SECONDS

@@ -32,7 +32,12 @@ MAINTENANCE_SECONDS = 30
 LONGEST_RECONNECT = 5.0
 JOBS_PER_LIFE = 5_000
 
-TICKS = ("app.webhooks.jobs.tick", "app.interviews.jobs.sweep", "app.recordings.jobs.sweep")
+TICKS = (
+    "app.webhooks.jobs.tick",
+    "app.interviews.jobs.sweep",
+    "app.recordings.jobs.sweep",
+    "app.voice.jobs.sweep_sittings",
+)
 """Looked up when first called, so that a worker knows no room."""
 
 
@@ -69,13 +74,17 @@ class LongWorker(_Lasting, Worker):
 
 
 def run_worker(
-    settings: Settings, *, application: Callable[[Settings], Flask] = create_app, ticks: Iterable[str] = TICKS
+    settings: Settings,
+    *,
+    application: Callable[[Settings], Flask] = create_app,
+    ticks: Iterable[str] = TICKS,
+    jobs: frozenset[str] = OUR_JOBS,
 ) -> None:
     """Work until SIGTERM or SIGINT. Starts the embedded Redis when there is none and no REDIS_URL."""
     url, server = embedded.found_or_started(settings.data_dir, settings.redis_url)
     known = replace(settings, redis_url=url)
     app = application(known)
-    works: dict[str, Callable[[], None]] = {queue.value: _work_of(app, known, queue) for queue in Queued}
+    works: dict[str, Callable[[], None]] = {queue.value: _work_of(app, known, queue, jobs) for queue in Queued}
     works["tick"] = lambda: tick_forever(app, known, list(ticks))
     try:
         Family(works).run(every_second=None if server is None else keeper_of(server))
@@ -180,9 +189,9 @@ class Scheduler:
             log.warning("delayed retries wait: %s", type(error).__name__)
 
 
-def _work_of(app: Flask, settings: Settings, queue: Queued) -> Callable[[], None]:
+def _work_of(app: Flask, settings: Settings, queue: Queued, jobs: frozenset[str]) -> Callable[[], None]:
     def work() -> None:
         redis = Redis.from_url(settings.redis_url, socket_connect_timeout=2)
-        worker_for(app, redis, queue).work(logging_level="WARNING", max_jobs=JOBS_PER_LIFE)
+        worker_for(app, redis, queue, ours=jobs).work(logging_level="WARNING", max_jobs=JOBS_PER_LIFE)
 
     return work

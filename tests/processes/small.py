@@ -1,0 +1,84 @@
+"""A small application and its jobs, for trying out the processes without the product; also a program (see the end)."""
+
+import json
+import os
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from flask import Flask, current_app
+
+from app import processes
+from app.settings import Settings
+
+
+def application(settings: Settings) -> Flask:
+    """Answers, slowly or at length when asked to, and with the size of what it was sent."""
+    app = Flask("small")
+    app.config["NOTES"] = str(settings.data_dir / "notes")
+
+    @app.get("/healthz")
+    def healthz():
+        return "ok"
+
+    @app.get("/slow/<int:tenths>")
+    def slow(tenths):
+        time.sleep(tenths / 10)
+        return "done"
+
+    @app.get("/long")
+    def long():
+        return (b"x" * 65536 for _ in range(1600))
+
+    @app.post("/size")
+    def size():
+        from flask import request
+
+        return str(len(request.get_data()))
+
+    return app
+
+
+def note(word: str) -> None:
+    """A job: writes down that it ran, and where."""
+    with Path(current_app.config["NOTES"]).open("a") as file:
+        file.write(json.dumps({"word": word, "pid": os.getpid(), "parent": os.getppid()}) + "\n")
+
+
+def linger(seconds: str) -> None:
+    """A job that takes its time."""
+    note("began")
+    time.sleep(float(seconds))
+    note("ended")
+
+
+def tick() -> None:
+    """What the worker calls every SWEEP_SECONDS."""
+    note("tick")
+
+
+def broken_tick() -> None:
+    """One that always fails."""
+    raise RuntimeError("broken on purpose")
+
+
+OURS = frozenset(
+    {f"{__name__}.note", f"{__name__}.linger", "tests.processes.small.note", "tests.processes.small.linger"}
+)
+
+
+def main() -> None:
+    """``python -m tests.processes.small web|worker|up``: runs one of the processes by the environment."""
+    settings = Settings.from_env(os.environ)
+    ticks = ("tests.processes.small.broken_tick", "tests.processes.small.tick")
+    if sys.argv[1] == "web":
+        processes.run_web(settings, application=application)
+    elif sys.argv[1] == "worker":
+        processes.run_worker(settings, application=application, ticks=ticks, jobs=OURS)
+    else:
+        raise SystemExit(f"no such process: {replace(settings, secret_key='')}")
+
+
+if __name__ == "__main__":
+    main()
