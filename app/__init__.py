@@ -42,6 +42,9 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
         rest.register_blueprint(import_module(f"app.{room}.api").blp)
     for room in ROOMS_WITH_PAGES:
         app.register_blueprint(import_module(f"app.{room}.pages").pages)
+    for module in ("app.voice.api", "app.voice.api_turns"):
+        import_module(module)
+    app.register_blueprint(import_module("app.voice.access").protocol)
     return app
 
 

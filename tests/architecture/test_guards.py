@@ -20,7 +20,7 @@ OPEN = {
     "flows.intro_video": "candidates see it; the id is random",
     "recordings.serve": "the address is signed and expires",
 }
-CANDIDATE = re.compile(r"^voice\.")
+CANDIDATE = re.compile(r"^voice(_api)?\.")
 """The candidate's pages guard themselves with the sitting's cookie; their own tests cover every route."""
 
 

@@ -1,0 +1,148 @@
+"""Which browser may go on with an interview: the link is no secret, the sitting's cookie is.
+
+The claim gives the browser 256 random bits; the database keeps their hash alone. ``protocol`` is the blueprint that
+only the holder gets into. It says no as ``{"message", "reason", "field", ...}``: a sentence for people, the rest for
+scripts.
+"""
+
+import hashlib
+import hmac
+import secrets
+from typing import Any
+
+from flask import Blueprint, Response, current_app, g, jsonify, request
+from werkzeug.exceptions import HTTPException
+
+from app import clock
+from app.db import db, reading
+from app.errors import Conflict, DomainError, Forbidden, GatewayError, NotFound, Rejected
+from app.interviews.models import Interview
+from app.interviews.queries import open_interview
+from app.settings import Settings
+from app.voice.actions import Holder, taken_over
+from app.voice.models import Sitting
+from app.voice.queries import sitting_of
+from app.web.errors import RETRY_SECONDS, WORDS
+from app.web.security import keep_private
+
+COOKIE_DAYS = 30
+
+STATUS: dict[type[DomainError], int] = {NotFound: 404, Forbidden: 403, Rejected: 422, Conflict: 409, GatewayError: 503}
+REASONS: dict[type[DomainError], str] = {NotFound: "unknown", Forbidden: "no sitting", GatewayError: "try again"}
+
+protocol = Blueprint("voice_api", __name__, url_prefix="/interview/api/<flow_id>/<interview_id>")
+
+
+def new_token() -> tuple[str, str]:
+    """A fresh secret for the cookie, and the hash of it for the row."""
+    token = secrets.token_urlsafe(32)
+    return token, _hash(token)
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def cookie_name(interview_id: str) -> str:
+    """One cookie for each interview, so that two of them can be taken in one browser."""
+    prefix = "__Host-" if settings().is_https else ""
+    return f"{prefix}parley-sitting-{interview_id[:8]}"
+
+
+def set_cookie(response: Response, interview_id: str, token: str) -> Response:
+    """Give the browser what makes it the holder."""
+    response.set_cookie(
+        cookie_name(interview_id), token, max_age=COOKIE_DAYS * 86400, path="/", secure=settings().is_https,
+        httponly=True, samesite="Lax",
+    )  # fmt: skip
+    return response
+
+
+def holds(sitting: Sitting | None, interview_id: str) -> bool:
+    """Whether this request comes from the browser that holds the interview."""
+    token = request.cookies.get(cookie_name(interview_id), "")
+    if sitting is None or sitting.token_hash is None or not token:
+        return False
+    return hmac.compare_digest(sitting.token_hash, _hash(token))
+
+
+@protocol.url_value_preprocessor
+def _take_link(_endpoint: str | None, values: dict[str, Any] | None) -> None:
+    """The two ids of the link go aside, so that views only get what is their own."""
+    g.link = (values.pop("flow_id"), values.pop("interview_id")) if values else ("", "")
+
+
+def linked_interview() -> Interview:
+    """The interview of the link; NotFound when the two ids do not fit."""
+    flow_id, interview_id = g.link
+    return open_interview(flow_id, interview_id)
+
+
+def require_sitting() -> None:
+    """Guard of the protocol: leaves ``g.holder``, plain values, with no transaction open.
+
+    Raises NotFound for a pair of ids that does not fit, Forbidden without a cookie, Conflict with another's cookie.
+    """
+    keep_private()
+    with reading():
+        interview = linked_interview()
+        if cookie_name(interview.id) not in request.cookies:
+            db.session.rollback()
+            raise Forbidden("This browser does not hold the interview; open its link and press Start.")
+        sitting = sitting_of(interview.id)
+        if sitting is None or not holds(sitting, interview.id):
+            db.session.rollback()
+            raise taken_over()
+        g.holder = Holder(
+            sitting_id=sitting.id, interview_id=interview.id, fence=sitting.fence, next_turn=sitting.next_turn,
+            heartbeat_at=sitting.heartbeat_at or clock.now(), language=str((interview.script or {}).get("language")),
+        )  # fmt: skip
+        is_over = sitting.ended_at is not None
+        db.session.rollback()
+    if is_over and request.method != "GET" and not str(request.endpoint).endswith(".finish"):
+        raise Conflict("This interview is over.", details={"reason": "finished"})
+
+
+def holder() -> Holder:
+    """The browser that ``require_sitting`` has let in."""
+    found: Holder = g.holder
+    return found
+
+
+def settings() -> Settings:
+    """The settings of the running application."""
+    found: Settings = current_app.extensions["parley.settings"]
+    return found
+
+
+protocol.before_request(require_sitting)
+
+
+@protocol.errorhandler(DomainError)
+def refused(error: DomainError) -> Response:
+    """A domain error in the protocol's words."""
+    db.session.rollback()
+    kind = next(known for known in STATUS if isinstance(error, known))
+    details: dict[str, Any] = {"reason": REASONS.get(kind), "field": None}
+    if isinstance(error, Rejected):
+        details["field"] = error.field
+    if isinstance(error, Conflict):
+        details |= error.details
+    response = jsonify({"message": error.message, **details})
+    response.status_code = STATUS[kind]
+    if isinstance(error, GatewayError):
+        response.headers["Retry-After"] = str(RETRY_SECONDS)
+    return response
+
+
+@protocol.errorhandler(HTTPException)
+def broken(error: HTTPException) -> Response:
+    """A request that HTTP itself refuses, in the protocol's words."""
+    db.session.rollback()
+    code = error.code or 500
+    told = (getattr(error, "data", None) or {}).get("message")
+    response = jsonify({"message": told or WORDS.get(code, "The request was refused."), "reason": None, "field": None})
+    response.status_code = code
+    kept = [(k, v) for k, v in error.get_headers() if k.lower() not in {"content-type", "content-length"}]
+    response.headers.extend(kept)
+    return response

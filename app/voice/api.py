@@ -1,0 +1,233 @@
+"""The interview's protocol over HTTP: state, recorder runs and their chunks, the agent's sound, documents.
+
+Every call comes from the browser that holds the interview (``access.protocol``) and may be repeated. Bytes are
+durable before their row is committed, and the row before the answer is sent.
+"""
+
+import hashlib
+import io
+import re
+import secrets
+from dataclasses import dataclass
+
+from flask import Response, jsonify, request, send_file
+from flask_smorest import abort
+
+from app import gateways
+from app.db import db, reading
+from app.errors import Conflict, DomainError, NotFound, Rejected
+from app.interviews import actions as interviews
+from app.interviews.queries import document_for
+from app.recordings import actions as recordings
+from app.recordings import queries as kept
+from app.recordings.models import LARGEST_CHUNK, LAST_CHUNK, Track
+from app.storage import read
+from app.voice import actions, schemas
+from app.voice.access import holder, linked_interview, protocol, settings
+from app.voice.actions import Holder
+from app.voice.conversation import utterance_key
+from app.voice.queries import turn_of
+from app.voice.schemas import CHUNK_SAMPLES, LAST_SEGMENT
+
+VOICE_BYTES = CHUNK_SAMPLES * 2
+MOST_NAMED = 500
+"""Missing numbers named in one answer."""
+LARGEST_DOCUMENT_FORM = 11 * 1024 * 1024
+_HASH = re.compile(r"[0-9a-f]{64}")
+_CHUNK_TYPES = ("application/octet-stream", "audio/", "video/")
+
+
+@protocol.get("/state")
+def state() -> Response:
+    """Where the interview stands."""
+    with reading():
+        return jsonify(schemas.state(linked_interview(), minutes=settings().interview_minutes))
+
+
+@protocol.post("/heartbeat")
+def heartbeat() -> tuple[str, int]:
+    """A sign of life."""
+    actions.hold(holder())
+    db.session.commit()
+    return "", 204
+
+
+# --- recording -----------------------------------------------------------------------------------------------------
+
+
+@protocol.post("/segments")
+def open_segment() -> tuple[Response, int]:
+    """A new run of the recorder."""
+    given = schemas.body(schemas.SegmentSchema())
+    actions.hold(holder())
+    if len(kept.runs_of(holder().interview_id)) >= LAST_SEGMENT:
+        raise Rejected(f"The recorder was started {LAST_SEGMENT} times; finish the interview here.")
+    run = recordings.open_run(holder().interview_id, mime_type=given["mime_type"])
+    db.session.commit()
+    return jsonify({"segment": run.number}), 201
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A chunk as the request describes it."""
+
+    segment: int
+    number: int
+    track: Track
+    sha256: str
+    size: int
+
+
+@protocol.put("/segments/<int:segment>/chunks/<int:number>")
+def put_chunk(segment: int, number: int) -> Response:
+    """Keep a chunk: durable first, then noted, then acknowledged."""
+    sent, interview_id = _described(segment, number), holder().interview_id
+    if _is_known(interview_id, sent):
+        actions.hold(holder())
+        db.session.commit()
+        return jsonify(_arrived(interview_id, sent, duplicate=True))
+    storage = gateways.current().storage
+    name = kept.chunk_key(interview_id, segment=segment, track=sent.track, number=number, sha256=sent.sha256)
+    key = f"{name}-{secrets.token_hex(4)}"
+    content = request.stream.read() if sent.track is Track.VOICE else None
+    stored = storage.put(key, content if content is not None else request.stream)
+    if (stored.size, stored.sha256) != (sent.size, sent.sha256):
+        storage.delete(key)
+        raise Rejected("The bytes that arrived do not have this hash; send the chunk again.", field="X-Content-SHA256")
+    try:
+        actions.hold(holder())
+        chunk = recordings.keep_chunk(
+            interview_id, segment=segment, track=sent.track, number=number, sha256=sent.sha256, size=sent.size,
+            storage_key=key,
+        )  # fmt: skip
+        is_twin = chunk.storage_key != key
+        db.session.commit()
+    except DomainError:
+        db.session.rollback()
+        storage.delete(key)
+        raise
+    if is_twin:
+        storage.delete(key)
+    elif content is not None:
+        _feed(holder(), sent, content)
+    return jsonify(_arrived(interview_id, sent, duplicate=is_twin))
+
+
+def _described(segment: int, number: int) -> _Sent:
+    request.max_content_length = LARGEST_CHUNK
+    if not 1 <= segment <= LAST_SEGMENT:
+        raise Rejected(f"segment must lie between 1 and {LAST_SEGMENT}.", field="segment")
+    if number > LAST_CHUNK:
+        raise Rejected(f"The number of a chunk must lie between 0 and {LAST_CHUNK}.", field="number")
+    try:
+        track = Track(request.args.get("track", ""))
+    except ValueError:
+        raise Rejected("track must be mix or voice.", field="track") from None
+    sha256 = request.headers.get("X-Content-SHA256", "").lower()
+    if not _HASH.fullmatch(sha256):
+        raise Rejected("X-Content-SHA256 must be the SHA-256 of the bytes, 64 hex digits.", field="X-Content-SHA256")
+    return _Sent(segment, number, track, sha256, _size_of(track))
+
+
+def _size_of(track: Track) -> int:
+    if not request.mimetype.startswith(_CHUNK_TYPES):
+        abort(415, message="A chunk is sent as application/octet-stream, or with the recorder's own type.")
+    size = request.content_length
+    if size is None:
+        abort(411, message="A chunk needs a Content-Length.")
+        raise AssertionError("abort returned")
+    if size > LARGEST_CHUNK:
+        abort(413, message=f"A chunk may have at most {LARGEST_CHUNK} bytes.")
+    if track is Track.VOICE and size != VOICE_BYTES:
+        raise Rejected(f"A voice chunk has exactly {CHUNK_SAMPLES} samples, {VOICE_BYTES} bytes.", field="body")
+    if size == 0:
+        raise Rejected("A chunk may not be empty.", field="body")
+    return size
+
+
+def _is_known(interview_id: str, sent: _Sent) -> bool:
+    with reading():
+        known = kept.pieces_of(interview_id, sent.segment, sent.track, first=sent.number, last=sent.number)
+        db.session.rollback()
+    if known and known[0].sha256 != sent.sha256:
+        details: dict[str, object] = {"reason": "other hash", "number": sent.number}
+        raise Conflict(f"Chunk {sent.number} has already arrived with other bytes.", details=details)
+    return bool(known)
+
+
+def _arrived(interview_id: str, sent: _Sent, *, duplicate: bool) -> dict[str, object]:
+    """What the server has of the track. Of the candidate's own voice only the turns are sent, so it has no holes."""
+    if sent.track is Track.VOICE:
+        return {"received": sent.number, "missing": [], "duplicate": duplicate}
+    with reading():
+        whole = kept.contiguous(interview_id, sent.segment, sent.track)
+        highest = kept.highest(interview_id, sent.segment, sent.track)
+        missing: list[int] = []
+        if whole < highest:
+            missing = kept.missing_chunks(
+                interview_id, segment=sent.segment, track=sent.track, first=whole + 1, last=highest
+            )  # fmt: skip
+        db.session.rollback()
+    return {"received": whole, "missing": missing[:MOST_NAMED], "duplicate": duplicate}
+
+
+def _feed(held: Holder, sent: _Sent, content: bytes) -> None:
+    key = utterance_key(held.interview_id, turn=held.next_turn, segment=sent.segment)
+    transcriber = gateways.current().transcriber
+    if transcriber.supports(held.language):
+        transcriber.feed(key, sent.number, content, language=held.language)
+
+
+@protocol.get("/turns/<int:number>/audio")
+def reply_audio(number: int) -> Response:
+    """The sound of a reply."""
+    with reading():
+        turn = turn_of(holder().sitting_id, number) if number <= LAST_CHUNK else None
+        key = turn.audio_key if turn else None
+        db.session.rollback()
+    if key is None:
+        raise NotFound("This reply has no sound.")
+    content = read(gateways.current().storage, key)
+    etag = hashlib.sha256(key.encode()).hexdigest()[:32]
+    return send_file(io.BytesIO(content), mimetype="audio/wav", conditional=True, etag=etag)
+
+
+# --- documents -----------------------------------------------------------------------------------------------------
+
+
+@protocol.post("/documents")
+def add_document() -> tuple[Response, int]:
+    """Keep a file that the candidate adds."""
+    request.max_content_length = LARGEST_DOCUMENT_FORM
+    sent = request.files.get("file")
+    if sent is None:
+        raise Rejected("Send the document as the form's part named file.", field="file")
+    with reading():
+        interview = linked_interview()
+        interviews.room_for_document(interview, count=len(interview.documents))
+        db.session.rollback()
+    content = sent.stream.read()
+    accepted = interviews.accept_document(sent.filename or "", content)
+    key = f"documents/{holder().interview_id}/{secrets.token_hex(16)}"
+    storage = gateways.current().storage
+    storage.put(key, content)
+    try:
+        actions.hold(holder())
+        row = interviews.add_document(linked_interview(), accepted, storage_key=key)
+        db.session.commit()
+    except DomainError:
+        db.session.rollback()
+        storage.delete(key)
+        raise
+    return jsonify(schemas.document(row)), 201
+
+
+@protocol.delete("/documents/<document_id>")
+def remove_document(document_id: str) -> tuple[str, int]:
+    """Take a file back."""
+    actions.hold(holder())
+    interview = linked_interview()
+    key = interviews.remove_document(interview, document_for(interview, document_id))
+    db.session.commit()
+    gateways.current().storage.delete(key)
+    return "", 204

@@ -1,0 +1,212 @@
+"""Turns and the end of the talk: claim, commit, think and speak without a transaction, record, commit, answer."""
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Flask, Response, current_app, jsonify
+
+from app import gateways
+from app.claims import PARKED_AFTER
+from app.db import db, reading
+from app.errors import Conflict, NotFound, Rejected
+from app.interviews.models import Interview
+from app.recordings import actions as recordings
+from app.recordings import queries as kept
+from app.recordings.models import LAST_CHUNK, Track
+from app.storage import Storage, read_verified
+from app.voice import actions, schemas
+from app.voice.access import holder, linked_interview, protocol, settings
+from app.voice.actions import Holder, Outcome
+from app.voice.conversation import Answer, Audio, Engines, Reply, respond, utterance_key
+from app.voice.models import Sitting, Turn, TurnKind, TurnState
+from app.voice.queries import turn_of
+from app.voice.script import Place, Script
+from app.voice.utterances import Heard
+
+log = logging.getLogger(__name__)
+
+RENEW_SECONDS = 6.0
+RETRY_MS = 400
+CHUNKS_PER_MINUTE = 120
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """A claimed turn as plain values: nothing here touches the database."""
+
+    turn_id: str
+    number: int
+    token: int
+    script: Script
+    place: Place
+    answer: Answer
+    heard: Heard
+    is_plain: bool
+
+
+@protocol.post("/turns/<int:number>")
+def post_turn(number: int) -> Response | tuple[Response, int]:
+    """The candidate has done something: the agent's reply, the same one however often it is asked for."""
+    began = time.perf_counter()
+    given = schemas.body(schemas.TurnSchema())
+    _check_number(number, given)
+    interview = linked_interview()
+    taken = actions.take_turn(holder(), number=number, kind=given["kind"])
+    if taken.token is None:
+        answer = _answered_or_busy(taken.turn, interview)
+        db.session.commit()
+        return answer
+    work = _work(interview, taken.turn, taken.token, given=given)
+    db.session.commit()
+    with _kept(work):
+        reply = respond(work.script, work.place, work.answer, engines=_engines(is_plain=work.is_plain))
+        audio_key = _keep_audio(work, reply)
+        outcome = Outcome(
+            number=number, script=work.script, reply=reply, audio_key=audio_key, heard=work.heard,
+            played=given["played"], detected_ms=schemas.detection_ms(given["timing"]),
+            answered_ms=round((time.perf_counter() - began) * 1000),
+        )  # fmt: skip
+        turn = actions.record_reply(holder(), work.turn_id, work.token, outcome=outcome)
+        db.session.commit()
+    return _recorded(turn, number)
+
+
+def _check_number(number: int, given: dict[str, Any]) -> None:
+    if not 1 <= number <= LAST_CHUNK:
+        raise Rejected(f"The number of a turn must lie between 1 and {LAST_CHUNK}.", field="turn")
+    if (number == 1) != (given["kind"] is TurnKind.BEGIN):
+        raise Rejected("The first turn, and only that one, is of the kind begin.", field="kind")
+
+
+def _answered_or_busy(turn: Turn, interview: Interview) -> Response | tuple[Response, int]:
+    if turn.state is not TurnState.ANSWERED:
+        return jsonify({"retry_after_ms": RETRY_MS}), 202
+    count = len((interview.script or {}).get("questions", ()))
+    return jsonify(schemas.prompt(turn, base=schemas.base_of(interview), question_count=count))
+
+
+def _work(interview: Interview, turn: Turn, token: int, *, given: dict[str, Any]) -> _Work:
+    """Everything the turn needs. Raises Conflict with the missing chunks of a spoken answer."""
+    sitting = db.session.get_one(Sitting, turn.sitting_id)
+    script = Script.of(interview.script or {"questions": []}, minutes=settings().interview_minutes)
+    place = Place.from_json(sitting.place)
+    is_over = actions.elapsed(sitting, interview.started_at) > script.seconds
+    kind: TurnKind = given["kind"]
+    heard = Heard(place.question_index, typed=kind is TurnKind.TEXT)
+    audio = None
+    if kind is TurnKind.ANSWER:
+        audio = _audio(interview.id, turn.number, given)
+        heard = Heard(place.question_index, given["segment"], given["first_chunk"], given["last_chunk"])
+    answer = Answer(kind.value, audio=audio, text=(given["text"] or "").strip(), time_over=is_over)
+    is_plain = turn.recoveries >= PARKED_AFTER
+    return _Work(turn.id, turn.number, token, script, place, answer, heard, is_plain)
+
+
+def _audio(interview_id: str, number: int, given: dict[str, Any]) -> Audio:
+    segment, first, last = given["segment"], given["first_chunk"], given["last_chunk"]
+    longest = settings().answer_minutes * CHUNKS_PER_MINUTE
+    if last - first >= longest + CHUNKS_PER_MINUTE:
+        raise Rejected(f"One answer may last {settings().answer_minutes} minutes.", field="last_chunk")
+    pieces = kept.pieces_of(interview_id, segment, Track.VOICE, first=first, last=last)
+    missing = sorted(set(range(first, last + 1)) - {piece.number for piece in pieces})
+    if missing:
+        details: dict[str, object] = {"reason": "missing", "missing": missing}
+        raise Conflict("Parts of the answer have not arrived yet.", details=details)
+    storage = gateways.current().storage
+    key = utterance_key(interview_id, turn=number, segment=segment)
+    return Audio(key, first, last, lambda: _bytes_of(pieces, storage))
+
+
+def _bytes_of(pieces: tuple[kept.Piece, ...], storage: Storage) -> Iterator[bytes]:
+    for piece in pieces:
+        yield read_verified(storage, piece.key, sha256=piece.sha256)
+
+
+def _engines(*, is_plain: bool) -> Engines:
+    """The configured engines; after repeated crashes of one turn none of them, so that the talk can go on."""
+    built = gateways.current()
+    return Engines() if is_plain else Engines(built.transcriber, built.interviewer, built.speaker)
+
+
+def _keep_audio(work: _Work, reply: Reply) -> str | None:
+    if reply.wav is None:
+        return None
+    key = f"{kept.prefix_of(holder().interview_id)}/replies/{work.number}-{work.token}.wav"
+    gateways.current().storage.put(key, reply.wav)
+    return key
+
+
+@contextmanager
+def _kept(work: _Work) -> Iterator[None]:
+    """Renew the claim while the engines work; give it up at once if they fail, so that the next attempt may try."""
+    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - Flask's documented way to hand an app to a thread
+    done = threading.Event()
+    renewing = threading.Thread(target=_renew, args=(app, work, done), daemon=True)
+    renewing.start()
+    try:
+        yield
+    except BaseException:
+        db.session.rollback()
+        actions.release_turn(work.turn_id, work.token)
+        db.session.commit()
+        raise
+    finally:
+        done.set()
+
+
+def _renew(app: Flask, work: _Work, done: threading.Event) -> None:
+    while not done.wait(RENEW_SECONDS):
+        with app.app_context():
+            is_ours = actions.renew_turn(work.turn_id, work.token)
+            db.session.commit()
+        if not is_ours:
+            return
+
+
+def _recorded(turn: Turn | None, number: int) -> Response | tuple[Response, int]:
+    """The stored reply; when another process was quicker, its reply is the one."""
+    with reading():
+        found = turn or turn_of(holder().sitting_id, number)
+        if found is None:
+            raise NotFound("This turn is gone.")
+        return _answered_or_busy(found, linked_interview())
+
+
+@protocol.post("/finish")
+def finish() -> Response:
+    """The end: everything has arrived, so the interview is handed in. Gaps are named, and nothing is closed then."""
+    given = schemas.body(schemas.FinishSchema())
+    interview = linked_interview()
+    sitting = db.session.get_one(Sitting, holder().sitting_id)
+    if sitting.ended_at is None:
+        _seal(holder(), given["segments"])
+        actions.finish_sitting(holder(), interview, played=given["played"])
+        db.session.commit()
+        log.info("interview %s handed in", interview.id)
+    return jsonify({"redirect_url": (interview.script or {}).get("redirect_url")})
+
+
+def _seal(held: Holder, runs: list[dict[str, Any]]) -> None:
+    known = {run.number for run in kept.runs_of(held.interview_id)}
+    unknown = next((run["segment"] for run in runs if run["segment"] not in known), None)
+    if unknown is not None:
+        raise Rejected(f"The interview has no recorder run {unknown}.", field="segments")
+    missing = {str(run["segment"]): gaps for run in runs if (gaps := _gaps(held.interview_id, run))}
+    if missing:
+        details: dict[str, object] = {"reason": "missing", "missing": missing}
+        raise Conflict("Parts of the recording have not arrived yet.", details=details)
+    for run in runs:
+        if run["last_mix_chunk"] >= 0:
+            recordings.seal(held.interview_id, segment=run["segment"], last_mix_chunk=run["last_mix_chunk"])
+
+
+def _gaps(interview_id: str, run: dict[str, Any]) -> list[int]:
+    last = run["last_mix_chunk"]
+    if last < 0:
+        return []
+    return kept.missing_chunks(interview_id, segment=run["segment"], track=Track.MIX, first=0, last=last)

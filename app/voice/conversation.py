@@ -1,0 +1,264 @@
+"""One turn of the agent: hear the answer, let the script decide, speak. Slow, and blind to the database.
+
+Nothing a candidate said is lost to a failing engine: without recognition the answer is kept as sound and processed
+later, without a language model there is no follow-up, without a voice the reply is text.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from app.errors import GatewayError
+from app.speech import phrases, silence, sound
+from app.speech.ports import Exchange, FollowUp, Heard, Interviewer, Speaker, Spoken, Transcriber, Word
+from app.voice.commands import spoken_command
+from app.voice.script import Event, Kind, Line, Place, Script, Step, answered, may_follow_up, step
+
+log = logging.getLogger(__name__)
+
+GAP = 0.35
+"""Seconds of silence between two lines of one reply."""
+LONGEST_FOLLOW_UP = 600
+SURELY_SPEECH = 4
+"""From so many recognised words on nobody asks the slower speech detector: noise was never taken for more than two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audio:
+    """The sound of an answer, chunks ``first`` to ``last``, read from storage only as far as someone asks for it."""
+
+    key: str
+    first: int
+    last: int
+    pieces: Callable[[], Iterator[bytes]]
+
+    def pcm(self) -> bytes:
+        """All of it: 16 kHz, s16le, mono."""
+        return b"".join(self.pieces())
+
+
+def utterance_key(interview_id: str, *, turn: int, segment: int) -> str:
+    """The recogniser's name for an answer while it is being spoken."""
+    return f"{interview_id}/{turn}/{segment}"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the candidate did: ``audio`` for a spoken answer, ``text`` for a typed one; ``time_over`` ends the talk."""
+
+    kind: Literal["begin", "answer", "text", "repeat", "skip", "end"]
+    audio: Audio | None = None
+    text: str = ""
+    time_over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One line of a reply on the reply's own clock, which starts with its first sample."""
+
+    kind: Kind
+    text: str
+    question_index: int | None
+    offset: float
+    seconds: float
+    words: tuple[Word, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What was understood. ``content`` is None where the sound is kept but nobody could recognise it yet."""
+
+    event: Event
+    content: str | None = None
+    words: tuple[Word, ...] = ()
+    engine: str | None = None
+
+
+@dataclass(slots=True)
+class Timing:
+    """Milliseconds spent on reading the sound, recognising, deciding, speaking."""
+
+    collected: int = 0
+    recognised: int = 0
+    decided: int = 0
+    spoken: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the agent says, where the talk stands then, and what it understood. ``wav`` is None for a silent reply."""
+
+    step: Step
+    kind: Kind | Literal["repeat"]
+    parts: tuple[Part, ...]
+    said: Said
+    wav: bytes | None
+    seconds: float
+    engine: str | None
+    is_answer: bool = False
+    timing: Timing = field(default_factory=Timing)
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """What a turn works with. Without any of them the talk goes on still: for a turn that keeps crashing a process."""
+
+    transcriber: Transcriber | None = None
+    interviewer: Interviewer | None = None
+    speaker: Speaker | None = None
+
+
+def respond(script: Script, place: Place, answer: Answer, *, engines: Engines) -> Reply:
+    """The agent's whole turn. Raises WrongMoment (see ``script.step``) and nothing else of its own."""
+    timing = Timing()
+    said = _hear(script, answer, transcriber=engines.transcriber, timing=timing)
+    event, follow_up = _decide(script, place, said, interviewer=engines.interviewer, timing=timing)
+    is_answer = event is Event.ANSWER
+    if answer.time_over and event is not Event.BEGIN:
+        event = Event.END
+    next_step = step(script, place, event, text=said.content or "", follow_up=follow_up)
+    with _clocked(timing, "spoken"):
+        parts, wav, engine = _speak(script, next_step.lines, engines.speaker)
+    kind: Kind | Literal["repeat"] = "repeat" if event is Event.REPEAT else next_step.lines[0].kind
+    seconds = parts[-1].offset + parts[-1].seconds if wav else 0.0
+    return Reply(next_step, kind, parts, said, wav, seconds, engine, is_answer, timing)
+
+
+# --- hearing ------------------------------------------------------------------------------------------------------
+
+
+def _hear(script: Script, answer: Answer, *, transcriber: Transcriber | None, timing: Timing) -> Said:
+    if answer.kind == "text":
+        return Said(Event.ANSWER, answer.text)
+    if answer.kind != "answer" or answer.audio is None:
+        return Said(Event(answer.kind))
+    if transcriber is None:
+        return Said(Event.ANSWER)
+    with _clocked(timing, "recognised"):
+        heard = _recognise(script, answer.audio, transcriber)
+    if heard is None or len(heard.text.split()) < SURELY_SPEECH:
+        with _clocked(timing, "collected"):
+            if _is_silent(answer.audio):
+                return Said(Event.SILENCE)
+    if heard is None:
+        return Said(Event.ANSWER)
+    command = spoken_command(heard.text, script.language)
+    return Said(command or Event.ANSWER, heard.text, heard.words, heard.engine)
+
+
+def _is_silent(audio: Audio) -> bool:
+    try:
+        return not silence.has_speech(audio.pieces())
+    except GatewayError as error:
+        log.warning("sound of an answer could not be read now: %s", type(error).__name__)
+        return False
+
+
+def _recognise(script: Script, audio: Audio, transcriber: Transcriber) -> Heard | None:
+    if not transcriber.supports(script.language):
+        return None
+    try:
+        return transcriber.finish(
+            audio.key, first=audio.first, last=audio.last, language=script.language, pcm=audio.pcm
+        )  # fmt: skip
+    except GatewayError as error:
+        log.warning("answer not recognised now, kept for later: %s", type(error).__name__)
+        return None
+
+
+# --- deciding -----------------------------------------------------------------------------------------------------
+
+
+def _decide(
+    script: Script, place: Place, said: Said, *, interviewer: Interviewer | None, timing: Timing
+) -> tuple[Event, str | None]:
+    if said.event is not Event.ANSWER or not said.content or interviewer is None or not may_follow_up(script, place):
+        return said.event, None
+    with _clocked(timing, "decided"):
+        judged = _judge(script, place, said.content, interviewer=interviewer)
+    if judged.repeat:
+        return Event.REPEAT, None
+    return Event.ANSWER, judged.text[:LONGEST_FOLLOW_UP] if judged.text else None
+
+
+def _judge(script: Script, place: Place, text: str, *, interviewer: Interviewer) -> FollowUp:
+    exchange = Exchange(
+        question=script.questions[place.question], answer=answered(place, text), language=script.language,
+        asked=place.asked, limit=script.follow_up_limit, flow_title=script.title, org_name=script.org_name,
+        additional_info=script.additional_info, additional_instructions=script.additional_instructions,
+    )  # fmt: skip
+    try:
+        return interviewer.decide(exchange)
+    except GatewayError as error:
+        log.warning("no follow-up: %s", type(error).__name__)
+        return FollowUp()
+
+
+# --- speaking -----------------------------------------------------------------------------------------------------
+
+
+def _speak(
+    script: Script, lines: tuple[Line, ...], speaker: Speaker | None
+) -> tuple[tuple[Part, ...], bytes | None, str | None]:
+    texts = [(line, _words_of(line, script.language)) for line in lines]
+    if speaker is not None and speaker.supports(script.language):
+        try:
+            spoken = [_say(script, line, text, speaker=speaker) for line, text in texts]
+        except GatewayError as error:
+            log.warning("reply is shown, not spoken: %s", type(error).__name__)
+        else:
+            if any(piece.fell_back for piece in spoken):
+                texts, spoken = _with_apology(script, texts, spoken, speaker=speaker)
+            return _joined(texts, spoken)
+    return tuple(Part(line.kind, text, line.question_index, 0.0, 0.0, ()) for line, text in texts), None, None
+
+
+def _words_of(line: Line, language: str) -> str:
+    return line.text if line.text is not None else phrases.phrase(line.kind.value, language)
+
+
+def _say(script: Script, line: Line, text: str, *, speaker: Speaker) -> Spoken:
+    # A follow-up may quote the candidate, so it is never kept in the shared cache.
+    remember = line.kind is not Kind.FOLLOW_UP
+    return speaker.speak(text, voice_id=script.voice_id, language=script.language, remember=remember)
+
+
+def _with_apology(
+    script: Script, texts: list[tuple[Line, str]], spoken: list[Spoken], *, speaker: Speaker
+) -> tuple[list[tuple[Line, str]], list[Spoken]]:
+    """The voice has changed and the candidate has waited: say so first."""
+    line, text = Line(Kind.MOMENT), phrases.phrase(Kind.MOMENT.value, script.language)
+    try:
+        return [(line, text), *texts], [_say(script, line, text, speaker=speaker), *spoken]
+    except GatewayError:
+        return texts, spoken
+
+
+def _joined(texts: list[tuple[Line, str]], spoken: list[Spoken]) -> tuple[tuple[Part, ...], bytes, str]:
+    rate = max(piece.rate for piece in spoken)
+    pause = b"\0\0" * round(GAP * rate)
+    parts: list[Part] = []
+    pcm = bytearray()
+    for (line, text), piece in zip(texts, spoken, strict=True):
+        pcm += pause if pcm else b""
+        samples = sound.resample(piece.pcm, piece.rate, rate)
+        offset = len(pcm) / (2 * rate)
+        parts.append(Part(line.kind, text, line.question_index, offset, len(samples) / (2 * rate), piece.words))
+        pcm += samples
+    return tuple(parts), sound.wav(bytes(pcm), rate), spoken[-1].engine
+
+
+class _clocked:  # noqa: N801 - used like a function
+    """Adds the milliseconds of a block to one share of ``Timing``."""
+
+    def __init__(self, timing: Timing, share: str) -> None:
+        self._timing, self._share = timing, share
+
+    def __enter__(self) -> None:
+        self._began = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        spent = round((time.perf_counter() - self._began) * 1000)
+        setattr(self._timing, self._share, getattr(self._timing, self._share) + spent)

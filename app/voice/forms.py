@@ -1,0 +1,77 @@
+"""The Start form: consent, voice or text, and who it is, as far as the booking did not say."""
+
+from flask import request
+from flask_wtf import FlaskForm
+from wtforms import StringField
+from wtforms.validators import Length, Optional, Regexp, ValidationError
+
+from app.voice.models import Mode
+from app.web.body import Broken, load_json
+from app.web.fields import address_flaw, flaw_of
+
+NAMES = ("email_address", "first_name", "last_name")
+
+
+class StartForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
+    """As sent by the page's form, or by a script as JSON. The token was checked before."""
+
+    class Meta:
+        csrf = False
+
+    consent = StringField()
+    mode = StringField()
+    locale = StringField(validators=[Optional(), Regexp(r"[A-Za-z0-9-]{2,35}\Z", message="Not a language tag.")])
+    email_address = StringField(validators=[Optional(), Length(max=320, message="Longer than 320 characters.")])
+    first_name = StringField(validators=[Length(max=300, message="Longer than 300 characters.")])
+    last_name = StringField(validators=[Length(max=300, message="Longer than 300 characters.")])
+
+    @classmethod
+    def of_request(cls) -> "StartForm":
+        """The form of this request; a JSON body that is no object of texts is an empty form."""
+        if not request.is_json:
+            return cls()
+        try:
+            given = load_json(request.get_data())
+        except Broken:
+            given = None
+        texts = {k: v for k, v in given.items() if isinstance(v, str)} if isinstance(given, dict) else {}
+        return cls(formdata=None, data=texts)
+
+    def validate_consent(self, given: StringField) -> None:
+        """Nothing may be stored without it."""
+        if given.data != "yes":
+            raise ValidationError("Please agree before you start: the interview is recorded and led by a machine.")
+
+    def validate_mode(self, given: StringField) -> None:
+        """Voice or text."""
+        if given.data not in {mode.value for mode in Mode}:
+            raise ValidationError("Choose voice or text.")
+
+    def validate_email_address(self, given: StringField) -> None:
+        """In form only."""
+        flaw = address_flaw(given.data.strip()) if given.data and given.data.strip() else None
+        if flaw:
+            raise ValidationError(flaw)
+
+    def validate_first_name(self, given: StringField) -> None:
+        """A name that can be kept."""
+        _check(given)
+
+    def validate_last_name(self, given: StringField) -> None:
+        """A name that can be kept."""
+        _check(given)
+
+    def names(self) -> dict[str, str | None]:
+        """What was typed, ready to be kept; None where nothing was."""
+        typed: list[str | None] = [(self[name].data or "").strip() or None for name in NAMES]
+        return dict(zip(("email", "first_name", "last_name"), typed, strict=True))
+
+    def typed(self) -> dict[str, str]:
+        """What to show again."""
+        return {name: self[name].data or "" for name in ("consent", "mode", "locale", *NAMES)}
+
+
+def _check(given: StringField) -> None:
+    flaw = flaw_of(given.data or "")
+    if flaw:
+        raise ValidationError(flaw)

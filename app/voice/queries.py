@@ -1,0 +1,50 @@
+"""Reads of sittings and turns."""
+
+from datetime import timedelta
+
+import sqlalchemy as sa
+
+from app import claims
+from app.db import db
+from app.interviews.models import Interview, Stage
+from app.voice.models import Sitting, Turn, TurnState
+
+TAKEOVER_AFTER = timedelta(seconds=120)
+"""Silence of the holder after which another browser may take the interview over."""
+ABANDONED_AFTER = timedelta(hours=24)
+"""Silence after which nobody is expected to come back."""
+
+
+def sitting_of(interview_id: str) -> Sitting | None:
+    """The interview's sitting, if anyone ever began it."""
+    return db.session.scalar(sa.select(Sitting).where(Sitting.interview_id == interview_id))
+
+
+def turn_of(sitting_id: str, number: int) -> Turn | None:
+    """Turn ``number`` of the sitting, in whatever state."""
+    return db.session.scalar(sa.select(Turn).where(Turn.sitting_id == sitting_id, Turn.number == number))
+
+
+def last_reply(sitting_id: str) -> Turn | None:
+    """The newest turn with a reply: what the candidate is looking at."""
+    answered = sa.select(Turn).where(Turn.sitting_id == sitting_id, Turn.state == TurnState.ANSWERED)
+    return db.session.scalar(answered.order_by(Turn.number.desc()).limit(1))
+
+
+def deserted(*, limit: int = 100) -> list[str]:
+    """Ids of running interviews whose candidates have been silent for longer than ABANDONED_AFTER: for the sweep."""
+    left = (
+        sa.select(Sitting.interview_id)
+        .join(Interview, Interview.id == Sitting.interview_id)
+        .where(Sitting.ended_at.is_(None), Sitting.heartbeat_at < claims.moment(-ABANDONED_AFTER))
+        .where((Sitting.answers > 0) | (Interview.stage == Stage.RUNNING))
+        .order_by(Sitting.heartbeat_at)
+        .limit(limit)
+    )
+    return list(db.session.scalars(left))
+
+
+def latencies(limit: int = 10_000) -> list[tuple[int | None, int | None]]:
+    """The newest turns' (milliseconds of the request, milliseconds to the first sample heard)."""
+    rows = sa.select(Turn.answered_ms, Turn.heard_ms).where(Turn.answered_ms.is_not(None))
+    return [(row[0], row[1]) for row in db.session.execute(rows.order_by(Turn.created_at.desc()).limit(limit))]

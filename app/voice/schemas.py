@@ -1,0 +1,192 @@
+"""What the interview page's JavaScript sends and receives."""
+
+from typing import Any
+
+import marshmallow as ma
+from flask import request
+from flask_smorest import abort
+from marshmallow import validate
+
+from app.errors import NotFound, Rejected
+from app.interviews.models import Document, Interview
+from app.recordings.models import LAST_CHUNK
+from app.recordings.queries import runs_of
+from app.voice.actions import elapsed
+from app.voice.models import Turn, TurnKind
+from app.voice.queries import last_reply, sitting_of
+from app.voice.script import Phase, Place, Script
+from app.voice.utterances import Played
+from app.web.body import Broken, load_json
+from app.web.errors import first_words
+from app.web.fields import Text
+
+LONGEST_TEXT = 20_000
+LAST_SEGMENT = 50
+CHUNK_SAMPLES = 8_000
+A_DAY_MS = 86_400_000
+BODY_BYTES = 256 * 1024
+
+
+class _Strict(ma.Schema):
+    class Meta:
+        unknown = ma.RAISE
+
+
+def _whole(lowest: int, highest: int, **kwargs: Any) -> ma.fields.Integer:
+    words = f"Must lie between {lowest} and {highest}."
+    return ma.fields.Integer(strict=True, validate=validate.Range(lowest, highest, error=words), **kwargs)
+
+
+def _seconds() -> ma.fields.Float:
+    return ma.fields.Float(
+        required=True, allow_nan=False, validate=validate.Range(0, 86_400, error="Must be seconds between 0 and 86400.")
+    )  # fmt: skip
+
+
+def _mark() -> ma.fields.Float:
+    return ma.fields.Float(load_default=None, allow_none=True, allow_nan=False)
+
+
+class PlayedSchema(_Strict):
+    """How the previous reply was heard."""
+
+    segment = _whole(1, LAST_SEGMENT, load_default=None, allow_none=True)
+    started = _seconds()
+    seconds = _seconds()
+    whole = ma.fields.Boolean(load_default=False, truthy={True}, falsy={False})
+    latency_ms = ma.fields.Float(load_default=None, allow_none=True, allow_nan=False)
+
+    @ma.post_load
+    def value(self, data: dict[str, Any], **_: Any) -> Played:
+        latency = data.pop("latency_ms")
+        return Played(**data, latency_ms=_milliseconds(latency))
+
+
+class TimingSchema(_Strict):
+    """Marks on the browser's own clock, in milliseconds."""
+
+    speech_end_ms = _mark()
+    detected_ms = _mark()
+    posted_ms = _mark()
+
+
+class TurnSchema(_Strict):
+    """A turn."""
+
+    kind = ma.fields.Enum(TurnKind, by_value=True, required=True)
+    segment = _whole(1, LAST_SEGMENT, load_default=None, allow_none=True)
+    first_chunk = _whole(0, LAST_CHUNK, load_default=None, allow_none=True)
+    last_chunk = _whole(0, LAST_CHUNK, load_default=None, allow_none=True)
+    text = Text(most=LONGEST_TEXT, load_default=None, allow_none=True)
+    played = ma.fields.Nested(PlayedSchema, load_default=None, allow_none=True)
+    timing = ma.fields.Nested(TimingSchema, load_default=None, allow_none=True)
+
+    @ma.validates_schema
+    def fits(self, data: dict[str, Any], **_: Any) -> None:
+        if data["kind"] is TurnKind.ANSWER:
+            missing = next((name for name in ("segment", "first_chunk", "last_chunk") if data[name] is None), None)
+            if missing:
+                raise ma.ValidationError("A spoken answer names its segment, first_chunk and last_chunk.", missing)
+            if data["last_chunk"] < data["first_chunk"]:
+                raise ma.ValidationError("May not lie before first_chunk.", "last_chunk")
+        if data["kind"] is TurnKind.TEXT and not (data["text"] or "").strip():
+            raise ma.ValidationError("Write an answer, or skip the question.", "text")
+
+
+class SegmentSchema(_Strict):
+    """A new run of the recorder."""
+
+    mime_type = Text(most=100, required=True)
+
+
+class RunEndSchema(_Strict):
+    """How far a run of the recorder went; -1 for a track without any chunk."""
+
+    segment = _whole(1, LAST_SEGMENT, required=True)
+    last_mix_chunk = _whole(-1, LAST_CHUNK, required=True)
+    last_voice_chunk = _whole(-1, LAST_CHUNK, load_default=-1, allow_none=True)
+
+
+class FinishSchema(_Strict):
+    """The end of the talk."""
+
+    segments = ma.fields.List(
+        ma.fields.Nested(RunEndSchema), load_default=list, validate=validate.Length(max=LAST_SEGMENT)
+    )
+    played = ma.fields.Nested(PlayedSchema, load_default=None, allow_none=True)
+
+
+def body(schema: ma.Schema) -> dict[str, Any]:
+    """The request's JSON body, checked. Raises Rejected naming the field, or a werkzeug error for 400, 413, 415."""
+    request.max_content_length = BODY_BYTES
+    if not request.is_json:
+        abort(415, message="The content type of the body must be application/json.")
+    try:
+        loaded: dict[str, Any] = schema.load(load_json(request.get_data()))
+    except Broken as error:
+        abort(400, message=str(error))
+    except ma.ValidationError as error:
+        errors: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]  # marshmallow left it out
+        raise Rejected(first_words(errors), field=_field(errors)) from None
+    return loaded
+
+
+def _field(errors: Any) -> str | None:
+    name = next(iter(errors), None) if isinstance(errors, dict) else None
+    return None if name in {None, "_schema"} else str(name)
+
+
+def _milliseconds(value: float | None) -> int | None:
+    return round(value) if value is not None and 0 <= value <= A_DAY_MS else None
+
+
+def detection_ms(timing: dict[str, float | None] | None) -> int | None:
+    """From the end of speech to its detection, if the browser's marks make sense."""
+    end, detected = (timing or {}).get("speech_end_ms"), (timing or {}).get("detected_ms")
+    return _milliseconds(detected - end) if end is not None and detected is not None else None
+
+
+# --- what is sent --------------------------------------------------------------------------------------------------
+
+
+def prompt(turn: Turn, *, base: str, question_count: int) -> dict[str, Any]:
+    """A reply of the agent as the page gets it."""
+    parts = [{k: v for k, v in part.items() if k != "words"} for part in turn.parts or []]
+    return {
+        "turn": turn.number, "kind": turn.reply_kind, "text": "\n\n".join(part["text"] for part in parts),
+        "parts": parts, "audio_url": f"{base}/turns/{turn.number}/audio" if turn.audio_key else None,
+        "seconds": turn.seconds, "question_index": turn.question_index, "question_count": question_count,
+        "question": turn.question,
+        "expects": turn.expects, "heard": None if turn.heard_text is None else {"text": turn.heard_text},
+    }  # fmt: skip
+
+
+def base_of(interview: Interview) -> str:
+    """Path of the interview's page, under which the whole protocol lies."""
+    return f"/interview/api/{interview.flow_id}/{interview.id}"
+
+
+def state(interview: Interview, *, minutes: int) -> dict[str, Any]:
+    """Where the interview stands, for a page that was just loaded; ``minutes`` is the limit where the flow has none."""
+    sitting = sitting_of(interview.id)
+    if sitting is None or interview.script is None:
+        raise NotFound("The interview has not begun.")
+    script, place = Script.of(interview.script, minutes=minutes), Place.from_json(sitting.place)
+    runs, last, count = runs_of(interview.id), last_reply(sitting.id), len(script.questions)
+    is_over = sitting.ended_at is not None
+    return {
+        "stage": "finished" if is_over else "outro" if place.phase is Phase.OUTRO else "live",
+        "mode": sitting.mode.value, "language": script.language, "video": interview.script["is_video_enabled"],
+        "documents_allowed": interview.script["is_doc_upload_enabled"],
+        "documents": [document(one) for one in interview.documents], "turn": sitting.next_turn,
+        "prompt": prompt(last, base=base_of(interview), question_count=count) if last else None,
+        "question_index": place.question_index, "question_count": count,
+        "next_segment": (runs[-1].number if runs else 0) + 1, "voice_chunk_samples": CHUNK_SAMPLES,
+        "time_limit_seconds": script.seconds, "elapsed_seconds": round(elapsed(sitting, interview.started_at), 1),
+        "redirect_url": interview.script["redirect_url"] if is_over else None,
+    }  # fmt: skip
+
+
+def document(row: Document) -> dict[str, Any]:
+    """A document that the candidate has added."""
+    return {"id": row.id, "name": row.name, "size": row.size}

@@ -1,0 +1,130 @@
+"""What both sides said, written down for the transcript: the agent's words only as far as they were really heard.
+
+A reply is known when it is made, but what the candidate heard of it only one turn later, when the browser says where
+its player stopped. So the agent's lines are written then, on the clock of the recorder run they were played in.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.db import db
+from app.interviews.models import Role, Utterance
+from app.voice.conversation import Part, Said
+from app.voice.models import Turn
+from app.voice.script import Event
+
+CHUNK_SECONDS = 0.5
+"""What one voice chunk holds, so that its number is its time on the run's clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """Where a reply was heard: on the clock of run ``segment`` from ``started`` on, for ``seconds``, or all of it."""
+
+    segment: int | None
+    started: float
+    seconds: float
+    whole: bool
+    latency_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """Where the candidate's words lie: under which question, in which voice chunks. ``typed`` ones have no sound."""
+
+    question_index: int | None = None
+    segment: int | None = None
+    first_chunk: int | None = None
+    last_chunk: int | None = None
+    typed: bool = False
+
+
+def kept_parts(parts: Iterable[Part]) -> list[dict[str, Any]]:
+    """A reply's lines as a row keeps them."""
+    return [
+        {
+            "kind": part.kind.value, "text": part.text, "question_index": part.question_index,
+            "offset": round(part.offset, 3), "seconds": round(part.seconds, 3),
+            "words": [[word.word, round(word.start, 3), round(word.end, 3)] for word in part.words],
+        }
+        for part in parts
+    ]  # fmt: skip
+
+
+def write_agents(interview_id: str, turn: Turn, played: Played | None) -> None:
+    """Add the lines of the turn's reply, as far as they were heard; without a report all of them, without times."""
+    number = _next_number(interview_id)
+    for part in turn.parts or []:
+        heard = _heard_part(part, played) if part["seconds"] else _shown_part(part, played)
+        if heard is None:
+            continue
+        row = Utterance(
+            interview_id=interview_id, number=number, role=Role.AGENT, question_index=part["question_index"],
+            engine=turn.engine, **heard,
+        )  # fmt: skip
+        db.session.add(row)
+        number += 1
+    db.session.flush()
+
+
+def _shown_part(part: dict[str, Any], played: Played | None) -> dict[str, Any]:
+    """A line that was read, not heard: whole, at the moment it was shown."""
+    shown = {"segment": played.segment, "start": played.started, "end": played.started} if played else {}
+    return {"content": part["text"], **shown}
+
+
+def _heard_part(part: dict[str, Any], played: Played | None) -> dict[str, Any] | None:
+    if played is None:
+        return {"content": part["text"]}
+    seconds = part["seconds"] if played.whole else min(part["seconds"], played.seconds - part["offset"])
+    if seconds <= 0:
+        return None
+    start = played.started + part["offset"]
+    words = [word for word in part["words"] if word[1] < seconds]
+    placed = [[word, round(start + begin, 3), round(start + min(end, seconds), 3)] for word, begin, end in words]
+    content = part["text"] if seconds >= part["seconds"] else _cut(part, len(words), seconds)
+    if not content:
+        return None
+    return {
+        "content": content, "words": placed or None, "segment": played.segment, "start": round(start, 3),
+        "end": round(start + seconds, 3), "played": round(seconds, 3),
+    }  # fmt: skip
+
+
+def _cut(part: dict[str, Any], words: int, seconds: float) -> str:
+    """The beginning of the text that fits the words heard; without word times, the share of it that fits the time."""
+    written = part["text"].split()
+    spoken = len(part["words"])
+    if not spoken:
+        return " ".join(written[: int(len(written) * seconds / part["seconds"])])
+    if words == spoken:
+        return str(part["text"])
+    if len(written) == spoken:
+        return " ".join(written[:words])
+    return " ".join(word[0] for word in part["words"][:words])
+
+
+def write_candidates(interview_id: str, said: Said, heard: Heard) -> None:
+    """Add what the candidate said; nothing for a silent turn or a pressed button."""
+    is_speech = heard.first_chunk is not None and heard.last_chunk is not None
+    if said.event is Event.SILENCE or not (is_speech or heard.typed):
+        return
+    row = Utterance(
+        interview_id=interview_id, number=_next_number(interview_id), role=Role.USER, content=said.content,
+        typed=heard.typed, engine=said.engine, segment=heard.segment,
+        question_index=heard.question_index,
+    )  # fmt: skip
+    if heard.first_chunk is not None and heard.last_chunk is not None:
+        row.start, row.end = heard.first_chunk * CHUNK_SECONDS, (heard.last_chunk + 1) * CHUNK_SECONDS
+        row.words = [[w.word, round(row.start + w.start, 3), round(row.start + w.end, 3)] for w in said.words] or None
+    db.session.add(row)
+    db.session.flush()
+
+
+def _next_number(interview_id: str) -> int:
+    # The sitting's row is written first in the same transaction, so no two writers get the same number.
+    highest = sa.select(sa.func.max(Utterance.number)).where(Utterance.interview_id == interview_id)
+    return (db.session.scalar(highest) or 0) + 1
