@@ -1,22 +1,33 @@
 """Reads of webhooks: what may be sent now, what waits for what, and the log that pages show."""
 
-from collections.abc import Sequence
+import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import aliased, selectinload
+from sqlalchemy.orm import aliased, contains_eager
 
 from app import claims
-from app.accounts.models import Organization
+from app.accounts.models import Role, TeamMember
 from app.db import db
 from app.errors import Forbidden, NotFound
 from app.flows.models import InterviewFlow
+from app.flows.queries import flow_seen_by
 from app.webhooks.models import Attempt, Delivery, DeliveryState, Endpoint, Hold, Route
+
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 WARN_AFTER = timedelta(hours=96)
 """An endpoint without success for this long is warned of, 24 h before it may be disabled."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogFilter:
+    """What the log is narrowed to."""
+
+    flow_id: str = ""
+    state: DeliveryState | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,28 +158,46 @@ def endpoint_of(flow: InterviewFlow) -> Endpoint | None:
     )
 
 
-def delivery_for(organization: Organization, delivery_id: str) -> Delivery:
-    """The delivery, with its attempts. NotFound; Forbidden when it belongs to someone else."""
-    found = db.session.get(Delivery, delivery_id)
+def delivery_seen_by(member: TeamMember, delivery_id: str) -> Delivery:
+    """A delivery of a flow that the member sees. NotFound; Forbidden when it is someone else's."""
+    found = db.session.get(Delivery, delivery_id) if _ID.fullmatch(delivery_id) else None
     if found is None:
         raise NotFound("There is no such webhook delivery.")
-    if found.organization_id != organization.id:
-        raise Forbidden("This webhook delivery belongs to another organization.")
+    flow_seen_by(member, found.flow_id)
     return found
 
 
-def deliveries_of(
-    flow: InterviewFlow, *, state: DeliveryState | None = None, limit: int = 50, offset: int = 0
-) -> Sequence[Delivery]:
-    """The flow's deliveries with their attempts, newest first."""
-    statement = _log(flow, state).options(selectinload(Delivery.attempts_made), selectinload(Delivery.endpoint))
-    ordered = statement.order_by(Delivery.created_at.desc(), Delivery.sequence.desc(), Delivery.id)
-    return db.session.scalars(ordered.limit(limit).offset(offset)).all()
+def endpoint_seen_by(member: TeamMember, endpoint_id: str) -> Endpoint:
+    """A receiver of the member's organization. NotFound; Forbidden when it is someone else's."""
+    found = db.session.get(Endpoint, endpoint_id) if _ID.fullmatch(endpoint_id) else None
+    if found is None:
+        raise NotFound("There is no such webhook endpoint.")
+    if found.organization_id != member.organization_id:
+        raise Forbidden("This webhook endpoint belongs to another organization.")
+    return found
 
 
-def count_of(flow: InterviewFlow, *, state: DeliveryState | None = None) -> int:
-    """How many deliveries ``deliveries_of`` would page through."""
-    return db.session.scalar(sa.select(sa.func.count()).select_from(_log(flow, state).subquery())) or 0
+def endpoints_seen_by(member: TeamMember) -> list[Endpoint]:
+    """Receivers of the flows that the member sees, disabled ones first."""
+    led = sa.select(Route.endpoint_id).join(InterviewFlow, InterviewFlow.id == Route.flow_id).where(*_seen(member))
+    ordered = (Endpoint.disabled_at.is_(None), Endpoint.failing_since.is_(None), Endpoint.url)
+    return list(db.session.scalars(sa.select(Endpoint).where(Endpoint.id.in_(led)).order_by(*ordered)))
+
+
+def deliveries_of(flow: InterviewFlow, *, limit: int = 50, offset: int = 0) -> list[Delivery]:
+    """The flow's deliveries, newest first."""
+    return _newest(sa.select(Delivery).where(Delivery.flow_id == flow.id), limit, offset)
+
+
+def deliveries_seen_by(member: TeamMember, found_by: LogFilter, *, limit: int, offset: int) -> list[Delivery]:
+    """What the member's log shows, newest first, each with its flow."""
+    log = _log(sa.select(Delivery), member, found_by).options(contains_eager(Delivery.flow))
+    return _newest(log, limit, offset)
+
+
+def how_many_seen_by(member: TeamMember, found_by: LogFilter) -> int:
+    """Length of the whole log of ``deliveries_seen_by``."""
+    return db.session.scalar(_log(sa.select(sa.func.count(Delivery.id)), member, found_by)) or 0
 
 
 def oldest_due(now: datetime) -> datetime | None:
@@ -191,9 +220,23 @@ def _free(now: datetime) -> tuple[sa.ColumnElement[bool], ...]:
     )
 
 
-def _log(flow: InterviewFlow, state: DeliveryState | None) -> sa.Select[Any]:
-    statement = sa.select(Delivery).where(Delivery.flow_id == flow.id)
-    return statement if state is None else statement.where(Delivery.state == state)
+def _seen(member: TeamMember) -> list[sa.ColumnElement[bool]]:
+    seen = [InterviewFlow.organization_id == member.organization_id]
+    if member.role is not Role.ADMIN:
+        seen.append(InterviewFlow.team_id.in_([team.id for team in member.teams]))
+    return seen
+
+
+def _log(query: sa.Select[Any], member: TeamMember, found_by: LogFilter) -> sa.Select[Any]:
+    narrowed = query.join(InterviewFlow, InterviewFlow.id == Delivery.flow_id).where(*_seen(member))
+    if found_by.flow_id:
+        narrowed = narrowed.where(Delivery.flow_id == found_by.flow_id)
+    return narrowed.where(Delivery.state == found_by.state) if found_by.state else narrowed
+
+
+def _newest(query: sa.Select[Any], limit: int, offset: int) -> list[Delivery]:
+    ordered = query.order_by(Delivery.created_at.desc(), Delivery.sequence.desc(), Delivery.id)
+    return list(db.session.scalars(ordered.limit(limit).offset(offset)))
 
 
 def _any(*statements: sa.Select[Any]) -> bool:

@@ -1,0 +1,145 @@
+"""Recruiters' pages of webhooks: the log, one delivery with its attempts, and what administrators do about them."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from app.accounts.access import current_member, require_admin, require_member
+from app.accounts.models import Role
+from app.db import db
+from app.errors import Conflict, Rejected
+from app.flows.queries import flow_seen_by, titles_seen_by
+from app.web.templating import offset_of_request
+from app.webhooks import actions, queries
+from app.webhooks.models import DeliveryState, DisabledBy
+
+PER_PAGE = 50
+
+pages = Blueprint("webhooks", __name__)
+pages.before_request(require_member)
+
+
+@pages.get("/webhooks")
+def index() -> str:
+    """Deliveries of the member's flows, by flow and state, under the health of their receivers."""
+    member, offset = current_member(), offset_of_request()
+    state = request.args.get("state", "")
+    flow_id = request.args.get("flow", "")
+    flow = flow_seen_by(member, flow_id) if flow_id else None
+    found_by = queries.LogFilter(
+        flow_id=flow.id if flow else "", state=DeliveryState(state) if state in set(DeliveryState) else None
+    )
+    return render_template(
+        "webhooks/index.html", deliveries=queries.deliveries_seen_by(member, found_by, limit=PER_PAGE, offset=offset),
+        total=queries.how_many_seen_by(member, found_by), found_by=found_by, offset=offset, limit=PER_PAGE, flow=flow,
+        endpoints=[one for one in queries.endpoints_seen_by(member) if flow is None or one.url == flow.webhook_url],
+        flow_choices=[("", "All"), *titles_seen_by(member)],
+        state_choices=[("", "All"), *((one.value, one.value.capitalize()) for one in DeliveryState)],
+        may_change=_may_change(),
+    )  # fmt: skip
+
+
+@pages.get("/webhooks/deliveries/<delivery_id>")
+def show(delivery_id: str) -> str:
+    """One event with its body and every attempt of the last 30 days."""
+    delivery = queries.delivery_seen_by(current_member(), delivery_id)
+    return render_template("webhooks/show.html", delivery=delivery, shown=shown, may_change=_may_change())
+
+
+@pages.post("/webhooks/deliveries/<delivery_id>/resend")
+def resend(delivery_id: str) -> AnyResponse:
+    """Send one event again."""
+    require_admin()
+    delivery = queries.delivery_seen_by(current_member(), delivery_id)
+    return _done(
+        lambda: actions.resend(delivery, by=current_member()), "The event is on its way again.",
+        url_for("webhooks.show", delivery_id=delivery_id),
+    )  # fmt: skip
+
+
+@pages.post("/webhooks/deliveries/<delivery_id>/dismiss")
+def dismiss(delivery_id: str) -> AnyResponse:
+    """Give up an exhausted status event, so that the later ones of its candidate go out."""
+    require_admin()
+    delivery = queries.delivery_seen_by(current_member(), delivery_id)
+    return _done(
+        lambda: actions.dismiss(delivery, by=current_member()), "The event was dismissed; later ones go out now.",
+        url_for("webhooks.show", delivery_id=delivery_id),
+    )  # fmt: skip
+
+
+@pages.post("/webhooks/resend")
+def resend_range() -> AnyResponse:
+    """Send the events of a flow again that ended in a range of time."""
+    require_admin()
+    flow = flow_seen_by(current_member(), request.form.get("flow", ""))
+    failed_only = request.form.get("failed_only") == "yes"
+
+    def work() -> str:
+        since, until = _moment("since"), _moment("until", optional=True)
+        if since is None:
+            raise Rejected("Choose from when on events are sent again.", field="since")
+        count = actions.resend_range(flow, since=since, until=until, failed_only=failed_only, by=current_member())
+        return f"{count} events are on their way again." if count else "No event ended in this range of time."
+
+    return _done(work, "", url_for("webhooks.index", flow=flow.id))
+
+
+@pages.post("/webhooks/endpoints/<endpoint_id>/enable")
+def enable(endpoint_id: str) -> AnyResponse:
+    """Send to this receiver again; what was held goes out in order."""
+    require_admin()
+    endpoint = queries.endpoint_seen_by(current_member(), endpoint_id)
+
+    def work() -> str:
+        released = actions.enable(endpoint, by=current_member())
+        return f"The endpoint is enabled; {released} held events go out now, at most 10 per second."
+
+    return _done(work, "", url_for("webhooks.index"))
+
+
+@pages.post("/webhooks/endpoints/<endpoint_id>/disable")
+def disable(endpoint_id: str) -> AnyResponse:
+    """Send nothing to this receiver until it is enabled; events are held for 30 days."""
+    require_admin()
+    endpoint = queries.endpoint_seen_by(current_member(), endpoint_id)
+    return _done(
+        lambda: actions.disable(endpoint, because=DisabledBy.MEMBER, by=current_member()),
+        "The endpoint is disabled; events are held until it is enabled, for at most 30 days.",
+        url_for("webhooks.index"),
+    )  # fmt: skip
+
+
+def shown(raw: bytes | None) -> str:
+    """Bytes of a body or an answer as text; what is no text is replaced by a mark."""
+    text = (raw or b"").decode(errors="replace")
+    return "".join(sign if sign.isprintable() or sign in "\n\t" else "\N{REPLACEMENT CHARACTER}" for sign in text)
+
+
+def _done(work: Any, message: str, back: str) -> AnyResponse:
+    try:
+        said = work()
+    except (Conflict, Rejected) as refusal:
+        db.session.rollback()
+        flash(refusal.message, "bad")
+    else:
+        db.session.commit()
+        flash(said or message, "good")
+    return redirect(back, 303)
+
+
+def _moment(name: str, *, optional: bool = False) -> datetime | None:
+    given = request.form.get(name, "").strip()
+    if not given and optional:
+        return None
+    try:
+        moment = datetime.fromisoformat(given)
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        raise Rejected("Write date and time like 2026-01-31T09:15, in UTC.", field=name) from None
+
+
+def _may_change() -> bool:
+    return current_member().role is Role.ADMIN

@@ -1,0 +1,356 @@
+"""Webhooks: deliveries per second, delay from commit to first attempt, and what hanging receivers do to a healthy one.
+
+    python bench/webhooks.py [--organizations 100] [--endpoints 8] [--deliveries 16000] [--drains 1,2]
+
+Everything runs on this machine: receivers (raw asyncio, new connection per request) share its cores with the drains.
+The floor is bare aiohttp that posts the same bytes to the same receivers, without database, guard, signature or order,
+from as many processes. SQLite always; PostgreSQL as well when BENCH_POSTGRES_URL names a server.
+"""
+
+import argparse
+import asyncio
+import multiprocessing
+import os
+import random
+import resource
+import shutil
+import statistics
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import aiohttp
+import sqlalchemy as sa
+from flask import Flask
+
+from app import clock, migrate, queue, vault
+from app.accounts.models import Organization, Team
+from app.db import db, engine_options, new_id, prepare
+from app.flows.models import InterviewFlow
+from app.flows.queries import secret_context
+from app.outbound import Outbound
+from app.settings import Settings
+from app.webhooks import actions, jobs
+from app.webhooks.actions.outbox import endpoint_for, serialise
+from app.webhooks.models import Attempt, Delivery, DeliveryState, EventType, Route, new_event_id
+
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+PROCESSES = multiprocessing.get_context("spawn")
+
+
+def payload(interview_id: str) -> dict[str, Any]:
+    """A body of ordinary length."""
+    return {
+        "event_type": "interview_processed", "interview_flow_id": str(uuid.UUID(int=1)), "interview_id": interview_id,
+        "interview_link": f"https://parley.example.com/interviews/{interview_id}", "interview_flow_name": "Night nurse",
+        "interviewee_email_address": "someone@example.com", "interviewee_first_name": "Some",
+        "interviewee_last_name": "One", "status": "completed",
+    }  # fmt: skip
+
+
+class Receiver(asyncio.Protocol):
+    """Answers 200 as soon as the whole body is there, or never."""
+
+    def __init__(self, answers: bool) -> None:
+        self.answers, self.got = answers, b""
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self.got += data
+        end = self.got.find(b"\r\n\r\n")
+        if not self.answers or end < 0:
+            return
+        start = self.got.lower().find(b"content-length: ") + 16
+        if len(self.got) >= end + 4 + int(self.got[start : self.got.find(b"\r", start)]):
+            self.transport.write(ANSWER)
+            self.transport.close()
+
+
+def receive(ready: Any) -> None:
+    """Process: one port that answers, one that hangs; tells both."""
+
+    async def serve() -> None:
+        loop = asyncio.get_running_loop()
+        servers = [
+            await loop.create_server(lambda answers=answers: Receiver(answers), "127.0.0.1", 0, backlog=4096)
+            for answers in (True, False)
+        ]
+        ready.put([server.sockets[0].getsockname()[1] for server in servers])
+        await asyncio.gather(*(server.serve_forever() for server in servers))
+
+    asyncio.run(serve())
+
+
+def application(url: str) -> Flask:
+    """As much of the application as webhooks need."""
+    settings = Settings.from_env({"DATA_DIR": tempfile.mkdtemp(), "SECRET_KEY": "bench-" * 8, "DATABASE_URL": url})
+    app = Flask("bench")
+    app.config.update(
+        SECRET_KEY=settings.secret_key, SQLALCHEMY_DATABASE_URI=settings.database_url,
+        SQLALCHEMY_ENGINE_OPTIONS=engine_options(settings.database_url),
+    )  # fmt: skip
+    app.extensions["parley.bell"] = queue.SilentBell()
+    app.extensions["parley.gateways"] = SimpleNamespace(http=Outbound(settings))
+    db.init_app(app)
+    with app.app_context():
+        prepare(db.engine)
+    return app
+
+
+@contextmanager
+def database(kind: str) -> Iterator[str]:
+    """A migrated database, gone afterwards."""
+    if kind == "sqlite":
+        folder = tempfile.mkdtemp()
+        url = f"sqlite:///{folder}/bench.db"
+        migrate.upgrade(url)
+        yield url
+        shutil.rmtree(folder)
+        return
+    server = sa.make_url(os.environ["BENCH_POSTGRES_URL"].replace("postgresql://", "postgresql+psycopg://"))
+    name = f"parley_bench_{uuid.uuid4().hex[:8]}"
+    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(sa.text(f"CREATE DATABASE {name}"))
+        try:
+            url = server.set(database=name).render_as_string(hide_password=False)
+            migrate.upgrade(url)
+            yield url
+        finally:
+            connection.execute(sa.text(f"DROP DATABASE {name} WITH (FORCE)"))
+    engine.dispose()
+
+
+def flows(addresses: list[list[str]]) -> list[str]:
+    """An organization per inner list, a flow with a secret per address; ids of the flows."""
+    ids = []
+    for urls in addresses:
+        organization = Organization(name="Bench")
+        db.session.add(organization)
+        db.session.flush()
+        team = Team(organization_id=organization.id, name="Bench")
+        db.session.add(team)
+        db.session.flush()
+        for url in urls:
+            flow = InterviewFlow(
+                id=new_id(), organization_id=organization.id, team_id=team.id, org_name="Bench", title="Night nurse",
+                questions=["Why?"], webhook_url=url,
+            )  # fmt: skip
+            flow.webhook_secret_sealed = vault.seal("bench-secret-" * 3, context=secret_context(flow.id))
+            db.session.add(flow)
+            db.session.flush()
+            endpoint = endpoint_for(organization.id, url)
+            db.session.add(Route(flow_id=flow.id, endpoint_id=endpoint.id))
+            ids.append(flow.id)
+    db.session.commit()
+    return ids
+
+
+def fill(count: int) -> None:
+    """``count`` deliveries that are due, spread evenly."""
+    routes = db.session.execute(
+        sa.select(Route.flow_id, Route.endpoint_id, InterviewFlow.organization_id).join(
+            InterviewFlow, InterviewFlow.id == Route.flow_id
+        )
+    ).all()
+    now = clock.now()
+    rows = []
+    for number in range(count):
+        flow_id, endpoint_id, organization_id = routes[number % len(routes)]
+        subject = new_id()
+        rows.append({
+            "id": new_id(), "event_id": new_event_id(), "organization_id": organization_id, "flow_id": flow_id,
+            "endpoint_id": endpoint_id, "event_type": EventType.INTERVIEW_PROCESSED, "subject": subject, "sequence": 1,
+            "body": serialise(EventType.INTERVIEW_PROCESSED, payload(subject)), "state": DeliveryState.PENDING,
+            "due_at": now, "created_at": now, "changed_at": now, "attempts": 0, "fence": 0, "recoveries": 0,
+        })  # fmt: skip
+    for start in range(0, count, 2000):
+        db.session.execute(sa.insert(Delivery), rows[start : start + 2000])
+    db.session.commit()
+
+
+def drain(url: str, ready: Any, go: Any, told: Any) -> None:
+    """Process: one drain; tells its attempts and CPU seconds."""
+    app = application(url)
+    with app.app_context():
+        db.session.execute(sa.select(1))
+        db.session.rollback()
+        ready.put(1)
+        go.wait()
+        before = time.process_time()
+        attempts = jobs.drain(seconds=300)
+        told.put((attempts, time.process_time() - before))
+
+
+def bare(ports: list[int], count: int, ready: Any, go: Any, told: Any) -> None:
+    """Process: bare aiohttp, a new connection per request, as many in flight as a drain may have."""
+
+    async def post_all() -> None:
+        body = serialise(EventType.INTERVIEW_PROCESSED, payload(new_id()))
+        left = iter(range(count))
+        connector = aiohttp.TCPConnector(limit=0, force_close=True)
+        async with aiohttp.ClientSession(connector=connector, trust_env=False) as session:
+
+            async def one_after_the_other() -> None:
+                for number in left:
+                    url = f"http://127.0.0.1:{ports[number % len(ports)]}/hook"
+                    async with session.post(url, data=body, headers={"Content-Type": "application/json"}) as answer:
+                        await answer.read()
+
+            await asyncio.gather(*(one_after_the_other() for _ in range(jobs.IN_FLIGHT)))
+
+    ready.put(1)
+    go.wait()
+    before = time.process_time()
+    asyncio.run(post_all())
+    told.put((count, time.process_time() - before))
+
+
+def timed(work: Callable[..., None], calls: list[tuple[Any, ...]]) -> tuple[float, float, int]:
+    """Run ``work`` in a process per call, all starting at once. Seconds, CPU seconds, and what they did."""
+    ready, told, go = PROCESSES.Queue(), PROCESSES.Queue(), PROCESSES.Event()
+    running = [PROCESSES.Process(target=work, args=(*call, ready, go, told)) for call in calls]
+    for process in running:
+        process.start()
+    for _ in running:
+        ready.get(timeout=120)
+    began = time.perf_counter()
+    go.set()
+    results = [told.get(timeout=600) for _ in running]
+    seconds = time.perf_counter() - began
+    for process in running:
+        process.join()
+    return seconds, sum(cpu for _, cpu in results), sum(done for done, _ in results)
+
+
+def throughput(kind: str, ports: list[int], options: argparse.Namespace) -> None:
+    """Drains beside the floor of the same run, with as many processes each."""
+    for processes in options.drains:
+        share = options.deliveries // processes
+        seconds, cpu, done = timed(bare, [(ports, share)] * processes)
+        floor = done / seconds
+        print(f"{kind}: floor, {processes} x bare aiohttp: {floor:,.0f}/s, {cpu / done * 1e6:.0f} us CPU each")
+        with database(kind) as url:
+            app = application(url)
+            with app.app_context():
+                flows([
+                    [f"http://127.0.0.1:{random.choice(ports)}/{number}/{place}" for place in range(options.endpoints)]
+                    for number in range(options.organizations)
+                ])  # fmt: skip
+                fill(options.deliveries)
+                seconds, cpu, done = timed(drain, [(url,)] * processes)
+                left = db.session.scalar(
+                    sa.select(sa.func.count()).where(Delivery.state != DeliveryState.DELIVERED)
+                )  # fmt: skip
+                assert left == 0, f"{left} deliveries are left"
+                assert done == options.deliveries, f"{done} attempts for {options.deliveries} deliveries"
+                db.session.rollback()
+                db.engine.dispose()
+        print(
+            f"{kind}: {processes} x drain: {done / seconds:,.0f} deliveries/s, {cpu / done * 1e6:.0f} us CPU each, "
+            f"{done / seconds / floor:.2f} of the floor; 0 lost, 0 doubled"
+        )
+
+
+def delays(kind: str, ports: list[int], hanging: list[int]) -> None:
+    """Commit to first attempt while one event per 50 ms comes in: alone, then beside 100 receivers that hang."""
+    for hangs in (0, 100):
+        with database(kind) as url:
+            app = application(url)
+            with app.app_context():
+                healthy = flows([[f"http://127.0.0.1:{ports[0]}/healthy"]])[0]
+                if hangs:
+                    flows([[f"http://127.0.0.1:{random.choice(hanging)}/{n}/{e}" for e in range(4)] for n in range(25)])
+                    fill(hangs * 4)
+                took = _announced_one_by_one(app, healthy)
+                db.engine.dispose()
+        took.sort()
+        beside = f"beside {hangs} hanging receivers" if hangs else "alone"
+        print(
+            f"{kind}: commit to first attempt, {beside}: median {statistics.median(took) * 1e3:.0f} ms, "
+            f"p95 {took[int(len(took) * 0.95)] * 1e3:.0f} ms, worst {took[-1] * 1e3:.0f} ms"
+        )
+
+
+def _announced_one_by_one(app: Flask, flow_id: str) -> list[float]:
+    stop = threading.Event()
+
+    def work() -> None:
+        with app.app_context():
+            while not stop.is_set():
+                jobs.drain(seconds=5)
+                time.sleep(0.02)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    committed: dict[str, datetime] = {}
+    for _ in range(200):
+        subject = new_id()
+        flow = db.session.get_one(InterviewFlow, flow_id)
+        made = actions.announce(
+            flow, event_type="interview_processed", payload=payload(subject), subject=subject, sequence=1
+        )
+        assert made is not None
+        delivery_id = made.id
+        db.session.commit()
+        committed[delivery_id] = datetime.now(UTC)
+        time.sleep(0.05)
+    until = time.monotonic() + 40
+    attempts: dict[str, datetime] = {}
+    while len(attempts) < len(committed) and time.monotonic() < until:
+        rows = db.session.execute(sa.select(Attempt.delivery_id, Attempt.at)).all()
+        attempts = {row.delivery_id: row.at for row in rows if row.delivery_id in committed}
+        db.session.rollback()
+        time.sleep(0.2)
+    stop.set()
+    worker.join()
+    assert len(attempts) == len(committed), "an event was not attempted within 40 s"
+    nothing = timedelta(0)
+    return [max(attempts[one] - at, nothing).total_seconds() for one, at in committed.items()]
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--organizations", type=int, default=100)
+    parser.add_argument("--endpoints", type=int, default=8)
+    parser.add_argument("--deliveries", type=int, default=16_000)
+    parser.add_argument("--drains", type=lambda text: [int(part) for part in text.split(",")], default=[1, 2])
+    parser.add_argument("--receivers", type=int, default=1)
+    parser.add_argument("--only", choices=["throughput", "delays"])
+    options = parser.parse_args()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {options.organizations} organizations, "
+          f"{options.endpoints} endpoints each")  # fmt: skip
+    told = PROCESSES.Queue()
+    receivers = [PROCESSES.Process(target=receive, args=(told,), daemon=True) for _ in range(options.receivers)]
+    for receiver in receivers:
+        receiver.start()
+    pairs = [told.get(timeout=60) for _ in receivers]
+    answering, hanging = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    try:
+        for kind in ["sqlite", *(["postgresql"] if os.environ.get("BENCH_POSTGRES_URL") else [])]:
+            if options.only != "delays":
+                throughput(kind, answering, options)
+            if options.only != "throughput":
+                delays(kind, answering, hanging)
+    finally:
+        for receiver in receivers:
+            receiver.terminate()
+            receiver.join()
+
+
+if __name__ == "__main__":
+    main()
