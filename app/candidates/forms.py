@@ -12,4 +12,4 @@ class MoveForm(FlaskForm):  # type: ignore[misc]
 
     def offer(self, statuses: list[str]) -> None:
         """Fill the menu."""
-        self.status.choices = [(name, name.capitalize()) for name in statuses]
+        self.status.choices = {name: name.capitalize() for name in statuses}

@@ -36,7 +36,7 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
     team_id = SelectField("Team", validate_choice=False)
     interview_type = SelectField(
         "Type", description="Candidates of recruitment interviews appear in the pipeline, others do not.",
-        choices=[("recruitment", "Recruitment"), ("general", "General")], validate_choice=False,
+        choices={"recruitment": "Recruitment", "general": "General"}, validate_choice=False,
     )  # fmt: skip
     questions = FieldList(
         TextAreaField("Question", render_kw=_limited("questions", rows=2)), label="Questions",
@@ -50,14 +50,14 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
     )
     language = SelectField(
         "Language", validate_choice=False,
-        choices=[(code, LANGUAGE_NAMES.get(code, code)) for code in LANGUAGES],
+        choices={code: LANGUAGE_NAMES.get(code, code) for code in LANGUAGES},
     )  # fmt: skip
     voice_id = SelectField(
-        "Voice", choices=[(name, f"Voice {name}" if "-" not in name else name.split("-")[1]) for name in VOICES],
+        "Voice", choices={name: name.split("-")[1] if "-" in name else f"Voice {name}" for name in VOICES},
         validate_choice=False,
     )  # fmt: skip
     follow_up_limit = SelectField(
-        "Follow-up questions per question", choices=[(str(n), str(n)) for n in range(MOST_FOLLOW_UPS + 1)],
+        "Follow-up questions per question", choices={str(n): str(n) for n in range(MOST_FOLLOW_UPS + 1)},
         description="How often the agent may ask on when an answer leaves something open.", validate_choice=False,
     )  # fmt: skip
     time_limit_minutes = StringField(
@@ -70,7 +70,7 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
     )
     assess_language = SelectField(
         "Assess language", validate_choice=False,
-        choices=[("", "As the organization has it"), ("yes", "Yes"), ("no", "No")],
+        choices={"": "As the organization has it", "yes": "Yes", "no": "No"},
         description=(
             "Yes: candidates also get scores for vocabulary, grammar, fluency and comprehension. Use it only where the "
             "job needs the language, because it can put people at a disadvantage whose first language is another one. "

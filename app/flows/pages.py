@@ -225,7 +225,7 @@ def _written(
 
 def _form_page(form: FlowForm, flow: InterviewFlow | None, *, more: int = 0) -> str:
     teams = teams_seen_by(current_member())
-    form.team_id.choices = [(team.id, team.name) for team in teams]
+    form.team_id.choices = {team.id: team.name for team in teams}
     form.grow(by=more)
     return render_template("flows/form.html", form=form, flow=flow, teams=teams)
 
@@ -245,8 +245,11 @@ def _file(key: str | None) -> Response:
         raise NotFound("This flow has none.")
     storage = gateways.current().storage
     size = storage.size(key)
-    wanted = request.range.range_for_length(size) if request.range else None
-    if request.range and wanted is None:
+    # One range of bytes; whatever else is asked for may be answered with the whole.
+    asked = request.range if request.range and request.range.units == "bytes" else None
+    is_one = asked is not None and len(asked.ranges) == 1
+    wanted = asked.range_for_length(size) if asked and is_one else None
+    if is_one and wanted is None:
         return Response(status=416, headers={"Content-Range": f"bytes */{size}"})
     start, end = wanted or (0, size)
     response = Response(storage.open(key, start, end), 206 if wanted else 200)

@@ -223,9 +223,7 @@ def test_a_slow_trickle_does_not_outlive_the_deadline(owner: Person, engines: Ga
     assert failure.value.kind == "timeout"
 
 
-def test_an_endless_video_is_cut_off_and_leaves_nothing(
-    app: Flask, owner: Person, engines: Gateways, files: Files
-) -> None:
+def test_an_endless_video_is_cut_off_and_leaves_nothing(owner: Person, engines: Gateways, files: Files) -> None:
     def page(handler: BaseHTTPRequestHandler) -> None:
         handler.send_response(200)
         handler.end_headers()

@@ -1,0 +1,143 @@
+"""What is done to flows, without HTTP."""
+
+from typing import Any
+
+import pytest
+
+from app.db import db
+from app.errors import Rejected
+from app.flows import actions
+from app.flows.media import Kept
+from app.flows.models import FlowStatus, InterviewFlow, SpeechState
+from app.flows.queries import script_of, secret_of, unspoken
+from app.queue import Job, SilentBell
+from tests.factories import Made
+from tests.people import Person
+
+VALUES: dict[str, Any] = {"title": "Nurse", "org_name": "First Ltd", "questions": ["Why?"]}
+
+
+def test_a_new_flow_is_open_and_waits_to_be_spoken(owner: Person, bell: SilentBell) -> None:
+    flow = actions.create(owner.team, VALUES, kept=Kept())
+    assert (flow.status, flow.speech_state) == (FlowStatus.OPEN, SpeechState.PENDING)
+    assert bell.rung == []
+    db.session.commit()
+    assert bell.rung == [(Job.PREPARE_SPEECH, (flow.id,))]
+
+
+def test_a_rolled_back_flow_rings_for_nothing(owner: Person, bell: SilentBell) -> None:
+    actions.create(owner.team, VALUES, kept=Kept())
+    db.session.rollback()
+    db.session.commit()
+    assert bell.rung == []
+
+
+def test_a_changed_question_is_spoken_anew_and_outdates_whoever_speaks_the_old_one(
+    make_flow: Made, bell: SilentBell
+) -> None:
+    flow = make_flow(speech_state=SpeechState.PREPARING, fence=4, recoveries=2)
+    actions.edit(flow, {"questions": ["Why not?"]}, kept=Kept())
+    db.session.commit()
+    assert (flow.speech_state, flow.fence, flow.recoveries, flow.lease_until) == (SpeechState.PENDING, 5, 0, None)
+    assert bell.rung == [(Job.PREPARE_SPEECH, (flow.id,))]
+
+
+def test_a_changed_title_needs_no_new_speech(make_flow: Made, bell: SilentBell) -> None:
+    flow = make_flow(speech_state=SpeechState.READY)
+    before = flow.changed_at
+    actions.edit(flow, {"title": "Doctor"}, kept=Kept())
+    db.session.commit()
+    assert (flow.title, flow.speech_state, bell.rung) == ("Doctor", SpeechState.READY, [])
+    assert flow.changed_at > before
+
+
+def test_an_edit_names_the_files_it_replaced(make_flow: Made) -> None:
+    flow = make_flow(
+        logo_key="flow-media/old.png", company_logo_url="https://e.com/a", preamble_video_key="flow-media/v"
+    )
+    unchanged = actions.edit(flow, {"company_logo_url": "https://e.com/a"}, kept=Kept())
+    replaced = actions.edit(flow, {"company_logo_url": "https://e.com/b"}, kept=Kept(logo_key="flow-media/new.png"))
+    removed = actions.edit(flow, {"preamble_video_url": None, "company_logo_url": None}, kept=Kept())
+    assert (unchanged, replaced) == ([], ["flow-media/old.png"])
+    assert removed == ["flow-media/new.png", "flow-media/v"]
+    assert (flow.logo_key, flow.preamble_video_key, flow.preamble_video_type) == (None, None, None)
+
+
+@pytest.mark.parametrize("verb", [actions.close, actions.reopen, actions.prepare_anew])
+def test_an_archived_flow_is_not_changed(make_flow: Made, verb: Any) -> None:
+    flow = make_flow(status=FlowStatus.ARCHIVED)
+    with pytest.raises(Rejected):
+        verb(flow)
+    with pytest.raises(Rejected):
+        actions.edit(flow, {"title": "x"}, kept=Kept())
+    assert (flow.status, flow.title) == (FlowStatus.ARCHIVED, "Nurse")
+
+
+def test_a_flow_closes_and_opens_again(make_flow: Made) -> None:
+    flow = make_flow()
+    actions.close(flow)
+    assert flow.status is FlowStatus.CLOSED
+    actions.close(flow)
+    actions.reopen(flow)
+    assert flow.status is FlowStatus.OPEN
+
+
+def test_archiving_twice_changes_nothing_the_second_time(make_flow: Made) -> None:
+    flow = make_flow()
+    actions.archive(flow)
+    changed = flow.changed_at
+    actions.archive(flow)
+    assert flow.changed_at == changed
+
+
+def test_the_secret_can_be_changed_and_taken_away(make_flow: Made) -> None:
+    flow = make_flow()
+    actions.edit(flow, {"webhook_secret_key": "first"}, kept=Kept())
+    sealed = flow.webhook_secret_sealed
+    actions.edit(flow, {"webhook_secret_key": "first"}, kept=Kept())
+    assert flow.webhook_secret_sealed == sealed
+    actions.edit(flow, {"webhook_secret_key": "second"}, kept=Kept())
+    assert secret_of(flow) == "second"
+    actions.edit(flow, {"webhook_secret_key": None}, kept=Kept())
+    assert secret_of(flow) is None
+
+
+def test_a_secret_moved_to_another_row_does_not_open(make_flow: Made) -> None:
+    from app.vault import SealBroken
+
+    flow, other = make_flow(), make_flow()
+    actions.edit(flow, {"webhook_secret_key": "first"}, kept=Kept())
+    other.webhook_secret_sealed = flow.webhook_secret_sealed
+    with pytest.raises(SealBroken):
+        secret_of(other)
+
+
+def test_the_script_settles_what_may_be_null(make_flow: Made, owner: Person) -> None:
+    flow = make_flow(
+        language=None, voice_id=None, is_video_enabled=None, is_doc_upload_enabled=None, interview_type=None
+    )
+    script = script_of(flow)
+    assert script == {
+        "title": "Nurse", "org_name": "First Ltd", "questions": flow.questions, "intro": None, "outro": None,
+        "language": "en-US", "voice_id": None, "additional_info": None, "additional_instructions": None,
+        "follow_up_limit": 1, "time_limit_minutes": None, "is_video_enabled": False, "is_doc_upload_enabled": False,
+        "redirect_url": None, "interview_type": None, "assess_language": True,
+    }  # fmt: skip
+    owner.organization.assess_language = False
+    assert script_of(flow)["assess_language"] is False
+    flow.assess_language = True
+    assert script_of(flow)["assess_language"] is True
+
+
+def test_the_script_is_a_copy_that_later_edits_do_not_reach(make_flow: Made) -> None:
+    flow = make_flow()
+    script = script_of(flow)
+    script["questions"].append("x")
+    assert len(flow.questions) == 2
+
+
+def test_the_sweep_finds_what_is_not_spoken_yet(make_flow: Made) -> None:
+    waiting, _ready = make_flow(), make_flow(speech_state=SpeechState.READY)
+    make_flow(speech_state=SpeechState.FAILED)
+    assert unspoken(10) == [waiting.id]
+    assert db.session.query(InterviewFlow).count() == 3

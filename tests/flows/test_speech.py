@@ -1,0 +1,148 @@
+"""The job that speaks a flow's script before anyone needs it."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app import claims, clock
+from app.db import db
+from app.errors import GatewayError
+from app.flows import actions, jobs
+from app.flows.media import Kept
+from app.flows.models import InterviewFlow, SpeechState
+from app.flows.queries import unspoken
+from app.gateways import Gateways
+from app.speech.phrases import all_of
+from app.speech.ports import Spoken
+from tests.factories import Made
+
+
+class ScriptedSpeaker:
+    """Speaks silence, remembers what was asked of it, and fails as told."""
+
+    name = "scripted"
+
+    def __init__(self, *failures: GatewayError, silent: bool = False) -> None:
+        self.spoken: list[tuple[str, str | None, str, bool]] = []
+        self.failures = list(failures)
+        self.silent = silent
+        self.meanwhile: Any = None
+
+    def supports(self, language: str) -> bool:
+        return not self.silent
+
+    def speak(self, text: str, *, voice_id: str | None, language: str, remember: bool = False) -> Spoken:
+        if self.failures:
+            raise self.failures.pop(0)
+        self.spoken.append((text, voice_id, language, remember))
+        if self.meanwhile:
+            self.meanwhile()
+        return Spoken(pcm=b"\0\0", rate=16_000, words=(), engine="scripted")
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+@pytest.fixture
+def speak(app: Flask, engines: Gateways) -> Iterator[Any]:
+    """``speak(flow, speaker)`` runs the job with this speaker."""
+
+    def run(flow: InterviewFlow, speaker: ScriptedSpeaker) -> InterviewFlow:
+        app.extensions["parley.gateways"] = replace(engines, speaker=speaker)
+        flow_id = flow.id
+        db.session.commit()
+        jobs.prepare_speech(flow_id)
+        return db.session.get_one(InterviewFlow, flow_id)
+
+    yield run
+    app.extensions["parley.gateways"] = engines
+
+
+def test_everything_fixed_is_spoken_and_remembered(make_flow: Made, speak: Any) -> None:
+    flow = make_flow(intro="Hello.", outro="Goodbye.", questions=["One?", "Two?"], voice_id="vendora-Amy")
+    speaker = ScriptedSpeaker()
+    assert speak(flow, speaker).speech_state is SpeechState.READY
+    texts = ("Hello.", "One?", "Two?", "Goodbye.", *all_of("en-US"))
+    assert speaker.spoken == [(text, "vendora-Amy", "en-US", True) for text in texts]
+
+
+def test_a_flow_without_words_of_its_own_still_has_the_fixed_phrases(make_flow: Made, speak: Any) -> None:
+    speaker = ScriptedSpeaker()
+    assert speak(make_flow(questions=[], intro=" ", language=None), speaker).speech_state is SpeechState.READY
+    assert [spoken[0] for spoken in speaker.spoken] == list(all_of("en-US"))
+
+
+def test_a_language_without_a_voice_is_ready_with_nothing_spoken(make_flow: Made, speak: Any) -> None:
+    speaker = ScriptedSpeaker(silent=True)
+    assert speak(make_flow(language="th-TH"), speaker).speech_state is SpeechState.READY
+    assert speaker.spoken == []
+
+
+def test_the_job_may_run_twice_and_speaks_once(make_flow: Made, speak: Any) -> None:
+    flow, speaker = make_flow(), ScriptedSpeaker()
+    speak(flow, speaker)
+    spoken = len(speaker.spoken)
+    speak(flow, speaker)
+    assert len(speaker.spoken) == spoken
+
+
+def test_an_unknown_flow_is_nobodys_work(app: Flask) -> None:
+    jobs.prepare_speech("9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d")
+    assert not db.session().in_transaction()
+
+
+def test_a_passing_failure_is_tried_again_later(make_flow: Made, speak: Any) -> None:
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    with clock.replaced(lambda: start):
+        flow = speak(make_flow(), ScriptedSpeaker(GatewayError("away", retryable=True)))
+        assert (flow.speech_state, flow.recoveries) == (SpeechState.PENDING, 1)
+        assert unspoken(10) == []
+    with clock.replaced(lambda: start + jobs.LATER + timedelta(seconds=1)):
+        assert unspoken(10) == [flow.id]
+        assert speak(flow, ScriptedSpeaker()).speech_state is SpeechState.READY
+
+
+def test_three_failures_park_the_flow(make_flow: Made, speak: Any) -> None:
+    flow, moment = make_flow(), datetime(2026, 1, 1, tzinfo=UTC)
+    for _ in range(claims.PARKED_AFTER):
+        moment += jobs.LATER + timedelta(seconds=1)
+        with clock.replaced(lambda now=moment: now):
+            flow = speak(flow, ScriptedSpeaker(GatewayError("away", retryable=True)))
+    assert flow.speech_state is SpeechState.FAILED
+    actions.prepare_anew(flow)
+    db.session.commit()
+    assert speak(flow, ScriptedSpeaker()).speech_state is SpeechState.READY
+
+
+def test_a_failure_that_will_not_pass_parks_it_at_once(make_flow: Made, speak: Any) -> None:
+    flow = speak(make_flow(), ScriptedSpeaker(GatewayError("no such voice", retryable=False)))
+    assert flow.speech_state is SpeechState.FAILED
+
+
+def test_work_that_died_three_times_is_parked(make_flow: Made, speak: Any) -> None:
+    past = datetime(2026, 1, 1, tzinfo=UTC)
+    flow = make_flow(speech_state=SpeechState.PREPARING, lease_until=past, recoveries=2, fence=3)
+    assert unspoken(10) == [flow.id]
+    speaker = ScriptedSpeaker()
+    assert speak(flow, speaker).speech_state is SpeechState.FAILED
+    assert speaker.spoken == []
+
+
+def test_an_edit_in_the_middle_stops_the_old_script(make_flow: Made, speak: Any) -> None:
+    flow, speaker = make_flow(), ScriptedSpeaker()
+    flow_id = flow.id
+
+    def edit() -> None:
+        speaker.meanwhile = None
+        actions.edit(db.session.get_one(InterviewFlow, flow_id), {"questions": ["New?"]}, kept=Kept())
+        db.session.commit()
+
+    speaker.meanwhile = edit
+    assert speak(flow, speaker).speech_state is SpeechState.PENDING
+    assert len(speaker.spoken) == 1
+    assert speak(db.session.get_one(InterviewFlow, flow_id), speaker).speech_state is SpeechState.READY
+    assert speaker.spoken[1][0] == "New?"
