@@ -46,11 +46,11 @@ def note(word: str) -> None:
         file.write(json.dumps({"word": word, "pid": os.getpid(), "parent": os.getppid()}) + "\n")
 
 
-def linger(seconds: str) -> None:
+def linger(word: str, seconds: str) -> None:
     """A job that takes its time."""
-    note("began")
+    note(f"{word} began")
     time.sleep(float(seconds))
-    note("ended")
+    note(f"{word} ended")
 
 
 def tick() -> None:

@@ -1,0 +1,103 @@
+"""The web server as a process: it survives slow clients, says what is wrong with its port, and cuts nobody off."""
+
+import http.client
+import signal
+import socket
+import threading
+
+import pytest
+
+from app.processes import PortTaken, check_port
+
+from .conftest import until
+
+
+@pytest.fixture
+def own_web(start):
+    """A server that the test may stop."""
+    program = start("tests.processes.small", "web")
+    until(program.is_up)
+    return program
+
+
+@pytest.fixture(scope="module")
+def web(start_once):
+    """The server that the tests of this file share."""
+    program = start_once("tests.processes.small", "web")
+    until(program.is_up)
+    return program
+
+
+def dial(port: int) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port), timeout=10)
+
+
+def test_forty_slow_clients_of_each_kind_keep_nobody_out(web):
+    slow = []
+    for _ in range(40):
+        header = dial(web.port)
+        header.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+        body = dial(web.port)
+        body.sendall(b"POST /size HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 100)
+        idle = dial(web.port)
+        slow += [header, body, idle]
+    for _ in range(5):
+        assert web.get("/healthz", timeout=3) == b"ok"
+    for connection in slow:
+        connection.close()
+
+
+def test_readers_that_do_not_read_hold_little_memory_and_no_one_up(web):
+    slow = []
+    for _ in range(8):
+        connection = dial(web.port)
+        connection.sendall(b"GET /long HTTP/1.1\r\nHost: x\r\n\r\n")
+        slow.append(connection)
+    assert web.get("/healthz", timeout=3) == b"ok"
+    for connection in slow:
+        connection.close()
+
+
+def test_a_body_beyond_the_limit_is_refused_before_it_is_read(web):
+    connection = http.client.HTTPConnection("127.0.0.1", web.port, timeout=10)
+    connection.putrequest("POST", "/size")
+    connection.putheader("Content-Length", str(10**9))
+    connection.endheaders()
+    assert connection.getresponse().status == 413
+    connection.close()
+
+
+def test_what_was_begun_is_answered_before_it_stops(own_web):
+    answers = []
+    asking = threading.Thread(target=lambda: answers.append(own_web.get("/slow/15", timeout=20)))
+    asking.start()
+    probe = dial(own_web.port)  # accepted after the slow request was: so that one is inside
+    probe.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert probe.recv(100).startswith(b"HTTP/1.1 200")
+    own_web.process.send_signal(signal.SIGTERM)
+    assert own_web.process.wait(25) == 0
+    asking.join(10)
+    assert answers == [b"done"]
+    probe.close()
+    with pytest.raises(OSError, match="refused"):
+        dial(own_web.port)
+
+
+def test_ctrl_c_stops_it_too(own_web):
+    assert own_web.end(signal.SIGINT) == 0
+
+
+def test_a_port_in_use_is_named_with_the_way_out(web):
+    with pytest.raises(PortTaken, match=rf"Port {web.port} .* in use.*PORT={web.port + 1}"):
+        check_port("127.0.0.1", web.port)
+
+
+def test_a_port_in_use_ends_a_second_server_with_that_sentence(web, start):
+    second = start("tests.processes.small", "web", PORT=str(web.port))
+    assert second.process.wait(30) != 0
+    assert f"Port {web.port} on 127.0.0.1 is in use" in second.output.read_text()
+
+
+def test_an_address_of_another_machine_is_no_port_problem():
+    with pytest.raises(PortTaken, match="Check HOST and PORT"):
+        check_port("192.0.2.1", 8000)

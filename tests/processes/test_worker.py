@@ -1,0 +1,137 @@
+"""The workers as a process: jobs run where they should, and everything that is killed comes back."""
+
+import os
+import signal
+import time
+
+import pytest
+from redis import Redis
+from rq import Queue, Retry
+from rq.registry import FailedJobRegistry
+from rq.serializers import JSONSerializer
+
+from app.embedded import EmbeddedRedis, found_alive
+from app.queue import Queued
+
+from .conftest import children_of, lives, until
+
+
+@pytest.fixture
+def own_worker(start):
+    """Workers that the test may stop."""
+    program = start("tests.processes.small", "worker")
+    until(lambda: program.notes("tick"))
+    return program
+
+
+@pytest.fixture(scope="module")
+def worker(start_once):
+    """The workers that the tests of this file share; whatever a test kills has to come back."""
+    program = start_once("tests.processes.small", "worker")
+    until(lambda: program.notes("tick"))
+    return program
+
+
+def redis_of(program) -> Redis:
+    return Redis.from_url(until(lambda: found_alive(program.data_dir, "")))
+
+
+def put(program, queue: Queued, name: str, *args: str, **options) -> None:
+    with redis_of(program) as redis:
+        Queue(queue.value, connection=redis, serializer=JSONSerializer).enqueue_call(
+            f"tests.processes.small.{name}", args=args, result_ttl=0, **options
+        )
+
+
+def test_every_queue_is_worked_on_by_a_process_of_its_own(worker):
+    for queue in Queued:
+        put(worker, queue, "note", queue.value)
+    ran = {queue.value: until(lambda queue=queue: worker.notes(queue.value))[0] for queue in Queued}
+    assert len({note["pid"] for note in ran.values()}) == len(Queued)
+    supervisor = worker.process.pid
+    for queue in (Queued.WEBHOOKS, Queued.SPEECH):
+        assert ran[queue.value]["parent"] == supervisor
+    for queue in (Queued.INTERVIEWS, Queued.MEDIA):
+        assert ran[queue.value]["parent"] != supervisor  # a fork of the queue's process
+
+
+def test_a_tick_that_fails_does_not_stop_the_others(worker):
+    seen = len(worker.notes("tick"))
+    until(lambda: len(worker.notes("tick")) > seen + 1)
+    assert "broken_tick failed" in worker.output.read_text()
+
+
+def test_a_name_that_is_no_job_of_ours_is_not_run(worker, tmp_path):
+    with redis_of(worker) as redis:
+        queue = Queue(Queued.WEBHOOKS.value, connection=redis, serializer=JSONSerializer)
+        queue.enqueue_call("os.mkdir", args=(str(tmp_path / "made"),))
+        until(lambda: FailedJobRegistry(queue=queue).get_job_ids())
+    put(worker, Queued.WEBHOOKS, "note", "after the stranger")
+    until(lambda: worker.notes("after the stranger"))
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("queue", [Queued.WEBHOOKS, Queued.MEDIA])
+def test_a_killed_worker_is_started_again(worker, queue):
+    put(worker, queue, "note", f"before {queue}")
+    note = until(lambda: worker.notes(f"before {queue}"))[0]
+    victim = note["pid"] if queue is Queued.WEBHOOKS else note["parent"]
+    os.kill(victim, signal.SIGKILL)
+    until(lambda: not lives(victim))  # else Redis may hand the job to the dead one; RQ finds it a minute later
+    put(worker, queue, "note", f"after {queue}")
+    assert until(lambda: worker.notes(f"after {queue}"))[0]["pid"] != victim
+
+
+def test_the_fork_of_a_killed_worker_does_not_work_on_alone(worker):
+    put(worker, Queued.MEDIA, "linger", "orphan", "60")
+    began = until(lambda: worker.notes("orphan began"))[0]
+    os.kill(began["parent"], signal.SIGKILL)
+    until(lambda: not lives(began["pid"]))
+
+
+def test_a_failed_job_is_tried_again_after_its_pause(worker):
+    put(worker, Queued.SPEECH, "linger", "failing", "no number", retry=Retry(max=1, interval=1))
+    until(lambda: len(worker.notes("failing began")) == 2)
+
+
+def test_redis_may_be_killed_and_everything_comes_back(worker):
+    with redis_of(worker) as redis:
+        server = int(redis.info("server")["process_id"])
+    os.kill(server, signal.SIGKILL)
+    seen = len(worker.notes("tick"))
+    until(lambda: len(worker.notes("tick")) > seen)
+    for queue in (Queued.WEBHOOKS, Queued.MEDIA):
+        until(lambda: found_alive(worker.data_dir, ""))
+        put(worker, queue, "note", f"back {queue.value}")
+        until(lambda queue=queue: worker.notes(f"back {queue.value}"), 60)
+
+
+def test_sigterm_lets_the_running_job_finish_and_leaves_no_process(own_worker):
+    put(own_worker, Queued.MEDIA, "linger", "last", "2")
+    until(lambda: own_worker.notes("last began"))
+    family = children_of(own_worker.process.pid)
+    assert len(family) >= len(Queued) + 2
+    began = time.monotonic()
+    assert own_worker.end(signal.SIGTERM) == 0
+    assert time.monotonic() - began < 30
+    assert own_worker.notes("last ended")
+    assert not any(lives(pid) for pid in family)
+
+
+def test_everything_ends_when_the_supervisor_is_killed(own_worker):
+    family = children_of(own_worker.process.pid)
+    own_worker.process.kill()
+    own_worker.process.wait()
+    until(lambda: not any(lives(pid) for pid in family), 40)
+
+
+def test_a_redis_of_someone_else_is_not_touched(start, tmp_path):
+    theirs = EmbeddedRedis(tmp_path / "theirs")
+    try:
+        program = start("tests.processes.small", "worker", REDIS_URL=theirs.start(), SECRET_KEY="k" * 40)
+        until(lambda: program.notes("tick"))
+        assert program.end() == 0
+        assert theirs.is_alive()
+        assert not (program.data_dir / "redis").exists()
+    finally:
+        theirs.stop()
