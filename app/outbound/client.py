@@ -17,7 +17,7 @@ from aiohttp import ClientError, StreamReader
 from aiohttp.http_exceptions import HttpProcessingError
 
 from app.errors import Rejected
-from app.outbound.dial import Connection, Dialer
+from app.outbound.dial import Connection, Dialer, Lookup
 from app.outbound.errors import Unreachable
 from app.outbound.target import Target, read
 from app.settings import Settings
@@ -79,14 +79,22 @@ class Head(Protocol):
 
 
 class Outbound:
-    """Customers' addresses, called under the guard. One per process; safe in threads and in many tasks at once."""
+    """Customers' addresses, called under the guard. One per process; safe in threads and in many tasks at once.
+
+    ``tls`` and ``names`` stand in for the system's certificates and its resolver.
+    """
 
     def __init__(
-        self, settings: Settings, *, limits: SendLimits | None = None, tls: ssl.SSLContext | None = None
+        self,
+        settings: Settings,
+        *,
+        limits: SendLimits | None = None,
+        tls: ssl.SSLContext | None = None,
+        names: Lookup | None = None,
     ) -> None:
         self.limits = limits or SendLimits()
         self._http_allowed = settings.http_allowed
-        self._dialer = Dialer(settings, tls=tls)
+        self._dialer = Dialer(settings, tls=tls, names=names)
 
     def check_form(self, url: str) -> None:
         """Whether an address can be kept: its form only; where it leads is checked at each call. Raises Rejected."""

@@ -5,10 +5,12 @@ changes nothing. Proxy variables and netrc are never read; EGRESS_PROXY is, and 
 """
 
 import asyncio
+import ipaddress
 import os
 import socket
 import ssl
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,7 +21,7 @@ from aiohttp import ClientError
 from aiohttp.client_proto import ResponseHandler
 
 from app.outbound.errors import Unreachable
-from app.outbound.guard import Guard, seems_public
+from app.outbound.guard import Guard, is_ours, seems_public
 from app.outbound.target import Target
 from app.settings import Settings
 
@@ -29,6 +31,8 @@ TRIED = 4
 OWN_KEPT_SECONDS = 60.0
 
 _LARGEST_BUFFER = 16_384
+
+Lookup = Callable[[str], list[str]]
 
 
 @dataclass(slots=True)
@@ -47,11 +51,12 @@ class Connection:
 class Dialer:
     """Connects as the settings say: directly, from a fixed source address, or through the egress proxy."""
 
-    def __init__(self, settings: Settings, *, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(self, settings: Settings, *, tls: ssl.SSLContext | None = None, names: Lookup | None = None) -> None:
         self.guard = Guard(settings)
         self._tls = tls or ssl.create_default_context()
         self._source = settings.egress_source_address
         self._proxy = urlsplit(settings.egress_proxy) if settings.egress_proxy else None
+        self._lookup = names or lookup
         self._names = ThreadPoolExecutor(max_workers=64, thread_name_prefix="resolve")
         self._own_name = urlsplit(settings.app_url).hostname or ""
         self._own: frozenset[str] = frozenset()
@@ -84,16 +89,21 @@ class Dialer:
     async def vetted(self, target: Target) -> list[str]:
         """The addresses to try. Raises Unreachable: ``dns``, or ``forbidden_address`` if a single one is refused."""
         answers = [str(target.literal)] if target.literal else await self._resolve(target.host)
-        own = await self._own_addresses() if any(seems_public(answer) for answer in answers) else frozenset()
         for answer in answers:
-            refusal = self.guard.refusal(answer, own=own)
+            refusal = self.guard.refusal(answer)
             if refusal:
                 raise Unreachable("forbidden_address", f"the address may not be called: {refusal}", address=answer)
-        return answers[:TRIED]
+        tried = answers[:TRIED]
+        public = [answer for answer in tried if seems_public(answer)]
+        own = await self._own_addresses() if public else frozenset()
+        for answer in public:
+            if answer in own or is_ours(ipaddress.ip_address(answer)):
+                raise Unreachable("forbidden_address", "the address is the platform's own", address=answer)
+        return tried
 
     async def _resolve(self, name: str) -> list[str]:
         loop = asyncio.get_running_loop()
-        asked = loop.run_in_executor(self._names, _lookup, name)
+        asked = loop.run_in_executor(self._names, self._lookup, name)
         try:
             async with asyncio.timeout(RESOLVE_SECONDS):
                 answers = await asked
@@ -189,7 +199,8 @@ async def _address_of(proxy: SplitResult) -> tuple[int, Any]:
     return found[0][0], found[0][4]
 
 
-def _lookup(name: str) -> list[str]:
+def lookup(name: str) -> list[str]:
+    """All addresses of ``name``, in the order the system gives them. Blocks. Raises OSError."""
     found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 

@@ -49,35 +49,29 @@ class Guard:
         self.loopback_allowed = listens_locally(settings)
         self._exempt = settings.outbound_allow + (LOOPBACK if self.loopback_allowed else ())
 
-    def refusal(self, text: str, *, own: frozenset[str] = frozenset()) -> str | None:
-        """Why this address (as ``getaddrinfo`` and ``getpeername`` write it) may not be called; None when it may.
-
-        ``own`` are the public addresses of the platform itself.
-        """
-        address, verdict = _standing(text, self._exempt)
-        if verdict is None and address is not None and is_public(address):
-            return "it is the platform's own address" if text in own or is_ours(address) else None
-        return verdict
+    def refusal(self, text: str) -> str | None:
+        """Why this address (as ``getaddrinfo`` and ``getpeername`` write it) may not be called; None when it may."""
+        return _standing(text, self._exempt)
 
 
 @lru_cache(maxsize=8192)
-def _standing(text: str, exempt: tuple[Network, ...]) -> tuple[Address | None, str | None]:
-    """The address and the verdict of the lists, which never changes while a process runs."""
+def _standing(text: str, exempt: tuple[Network, ...]) -> str | None:
+    """The verdict of the lists, which never change while a process runs."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
-        return None, "it cannot be read"
+        return "it cannot be read"
     if _inner(address) in NEVER:
-        return address, "it belongs to a cloud platform"
+        return "it belongs to a cloud platform"
     if is_public(address) or any(address in net for net in exempt):
-        return address, None
-    return address, "it is private, reserved or not routable"
+        return None
+    return "it is private, reserved or not routable"
 
 
+@lru_cache(maxsize=8192)
 def seems_public(text: str) -> bool:
-    """Whether the lists let the address through as a public one: only then can it be the platform's own."""
-    address, verdict = _standing(text, ())
-    return address is not None and verdict is None
+    """Whether a readable address is a public one: only then can it be the platform's own."""
+    return is_public(ipaddress.ip_address(text))
 
 
 def is_ours(address: Address) -> bool:

@@ -115,7 +115,7 @@ def _ascii(given: str) -> str:
     if given.isascii():
         return given.lower()
     try:
-        return idna.encode(given, strict=True, std3_rules=True).decode().lower()
+        return idna.encode(given.lower(), strict=True, std3_rules=True).decode()
     except idna.IDNAError:
         raise Rejected("The host of the address is no valid international name.") from None
 
