@@ -25,6 +25,7 @@ LARGEST_RATIO = 100
 LONGEST_NAME = 255
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_CONTROLS = frozenset(chr(code) for code in range(32)) - set("\t\n\r\f")
 KINDS = "PDF, DOCX, TXT, RTF, PNG or JPEG"
 
 
@@ -90,15 +91,15 @@ def _is_docx(content: bytes) -> bool:
 
 
 def _is_text(content: bytes) -> bool:
-    if b"\x00" in content:
-        return False
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         return False
+    if not _CONTROLS.isdisjoint(text):
+        return False
     beginning = text[:1024].lstrip().lower()
-    # A browser that guesses would run these; they are no text documents.
-    return not beginning.startswith(("<!doctype", "<html", "<svg", "<?xml", "<script"))
+    # A browser that guesses would run these; and a torn PDF is no text either.
+    return not beginning.startswith(("<!doctype", "<html", "<svg", "<?xml", "<script", "%pdf-"))
 
 
 _SIGNS: dict[str, Callable[[bytes], bool]] = {

@@ -17,6 +17,9 @@ __all__ = ["NotRecognised", "Result", "Talk", "TurnValue", "process"]
 Samples = Callable[[int, float, float], bytes]
 """The candidate's voice of a recorder run from one time to another (seconds on its clock): s16le, 16 kHz, mono."""
 
+SILENT = "The candidate said nothing in this interview, so there is nothing to summarize or to score."
+"""Said here, not by a model: an empty interview is no matter of opinion."""
+
 
 class NotRecognised(Exception):
     """Something was said in a language that no engine understands; it waits for one."""
@@ -42,12 +45,14 @@ def process(talk: Talk, *, transcriber: Transcriber, analyst: Analyst, samples: 
     turns = with_text(talk, transcriber=transcriber, samples=samples)
     segments = lay_out(turns, offsets=talk.offsets, duration=talk.duration)
     analysis = analyse(_brief(talk), segments, analyst=analyst)
+    silent = all(segment.role == "agent" for segment in segments)
+    evidence = {**analysis.evidence_json(), "speech": _speech(turns, segments)}
     return Result(
         text=freeze_text(as_text(segments)),
         details=freeze_details(segments, analysis.mapping, duration=talk.duration),
-        summary=analysis.summary,
+        summary=SILENT if silent else analysis.summary,
         scores=asdict(analysis.scores),
-        evidence={**analysis.evidence_json(), "speech": _speech(turns, segments)},
+        evidence={**evidence, "summary": {"source": None}} if silent else evidence,
     )
 
 

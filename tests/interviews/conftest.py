@@ -1,0 +1,103 @@
+"""Interviews at every stage, and applications with scripted engines."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.db import db
+from app.flows.models import InterviewFlow
+from app.gateways import Gateways
+from app.interviews import actions
+from app.interviews.models import Interview, Role, Utterance
+from tests.factories import Made, a_flow
+from tests.people import Person
+
+from .fakes import ScriptedAnalyst, ScriptedTranscriber
+
+SAID = (
+    (Role.AGENT, 0, "Why do you want this job?"),
+    (Role.USER, 0, "Because I like to help people."),
+    (Role.AGENT, 1, "Tell me about your last team."),
+    (Role.USER, 1, "We were five and we laughed a lot."),
+)
+
+
+@pytest.fixture
+def book(owner: Person, make_flow: Made) -> Made:
+    """``book(flow=None, **values)``: an interview as ``/v1`` books it, committed."""
+
+    def make(flow: InterviewFlow | None = None, **values: Any) -> Interview:
+        found = flow or make_flow()
+        given = {"email": "mary@candidate.example", "first_name": "Mary", "last_name": "Hall", **values}
+        interview = actions.book(owner.organization, found.id, **given)
+        db.session.commit()
+        return interview
+
+    return make
+
+
+def say(interview: Interview, said: Any = SAID) -> None:
+    """Write down a talk that was typed."""
+    for number, (role, question, content) in enumerate(said, 1):
+        db.session.add(
+            Utterance(
+                interview_id=interview.id, number=number, role=role, question_index=question, content=content,
+                typed=role is Role.USER,
+            )  # fmt: skip
+        )
+
+
+@pytest.fixture
+def submitted(book: Made) -> Callable[..., Interview]:
+    """``submitted(flow=None, said=SAID, **values)``: a text interview that has been handed in."""
+
+    def make(flow: InterviewFlow | None = None, said: Any = SAID, **values: Any) -> Interview:
+        interview: Interview = book(flow, **values)
+        actions.begin(interview)
+        say(interview, said)
+        actions.submit(interview)
+        db.session.commit()
+        return interview
+
+    return make
+
+
+@contextmanager
+def engines_of(app: Flask, **parts: Any) -> Iterator[Gateways]:
+    """Run the application with some of its gateways replaced."""
+    before: Gateways = app.extensions["parley.gateways"]
+    app.extensions["parley.gateways"] = replace(before, **parts)
+    try:
+        yield app.extensions["parley.gateways"]
+    finally:
+        app.extensions["parley.gateways"] = before
+
+
+@pytest.fixture
+def scripted(app: Flask) -> Iterator[ScriptedAnalyst]:
+    """Scripted recogniser and analyst in place of the embedded ones."""
+    analyst = ScriptedAnalyst()
+    with engines_of(app, transcriber=ScriptedTranscriber(), analyst=analyst):
+        yield analyst
+
+
+@pytest.fixture
+def completed(app: Flask, submitted: Callable[..., Interview], scripted: ScriptedAnalyst) -> Callable[..., Interview]:
+    """``completed(flow=None, said=SAID, **values)``: a text interview with its result."""
+    from app.interviews.jobs import process_interview
+
+    def make(flow: InterviewFlow | None = None, said: Any = SAID, **values: Any) -> Interview:
+        interview = submitted(flow, said, **values)
+        process_interview(interview.id)
+        return db.session.get_one(Interview, interview.id, populate_existing=True)
+
+    return make
+
+
+@pytest.fixture
+def foreign_flow(outsider: Person) -> InterviewFlow:
+    return a_flow(outsider, title="Secret flow")

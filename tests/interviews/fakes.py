@@ -1,0 +1,63 @@
+"""Scripted engines: they answer what a test tells them, and remember what they were asked."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from app.errors import GatewayError
+from app.speech.ports import Heard, Judged, Judgement, Material, Quote, Word
+
+
+@dataclass
+class ScriptedTranscriber:
+    """Hears ``text`` in whatever it is given; knows the ``languages``."""
+
+    text: str = "I like to help people"
+    languages: tuple[str, ...] = ("en-US",)
+    asked: list[int] = field(default_factory=list)
+    name: str = "scripted"
+
+    def supports(self, language: str) -> bool:
+        return language in self.languages
+
+    def transcribe(self, pcm: bytes, *, rate: int, language: str) -> Heard:
+        self.asked.append(len(pcm))
+        words = tuple(Word(word, 0.1 + 0.3 * at, 0.3 + 0.3 * at) for at, word in enumerate(self.text.split()))
+        return Heard(self.text, words, engine=self.name)
+
+    def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None: ...
+
+    def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:
+        return self.transcribe(pcm(), rate=16_000, language=language)
+
+    def drop(self, key: str) -> None: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass
+class ScriptedAnalyst:
+    """Summarizes with ``summary``; judges one score with a quote; fails with ``error`` if there is one."""
+
+    summary: str | None = "Likes to help people."
+    judged: dict[str, tuple[float, str, int]] = field(default_factory=dict)
+    error: GatewayError | None = None
+    materials: list[Material] = field(default_factory=list)
+    name: str = "scripted"
+
+    def summarize(self, material: Material) -> str | None:
+        self.materials.append(material)
+        if self.error:
+            raise self.error
+        return self.summary
+
+    def judge(self, material: Material, *, scores: tuple[str, ...]) -> Judgement:
+        if self.error:
+            raise self.error
+        found = [
+            Judged(name, value, "said so", (Quote(text, index),))
+            for name, (value, text, index) in self.judged.items()
+            if name in scores
+        ]
+        return Judgement(self.name, tuple(found))
+
+    def close(self) -> None: ...

@@ -1,0 +1,123 @@
+"""From turns to the frozen result, with scripted engines and no database."""
+
+import json
+from typing import Any
+
+import pytest
+
+from app.analysis.answers import QuestionPart
+from app.interviews.data import DetailsSchema, as_shown, freeze_details, freeze_text
+from app.interviews.processing import NotRecognised, Talk, TurnValue, process
+from app.speech.ports import Segment, Word
+from app.web.splice import inflate
+
+from .fakes import ScriptedAnalyst, ScriptedTranscriber
+
+SCRIPT: dict[str, Any] = {
+    "title": "Nurse", "org_name": "First Ltd", "questions": ["Why this job?", "What else?"], "language": "en-US",
+    "additional_info": None, "assess_language": True,
+}  # fmt: skip
+ASKED = TurnValue(1, "agent", 0, "Why this job?", (("Why", 0.0, 0.3), ("this", 0.3, 0.5), ("job?", 0.5, 0.9)), 1, 0.0, 1.0)
+UNHEARD = TurnValue(2, "user", None, None, None, 1, 2.0, 5.0)
+
+
+def no_samples(segment: int, start: float, end: float) -> bytes:
+    raise AssertionError("nothing had to be read")
+
+
+def test_answers_without_text_are_recognised_on_their_own_clock() -> None:
+    asked: list[tuple[int, float, float]] = []
+
+    def samples(segment: int, start: float, end: float) -> bytes:
+        asked.append((segment, start, end))
+        return bytes(96_000)
+
+    talk = Talk(SCRIPT, (ASKED, UNHEARD), offsets={1: 10.0, 2: 10.0}, duration=60.0)
+    result = process(talk, transcriber=ScriptedTranscriber(), analyst=ScriptedAnalyst(), samples=samples)
+    shown = as_shown(result.text, result.details)
+    assert asked == [(1, 2.0, 5.0)]
+    assert shown["transcript"] == "agent: Why this job?\nuser: I like to help people"
+    answer = shown["transcript_with_timestamp"][1]
+    assert answer["words"][0] == {"word": "I", "start": 12.1, "end": 12.3}
+    assert result.evidence["speech"] == {"recognised_by": ["scripted"], "typed": 0, "answers": 1, "without_word_times": 0}
+
+
+def test_a_language_without_a_recogniser_waits() -> None:
+    talk = Talk({**SCRIPT, "language": "th-TH"}, (ASKED, UNHEARD), offsets={1: 0.0, 2: 0.0}, duration=9.0)
+    with pytest.raises(NotRecognised):
+        process(talk, transcriber=ScriptedTranscriber(), analyst=ScriptedAnalyst(), samples=no_samples)
+
+
+def test_typed_answers_need_no_recogniser() -> None:
+    typed = TurnValue(2, "user", None, "Because of people.", typed=True)
+    talk = Talk({**SCRIPT, "language": "th-TH"}, (ASKED, typed))
+    result = process(talk, transcriber=ScriptedTranscriber(), analyst=ScriptedAnalyst(), samples=no_samples)
+    shown = as_shown(result.text, result.details)
+    assert shown["transcript_with_timestamp"][1]["words"] == []
+    assert shown["questions_to_transcript_mapping"][0]["transcript_item_indices"] == [0, 1]
+
+
+def test_every_question_is_mapped_once_also_those_never_reached() -> None:
+    talk = Talk(SCRIPT, (ASKED,), offsets={1: 0.0}, duration=9.0)
+    result = process(talk, transcriber=ScriptedTranscriber(), analyst=ScriptedAnalyst(), samples=no_samples)
+    first, second = as_shown(result.text, result.details)["questions_to_transcript_mapping"]
+    assert first == {
+        "script_question": "Why this job?", "transcript_item_indices": [0], "start_timestamp": 0.0, "end_timestamp": 1.0,
+        "transcript_items": [{"content": "Why this job?", "role": "agent"}],
+    }  # fmt: skip
+    assert second["transcript_item_indices"] == []
+
+
+def test_a_silent_interview_has_no_scores_and_says_so() -> None:
+    silent = TurnValue(2, "user", None, "", None, 1, 2.0, 5.0)
+    talk = Talk(SCRIPT, (ASKED, silent), offsets={1: 0.0, 2: 0.0}, duration=9.0)
+    analyst = ScriptedAnalyst(judged={"motivation": (4.0, "people", 1)})
+    result = process(talk, transcriber=ScriptedTranscriber(), analyst=analyst, samples=no_samples)
+    assert result.scores is not None
+    assert set(result.scores.values()) == {None}
+    assert result.summary
+    assert result.summary != analyst.summary
+
+
+def test_the_analyst_sees_text_alone() -> None:
+    analyst = ScriptedAnalyst()
+    answer = TurnValue(2, "user", None, "People matter to me.", (("People", 2.0, 2.4),), 1, 2.0, 5.0)
+    talk = Talk(SCRIPT, (ASKED, answer), offsets={1: 0.0, 2: 0.0}, duration=9.0)
+    process(talk, transcriber=ScriptedTranscriber(), analyst=analyst, samples=no_samples)
+    seen = repr(analyst.materials)
+    assert "People matter to me." in seen
+    assert "start" not in seen
+
+
+def test_what_is_frozen_fits_the_published_schema() -> None:
+    segments = (Segment("agent", "Why?", (Word("Why?", 0.0, 0.4),), 0.0, 0.5, 0), Segment("user", "So.", (), 1.0, 2.0, 0))
+    parts = (QuestionPart(0, "Why?", (0, 1), 0.0, 2.0),)
+    raw = inflate(freeze_details(segments, parts, duration=3.0))
+    assert raw.startswith(b',"transcript_with_timestamp":')
+    found = json.loads(b"{" + raw[1:] + b"}")
+    assert DetailsSchema().validate(found) == {}
+    assert json.loads(b"{" + inflate(freeze_text("a"))[1:] + b"}") == {"transcript": "a"}
+
+
+@pytest.mark.parametrize(
+    ("words", "indices", "times", "complaint"),
+    [
+        ((Word("a", 2.0, 2.1), Word("b", 1.0, 1.1)), (0,), (0.0, 1.0), "word times"),
+        ((Word("a", 0.0, 9.0),), (0,), (0.0, 1.0), "word times"),
+        ((Word("a", 0.5, 0.4),), (0,), (0.0, 1.0), "word times"),
+        ((), (0, 1), (0.0, 1.0), "not there"),
+        ((), (0, 0), (0.0, 1.0), "not there"),
+        ((), (0,), (2.0, 1.0), "backwards"),
+    ],
+)
+def test_what_contradicts_itself_is_never_frozen(
+    words: tuple[Word, ...], indices: tuple[int, ...], times: tuple[float, float], complaint: str
+) -> None:
+    segments = (Segment("user", "a b", words, 0.0, 1.0, 0),)
+    with pytest.raises(ValueError, match=complaint):
+        freeze_details(segments, (QuestionPart(0, "Why?", indices, *times),), duration=3.0)
+
+
+def test_a_quotation_mark_or_a_half_letter_does_no_harm() -> None:
+    text = 'He said "no" \\ – 日本 \u2028'
+    assert as_shown(freeze_text(text), freeze_details((), (), duration=None))["transcript"] == text

@@ -1,0 +1,79 @@
+"""Turns become segments on the recording's clock."""
+
+import pytest
+
+from app.interviews.transcript import TurnValue, as_text, cut_to_played, lay_out, offsets_of
+
+AGENT = TurnValue(
+    1, "agent", 0, "Why this job?", (("Why", 1.0, 1.2), ("this", 1.2, 1.4), ("job?", 1.4, 1.8)), 1, 1.0, 1.9
+)
+ANSWER = TurnValue(2, "user", None, "to help", (("to", 3.0, 3.2), ("help", 3.3, 3.6)), 1, 2.5, 4.0)
+
+
+def test_words_move_with_their_run() -> None:
+    agent, answer = lay_out([AGENT, ANSWER], offsets={1: 10.0, 2: 10.1}, duration=60.0)
+    assert [(word.word, word.start, word.end) for word in answer.words] == [("to", 13.1, 13.3), ("help", 13.4, 13.7)]
+    assert (agent.start, agent.end) == (11.0, 11.9)
+    assert as_text([agent, answer]) == "agent: Why this job?\nuser: to help"
+
+
+def test_an_answer_belongs_to_the_question_asked_last() -> None:
+    follow_up = TurnValue(3, "agent", 0, "Really?", None, 1, 4.0, 4.5)
+    outro = TurnValue(5, "agent", None, "Goodbye.", None, 1, 6.0, 6.5)
+    late = TurnValue(6, "user", None, "bye", None, 1, 7.0, 7.5)
+    second = TurnValue(4, "user", None, "yes", None, 1, 5.0, 5.5)
+    turns = [AGENT, ANSWER, follow_up, second, outro, late]
+    found = [segment.question_index for segment in lay_out(turns, offsets={}, duration=None)]
+    assert found == [0, 0, 0, 0, None, None]
+
+
+def test_of_the_agent_only_what_was_played_remains() -> None:
+    cut = cut_to_played(TurnValue(**{**_values(AGENT), "played": 0.3}))
+    assert (cut.content, cut.words, cut.end) == ("Why this", AGENT.words[:2], 1.3)  # type: ignore[index]
+    assert lay_out([TurnValue(**{**_values(AGENT), "played": 0.0})], offsets={1: 0.0}, duration=9.0) == ()
+
+
+def test_a_spoken_form_that_differs_from_the_text_is_cut_by_its_own_words() -> None:
+    words = (("twenty", 0.0, 0.3), ("five", 0.3, 0.6), ("years", 0.6, 0.9))
+    cut = cut_to_played(TurnValue(1, "agent", 0, "25 years", words, 1, 0.0, 0.9, played=0.5))
+    assert cut.content == "twenty five"
+
+
+def test_words_stay_within_the_recording_and_in_order() -> None:
+    words = (("late", 8.0, 12.0), ("early", 7.9, 8.1), ("after", 11.0, 13.0))
+    (segment,) = lay_out([TurnValue(1, "user", 0, "late early after", words, 1, 7.0, 13.0)], offsets={1: 0.0}, duration=10.0)
+    assert [(word.start, word.end) for word in segment.words] == [(8.0, 10.0), (8.0, 8.1), (10.0, 10.0)]
+    assert segment.end == 10.0
+
+
+def test_a_candidate_who_interrupts_follows_the_words_that_were_cut_off() -> None:
+    early = TurnValue(2, "user", None, "well yes", (("well", 1.3, 1.5), ("yes", 1.6, 1.8)), 1, 1.2, 2.0)
+    agent, answer = lay_out([AGENT, early], offsets={1: 0.0, 2: 0.0}, duration=9.0)
+    assert [word.start for word in answer.words] == [agent.words[-1].start, 1.6]
+
+
+def test_typed_answers_and_silent_ones_have_no_times() -> None:
+    typed = TurnValue(2, "user", None, "typed", None, typed=True)
+    silent = TurnValue(3, "user", None, "  ", None, 1, 4.0, 5.0)
+    agent, answer = lay_out([AGENT, typed, silent], offsets={1: 0.0}, duration=9.0)
+    assert (answer.words, answer.start, answer.end) == ((), agent.end, agent.end)
+
+
+def test_without_a_recording_all_times_are_zero() -> None:
+    segments = lay_out([AGENT, ANSWER], offsets={}, duration=None)
+    assert [(s.start, s.end, s.words) for s in segments] == [(0.0, 0.0, ()), (0.0, 0.0, ())]
+
+
+def test_a_turn_without_a_place_takes_its_neighbours_shift() -> None:
+    turns = [AGENT, ANSWER, TurnValue(3, "user", None, "x", None, 2, 1.0, 2.0)]
+    assert offsets_of(turns, runs={1: 5.0, 2: 20.0}, shifts={2: 0.12, 3: None}) == {1: 5.12, 2: 5.12, 3: 20.0}
+
+
+def test_a_place_far_from_all_others_is_not_believed() -> None:
+    turns = [TurnValue(n, "user", None, "x", None, 1, float(n), n + 0.5) for n in range(1, 5)]
+    found = offsets_of(turns, runs={1: 0.0}, shifts={1: 0.1, 2: 0.11, 3: 1.4, 4: 0.12})
+    assert found[3] == pytest.approx(0.11, abs=0.02)
+
+
+def _values(turn: TurnValue) -> dict[str, object]:
+    return {name: getattr(turn, name) for name in turn.__dataclass_fields__}
