@@ -50,7 +50,7 @@ def _claimable_models() -> list[type]:
 
 def test_every_claimable_table_has_an_index_that_the_sweep_can_use(app: Flask) -> None:
     models = _claimable_models()
-    assert {"interview", "interview_flow", "delivery", "turn"} <= {model.__tablename__ for model in models}
+    assert {"interview", "interview_flow", "webhook_delivery", "turn"} <= {model.__tablename__ for model in models}
 
 
 @pytest.mark.parametrize("model", _claimable_models(), ids=lambda model: model.__tablename__)
