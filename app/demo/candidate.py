@@ -79,7 +79,9 @@ class Candidate:
 
     def ask(self, method: str, path: str, **kwargs: Any) -> Any:
         """One call with the token of the page; the answer as it is."""
-        headers = {"X-CSRFToken": self._token, "Accept": "application/json", **kwargs.pop("headers", {})}
+        headers = {"Accept": "application/json", **kwargs.pop("headers", {})}
+        if self._token:
+            headers["X-CSRFToken"] = self._token
         return self._session.request(method, self.link + path, headers=headers, timeout=SECONDS_PER_CALL, **kwargs)
 
     def open_segment(self, mime_type: str) -> int:

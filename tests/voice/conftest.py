@@ -1,0 +1,97 @@
+"""Fixtures of the talk: scripted engines, a booked interview, and a candidate with its link."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from flask import Flask
+
+from app.db import db
+from app.demo.candidate import Candidate
+from app.gateways import Gateways
+from app.interviews import actions
+from app.interviews.models import Interview
+from tests.factories import Made
+from tests.guards import Guarded
+from tests.people import Person
+
+from .direct import Direct
+from .fakes import ScriptedInterviewer, ScriptedSpeaker, ScriptedTranscriber
+
+Candidates = Callable[..., Candidate]
+
+
+@pytest.fixture
+def hears() -> ScriptedTranscriber:
+    return ScriptedTranscriber()
+
+
+@pytest.fixture
+def speaks() -> ScriptedSpeaker:
+    return ScriptedSpeaker()
+
+
+@pytest.fixture
+def asks() -> ScriptedInterviewer:
+    return ScriptedInterviewer()
+
+
+@pytest.fixture
+def scripted(
+    app: Flask, engines: Gateways, hears: ScriptedTranscriber, speaks: ScriptedSpeaker, asks: ScriptedInterviewer
+) -> Iterator[Flask]:
+    """The application with scripted engines and real storage."""
+    kept = app.extensions["parley.gateways"]
+    parts: dict[str, Any] = {"transcriber": Guarded(hears), "speaker": Guarded(speaks), "interviewer": Guarded(asks)}
+    app.extensions["parley.gateways"] = replace(engines, **parts)
+    yield app
+    app.extensions["parley.gateways"] = kept
+
+
+@pytest.fixture
+def book(owner: Person, make_flow: Made) -> Made:
+    """``book(email=…, **columns of the flow)``: a booked interview."""
+
+    def made(*, email: str | None = "candidate@example.com", **columns: Any) -> Interview:
+        flow = make_flow(**columns)
+        interview = actions.book(owner.organization, flow.id, email=email)
+        db.session.commit()
+        return interview
+
+    return made
+
+
+def path_of(interview: Interview) -> str:
+    return f"/interview/api/{interview.flow_id}/{interview.id}"
+
+
+@pytest.fixture
+def candidates(scripted: Flask) -> Candidates:
+    """``candidates(interview)``: a new browser with the interview's link."""
+
+    def made(interview: Interview) -> Candidate:
+        return Candidate(f"http://localhost{path_of(interview)}", session=Direct(scripted.test_client()))  # type: ignore[arg-type]
+
+    return made
+
+
+@pytest.fixture
+def candidate(candidates: Candidates, book: Made) -> Candidate:
+    """Somebody who has begun an interview of two questions by voice."""
+    begun = candidates(book())
+    begun.open()
+    begun.start()
+    return begun
+
+
+def sound(seconds: float = 1.0, seed: int = 0) -> bytes:
+    """Something to send: noise, s16le, 16 kHz."""
+    return bytes(np.random.default_rng(seed).normal(0, 500, round(16_000 * seconds)).astype("<i2").tobytes())
+
+
+def interview_of(candidate: Candidate) -> Interview:
+    """The row behind a candidate's link."""
+    db.session.expire_all()
+    return db.session.get_one(Interview, candidate.link.rsplit("/", 1)[-1])

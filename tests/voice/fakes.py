@@ -1,0 +1,94 @@
+"""Scripted engines behind the ports of speech: they say what the test wants, at once."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from app.errors import GatewayError
+from app.speech.ports import Exchange, FollowUp, Heard, Spoken, Word
+
+RATE = 16_000
+SECONDS_PER_WORD = 0.25
+
+
+@dataclass
+class ScriptedTranscriber:
+    """Understands what it was told to, answer by answer; raises where the script holds an error."""
+
+    texts: list[str | GatewayError] = field(default_factory=list)
+    languages: tuple[str, ...] = ("en-US",)
+    fed: list[tuple[str, int, int]] = field(default_factory=list)
+    finished: list[tuple[str, int, int]] = field(default_factory=list)
+    otherwise: str = "i like this work very much"
+    name: str = "scripted"
+
+    def supports(self, language: str) -> bool:
+        return language in self.languages
+
+    def transcribe(self, pcm: bytes, *, rate: int, language: str) -> Heard:
+        return self._next()
+
+    def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None:
+        self.fed.append((key, number, len(pcm)))
+
+    def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:
+        self.finished.append((key, first, last))
+        return self._next()
+
+    def _next(self) -> Heard:
+        text = self.texts.pop(0) if self.texts else self.otherwise
+        if isinstance(text, GatewayError):
+            raise text
+        words = tuple(Word(word, n * 0.3, n * 0.3 + 0.2) for n, word in enumerate(text.split()))
+        return Heard(text, words, self.name)
+
+    def drop(self, key: str) -> None:
+        """Nothing is kept."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+@dataclass
+class ScriptedSpeaker:
+    """Beeps a quarter of a second for each word, with word times if wanted."""
+
+    languages: tuple[str, ...] = ("en-US", "de-DE")
+    error: GatewayError | None = None
+    fell_back: bool = False
+    with_words: bool = True
+    spoken: list[tuple[str, bool]] = field(default_factory=list)
+    name: str = "scripted"
+
+    def supports(self, language: str) -> bool:
+        return language in self.languages
+
+    def speak(self, text: str, *, voice_id: str | None, language: str, remember: bool = False) -> Spoken:
+        if self.error is not None:
+            raise self.error
+        self.spoken.append((text, remember))
+        words = text.split()
+        pcm = b"\x10\x20" * round(len(words) * SECONDS_PER_WORD * RATE)
+        times = tuple(Word(w, n * SECONDS_PER_WORD, (n + 1) * SECONDS_PER_WORD) for n, w in enumerate(words))
+        return Spoken(pcm, RATE, times if self.with_words else (), self.name, self.fell_back)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+@dataclass
+class ScriptedInterviewer:
+    """Asks on as the script says; otherwise goes to the next question."""
+
+    follow_ups: list[FollowUp | GatewayError] = field(default_factory=list)
+    asked: list[Exchange] = field(default_factory=list)
+    name: str = "scripted"
+
+    def decide(self, exchange: Exchange) -> FollowUp:
+        self.asked.append(exchange)
+        judged = self.follow_ups.pop(0) if self.follow_ups else FollowUp()
+        if isinstance(judged, GatewayError):
+            raise judged
+        return judged
+
+    def close(self) -> None:
+        """Nothing is open."""

@@ -1,0 +1,151 @@
+"""The state machine: every path ends, keeps its bounds, and can be put down and taken up anywhere."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.voice.script import (
+    Event,
+    Kind,
+    Line,
+    Phase,
+    Place,
+    Script,
+    Step,
+    WrongMoment,
+    finish,
+    may_follow_up,
+    open_line,
+    step,
+)
+
+TWO = Script(questions=("Why?", "How?"), seconds=600, intro="Hello.", outro="Goodbye.")
+AFTER_BEGIN = [Event.ANSWER, Event.SILENCE, Event.REPEAT, Event.SKIP, Event.END]
+
+
+def begun(script: Script = TWO) -> Step:
+    return step(script, Place(), Event.BEGIN)
+
+
+def test_it_begins_with_the_intro_and_the_first_question() -> None:
+    first = begun()
+    assert first.lines == (Line(Kind.INTRO, "Hello."), Line(Kind.QUESTION, "Why?", 0))
+    assert (first.place.question_index, first.expects) == (0, "answer")
+
+
+def test_without_an_intro_it_begins_with_the_question() -> None:
+    assert begun(Script(questions=("Why?",), seconds=600)).lines == (Line(Kind.QUESTION, "Why?", 0),)
+
+
+def test_without_questions_it_says_hello_and_goodbye() -> None:
+    first = begun(Script(questions=(), seconds=600, intro="Hello.", outro="Goodbye."))
+    assert [line.kind for line in first.lines] == [Kind.INTRO, Kind.OUTRO]
+    assert (first.place.phase, first.expects) == (Phase.OUTRO, "finish")
+
+
+def test_answers_lead_from_question_to_question_and_to_the_outro() -> None:
+    second = step(TWO, begun().place, Event.ANSWER, text="because")
+    assert second.lines == (Line(Kind.QUESTION, "How?", 1),)
+    last = step(TWO, second.place, Event.ANSWER, text="so")
+    assert last.lines == (Line(Kind.OUTRO, "Goodbye."),)
+    assert last.expects == "finish"
+
+
+def test_a_follow_up_stays_with_its_question_and_there_are_no_more_than_allowed() -> None:
+    asked = step(TWO, begun().place, Event.ANSWER, text="because", follow_up="Why exactly?")
+    assert asked.lines == (Line(Kind.FOLLOW_UP, "Why exactly?", 0),)
+    assert (asked.place.asked, asked.place.said) == (("Why exactly?",), "because")
+    assert not may_follow_up(TWO, asked.place)
+    assert step(TWO, asked.place, Event.ANSWER, text="so", follow_up="And?").place.question_index == 1
+
+
+def test_repeat_says_the_open_line_again_and_costs_no_position() -> None:
+    place = begun().place
+    again = step(TWO, place, Event.REPEAT)
+    assert (again.place, again.lines) == (place, (Line(Kind.QUESTION, "Why?", 0),))
+    asked = step(TWO, place, Event.ANSWER, text="x", follow_up="Why exactly?").place
+    assert step(TWO, asked, Event.REPEAT).lines == (Line(Kind.FOLLOW_UP, "Why exactly?", 0),)
+
+
+def test_silence_asks_once_and_then_only_waits() -> None:
+    first = step(TWO, begun().place, Event.SILENCE)
+    assert [line.kind for line in first.lines] == [Kind.NOT_HEARD, Kind.QUESTION]
+    second = step(TWO, first.place, Event.SILENCE)
+    third = step(TWO, second.place, Event.SILENCE)
+    assert [line.kind for line in second.lines + third.lines] == [Kind.WAIT, Kind.WAIT]
+    assert third.place.question_index == 0
+    assert step(TWO, third.place, Event.ANSWER, text="x").place.silences == 0
+
+
+def test_skip_leaves_follow_ups_behind() -> None:
+    asked = step(TWO, begun().place, Event.ANSWER, text="x", follow_up="Why exactly?").place
+    assert step(TWO, asked, Event.SKIP).place == Place(Phase.QUESTION, 1)
+
+
+def test_the_end_can_be_asked_for_at_any_question() -> None:
+    ended = step(TWO, begun().place, Event.END)
+    assert (ended.place.phase, [line.kind for line in ended.lines]) == (Phase.OUTRO, [Kind.OUTRO])
+
+
+@pytest.mark.parametrize("event", AFTER_BEGIN)
+def test_nothing_happens_before_the_beginning_or_after_the_outro(event: Event) -> None:
+    for place in (Place(), step(TWO, begun().place, Event.END).place, Place(Phase.FINISHED, 1)):
+        with pytest.raises(WrongMoment):
+            step(TWO, place, event)
+    with pytest.raises(WrongMoment):
+        step(TWO, begun().place, Event.BEGIN)
+
+
+def test_only_the_outro_can_be_finished() -> None:
+    assert finish(step(TWO, begun().place, Event.END).place).phase is Phase.FINISHED
+    with pytest.raises(WrongMoment):
+        finish(begun().place)
+    with pytest.raises(WrongMoment):
+        open_line(TWO, Place())
+
+
+def test_the_script_is_read_from_the_frozen_flow() -> None:
+    frozen: dict[str, Any] = {"questions": ["A?"], "time_limit_minutes": None, "language": "de-DE", "follow_up_limit": 2}
+    assert Script.of(frozen, minutes=30) == Script(("A?",), 1800, language="de-DE", follow_up_limit=2)
+    assert Script.of({**frozen, "time_limit_minutes": 5}, minutes=30).seconds == 300
+
+
+scripts = st.builds(
+    Script, questions=st.lists(st.text(min_size=1, max_size=20), max_size=20).map(tuple), seconds=st.just(600.0),
+    intro=st.none() | st.just("Hello."), outro=st.none() | st.just("Bye."), follow_up_limit=st.integers(0, 3),
+)  # fmt: skip
+moves = st.lists(st.tuples(st.sampled_from(AFTER_BEGIN), st.none() | st.text(min_size=1, max_size=20)), max_size=120)
+
+
+@given(scripts, moves)
+def test_every_path_keeps_its_bounds_and_survives_being_put_down(
+    script: Script, events: list[tuple[Event, str | None]]
+) -> None:
+    now = begun(script)
+    asked: list[Line] = list(now.lines)
+    for event, follow_up in events:
+        if now.expects == "finish":
+            break
+        place = Place.from_json(json.loads(json.dumps(now.place.to_json())))
+        assert place == now.place
+        now = step(script, place, event, text="words", follow_up=follow_up)
+        assert 0 <= now.place.question - place.question <= 1
+        assert len(now.place.asked) <= script.follow_up_limit
+        asked += [line for line in now.lines if event in {Event.ANSWER, Event.SKIP, Event.END}]
+    questions = [line.question_index for line in asked if line.kind is Kind.QUESTION]
+    assert questions == list(range(len(questions)))
+    assert sum(line.kind is Kind.FOLLOW_UP for line in asked) <= script.follow_up_limit * len(script.questions)
+    assert sum(line.kind is Kind.OUTRO for line in asked) == (now.expects == "finish")
+
+
+@given(scripts, st.lists(st.none() | st.text(min_size=1, max_size=20), min_size=80, max_size=80))
+def test_answering_always_comes_to_an_end(script: Script, follow_ups: list[str | None]) -> None:
+    now = begun(script)
+    for follow_up in follow_ups:
+        if now.expects == "finish":
+            break
+        now = step(script, now.place, Event.ANSWER, text="words", follow_up=follow_up)
+    assert now.expects == "finish"
