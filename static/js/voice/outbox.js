@@ -73,6 +73,8 @@ export class Outbox {
         missing = (await this.send(chunk))?.missing ?? [];
       } catch (error) {
         if (this.#ends(error)) return;
+        chunk.tries = (chunk.tries ?? 0) + 1;
+        if (error.status === 422 && chunk.tries < 3) continue; // bytes that were damaged on the way are sent again
         this.refused.push({ segment: chunk.segment, track, number: chunk.number, status: error.status });
       }
       queue.shift();

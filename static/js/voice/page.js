@@ -61,15 +61,14 @@ async function start(event) {
   delete fields.csrf_token;
   view.control("start").disabled = true;
   try {
-    const server = await protocol.post("start", fields);
+    const server = await protocol.post("start", fields, { tries: 4 });
     const spoken = fields.mode === "voice";
     if (!spoken) await check.sound?.close();
     await open(server, spoken ? check.sound : null);
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    if (error.status !== 422) return location.reload(); // taken, closed, finished: the server has a page for each
-    view.write("start", error.message);
-    document.getElementById(error.data.field)?.focus();
+    if (error.status < 500 && error.status !== 422) return location.reload(); // taken, closed, finished: the server has a page for each
+    view.write("start", error instanceof Refused ? error.message : view.word("unreachable"));
+    document.getElementById(error.data?.field)?.focus();
     view.control("start").disabled = false;
   }
 }

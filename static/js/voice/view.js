@@ -68,10 +68,10 @@ export function prompt(prompt, { spoken }) {
   const parts = prompt.parts ?? [];
   const main = parts.findLast((one) => one.kind === "question" || one.kind === "follow_up");
   const question = document.querySelector('[data-text="question"]');
-  const remark = !main && prompt.expects === "answer" && question.textContent; // "I did not hear you": the question stays
-  const before = parts.filter((one) => one !== main).map((one) => one.text).join("\n");
-  write("before", main ? before : remark ? prompt.text : "");
-  if (!remark) write("question", main ? main.text : prompt.text);
+  const open = prompt.expects === "answer" && prompt.question; // "I did not hear you": the question stays on the page
+  const others = parts.filter((one) => one !== main).map((one) => one.text).join("\n");
+  write("before", main || open ? others : "");
+  write("question", main ? main.text : open || prompt.text);
   question.classList.toggle("long", question.textContent.length > 160);
   question.setAttribute("aria-live", spoken ? "off" : "polite"); // a screen reader would talk over the agent
   if (prompt.heard) write("heard", prompt.heard.text ?? "");

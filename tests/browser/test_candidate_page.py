@@ -1,0 +1,301 @@
+"""The candidate's page against a server that can be told to misbehave: every state, by keyboard, at 360 px, with loss."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from .conftest import assert_accessible, write_wav
+from .fake_server import Running
+from .speech import NOISE, spoken
+
+WIDTHS = {"phone": {"width": 360, "height": 740}, "desk": {"width": 1280, "height": 800}}
+
+
+def until(page: Any, script: str, *, seconds: float = 20) -> None:
+    """Poll until the expression holds; Playwright's own waiting evaluates strings, which the page's policy forbids."""
+    deadline = time.monotonic() + seconds
+    while not page.evaluate(script):
+        assert time.monotonic() < deadline, f"not within {seconds} s: {script}; {page.inner_text('main')[:600]}"
+        page.wait_for_timeout(50)
+
+
+def phase(page: Any, *names: str, seconds: float = 20) -> None:
+    wanted = " || ".join(f"document.querySelector('[data-part=talk]').dataset.phase === '{name}'" for name in names)
+    until(page, wanted, seconds=seconds)
+
+
+def start_writing(page: Any, server: Running) -> None:
+    page.goto(server.page)
+    page.check("#consent")
+    page.check("input[value=text]")
+    page.click("[data-do=start]")
+    page.wait_for_selector("#answer:visible")
+
+
+@pytest.fixture
+def page(chromium: Any, watch: Callable[[Any], Any]) -> Any:
+    context = chromium.new_context(viewport=WIDTHS["phone"])
+    yield watch(context.new_page())
+    context.close()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_state_is_accessible(chromium: Any, watch: Any, server: Running, width: str, scheme: str) -> None:
+    context = chromium.new_context(viewport=WIDTHS[width], color_scheme=scheme)
+    page = watch(context.new_page())
+    server.story.flow["is_video_enabled"] = width == "desk"
+    page.goto(server.page)
+    assert_accessible(page)
+    page.check("#consent")
+    page.click("[data-do=check]")
+    until(page, "document.querySelector('[data-text=start]').textContent === 'All set.'")
+    assert_accessible(page)
+    page.click("[data-do=start]")
+    phase(page, "listening", "answering")
+    assert_accessible(page)
+    page.click("[data-do=end]")
+    assert_accessible(page)
+    page.click("[data-do=stay]")
+    page.click("[data-do=write]")
+    assert_accessible(page)
+    page.fill("#answer", "A written answer.")
+    page.click("[data-part=writing] button")
+    until(page, "document.querySelector('[data-text=progress]').textContent === 'Question 2 of 2'")
+    server.story.stage = "live"
+    page.reload()
+    page.wait_for_selector("[data-do=resume]:visible")
+    assert_accessible(page)
+    context.close()
+
+
+@pytest.mark.parametrize("path", [
+    "taken?reason=used", "taken?reason=elsewhere&wait_seconds=50", "closed?reason=archived", "closed?reason=expired", "closed?reason=ended",
+    "unknown", "declined", "done", "done?redirect_url=https://freight.example/x&redirect_host=freight.example",
+])  # fmt: skip
+def test_every_other_page_is_accessible_and_has_one_heading(page: Any, server: Running, path: str) -> None:
+    page.goto(f"{server.url}/other/{path}")
+    assert page.locator("h1").count() == 1
+    assert_accessible(page)
+
+
+def test_an_interview_in_writing_needs_only_the_keyboard(page: Any, server: Running) -> None:
+    page.goto(server.page)
+
+    def go_to(selector: str) -> None:
+        for _ in range(60):
+            page.keyboard.press("Tab")
+            if page.evaluate("(wanted) => document.activeElement.matches(wanted)", selector):
+                return
+        raise AssertionError(f"the Tab key never reached {selector}")
+
+    go_to("#consent")
+    page.keyboard.press("Space")
+    go_to("#first_name")
+    page.keyboard.type("Ada")
+    go_to("input[name=mode]")
+    page.keyboard.press("ArrowDown")
+    go_to("[data-do=start]")
+    page.keyboard.press("Enter")
+    for answer in ("I built a bridge.", "Nothing at all."):
+        until(page, "document.activeElement.id === 'answer'")
+        page.keyboard.type(answer)
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        until(page, "document.getElementById('answer').value === ''")
+    page.wait_for_selector("h1:text('Thank you')", timeout=30_000)
+    story = server.story
+    assert story.started == {
+        "consent": "yes", "mode": "text", "first_name": "Ada", "last_name": "", "email_address": "", "locale": "en",
+    }  # fmt: skip
+    assert [(turn["kind"], turn.get("text")) for turn in story.turns] == [
+        ("begin", None), ("text", "I built a bridge."), ("text", "Nothing at all."),
+    ]  # fmt: skip
+    assert story.finish == {"segments": [], "played": None}
+
+
+def test_nothing_starts_without_consent_and_a_working_microphone(page: Any, server: Running) -> None:
+    page.goto(server.page)
+    assert page.is_disabled("[data-do=start]")
+    assert page.is_disabled("[data-do=check]")
+    page.check("#consent")
+    assert page.is_disabled("[data-do=start]")
+    assert page.inner_text("[data-text=start]") == "Please check your microphone first, or choose to write."
+    page.check("input[value=text]")
+    assert page.is_enabled("[data-do=start]")
+    assert server.story.started is None
+
+
+def test_a_refused_microphone_is_explained(chromium: Any, server: Running) -> None:
+    context = chromium.new_context()
+    page = context.new_page()
+    page.add_init_script(
+        "navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('no', 'NotAllowedError'); };"
+    )
+    page.goto(server.page)
+    page.check("#consent")
+    page.click("[data-do=check]")
+    until(page, "document.querySelector('[data-text=check]').textContent.startsWith('The browser did not allow')")
+    assert page.is_disabled("[data-do=start]")
+    context.close()
+
+
+def test_a_wrong_address_is_said_beside_the_button_and_nothing_is_lost(page: Any, server: Running) -> None:
+    page.goto(server.page)
+    page.check("#consent")
+    page.check("input[value=text]")
+    page.fill("#email_address", "wrong")
+    page.click("[data-do=start]")
+    until(page, "document.querySelector('[data-text=start]').textContent === 'This is not an email address.'")
+    assert page.evaluate("document.activeElement.id") == "email_address"
+    assert page.input_value("#email_address") == "wrong"
+
+
+def test_without_scripts_the_page_says_so_and_cannot_start(chromium: Any, server: Running) -> None:
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(server.page)
+    assert "needs JavaScript" in page.inner_text("noscript")
+    assert page.is_disabled("[data-do=start]")
+    context.close()
+
+
+def test_repeat_skip_and_end_reach_the_server(page: Any, server: Running) -> None:
+    start_writing(page, server)
+    page.click("[data-do=repeat]")
+    until(page, "!document.querySelector('[data-do=skip]').disabled")
+    page.click("[data-do=skip]")
+    until(page, "document.querySelector('[data-text=progress]').textContent === 'Question 2 of 2'")
+    page.click("[data-do=end]")
+    page.click("[data-do=end-yes]")
+    page.wait_for_selector("h1:text('Thank you')", timeout=30_000)
+    assert [turn["kind"] for turn in server.story.turns] == ["begin", "repeat", "skip", "end"]
+
+
+def test_a_server_that_restarts_costs_nothing(page: Any, server: Running) -> None:
+    start_writing(page, server)
+    server.story.fail_next["/turns/2"] = [503, 502, 503]
+    page.fill("#answer", "Patience.")
+    page.click("[data-part=writing] button")
+    page.wait_for_selector(".connection .notice-warn")
+    until(page, "document.querySelector('[data-text=progress]').textContent === 'Question 2 of 2'")
+    assert [turn["kind"] for turn in server.story.turns] == ["begin", "text"]
+    page.wait_for_selector(".connection .notice-good")
+
+
+def test_a_turn_that_was_answered_unseen_is_caught_up_with(page: Any, server: Running) -> None:
+    start_writing(page, server)
+    story = server.story
+    story.at, story.turn = 1, 3  # as if the answer to turn 2 had been lost on the way back
+    story.prompt = {**(story.prompt or {}), "turn": 2, "text": "Question two?", "parts": [], "question_index": 1}
+    page.fill("#answer", "Late.")
+    page.click("[data-part=writing] button")
+    until(page, "document.querySelector('[data-text=question]').textContent === 'Question two?'")
+    assert [turn["t"] for turn in story.turns] == [1]
+
+
+def test_an_interview_that_goes_on_elsewhere_stops_here(page: Any, server: Running) -> None:
+    start_writing(page, server)
+    page.route("**/turns/2", lambda route: route.fulfill(status=409, json={"message": "x", "reason": "taken over"}))
+    page.fill("#answer", "Hello?")
+    page.click("[data-part=writing] button")
+    page.wait_for_selector("[data-part=stopped]:visible")
+    assert page.inner_text("[data-text=stopped-title]") == "The interview goes on elsewhere"
+    assert page.is_hidden("[data-part=talk]")
+    assert_accessible(page)
+
+
+def test_documents_are_added_refused_and_taken_away(page: Any, server: Running) -> None:
+    start_writing(page, server)
+    page.click("text=Add a document")
+    page.set_input_files("#document", {"name": "tool.exe", "mimeType": "application/octet-stream", "buffer": b"MZ"})
+    until(page, "document.querySelector('[data-text=document]').textContent.startsWith('file: programs are not taken')")
+    page.set_input_files("#document", {"name": "cv.pdf", "mimeType": "application/pdf", "buffer": b"%PDF"})
+    page.wait_for_selector(".documents li")
+    assert server.story.documents == {"d1": "cv.pdf"}
+    assert_accessible(page)
+    page.click(".documents button")
+    until(page, "document.querySelectorAll('.documents li').length === 0")
+    assert server.story.documents == {}
+
+
+# --- with a voice --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def microphone_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Again and again: three seconds of a quiet room, an answer, two seconds of a quiet room."""
+    rng = np.random.default_rng(1)
+    answer = spoken("I built a small house with my brother last summer.")
+    room = [rng.normal(0, NOISE, 16000 * seconds) for seconds in (3, 2)]
+    samples = np.concatenate([room[0], answer + rng.normal(0, NOISE, len(answer)), room[1]])
+    return write_wav(tmp_path_factory.mktemp("sound") / "answer.wav", samples, rate=16000)
+
+
+def begin_speaking(browser: Any, server: Running, watch: Any) -> Any:
+    page = watch(browser.new_page())
+    page.goto(server.page)
+    page.check("#consent")
+    page.click("[data-do=check]")
+    until(page, "document.querySelector('[data-text=start]').textContent === 'All set.'")
+    page.click("[data-do=start]")
+    return page
+
+
+def whole(server: Running, run: int, track: str) -> bool:
+    numbers = sorted(n for r, t, n in server.story.chunks if (r, t) == (run, track))
+    return numbers == list(range(len(numbers))) and bool(numbers)
+
+
+def test_a_spoken_interview_with_lost_chunks_a_dead_network_and_a_reload(
+    with_microphone: Any, server: Running, watch: Any, microphone_file: Path
+) -> None:
+    browser = with_microphone(microphone_file)
+    server.story.lose_chunks = {(1, "mix", 2)}
+    server.story.questions = ("One?", "Two?", "Three?")
+    page = begin_speaking(browser, server, watch)
+    until(page, "document.querySelector('[data-text=progress]').textContent === 'Question 2 of 3'", seconds=40)
+    page.context.set_offline(True)  # type: ignore[attr-defined]
+    page.wait_for_timeout(2500)
+    page.context.set_offline(False)
+    until(page, "document.querySelector('[data-text=progress]').textContent === 'Question 3 of 3'", seconds=40)
+    page.reload()
+    page.click("[data-do=resume]")
+    page.wait_for_selector("h1:text('Thank you')", timeout=60_000)
+    story = server.story
+    kinds = [turn["kind"] for turn in story.turns]
+    assert kinds == ["begin", "answer", "answer", "answer"], kinds
+    assert [turn["segment"] for turn in story.turns] == [1, 1, 1, 2]
+    assert whole(server, 1, "mix")
+    assert whole(server, 2, "mix")
+    finish = {part["segment"]: part for part in (story.finish or {})["segments"]}
+    assert {run: part["last_mix_chunk"] + 1 for run, part in finish.items()} == {
+        run: sum(key[:2] == (run, "mix") for key in story.chunks) for run in (1, 2)
+    }
+    for turn in story.turns[1:]:
+        wanted = range(turn["first_chunk"], turn["last_chunk"] + 1)
+        assert all((turn["segment"], "voice", number) in story.chunks for number in wanted)
+        assert turn["timing"]["detected_ms"] - turn["timing"]["speech_end_ms"] >= 600
+        assert turn["played"]["segment"] == turn["segment"]
+    assert {len(body) for (_, track, _), body in story.chunks.items() if track == "voice"} == {16000}
+
+
+def test_speech_silences_the_agent_within_a_fifth_of_a_second(
+    with_microphone: Any, server: Running, watch: Any, microphone_file: Path
+) -> None:
+    server.story.spoken_seconds = 30.0  # the agent would talk for half a minute
+    page = begin_speaking(with_microphone(microphone_file), server, watch)
+    phase(page, "answering")
+    until(page, "document.querySelector('[data-text=progress]').textContent === 'Question 2 of 2'", seconds=40)
+    answer = server.story.turns[1]
+    assert answer["kind"] == "answer"
+    played = answer["played"]
+    assert played["whole"] is False
+    assert 0 < played["seconds"] < 20
+    # What was heard ends about where the answer's track begins: one chunk of pre-roll before the first sound.
+    begins = (answer["first_chunk"] + 1) * 0.5
+    assert played["started"] + played["seconds"] - begins <= 0.5 + 0.25 + 0.2
