@@ -11,8 +11,8 @@ from wtforms import (
     StringField,
     ValidationError,
 )
-from wtforms.fields import Field
-from wtforms.validators import InputRequired, Length, Optional
+from wtforms.fields import Field, SelectChoice
+from wtforms.validators import DataRequired, InputRequired, Length, Optional
 
 from app.accounts import passwords
 from app.accounts.models import Role
@@ -20,9 +20,9 @@ from app.errors import Rejected
 from app.web.fields import flaw_of
 
 ROLES = [
-    (Role.RECRUITER.value, "Recruiter: works with flows, interviews and candidates"),
-    (Role.VIEWER.value, "Viewer: may only look"),
-    (Role.ADMIN.value, "Administrator: also manages people, keys and recordings"),
+    SelectChoice(Role.RECRUITER.value, "Recruiter: works with flows, interviews and candidates"),
+    SelectChoice(Role.VIEWER.value, "Viewer: may only look"),
+    SelectChoice(Role.ADMIN.value, "Administrator: also manages people, keys and recordings"),
 ]
 PASSWORD_HELP = f"{passwords.SHORTEST} to {passwords.LONGEST} characters; a sentence is fine."
 
@@ -50,7 +50,7 @@ def strong(_form: Form, field: Field) -> None:
 
 
 def _name(label: str, missing: str) -> StringField:
-    return StringField(label, [InputRequired(missing), Length(max=300, message="At most 300 characters."), clean])
+    return StringField(label, [DataRequired(missing), Length(max=300, message="At most 300 characters."), clean])
 
 
 class SignInForm(FlaskForm):  # type: ignore[misc]
@@ -81,7 +81,7 @@ class MemberForm(FlaskForm):  # type: ignore[misc]
     email = EmailField("Email address", [InputRequired("Enter an email address."), Length(max=320), clean, address])
     full_name = StringField("Name", [Optional(), Length(max=300), clean])
     role = SelectField("Role", choices=ROLES)
-    team = SelectField("Team")
+    team = SelectField("Team", choices=[])
     password = PasswordField(
         "First password", [InputRequired("Choose a first password."), clean, strong], description=PASSWORD_HELP
     )

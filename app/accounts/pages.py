@@ -1,10 +1,12 @@
 """Pages of accounts: sign in and out, the one-time set-up, team, API keys, organization, signed-in browsers."""
 
 import hmac
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Blueprint, Response, abort, current_app, flash, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
+from wtforms.fields import SelectChoice
 
 from app.accounts import actions, passwords, queries
 from app.accounts.access import (
@@ -18,7 +20,7 @@ from app.accounts.access import (
     setup_token,
 )  # fmt: skip
 from app.accounts.forms import KeyForm, MemberForm, OrganizationForm, SetUpForm, SignInForm, TeamForm
-from app.accounts.models import Role, TeamMember
+from app.accounts.models import Role, Team, TeamMember
 from app.db import db
 from app.errors import Conflict, NotFound, Rejected
 from app.settings import Settings
@@ -162,7 +164,7 @@ def team() -> str:
 def _team_page(member_form: MemberForm, team_form: TeamForm) -> str:
     organization = current_member().organization
     teams = queries.teams_of(organization)
-    member_form.team.choices = [(found.id, found.name) for found in teams]
+    member_form.team.choices = _team_choices(teams)
     members = queries.members_of(organization, None)
     return render_template(
         "accounts/team.html", members=members, teams=teams, form=member_form, team_form=team_form,
@@ -170,12 +172,16 @@ def _team_page(member_form: MemberForm, team_form: TeamForm) -> str:
     )  # fmt: skip
 
 
+def _team_choices(teams: Sequence[Team]) -> list[SelectChoice]:
+    return [SelectChoice(team.id, team.name) for team in teams]
+
+
 @pages.post("/team/members")
 def add_member() -> ResponseReturnValue:
     """A further member with a first password."""
     require_admin()
     form = MemberForm()
-    form.team.choices = [(found.id, found.name) for found in queries.teams_of(current_member().organization)]
+    form.team.choices = _team_choices(queries.teams_of(current_member().organization))
     db.session.rollback()
     if not form.validate_on_submit():
         return _team_page(form, TeamForm(formdata=None)), 422
@@ -264,7 +270,7 @@ def organization() -> ResponseReturnValue:
     """Settings of the organization."""
     require_admin()
     me = current_member()
-    form = OrganizationForm(obj=me.organization)
+    form = OrganizationForm(request.form if request.method == "POST" else None, obj=me.organization)
     if form.validate_on_submit():
         actions.set_assess_language(me.organization, wanted=form.assess_language.data, by=me)
         db.session.commit()

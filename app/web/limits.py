@@ -16,6 +16,8 @@ from app.settings import Settings
 from app.web.errors import is_api_path
 from app.web.fields import UUID
 
+_RETRY_AFTER = "parley.retry_after"
+
 
 def bearer_of_request() -> str | None:
     """The key in ``Authorization: Bearer …`` if it has the exact form 8-4-4-4-12 of hex digits, in lower case."""
@@ -57,8 +59,9 @@ def register(app: Flask) -> None:
     limiter.request_filter(lambda: not is_api_path(request.path))
     app.extensions["parley.limiter"] = limiter
     app.register_error_handler(RateLimitExceeded, _too_many)
-    # Functions run in reverse order of registration, so the limiter's own has set its headers when this one looks.
-    app.after_request_funcs.setdefault(None, []).insert(0, _only_where_it_helps)
+    # flask-limiter puts Retry-After on every answer. Functions run in reverse order: the last one here runs first.
+    app.after_request_funcs.setdefault(None, []).insert(0, _restore_retry_after)
+    app.after_request(_remember_retry_after)
 
 
 def _per_key(each: int) -> ApplicationLimit:
@@ -101,9 +104,17 @@ def _too_many(_error: RateLimitExceeded) -> Response:
     return respond(Failure(429, WORDS[429]))
 
 
-def _only_where_it_helps(response: Response) -> Response:
-    """``Retry-After`` belongs to 429 and 503; flask-limiter puts it on every answer."""
-    if response.status_code not in {429, 503}:
+def _remember_retry_after(response: Response) -> Response:
+    request.environ[_RETRY_AFTER] = response.headers.get("Retry-After")
+    return response
+
+
+def _restore_retry_after(response: Response) -> Response:
+    """What the answer itself said counts; the limiter's belongs to its own 429."""
+    said = request.environ.get(_RETRY_AFTER)
+    if said is not None:
+        response.headers["Retry-After"] = said
+    elif response.status_code != 429:
         response.headers.pop("Retry-After", None)
     return response
 

@@ -1,0 +1,135 @@
+"""Applications with a probe endpoint, since the room's own ones neither take bodies nor fail."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import marshmallow as ma
+import pytest
+from flask import Flask
+from sqlalchemy.exc import OperationalError
+
+from app import create_app, queue
+from app.accounts import actions
+from app.accounts.access import caller, require_api_key
+from app.accounts.models import Team
+from app.db import db
+from app.errors import Conflict, Forbidden, GatewayError, NotFound, Rejected
+from app.gateways import Gateways
+from app.settings import Settings
+from app.web import fields
+from app.web.api import Blueprint
+from tests.conftest import GIVEN_URL, postgresql_database
+from tests.people import Browser, person
+
+
+class ProbeSchema(ma.Schema):
+    name = fields.Text(most=50, blank=False, required=True)
+    note = fields.Text(most=20, allow_none=True)
+    wanted = fields.Flag()
+    kind = fields.Choice(["round", "square"], allow_none=True)
+    email = fields.EmailAddress(allow_none=True)
+    ref = fields.IdPattern(allow_none=True)
+    parts = ma.fields.List(fields.Text(most=10, blank=False), validate=ma.validate.Length(max=3))
+
+
+class ProbeQuerySchema(ma.Schema):
+    limit = fields.limit_field(20)
+    offset = fields.offset_field()
+    status = fields.Choice(["incomplete", "completed"], allow_none=True, load_default=None)
+    team_id = fields.team_id_field()
+
+
+FAILURES = {
+    "NotFound": NotFound("No such thing."),
+    "Forbidden": Forbidden("Not yours."),
+    "Rejected": Rejected("is wrong", field="name"),
+    "Conflict": Conflict("Moved on."),
+    "GatewayError": GatewayError("The far end is away.", retryable=True),
+    "OperationalError": OperationalError("SELECT secret", {"password": "hidden"}, Exception("database is locked")),
+    "ValueError": ValueError("a secret detail"),
+}
+
+
+def add_probe(app: Flask) -> None:
+    blp = Blueprint("probe", __name__, url_prefix="/v1")
+    blp.before_request(require_api_key)
+
+    @blp.post("/probe")
+    @blp.arguments(ProbeSchema)
+    @blp.response(200, ma.Schema.from_dict({"team_id": ma.fields.String()}, name="Probed"))
+    def probe(body):
+        team = actions.add_team(caller(), body["name"], by=None)
+        db.session.commit()
+        if body["name"] == "fails after the commit":
+            raise ValueError("late")
+        return {"team_id": team.id}
+
+    @blp.get("/probe")
+    @blp.arguments(ProbeQuerySchema, location="query")
+    @blp.response(200)
+    def listed(query):
+        return query
+
+    @blp.get("/probe/<name>")
+    @blp.response(200)
+    def failing(name):
+        if name in FAILURES:
+            raise FAILURES[name]
+        return {"name": name}
+
+    app.extensions["parley.api"].register_blueprint(blp)
+    app.add_url_rule("/fail/<name>", "fail", lambda name: (_ for _ in ()).throw(FAILURES[name]))
+
+
+@pytest.fixture
+def probing(own_database, settings, engines, tmp_path) -> Callable[..., Flask]:
+    """``probing(**settings)``: an application of its own with the probe endpoints."""
+
+    def build(**changes) -> Flask:
+        own = replace(settings, database_url=own_database, data_dir=tmp_path, **changes)
+        app = create_app(own, gateways=engines, bell=queue.SilentBell())
+        app.test_client_class = Browser
+        add_probe(app)
+        return app
+
+    return build
+
+
+@pytest.fixture(scope="module")
+def probe_app(settings, engines, tmp_path_factory, template_database) -> Iterator[tuple[Flask, str]]:
+    """One application with real commits for a module, and a key."""
+    folder = tmp_path_factory.mktemp("probe")
+    if GIVEN_URL:
+        with postgresql_database(template_database) as url:
+            yield _with_key(replace(settings, database_url=url, data_dir=folder), engines)
+        return
+    shutil.copy(template_database.removeprefix("sqlite:///"), folder / "probe.db")
+    yield _with_key(replace(settings, database_url=f"sqlite:///{folder / 'probe.db'}", data_dir=folder), engines)
+
+
+def _with_key(own: Settings, engines: Gateways) -> tuple[Flask, str]:
+    app = create_app(own, gateways=engines, bell=queue.SilentBell())
+    app.test_client_class = Browser
+    add_probe(app)
+    with app.app_context():
+        return app, person(app, "owner@first.example", organization="First Ltd", role="admin").key
+
+
+@pytest.fixture
+def probe(probe_app):
+    """``probe(method, path, **kwargs)`` with a key."""
+    app, key = probe_app
+
+    def call(method, path, **kwargs):
+        headers = {"Authorization": f"Bearer {key}", **kwargs.pop("headers", {})}
+        return app.test_client().open(path, method=method, headers=headers, **kwargs)
+
+    call.app = app
+
+    def teams():
+        with app.app_context():
+            return db.session.query(Team).count()
+
+    call.teams = teams
+    return call

@@ -1,0 +1,101 @@
+"""Every failure has one shape: JSON under /v1, a page elsewhere."""
+
+import pytest
+
+SHAPE = {"code", "status", "message"}
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "words"),
+    [
+        ("NotFound", 422, "No such thing."),
+        ("Forbidden", 403, "Not yours."),
+        ("Conflict", 409, "Moved on."),
+        ("GatewayError", 503, "The far end is away."),
+    ],
+)
+def test_domain_errors_become_their_status_under_v1(probe, name, code, words):
+    response = probe("GET", f"/v1/probe/{name}")
+    assert response.status_code == response.json["code"] == code
+    assert set(response.json) == SHAPE
+    assert response.json["message"] == words
+    assert ("Retry-After" in response.headers) is (code == 503)
+
+
+def test_rejected_input_names_the_field(probe):
+    response = probe("GET", "/v1/probe/Rejected")
+    assert response.status_code == 422
+    assert response.json["message"] == "name: is wrong"
+    assert response.json["errors"] == {"query": {"name": ["is wrong"]}}
+
+
+def test_a_database_that_is_away_says_try_again(probe):
+    response = probe("GET", "/v1/probe/OperationalError")
+    assert response.status_code == 503
+    assert int(response.headers["Retry-After"]) > 0
+    assert set(response.json) == SHAPE
+
+
+@pytest.mark.parametrize("path", ["/v1/probe/ValueError", "/v1/probe/OperationalError"])
+def test_unexpected_errors_tell_no_details_to_caller_or_log(probe, caplog, path):
+    response = probe("GET", path)
+    assert set(response.json) == SHAPE
+    for secret in ("secret", "hidden", "SELECT"):
+        assert secret not in response.get_data(as_text=True)
+        assert secret not in caplog.text
+    assert "probe" not in response.get_data(as_text=True)
+
+
+def test_an_unexpected_error_is_a_500_with_its_place_in_the_log(probe, caplog):
+    assert probe("GET", "/v1/probe/ValueError").status_code == 500
+    assert "unexpected ValueError at" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1", "/v1/", "/v1/nothing", "/v1/teams/", "/v1/probe/a/b", "/v1/%00", "/v1/probe/%ff%fe/x"]
+)
+def test_unknown_addresses_under_v1_answer_json(probe, path):
+    response = probe("GET", path)
+    assert (response.status_code, set(response.json)) == (404, SHAPE)
+
+
+def test_a_wrong_method_names_the_right_ones(probe):
+    response = probe("DELETE", "/v1/ping")
+    assert (response.status_code, set(response.json)) == (405, SHAPE)
+    assert "GET" in response.headers["Allow"]
+
+
+def test_a_nul_in_the_address_is_invalid_and_named(probe):
+    response = probe("GET", "/v1/probe/a%00b")
+    assert response.status_code == 422
+    assert response.json["errors"]["path"] == {"name": ["May not contain the character NUL."]}
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("NotFound", 404),
+        ("Forbidden", 403),
+        ("Rejected", 422),
+        ("Conflict", 409),
+        ("GatewayError", 503),
+        ("ValueError", 500),
+        ("OperationalError", 503),
+    ],
+)
+def test_pages_get_pages(probe, name, code):
+    response = probe("GET", f"/fail/{name}")
+    assert response.status_code == code
+    assert response.mimetype == "text/html"
+    assert response.data.count(b"<h1") == 1
+    assert b"secret" not in response.data
+
+
+def test_a_script_that_asks_for_json_gets_it_on_pages_too(probe):
+    response = probe("GET", "/fail/Conflict", headers={"Accept": "application/json"})
+    assert (response.status_code, response.json["message"]) == (409, "Moved on.")
+
+
+def test_an_unknown_page_is_a_page(probe):
+    response = probe("GET", "/nothing")
+    assert (response.status_code, response.mimetype) == (404, "text/html")

@@ -1,0 +1,48 @@
+"""/healthz, /readyz and the front door."""
+
+from dataclasses import replace
+
+import sqlalchemy as sa
+
+from app.db import db
+
+
+def test_healthz_answers_as_soon_as_the_process_serves(client):
+    assert (client.get("/healthz").status_code, client.get("/healthz").json) == (200, {"status": "ok"})
+
+
+def test_readyz_is_content_when_everything_answers(own_app):
+    response = own_app.test_client().get("/readyz")
+    assert (response.status_code, response.json) == (200, {"ready": True, "not_ready": {}})
+
+
+def test_readyz_names_redis_when_it_is_away(own_app, free_port):
+    known = own_app.extensions["parley.settings"]
+    own_app.extensions["parley.settings"] = replace(known, redis_url=f"redis://127.0.0.1:{free_port}/0")
+    response = own_app.test_client().get("/readyz")
+    assert response.status_code == 503
+    assert list(response.json["not_ready"]) == ["redis"]
+
+
+def test_readyz_names_a_database_that_is_behind(own_app):
+    with own_app.app_context():
+        db.session.execute(sa.text("UPDATE alembic_version SET version_num = '0001'"))
+        db.session.commit()
+    response = own_app.test_client().get("/readyz")
+    assert (response.status_code, list(response.json["not_ready"])) == (503, ["migrations"])
+
+
+def test_readyz_names_storage_that_fails(own_app):
+    class Broken:
+        def list(self, _prefix):
+            raise OSError("disk")
+
+    own_app.extensions["parley.gateways"] = replace(own_app.extensions["parley.gateways"], storage=Broken())
+    response = own_app.test_client().get("/readyz")
+    assert (response.status_code, response.json["not_ready"]) == (503, {"storage": "cannot be reached (OSError)"})
+
+
+def test_the_front_door_leads_to_the_platform(client):
+    response = client.get("/")
+    assert response.status_code == 302
+    assert client.get(response.location).status_code in {200, 302}

@@ -1,0 +1,116 @@
+"""CSRF, origin, and what browsers are told by headers."""
+
+import pytest
+from flask import Flask, request
+
+from app.web import security
+
+
+@pytest.fixture
+def site(probing):
+    """An application with a form and a device page."""
+
+    def build(**changes) -> Flask:
+        app = probing(**changes)
+        app.add_url_rule("/form", "form", lambda: request.form.get("name", "none"), methods=["POST"])
+        app.add_url_rule("/devices", "devices", lambda: security.allow_devices() or "devices")
+        app.add_url_rule("/private", "private", lambda: security.keep_private() or "private")
+        return app
+
+    return build
+
+
+def test_a_form_with_its_token_goes_through(site):
+    assert site().test_client().post("/form", data={"name": "x"}).data == b"x"
+
+
+def test_a_form_without_token_is_refused_and_offers_what_was_typed(site):
+    response = site().test_client().post("/form", data={"name": "<long text>", "password": "my own word"}, forged=True)
+    assert response.status_code == 400
+    assert b"&lt;long text&gt;" in response.data
+    assert b"my own word" not in response.data
+    assert response.data.count(b'name="csrf_token"') == 1
+
+
+def test_scripts_hear_about_a_missing_token_in_json(site):
+    response = site().test_client().post("/form", json={}, headers={"Accept": "application/json"}, forged=True)
+    assert (response.status_code, response.json["code"]) == (403, 403)
+
+
+@pytest.mark.parametrize(
+    ("headers", "code"),
+    [
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+        ({"Sec-Fetch-Site": "same-origin"}, 200),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://localhost"}, 200),
+        ({}, 200),
+    ],
+)
+def test_other_sites_cannot_post_even_with_a_token(site, headers, code):
+    response = site().test_client().post("/form", data={"name": "secret text"}, headers=headers)
+    assert response.status_code == code
+    if code == 403:
+        assert b"secret text" not in response.data
+
+
+def test_v1_takes_no_token_because_it_reads_no_cookies(probe):
+    response = probe(
+        "POST", "/v1/probe", json={"name": "x"}, headers={"Origin": "https://elsewhere.example"}, forged=True
+    )
+    assert response.status_code == 200
+    assert "Set-Cookie" not in response.headers
+
+
+def test_the_content_policy_has_no_unsafe_word(site):
+    policy = site().test_client().get("/healthz").headers["Content-Security-Policy"]
+    assert "unsafe" not in policy
+    for part in ("default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"):
+        assert part in policy
+
+
+def test_interview_pages_alone_may_use_devices(site):
+    client = site().test_client()
+    plain, devices = client.get("/private").headers, client.get("/devices").headers
+    assert "microphone=()" in plain["Permissions-Policy"]
+    assert "microphone=(self), camera=(self)" in devices["Permissions-Policy"]
+    assert "'wasm-unsafe-eval'" in devices["Content-Security-Policy"]
+    assert "worker-src 'self' blob:" in devices["Content-Security-Policy"]
+    assert (plain["Referrer-Policy"], devices["Referrer-Policy"]) == ("same-origin", "no-referrer")
+
+
+def test_pages_behind_the_login_are_kept_by_no_cache(site, owner):
+    headers = site().test_client().get("/private").headers
+    assert headers["Cache-Control"] == "no-store"
+    assert "Cookie" in headers["Vary"]
+    assert owner.browser.get("/team").headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize(("url", "expected"), [("https://parley.example", True), ("http://localhost", False)])
+def test_tls_only_headers_and_cookie_flags_follow_the_address(site, url, expected):
+    app = site(app_url=url)
+    response = app.test_client().get("/sign-in", base_url=url)
+    assert ("Strict-Transport-Security" in response.headers) is expected
+    cookie = response.headers["Set-Cookie"]
+    assert cookie.startswith("__Host-") is expected
+    assert ("Secure" in cookie) is expected
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/v1/ping", "/nothing", "/sign-in", "/v1/docs"])
+def test_every_answer_carries_the_common_headers(client, path):
+    headers = client.get(path).headers
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
+    assert "Content-Security-Policy" in headers
+
+
+def test_reports_of_browsers_are_noted_without_their_content(client, caplog):
+    response = client.post("/csp-reports", data=b'{"document-uri": "https://x/secret"}', forged=True)
+    assert response.status_code == 204
+    assert "reported, 36 bytes" in caplog.text
+    assert "secret" not in caplog.text
+    assert client.post("/csp-reports", data=b"x" * 100_000, forged=True).status_code == 204
