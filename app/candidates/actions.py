@@ -44,13 +44,12 @@ def move(candidate: Candidate, to: str, *, by: TeamMember | None, note: str | No
     ``by`` is None when the product itself moves the candidate. Of two moves at once both count, one after the other:
     each takes its number in the same UPDATE that checks where the candidate stands.
     """
-    if to not in statuses_of(candidate.flow.organization):
-        raise Rejected(f"“{to[:100]}” is none of your pipeline's statuses. Choose one from the list.", field="status")
+    statuses = statuses_of(candidate.flow.organization)
     if note is not None and len(note) > LONGEST_NOTE:
         raise Rejected(f"The note has {len(note)} characters; at most {LONGEST_NOTE} fit.", field="note")
     for _ in range(_ATTEMPTS):
         previous = candidate.status
-        if not pipeline.is_move(previous, to):
+        if not pipeline.is_move(previous, to, statuses=statuses):
             return None
         number = _step(candidate.id, previous, to)
         db.session.refresh(candidate)

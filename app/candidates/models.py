@@ -13,6 +13,17 @@ if TYPE_CHECKING:
     from app.interviews.models import Interview
 
 
+INVITED = "invited"
+INTERVIEWED = "interviewed"
+SHORTLISTED = "shortlisted"
+ACCEPTED = "accepted"
+REJECTED = "rejected"
+WITHDRAWN = "withdrawn"
+
+DEFAULT_STATUSES = (INVITED, INTERVIEWED, SHORTLISTED, ACCEPTED, REJECTED, WITHDRAWN)
+"""What every organization starts with, in order."""
+
+
 class PipelineStatus(Base):
     """A column of the pipeline; every organization starts with six."""
 
@@ -46,7 +57,7 @@ class Candidate(Base):
     address: Mapped[str] = mapped_column(sa.String(320))
     first_name: Mapped[str | None] = mapped_column(sa.String(300))
     last_name: Mapped[str | None] = mapped_column(sa.String(300))
-    status: Mapped[str] = mapped_column(sa.String(100), default="invited")
+    status: Mapped[str] = mapped_column(sa.String(100), default=INVITED)
     status_changes: Mapped[int] = mapped_column(default=0)
     assigned_recruiter_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
     created_at: Mapped[CreatedAt]

@@ -1,15 +1,15 @@
-"""The rules of the pipeline: the six statuses every organization starts with, and what counts as a move."""
+"""The rules of the pipeline: which statuses can be moved to, and what counts as a move."""
 
-INVITED = "invited"
-INTERVIEWED = "interviewed"
-SHORTLISTED = "shortlisted"
-ACCEPTED = "accepted"
-REJECTED = "rejected"
-WITHDRAWN = "withdrawn"
+from collections.abc import Collection
 
-DEFAULTS = (INVITED, INTERVIEWED, SHORTLISTED, ACCEPTED, REJECTED, WITHDRAWN)
+from app.errors import Rejected
 
 
-def is_move(previous: str, new: str) -> bool:
-    """Whether anything happens at all: any move is allowed, and to stay where one is is none."""
+def is_move(previous: str, new: str, *, statuses: Collection[str]) -> bool:
+    """Whether anything happens at all: any move is allowed, and to stay where one is is none.
+
+    ``statuses`` are the organization's. Raises Rejected for a word that is none of them.
+    """
+    if new not in statuses:
+        raise Rejected(f"“{new[:100]}” is none of your pipeline's statuses. Choose one from the list.", field="status")
     return previous != new

@@ -8,8 +8,7 @@ from sqlalchemy.orm import joinedload
 
 from app.accounts.models import Organization, Role, TeamMember
 from app.accounts.queries import teams_seen_by
-from app.candidates import pipeline
-from app.candidates.models import Candidate, PipelineStatus, StatusChange
+from app.candidates.models import DEFAULT_STATUSES, Candidate, PipelineStatus, StatusChange
 from app.db import db
 from app.errors import Forbidden, NotFound
 
@@ -61,7 +60,7 @@ def how_many_seen_by(member: TeamMember, found_by: CandidateFilter) -> int:
 def statuses_of(organization: Organization) -> list[str]:
     """The pipeline's statuses in order: the organization's own, or the six defaults while it has none."""
     own = sa.select(PipelineStatus.name).where(PipelineStatus.organization_id == organization.id)
-    return list(db.session.scalars(own.order_by(PipelineStatus.position))) or list(pipeline.DEFAULTS)
+    return list(db.session.scalars(own.order_by(PipelineStatus.position))) or list(DEFAULT_STATUSES)
 
 
 def history_of(candidate: Candidate) -> list[StatusChange]:

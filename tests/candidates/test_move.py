@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.candidates import actions, pipeline
-from app.candidates.models import Candidate, PipelineStatus, StatusChange
+from app.candidates import actions
+from app.candidates.models import DEFAULT_STATUSES, Candidate, PipelineStatus, StatusChange
 from app.candidates.queries import history_of, statuses_of
 from app.db import db
 from app.errors import Rejected
@@ -76,8 +76,8 @@ def test_a_move_that_is_rolled_back_leaves_neither_history_nor_event(make_flow: 
     assert (candidate.status, db.session.query(StatusChange).count(), _events()) == ("invited", 0, [])
 
 
-@pytest.mark.parametrize("previous", pipeline.DEFAULTS)
-@pytest.mark.parametrize("new", pipeline.DEFAULTS)
+@pytest.mark.parametrize("previous", DEFAULT_STATUSES)
+@pytest.mark.parametrize("new", DEFAULT_STATUSES)
 def test_any_move_is_allowed(make_candidate: Made, previous: str, new: str) -> None:
     candidate = make_candidate()
     actions.move(candidate, previous, by=None)
@@ -107,7 +107,7 @@ def test_an_organization_may_have_statuses_of_its_own(make_candidate: Made, owne
         db.session.add(PipelineStatus(organization_id=owner.organization.id, name=name, position=1 - position))
     db.session.flush()
     assert statuses_of(owner.organization) == ["invited", "second talk"]
-    assert statuses_of(outsider.organization) == list(pipeline.DEFAULTS)
+    assert statuses_of(outsider.organization) == list(DEFAULT_STATUSES)
     assert actions.move(make_candidate(), "second talk", by=None) is not None
 
 
@@ -128,7 +128,7 @@ def test_moves_at_the_same_moment_all_count_and_never_share_a_number(own_app: Fl
         candidate = actions.enrol(flow, email="a@e.com", first_name=None, last_name=None, recruiter=None)
         db.session.commit()
         candidate_id = candidate.id
-    targets = [status for status in pipeline.DEFAULTS if status != "invited"]
+    targets = [status for status in DEFAULT_STATUSES if status != "invited"]
     together, wrong = threading.Barrier(len(targets)), []
 
     def move(status: str) -> None:
