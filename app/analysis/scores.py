@@ -48,14 +48,17 @@ def assess(
     cap = cap_for(segments, language=material.language, abandoned=abandoned)
     judgement = analyst.judge(material, scores=wanted(assess_language=assess_language))
     given = {judged.score: judged for judged in judgement.judged}
-    found = {name: _judged(given.get(name), material, source=judgement.method, cap=cap) for name in NAMES}
-    found[FLUENCY] = _fluency(measure(segments, material.language), cap=cap)
+    evidence = []
     for name in NAMES:
         if name.startswith("language_") and not assess_language:
-            found[name] = Evidence(name, None, NOT_ASSESSED, reason="language is not assessed in this interview")
-        elif found[name].score != name:
-            found[name] = Evidence(name, None, NOT_ASSESSED, source=judgement.method, reason="no engine assesses it")
-    return tuple(found[name] for name in NAMES)
+            evidence.append(Evidence(name, None, NOT_ASSESSED, reason="language is not assessed in this interview"))
+        elif name == FLUENCY:
+            evidence.append(_fluency(measure(segments, material.language), cap=cap))
+        elif name in given:
+            evidence.append(_judged(given[name], material, source=judgement.method, cap=cap))
+        else:
+            evidence.append(Evidence(name, None, NOT_ASSESSED, judgement.method, "this engine does not judge it"))
+    return tuple(evidence)
 
 
 def spoken_seconds(segments: Sequence[Segment], *, language: str) -> float:
@@ -87,7 +90,7 @@ def is_said(quote: Quote, material: Material) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Letters and digits of a text in one spelling; unspaced scripts are taken apart so that any part of them counts."""
+    """Letters and digits of a text in one spelling; letters of unspaced scripts stand apart, so any part counts."""
     letters = unicodedata.normalize("NFKC", text).casefold()
     spaced = (_spaced(letter) for letter in letters)
     return " ".join("".join(spaced).split())
@@ -100,9 +103,7 @@ def _spaced(letter: str) -> str:
     return letter if kind[0] in "LNM" else "" if letter in "'\N{RIGHT SINGLE QUOTATION MARK}" else " "
 
 
-def _judged(judged: Judged | None, material: Material, *, source: str, cap: float) -> Evidence:
-    if judged is None:
-        return Evidence("", None, NOT_ASSESSED)
+def _judged(judged: Judged, material: Material, *, source: str, cap: float) -> Evidence:
     quotes = tuple(quote for quote in judged.quotes if is_said(quote, material))
     value, reason = judged.value, judged.reason
     if value is None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from app.speech.ports import SPEECH_RATE
+from app.speech.ports import SAMPLE_BYTES, SPEECH_RATE
 from app.speech.sound import resample
 
 WINDOW = 512
@@ -26,7 +26,8 @@ class Span:
 
 def speech_spans(pcm: bytes, rate: int) -> list[Span]:
     """Where somebody speaks. Pauses under 0.3 s are bridged, sounds under 0.15 s are no speech."""
-    audio = np.frombuffer(resample(pcm, rate, SPEECH_RATE), "<i2")
+    whole = pcm[: len(pcm) // SAMPLE_BYTES * SAMPLE_BYTES]
+    audio = np.frombuffer(resample(whole, rate, SPEECH_RATE), "<i2")
     rest = -len(audio) % WINDOW
     samples = np.concatenate([audio, np.zeros(rest, "<i2")]).astype(np.float32) / 32768
     detector = _detector()
@@ -45,7 +46,7 @@ def has_speech(pieces: Iterable[bytes]) -> bool:
     rest, run, found = b"", 0.0, 0.0
     for piece in pieces:
         rest += piece
-        whole = len(rest) // (2 * WINDOW) * 2 * WINDOW
+        whole = len(rest) // (SAMPLE_BYTES * WINDOW) * SAMPLE_BYTES * WINDOW
         windows = np.frombuffer(rest[:whole], "<i2").astype(np.float32).reshape(-1, WINDOW) / 32768
         rest = rest[whole:]
         for window in windows:

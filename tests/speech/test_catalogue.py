@@ -1,6 +1,6 @@
 """The sixteen voices of the interface."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -8,9 +8,12 @@ import pytest
 from app.speech import catalogue
 
 QUESTION = "Please tell me about a project that you are proud of, and what made it difficult."
-CONTRACT = """vendora-Anna vendorb-Onyx vendorb-Shimmer vendora-Anthony vendora-Kate vendora-Amy vendora-Rahul
-IPgYtHTNLjC7Bq7IPHrm UOIqAnmS11Reiei1Ytkc vUmLiNBm6MDcy1NUHaVr bhJUNIXWQQ94l8eI2VUf b3jcIbyC3BSnaRu8avEk
-xF681s0UeE04gsf0mVsJ uNsWM1StCcpydKYOjKyu BGEU6wFi2uNm6Kje1Yhk 4kCDY3HJwvO7Zp3con83""".split()
+CONTRACT = [
+    *("vendora-Anna", "vendorb-Onyx", "vendorb-Shimmer", "vendora-Anthony", "vendora-Kate", "vendora-Amy"),
+    *("vendora-Rahul", "IPgYtHTNLjC7Bq7IPHrm", "UOIqAnmS11Reiei1Ytkc", "vUmLiNBm6MDcy1NUHaVr", "bhJUNIXWQQ94l8eI2VUf"),
+    *("b3jcIbyC3BSnaRu8avEk", "xF681s0UeE04gsf0mVsJ", "uNsWM1StCcpydKYOjKyu", "BGEU6wFi2uNm6Kje1Yhk"),
+    "4kCDY3HJwvO7Zp3con83",
+]
 SEMITONES, DECIBELS, SLOWER = 2.0, 5.0, 1.12
 """Differences that anyone hears: two semitones of pitch, 5 dB of timbre on average, an eighth of pace."""
 
@@ -37,7 +40,7 @@ def timbre(samples: np.ndarray, rate: int) -> np.ndarray:
     power = np.abs(np.fft.rfft(samples)) ** 2
     bands = np.geomspace(120, 8000, 21)
     places = np.fft.rfftfreq(len(samples), 1 / rate)
-    level = [power[(places >= a) & (places < b)].sum() for a, b in zip(bands, bands[1:], strict=False)]
+    level = [power[(places >= a) & (places < b)].sum() for a, b in pairwise(bands)]
     decibels = 10 * np.log10(np.array(level) + 1)
     return decibels - decibels.mean()
 
@@ -92,7 +95,13 @@ def test_named_voices_stand_in_as_raw_ids_at_elevenlabs():
 
 @pytest.mark.parametrize(
     ("text", "language", "words"),
-    [("Yes, I do.", "en-US", 3), ("— … !", "en-US", 0), ("我喜欢编程", "zh-CN", 3), ("", "ja-JP", 0), ("네 그래요", "ko-KR", 2)],
+    [
+        ("Yes, I do.", "en-US", 3),
+        ("— … !", "en-US", 0),
+        ("我喜欢编程", "zh-CN", 3),
+        ("", "ja-JP", 0),
+        ("네 그래요", "ko-KR", 2),
+    ],
 )
 def test_words_are_counted_also_where_they_are_not_spaced(text, language, words):
     assert catalogue.word_count(text, language) == words

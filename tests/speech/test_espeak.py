@@ -66,7 +66,9 @@ def test_every_language_of_the_interface_is_either_spoken_or_refused(espeak):
     assert set(QUESTIONS) | {"ja-JP", "th-TH"} == set(LANGUAGES)
 
 
-@pytest.mark.parametrize("text", ["", "   ", "?!", "a\0b", "\N{GRINNING FACE}", "<speak><break/></speak>", "[[h@l'oU]]"])
+@pytest.mark.parametrize(
+    "text", ["", "   ", "?!", "a\0b", "\N{GRINNING FACE}", "<speak><break/></speak>", "[[h@l'oU]]"]
+)
 def test_odd_texts_do_no_harm(espeak, text):
     spoken = espeak.speak(text, voice_id="vendorb-Onyx", language="en-US")
     assert spoken.rate == 22050

@@ -92,9 +92,7 @@ def test_a_dropped_utterance_is_forgotten(sphinx, samples):
         sphinx.feed("d", number, piece, language="en-US")
     sphinx.drop("d")
     asked = []
-    sphinx.finish(
-        "d", first=0, last=len(pieces) - 1, language="en-US", pcm=lambda: asked.append(1) or samples[0].pcm
-    )
+    sphinx.finish("d", first=0, last=len(pieces) - 1, language="en-US", pcm=lambda: asked.append(1) or samples[0].pcm)
     assert asked == [1]
 
 
@@ -107,9 +105,7 @@ def test_a_lost_process_is_replaced_and_the_audio_decoded_again(samples):
         for number, piece in enumerate(pieces):
             transcriber.feed("k", number, piece, language="en-US")
         os.kill(pid, signal.SIGKILL)
-        heard = transcriber.finish(
-            "k", first=0, last=len(pieces) - 1, language="en-US", pcm=lambda: samples[0].pcm
-        )
+        heard = transcriber.finish("k", first=0, last=len(pieces) - 1, language="en-US", pcm=lambda: samples[0].pcm)
         assert heard.text
         assert transcriber.pids() != [pid]
     finally:

@@ -41,6 +41,8 @@ class Child:
         self._waiting: dict[int, Future[Any]] = {}
         self._outbox: queue.SimpleQueue[tuple[Any, ...] | None] = queue.SimpleQueue()
         self._started = threading.Event()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._connection: Connection | None = None
         self._closing = threading.Lock()
         self.lost = False
         self.pending_bytes = 0
@@ -50,9 +52,9 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Process id."""
+        """Process id; 0 if it could not be started."""
         self._started.wait()
-        return self._process.pid
+        return 0 if self._process is None else self._process.pid
 
     @property
     def load(self) -> int:
@@ -84,7 +86,7 @@ class Child:
         self._outbox.put((None, *message, size))
 
     def _end_if_stuck(self, timeout: float) -> None:
-        if time.monotonic() - self._last_sign > timeout:
+        if time.monotonic() - self._last_sign > timeout and self._process is not None:
             self.lost = True
             self._process.kill()
 
@@ -96,28 +98,29 @@ class Child:
     def forget(self) -> None:
         """After a fork: let go of the socket, which belongs to the parent."""
         self.lost = True
-        self._connection.close()
+        if self._connection is not None:
+            self._connection.close()
 
     def _keep(self, program: Path) -> None:
         try:
-            self._process, self._connection = _start(program)
+            process, connection = _start(program)
         except OSError:
             self._give_up()
             return
-        finally:
-            self._started.set()
-        sender = threading.Thread(target=self._send, name=f"{program.stem}-sender", daemon=True)
+        self._process, self._connection = process, connection
+        self._started.set()
+        sender = threading.Thread(target=self._send, args=(connection,), name=f"{program.stem}-sender", daemon=True)
         sender.start()
-        self._receive()
+        self._receive(connection)
         self._outbox.put(None)
         sender.join(END_PATIENCE)
-        self._connection.close()
-        _end(self._process)
+        connection.close()
+        _end(process)
 
-    def _receive(self) -> None:
+    def _receive(self, connection: Connection) -> None:
         try:
             while True:
-                number, problem, result = self._connection.recv()
+                number, problem, result = connection.recv()
                 self._last_sign = time.monotonic()
                 answer = self._waiting.pop(number, None)
                 if answer is None:
@@ -131,23 +134,24 @@ class Child:
 
     def _give_up(self) -> None:
         self.lost = True
+        self._started.set()
         for number in list(self._waiting):
             if answer := self._waiting.pop(number, None):
                 answer.set_exception(ChildLost())
 
-    def _send(self) -> None:
+    def _send(self, connection: Connection) -> None:
         try:
             while (message := self._outbox.get()) is not None:
                 if message[0] is None:
                     *message_head, size = message
-                    self._connection.send(tuple(message_head))
+                    connection.send(tuple(message_head))
                     self.pending_bytes -= size
                 else:
-                    self._connection.send(message)
+                    connection.send(message)
         except OSError:
             self.lost = True
         finally:
-            _shut(self._connection)
+            _shut(connection)
 
 
 def _start(program: Path) -> tuple[subprocess.Popen[bytes], Connection]:

@@ -41,5 +41,6 @@ class OpenAiServer:
             raise GatewayError(f"{self._server} cannot be reached", retryable=True) from error
         except openai.APIStatusError as error:
             raise refused(self._server, error.status_code) from error
-        except (openai.OpenAIError, ValueError) as error:
+        except (openai.OpenAIError, ValueError, TypeError, AttributeError, LookupError) as error:
+            # the package hands on whatever JSON came; reading it is part of `call`
             raise GatewayError(f"{self._server} sent an answer that cannot be read", retryable=True) from error

@@ -44,13 +44,9 @@ class ScriptAnalyst:
 
     def summarize(self, material: Material) -> str | None:
         """The most central sentences of the answers, in their order, labelled as excerpts."""
-        sentences = [
-            sentence[:LONGEST_SENTENCE].strip()
-            for passage in material.passages
-            if passage.role == "user"
-            for sentence in SENTENCE_END.split(passage.content)
-            if sentence.strip()
-        ]
+        said = (passage.content for passage in material.passages if passage.role == "user")
+        parts = (part.strip()[:LONGEST_SENTENCE] for content in said for part in SENTENCE_END.split(content))
+        sentences = list(dict.fromkeys(part for part in parts if part))
         if not sentences:
             return phrases.nothing_said(material.language)
         chosen = most_central(sentences, material.language)

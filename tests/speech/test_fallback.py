@@ -1,0 +1,104 @@
+"""An ordered list of engines."""
+
+import pytest
+
+from app.errors import GatewayError
+from app.speech.engines.fallback import FallbackSpeaker, FallbackTranscriber
+from app.speech.ports import Heard, Spoken
+
+
+class Engine:
+    """A scripted engine: fails with `problem` if there is one."""
+
+    def __init__(self, name, languages=("en-US",), problem=None):
+        self.name, self.languages, self.problem = name, languages, problem
+        self.fed, self.dropped, self.closed = [], [], 0
+
+    def supports(self, language):
+        return language in self.languages
+
+    def identity(self, voice_id, language):
+        return f"{self.name}:{voice_id}"
+
+    def _or_fail(self, value):
+        if self.problem:
+            raise self.problem
+        return value
+
+    def speak(self, text, *, voice_id, language):
+        return self._or_fail(Spoken(text.encode(), 8000, (), self.name))
+
+    def transcribe(self, pcm, *, rate, language):
+        return self._or_fail(Heard("whole", (), self.name))
+
+    def feed(self, key, number, pcm, *, language):
+        self.fed.append(number)
+
+    def finish(self, key, *, first, last, language, pcm):
+        return self._or_fail(Heard("streamed", (), self.name))
+
+    def drop(self, key):
+        self.dropped.append(key)
+
+    def close(self):
+        self.closed += 1
+
+
+DOWN = GatewayError("first is down", retryable=True)
+WRONG = GatewayError("second has no key", retryable=False)
+
+
+def test_the_preferred_voice_serves_while_it_can():
+    spoken = FallbackSpeaker((Engine("a"), Engine("b"))).speak("hi", voice_id=None, language="en-US")
+    assert (spoken.engine, spoken.fell_back) == ("a", False)
+
+
+def test_the_next_voice_serves_when_one_fails_and_the_result_says_so():
+    spoken = FallbackSpeaker((Engine("a", problem=DOWN), Engine("b"))).speak("hi", voice_id=None, language="en-US")
+    assert (spoken.engine, spoken.fell_back) == ("b", True)
+
+
+def test_a_voice_that_does_not_know_the_language_is_no_failure():
+    speaker = FallbackSpeaker((Engine("a"), Engine("b", languages=("de-DE",))))
+    spoken = speaker.speak("hallo", voice_id="v", language="de-DE")
+    assert (spoken.engine, spoken.fell_back) == ("b", False)
+    assert speaker.identity("v", "de-DE") == "b:v"
+    assert speaker.name == "a,b"
+
+
+@pytest.mark.parametrize(("first", "retryable"), [(DOWN, True), (WRONG, False)])
+def test_when_all_fail_the_error_names_them_and_is_retryable_if_any_is(first, retryable):
+    engines = (Engine("a", problem=first), Engine("b", problem=WRONG))
+    with pytest.raises(GatewayError, match=r"second has no key") as failure:
+        FallbackSpeaker(engines).speak("hi", voice_id=None, language="en-US")
+    assert failure.value.retryable == retryable
+    with pytest.raises(GatewayError, match=first.message) as failure:
+        FallbackTranscriber(engines).transcribe(b"", rate=16000, language="en-US")
+    assert failure.value.retryable == retryable
+
+
+def test_a_language_that_nobody_speaks_or_hears_is_refused():
+    with pytest.raises(GatewayError, match="TTS_PROVIDER speaks th-TH"):
+        FallbackSpeaker((Engine("a"), Engine("b"))).speak("hi", voice_id=None, language="th-TH")
+    with pytest.raises(GatewayError, match="STT_PROVIDER understands th-TH") as failure:
+        FallbackTranscriber((Engine("a"),)).transcribe(b"", rate=16000, language="th-TH")
+    assert not failure.value.retryable
+    assert not FallbackTranscriber(()).supports("en-US")
+    assert FallbackTranscriber(()).name == "none"
+
+
+def test_live_pieces_go_to_the_preferred_recogniser_and_the_next_one_gets_the_whole():
+    first, second = Engine("a", problem=DOWN), Engine("b")
+    transcriber = FallbackTranscriber((first, second))
+    transcriber.feed("k", 3, b"", language="en-US")
+    transcriber.feed("k", 4, b"", language="th-TH")
+    assert (first.fed, second.fed) == ([3], [])
+    assert transcriber.finish("k", first=3, last=3, language="en-US", pcm=lambda: b"").engine == "b"
+    transcriber.drop("k")
+    assert first.dropped == second.dropped == ["k"]
+
+
+def test_each_engine_is_closed_once():
+    engine, other = Engine("a"), Engine("b")
+    FallbackTranscriber((engine,), also_close=(engine, other)).close()
+    assert (engine.closed, other.closed) == (1, 1)
