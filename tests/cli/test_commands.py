@@ -1,0 +1,79 @@
+"""``parley check``, ``migrate``, ``openapi``, and how settings are read."""
+
+import json
+import os
+
+import pytest
+from click.testing import CliRunner
+
+from app import cli
+from app.cli_console import environment, parsed
+
+
+def _run(*arguments):
+    return CliRunner().invoke(cli.parley, list(arguments))
+
+
+def test_all_wrong_settings_are_listed_at_once(home, monkeypatch):
+    monkeypatch.setenv("PORT", "many")
+    monkeypatch.setenv("LOG_LEVEL", "loud")
+    monkeypatch.setenv("SECRET_KEY", "short")
+    told = _run("check", "--json")
+    assert told.exit_code == 1
+    assert all(name in told.stderr for name in ("PORT", "LOG_LEVEL", "SECRET_KEY"))
+    assert told.stdout == ""
+
+
+def test_check_tells_in_words_what_is_there(parley):
+    told = parley("check")
+    assert told.exit_code == 0, told.output
+    for part in ("settings", "database", "migrations", "redis", "storage", "engines"):
+        assert f"ok   {part}: " in told.stdout
+
+
+def test_check_names_what_is_not_there(home, monkeypatch, free_port):
+    monkeypatch.setenv("REDIS_URL", f"redis://127.0.0.1:{free_port}/0")
+    told = _run("check", "--json")
+    parts = json.loads(told.stdout)["parts"]
+    assert told.exit_code == 1
+    assert [name for name, part in parts.items() if not part["ok"]] == ["migrations", "redis"]
+    assert "parley migrate" in parts["migrations"]["words"]
+
+
+def test_a_database_that_is_behind_is_told_apart(home):
+    refused = _run("api-key", "list")
+    assert (refused.exit_code, "run: parley migrate" in refused.stderr) == (1, True)
+
+
+def test_migrate_brings_an_empty_database_up_and_may_be_repeated(home):
+    assert _run("migrate").exit_code == 0
+    assert _run("migrate").exit_code == 0
+    assert _run("api-key", "list").stderr.startswith("Error: --org")
+
+
+def test_openapi_prints_the_document(parley):
+    document = json.loads(parley("openapi").stdout)
+    assert document["openapi"] == "3.1.0"
+    assert "/v1/ping" in document["paths"]
+
+
+def test_a_file_of_settings_is_read_and_the_environment_counts_more(home, monkeypatch):
+    (home / ".env").write_text("PORT=8123\nHOST='0.0.0.0'\n")
+    monkeypatch.setenv("PORT", "9000")
+    found = environment()
+    assert (found["PORT"], found["HOST"]) == ("9000", "0.0.0.0")
+    assert "HOST" not in os.environ
+
+
+def test_lines_of_a_settings_file():
+    text = "# remark\n\nexport A=1\nB = \"two words\" \nC='x=y'\nbroken line\n#D=4\nE=\n"
+    assert parsed(text) == {"A": "1", "B": "two words", "C": "x=y", "E": ""}
+
+
+@pytest.mark.parametrize(
+    "command", ["up", "web", "worker", "migrate", "check", "org", "team", "member", "api-key", "demo", "openapi"]
+)
+def test_every_command_explains_itself(command):
+    told = _run(command, "--help")
+    assert told.exit_code == 0
+    assert len(told.stdout.splitlines()) > 3
