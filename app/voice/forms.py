@@ -2,6 +2,7 @@
 
 from flask import request
 from flask_wtf import FlaskForm
+from werkzeug.datastructures import MultiDict
 from wtforms import StringField
 from wtforms.validators import Length, Optional, Regexp, ValidationError
 
@@ -35,7 +36,7 @@ class StartForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
         except Broken:
             given = None
         texts = {k: v for k, v in given.items() if isinstance(v, str)} if isinstance(given, dict) else {}
-        return cls(formdata=None, data=texts)
+        return cls(formdata=MultiDict(texts))
 
     def validate_consent(self, given: StringField) -> None:
         """Nothing may be stored without it."""

@@ -195,7 +195,7 @@ def _invitation(interview: Interview, context: dict[str, Any]) -> dict[str, Any]
 
 def _again(interview: Interview, view: View, form: StartForm, *, status: int) -> Response:
     """The invitation once more, with what was typed and what is wrong with it."""
-    errors = {name: str(messages[0]) for name, messages in form.errors.items() if name and messages}
+    errors = {name or "_form": str(messages[0]) for name, messages in form.errors.items() if messages}
     if request.is_json:
         name, message = next(iter(errors.items()))
         return _plain_answer(status, message, None if status == 422 else "try again", name)

@@ -13,6 +13,7 @@ from app.demo.candidate import Candidate
 from app.gateways import Gateways
 from app.interviews import actions
 from app.interviews.models import Interview
+from app.speech.sound import resample
 from tests.factories import Made
 from tests.guards import Guarded
 from tests.people import Person
@@ -89,6 +90,14 @@ def candidate(candidates: Candidates, book: Made) -> Candidate:
 def sound(seconds: float = 1.0, seed: int = 0) -> bytes:
     """Something to send: noise, s16le, 16 kHz."""
     return bytes(np.random.default_rng(seed).normal(0, 500, round(16_000 * seconds)).astype("<i2").tobytes())
+
+
+@pytest.fixture(scope="session")
+def real_speech(engines: Gateways) -> bytes:
+    """A sentence of the embedded voice with a little noise: s16le, 16 kHz."""
+    spoken = engines.speaker.speak("I have worked in a small team.", voice_id="vendora-Anthony", language="en-US")
+    clean = np.frombuffer(resample(spoken.pcm, spoken.rate, 16_000), "<i2")
+    return bytes(np.clip(clean + np.random.default_rng(3).normal(0, 100, len(clean)), -32768, 32767).astype("<i2"))
 
 
 def interview_of(candidate: Candidate) -> Interview:

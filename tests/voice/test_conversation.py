@@ -1,0 +1,184 @@
+"""One turn of the agent with scripted engines: what is understood, decided and said, and what a failure costs."""
+
+import io
+import wave
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+
+from app.errors import GatewayError
+from app.speech import phrases
+from app.speech.ports import FollowUp
+from app.voice.conversation import GAP, Answer, Audio, Engines, respond
+from app.voice.script import Event, Kind, Phase, Place, Script
+
+from .conftest import sound
+from .fakes import ScriptedInterviewer, ScriptedSpeaker, ScriptedTranscriber
+
+SCRIPT = Script(questions=("Why this job?", "And then?"), seconds=600, intro="Hello there.", outro="Goodbye now.")
+OPEN = Place(Phase.QUESTION, 0)
+AWAY = GatewayError("away", retryable=True)
+
+
+def audio(pcm: bytes = b"", error: Exception | None = None) -> Audio:
+    def pieces() -> Iterator[bytes]:
+        if error:
+            raise error
+        yield pcm or sound(1)
+
+    return Audio("interview/2/1", 3, 4, pieces)
+
+
+def spoken_answer(**given: object) -> Answer:
+    return Answer("answer", audio=audio(**given))  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def with_all(hears: ScriptedTranscriber, asks: ScriptedInterviewer, speaks: ScriptedSpeaker) -> Engines:
+    return Engines(hears, asks, speaks)
+
+
+def test_the_beginning_is_one_sound_of_intro_and_question(with_all: Engines, speaks: ScriptedSpeaker) -> None:
+    reply = respond(SCRIPT, Place(), Answer("begin"), engines=with_all)
+    assert (reply.kind, reply.engine) == (Kind.INTRO, "scripted")
+    assert [(part.kind, part.text, part.question_index) for part in reply.parts] == [
+        (Kind.INTRO, "Hello there.", None), (Kind.QUESTION, "Why this job?", 0)
+    ]  # fmt: skip
+    assert [(part.offset, part.seconds) for part in reply.parts] == [(0.0, 0.5), (0.5 + GAP, 0.75)]
+    assert reply.seconds == pytest.approx(1.25 + GAP)
+    assert reply.wav is not None
+    with wave.open(io.BytesIO(reply.wav)) as file:
+        assert file.getnframes() / file.getframerate() == pytest.approx(reply.seconds)
+    assert speaks.spoken == [("Hello there.", True), ("Why this job?", True)]
+
+
+def test_an_answer_is_recognised_and_leads_on(with_all: Engines, hears: ScriptedTranscriber) -> None:
+    hears.texts = ["because i like it a lot"]
+    reply = respond(SCRIPT, OPEN, spoken_answer(), engines=with_all)
+    assert hears.finished == [("interview/2/1", 3, 4)]
+    assert (reply.said.event, reply.said.content, reply.is_answer) == (Event.ANSWER, "because i like it a lot", True)
+    assert reply.said.words[1].start == 0.3
+    assert reply.step.place.question_index == 1
+
+
+def test_the_interviewer_supplies_the_words_of_a_follow_up_only(
+    with_all: Engines, asks: ScriptedInterviewer, speaks: ScriptedSpeaker
+) -> None:
+    asks.follow_ups = [FollowUp("What exactly do you like?" + "x" * 1000), FollowUp("Never asked")]
+    reply = respond(SCRIPT, OPEN, spoken_answer(), engines=with_all)
+    assert reply.kind is Kind.FOLLOW_UP
+    assert len(reply.parts[0].text) == 600
+    assert speaks.spoken[-1][1] is False, "a follow-up may quote the candidate and is never remembered"
+    assert asks.asked[0].question == "Why this job?"
+    onward = respond(SCRIPT, reply.step.place, spoken_answer(), engines=with_all)
+    assert (onward.kind, len(asks.asked)) == (Kind.QUESTION, 1)
+
+
+def test_the_interviewer_sees_everything_that_was_said_to_the_question(with_all: Engines, asks: ScriptedInterviewer) -> None:
+    two = Script(questions=("Why?",), seconds=600, follow_up_limit=2)
+    place = Place(Phase.QUESTION, 0, ("How so?",), "the first answer")
+    respond(two, place, Answer("text", text="the second answer"), engines=with_all)
+    assert asks.asked[0].answer == "the first answer\nthe second answer"
+    assert (asks.asked[0].asked, asks.asked[0].limit) == (("How so?",), 2)
+
+
+def test_a_request_to_repeat_in_the_candidates_own_words_repeats(with_all: Engines, asks: ScriptedInterviewer) -> None:
+    asks.follow_ups = [FollowUp(repeat=True)]
+    reply = respond(SCRIPT, OPEN, spoken_answer(), engines=with_all)
+    assert (reply.kind, reply.step.place, reply.is_answer) == ("repeat", OPEN, False)
+    assert [part.text for part in reply.parts] == ["Why this job?"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"), [("repeat the question please", "repeat"), ("skip this question please", Kind.QUESTION), ("please stop the interview", Kind.OUTRO)]
+)  # fmt: skip
+def test_spoken_commands_work(with_all: Engines, hears: ScriptedTranscriber, text: str, kind: str) -> None:
+    hears.texts = [text]
+    reply = respond(SCRIPT, OPEN, spoken_answer(), engines=with_all)
+    assert (reply.kind, reply.is_answer, reply.said.content) == (kind, False, text)
+
+
+@pytest.mark.parametrize("kind", ["repeat", "skip", "end"])
+def test_buttons_work_without_any_sound(with_all: Engines, hears: ScriptedTranscriber, kind: str) -> None:
+    reply = respond(SCRIPT, OPEN, Answer(kind), engines=with_all)  # type: ignore[arg-type]
+    assert (reply.said.content, reply.is_answer, hears.finished) == (None, False, [])
+
+
+def test_noise_without_speech_is_asked_about_and_then_waited_for(with_all: Engines, hears: ScriptedTranscriber) -> None:
+    hears.texts = ["if", ""]
+    first = respond(SCRIPT, OPEN, spoken_answer(), engines=with_all)
+    assert [part.kind for part in first.parts] == [Kind.NOT_HEARD, Kind.QUESTION]
+    assert first.parts[0].text == phrases.phrase("not_heard", "en-US")
+    second = respond(SCRIPT, first.step.place, spoken_answer(), engines=with_all)
+    assert (second.kind, [part.kind for part in second.parts]) == (Kind.WAIT, [Kind.WAIT])
+    assert second.step.place.question_index == 0
+
+
+def test_a_recogniser_that_fails_loses_no_answer(with_all: Engines, hears: ScriptedTranscriber, real_speech: bytes) -> None:
+    hears.texts = [AWAY]
+    reply = respond(SCRIPT, OPEN, spoken_answer(pcm=real_speech), engines=with_all)
+    assert (reply.said.event, reply.said.content, reply.is_answer) == (Event.ANSWER, None, True)
+    assert reply.step.place.question_index == 1
+
+
+def test_a_language_without_a_recogniser_keeps_the_answer_and_asks_nothing_more(
+    hears: ScriptedTranscriber, asks: ScriptedInterviewer, speaks: ScriptedSpeaker, real_speech: bytes
+) -> None:
+    german = Script(questions=("Warum?", "Und dann?"), seconds=600, language="de-DE")
+    reply = respond(german, OPEN, spoken_answer(pcm=real_speech), engines=Engines(hears, asks, speaks))
+    assert (reply.said.content, reply.said.engine, asks.asked, hears.finished) == (None, None, [], [])
+    assert reply.step.place.question_index == 1
+    silent = respond(german, OPEN, spoken_answer(), engines=Engines(hears, asks, speaks))
+    assert silent.kind is Kind.NOT_HEARD
+
+
+def test_sound_that_cannot_be_read_is_no_silence(with_all: Engines, hears: ScriptedTranscriber) -> None:
+    hears.texts = [AWAY]
+    reply = respond(SCRIPT, OPEN, spoken_answer(error=AWAY), engines=with_all)
+    assert (reply.said.event, reply.said.content) == (Event.ANSWER, None)
+
+
+def test_an_interviewer_that_fails_costs_the_follow_up_only(with_all: Engines, asks: ScriptedInterviewer) -> None:
+    asks.follow_ups = [AWAY]
+    assert respond(SCRIPT, OPEN, spoken_answer(), engines=with_all).kind is Kind.QUESTION
+
+
+def test_a_voice_that_fails_leaves_the_text(with_all: Engines, speaks: ScriptedSpeaker) -> None:
+    speaks.error = AWAY
+    reply = respond(SCRIPT, Place(), Answer("begin"), engines=with_all)
+    assert (reply.wav, reply.seconds, reply.engine) == (None, 0.0, None)
+    assert [part.text for part in reply.parts] == ["Hello there.", "Why this job?"]
+
+
+def test_a_language_without_a_voice_is_shown(with_all: Engines, speaks: ScriptedSpeaker) -> None:
+    thai = Script(questions=("ทำไม",), seconds=600, language="th-TH")
+    reply = respond(thai, Place(), Answer("begin"), engines=with_all)
+    assert (reply.wav, [part.text for part in reply.parts], speaks.spoken) == (None, ["ทำไม"], [])
+
+
+def test_another_voice_asks_for_a_moment_first(with_all: Engines, speaks: ScriptedSpeaker) -> None:
+    speaks.fell_back = True
+    reply = respond(SCRIPT, OPEN, spoken_answer(), engines=with_all)
+    assert [part.kind for part in reply.parts] == [Kind.MOMENT, Kind.QUESTION]
+    assert all(later.offset >= part.offset + part.seconds for part, later in pairwise(reply.parts))
+
+
+def test_when_the_time_is_over_the_answer_counts_and_the_agent_says_goodbye(with_all: Engines) -> None:
+    reply = respond(SCRIPT, OPEN, Answer("text", text="my last answer", time_over=True), engines=with_all)
+    assert (reply.kind, reply.is_answer, reply.said.content) == (Kind.OUTRO, True, "my last answer")
+    late = respond(SCRIPT, Place(), Answer("begin", time_over=True), engines=with_all)
+    assert late.kind is Kind.INTRO
+
+
+def test_without_any_engine_the_talk_still_goes_on() -> None:
+    reply = respond(SCRIPT, OPEN, spoken_answer(), engines=Engines())
+    assert (reply.said.content, reply.is_answer, reply.wav) == (None, True, None)
+    assert [part.text for part in reply.parts] == ["And then?"]
+
+
+def test_a_flow_without_an_outro_gets_one_in_its_language(with_all: Engines) -> None:
+    bare = Script(questions=(), seconds=600, language="de-DE")
+    assert [part.text for part in respond(bare, Place(), Answer("begin"), engines=with_all).parts] == [
+        phrases.phrase("outro", "de-DE")
+    ]
