@@ -30,9 +30,12 @@ MOST_INTERIM = 100
 
 @dataclass(frozen=True, slots=True)
 class SendLimits:
-    """Seconds for connecting, for the whole attempt, and for the answer's body once its head is there; bytes of it."""
+    """Seconds for connecting (the name server's share of them), for the whole attempt, and for the answer's body once
+    its head is there; bytes of the body.
+    """
 
     connect: float = 5.0
+    resolve: float = 2.0
     total: float = 15.0
     body: float = 2.0
     answer_bytes: int = 16_384
@@ -94,7 +97,7 @@ class Outbound:
     ) -> None:
         self.limits = limits or SendLimits()
         self._http_allowed = settings.http_allowed
-        self._dialer = Dialer(settings, tls=tls, names=names)
+        self._dialer = Dialer(settings, resolve_seconds=self.limits.resolve, tls=tls, names=names)
 
     def check_form(self, url: str) -> None:
         """Whether an address can be kept: its form only; where it leads is checked at each call. Raises Rejected."""

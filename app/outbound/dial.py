@@ -25,7 +25,6 @@ from app.outbound.guard import Guard, is_ours, seems_public
 from app.outbound.target import Target
 from app.settings import Settings
 
-RESOLVE_SECONDS = 2.0
 TRIED = 4
 """Addresses of one name that are tried, each with its share of the time for connecting."""
 OWN_KEPT_SECONDS = 60.0
@@ -51,12 +50,20 @@ class Connection:
 class Dialer:
     """Connects as the settings say: directly, from a fixed source address, or through the egress proxy."""
 
-    def __init__(self, settings: Settings, *, tls: ssl.SSLContext | None = None, names: Lookup | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        resolve_seconds: float,
+        tls: ssl.SSLContext | None = None,
+        names: Lookup | None = None,
+    ) -> None:
         self.guard = Guard(settings)
         self._tls = tls or ssl.create_default_context()
         self._source = settings.egress_source_address
         self._proxy = urlsplit(settings.egress_proxy) if settings.egress_proxy else None
         self._lookup = names or lookup
+        self._resolve_seconds = resolve_seconds
         self._names = ThreadPoolExecutor(max_workers=64, thread_name_prefix="resolve")
         self._own_name = urlsplit(settings.app_url).hostname or ""
         self._own: frozenset[str] = frozenset()
@@ -105,10 +112,10 @@ class Dialer:
         loop = asyncio.get_running_loop()
         asked = loop.run_in_executor(self._names, self._lookup, name)
         try:
-            async with asyncio.timeout(RESOLVE_SECONDS):
+            async with asyncio.timeout(self._resolve_seconds):
                 answers = await asked
         except TimeoutError:
-            raise Unreachable("dns", f"the name server did not answer within {RESOLVE_SECONDS:g} s") from None
+            raise Unreachable("dns", f"the name server did not answer within {self._resolve_seconds:g} s") from None
         except (OSError, UnicodeError):
             raise Unreachable("dns", "the name cannot be resolved") from None
         if not answers:

@@ -1,5 +1,6 @@
 """Clients for customers' addresses, with limits that fit a test."""
 
+import ssl
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from app.settings import Settings
 from .receiver import Receiver
 
 Make = Callable[..., Outbound]
+TRUSTED = ssl.create_default_context()
 
 
 @pytest.fixture
@@ -20,7 +22,7 @@ def make_client(tmp_path: Path) -> Make:
     def make(
         names: dict[str, list[str]] | None = None,
         limits: SendLimits | None = None,
-        tls: object = None,
+        tls: ssl.SSLContext | None = None,
         **variables: str,
     ) -> Outbound:
         settings = Settings.from_env({"DATA_DIR": str(tmp_path), "SECRET_KEY": "outbound-" * 5, **variables})
@@ -30,7 +32,7 @@ def make_client(tmp_path: Path) -> Make:
                 raise OSError("no such name")
             return (names or {})[name]
 
-        return Outbound(settings, limits=limits, tls=tls, names=lookup)  # type: ignore[arg-type]
+        return Outbound(settings, limits=limits, tls=tls or TRUSTED, names=lookup)
 
     return make
 
