@@ -199,6 +199,15 @@ def test_a_good_logo_is_not_kept_when_the_video_is_unusable(owner: Person, engin
     _refused(owner, engines, company_logo_url=logo, preamble_video_url=broken)
 
 
+def test_a_repeated_call_fetches_and_creates_once(owner: Person, files: Files) -> None:
+    body = {**LEAST, "company_logo_url": files.serve("/logo", picture())}
+    headers = {"Idempotency-Key": "one"}
+    first, second = (owner.api("POST", PATH, json=body, headers=headers) for _ in range(2))
+    assert (first.status_code, second.json) == (200, first.json)
+    assert files.asked == ["/logo"]
+    assert db.session.query(InterviewFlow).count() == 1
+
+
 def test_nothing_is_fetched_for_a_body_that_is_wrong_anyway(owner: Person, files: Files) -> None:
     url = files.serve("/logo", picture())
     assert _create(owner, company_logo_url=url, questions=[" "]).status_code == 422
