@@ -23,6 +23,9 @@ LARGEST_BODY = 32 * 1024 * 1024
 WATERMARK = 64 * 1024
 """Bytes kept for a slow reader: small, so that a revoked recording stops within seconds."""
 
+SEND_BUFFER = 128 * 1024
+"""The kernel's share of the same, which otherwise grows to megabytes; 256 KiB (it doubles) per round trip are plenty."""
+
 _STOP_SECONDS = 20.0
 
 
@@ -75,6 +78,7 @@ def server_for(application: Any, settings: Settings) -> Any:
         )
     except OSError as error:
         raise _taken(settings.host, settings.port, error) from error
+    server.adj.socket_options = [*server.adj.socket_options, (socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)]
     return server
 
 

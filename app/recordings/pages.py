@@ -5,14 +5,14 @@ The application serves them itself, because an address that the storage signs ca
 
 import hashlib
 import logging
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 
 from flask import Blueprint, Response, g, request, stream_with_context
 from werkzeug.exceptions import Forbidden, Gone, HTTPException, RequestedRangeNotSatisfiable
 
-from app import gateways
+from app import clock, gateways
 from app.db import db, reading
 from app.errors import GatewayError, NotFound
 from app.recordings import actions, queries
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 pages = Blueprint("recordings", __name__)
 
-CHECK_SECONDS = 2.0
+CHECK_AFTER = timedelta(seconds=2)
 _SLICE = 64 * 1024
 _DIGEST = 32
 
@@ -129,17 +129,17 @@ def _after(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
 
 def _flow(served: Served, storage: Storage, *, start: int, end: int) -> Iterator[bytes]:
     """Slices of the range: each block is compared with its hash, and access looked up at every block and every 2 s."""
-    checked = time.monotonic()
+    checked = clock.now()
     for block in range(start // BLOCK, (end - 1) // BLOCK + 1):
         if block * BLOCK > start and not _still_open(served):
             return
         content = _sound_block(served, storage, block)
         here = content[max(0, start - block * BLOCK) : end - block * BLOCK]
         for begin in range(0, len(here), _SLICE):
-            if time.monotonic() - checked >= CHECK_SECONDS:
+            if clock.now() - checked >= CHECK_AFTER:
                 if not _still_open(served):
                     return
-                checked = time.monotonic()
+                checked = clock.now()
             yield here[begin : begin + _SLICE]
 
 

@@ -41,9 +41,16 @@ def up_to_48k(samples: np.ndarray) -> np.ndarray:
 
 
 def record(
-    path: Path, samples: np.ndarray, *, gaps: dict[float, float] | None = None, video: str | None = None,
-    seconds: float | None = None, size: tuple[int, int] = (160, 120), layout: str = "stereo", container: str = "webm", picture_shift: float = 0.0,
-) -> Path:  # fmt: skip
+    path: Path,
+    samples: np.ndarray,
+    *,
+    gaps: dict[float, float] | None = None,
+    video: str | None = None,
+    seconds: float | None = None,
+    size: tuple[int, int] = (160, 120),
+    layout: str = "stereo",
+    container: str = "webm",
+) -> Path:
     """A recording. ``gaps`` maps a second of the sound to how long the recorder then lost buffers: later times grow.
 
     ``video`` names an encoder (libvpx, libvpx-vp9, libx264); its pictures run at 30 per second for ``seconds``.
@@ -51,7 +58,7 @@ def record(
     with av.open(str(path), "w", format=container) as out:
         ear = out.add_stream("libopus", rate=RATE, layout=layout)
         eye = _eye(out, video, size)
-        pictures = _pictures(eye, size, seconds or len(samples) / RATE, picture_shift) if eye is not None else []
+        pictures = _pictures(size, seconds or len(samples) / RATE) if eye is not None else []
         frames = sorted(itertools.chain(_frames(samples, gaps or {}, layout), pictures), key=lambda item: item[0])
         for _time, stream, frame in frames:
             for packet in (ear if stream == "ear" else eye).encode(frame):
@@ -92,12 +99,12 @@ def _frames(samples, gaps, layout):
         yield at + lost, "ear", frame
 
 
-def _pictures(_eye, size, seconds, shift):
+def _pictures(size, seconds):
     for number in range(round(seconds * 30)):
         grey = np.full((size[1], size[0], 3), (number * 7) % 256, np.uint8)
         frame = av.VideoFrame.from_ndarray(grey, format="rgb24")
-        frame.pts, frame.time_base = round((number / 30 + shift) * 1000), Fraction(1, 1000)
-        yield number / 30 + shift, "eye", frame
+        frame.pts, frame.time_base = round(number / 30 * 1000), Fraction(1, 1000)
+        yield number / 30, "eye", frame
 
 
 def decoded(path: Path) -> np.ndarray:

@@ -1,0 +1,182 @@
+"""The page that serves recordings: ranges, errors, and nothing after revocation."""
+
+import itertools
+import os
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+import pytest
+
+from app import clock, gateways
+from app.db import db
+from app.recordings import actions, queries
+from app.recordings.addresses import Purpose
+from app.recordings.models import BLOCK, Media, Recording
+
+CONTENT = os.urandom(2 * BLOCK + 12_345)
+
+
+@pytest.fixture
+def published(publish):
+    return publish(CONTENT)
+
+
+def path_of(recording, purpose=Purpose.PLAY) -> str:
+    [url] = queries.urls_for(recording.interview_id, purpose=purpose).values()
+    db.session.commit()
+    return urlsplit(url).path
+
+
+def test_the_whole_file_comes_with_headers_that_keep_it_private(client, published):
+    answer = client.get(path_of(published))
+    assert answer.status_code == 200
+    assert answer.data == CONTENT
+    assert answer.headers["Content-Type"] == "audio/mp4"
+    assert answer.headers["Accept-Ranges"] == "bytes"
+    assert answer.headers["Cache-Control"] == "private, no-store"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Content-Length"] == str(len(CONTENT))
+    assert answer.headers["Content-Disposition"].startswith("inline; filename=")
+    assert "ETag" not in answer.headers
+    assert "Last-Modified" not in answer.headers
+    assert "Set-Cookie" not in answer.headers
+
+
+def test_an_address_for_keeping_says_attachment(client, published):
+    answer = client.get(path_of(published, Purpose.DOWNLOAD))
+    assert (
+        answer.headers["Content-Disposition"]
+        == f'attachment; filename="interview-{published.interview_id[:8]}-audio.m4a"'
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "start", "end"),
+    [
+        ("bytes=0-0", 0, 1), ("bytes=5-9", 5, 10), (f"bytes={BLOCK - 2}-{BLOCK + 1}", BLOCK - 2, BLOCK + 2),
+        (f"bytes={2 * BLOCK}-", 2 * BLOCK, len(CONTENT)), ("bytes=-7", len(CONTENT) - 7, len(CONTENT)),
+        (f"bytes=10-{10**12}", 10, len(CONTENT)),
+    ],
+)  # fmt: skip
+def test_a_range_is_answered_with_just_that_part(client, published, asked, start, end):
+    answer = client.get(path_of(published), headers={"Range": asked})
+    assert answer.status_code == 206
+    assert answer.data == CONTENT[start:end]
+    assert answer.headers["Content-Range"] == f"bytes {start}-{end - 1}/{len(CONTENT)}"
+    assert answer.headers["Content-Length"] == str(end - start)
+
+
+@pytest.mark.parametrize("asked", [f"bytes={len(CONTENT)}-", "bytes=99999999999-"])
+def test_a_range_outside_the_file_is_416_with_its_size(client, published, asked):
+    answer = client.get(path_of(published), headers={"Range": asked})
+    assert answer.status_code == 416
+    assert answer.headers["Content-Range"] == f"bytes */{len(CONTENT)}"
+
+
+@pytest.mark.parametrize("headers", [{"Range": "bytes=0-1,4-5"}, {"Range": "lines=1-2"}, {"Range": "nonsense"},
+                                     {"Range": "bytes=0-1", "If-Range": '"tag"'}])  # fmt: skip
+def test_what_we_cannot_answer_as_a_part_is_answered_whole(client, published, headers):
+    answer = client.get(path_of(published), headers=headers)
+    assert answer.status_code == 200
+    assert len(answer.data) == len(CONTENT)
+
+
+def test_head_tells_the_size_and_sends_nothing(client, published):
+    answer = client.head(path_of(published))
+    assert (answer.status_code, answer.data, answer.headers["Content-Length"]) == (200, b"", str(len(CONTENT)))
+    part = client.head(path_of(published), headers={"Range": "bytes=0-9"})
+    assert (part.status_code, part.headers["Content-Length"]) == (206, "10")
+
+
+def test_an_address_that_has_run_out_is_a_clear_page(client, published):
+    with clock.replaced(lambda: published.created_at - timedelta(hours=2)):
+        path = path_of(published)
+    answer = client.get(path)
+    assert answer.status_code == 410
+    assert "has run out" in answer.text
+
+
+def test_a_changed_address_is_refused(client, published):
+    path = path_of(published)
+    answer = client.get(path[:-1] + ("A" if path[-1] != "A" else "B"))
+    assert answer.status_code == 403
+    assert CONTENT[:20] not in answer.data
+
+
+def test_an_address_of_one_recording_opens_no_other(client, published, publish):
+    other = publish(b"video", Media.VIDEO)
+    token = urlsplit(queries.urls_for(published.interview_id)[Media.AUDIO]).path.rsplit("/", 1)[1]
+    db.session.commit()
+    assert client.get(f"/recordings/{other.id}/{token}").status_code == 403
+
+
+def test_a_recording_that_never_was_is_not_found(client, published):
+    token = path_of(published).rsplit("/", 1)[1]
+    assert client.get(f"/recordings/unknown/{token}").status_code == 404
+
+
+def test_being_signed_in_elsewhere_does_not_help(outsider, published):
+    path = path_of(published).rsplit("/", 1)[0]
+    assert outsider.browser.get(f"{path}/no.token.at.all").status_code == 403
+
+
+def test_after_revocation_no_address_gives_a_byte(client, published):
+    path = path_of(published)
+    assert client.get(path).status_code == 200
+    actions.revoke(published.interview_id)
+    db.session.commit()
+    for headers in ({}, {"Range": "bytes=0-10"}):
+        answer = client.get(path, headers=headers)
+        assert answer.status_code == 410
+        assert "deleted" in answer.text
+    assert client.head(path).status_code == 410
+    assert queries.urls_for(published.interview_id) == {}
+
+
+def test_a_running_answer_ends_when_access_does(client, published):
+    answer = client.get(path_of(published), buffered=False)
+    body = answer.iter_encoded()
+    received = [next(body)]
+    actions.revoke(published.interview_id)
+    db.session.commit()
+    received += list(body)
+    assert len(b"".join(received)) <= BLOCK
+    answer.close()
+
+
+def test_a_slow_reader_is_cut_off_by_the_clock(client, published):
+    path, seconds = path_of(published), itertools.count(step=3)
+    began = clock.now()
+    with clock.replaced(lambda: began + timedelta(seconds=next(seconds))):
+        answer = client.get(path, buffered=False)
+        body = answer.iter_encoded()
+        received = [next(body)]
+        actions.revoke(published.interview_id)
+        db.session.commit()
+        received += list(body)
+    assert len(b"".join(received)) <= 64 * 1024
+    answer.close()
+
+
+def test_a_flipped_bit_is_never_served(client, published):
+    storage = gateways.current().storage
+    damaged = bytearray(CONTENT)
+    damaged[BLOCK + 3] ^= 1
+    key = published.storage_key
+    db.session.commit()
+    storage.put(key, bytes(damaged))
+    path = path_of(published)
+    assert client.get(path, headers={"Range": "bytes=0-99"}).status_code == 206
+    answer = client.get(path, headers={"Range": f"bytes={BLOCK}-{BLOCK + 10}"})
+    assert answer.status_code == 503
+    assert db.session.get(Recording, published.id).damaged_at is not None
+    assert client.get(path).status_code == 410
+    assert queries.urls_for(published.interview_id) == {}
+
+
+def test_missing_bytes_are_damage_too(client, published):
+    path, key = path_of(published), published.storage_key
+    db.session.commit()
+    gateways.current().storage.delete(key)
+    assert client.get(path).status_code == 503
+    assert client.get(path).status_code == 410
