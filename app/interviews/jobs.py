@@ -67,9 +67,10 @@ def _process(interview_id: str, token: int) -> None:
         talk, engines = source.talk(shop), gateways.current()
         result = process(talk, transcriber=engines.transcriber, analyst=engines.analyst, samples=source.samples)
         # Copied packets are there at once and play in most browsers; the file that plays everywhere follows.
-        quick = shop.quick_audio() if source.takes else None
-        audio = quick or (shop.finish().audio if source.takes else None)
-        finished = actions.Finished(result, audio=audio, with_video=source.with_video)
+        recorded = talk.duration is not None
+        quick = shop.quick_audio() if recorded else None
+        audio = quick or (shop.finish().audio if recorded else None)
+        finished = actions.Finished(result, audio=audio, with_video=source.with_video and recorded)
         done = actions.complete(interview_id, finished, token=token, app_url=_app_url())
         db.session.commit()
         if done and quick:
@@ -105,6 +106,8 @@ class _Source:
         if not self.takes:
             return Talk(self.script, self.turns, abandoned=self.abandoned)
         runs = shop.timeline()
+        if not any(run.duration for run in runs):
+            return Talk(self.script, self.turns, abandoned=self.abandoned)  # headers alone: nothing can be played
         shifts: dict[int, float | None] = {}
         for run in runs:
             spoken = [turn for turn in self.turns if turn.segment == run.number and _is_speech(turn)]
@@ -236,11 +239,11 @@ def _failures(interview_id: str, token: int, fail: Callable[..., bool]) -> Itera
 
 
 @contextmanager
-def _holding(interview_id: str, token: int) -> Iterator[None]:
+def _holding(interview_id: str, token: int, *, every: float = RENEWED_EVERY) -> Iterator[None]:
     """Renew the claim from a thread of its own for as long as the work lasts."""
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - Flask's own way
     over = threading.Event()
-    thread = threading.Thread(target=_renew, args=(app, interview_id, token, over), daemon=True)
+    thread = threading.Thread(target=_renew, args=(app, interview_id, token, lambda: over.wait(every)), daemon=True)
     thread.start()
     try:
         yield
@@ -249,8 +252,8 @@ def _holding(interview_id: str, token: int) -> Iterator[None]:
         thread.join()
 
 
-def _renew(app: Flask, interview_id: str, token: int, over: threading.Event) -> None:
-    while not over.wait(RENEWED_EVERY):
+def _renew(app: Flask, interview_id: str, token: int, is_over: Callable[[], bool]) -> None:  # noqa: PLR0917
+    while not is_over():
         with app.app_context():
             try:
                 held = claims.renew(Interview, interview_id, token, lease=LEASE)

@@ -89,7 +89,13 @@ def _numbering(organization: Organization, team: Team | None) -> _Numbering:
 
 
 def page_ids(
-    organization: Organization, *, team: Team | None, status: InterviewStatus | None, limit: int, offset: int
+    organization: Organization,
+    *,
+    team: Team | None,
+    status: InterviewStatus | None,
+    limit: int,
+    offset: int,
+    deep: int = DEEP,
 ) -> sa.Select[str]:
     """The ids of one page, newest first, as a query to join with whatever its reader needs."""
     run = _numbering(organization, team)
@@ -98,7 +104,7 @@ def page_ids(
         top = run.newest - offset
         return ids.where(run.seq <= top, run.seq > top - limit)
     skipped = 0
-    if offset >= DEEP:
+    if offset >= deep:
         bucket, skipped = _bucket_at(run.owner_id, status, offset)
         ids = ids.where(run.seq < (bucket + 1) * BUCKET)
     return ids.where(Interview.status == status).order_by(run.seq.desc()).limit(limit).offset(offset - skipped)

@@ -24,7 +24,9 @@ def test_the_answer_has_id_link_and_hint(owner: Person, make_flow: Made) -> None
     answer = owner.api("POST", PATH, json={"interview_flow_id": flow.id})
     assert answer.status_code == 200
     assert sorted(answer.json) == ["hint", "interview_id", "interview_link"]
-    assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", answer.json["interview_id"])
+    assert re.fullmatch(
+        r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", answer.json["interview_id"]
+    )
     assert answer.json["interview_link"] == f"http://localhost/interview/api/{flow.id}/{answer.json['interview_id']}"
     interview = db.session.get_one(Interview, answer.json["interview_id"])
     assert (interview.team_id, interview.stage) == (flow.team_id, Stage.CREATED)

@@ -45,7 +45,11 @@ def say(interview: Interview, said: Any = SAID) -> None:
     for number, (role, question, content) in enumerate(said, 1):
         db.session.add(
             Utterance(
-                interview_id=interview.id, number=number, role=role, question_index=question, content=content,
+                interview_id=interview.id,
+                number=number,
+                role=role,
+                question_index=question,
+                content=content,
                 typed=role is Role.USER,
             )  # fmt: skip
         )

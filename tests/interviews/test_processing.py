@@ -17,7 +17,9 @@ SCRIPT: dict[str, Any] = {
     "title": "Nurse", "org_name": "First Ltd", "questions": ["Why this job?", "What else?"], "language": "en-US",
     "additional_info": None, "assess_language": True,
 }  # fmt: skip
-ASKED = TurnValue(1, "agent", 0, "Why this job?", (("Why", 0.0, 0.3), ("this", 0.3, 0.5), ("job?", 0.5, 0.9)), 1, 0.0, 1.0)
+ASKED = TurnValue(
+    1, "agent", 0, "Why this job?", (("Why", 0.0, 0.3), ("this", 0.3, 0.5), ("job?", 0.5, 0.9)), 1, 0.0, 1.0
+)
 UNHEARD = TurnValue(2, "user", None, None, None, 1, 2.0, 5.0)
 
 
@@ -39,7 +41,12 @@ def test_answers_without_text_are_recognised_on_their_own_clock() -> None:
     assert shown["transcript"] == "agent: Why this job?\nuser: I like to help people"
     answer = shown["transcript_with_timestamp"][1]
     assert answer["words"][0] == {"word": "I", "start": 12.1, "end": 12.3}
-    assert result.evidence["speech"] == {"recognised_by": ["scripted"], "typed": 0, "answers": 1, "without_word_times": 0}
+    assert result.evidence["speech"] == {
+        "recognised_by": ["scripted"],
+        "typed": 0,
+        "answers": 1,
+        "without_word_times": 0,
+    }
 
 
 def test_a_language_without_a_recogniser_waits() -> None:
@@ -90,7 +97,10 @@ def test_the_analyst_sees_text_alone() -> None:
 
 
 def test_what_is_frozen_fits_the_published_schema() -> None:
-    segments = (Segment("agent", "Why?", (Word("Why?", 0.0, 0.4),), 0.0, 0.5, 0), Segment("user", "So.", (), 1.0, 2.0, 0))
+    segments = (
+        Segment("agent", "Why?", (Word("Why?", 0.0, 0.4),), 0.0, 0.5, 0),
+        Segment("user", "So.", (), 1.0, 2.0, 0),
+    )
     parts = (QuestionPart(0, "Why?", (0, 1), 0.0, 2.0),)
     raw = inflate(freeze_details(segments, parts, duration=3.0))
     assert raw.startswith(b',"transcript_with_timestamp":')

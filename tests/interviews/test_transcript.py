@@ -41,7 +41,9 @@ def test_a_spoken_form_that_differs_from_the_text_is_cut_by_its_own_words() -> N
 
 def test_words_stay_within_the_recording_and_in_order() -> None:
     words = (("late", 8.0, 12.0), ("early", 7.9, 8.1), ("after", 11.0, 13.0))
-    (segment,) = lay_out([TurnValue(1, "user", 0, "late early after", words, 1, 7.0, 13.0)], offsets={1: 0.0}, duration=10.0)
+    (segment,) = lay_out(
+        [TurnValue(1, "user", 0, "late early after", words, 1, 7.0, 13.0)], offsets={1: 0.0}, duration=10.0
+    )
     assert [(word.start, word.end) for word in segment.words] == [(8.0, 10.0), (8.0, 8.1), (10.0, 10.0)]
     assert segment.end == 10.0
 

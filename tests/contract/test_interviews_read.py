@@ -1,0 +1,223 @@
+"""GET /v1/interviews and /v1/interviews/{id} against the interface: fields, options, order, bytes."""
+
+import gzip
+import json
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.accounts.models import Team
+from app.db import db, new_id
+from app.interviews import queries
+from app.interviews.models import Interview, InterviewStatus
+from app.interviews.schemas import InterviewSchema, InterviewsSchema
+from tests.factories import Made, a_flow
+from tests.interviews.conftest import book, completed, scripted, submitted  # noqa: F401 - fixtures
+from tests.people import Person
+
+PATH = "/v1/interviews"
+FIELDS = ["interview_data", "interview_flow_id", "interview_id", "status", "team_id"]
+DATA = [
+    "audio_url", "interviewee_email_address", "interviewee_first_name", "interviewee_last_name",
+    "questions_to_transcript_mapping", "scores", "summary", "transcript", "transcript_with_timestamp", "video_url",
+]  # fmt: skip
+SCORES = [
+    "communication", "language_comprehension", "language_fluency_and_pace", "language_grammar_and_structure",
+    "language_vocabulary_and_expression", "motivation", "skills",
+]  # fmt: skip
+
+
+def test_an_incomplete_interview_has_no_data(owner: Person, book: Made) -> None:  # noqa: F811
+    interview = book()
+    answer = owner.api("GET", f"{PATH}/{interview.id}")
+    assert answer.json == {
+        "interview_flow_id": interview.flow_id, "interview_id": interview.id, "team_id": interview.team_id,
+        "status": "incomplete", "interview_data": None,
+    }  # fmt: skip
+
+
+def test_a_completed_interview_has_exactly_the_fields_of_the_interface(owner: Person, completed: Made) -> None:  # noqa: F811
+    interview = completed()
+    answer = owner.api("GET", f"{PATH}/{interview.id}")
+    assert sorted(answer.json) == FIELDS
+    data = answer.json["interview_data"]
+    assert sorted(data) == DATA
+    assert sorted(data["scores"]) == SCORES
+    assert (data["audio_url"], data["video_url"]) == (None, None)
+    assert data["interviewee_email_address"] == "mary@candidate.example"
+    assert data["summary"] == "Likes to help people."
+    assert [sorted(segment) for segment in data["transcript_with_timestamp"]] == [["content", "role", "words"]] * 4
+    assert data["questions_to_transcript_mapping"][1]["transcript_item_indices"] == [2, 3]
+    assert data["questions_to_transcript_mapping"][1]["transcript_items"][0] == {
+        "content": "Tell me about your last team.", "role": "agent",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "identity", "br, gzip;q=0", "*;q=0.1"])
+def test_the_sent_bytes_fit_the_published_schema(owner: Person, completed: Made, encoding: str) -> None:  # noqa: F811
+    completed()
+    answer = owner.api("GET", PATH, headers={"Accept-Encoding": encoding})
+    raw = answer.data
+    if answer.headers.get("Content-Encoding") == "gzip":
+        raw = gzip.decompress(raw)
+    assert int(answer.headers["Content-Length"]) == len(answer.data)
+    assert answer.headers["Vary"] == "Accept-Encoding"
+    assert InterviewsSchema().validate(json.loads(raw)) == {}
+
+
+def test_gzip_is_sent_to_those_who_take_it(owner: Person, completed: Made) -> None:  # noqa: F811
+    interview = completed()
+    answers = [
+        owner.api("GET", f"{PATH}/{interview.id}", headers={"Accept-Encoding": encoding})
+        for encoding in ("gzip", "identity")
+    ]
+    assert [answer.headers.get("Content-Encoding") for answer in answers] == ["gzip", None]
+    assert gzip.decompress(answers[0].data) == answers[1].data
+    assert InterviewSchema().validate(answers[1].json) == {}
+
+
+@pytest.mark.parametrize(
+    ("choice", "missing"),
+    [
+        ("full", set()),
+        ("text", {"transcript_with_timestamp", "questions_to_transcript_mapping"}),
+        ("none", {"transcript", "transcript_with_timestamp", "questions_to_transcript_mapping"}),
+    ],
+)
+def test_the_transcript_option_leaves_fields_out(
+    owner: Person,
+    completed: Made,
+    choice: str,
+    missing: set[str],  # noqa: F811
+) -> None:
+    interview = completed()
+    single = owner.api("GET", f"{PATH}/{interview.id}?transcript={choice}").json
+    listed = owner.api("GET", f"{PATH}?transcript={choice}").json["interviews"]
+    assert set(DATA) - set(single["interview_data"]) == missing
+    assert listed == [single]
+
+
+def test_names_are_read_fresh_and_results_are_not(owner: Person, completed: Made) -> None:  # noqa: F811
+    interview = completed()
+    interview.interviewee_first_name = "Anna"
+    db.session.commit()
+    assert owner.api("GET", f"{PATH}/{interview.id}").json["interview_data"]["interviewee_first_name"] == "Anna"
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+@pytest.mark.parametrize("interview_id", [new_id(), "x", "%20", "a" * 300])
+def test_an_unknown_interview_is_a_422(owner: Person, method: str, interview_id: str) -> None:
+    answer = owner.api(method, f"{PATH}/{interview_id}")
+    assert answer.status_code == 422
+    assert answer.json["message"]
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_an_interview_of_another_organization_is_forbidden(
+    outsider: Person,
+    book: Made,
+    method: str,  # noqa: F811
+) -> None:
+    answer = outsider.api(method, f"{PATH}/{book().id}")
+    assert answer.status_code == 403
+    assert sorted(answer.json) == ["code", "message", "status"]
+
+
+def test_a_list_is_newest_first_and_pages(owner: Person, outsider: Person, book: Made) -> None:  # noqa: F811
+    flow = a_flow(owner)
+    ids = [book(flow).id for _ in range(5)][::-1]
+    assert _ids(owner, "") == ids
+    assert _ids(owner, "?limit=2") == ids[:2]
+    assert _ids(owner, "?limit=2&offset=3") == ids[3:]
+    assert _ids(owner, "?offset=5") == []
+    assert _ids(owner, "?offset=1000000000&limit=1000") == []
+    assert _ids(outsider, "") == []
+
+
+def test_a_list_of_a_team_has_that_team_only(owner: Person, outsider: Person, make_flow: Made, book: Made) -> None:  # noqa: F811
+    other = Team(organization_id=owner.organization.id, name="Other")
+    db.session.add(other)
+    db.session.commit()
+    first, second = make_flow(), make_flow(team_id=other.id)
+    ids = [book(flow).id for flow in (first, second, first, second)]
+    assert _ids(owner, f"?team_id={other.id}") == [ids[3], ids[1]]
+    assert _ids(owner, f"?team_id={other.id}&limit=1&offset=1") == [ids[1]]
+    assert _ids(owner, "?team_id=null") == ids[::-1]
+    for team_id in (outsider.team.id, new_id(), "x"):
+        assert owner.api("GET", f"{PATH}?team_id={team_id}").status_code == 403
+
+
+def test_a_status_narrows_the_list(owner: Person, completed: Made, book: Made) -> None:  # noqa: F811
+    flow = a_flow(owner)
+    done, left = completed(flow), book(flow)
+    assert _ids(owner, "?status=completed") == [done.id]
+    assert _ids(owner, "?status=incomplete") == [left.id]
+    assert _ids(owner, "?status=null") == [left.id, done.id]
+    assert _ids(owner, f"?status=completed&team_id={owner.team.id}&offset=1") == []
+
+
+@pytest.mark.parametrize("of", ["organization", "team"])
+def test_deep_pages_of_a_status_are_the_same_as_shallow_ones(owner: Person, make_flow: Made, of: str) -> None:
+    _many(owner, make_flow().id, 2_500)
+    params = {"team": owner.team if of == "team" else None, "status": InterviewStatus.COMPLETED}
+    whole = _page(owner, limit=5000, offset=0, **params)
+    assert len(whole) == 834
+    for offset in (0, 1, 300, 332, 333, 334, 600, 833, 834, 10_000):
+        assert _page(owner, limit=20, offset=offset, deep=0, **params) == whole[offset : offset + 20]
+
+
+def _page(owner: Person, **params: Any) -> list[str]:
+    return [row.id for row in queries.published(queries.page_ids(owner.organization, **params), transcript="none")]
+
+
+def _many(owner: Person, flow_id: str, number: int) -> None:
+    """Rows as booking and completion leave them: every third is completed."""
+    rows = [
+        {
+            "id": new_id(), "organization_id": owner.organization.id, "team_id": owner.team.id, "flow_id": flow_id,
+            "org_seq": seq, "team_seq": seq, "status": "completed" if seq % 3 == 0 or seq == 1 else "incomplete",
+        }
+        for seq in range(1, number + 1)
+    ]  # fmt: skip
+    db.session.execute(sa.insert(Interview), rows)
+    counts: dict[tuple[str, int], int] = {}
+    for row in rows:
+        place = (str(row["status"]), int(str(row["org_seq"])) // queries.BUCKET)
+        counts[place] = counts.get(place, 0) + 1
+    buckets = [
+        {"owner_id": owner_id, "status": status, "bucket": bucket, "interviews": count}
+        for (status, bucket), count in counts.items()
+        for owner_id in (owner.organization.id, owner.team.id)
+    ]
+    db.session.execute(sa.insert(queries.InterviewBucket), buckets)
+    owner.organization.interview_seq = owner.team.interview_seq = number
+    db.session.commit()
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("limit=0", "limit"), ("limit=1001", "limit"), ("limit=", "limit"), ("limit=two", "limit"), ("limit=1.5", "limit"),
+        ("offset=-1", "offset"), ("offset=1000000001", "offset"), ("offset=", "offset"), ("status=", "status"),
+        ("status=running", "status"), ("transcript=", "transcript"), ("transcript=all", "transcript"),
+        ("transcript=null", "transcript"), ("team_id=", "team_id"),
+    ],
+)  # fmt: skip
+def test_bad_parameters_are_named(owner: Person, query: str, field: str) -> None:
+    answer = owner.api("GET", f"{PATH}?{query}")
+    assert answer.status_code == 422
+    assert field in answer.json["errors"]["query"]
+
+
+def test_nobody_reads_without_a_key(app: Flask, book: Made) -> None:  # noqa: F811
+    client = app.test_client()
+    assert client.get(PATH).status_code == 401
+    assert client.get(f"{PATH}/{book().id}").status_code == 401
+
+
+def _ids(person: Person, query: str) -> list[str]:
+    answer = person.api("GET", PATH + query)
+    assert answer.status_code == 200
+    return [interview["interview_id"] for interview in answer.json["interviews"]]

@@ -1,0 +1,275 @@
+"""Processing as a job: once, twice, broken off, lost, failing, waiting."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app import claims, clock
+from app.candidates import actions as candidates
+from app.candidates.models import StatusChange
+from app.db import db
+from app.errors import GatewayError
+from app.interviews import actions, jobs
+from app.interviews.models import Interview, InterviewBucket, InterviewData, InterviewStatus, Role, Stage
+from app.queue import Job, SilentBell
+from app.webhooks.models import Delivery
+from tests.factories import Made
+from tests.people import Person
+
+from .conftest import SAID, engines_of, say
+from .fakes import ScriptedAnalyst, ScriptedTranscriber
+
+HOOK = "https://receiver.example/hook"
+
+
+def reload(interview: Interview) -> Interview:
+    return db.session.get_one(Interview, interview.id, populate_existing=True)
+
+
+def events_of(subject: str | None) -> list[tuple[str, int]]:
+    found = sa.select(Delivery).where(Delivery.subject == subject).order_by(Delivery.sequence)
+    return [(row.event_type.value, row.sequence) for row in db.session.scalars(found)]
+
+
+def test_submitting_rings_for_processing_once(submitted: Made, bell: SilentBell) -> None:
+    interview = submitted()
+    assert bell.rung.count((Job.PROCESS_INTERVIEW, (interview.id,))) == 1
+    assert not actions.submit(interview)
+
+
+def test_a_completed_interview_is_published_counted_and_announced(
+    owner: Person, make_flow: Made, completed: Made
+) -> None:
+    interview = completed(make_flow(webhook_url=HOOK))
+    assert (interview.stage, interview.status) == (Stage.COMPLETED, InterviewStatus.COMPLETED)
+    assert interview.data is not None
+    assert events_of(interview.id) == [("interview_processed", 1)]
+    assert events_of(interview.candidate_id) == [("candidate_status_updated", 1)]
+    counted = {
+        (row.owner_id, row.status.value): row.interviews for row in db.session.scalars(sa.select(InterviewBucket))
+    }
+    assert counted[owner.organization.id, "completed"] == counted[owner.team.id, "completed"] == 1
+    assert counted[owner.organization.id, "incomplete"] == counted[owner.team.id, "incomplete"] == 0
+
+
+def test_the_event_has_the_nine_fields_and_leads_to_the_recruiters_page(make_flow: Made, completed: Made) -> None:
+    import json
+
+    interview = completed(make_flow(webhook_url=HOOK))
+    row = db.session.scalars(sa.select(Delivery).where(Delivery.subject == interview.id)).one()
+    assert json.loads(row.body or b"") == {
+        "event_type": "interview_processed", "interview_flow_id": interview.flow_id, "interview_id": interview.id,
+        "interview_link": f"http://localhost/interviews/{interview.id}", "interview_flow_name": "Nurse",
+        "interviewee_email_address": "mary@candidate.example", "interviewee_first_name": "Mary",
+        "interviewee_last_name": "Hall", "status": "completed",
+    }  # fmt: skip
+
+
+def test_an_invited_candidate_moves_on_and_others_stay(
+    owner: Person, make_flow: Made, submitted: Made, scripted: Any
+) -> None:
+    invited, moved = submitted(make_flow()), submitted(make_flow(), email="ben@candidate.example")
+    candidates.move(moved.candidate, "shortlisted", by=owner.member)
+    db.session.commit()
+    for interview in (invited, moved):
+        jobs.process_interview(interview.id)
+    assert reload(invited).candidate.status == "interviewed"  # type: ignore[union-attr]
+    assert reload(moved).candidate.status == "shortlisted"  # type: ignore[union-attr]
+    changes = db.session.scalars(sa.select(StatusChange).where(StatusChange.by_id.is_(None))).all()
+    assert [(change.previous, change.new) for change in changes] == [("invited", "interviewed")]
+
+
+def test_processing_twice_changes_nothing(make_flow: Made, completed: Made) -> None:
+    interview = completed(make_flow(webhook_url=HOOK))
+    before = interview.fence
+    jobs.process_interview(interview.id)
+    assert reload(interview).fence == before
+    assert events_of(interview.id) == [("interview_processed", 1)]
+
+
+def test_a_stolen_claim_writes_nothing(make_flow: Made, submitted: Made, scripted: ScriptedAnalyst) -> None:
+    interview = submitted(make_flow(webhook_url=HOOK))
+
+    def stolen(*_: Any, **__: Any) -> str:
+        # Somebody else takes over while this worker is at it: the fence rises.
+        db.session.execute(sa.update(Interview).where(Interview.id == interview.id).values(fence=Interview.fence + 1))
+        db.session.commit()
+        return "Too late."
+
+    scripted.summarize = stolen  # type: ignore[method-assign]
+    jobs.process_interview(interview.id)
+    assert reload(interview).stage is Stage.PROCESSING
+    assert db.session.get(InterviewData, interview.id) is None
+    assert events_of(interview.id) == []
+
+
+def test_a_worker_that_died_is_followed_by_another(submitted: Made, scripted: ScriptedAnalyst) -> None:
+    interview = submitted()
+    claims.take(Interview.stage, interview.id, expects=[Stage.SUBMITTED], becomes=Stage.PROCESSING, lease=jobs.LEASE)
+    db.session.commit()
+    jobs.process_interview(interview.id)
+    assert reload(interview).stage is Stage.PROCESSING  # the lease still holds
+    with clock.replaced(lambda now=clock.now() + timedelta(seconds=31): now):
+        jobs.process_interview(interview.id)
+    assert reload(interview).stage is Stage.COMPLETED
+
+
+def test_after_three_recoveries_it_is_parked_and_a_person_may_retry(submitted: Made, scripted: ScriptedAnalyst) -> None:
+    interview = submitted()
+    claims.take(Interview.stage, interview.id, expects=[Stage.SUBMITTED], becomes=Stage.PROCESSING, lease=jobs.LEASE)
+    interview.recoveries = claims.PARKED_AFTER - 1
+    db.session.commit()
+    with clock.replaced(lambda now=clock.now() + timedelta(seconds=31): now):
+        jobs.process_interview(interview.id)
+        parked = reload(interview)
+        assert (parked.stage, parked.failure) == (Stage.PROCESSING_FAILED, jobs.BROKEN_OFF)
+        assert actions.retry(parked)
+        db.session.commit()
+        jobs.process_interview(interview.id)
+    assert reload(interview).stage is Stage.COMPLETED
+
+
+def test_a_passing_failure_is_tried_again_later(submitted: Made, scripted: ScriptedAnalyst, bell: SilentBell) -> None:
+    interview = submitted()
+    scripted.error = GatewayError("the language model is busy", retryable=True)
+    jobs.process_interview(interview.id)
+    waiting = reload(interview)
+    assert (waiting.stage, waiting.failures, waiting.failure) == (Stage.SUBMITTED, 1, "the language model is busy")
+    bell.rung.clear()
+    jobs.sweep()
+    assert (Job.PROCESS_INTERVIEW, (interview.id,)) not in bell.rung
+    scripted.error = None
+    with clock.replaced(lambda now=clock.now() + timedelta(minutes=1): now):
+        jobs.sweep()
+        assert (Job.PROCESS_INTERVIEW, (interview.id,)) in bell.rung
+        jobs.process_interview(interview.id)
+    done = reload(interview)
+    assert (done.stage, done.failures, done.failure) == (Stage.COMPLETED, 0, None)
+
+
+def test_a_failure_that_stays_is_parked_with_its_reason(submitted: Made, scripted: ScriptedAnalyst) -> None:
+    interview = submitted()
+    scripted.error = GatewayError("the language model refused the key", retryable=False)
+    jobs.process_interview(interview.id)
+    parked = reload(interview)
+    assert (parked.stage, parked.failure) == (Stage.PROCESSING_FAILED, "the language model refused the key")
+    assert parked.status is InterviewStatus.INCOMPLETE
+
+
+def test_failures_without_end_are_parked(submitted: Made, scripted: ScriptedAnalyst) -> None:
+    interview = submitted()
+    interview.failures = actions.outcomes.MOST_FAILURES - 1
+    db.session.commit()
+    scripted.error = GatewayError("still busy", retryable=True)
+    jobs.process_interview(interview.id)
+    assert reload(interview).stage is Stage.PROCESSING_FAILED
+
+
+def test_what_nobody_expected_is_parked_and_the_log_quotes_nothing(
+    submitted: Made, scripted: ScriptedAnalyst, caplog: pytest.LogCaptureFixture
+) -> None:
+    interview = submitted()
+
+    def broken(*_: Any) -> str:
+        raise KeyError("Because I like to help people.")
+
+    scripted.summarize = broken  # type: ignore[method-assign]
+    jobs.process_interview(interview.id)
+    parked = reload(interview)
+    assert (parked.stage, parked.failure) == (Stage.PROCESSING_FAILED, jobs.UNEXPECTED)
+    assert interview.id in caplog.text
+    assert "help people" not in caplog.text
+
+
+def test_an_answer_that_nobody_understands_waits_for_an_engine(
+    app: Flask, book: Made, make_flow: Made, bell: SilentBell
+) -> None:
+    interview = book(make_flow(language="hi-IN"))
+    actions.begin(interview)
+    say(interview, SAID[:1])
+    _spoken_answer(interview)
+    actions.submit(interview)
+    db.session.commit()
+    with engines_of(app, transcriber=ScriptedTranscriber(), analyst=ScriptedAnalyst()):
+        jobs.process_interview(interview.id)
+        assert reload(interview).stage is Stage.WAITS_FOR_RECOGNITION
+        assert reload(interview).status is InterviewStatus.INCOMPLETE
+        with clock.replaced(lambda now=clock.now() + timedelta(minutes=11): now):
+            jobs.sweep()
+            assert reload(interview).stage is Stage.WAITS_FOR_RECOGNITION
+    heard = ScriptedTranscriber(text="haan", languages=("hi-IN",))
+    with engines_of(app, transcriber=heard, analyst=ScriptedAnalyst()):
+        with clock.replaced(lambda now=clock.now() + timedelta(minutes=30): now):
+            jobs.sweep()
+            jobs.process_interview(interview.id)
+    assert reload(interview).stage is Stage.COMPLETED
+    assert heard.asked == [3 * 16_000]  # 1.5 s of silence, since no chunk was kept
+
+
+def _spoken_answer(interview: Interview) -> None:
+    from app.interviews.models import Utterance
+
+    db.session.add(
+        Utterance(
+            interview_id=interview.id,
+            number=9,
+            role=Role.USER,
+            question_index=None,
+            content=None,
+            segment=1,
+            start=1.0,
+            end=2.5,
+            typed=False,
+        )  # fmt: skip
+    )
+
+
+def test_an_abandoned_interview_can_be_processed_as_it_is(book: Made, scripted: ScriptedAnalyst) -> None:
+    interview = book()
+    actions.begin(interview)
+    say(interview)
+    assert actions.abandon(interview)
+    db.session.commit()
+    assert interview.status is InterviewStatus.INCOMPLETE
+    assert actions.retry(interview)
+    db.session.commit()
+    jobs.process_interview(interview.id)
+    assert reload(interview).stage is Stage.COMPLETED
+
+
+def test_the_sweep_rings_for_what_redis_forgot(submitted: Made, bell: SilentBell) -> None:
+    fresh, dead = submitted(), submitted(email="ben@candidate.example")
+    claims.take(Interview.stage, dead.id, expects=[Stage.SUBMITTED], becomes=Stage.PROCESSING, lease=jobs.LEASE)
+    db.session.commit()
+    bell.rung.clear()
+    with clock.replaced(lambda now=clock.now() + timedelta(seconds=31): now):
+        jobs.sweep()
+    assert {ids for job, ids in bell.rung if job is Job.PROCESS_INTERVIEW} == {(fresh.id,), (dead.id,)}
+
+
+def test_the_claim_is_renewed_while_the_work_lasts(own_app: Flask) -> None:
+    from tests.factories import a_flow
+    from tests.people import person
+
+    with own_app.app_context():
+        someone = person(own_app, "someone@first.example", organization="First Ltd", role="admin")
+        interview = actions.book(someone.organization, a_flow(someone).id)
+        interview.stage = Stage.SUBMITTED
+        db.session.commit()
+        found = interview.id
+        token = claims.take(
+            Interview.stage, found, expects=[Stage.SUBMITTED], becomes=Stage.PROCESSING, lease=timedelta(seconds=1)
+        )
+        db.session.commit()
+        assert token is not None
+        with jobs._holding(found, token, every=0.02):
+            for _ in range(500):
+                until = db.session.scalar(sa.select(Interview.lease_until).where(Interview.id == found))
+                db.session.rollback()
+                if until and until > clock.now() + timedelta(seconds=20):
+                    break
+            else:
+                raise AssertionError("the claim was not renewed")
