@@ -252,7 +252,7 @@ def _holding(interview_id: str, token: int, *, every: float = RENEWED_EVERY) -> 
         thread.join()
 
 
-def _renew(app: Flask, interview_id: str, token: int, is_over: Callable[[], bool]) -> None:  # noqa: PLR0917
+def _renew(app: Flask, interview_id: str, token: int, is_over: Callable[[], bool]) -> None:
     while not is_over():
         with app.app_context():
             try:

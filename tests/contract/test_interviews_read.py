@@ -14,10 +14,10 @@ from app.interviews import queries
 from app.interviews.models import Interview, InterviewStatus
 from app.interviews.schemas import InterviewSchema, InterviewsSchema
 from tests.factories import Made, a_flow
-from tests.interviews.conftest import book, completed, scripted, submitted  # noqa: F401 - fixtures
 from tests.people import Person
 
 PATH = "/v1/interviews"
+NOBODYS = "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d"
 FIELDS = ["interview_data", "interview_flow_id", "interview_id", "status", "team_id"]
 DATA = [
     "audio_url", "interviewee_email_address", "interviewee_first_name", "interviewee_last_name",
@@ -29,7 +29,7 @@ SCORES = [
 ]  # fmt: skip
 
 
-def test_an_incomplete_interview_has_no_data(owner: Person, book: Made) -> None:  # noqa: F811
+def test_an_incomplete_interview_has_no_data(owner: Person, book: Made) -> None:
     interview = book()
     answer = owner.api("GET", f"{PATH}/{interview.id}")
     assert answer.json == {
@@ -38,7 +38,7 @@ def test_an_incomplete_interview_has_no_data(owner: Person, book: Made) -> None:
     }  # fmt: skip
 
 
-def test_a_completed_interview_has_exactly_the_fields_of_the_interface(owner: Person, completed: Made) -> None:  # noqa: F811
+def test_a_completed_interview_has_exactly_the_fields_of_the_interface(owner: Person, completed: Made) -> None:
     interview = completed()
     answer = owner.api("GET", f"{PATH}/{interview.id}")
     assert sorted(answer.json) == FIELDS
@@ -56,7 +56,7 @@ def test_a_completed_interview_has_exactly_the_fields_of_the_interface(owner: Pe
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "identity", "br, gzip;q=0", "*;q=0.1"])
-def test_the_sent_bytes_fit_the_published_schema(owner: Person, completed: Made, encoding: str) -> None:  # noqa: F811
+def test_the_sent_bytes_fit_the_published_schema(owner: Person, completed: Made, encoding: str) -> None:
     completed()
     answer = owner.api("GET", PATH, headers={"Accept-Encoding": encoding})
     raw = answer.data
@@ -67,7 +67,7 @@ def test_the_sent_bytes_fit_the_published_schema(owner: Person, completed: Made,
     assert InterviewsSchema().validate(json.loads(raw)) == {}
 
 
-def test_gzip_is_sent_to_those_who_take_it(owner: Person, completed: Made) -> None:  # noqa: F811
+def test_gzip_is_sent_to_those_who_take_it(owner: Person, completed: Made) -> None:
     interview = completed()
     answers = [
         owner.api("GET", f"{PATH}/{interview.id}", headers={"Accept-Encoding": encoding})
@@ -90,7 +90,7 @@ def test_the_transcript_option_leaves_fields_out(
     owner: Person,
     completed: Made,
     choice: str,
-    missing: set[str],  # noqa: F811
+    missing: set[str],
 ) -> None:
     interview = completed()
     single = owner.api("GET", f"{PATH}/{interview.id}?transcript={choice}").json
@@ -99,7 +99,7 @@ def test_the_transcript_option_leaves_fields_out(
     assert listed == [single]
 
 
-def test_names_are_read_fresh_and_results_are_not(owner: Person, completed: Made) -> None:  # noqa: F811
+def test_names_are_read_fresh_and_results_are_not(owner: Person, completed: Made) -> None:
     interview = completed()
     interview.interviewee_first_name = "Anna"
     db.session.commit()
@@ -107,7 +107,7 @@ def test_names_are_read_fresh_and_results_are_not(owner: Person, completed: Made
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
-@pytest.mark.parametrize("interview_id", [new_id(), "x", "%20", "a" * 300])
+@pytest.mark.parametrize("interview_id", [NOBODYS, "x", "%20", "a" * 300])
 def test_an_unknown_interview_is_a_422(owner: Person, method: str, interview_id: str) -> None:
     answer = owner.api(method, f"{PATH}/{interview_id}")
     assert answer.status_code == 422
@@ -118,14 +118,14 @@ def test_an_unknown_interview_is_a_422(owner: Person, method: str, interview_id:
 def test_an_interview_of_another_organization_is_forbidden(
     outsider: Person,
     book: Made,
-    method: str,  # noqa: F811
+    method: str,
 ) -> None:
     answer = outsider.api(method, f"{PATH}/{book().id}")
     assert answer.status_code == 403
     assert sorted(answer.json) == ["code", "message", "status"]
 
 
-def test_a_list_is_newest_first_and_pages(owner: Person, outsider: Person, book: Made) -> None:  # noqa: F811
+def test_a_list_is_newest_first_and_pages(owner: Person, outsider: Person, book: Made) -> None:
     flow = a_flow(owner)
     ids = [book(flow).id for _ in range(5)][::-1]
     assert _ids(owner, "") == ids
@@ -136,7 +136,7 @@ def test_a_list_is_newest_first_and_pages(owner: Person, outsider: Person, book:
     assert _ids(outsider, "") == []
 
 
-def test_a_list_of_a_team_has_that_team_only(owner: Person, outsider: Person, make_flow: Made, book: Made) -> None:  # noqa: F811
+def test_a_list_of_a_team_has_that_team_only(owner: Person, outsider: Person, make_flow: Made, book: Made) -> None:
     other = Team(organization_id=owner.organization.id, name="Other")
     db.session.add(other)
     db.session.commit()
@@ -149,7 +149,7 @@ def test_a_list_of_a_team_has_that_team_only(owner: Person, outsider: Person, ma
         assert owner.api("GET", f"{PATH}?team_id={team_id}").status_code == 403
 
 
-def test_a_status_narrows_the_list(owner: Person, completed: Made, book: Made) -> None:  # noqa: F811
+def test_a_status_narrows_the_list(owner: Person, completed: Made, book: Made) -> None:
     flow = a_flow(owner)
     done, left = completed(flow), book(flow)
     assert _ids(owner, "?status=completed") == [done.id]
@@ -199,8 +199,9 @@ def _many(owner: Person, flow_id: str, number: int) -> None:
 @pytest.mark.parametrize(
     ("query", "field"),
     [
-        ("limit=0", "limit"), ("limit=1001", "limit"), ("limit=", "limit"), ("limit=two", "limit"), ("limit=1.5", "limit"),
-        ("offset=-1", "offset"), ("offset=1000000001", "offset"), ("offset=", "offset"), ("status=", "status"),
+        ("limit=0", "limit"), ("limit=1001", "limit"), ("limit=", "limit"), ("limit=two", "limit"),
+        ("limit=1.5", "limit"), ("offset=-1", "offset"), ("offset=1000000001", "offset"),
+        ("offset=", "offset"), ("status=", "status"),
         ("status=running", "status"), ("transcript=", "transcript"), ("transcript=all", "transcript"),
         ("transcript=null", "transcript"), ("team_id=", "team_id"),
     ],
@@ -211,7 +212,7 @@ def test_bad_parameters_are_named(owner: Person, query: str, field: str) -> None
     assert field in answer.json["errors"]["query"]
 
 
-def test_nobody_reads_without_a_key(app: Flask, book: Made) -> None:  # noqa: F811
+def test_nobody_reads_without_a_key(app: Flask, book: Made) -> None:
     client = app.test_client()
     assert client.get(PATH).status_code == 401
     assert client.get(f"{PATH}/{book().id}").status_code == 401

@@ -1,13 +1,15 @@
 """Interviews at every stage, and applications with scripted engines."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from flask import Flask
 
+from app import clock
 from app.db import db
 from app.flows.models import InterviewFlow
 from app.gateways import Gateways
@@ -51,7 +53,7 @@ def say(interview: Interview, said: Any = SAID) -> None:
                 question_index=question,
                 content=content,
                 typed=role is Role.USER,
-            )  # fmt: skip
+            )
         )
 
 
@@ -68,6 +70,12 @@ def submitted(book: Made) -> Callable[..., Interview]:
         return interview
 
     return make
+
+
+def later(**delta: int) -> AbstractContextManager[None]:
+    """Live on some minutes or seconds from now."""
+    then = clock.now() + timedelta(**delta)
+    return clock.replaced(lambda: then)
 
 
 @contextmanager

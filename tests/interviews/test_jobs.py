@@ -19,7 +19,7 @@ from app.webhooks.models import Delivery
 from tests.factories import Made
 from tests.people import Person
 
-from .conftest import SAID, engines_of, say
+from .conftest import SAID, engines_of, later, say
 from .fakes import ScriptedAnalyst, ScriptedTranscriber
 
 HOOK = "https://receiver.example/hook"
@@ -112,7 +112,7 @@ def test_a_worker_that_died_is_followed_by_another(submitted: Made, scripted: Sc
     db.session.commit()
     jobs.process_interview(interview.id)
     assert reload(interview).stage is Stage.PROCESSING  # the lease still holds
-    with clock.replaced(lambda now=clock.now() + timedelta(seconds=31): now):
+    with later(seconds=31):
         jobs.process_interview(interview.id)
     assert reload(interview).stage is Stage.COMPLETED
 
@@ -122,7 +122,7 @@ def test_after_three_recoveries_it_is_parked_and_a_person_may_retry(submitted: M
     claims.take(Interview.stage, interview.id, expects=[Stage.SUBMITTED], becomes=Stage.PROCESSING, lease=jobs.LEASE)
     interview.recoveries = claims.PARKED_AFTER - 1
     db.session.commit()
-    with clock.replaced(lambda now=clock.now() + timedelta(seconds=31): now):
+    with later(seconds=31):
         jobs.process_interview(interview.id)
         parked = reload(interview)
         assert (parked.stage, parked.failure) == (Stage.PROCESSING_FAILED, jobs.BROKEN_OFF)
@@ -142,7 +142,7 @@ def test_a_passing_failure_is_tried_again_later(submitted: Made, scripted: Scrip
     jobs.sweep()
     assert (Job.PROCESS_INTERVIEW, (interview.id,)) not in bell.rung
     scripted.error = None
-    with clock.replaced(lambda now=clock.now() + timedelta(minutes=1): now):
+    with later(minutes=1):
         jobs.sweep()
         assert (Job.PROCESS_INTERVIEW, (interview.id,)) in bell.rung
         jobs.process_interview(interview.id)
@@ -197,14 +197,13 @@ def test_an_answer_that_nobody_understands_waits_for_an_engine(
         jobs.process_interview(interview.id)
         assert reload(interview).stage is Stage.WAITS_FOR_RECOGNITION
         assert reload(interview).status is InterviewStatus.INCOMPLETE
-        with clock.replaced(lambda now=clock.now() + timedelta(minutes=11): now):
+        with later(minutes=11):
             jobs.sweep()
             assert reload(interview).stage is Stage.WAITS_FOR_RECOGNITION
     heard = ScriptedTranscriber(text="haan", languages=("hi-IN",))
-    with engines_of(app, transcriber=heard, analyst=ScriptedAnalyst()):
-        with clock.replaced(lambda now=clock.now() + timedelta(minutes=30): now):
-            jobs.sweep()
-            jobs.process_interview(interview.id)
+    with engines_of(app, transcriber=heard, analyst=ScriptedAnalyst()), later(minutes=30):
+        jobs.sweep()
+        jobs.process_interview(interview.id)
     assert reload(interview).stage is Stage.COMPLETED
     assert heard.asked == [3 * 16_000]  # 1.5 s of silence, since no chunk was kept
 
@@ -223,7 +222,7 @@ def _spoken_answer(interview: Interview) -> None:
             start=1.0,
             end=2.5,
             typed=False,
-        )  # fmt: skip
+        )
     )
 
 
@@ -245,7 +244,7 @@ def test_the_sweep_rings_for_what_redis_forgot(submitted: Made, bell: SilentBell
     claims.take(Interview.stage, dead.id, expects=[Stage.SUBMITTED], becomes=Stage.PROCESSING, lease=jobs.LEASE)
     db.session.commit()
     bell.rung.clear()
-    with clock.replaced(lambda now=clock.now() + timedelta(seconds=31): now):
+    with later(seconds=31):
         jobs.sweep()
     assert {ids for job, ids in bell.rung if job is Job.PROCESS_INTERVIEW} == {(fresh.id,), (dead.id,)}
 

@@ -69,8 +69,8 @@ def test_every_question_is_mapped_once_also_those_never_reached() -> None:
     result = process(talk, transcriber=ScriptedTranscriber(), analyst=ScriptedAnalyst(), samples=no_samples)
     first, second = as_shown(result.text, result.details)["questions_to_transcript_mapping"]
     assert first == {
-        "script_question": "Why this job?", "transcript_item_indices": [0], "start_timestamp": 0.0, "end_timestamp": 1.0,
-        "transcript_items": [{"content": "Why this job?", "role": "agent"}],
+        "script_question": "Why this job?", "transcript_item_indices": [0], "start_timestamp": 0.0,
+        "end_timestamp": 1.0, "transcript_items": [{"content": "Why this job?", "role": "agent"}],
     }  # fmt: skip
     assert second["transcript_item_indices"] == []
 
