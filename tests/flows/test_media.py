@@ -3,6 +3,7 @@
 import io
 from collections.abc import Iterator
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler
 from tempfile import TemporaryFile
 from typing import Any
 
@@ -12,11 +13,12 @@ from PIL import Image
 
 from app.db import db
 from app.errors import GatewayError, Rejected
-from app.flows import media
+from app.flows import actions, media
 from app.flows.models import InterviewFlow
 from app.gateways import Gateways
+from tests.factories import a_flow
 from tests.flows.server import Files, files, picture, video
-from tests.people import Person
+from tests.people import Person, person
 
 __all__ = ["files"]
 
@@ -117,3 +119,32 @@ def test_the_first_bytes_alone_make_no_video() -> None:
         file.write(video("mp4")[:40] + b"\0" * 2_000)
         with pytest.raises(Rejected):
             media.video_type(file)
+
+
+def test_a_flow_deleted_while_its_new_logo_is_fetched_keeps_nothing_of_it(own_app: Flask, files: Files) -> None:
+    with own_app.app_context():
+        owner = person(own_app, "owner@first.example", organization="First Ltd", role="admin")
+        flow_id, storage = a_flow(owner).id, own_app.extensions["parley.gateways"].storage
+        db.session.rollback()
+
+        def page(handler: BaseHTTPRequestHandler) -> None:
+            with own_app.app_context():
+                actions.archive(db.session.get_one(InterviewFlow, flow_id))
+                db.session.commit()
+            handler.send_response(200)
+            handler.end_headers()
+            handler.wfile.write(picture())
+
+        typed = {
+            "title": "New", "org_name": "x", "questions-0": "Why?", "interview_type": "general", "language": "en-US",
+            "voice_id": "vendora-Kate", "follow_up_limit": "1", "company_logo_url": files.serve_by("/logo", page),
+        }  # fmt: skip
+        seen = owner.browser.post(f"/flows/{flow_id}/edit", data=typed)
+        assert seen.status_code == 422
+        assert "cannot be changed" in seen.text
+        assert list(storage.list("flow-media")) == []
+        db.session.expire_all()
+        flow = db.session.get_one(InterviewFlow, flow_id)
+        assert (flow.title, flow.logo_key) == ("Nurse", None)
+        db.session.remove()
+        db.engine.dispose()
