@@ -31,15 +31,27 @@ def pytest_runtest_setup() -> None:
 
 
 @pytest.fixture(scope="session")
-def template_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Address of a migrated, empty database of this process: SQLite, or PostgreSQL when DATABASE_URL names a server."""
+def pristine_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A migrated database that nobody ever connects to, so that PostgreSQL can copy it."""
     if not GIVEN_URL:
-        url = f"sqlite:///{tmp_path_factory.mktemp('database') / 'template.db'}"
+        url = f"sqlite:///{tmp_path_factory.mktemp('database') / 'pristine.db'}"
         migrate.upgrade(url)
         yield url
         return
     with postgresql_database() as url:
         migrate.upgrade(url)
+        yield url
+
+
+@pytest.fixture(scope="session")
+def template_database(pristine_database: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The database that tests share, each in a transaction: SQLite, or PostgreSQL when DATABASE_URL names a server."""
+    if not GIVEN_URL:
+        path = tmp_path_factory.mktemp("database") / "shared.db"
+        shutil.copy(pristine_database.removeprefix("sqlite:///"), path)
+        yield f"sqlite:///{path}"
+        return
+    with postgresql_database(pristine_database) as url:
         yield url
 
 
@@ -53,9 +65,11 @@ class postgresql_database:  # noqa: N801 - used like a function
 
     def _run(self, statement: str) -> None:
         engine = sa.create_engine(self.url, isolation_level="AUTOCOMMIT")
-        with engine.connect() as connection:
-            connection.execute(sa.text(statement))
-        engine.dispose()
+        try:
+            with engine.connect() as connection:
+                connection.execute(sa.text(statement))
+        finally:
+            engine.dispose()
 
     def __enter__(self) -> str:
         self._run(f'CREATE DATABASE "{self.name}"' + (f' TEMPLATE "{self.template}"' if self.template else ""))
@@ -66,14 +80,14 @@ class postgresql_database:  # noqa: N801 - used like a function
 
 
 @pytest.fixture
-def own_database(template_database: str, tmp_path: Path) -> Iterator[str]:
+def own_database(pristine_database: str, tmp_path: Path) -> Iterator[str]:
     """A migrated database for one test that needs real commits, threads or processes."""
     if GIVEN_URL:
-        with postgresql_database(template_database) as url:
+        with postgresql_database(pristine_database) as url:
             yield url
         return
     path = tmp_path / "own.db"
-    shutil.copy(template_database.removeprefix("sqlite:///"), path)
+    shutil.copy(pristine_database.removeprefix("sqlite:///"), path)
     yield f"sqlite:///{path}"
 
 
@@ -103,11 +117,13 @@ def bell() -> queue.SilentBell:
 
 
 @pytest.fixture(scope="session")
-def shared_app(settings: Settings, engines: Gateways, bell: queue.SilentBell) -> Flask:
+def shared_app(settings: Settings, engines: Gateways, bell: queue.SilentBell) -> Iterator[Flask]:
     application = create_app(settings, gateways=engines, bell=bell)
     application.test_client_class = Browser
     application.config["TESTING"] = True
-    return application
+    yield application
+    with application.app_context():
+        db.engine.dispose()
 
 
 @pytest.fixture
@@ -128,14 +144,16 @@ def app(shared_app: Flask, bell: queue.SilentBell) -> Iterator[Flask]:
 
 
 @pytest.fixture
-def own_app(own_database: str, settings: Settings, engines: Gateways, tmp_path: Path) -> Flask:
+def own_app(own_database: str, settings: Settings, engines: Gateways, tmp_path: Path) -> Iterator[Flask]:
     """An application with a database and files of its own and real commits, for threads, claims and draining."""
     own = replace(settings, database_url=own_database, data_dir=tmp_path, storage_url=str(tmp_path / "files"))
     mine = replace(engines, storage=gateways.build_storage(own))
     application = create_app(own, gateways=mine, bell=queue.SilentBell())
     application.test_client_class = Browser
     application.config["TESTING"] = True
-    return application
+    yield application
+    with application.app_context():
+        db.engine.dispose()
 
 
 @pytest.fixture

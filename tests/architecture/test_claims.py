@@ -45,7 +45,8 @@ def test_a_claim_whose_lease_ran_out_is_taken_over_and_the_first_holder_loses(ma
 def _claimable_models() -> list[type]:
     for room in ROOMS:
         import_module(f"app.{room}.models")
-    return [mapper.class_ for mapper in Base.registry.mappers if issubclass(mapper.class_, Claimable)]
+    found = [mapper.class_ for mapper in Base.registry.mappers if issubclass(mapper.class_, Claimable)]
+    return sorted(found, key=lambda model: model.__name__)
 
 
 def test_every_claimable_table_has_an_index_that_the_sweep_can_use(app: Flask) -> None:

@@ -8,8 +8,8 @@ from alembic.script import ScriptDirectory
 from app import migrate
 
 
-def test_zero_to_head_equals_the_declared_rows(template_database: str) -> None:
-    assert migrate.drift(template_database) == []
+def test_zero_to_head_equals_the_declared_rows(pristine_database: str) -> None:
+    assert migrate.drift(pristine_database) == []
 
 
 def test_down_to_nothing_and_up_again(own_database: str) -> None:
