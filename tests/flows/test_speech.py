@@ -146,3 +146,10 @@ def test_an_edit_in_the_middle_stops_the_old_script(make_flow: Made, speak: Any)
     assert len(speaker.spoken) == 1
     assert speak(db.session.get_one(InterviewFlow, flow_id), speaker).speech_state is SpeechState.READY
     assert speaker.spoken[1][0] == "New?"
+
+
+def test_the_embedded_voice_speaks_a_flow(make_flow: Made) -> None:
+    flow_id = make_flow(language="de-DE", intro="Guten Tag.", questions=["Warum?"]).id
+    db.session.commit()
+    jobs.prepare_speech(flow_id)
+    assert db.session.get_one(InterviewFlow, flow_id).speech_state is SpeechState.READY
