@@ -29,10 +29,12 @@ def map_questions(questions: Sequence[str], segments: Sequence[Segment]) -> tupl
         if not 0 <= segment.question_index < len(questions):
             raise ValueError(f"segment {index} belongs to question {segment.question_index} of {len(questions)}")
         places.setdefault(segment.question_index, []).append(index)
-    return tuple(_part(number, text, places.get(number, []), segments) for number, text in enumerate(questions))
+    return tuple(
+        _part(number, text, indices=places.get(number, []), segments=segments) for number, text in enumerate(questions)
+    )
 
 
-def _part(number: int, question: str, indices: list[int], segments: Sequence[Segment]) -> QuestionPart:
+def _part(number: int, question: str, *, indices: list[int], segments: Sequence[Segment]) -> QuestionPart:
     start = min((segments[index].start for index in indices), default=0.0)
     end = max((segments[index].end for index in indices), default=0.0)
     return QuestionPart(number, question, tuple(indices), start, end)
