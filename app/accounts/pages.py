@@ -6,6 +6,7 @@ from typing import Any
 
 from flask import Blueprint, Response, abort, current_app, flash, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
+from werkzeug.local import LocalProxy
 from wtforms.fields import SelectChoice
 
 from app.accounts import actions, passwords, queries
@@ -47,8 +48,8 @@ def guard() -> ResponseReturnValue | None:
 
 @pages.app_context_processor
 def who() -> dict[str, Any]:
-    """Templates show who is signed in."""
-    return {"current_user": member_or_none()}
+    """Templates show who is signed in. Looked up when a template asks, so that an error page needs no database."""
+    return {"current_user": LocalProxy(member_or_none)}
 
 
 @pages.route("/sign-in", methods=["GET", "POST"])

@@ -115,7 +115,8 @@ def _inner(errors: dict[str, Any]) -> Any:
 
 def from_domain(error: DomainError, *, api: bool) -> Failure:
     """The domain's four ways to say no."""
-    code = (API_STATUS if api else PAGE_STATUS)[type(error)]
+    table = API_STATUS if api else PAGE_STATUS
+    code = next(table[kind] for kind in type(error).__mro__ if kind in table)
     errors: dict[str, Any] = {}
     message = error.message
     if isinstance(error, Rejected) and error.field:

@@ -76,8 +76,7 @@ def gzipped(parts: Iterable[Part]) -> list[bytes]:
 def _store(pieces: list[bytes], raw: bytes) -> None:
     for start in range(0, len(raw), _STORED_MOST):
         block = raw[start : start + _STORED_MOST]
-        pieces.append(struct.pack("<BHH", 0, len(block), len(block) ^ 0xFFFF))
-        pieces.append(block)
+        pieces.append(struct.pack("<BHH", 0, len(block), len(block) ^ 0xFFFF) + block)
 
 
 def combined(first: int, second: int, second_length: int) -> int:

@@ -17,6 +17,7 @@ from app.db import db
 from app.errors import Conflict, Forbidden, GatewayError, NotFound, Rejected
 from app.gateways import Gateways
 from app.settings import Settings
+from app.storage.ports import Damaged
 from app.web import fields
 from app.web.api import Blueprint
 from tests.conftest import GIVEN_URL, postgresql_database
@@ -44,6 +45,7 @@ FAILURES = {
     "NotFound": NotFound("No such thing."),
     "Forbidden": Forbidden("Not yours."),
     "Rejected": Rejected("is wrong", field="name"),
+    "Damaged": Damaged("recordings/x"),
     "Conflict": Conflict("Moved on."),
     "GatewayError": GatewayError("The far end is away.", retryable=True),
     "OperationalError": OperationalError("SELECT secret", {"password": "hidden"}, Exception("database is locked")),
@@ -87,7 +89,7 @@ def probing(own_database, settings, engines, tmp_path) -> Callable[..., Flask]:
     """``probing(**settings)``: an application of its own with the probe endpoints."""
 
     def build(**changes) -> Flask:
-        own = replace(settings, database_url=own_database, data_dir=tmp_path, **changes)
+        own = replace(settings, **{"database_url": own_database, "data_dir": tmp_path, **changes})
         app = create_app(own, gateways=engines, bell=queue.SilentBell())
         app.test_client_class = Browser
         add_probe(app)
@@ -97,14 +99,14 @@ def probing(own_database, settings, engines, tmp_path) -> Callable[..., Flask]:
 
 
 @pytest.fixture(scope="module")
-def probe_app(settings, engines, tmp_path_factory, template_database) -> Iterator[tuple[Flask, str]]:
+def probe_app(settings, engines, tmp_path_factory, pristine_database) -> Iterator[tuple[Flask, str]]:
     """One application with real commits for a module, and a key."""
     folder = tmp_path_factory.mktemp("probe")
     if GIVEN_URL:
-        with postgresql_database(template_database) as url:
+        with postgresql_database(pristine_database) as url:
             yield _with_key(replace(settings, database_url=url, data_dir=folder), engines)
         return
-    shutil.copy(template_database.removeprefix("sqlite:///"), folder / "probe.db")
+    shutil.copy(pristine_database.removeprefix("sqlite:///"), folder / "probe.db")
     yield _with_key(replace(settings, database_url=f"sqlite:///{folder / 'probe.db'}", data_dir=folder), engines)
 
 

@@ -12,6 +12,7 @@ SHAPE = {"code", "status", "message"}
         ("Forbidden", 403, "Not yours."),
         ("Conflict", 409, "Moved on."),
         ("GatewayError", 503, "The far end is away."),
+        ("Damaged", 503, "stored file recordings/x is damaged: its hash is not the one it was stored under"),
     ],
 )
 def test_domain_errors_become_their_status_under_v1(probe, name, code, words):
@@ -99,3 +100,22 @@ def test_a_script_that_asks_for_json_gets_it_on_pages_too(probe):
 def test_an_unknown_page_is_a_page(probe):
     response = probe("GET", "/nothing")
     assert (response.status_code, response.mimetype) == (404, "text/html")
+
+
+def test_an_error_page_needs_no_database(probing, tmp_path):
+    app = probing(database_url=f"sqlite:///{tmp_path / 'empty.db'}")
+    client = app.test_client()
+    client.set_cookie("sid", "some token")
+    response = client.get("/sign-in")
+    assert response.status_code == 503
+    assert response.data.count(b"<h1") == 1
+    assert client.get("/nothing").status_code == 404
+
+
+def test_v1_says_try_again_while_the_database_is_away(probing, tmp_path):
+    app = probing(database_url=f"sqlite:///{tmp_path / 'empty.db'}")
+    header = {"Authorization": "Bearer 00000000-0000-4000-8000-000000000000"}
+    response = app.test_client().get("/v1/ping", headers=header)
+    assert response.status_code == 503
+    assert int(response.headers["Retry-After"]) > 0
+    assert set(response.json) == SHAPE
