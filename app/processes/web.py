@@ -24,7 +24,7 @@ WATERMARK = 64 * 1024
 """Bytes kept for a slow reader: small, so that a revoked recording stops within seconds."""
 
 SEND_BUFFER = 128 * 1024
-"""The kernel's share of the same, which otherwise grows to megabytes; 256 KiB (it doubles) per round trip are plenty."""
+"""The kernel's share of the same, which otherwise grows to megabytes; doubled by the kernel, it is plenty."""
 
 _STOP_SECONDS = 20.0
 

@@ -8,8 +8,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db import Base, CreatedAt, Id, Ref, one_of
 
-BLOCK = 1024 * 1024
-"""Bytes of a published file that are hashed together."""
+BLOCK = 128 * 1024
+"""Bytes of a published file that are hashed together, and the most that is read ahead for a slow reader."""
 
 VOICE_CHUNK_SAMPLES = 8_000
 VOICE_CHUNK_SECONDS = 0.5

@@ -5,11 +5,12 @@ The application serves them itself, because an address that the storage signs ca
 
 import hashlib
 import logging
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
-from flask import Blueprint, Response, g, request, stream_with_context
+from flask import Blueprint, Flask, Response, current_app, g, request
 from werkzeug.exceptions import Forbidden, Gone, HTTPException, RequestedRangeNotSatisfiable
 
 from app import clock, gateways
@@ -18,6 +19,7 @@ from app.errors import GatewayError, NotFound
 from app.recordings import actions, queries
 from app.recordings.addresses import Expired, Forged, Purpose, signer
 from app.recordings.models import BLOCK
+from app.settings import Settings
 from app.storage import Storage
 
 log = logging.getLogger(__name__)
@@ -26,6 +28,7 @@ pages = Blueprint("recordings", __name__)
 
 CHECK_AFTER = timedelta(seconds=2)
 _SLICE = 64 * 1024
+_CHECK_BLOCKS = 1024 * 1024 // BLOCK
 _DIGEST = 32
 
 
@@ -81,13 +84,20 @@ def recording(recording_id: str, token: str) -> Response:  # noqa: ARG001 - the 
     """The file, or the part of it that a Range header asks for."""
     served: Served = g.recording
     start, end = _asked(served.size)
-    storage = gateways.current().storage
     body: Iterator[bytes] = iter(())
+    release: Callable[[], None] = _nothing
     if request.method != "HEAD" and end > start:
-        body = _flow(served, storage, start=start, end=end)
-        first = next(body)  # a missing or damaged file is told before the answer begins
-        body = stream_with_context(_after(first, body))
+        end, release = _granted(start, end)
+        app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - Flask's own way
+        body = _flow(_Keeper(served, app), start=start, end=end)
+        try:
+            first = next(body)  # a missing or damaged file is told before the answer begins
+        except BaseException:
+            release()
+            raise
+        body = _after(first, body, release)
     response = Response(body, status=206 if _is_part() else 200, content_type=served.content_type)
+    response.call_on_close(release)
     response.headers.update(_headers(served))
     response.content_length = end - start
     if _is_part():
@@ -110,6 +120,45 @@ def _asked(size: int) -> tuple[int, int]:
     return int(span[0]), int(span[1])
 
 
+def _granted(start: int, end: int) -> tuple[int, Callable[[], None]]:
+    """Where this answer ends, and what to call when it is over.
+
+    A reader that pauses holds a thread as long as more than the server's buffer is on its way. Half of the threads may
+    be held like that; then players get one block at a time, which fits into the buffer, and ask for the next one.
+    """
+    block_end = (start // BLOCK + 1) * BLOCK
+    if end <= block_end:
+        return end, _nothing
+    streams = _streams()
+    if streams.acquire(blocking=False):
+        return end, _once(streams.release)
+    if _is_part():
+        return block_end, _nothing
+    raise GatewayError("Many recordings are being downloaded just now; try again in a little while.", retryable=True)
+
+
+def _streams() -> threading.BoundedSemaphore:
+    settings: Settings = current_app.extensions["parley.settings"]
+    made = threading.BoundedSemaphore(max(1, settings.web_threads // 2))
+    found: threading.BoundedSemaphore = current_app.extensions.setdefault("parley.recordings.streams", made)
+    return found
+
+
+def _once(release: Callable[[], None]) -> Callable[[], None]:
+    """An answer ends when its last byte is taken, or when the connection is closed, and mostly both."""
+    left = [release]
+
+    def give_back() -> None:
+        if left:
+            left.pop()()
+
+    return give_back
+
+
+def _nothing() -> None:
+    """There is nothing to give back."""
+
+
 def _headers(served: Served) -> dict[str, str]:
     kind = "attachment" if served.purpose is Purpose.DOWNLOAD else "inline"
     return {
@@ -122,49 +171,66 @@ def _headers(served: Served) -> dict[str, str]:
     }
 
 
-def _after(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from rest
+def _after(first: bytes, rest: Iterator[bytes], release: Callable[[], None]) -> Iterator[bytes]:
+    try:
+        yield first
+        yield from rest
+    finally:
+        release()
 
 
-def _flow(served: Served, storage: Storage, *, start: int, end: int) -> Iterator[bytes]:
-    """Slices of the range: each block is compared with its hash, and access looked up at every block and every 2 s."""
+def _flow(keeper: "_Keeper", *, start: int, end: int) -> Iterator[bytes]:
+    """Slices of the range: each block is compared with its hash, and access looked up at every MiB and every 2 s."""
     checked = clock.now()
     for block in range(start // BLOCK, (end - 1) // BLOCK + 1):
-        if block * BLOCK > start and not _still_open(served):
+        if block * BLOCK > start and block % _CHECK_BLOCKS == 0 and not keeper.is_open():
             return
-        content = _sound_block(served, storage, block)
+        content = keeper.block(block)
         here = content[max(0, start - block * BLOCK) : end - block * BLOCK]
         for begin in range(0, len(here), _SLICE):
             if clock.now() - checked >= CHECK_AFTER:
-                if not _still_open(served):
+                if not keeper.is_open():
                     return
                 checked = clock.now()
             yield here[begin : begin + _SLICE]
 
 
-def _still_open(served: Served) -> bool:
-    with reading():
-        closed = queries.is_revoked(served.interview_id)
-    db.session.rollback()
-    if closed:
-        log.info("recording %s: revoked while it was being sent", served.id)
-    return not closed
+class _Keeper:
+    """Looks things up while an answer flows: each time in a context of its own, so that nothing is held in between."""
 
+    def __init__(self, served: Served, app: Flask) -> None:
+        self._served = served
+        self._app = app
+        self._storage: Storage = gateways.current().storage
 
-def _sound_block(served: Served, storage: Storage, block: int) -> bytes:
-    try:
-        content = b"".join(storage.open(served.key, block * BLOCK, min((block + 1) * BLOCK, served.size)))
-    except NotFound:
-        content = b""
-    if hashlib.sha256(content).digest() != served.blocks[block * _DIGEST : (block + 1) * _DIGEST]:
-        if not _still_open(served):
+    def is_open(self) -> bool:
+        """Whether access has not been ended."""
+        with self._app.app_context(), reading():
+            closed = queries.is_revoked(self._served.interview_id)
+            db.session.rollback()
+        if closed:
+            log.info("recording %s: revoked while it was being sent", self._served.id)
+        return not closed
+
+    def block(self, number: int) -> bytes:
+        """The bytes of a block, when they are the published ones; else the recording is taken out of reach."""
+        served, start = self._served, number * BLOCK
+        try:
+            content = b"".join(self._storage.open(served.key, start, min(start + BLOCK, served.size)))
+        except NotFound:
+            content = b""
+        if hashlib.sha256(content).digest() == served.blocks[number * _DIGEST : (number + 1) * _DIGEST]:
+            return content
+        if not self.is_open():
             raise _said(Gone(), "The recordings of this interview were deleted.")
-        actions.mark_damaged(served.id)
-        db.session.commit()
-        log.error("recording %s: block %d is not what was published; it is no longer served", served.id, block)
+        self._mark_damaged(number)
         raise GatewayError("This recording is damaged and cannot be played.", retryable=False)
-    return content
+
+    def _mark_damaged(self, number: int) -> None:
+        log.error("recording %s: block %d is not what was published; it is no longer served", self._served.id, number)
+        with self._app.app_context():
+            actions.mark_damaged(self._served.id)
+            db.session.commit()
 
 
 def _said(error: HTTPException, message: str) -> HTTPException:

@@ -171,10 +171,11 @@ def _write_all(descriptor: int, piece: bytes) -> None:
 def _rewound(content: Content) -> bool:
     if isinstance(content, bytes):
         return True
-    if hasattr(content, "seek") and content.seekable():
-        content.seek(0)
-        return True
-    return False
+    seekable = getattr(content, "seekable", None)
+    if seekable is None or not seekable():
+        return False
+    content.seek(0)  # type: ignore[attr-defined]
+    return True
 
 
 def _trouble(error: OSError) -> GatewayError:

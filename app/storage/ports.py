@@ -40,7 +40,10 @@ class Storage(Protocol):
         """Store ``content`` under ``key`` in place of what was there; on return the bytes would survive a power cut."""
 
     def open(self, key: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """Yield the bytes from ``start`` up to, not including, ``end``; without ``end`` to the last one."""
+        """Yield the bytes from ``start`` up to, not including, ``end``; without ``end`` to the last one.
+
+        With ``end`` nothing is looked up beforehand: NotFound comes with the first bytes.
+        """
 
     def size(self, key: str) -> int:
         """Bytes under ``key``."""

@@ -58,8 +58,7 @@ class S3Storage:
         return Stored(size=source.size, sha256=source.digest.hexdigest())
 
     def open(self, key: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-        size = self.size(key)
-        stop = size if end is None else min(end, size)
+        stop = self.size(key) if end is None else end
         return self._pieces(key, start, stop) if start < stop else iter(())
 
     def size(self, key: str) -> int:
@@ -91,7 +90,12 @@ class S3Storage:
     def _pieces(self, key: str, start: int, end: int) -> Iterator[bytes]:
         with _translated():
             span = f"bytes={start}-{end - 1}"
-            body = self._client.get_object(Bucket=self._bucket, Key=self._name(key), Range=span)["Body"]
+            try:
+                body = self._client.get_object(Bucket=self._bucket, Key=self._name(key), Range=span)["Body"]
+            except ClientError as error:
+                if _status(error) == 416:  # the object ends before the range begins
+                    return
+                raise
             try:
                 yield from body.iter_chunks(PIECE)
             finally:

@@ -13,7 +13,7 @@ from app.recordings import actions, queries
 from app.recordings.addresses import Purpose
 from app.recordings.models import BLOCK, Media, Recording
 
-CONTENT = os.urandom(2 * BLOCK + 12_345)
+CONTENT = os.urandom(18 * BLOCK + 12_345)  # more than two MiB
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_an_address_for_keeping_says_attachment(client, published):
     ("asked", "start", "end"),
     [
         ("bytes=0-0", 0, 1), ("bytes=5-9", 5, 10), (f"bytes={BLOCK - 2}-{BLOCK + 1}", BLOCK - 2, BLOCK + 2),
-        (f"bytes={2 * BLOCK}-", 2 * BLOCK, len(CONTENT)), ("bytes=-7", len(CONTENT) - 7, len(CONTENT)),
+        (f"bytes={16 * BLOCK}-", 16 * BLOCK, len(CONTENT)), ("bytes=-7", len(CONTENT) - 7, len(CONTENT)),
         (f"bytes=10-{10**12}", 10, len(CONTENT)),
     ],
 )  # fmt: skip
@@ -140,7 +140,7 @@ def test_a_running_answer_ends_when_access_does(client, published):
     actions.revoke(published.interview_id)
     db.session.commit()
     received += list(body)
-    assert len(b"".join(received)) <= BLOCK
+    assert len(b"".join(received)) <= 1024 * 1024
     answer.close()
 
 
@@ -180,3 +180,20 @@ def test_missing_bytes_are_damage_too(client, published):
     gateways.current().storage.delete(key)
     assert client.get(path).status_code == 503
     assert client.get(path).status_code == 410
+
+
+def test_paused_players_hold_half_of_the_threads_and_the_others_play_on(client, published, settings):
+    path = path_of(published)
+    paused = [client.get(path, buffered=False) for _ in range(settings.web_threads // 2)]
+    assert {answer.status_code for answer in paused} == {200}
+    start = BLOCK + 5
+    part = client.get(path, headers={"Range": f"bytes={start}-"})
+    assert part.status_code == 206
+    assert part.headers["Content-Range"] == f"bytes {start}-{2 * BLOCK - 1}/{len(CONTENT)}"
+    assert part.data == CONTENT[start : 2 * BLOCK]
+    whole = client.get(path)
+    assert whole.status_code == 503
+    assert int(whole.headers["Retry-After"]) > 0
+    for answer in paused:
+        answer.close()
+    assert client.get(path, headers={"Range": f"bytes={start}-"}).data == CONTENT[start:]

@@ -37,7 +37,8 @@ def test_an_empty_file_is_a_file(storage):
 
 
 @pytest.mark.parametrize(
-    ("start", "end", "expected"), [(0, 4, b"0123"), (4, None, b"456789"), (9, 10, b"9"), (3, 3, b""), (8, 99, b"89")]
+    ("start", "end", "expected"),
+    [(0, 4, b"0123"), (4, None, b"456789"), (9, 10, b"9"), (3, 3, b""), (8, 99, b"89"), (50, 60, b"")],
 )
 def test_ranges_begin_at_start_and_stop_before_end(storage, start, end, expected):
     storage.put("a/digits", b"0123456789")
@@ -55,6 +56,8 @@ def test_an_absent_key_is_not_found(storage):
         storage.size("a/absent")
     with pytest.raises(NotFound):
         storage.open("a/absent")
+    with pytest.raises(NotFound):
+        next(storage.open("a/absent", 0, 10))
 
 
 def test_delete_destroys_the_bytes_and_may_be_repeated(storage):
