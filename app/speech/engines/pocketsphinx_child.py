@@ -201,19 +201,20 @@ class Desk:
         """One request; what can be answered at once is."""
         getattr(self, f"_{kind}")(number, *rest)
 
-    def _feed(self, _number: None, key: str, piece: int, pcm: bytes) -> None:
+    def _feed(self, _number: None, key: str, *piece: Any) -> None:
+        number, pcm = piece
         if key not in self._streams:
             self._forget_old()
-            self._streams[key] = Utterance(piece)
-        self._streams[key].add(piece, pcm)
+            self._streams[key] = Utterance(number)
+        self._streams[key].add(number, pcm)
 
     def _drop(self, _number: None, key: str) -> None:
         if utterance := self._streams.pop(key, None):
             self._recogniser.give_back(utterance)
 
-    def _finish(self, number: int, key: str, first: int, last: int) -> None:
+    def _finish(self, number: int, key: str, *pieces: int) -> None:
         utterance = self._streams.get(key)
-        if utterance is None or not utterance.complete(first, last):
+        if utterance is None or not utterance.complete(*pieces):
             self._drop(None, key)
             self._connection.send((number, None, None))
             return
