@@ -1,19 +1,37 @@
 """Chromium, its fake microphone, and the checks that every page has to pass."""
 
+import json
+import os
 import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
 import warnings
 import wave
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import requests
 
 from .fake_server import Running, Story
 
-CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
-FLAGS = ["--no-sandbox", "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", "--disable-dev-shm-usage"]
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+)
+FLAGS = [
+    "--no-sandbox",
+    "--use-fake-ui-for-media-stream",
+    "--use-fake-device-for-media-stream",
+    "--disable-dev-shm-usage",
+]
+ROOT = Path(__file__).resolve().parents[2]
+PASSWORD = "a long enough password"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -84,6 +102,65 @@ def watch(errors: list[str]) -> Iterator[Callable[[Any], Any]]:
     assert errors == []
 
 
+@dataclass(frozen=True)
+class Installation:
+    """A running platform with one organization."""
+
+    url: str
+    api_key: str
+    team_id: str
+    email: str
+
+    def api(self, method: str, path: str, **kwargs: Any) -> Any:
+        answer = requests.request(
+            method, f"{self.url}/v1{path}", headers={"Authorization": f"Bearer {self.api_key}"}, timeout=30, **kwargs
+        )
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """``parley up`` from an empty directory, ended by its process id."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    data, url = tmp_path_factory.mktemp("platform"), f"http://127.0.0.1:{port}"
+    env = {
+        **os.environ, "DATA_DIR": str(data / "data"), "PORT": str(port), "APP_URL": url, "DATABASE_URL": "",
+        "REDIS_URL": "", "STT_PROCESSES": "1",
+    }  # fmt: skip
+    command = [sys.executable, "-m", "app.cli"]
+    with (data / "log").open("wb") as log:
+        running = subprocess.Popen([*command, "up"], env=env, cwd=ROOT, stdout=log, stderr=log)
+    try:
+        wait_until(lambda: _answers(f"{url}/readyz"), seconds=120, what="parley up is ready")
+        made = subprocess.run(
+            [*command, "org", "create", "Example Freight", "--team", "Main", "--admin-email", "admin@freight.example",
+             "--admin-password", PASSWORD, "--json"], env=env, cwd=ROOT, capture_output=True, check=True,
+        )  # fmt: skip
+        known = json.loads(made.stdout)
+        yield Installation(url, known["api_key"], known["team_id"], "admin@freight.example")
+    finally:
+        running.send_signal(signal.SIGTERM)
+        running.wait(timeout=60)
+
+
+def _answers(url: str) -> bool:
+    try:
+        return requests.get(url, timeout=2).status_code == 200
+    except requests.RequestException:
+        return False
+
+
+def wait_until(holds: Callable[[], object], *, seconds: float, what: str) -> None:
+    """Poll until ``holds()``; the time only bounds a hang, it decides nothing."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
+        time.sleep(0.2)
+
+
 def write_wav(path: Path, samples: np.ndarray, *, rate: int) -> Path:
     """One channel, 16 bit, at 48 kHz as Chromium's fake microphone likes it."""
     places = np.arange(0, len(samples), rate / 48000)
@@ -97,7 +174,8 @@ def write_wav(path: Path, samples: np.ndarray, *, rate: int) -> Path:
 def assert_accessible(page: Any) -> None:
     """axe-core finds nothing, and the page does not scroll sideways."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is missing")
-    found = axe.Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]})
+    rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+    found = axe.Axe().run(page, options={"runOnly": rules})
     problems = [
         f"{problem['id']}: {node['html'][:200]} {[check['message'] for check in node['any']][:1]}"
         for problem in found.response["violations"]

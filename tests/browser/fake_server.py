@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from flask import Flask, Response, jsonify, make_response, render_template, request
-from waitress.server import create_server
+from werkzeug.serving import make_server
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE = "/interview/api/flow/one"
 CSP = (
-    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; media-src 'self' blob:; "
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; "
+    "media-src 'self' blob:; "
     "connect-src 'self'; font-src 'self'; worker-src 'self' blob:; form-action 'self'; base-uri 'none'"
 )
 
@@ -96,7 +97,7 @@ def context(story: Story) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def create_app(story: Story) -> Flask:
+def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for each call of the protocol
     """The application; ``story`` is read and written while it runs."""
     app = Flask("fake", root_path=str(ROOT), template_folder="templates", static_folder="static")
     app.jinja_env.globals["csrf_token"] = lambda: "token-of-the-test"
@@ -227,9 +228,9 @@ class Running:
 
     def __init__(self, story: Story) -> None:
         self.story = story
-        self.server = create_server(create_app(story), host="127.0.0.1", port=0, threads=8)
-        self.url = f"http://127.0.0.1:{self.server.effective_port}"
-        self.thread = threading.Thread(target=self.server.run, daemon=True)
+        self.server = make_server("127.0.0.1", 0, create_app(story), threaded=True)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True)
         self.thread.start()
 
     @property
@@ -237,5 +238,6 @@ class Running:
         return self.url + BASE
 
     def stop(self) -> None:
-        self.server.close()
+        self.server.shutdown()
+        self.server.server_close()
         self.thread.join(5)

@@ -10,7 +10,9 @@ from .fake_server import Running
 
 UNIT = Path(__file__).parent / "unit"
 SENTENCE = re.compile(r'^  (?:async )?"([^"]+)"\(\)', re.MULTILINE)
-CASES = [(path.name, sentence) for path in sorted(UNIT.glob("*.test.js")) for sentence in SENTENCE.findall(path.read_text())]
+CASES = [
+    (path.name, sentence) for path in sorted(UNIT.glob("*.test.js")) for sentence in SENTENCE.findall(path.read_text())
+]
 
 
 @pytest.fixture(scope="module")
@@ -20,14 +22,19 @@ def workshop(chromium: Any) -> Any:
 
     running = Running(Story())
     page = chromium.new_page()
-    page.route("**/unit/*.js", lambda route: route.fulfill(path=UNIT / route.request.url.rsplit("/", 1)[1], content_type="text/javascript"))
+    page.route(
+        "**/unit/*.js",
+        lambda route: route.fulfill(path=UNIT / route.request.url.rsplit("/", 1)[1], content_type="text/javascript"),
+    )
     page.goto(f"{running.url}/modules")
     yield page
     page.close()
     running.stop()
 
 
-@pytest.mark.parametrize(("name", "sentence"), CASES, ids=[f"{name.split('.')[0]}: {sentence}" for name, sentence in CASES])
+@pytest.mark.parametrize(
+    ("name", "sentence"), CASES, ids=[f"{name.split('.')[0]}: {sentence}" for name, sentence in CASES]
+)
 def test_module(workshop: Any, name: str, sentence: str) -> None:
     failure = workshop.evaluate(
         """async ([name, sentence]) => {

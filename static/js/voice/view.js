@@ -43,6 +43,7 @@ export function level(dbfs) {
 export function openTalk() {
   for (const name of ["invitation", "resume"]) show(name, false);
   show("talk");
+  window.scrollTo(0, 0);
   show("progress");
 }
 

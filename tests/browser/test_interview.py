@@ -1,0 +1,158 @@
+"""The main job in a real browser, against the real platform: spoken, with video, with a reload in the middle."""
+
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import requests
+
+from .conftest import PASSWORD, Installation, assert_accessible, wait_until, write_wav
+from .speech import NOISE, spoken
+
+pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
+
+ANSWER = (
+    "I have worked in a small team for three years and I like to help people every day. "
+    "I want to learn new things and I think that this is a good place for me."
+)
+QUESTIONS = ["Why would you like to work with us?", "What do you want to learn here?"]
+LONGEST = 240.0
+
+
+def microphone_file(folder: Path) -> Path:
+    """What the microphone plays, from the start for each page: three blips, a pause, the answer, a pause.
+
+    A blip lasts 200 ms: enough for the microphone check, too short to interrupt the agent.
+    """
+    rng = np.random.default_rng(3)
+    at = np.arange(3200) / 16000
+    blip = sum(level * np.sin(2 * np.pi * pitch * at) for level, pitch in ((4000, 220), (3000, 440), (2000, 880)))
+    answer = spoken(ANSWER)
+
+    def room(seconds: float) -> np.ndarray:
+        return np.zeros(int(16000 * seconds))
+
+    whole = np.concatenate([room(0.8), blip, room(0.6), blip, room(0.6), blip, room(9), answer, room(12)])
+    return write_wav(folder / "answer.wav", whole + rng.normal(0, NOISE, len(whole)), rate=16000)
+
+
+def book(installation: Installation, **flow: Any) -> tuple[str, str]:
+    script = {
+        "org_name": "Example Freight", "title": "Team lead, warehouse", "questions": QUESTIONS, "intro": "Welcome.",
+        "outro": "Thank you, that was all.", "interview_type": "recruitment", "language": "en-US",
+    }  # fmt: skip
+    made = installation.api("POST", "/interview-flows", json={**script, "team_id": installation.team_id, **flow})
+    person = {"interviewee_email_address": "ada@applicants.example", "interviewee_first_name": "Ada"}
+    booked = installation.api("POST", "/interviews", json={"interview_flow_id": made["interview_flow_id"], **person})
+    return booked["interview_id"], booked["interview_link"]
+
+
+def result(installation: Installation, interview_id: str) -> dict[str, Any]:
+    listed = installation.api("GET", "/interviews", params={"transcript": "full", "limit": 100})
+    return next(dict(one) for one in listed["interviews"] if one["interview_id"] == interview_id)
+
+
+def progress(page: Any) -> str:
+    return str(page.text_content("[data-text=progress]"))
+
+
+def reach(page: Any, holds: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + LONGEST
+    while not holds():
+        assert time.monotonic() < deadline, f"{what}: {page.inner_text('body')[:800]}"
+        page.wait_for_timeout(100)
+
+
+def test_a_spoken_interview_with_video_and_a_reload_in_the_middle(
+    installation: Installation, with_microphone: Any, watch: Any, tmp_path: Path
+) -> None:
+    interview_id, link = book(installation, is_video_enabled=True)
+    page = watch(with_microphone(microphone_file(tmp_path)).new_page(viewport={"width": 360, "height": 740}))
+    page.goto(link)
+    assert_accessible(page)
+    page.check("#consent")
+    page.click("[data-do=check]")
+    reach(page, lambda: page.is_enabled("[data-do=start]"), "the microphone check")
+    page.click("[data-do=start]")
+    reach(page, lambda: progress(page) == "Question 2 of 2", "the second question")
+    page.reload()
+    assert_accessible(page)
+    page.click("[data-do=resume]")
+    reach(page, lambda: progress(page) == "Question 2 of 2", "the same question after the reload")
+    reach(page, lambda: page.locator("h1", has_text="Thank you").count() == 1, "the thank-you")
+    assert_accessible(page)
+    wait_until(lambda: has_video(result(installation, interview_id)), seconds=LONGEST, what="the video")
+    check_result(result(installation, interview_id))
+    page.goto(link)  # the link has done its work, and this browser may look at the end again
+    assert page.locator("h1", has_text="Thank you").count() == 1
+
+
+def has_video(found: dict[str, Any]) -> bool:
+    return bool((found["interview_data"] or {}).get("video_url"))
+
+
+def check_result(found: dict[str, Any]) -> None:
+    data = found["interview_data"]
+    assert found["status"] == "completed"
+    segments = data["transcript_with_timestamp"]
+    assert (segments[0]["role"], segments[0]["content"]) == ("agent", "Welcome.")
+    for question in QUESTIONS:
+        assert any(line["content"] == question for line in segments)
+    spoken_words = [word for line in segments if line["role"] == "user" for word in line["words"]]
+    known = set(re.findall(r"[a-z]+", ANSWER.lower()))
+    heard = [word for word in spoken_words if word["word"].lower() in known]
+    # The answer has 34 words and is given twice; embedded recognition of synthetic speech gets 60 to 88 % of them.
+    assert len(heard) >= 34, f"{len(heard)} of 68 words: {[word['word'] for word in spoken_words]}"
+    for line in segments:
+        starts = [word["start"] for word in line["words"]]
+        assert starts == sorted(starts), line
+        assert all(0 <= word["start"] <= word["end"] for word in line["words"]), line
+    for name, kind in (("video_url", "video/"), ("audio_url", "audio/")):
+        answer = requests.get(data[name], timeout=30)
+        assert answer.headers["Content-Type"].startswith(kind)
+        assert answer.content[4:8] == b"ftyp"
+
+
+def test_the_platform_s_pages_are_accessible_at_both_widths(
+    installation: Installation, chromium: Any, watch: Any
+) -> None:
+    book(installation)
+    for width in (360, 1280):
+        context = chromium.new_context(viewport={"width": width, "height": 800})
+        page = watch(context.new_page())
+        page.goto(installation.url)
+        assert_accessible(page)
+        page.fill("input[type=email]", installation.email)
+        page.fill("input[type=password]", PASSWORD)
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".sidebar")
+        for path in walk(page, installation.url):
+            answer = page.goto(installation.url + path)
+            assert answer.status == 200, path
+            assert page.locator("h1").count() == 1, path
+            assert_accessible(page)
+        context.close()
+
+
+def walk(page: Any, url: str) -> list[str]:
+    """Every kind of page that can be reached by links from the dashboard, one of each kind."""
+    found, kinds = ["/dashboard"], {"/dashboard"}
+    for path in found:
+        page.goto(url + path)
+        for link in page.eval_on_selector_all(
+            "nav a, main a", "links => links.map((link) => link.getAttribute('href'))"
+        ):
+            kind = re.sub(r"[0-9a-f-]{36}", "*", (link or "").split("?")[0].split("#")[0])
+            if (
+                kind.startswith("/")
+                and not kind.startswith(("/v1", "/recordings", "/interview/"))
+                and kind not in kinds
+            ):
+                kinds.add(kind)
+                found.append(link)
+    assert len(found) >= 8, found
+    return found
