@@ -11,6 +11,7 @@ import secrets
 from typing import Any
 
 from flask import Blueprint, Response, current_app, g, jsonify, request
+from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
 
 from app import clock
@@ -135,6 +136,7 @@ def refused(error: DomainError) -> Response:
     return response
 
 
+@protocol.errorhandler(CSRFError)
 @protocol.errorhandler(HTTPException)
 def broken(error: HTTPException) -> Response:
     """A request that HTTP itself refuses, in the protocol's words."""

@@ -118,7 +118,8 @@ class FinishSchema(_Strict):
 
 def body(schema: ma.Schema) -> dict[str, Any]:
     """The request's JSON body, checked. Raises Rejected naming the field, or a werkzeug error for 400, 413, 415."""
-    request.max_content_length = BODY_BYTES
+    if (request.content_length or 0) > BODY_BYTES:
+        abort(413, message=f"The body may have at most {BODY_BYTES} bytes.")
     if not request.is_json:
         abort(415, message="The content type of the body must be application/json.")
     try:

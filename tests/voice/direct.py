@@ -1,8 +1,9 @@
 """Lets ``app.demo.candidate`` talk to the application without a server in between."""
 
-import io
 from typing import Any
 from urllib.parse import urlsplit
+
+import requests
 
 from tests.people import Browser
 
@@ -33,8 +34,8 @@ class Direct:
         if "json" in given:
             passed["json"] = given["json"]
         elif "files" in given:
-            passed["data"] = {name: (io.BytesIO(content), label) for name, (label, content) in given["files"].items()}
-            passed["content_type"] = "multipart/form-data"
+            prepared = requests.Request("POST", url, files=given["files"]).prepare()
+            passed["data"], passed["content_type"] = prepared.body, prepared.headers["Content-Type"]
         elif "data" in given:
             passed["data"] = given["data"]
         return Answer(self.browser.open(parts.path + (f"?{parts.query}" if parts.query else ""), **passed))

@@ -75,7 +75,9 @@ def test_the_interviewer_supplies_the_words_of_a_follow_up_only(
     assert (onward.kind, len(asks.asked)) == (Kind.QUESTION, 1)
 
 
-def test_the_interviewer_sees_everything_that_was_said_to_the_question(with_all: Engines, asks: ScriptedInterviewer) -> None:
+def test_the_interviewer_sees_everything_that_was_said_to_the_question(
+    with_all: Engines, asks: ScriptedInterviewer
+) -> None:
     two = Script(questions=("Why?",), seconds=600, follow_up_limit=2)
     place = Place(Phase.QUESTION, 0, ("How so?",), "the first answer")
     respond(two, place, Answer("text", text="the second answer"), engines=with_all)
@@ -91,8 +93,13 @@ def test_a_request_to_repeat_in_the_candidates_own_words_repeats(with_all: Engin
 
 
 @pytest.mark.parametrize(
-    ("text", "kind"), [("repeat the question please", "repeat"), ("skip this question please", Kind.QUESTION), ("please stop the interview", Kind.OUTRO)]
-)  # fmt: skip
+    ("text", "kind"),
+    [
+        ("repeat the question please", "repeat"),
+        ("skip this question please", Kind.QUESTION),
+        ("please stop the interview", Kind.OUTRO),
+    ],
+)
 def test_spoken_commands_work(with_all: Engines, hears: ScriptedTranscriber, text: str, kind: str) -> None:
     hears.texts = [text]
     reply = respond(SCRIPT, OPEN, spoken_answer(), engines=with_all)
@@ -115,7 +122,9 @@ def test_noise_without_speech_is_asked_about_and_then_waited_for(with_all: Engin
     assert second.step.place.question_index == 0
 
 
-def test_a_recogniser_that_fails_loses_no_answer(with_all: Engines, hears: ScriptedTranscriber, real_speech: bytes) -> None:
+def test_a_recogniser_that_fails_loses_no_answer(
+    with_all: Engines, hears: ScriptedTranscriber, real_speech: bytes
+) -> None:
     hears.texts = [AWAY]
     reply = respond(SCRIPT, OPEN, spoken_answer(pcm=real_speech), engines=with_all)
     assert (reply.said.event, reply.said.content, reply.is_answer) == (Event.ANSWER, None, True)

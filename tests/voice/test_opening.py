@@ -20,7 +20,8 @@ from .conftest import Candidates, interview_of, path_of
 
 
 def counts() -> dict[str, int]:
-    return {table.name: db.session.execute(sa.select(sa.func.count()).select_from(table)).scalar_one() for table in Base.metadata.sorted_tables}  # fmt: skip
+    counted = {table.name: sa.select(sa.func.count()).select_from(table) for table in Base.metadata.sorted_tables}
+    return {name: db.session.execute(statement).scalar_one() for name, statement in counted.items()}
 
 
 def at(moment: datetime) -> Any:
@@ -38,7 +39,9 @@ def test_opening_the_page_a_hundred_times_changes_nothing(scripted: Flask, book:
     assert interview.stage is Stage.CREATED
 
 
-def test_the_invitation_says_who_asks_and_asks_for_what_is_not_known(client: Browser, scripted: Flask, book: Made) -> None:
+def test_the_invitation_says_who_asks_and_asks_for_what_is_not_known(
+    client: Browser, scripted: Flask, book: Made
+) -> None:
     interview = book(email=None, org_name="Willow & Sons", title="Night nurse")
     page = client.get(path_of(interview)).get_data(as_text=True)
     assert "Willow &amp; Sons" in page
@@ -101,7 +104,9 @@ def test_the_booked_address_is_not_replaced(candidates: Candidates, book: Made) 
     assert interview_of(candidate).interviewee_email_address == "booked@example.com"
 
 
-def test_the_forms_answer_sets_a_cookie_that_scripts_cannot_read_and_leads_back(client: Browser, scripted: Flask, book: Made) -> None:
+def test_the_forms_answer_sets_a_cookie_that_scripts_cannot_read_and_leads_back(
+    client: Browser, scripted: Flask, book: Made
+) -> None:
     interview = book()
     answer = client.post(path_of(interview) + "/start", data={"consent": "yes", "mode": "voice", "locale": "en"})
     assert (answer.status_code, answer.headers["Location"]) == (303, path_of(interview))
@@ -143,7 +148,9 @@ def test_a_wrong_start_names_the_field_and_claims_nothing(
 
 
 @pytest.mark.parametrize("body", [b"[]", b"7", b"{", b""])
-def test_a_start_that_is_no_form_at_all_is_a_wrong_one(client: Browser, scripted: Flask, book: Made, body: bytes) -> None:
+def test_a_start_that_is_no_form_at_all_is_a_wrong_one(
+    client: Browser, scripted: Flask, book: Made, body: bytes
+) -> None:
     answer = client.post(path_of(book()) + "/start", data=body, content_type="application/json")
     assert (answer.status_code, answer.get_json()["field"]) == (422, "consent")
 
@@ -169,7 +176,9 @@ def test_somebody_else_gets_one_clear_page_without_any_data(
     assert client.post(path_of(interview) + "/start", data={"consent": "yes", "mode": "voice"}).status_code == 409
 
 
-def test_another_browser_may_take_over_after_120_seconds_of_silence(candidate: Candidate, candidates: Candidates) -> None:
+def test_another_browser_may_take_over_after_120_seconds_of_silence(
+    candidate: Candidate, candidates: Candidates
+) -> None:
     interview = interview_of(candidate)
     heard = db.session.query(Sitting).filter_by(interview_id=interview.id).one().heartbeat_at
     assert heard is not None

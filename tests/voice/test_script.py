@@ -108,7 +108,12 @@ def test_only_the_outro_can_be_finished() -> None:
 
 
 def test_the_script_is_read_from_the_frozen_flow() -> None:
-    frozen: dict[str, Any] = {"questions": ["A?"], "time_limit_minutes": None, "language": "de-DE", "follow_up_limit": 2}
+    frozen: dict[str, Any] = {
+        "questions": ["A?"],
+        "time_limit_minutes": None,
+        "language": "de-DE",
+        "follow_up_limit": 2,
+    }
     assert Script.of(frozen, minutes=30) == Script(("A?",), 1800, language="de-DE", follow_up_limit=2)
     assert Script.of({**frozen, "time_limit_minutes": 5}, minutes=30).seconds == 300
 

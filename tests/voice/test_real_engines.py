@@ -1,0 +1,79 @@
+"""A talk with the embedded voice and recogniser: real sound goes in, and what comes out is close to what was said."""
+
+import io
+from itertools import pairwise
+
+import av
+import numpy as np
+from flask import Flask
+
+from app.db import db
+from app.demo.candidate import Candidate
+from app.gateways import Gateways
+from app.interviews.models import Role
+from app.interviews.queries import utterances_of
+from app.recordings.models import Track
+from app.recordings.queries import chunk_keys
+from app.speech.sound import resample
+from app.storage import read
+from tests.factories import Made
+
+from .conftest import path_of
+from .direct import Direct
+
+SAID = (
+    "I have worked in a small team for three years and I like to help people every day",
+    "we were eight people and we met every morning to plan the day",
+)
+
+
+def spoken(engines: Gateways, text: str, seed: int) -> bytes:
+    voice = engines.speaker.speak(text, voice_id="vendora-Anthony", language="en-US")
+    clean = np.frombuffer(resample(voice.pcm, voice.rate, 16_000), "<i2")
+    noisy = clean + np.random.default_rng(seed).normal(0, 100, len(clean))
+    return bytes(np.clip(noisy, -32_768, 32_767).astype("<i2").tobytes())
+
+
+def word_errors(said: str, heard: str) -> float:
+    """Word error rate by edit distance."""
+    a, b = said.lower().split(), heard.lower().split()
+    row = list(range(len(b) + 1))
+    for i, word in enumerate(a, 1):
+        before, row[0] = row[0], i
+        for j, other in enumerate(b, 1):
+            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (word != other))
+    return row[-1] / len(a)
+
+
+def test_a_spoken_interview_with_video_is_heard_and_recorded(app: Flask, engines: Gateways, book: Made) -> None:
+    answers = [spoken(engines, text, n) for n, text in enumerate(SAID)]
+    interview = book(is_video_enabled=True, intro="Hello and welcome.", follow_up_limit=0)
+    interview_id = interview.id
+    candidate = Candidate(f"http://localhost{path_of(interview)}", session=Direct(app.test_client()))  # type: ignore[arg-type]
+    candidate.open()
+    candidate.start()
+    heard: list[str | None] = []
+    candidate.take(answers, video=True, on_turn=lambda _said, understood: heard.append(understood))
+
+    rows = utterances_of(interview_id)
+    assert [row.role for row in rows] == [Role.AGENT, Role.AGENT, Role.USER, Role.AGENT, Role.USER, Role.AGENT]
+    answered = [row for row in rows if row.role is Role.USER]
+    rates = [word_errors(said, row.content or "") for said, row in zip(SAID, answered, strict=True)]
+    assert sum(rates) / len(rates) < 0.4, f"word error rates {rates}"
+    assert [row.content for row in answered] == heard[1:]
+    for row in answered:
+        assert row.words
+        assert (row.start or 0) <= row.words[0][1] < row.words[-1][2] <= (row.end or 0)
+    agents = [row for row in rows if row.role is Role.AGENT]
+    assert all(later.start > (row.end or 0) for row, later in pairwise(rows) if later.role is Role.AGENT)
+    assert all(row.words for row in agents)
+
+    keys = chunk_keys(interview_id, 1, Track.MIX, first=0, last=1000)
+    db.session.rollback()
+    whole = b"".join(read(engines.storage, key) for key in keys)
+    with av.open(io.BytesIO(whole)) as file:
+        seconds = sum(frame.samples for frame in file.decode(audio=0)) / 48_000
+    with av.open(io.BytesIO(whole)) as file:
+        pictures = sum(1 for _frame in file.decode(video=0))
+    assert abs(seconds - (agents[-1].end or 0)) < 0.2
+    assert abs(pictures / 10 - seconds) < 0.5
