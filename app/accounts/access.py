@@ -36,6 +36,12 @@ _CALLER = "parley.caller"
 _LOGIN = "parley.login"
 
 
+# Built once: every call of /v1 asks it.
+_KEY = (
+    sa.select(ApiKey).options(joinedload(ApiKey.organization)).where(ApiKey.key_hash == sa.bindparam("digest"))
+)  # fmt: skip
+
+
 def require_api_key() -> Response | None:
     """Guard of every ``/v1`` blueprint: 401, alike for missing, malformed, unknown, expired and revoked keys.
 
@@ -61,9 +67,7 @@ def caller() -> Organization:
 def _working_key(bearer: str | None) -> ApiKey | None:
     digest = actions.key_digest(bearer or "")  # the same work for whatever was sent
     with _as_reader():
-        key = db.session.scalar(
-            sa.select(ApiKey).options(joinedload(ApiKey.organization)).where(ApiKey.key_hash == digest)
-        )
+        key = db.session.scalar(_KEY, {"digest": digest})
         works = key is not None and _works(key)
         stale = works and key is not None and _is_stale(key.last_used_at)
         if request.method not in READING:

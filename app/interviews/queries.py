@@ -7,10 +7,11 @@ walk the index; deep ones first skip whole thousands by their counters.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.orm import InstrumentedAttribute, joinedload
+from sqlalchemy.orm import joinedload
 
 from app.accounts.models import Organization, Team, TeamMember
 from app.accounts.models import Role as MemberRole
@@ -70,71 +71,6 @@ def _interview(interview_id: str) -> Interview:
     return interview
 
 
-@dataclass(frozen=True, slots=True)
-class _Numbering:
-    """Whose dense numbers a list runs over."""
-
-    owner_id: str
-    newest: int
-    owner: InstrumentedAttribute[str]
-    seq: InstrumentedAttribute[int]
-
-
-def _numbering(organization: Organization, team: Team | None) -> _Numbering:
-    if team is not None:
-        return _Numbering(team.id, team.interview_seq, Interview.team_id, Interview.team_seq)
-    return _Numbering(
-        organization.id, organization.interview_seq, Interview.organization_id, Interview.org_seq
-    )  # fmt: skip
-
-
-def page_ids(
-    organization: Organization,
-    *,
-    team: Team | None,
-    status: InterviewStatus | None,
-    limit: int,
-    offset: int,
-    deep: int = DEEP,
-) -> sa.Select[str]:
-    """The ids of one page, newest first, as a query to join with whatever its reader needs."""
-    run = _numbering(organization, team)
-    ids = sa.select(Interview.id).where(run.owner == run.owner_id)
-    if status is None:
-        top = run.newest - offset
-        return ids.where(run.seq <= top, run.seq > top - limit)
-    skipped = 0
-    if offset >= deep:
-        bucket, skipped = _bucket_at(run.owner_id, status, offset)
-        ids = ids.where(run.seq < (bucket + 1) * BUCKET)
-    return ids.where(Interview.status == status).order_by(run.seq.desc()).limit(limit).offset(offset - skipped)
-
-
-def _bucket_at(owner_id: str, status: InterviewStatus, offset: int) -> tuple[int, int]:
-    """The bucket in which the interview at ``offset`` lies, and how many interviews the newer buckets hold."""
-    through = sa.func.sum(InterviewBucket.interviews).over(order_by=InterviewBucket.bucket.desc())
-    sums = (
-        sa.select(InterviewBucket.bucket, InterviewBucket.interviews, through.label("through"))
-        .where(InterviewBucket.owner_id == owner_id, InterviewBucket.status == status)
-        .subquery()
-    )
-    found = db.session.execute(
-        sa.select(sums.c.bucket, sums.c.through - sums.c.interviews)
-        .where(sums.c.through > offset)
-        .order_by(sums.c.bucket.desc())
-        .limit(1)
-    ).first()
-    return (int(found[0]), int(found[1])) if found else (-1, 0)
-
-
-def count(owner_ids: Sequence[str], *, status: InterviewStatus) -> int:
-    """How many interviews of a status the organization or the teams named have, from the counters."""
-    total = sa.select(sa.func.coalesce(sa.func.sum(InterviewBucket.interviews), 0)).where(
-        InterviewBucket.owner_id.in_(owner_ids), InterviewBucket.status == status
-    )
-    return int(db.session.execute(total).scalar_one())
-
-
 class Published(NamedTuple):
     """What ``/v1`` tells of one interview. ``fragments``: (deflated, length, crc) of those that were asked for."""
 
@@ -151,33 +87,113 @@ class Published(NamedTuple):
     fragments: tuple[tuple[bytes, int, int], ...]
 
 
+def published(interview_id: str, *, transcript: str) -> Published:
+    """One interview with the kept bytes that ``transcript`` (full, text or none) asks for."""
+    return _read(_single(transcript), {"id": interview_id})[0]
+
+
+def published_page(
+    organization: Organization,
+    *,
+    team: Team | None = None,
+    status: InterviewStatus | None = None,
+    limit: int,
+    offset: int,
+    transcript: str,
+    deep: int = DEEP,
+) -> list[Published]:
+    """One page of the list, newest first. From offset ``deep`` on a filtered list is entered through its counters."""
+    owner = team or organization
+    values: dict[str, Any] = {"owner": owner.id}
+    if status is None:
+        top = owner.interview_seq - offset
+        return _read(_range(team is not None, transcript), {**values, "top": top, "bottom": top - limit})
+    below, skipped = _bucket_at(owner.id, status, offset) if offset >= deep else (_ENDLESS, 0)
+    values |= {"status": status, "below": below, "limit": limit, "offset": offset - skipped}
+    return _read(_filtered(team is not None, transcript), values)
+
+
+# Core tables and statements that are built once: reading a page costs little more than fetching its bytes.
+_I, _D = Interview.__table__.c, InterviewData.__table__.c
 _HEAD = (
-    Interview.id, Interview.flow_id, Interview.team_id, Interview.status, Interview.interviewee_email_address,
-    Interview.interviewee_first_name, Interview.interviewee_last_name, InterviewData.interview_id.is_not(None),
-    InterviewData.summary, InterviewData.scores,
+    _I.id, _I.flow_id, _I.team_id, _I.status, _I.interviewee_email_address, _I.interviewee_first_name,
+    _I.interviewee_last_name, _D.interview_id.is_not(None), _D.summary, _D.scores,
 )  # fmt: skip
-_TEXT = (InterviewData.text, InterviewData.text_length, InterviewData.text_crc32)
-_DETAILS = (InterviewData.details, InterviewData.details_length, InterviewData.details_crc32)
+_TEXT = (_D.text, _D.text_length, _D.text_crc32)
+_DETAILS = (_D.details, _D.details_length, _D.details_crc32)
 _FRAGMENTS: dict[str, tuple[Any, ...]] = {"none": (), "text": _TEXT, "full": _TEXT + _DETAILS}
+_ENDLESS = 2**62
 
 
-def published(ids: sa.Select[str] | Sequence[str], *, transcript: str) -> list[Published]:
-    """Those interviews, newest first, with the kept bytes that ``transcript`` (full, text or none) asks for."""
-    statement = (
-        sa.select(*_HEAD, *_FRAGMENTS[transcript])
-        .outerjoin(InterviewData, InterviewData.interview_id == Interview.id)
-        .where(Interview.id.in_(ids))
-        .order_by(Interview.org_seq.desc())
-        .execution_options(binary_results=True)
+def _told(transcript: str) -> sa.Select[*tuple[Any, ...]]:
+    both = Interview.__table__.outerjoin(InterviewData.__table__, _D.interview_id == _I.id)
+    told = sa.select(*_HEAD, *_FRAGMENTS[transcript]).select_from(both)
+    return told.execution_options(binary_results=True)
+
+
+@cache
+def _single(transcript: str) -> sa.Select[*tuple[Any, ...]]:
+    return _told(transcript).where(_I.id == sa.bindparam("id"))
+
+
+def _numbers(*, of_team: bool) -> tuple[Any, Any]:
+    return (_I.team_id, _I.team_seq) if of_team else (_I.organization_id, _I.org_seq)
+
+
+@cache
+def _range(of_team: bool, transcript: str) -> sa.Select[*tuple[Any, ...]]:  # noqa: FBT001 - a key of the cache
+    owner, seq = _numbers(of_team=of_team)
+    here = (owner == sa.bindparam("owner"), seq <= sa.bindparam("top"), seq > sa.bindparam("bottom"))
+    return _told(transcript).where(*here).order_by(seq.desc())
+
+
+@cache
+def _filtered(of_team: bool, transcript: str) -> sa.Select[*tuple[Any, ...]]:  # noqa: FBT001 - as above
+    owner, seq = _numbers(of_team=of_team)
+    ids = (
+        sa.select(_I.id)
+        .where(owner == sa.bindparam("owner"), _I.status == sa.bindparam("status"), seq < sa.bindparam("below"))
+        .order_by(seq.desc())
+        .limit(sa.bindparam("limit"))
+        .offset(sa.bindparam("offset"))
     )
-    return [_published(row) for row in db.session.execute(statement)]
+    return _told(transcript).where(_I.id.in_(ids)).order_by(seq.desc())
 
 
-def _published(row: sa.Row[Any]) -> Published:
-    values: list[Any] = list(row)
-    kept = values[len(_HEAD) :]
-    fragments = tuple((kept[at], kept[at + 1], kept[at + 2]) for at in range(0, len(kept), 3))
-    return Published._make([*values[: len(_HEAD)], fragments])
+def _read(statement: sa.Select[*tuple[Any, ...]], values: dict[str, Any]) -> list[Published]:
+    found = db.session.connection().execute(statement, values)
+    return [_published(row) for row in found]
+
+
+def _published(row: Sequence[Any]) -> Published:
+    head, kept = len(_HEAD), len(row)
+    fragments = tuple((row[at], row[at + 1], row[at + 2]) for at in range(head, kept, 3))
+    return Published._make([*row[:head], fragments])
+
+
+def _bucket_at(owner_id: str, status: InterviewStatus, offset: int) -> tuple[int, int]:
+    """The number below which the bucket of the interview at ``offset`` lies, and how many the newer buckets hold."""
+    through = sa.func.sum(InterviewBucket.interviews).over(order_by=InterviewBucket.bucket.desc())
+    sums = (
+        sa.select(InterviewBucket.bucket, InterviewBucket.interviews, through.label("through"))
+        .where(InterviewBucket.owner_id == owner_id, InterviewBucket.status == status)
+        .subquery()
+    )
+    found = db.session.execute(
+        sa.select(sums.c.bucket, sums.c.through - sums.c.interviews)
+        .where(sums.c.through > offset)
+        .order_by(sums.c.bucket.desc())
+        .limit(1)
+    ).first()
+    return ((int(found[0]) + 1) * BUCKET, int(found[1])) if found else (0, 0)
+
+
+def count(owner_ids: Sequence[str], *, status: InterviewStatus) -> int:
+    """How many interviews of a status the organization or the teams named have, from the counters."""
+    total = sa.select(sa.func.coalesce(sa.func.sum(InterviewBucket.interviews), 0)).where(
+        InterviewBucket.owner_id.in_(owner_ids), InterviewBucket.status == status
+    )
+    return int(db.session.execute(total).scalar_one())
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,6 +125,9 @@ class RevokedSchema(ma.Schema):
     success = ma.fields.Boolean(required=True)
 
 
+SCORES = tuple(ScoresSchema().fields)
+
+
 def scores_of(kept: dict[str, Any] | None) -> dict[str, float | None] | None:
     """All seven scores in the interface's order, or null where nothing was scored."""
-    return None if kept is None else {name: kept.get(name) for name in ScoresSchema().fields}
+    return None if kept is None else {name: kept.get(name) for name in SCORES}

@@ -139,11 +139,7 @@ def urls_for(interview_id: str, *, purpose: Purpose = Purpose.PLAY) -> dict[Medi
 
 def urls_for_many(interview_ids: Iterable[str], *, purpose: Purpose = Purpose.PLAY) -> dict[str, dict[Media, str]]:
     """As ``urls_for``, in one read for a whole list: interview id to its addresses."""
-    rows = db.session.execute(
-        _accessible(interview_ids).with_only_columns(
-            Recording.interview_id, Recording.media, Recording.id, Recording.organization_id
-        )
-    )
+    rows = db.session.execute(_ADDRESSED, {"ids": list(interview_ids)})
     sign = signer()
     found: dict[str, dict[Media, str]] = {}
     for interview_id, media, recording_id, organization_id in rows:
@@ -164,7 +160,11 @@ def _chunks(interview_id: str, segment: int, track: Track) -> sa.Select[Chunk]:
 
 
 def _accessible(interview_ids: Iterable[str]) -> sa.Select[Recording]:
-    revoked = sa.exists().where(Revocation.interview_id == Recording.interview_id)
-    return sa.select(Recording).where(
-        Recording.interview_id.in_(list(interview_ids)), Recording.damaged_at.is_(None), ~revoked
-    )
+    return sa.select(Recording).where(Recording.interview_id.in_(list(interview_ids)), *_HELD)
+
+
+_HELD = (Recording.damaged_at.is_(None), ~sa.exists().where(Revocation.interview_id == Recording.interview_id))
+# Built once: every list of interviews asks for it.
+_ADDRESSED = sa.select(Recording.interview_id, Recording.media, Recording.id, Recording.organization_id).where(
+    Recording.interview_id.in_(sa.bindparam("ids", expanding=True)), *_HELD
+)

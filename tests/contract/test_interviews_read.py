@@ -169,7 +169,7 @@ def test_deep_pages_of_a_status_are_the_same_as_shallow_ones(owner: Person, make
 
 
 def _page(owner: Person, **params: Any) -> list[str]:
-    return [row.id for row in queries.published(queries.page_ids(owner.organization, **params), transcript="none")]
+    return [row.id for row in queries.published_page(owner.organization, transcript="none", **params)]
 
 
 def _many(owner: Person, flow_id: str, number: int) -> None:

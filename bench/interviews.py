@@ -1,0 +1,572 @@
+"""Interviews: reading long results, lists of a million, and the time from the last word to the result.
+
+    python bench/interviews.py [--quick] [--interviews 1000] [--rows 1000,100000,1000000] [--minutes 30]
+
+1. ``GET /v1/interviews?limit=20&transcript=full`` over 30-minute interviews, from one waitress process and four
+   keep-alive clients: requests and server CPU per request, beside the floor of the same run (the same compressed bytes
+   fetched by the bare driver and written by the same server) and the plain version (``_interviews_plain.py``).
+2. ``transcript=none`` over growing lists: milliseconds of SQL at offset 0 and at the end, with and without a status.
+3. A recorded talk whose answers were recognised while it went on: seconds from handing in to ``interview_processed``.
+
+SQLite always; 1 and 2 on PostgreSQL as well when BENCH_POSTGRES_URL names a server.
+"""
+
+import argparse
+import gzip
+import hashlib
+import http.client
+import json
+import os
+import random
+import shutil
+import socket
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
+
+import _interviews_plain as plain
+import numpy as np
+import sqlalchemy as sa
+from isal import isal_zlib
+
+from app import clock, create_app, gateways, migrate, queue
+from app.accounts.actions import issue_api_key
+from app.accounts.models import Organization, Team
+from app.analysis.answers import QuestionPart
+from app.db import db, new_id
+from app.flows.models import InterviewFlow, InterviewType
+from app.flows.queries import script_of
+from app.interviews import jobs, queries
+from app.interviews.data import as_shown, freeze_details, freeze_text
+from app.interviews.models import Interview, InterviewStatus, Role, Stage, Utterance
+from app.interviews.transcript import as_text
+from app.recordings import actions as recordings
+from app.recordings.models import Media, Track
+from app.recordings.queries import chunk_key
+from app.settings import Settings
+from app.speech.ports import Segment, Word
+
+LIMIT = 20
+PLAIN_INTERVIEWS = 20
+QUESTIONS = [f"Question number {number}: what did you do then?" for number in range(10)]
+
+
+# --- data -------------------------------------------------------------------------------------------------------
+
+
+def a_talk(seed: int, *, minutes: float = 30, words: int = 4_500, segments: int = 60) -> list[Segment]:
+    """A talk in words that are as common as in speech (Zipf), so that it compresses as speech does."""
+    rng = random.Random(seed)
+    lexicon = ["".join(rng.choices("etaoinshrdlucmfwypvbgk", k=rng.randint(2, 9))) for _ in range(3_000)]
+    weights = [1 / (rank + 2) for rank in range(len(lexicon))]
+    step, at, talk = minutes * 60 / words, 0.0, []
+    for number in range(segments):
+        spoken = []
+        for text in rng.choices(lexicon, weights, k=words // segments):
+            spoken.append(Word(text, round(at, 3), round(at + step * 0.8, 3)))
+            at += step * rng.uniform(0.95, 1.0)
+        role = "user" if number % 2 else "agent"
+        content = " ".join(word.word for word in spoken)
+        talk.append(Segment(role, content, tuple(spoken), spoken[0].start, spoken[-1].end, number * 10 // segments))
+    return talk
+
+
+def parts_of(talk: list[Segment]) -> list[QuestionPart]:
+    """Where each question lies."""
+    parts = []
+    for number, question in enumerate(QUESTIONS):
+        places = [index for index, segment in enumerate(talk) if segment.question_index == number]
+        parts.append(QuestionPart(number, question, tuple(places), talk[places[0]].start, talk[places[-1]].end))
+    return parts
+
+
+def an_organization() -> tuple[Organization, Team, InterviewFlow, str]:
+    organization = Organization(name="Bench")
+    db.session.add(organization)
+    db.session.flush()
+    team = Team(organization_id=organization.id, name="Team")
+    db.session.add(team)
+    db.session.flush()
+    flow = InterviewFlow(
+        organization_id=organization.id, team_id=team.id, org_name="Bench", title="Bench", questions=QUESTIONS,
+        interview_type=InterviewType.GENERAL, language="en-US", voice_id="vendora-Kate",
+    )  # fmt: skip
+    db.session.add(flow)
+    _row, key = issue_api_key(organization, name="bench", by=None)
+    db.session.commit()
+    return organization, team, flow, key
+
+
+def settings_for(url: str, directory: Path) -> Settings:
+    return Settings.from_env(
+        {
+            "DATA_DIR": str(directory), "DATABASE_URL": url, "SECRET_KEY": "bench-secret-" * 4, "RATE_LIMIT_PER_MINUTE": "0",
+        }
+    )  # fmt: skip
+
+
+@contextmanager
+def database(kind: str, directory: Path) -> Iterator[str]:
+    """A migrated database of its own."""
+    if kind == "sqlite":
+        url = f"sqlite:///{directory / f'{uuid.uuid4().hex}.db'}"
+        migrate.upgrade(url)
+        yield url
+        return
+    server = sa.make_url(os.environ["BENCH_POSTGRES_URL"].replace("postgresql://", "postgresql+psycopg://"))
+    name = f"parley_bench_{uuid.uuid4().hex[:8]}"
+    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(sa.text(f'CREATE DATABASE "{name}"'))
+    try:
+        url = server.set(database=name).render_as_string(hide_password=False)
+        migrate.upgrade(url)
+        yield url
+    finally:
+        with engine.connect() as connection:
+            connection.execute(sa.text(f'DROP DATABASE "{name}" WITH (FORCE)'))
+        engine.dispose()
+
+
+def seed_rows(organization: Organization, team: Team, flow: InterviewFlow, *, rows: int) -> None:
+    """Bare interviews, every third completed, with their counters, written by the database itself."""
+    postgres = db.engine.dialect.name == "postgresql"
+    series = (
+        "generate_series(1, :rows) AS s(n)" if postgres
+        else "(WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < :rows) SELECT n FROM c) AS s"
+    )  # fmt: skip
+    ident = (
+        "lpad(to_hex(n), 8, '0') || '-0000-4000-8000-000000000000'" if postgres
+        else "printf('%08x-0000-4000-8000-000000000000', n)"
+    )  # fmt: skip
+    status = "CASE WHEN n % 3 = 0 THEN 'completed' ELSE 'incomplete' END"
+    now = "now()" if postgres else "'2026-01-01 00:00:00.000000'"
+    values = {"rows": rows, "org": organization.id, "team": team.id, "flow": flow.id}
+    db.session.execute(
+        sa.text(
+            "INSERT INTO interview (id, organization_id, team_id, flow_id, org_seq, team_seq, status, stage, video_stage, "
+            f"created_at, failures, fence, recoveries) SELECT {ident}, :org, :team, :flow, n, n, {status}, 'created', "
+            f"'none', {now}, 0, 0, 0 FROM {series}"
+        ),
+        values,
+    )
+    for owner in (organization.id, team.id):
+        db.session.execute(
+            sa.text(
+                f"INSERT INTO interview_bucket (owner_id, status, bucket, interviews) SELECT :owner, {status}, n / 1000, "
+                f"count(*) FROM {series} GROUP BY {status}, n / 1000"
+            ),
+            {"owner": owner, "rows": rows},
+        )
+    organization.interview_seq = team.interview_seq = rows
+    db.session.commit()
+    if postgres:
+        db.session.execute(sa.text("ANALYZE interview"))
+    db.session.commit()
+
+
+def seed_results(organization: Organization, *, interviews: int) -> list[dict[str, Any]]:
+    """Completed 30-minute interviews; returns some of the results as ``/v1`` would send them."""
+    from app.interviews.models import InterviewData
+
+    ids = db.session.scalars(sa.select(Interview.id).order_by(Interview.org_seq).limit(interviews)).all()
+    kept = []
+    made = []
+    for seed in range(min(40, interviews)):
+        talk = a_talk(seed)
+        text, details = freeze_text(as_text(talk)), freeze_details(talk, parts_of(talk), duration=1_800.0)
+        made.append((text, details))
+        if seed < PLAIN_INTERVIEWS:
+            found = as_shown(text, details)
+            for segment in found["transcript_with_timestamp"]:
+                del segment["shown"]
+            kept.append(found)
+    scores = {"communication": 3.5, "motivation": None, "skills": 4.0, "language_fluency_and_pace": 3.1}
+    for number, interview_id in enumerate(ids):
+        text, details = made[number % len(made)]
+        db.session.execute(
+            sa.insert(InterviewData).values(
+                interview_id=interview_id, format=1, text=text.deflated, text_length=text.length, text_crc32=text.crc,
+                details=details.deflated, details_length=details.length, details_crc32=details.crc,
+                summary="A summary of some sentences. " * 10, scores=scores, evidence={}, created_at=clock.now(),
+            )
+        )  # fmt: skip
+        _add_recording(organization.id, interview_id)
+    db.session.commit()
+    size = sum(text.length + details.length for text, details in made) / len(made)
+    small = sum(len(text.deflated) + len(details.deflated) for text, details in made) / len(made)
+    print(f"   {interviews} interviews of {size / 1000:.0f} kB JSON, {small / 1000:.0f} kB deflated")
+    return kept
+
+
+def _add_recording(organization_id: str, interview_id: str) -> None:
+    from app.recordings.models import Recording
+
+    db.session.execute(
+        sa.insert(Recording).values(
+            id=new_id(), organization_id=organization_id, interview_id=interview_id, media=Media.AUDIO,
+            content_type="audio/mp4", storage_key="x", size=1, sha256="0" * 64, blocks=b"", duration=1_800.0,
+        )
+    )  # fmt: skip
+
+
+# --- 1: the hot path --------------------------------------------------------------------------------------------
+
+PAGE = """SELECT d.text, d.details FROM interview i JOIN interview_data d ON d.interview_id = i.id
+WHERE i.organization_id = ? AND i.org_seq <= ? AND i.org_seq > ? ORDER BY i.org_seq DESC"""
+
+
+def serve(port: int, url: str, directory: str, organization_id: str) -> None:
+    """The product, the floor and the plain version behind one waitress."""
+    import waitress
+
+    product = create_app(settings_for(url, Path(directory)), bell=queue.SilentBell())
+    local = threading.local()
+    plain_engine = sa.create_engine(f"sqlite:///{directory}/plain.db")
+
+    def rows(top: int) -> list[tuple[bytes, bytes]]:
+        if not hasattr(local, "run"):
+            local.run = _bare(url)
+        return local.run(organization_id, top)
+
+    def application(environ: dict[str, Any], start_response: Any) -> Any:
+        path = environ["PATH_INFO"]
+        if path.startswith("/floor/"):
+            _, _, kind, top = path.split("/")
+            chunks = [bytes(part) for row in rows(int(top)) for part in row]
+            if kind == "identity":
+                chunks = [isal_zlib.decompressobj(-15).decompress(chunk) for chunk in chunks]
+            start_response("200 OK", [("Content-Length", str(sum(map(len, chunks))))])
+            return chunks
+        if path == "/plain":
+            body = plain.answer(plain_engine, LIMIT)
+            start_response("200 OK", [("Content-Length", str(len(body)))])
+            return [body]
+        return product(environ, start_response)
+
+    waitress.serve(application, host="127.0.0.1", port=port, threads=8, connection_limit=200, asyncore_use_poll=True)
+
+
+def _bare(url: str) -> Any:
+    if url.startswith("sqlite"):
+        connection = sqlite3.connect(url.removeprefix("sqlite:///"))
+        return lambda organization, top: connection.execute(PAGE, (organization, top, top - LIMIT)).fetchall()
+    import psycopg
+
+    link = psycopg.connect(url.replace("postgresql+psycopg", "postgresql"), autocommit=True)
+    statement = PAGE.replace("?", "%s")
+    return lambda organization, top: link.cursor(binary=True).execute(statement, (organization, top, top - LIMIT)).fetchall()
+
+
+def cpu_of(pid: int) -> float:
+    """Seconds of CPU a process has used, all threads."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def load(port: int, pid: int, paths: list[str], headers: dict[str, str], *, threads: int = 4) -> tuple[float, float, float]:
+    """Requests per second, CPU ms per request, and the median ms of one."""
+    left, times, lock = iter(paths), [], threading.Lock()
+    failed: list[int] = []
+
+    def client() -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+        while True:
+            with lock:
+                path = next(left, None)
+            if path is None:
+                return
+            began = time.perf_counter()
+            connection.request("GET", path, headers=headers)
+            answer = connection.getresponse()
+            answer.read()
+            if answer.status != 200:
+                failed.append(answer.status)
+            times.append(time.perf_counter() - began)
+
+    before, began = cpu_of(pid), time.perf_counter()
+    workers = [threading.Thread(target=client) for _ in range(min(threads, len(paths)))]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    seconds, used = time.perf_counter() - began, cpu_of(pid) - before
+    if failed:
+        raise SystemExit(f"the server answered {failed[0]}")
+    return len(paths) / seconds, used / len(paths) * 1000, statistics.median(times) * 1000
+
+
+def hot_path(kind: str, *, interviews: int, requests: int, directory: Path) -> None:
+    print(f"\n1. GET /v1/interviews?limit=20&transcript=full, {kind}, waitress, 4 clients")
+    with database(kind, directory) as url:
+        application = create_app(settings_for(url, directory), bell=queue.SilentBell())
+        with application.app_context():
+            organization, team, flow, key = an_organization()
+            seed_rows(organization, team, flow, rows=interviews)
+            db.session.execute(sa.update(Interview).values(status="completed", stage="completed"))
+            results = seed_results(organization, interviews=interviews)
+            organization_id = organization.id
+            db.session.remove()
+            db.engine.dispose()
+        application.extensions["parley.gateways"].close()
+        with suppress(FileNotFoundError):
+            (directory / "plain.db").unlink()
+        plain_engine = sa.create_engine(f"sqlite:///{directory}/plain.db")
+        plain.fill(plain_engine, results)
+        plain_engine.dispose()
+        with server(url, directory, organization_id) as (port, pid):
+            _measure(port, pid, key, interviews=interviews, requests=requests)
+
+
+def _measure(port: int, pid: int, key: str, *, interviews: int, requests: int) -> None:
+    rng = random.Random(1)
+    offsets = [rng.randint(0, interviews - LIMIT) for _ in range(requests)]
+    listed = [f"/v1/interviews?limit={LIMIT}&transcript=full&offset={offset}" for offset in offsets]
+    bearer = {"Authorization": f"Bearer {key}"}
+    check(port, listed[0], bearer)
+    rounds = {
+        "gzip, product": (listed, {**bearer, "Accept-Encoding": "gzip"}),
+        "gzip, floor": ([f"/floor/gzip/{interviews - offset}" for offset in offsets], {}),
+        "identity, product": (listed[: requests // 4], {**bearer, "Accept-Encoding": "identity"}),
+        "identity, floor (fetch and inflate)": (
+            [f"/floor/identity/{interviews - offset}" for offset in offsets[: requests // 4]], {},
+        ),
+        "plain ORM and marshmallow": (["/plain"] * 3, {}),
+    }  # fmt: skip
+    found = {}
+    for name, (paths, headers) in rounds.items():
+        if len(paths) > 10:
+            load(port, pid, paths[:40], headers)  # warm
+        found[name] = load(port, pid, paths, headers, threads=1 if name.startswith("plain") else 4)
+        rate, cpu, middle = found[name]
+        print(f"   {name:38} {rate:8.1f} requests/s  {cpu:9.2f} ms CPU  {middle:8.1f} ms median")
+    floor = found["gzip, floor"][1]
+    print(f"   gzip against its floor: {found['gzip, product'][1] / floor:.2f} x CPU (goal 1.5)")
+    inflated = found["identity, floor (fetch and inflate)"][1]
+    print(f"   identity against its floor: {found['identity, product'][1] / inflated:.2f} x CPU")
+    print(f"   plain against gzip: {found['plain ORM and marshmallow'][1] / found['gzip, product'][1]:.0f} x CPU (goal 500)")
+
+
+def check(port: int, path: str, headers: dict[str, str]) -> None:
+    """Both encodings must carry the same, whole JSON."""
+    bodies = []
+    for encoding in ("gzip", "identity"):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        connection.request("GET", path, headers={**headers, "Accept-Encoding": encoding})
+        answer = connection.getresponse()
+        raw = answer.read()
+        bodies.append(gzip.decompress(raw) if encoding == "gzip" else raw)
+        print(f"   one page, {encoding}: {len(raw) / 1e6:.2f} MB")
+    found = json.loads(bodies[0])["interviews"]
+    if bodies[0] != bodies[1] or len(found) != LIMIT or len(found[0]["interview_data"]["transcript_with_timestamp"]) != 60:
+        raise SystemExit("the two encodings do not carry the same page")
+
+
+@contextmanager
+def server(url: str, directory: Path, organization_id: str) -> Iterator[tuple[int, int]]:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, __file__, "--serve", str(port), url, str(directory), organization_id], cwd=ROOT,
+    )  # fmt: skip
+    try:
+        for _ in range(200):
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                break
+            time.sleep(0.1)
+        yield port, process.pid
+    finally:
+        process.terminate()
+        process.wait()
+
+
+# --- 2: lists ---------------------------------------------------------------------------------------------------
+
+
+def lists(kind: str, *, sizes: list[int], directory: Path) -> None:
+    print(f"\n2. transcript=none, 20 rows, {kind}: median ms of the SQL, offset 0 / deep")
+    for rows in sizes:
+        with database(kind, directory) as url:
+            application = create_app(settings_for(url, directory), bell=queue.SilentBell())
+            with application.app_context():
+                organization, team, flow, _key = an_organization()
+                seed_rows(organization, team, flow, rows=rows)
+                line = [f"   {rows:>9,} rows:"]
+                for status in (None, InterviewStatus.COMPLETED):
+                    many = rows if status is None else rows // 3
+                    for where in (0, many - LIMIT):
+                        line.append(f"{_median(organization, status, where):.2f}")
+                print(line[0], " ".join(line[1:3]), "  status=completed:", " ".join(line[3:]))
+                db.session.remove()
+                db.engine.dispose()
+            application.extensions["parley.gateways"].close()
+
+
+def _median(organization: Organization, status: InterviewStatus | None, offset: int) -> float:
+    """Milliseconds in the database driver, over all statements of one page."""
+    spent = [0.0]
+
+    def before(*_: Any) -> None:
+        spent[0] -= time.perf_counter()
+
+    def after(*_: Any) -> None:
+        spent[0] += time.perf_counter()
+
+    engine = db.engine
+    sa.event.listen(engine, "before_cursor_execute", before)
+    sa.event.listen(engine, "after_cursor_execute", after)
+    found = []
+    for _ in range(30):
+        spent[0] = 0.0
+        rows = queries.published_page(organization, status=status, limit=LIMIT, offset=offset, transcript="none")
+        found.append(spent[0] * 1000)
+        if len(rows) != LIMIT:
+            raise SystemExit(f"{len(rows)} rows instead of {LIMIT}")
+    sa.event.remove(engine, "before_cursor_execute", before)
+    sa.event.remove(engine, "after_cursor_execute", after)
+    return statistics.median(found)
+
+
+# --- 3: from the last word to the result ------------------------------------------------------------------------
+
+
+def last_word(*, minutes: float, directory: Path) -> None:
+    print(f"\n3. From handing in to interview_processed: {minutes:g} minutes recorded, answers recognised meanwhile, SQLite")
+    from tests.recordings import recorder
+
+    rng = np.random.default_rng(1)
+    turns = max(2, round(minutes * 2))
+    mix = (0.002 * rng.standard_normal(round(minutes * 60 * recorder.RATE))).astype(np.float32)
+    answers = []
+    for number in range(turns // 2):
+        at = 20.0 + 60.0 * number
+        voice = recorder.speech(30.0, seed=number)
+        place = round((at + 0.12) * recorder.RATE)
+        loud = recorder.up_to_48k(voice)[: len(mix) - place]
+        mix[place : place + len(loud)] += loud
+        answers.append((at, voice))
+    path = recorder.record(directory / "talk.webm", mix, layout="mono")
+    with database("sqlite", directory) as url:
+        application = create_app(settings_for(url, directory), bell=queue.SilentBell())
+        with application.app_context():
+            _organization, _team, flow, _key = an_organization()
+            interview_id = _a_submitted_talk(flow, path, answers)
+            began = time.perf_counter()
+            watch = threading.Thread(target=_wait_for, args=(application, interview_id, began))
+            watch.start()
+            jobs.process_interview(interview_id)
+            print(f"   sound that plays everywhere (AAC) in place of the copied packets: {time.perf_counter() - began:.1f} s")
+            watch.join()
+            db.session.remove()
+            db.engine.dispose()
+        application.extensions["parley.gateways"].close()
+
+
+def _wait_for(application: Any, interview_id: str, began: float) -> None:
+    with application.app_context():
+        while True:
+            interview = db.session.get_one(Interview, interview_id, populate_existing=True)
+            stage, failure = interview.stage, interview.failure
+            db.session.rollback()
+            if stage is Stage.COMPLETED:
+                print(f"   result published and interview_processed in the outbox: {time.perf_counter() - began:.1f} s (goal 5)")
+                return
+            if stage is Stage.PROCESSING_FAILED:
+                print(f"   processing failed: {failure}")
+                return
+            time.sleep(0.05)
+
+
+def _a_submitted_talk(flow: InterviewFlow, path: Path, answers: list[tuple[float, Any]]) -> str:
+    from app.interviews import actions
+
+    organization = db.session.get_one(Organization, flow.organization_id)
+    interview = actions.book(organization, flow.id)
+    actions.begin(interview)
+    interview.script = script_of(flow)
+    found = interview.id
+    recordings.open_run(found, mime_type="audio/webm;codecs=opus")
+    db.session.commit()
+    raw, step = path.read_bytes(), 6_000
+    pieces = {(Track.MIX, at // step): raw[at : at + step] for at in range(0, len(raw), step)}
+    for at, voice in answers:
+        pcm = (voice * 32767).astype("<i2").tobytes()
+        for place in range(0, len(pcm), 16_000):
+            pieces[Track.VOICE, round(at * 2) + place // 16_000] = pcm[place : place + 16_000].ljust(16_000, b"\0")
+    _keep(found, pieces)
+    for number, (at, _voice) in enumerate(answers):
+        _said(found, 2 * number + 1, Role.AGENT, number % 10, at - 5, 4.0)
+        _said(found, 2 * number + 2, Role.USER, None, at, 30.0)
+    actions.submit(db.session.get_one(Interview, found))
+    db.session.commit()
+    return found
+
+
+def _keep(interview_id: str, pieces: dict[tuple[Track, int], bytes]) -> None:
+    storage = gateways.current().storage
+    names = {}
+    for (track, number), content in pieces.items():
+        sha256 = hashlib.sha256(content).hexdigest()
+        key = chunk_key(interview_id, segment=1, track=track, number=number, sha256=sha256)
+        storage.put(key, content)
+        names[track, number] = (sha256, len(content), key)
+    for (track, number), (sha256, size, key) in names.items():
+        recordings.keep_chunk(
+            interview_id, segment=1, track=track, number=number, sha256=sha256, size=size, storage_key=key
+        )
+    db.session.commit()
+
+
+def _said(interview_id: str, number: int, role: Role, question: int | None, start: float, seconds: float) -> None:
+    count = round(seconds * 2.5)
+    words = [[f"word{at}", round(start + at * 0.4, 3), round(start + at * 0.4 + 0.3, 3)] for at in range(count)]
+    db.session.add(
+        Utterance(
+            interview_id=interview_id, number=number, role=role, question_index=question, segment=1, start=start,
+            end=start + seconds, content=" ".join(str(word[0]) for word in words), words=words, typed=False,
+        )
+    )  # fmt: skip
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--serve"]:
+        serve(int(sys.argv[2]), *sys.argv[3:])
+        return
+    options = argparse.ArgumentParser()
+    options.add_argument("--quick", action="store_true", help="smaller numbers, under two minutes")
+    options.add_argument("--interviews", type=int, default=0)
+    options.add_argument("--rows", default="")
+    options.add_argument("--minutes", type=float, default=0)
+    options.add_argument("--only", default="123")
+    given = options.parse_args()
+    interviews = given.interviews or (200 if given.quick else 1_000)
+    sizes = [int(size) for size in (given.rows or ("1000,100000" if given.quick else "1000,100000,1000000")).split(",")]
+    kinds = ["sqlite", *(["postgresql"] if os.environ.get("BENCH_POSTGRES_URL") else [])]
+    directory = Path(tempfile.mkdtemp(prefix="parley-bench-"))
+    try:
+        for kind in kinds:
+            if "1" in given.only:
+                hot_path(kind, interviews=interviews, requests=400 if given.quick else 1_500, directory=directory)
+            if "2" in given.only:
+                lists(kind, sizes=sizes, directory=directory)
+        if "3" in given.only:
+            last_word(minutes=given.minutes or (5 if given.quick else 30), directory=directory)
+    finally:
+        shutil.rmtree(directory)
+
+
+if __name__ == "__main__":
+    main()
