@@ -20,6 +20,7 @@ from app import migrate, queue
 from app.db import db, engine_options, prepare
 from app.errors import DomainError, Rejected
 from app.settings import Settings, SettingsError
+from app.web.tracing import RequestIdFilter
 
 AS_JSON = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object on standard output and nothing else."
@@ -61,10 +62,11 @@ def settings() -> Settings:
 
 
 def configure_logging(known: Settings) -> None:
-    """One line per event on standard error; ids only."""
-    logging.basicConfig(
-        level=known.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
-    )
+    """One line per event on standard error, with the request it belongs to; ids only."""
+    form = "%(asctime)s %(levelname)s %(name)s [%(request_id)s]: %(message)s"
+    logging.basicConfig(level=known.log_level.upper(), format=form, force=True)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(RequestIdFilter())
     for noisy in ("urllib3", "botocore", "boto3", "alembic", "rq.worker", "waitress.queue"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
 

@@ -178,6 +178,15 @@ def sign_out(login: Login) -> None:
         )
 
 
+def change_password(member: TeamMember, password_hash: str, *, but: str | None) -> None:
+    """A new password ends every session of the member ``but`` the one with this id."""
+    member.password_hash = password_hash
+    for login in queries.logins_of(member):
+        if login.id != but:
+            login.ended_at = clock.now()
+    write_audit(member.organization, action="member.password_changed", subject=member.id, by=member, details={})
+
+
 def write_audit(
     organization: Organization, *, action: str, subject: str, by: TeamMember | None, details: dict[str, Any]
 ) -> AuditEntry:

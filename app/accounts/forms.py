@@ -103,3 +103,12 @@ class OrganizationForm(FlaskForm):  # type: ignore[misc]
     """Settings of the organization."""
 
     assess_language = BooleanField("Assess language")
+
+
+class PasswordForm(FlaskForm):  # type: ignore[misc]
+    """A member's own new password."""
+
+    current = PasswordField("Present password", [InputRequired("Enter your present password."), Length(max=1000)])
+    password = PasswordField(
+        "New password", [InputRequired("Choose a new password."), clean, strong], description=PASSWORD_HELP
+    )

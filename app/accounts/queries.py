@@ -114,7 +114,7 @@ def has_organization() -> bool:
 def logins_of(member: TeamMember) -> Sequence[Login]:
     """Browsers that were not signed out, the latest first."""
     found = sa.select(Login).where(Login.member_id == member.id, Login.ended_at.is_(None))
-    return db.session.scalars(found.order_by(Login.seen_at.desc()).limit(100)).all()
+    return db.session.scalars(found.order_by(Login.seen_at.desc())).all()
 
 
 def login_of(member: TeamMember, login_id: str) -> Login | None:

@@ -1,6 +1,5 @@
 """GET /v1/team-members."""
 
-
 import pytest
 
 from app import clock

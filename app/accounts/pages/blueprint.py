@@ -1,0 +1,29 @@
+"""The blueprint of the account pages, its guard, and what its templates know."""
+
+from typing import Any
+
+from flask import Blueprint, request
+from flask.typing import ResponseReturnValue
+from werkzeug.local import LocalProxy
+
+from app.accounts.access import member_or_none, require_member
+from app.web.security import keep_private
+
+pages = Blueprint("accounts", __name__)
+
+OPEN_TO_STRANGERS = frozenset({"accounts.sign_in", "accounts.set_up"})
+
+
+@pages.before_request
+def guard() -> ResponseReturnValue | None:
+    """Everything here needs a signed-in member, but for the ways in."""
+    if request.endpoint in OPEN_TO_STRANGERS:
+        keep_private()
+        return None
+    return require_member()
+
+
+@pages.app_context_processor
+def who() -> dict[str, Any]:
+    """Templates show who is signed in. Looked up when a template asks, so that an error page needs no database."""
+    return {"current_user": LocalProxy(member_or_none)}

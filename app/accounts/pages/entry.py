@@ -1,0 +1,124 @@
+"""The ways in and out: signing in, signing out, the one-time set-up."""
+
+import hmac
+
+from flask import Response, abort, current_app, redirect, render_template, request, session, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts import actions, passwords, queries
+from app.accounts.access import cookie_name, current_login, safe_next, setup_token
+from app.accounts.forms import SetUpForm, SignInForm
+from app.accounts.models import TeamMember
+from app.accounts.pages.blueprint import pages
+from app.accounts.pages.keys import remember_key
+from app.db import db
+from app.errors import Conflict
+from app.settings import Settings
+from app.web.limits import address_of_request
+from app.web.pages import home
+
+WRONG = "Address or password is wrong."
+
+
+@pages.route("/sign-in", methods=["GET", "POST"])
+def sign_in() -> ResponseReturnValue:
+    """The way in for members."""
+    form = SignInForm()
+    target = safe_next(form.next.data or request.args.get("next")) or home()
+    if current_login() is not None and request.method == "GET":
+        return redirect(target)
+    if not form.validate_on_submit():
+        form.next.data = safe_next(form.next.data or request.args.get("next")) or ""
+        return _sign_in_page(form)
+    wait = passwords.wait_before(form.email.data, address_of_request())
+    if wait:
+        db.session.rollback()
+        seconds = int(wait.total_seconds()) + 1
+        form.form_errors.append(f"Too many attempts. Please wait {seconds} seconds and try again.")
+        return _sign_in_page(form), 429, {"Retry-After": str(seconds)}
+    member = _member_with(form.email.data, form.password.data)
+    if member is None:
+        passwords.note_failure(form.email.data, address_of_request())
+        db.session.commit()
+        form.form_errors.append(WRONG)
+        return _sign_in_page(form), 422
+    passwords.forget_failures(form.email.data)
+    response = _signed_in(member, target)
+    db.session.commit()
+    return response
+
+
+def _sign_in_page(form: SignInForm) -> str:
+    return render_template("accounts/sign_in.html", form=form)
+
+
+def _member_with(email: str, password: str) -> TeamMember | None:
+    """The member whose password it is. Hashing takes its time, so no transaction is open meanwhile."""
+    found = queries.member_by_address(email)
+    usable = found is not None and found.disabled_at is None and found.organization.disabled_at is None
+    kept = found.password_hash if found is not None and usable else None
+    member_id = found.id if found is not None else ""
+    db.session.rollback()
+    if not passwords.matches(kept, password):
+        return None
+    again = passwords.hashed(password) if kept and passwords.needs_rehash(kept) else None
+    member = db.session.get(TeamMember, member_id)
+    if member is not None and again is not None:
+        member.password_hash = again
+    return member
+
+
+def _signed_in(member: TeamMember, target: str) -> Response:
+    settings: Settings = current_app.extensions["parley.settings"]
+    session.clear()  # a token known before signing in is worth nothing afterwards
+    before = current_login()
+    if before is not None:
+        actions.sign_out(before)
+    _login, token = actions.sign_in(member, address=address_of_request(), browser=request.user_agent.string)
+    response = redirect(target)
+    response.set_cookie(
+        cookie_name(settings), token, max_age=settings.session_hours * 3600, secure=settings.is_https, httponly=True,
+        samesite="Lax", path="/",
+    )  # fmt: skip
+    return response  # type: ignore[return-value]
+
+
+@pages.post("/sign-out")
+def sign_out() -> ResponseReturnValue:
+    """End this browser's session, for every copy of its cookie."""
+    login = current_login()
+    if login is not None:
+        actions.sign_out(login)
+    db.session.commit()
+    session.clear()
+    settings: Settings = current_app.extensions["parley.settings"]
+    response = redirect(url_for("accounts.sign_in"))
+    response.delete_cookie(cookie_name(settings), path="/", secure=settings.is_https, httponly=True, samesite="Lax")
+    return response
+
+
+@pages.route("/setup/<token>", methods=["GET", "POST"])
+def set_up(token: str) -> ResponseReturnValue:
+    """The first administrator names organization and team; the address dies with the first organization."""
+    settings: Settings = current_app.extensions["parley.settings"]
+    if not hmac.compare_digest(token.encode(), setup_token(settings.secret_key).encode()):
+        abort(404)
+    if queries.has_organization():
+        return render_template("accounts/set_up_done.html"), 410
+    form = SetUpForm()
+    if not form.validate_on_submit():
+        return render_template("accounts/set_up.html", form=form), 422 if form.errors else 200
+    db.session.rollback()
+    hashed = passwords.hashed(form.password.data)
+    try:
+        founded = actions.found_organization(
+            form.organization.data, team_name=form.team.data, admin_email=form.email.data, admin_hash=hashed,
+            admin_name=form.full_name.data, is_first=True,
+        )  # fmt: skip
+    except Conflict:
+        db.session.rollback()
+        return render_template("accounts/set_up_done.html"), 410
+    response = _signed_in(founded.admin, url_for("accounts.api_keys"))
+    db.session.commit()
+    remember_key(founded.key)
+    return response

@@ -1,0 +1,64 @@
+"""What a member may change: the organization's settings, their own sessions and password."""
+
+from flask import flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts import actions, passwords, queries
+from app.accounts.access import current_login, current_member, require_admin
+from app.accounts.forms import OrganizationForm, PasswordForm
+from app.accounts.models import TeamMember
+from app.accounts.pages.blueprint import pages
+from app.db import db
+from app.errors import NotFound
+
+
+@pages.route("/settings", methods=["GET", "POST"])
+def organization() -> ResponseReturnValue:
+    """Settings of the organization."""
+    require_admin()
+    me = current_member()
+    form = OrganizationForm(request.form if request.method == "POST" else None, obj=me.organization)
+    if form.validate_on_submit():
+        actions.set_assess_language(me.organization, wanted=form.assess_language.data, by=me)
+        db.session.commit()
+        flash("Saved.", "success")
+        return redirect(url_for("accounts.organization"))
+    return render_template("accounts/organization.html", form=form, organization=me.organization)
+
+
+@pages.get("/sessions")
+def sessions() -> str:
+    """Browsers in which the member is signed in."""
+    return render_template("accounts/sessions.html", logins=queries.logins_of(current_member()), this=current_login())
+
+
+@pages.post("/sessions/<login_id>/end")
+def end_session(login_id: str) -> ResponseReturnValue:
+    """End one of the member's own sessions."""
+    login = queries.login_of(current_member(), login_id)
+    if login is None:
+        raise NotFound("There is no such session of yours.")
+    actions.sign_out(login)
+    db.session.commit()
+    flash("That browser is signed out.", "success")
+    return redirect(url_for("accounts.sessions"))
+
+
+@pages.route("/password", methods=["GET", "POST"])
+def password() -> ResponseReturnValue:
+    """A new password; whoever is signed in elsewhere is signed out."""
+    form = PasswordForm()
+    if not form.validate_on_submit():
+        return render_template("accounts/password.html", form=form), 422 if form.errors else 200
+    member_id, kept = current_member().id, current_member().password_hash
+    login_id = getattr(current_login(), "id", None)
+    db.session.rollback()  # hashing takes its time, so no transaction is open meanwhile
+    if not passwords.matches(kept, form.current.data):
+        form.current.errors = ["This is not your present password."]
+        return render_template("accounts/password.html", form=form), 422
+    hashed = passwords.hashed(form.password.data)
+    member = db.session.get_one(TeamMember, member_id)
+    actions.change_password(member, hashed, but=login_id)
+    db.session.commit()
+    flash("Your password is changed, and other browsers are signed out.", "success")
+    return redirect(url_for("accounts.sessions"))

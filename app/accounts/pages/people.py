@@ -1,0 +1,75 @@
+"""The team page: who works here, and in which team."""
+
+from collections.abc import Sequence
+
+from flask import flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from wtforms.fields import SelectChoice
+
+from app.accounts import actions, passwords, queries
+from app.accounts.access import current_member, require_admin
+from app.accounts.forms import MemberForm, TeamForm
+from app.accounts.models import Role, Team
+from app.accounts.pages.blueprint import pages
+from app.db import db
+from app.errors import Rejected
+
+
+@pages.get("/team")
+def team() -> str:
+    """Who works here, and in which team."""
+    return _team_page(MemberForm(), TeamForm())
+
+
+def _team_page(member_form: MemberForm, team_form: TeamForm) -> str:
+    organization = current_member().organization
+    teams = queries.teams_of(organization)
+    member_form.team.choices = _team_choices(teams)
+    members = queries.members_of(organization, None)
+    return render_template(
+        "accounts/team.html", members=members, teams=teams, form=member_form, team_form=team_form,
+        may_change=current_member().role == Role.ADMIN,
+    )  # fmt: skip
+
+
+def _team_choices(teams: Sequence[Team]) -> list[SelectChoice]:
+    return [SelectChoice(team.id, team.name) for team in teams]
+
+
+@pages.post("/team/members")
+def add_member() -> ResponseReturnValue:
+    """A further member with a first password."""
+    require_admin()
+    form = MemberForm()
+    form.team.choices = _team_choices(queries.teams_of(current_member().organization))
+    db.session.rollback()
+    if not form.validate_on_submit():
+        return _team_page(form, TeamForm(formdata=None)), 422
+    hashed = passwords.hashed(form.password.data)
+    me = current_member()
+    try:
+        member = actions.add_member(
+            me.organization, form.email.data, full_name=form.full_name.data, role=Role(form.role.data),
+            teams=[queries.team_of(me.organization, form.team.data)], password_hash=hashed, by=me,
+        )  # fmt: skip
+    except Rejected as error:
+        db.session.rollback()
+        getattr(form, error.field or "email").errors = [f"This {error.message}."]
+        return _team_page(form, TeamForm(formdata=None)), 422
+    db.session.commit()
+    flash(f"{member.email} can sign in now. Hand over the first password in person.", "success")
+    return redirect(url_for("accounts.team"))
+
+
+@pages.post("/team/teams")
+def add_team() -> ResponseReturnValue:
+    """A further team."""
+    require_admin()
+    form = TeamForm()
+    if not form.validate_on_submit():
+        return _team_page(MemberForm(formdata=None), form), 422
+    me = current_member()
+    actions.add_team(me.organization, form.name.data, by=me)
+    db.session.commit()
+    flash("The team was added.", "success")
+    return redirect(url_for("accounts.team"))
