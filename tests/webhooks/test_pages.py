@@ -1,0 +1,169 @@
+"""The log of webhooks on the platform: who sees it, and what administrators do there."""
+
+import pytest
+
+from app.db import db, new_id
+from app.webhooks import actions, queries
+from app.webhooks.models import Attempt, DeliveryState, DisabledBy, ErrorClass
+
+URL = "https://receiver.example.com/hook"
+
+
+@pytest.fixture
+def flow(make_flow):
+    return make_flow(webhook_url=URL, title="Night nurse")
+
+
+@pytest.fixture
+def delivery(flow):
+    payload = {
+        "event_type": "candidate_status_updated", "interview_flow_id": flow.id, "interview_flow_name": flow.title,
+        "interviewee_email": "<b>someone</b>@example.com", "previous_status": "invited", "new_status": "rejected",
+    }  # fmt: skip
+    made = actions.announce(
+        flow, event_type="candidate_status_updated", payload=payload, subject=new_id(), sequence=1
+    )  # fmt: skip
+    db.session.add(Attempt(
+        delivery_id=made.id, number=1, at=queries.present(), seconds=0.25, url=URL, address="93.184.215.14", status=500,
+        error=ErrorClass.HTTP, note="the receiver answered 500", answer=b"<script>oops</script>\x00\xff",
+    ))  # fmt: skip
+    db.session.commit()
+    return made
+
+
+def ended(delivery, state):
+    delivery.state, delivery.finished_at = state, queries.present()
+    db.session.commit()
+
+
+def test_the_log_lists_deliveries_with_their_state(owner, delivery):
+    page = owner.browser.get("/webhooks")
+    assert page.status_code == 200
+    for text in ("Status updated", "Night nurse", "Pending", URL, f"/webhooks/deliveries/{delivery.id}"):
+        assert text in page.text
+
+
+def test_the_log_is_narrowed_by_flow_and_state(owner, delivery, make_flow):
+    other = make_flow(title="Cook")
+    browser = owner.browser
+    assert "Status updated" in browser.get(f"/webhooks?flow={delivery.flow_id}&state=pending").text
+    assert "No deliveries" in browser.get(f"/webhooks?flow={other.id}").text
+    assert "No deliveries" in browser.get("/webhooks?state=delivered").text
+    assert "Status updated" in browser.get("/webhooks?state=nonsense&offset=x").text
+
+
+def test_one_delivery_shows_its_body_and_attempts_as_plain_text(owner, delivery):
+    page = owner.browser.get(f"/webhooks/deliveries/{delivery.id}").text
+    for text in ("500", "0.25", "93.184.215.14", "the receiver answered 500", delivery.event_id):
+        assert text in page
+    assert "&lt;script&gt;oops" in page
+    assert "<script>oops" not in page
+    assert "<b>someone" not in page
+
+
+def test_without_events_the_log_says_so(owner):
+    assert "No deliveries" in owner.browser.get("/webhooks").text
+
+
+def test_the_log_of_another_organization_is_closed(outsider, delivery):
+    browser = outsider.browser
+    assert "Status updated" not in browser.get("/webhooks").text
+    assert browser.get(f"/webhooks?flow={delivery.flow_id}").status_code == 403
+    assert browser.get(f"/webhooks/deliveries/{delivery.id}").status_code == 403
+    endpoint = delivery.endpoint_id
+    for path in (
+        f"deliveries/{delivery.id}/resend", f"deliveries/{delivery.id}/dismiss", f"endpoints/{endpoint}/enable",
+        f"endpoints/{endpoint}/disable",
+    ):  # fmt: skip
+        assert browser.post(f"/webhooks/{path}").status_code == 403, path
+    assert browser.post("/webhooks/resend", data={"flow": delivery.flow_id, "since": "2026-01-01"}).status_code == 403
+    db.session.expire_all()
+    assert delivery.state is DeliveryState.PENDING
+    assert delivery.endpoint.disabled_at is None
+
+
+def test_nobody_sees_anything_without_signing_in(client, delivery):
+    for path in ("/webhooks", f"/webhooks/deliveries/{delivery.id}"):
+        assert client.get(path).status_code in {302, 303}
+
+
+@pytest.mark.parametrize("known", [new_id(), "nonsense", "%00"])
+def test_an_unknown_delivery_or_endpoint_is_not_found(owner, known):
+    browser = owner.browser
+    assert browser.get(f"/webhooks/deliveries/{known}").status_code == 404
+    assert browser.post(f"/webhooks/endpoints/{known}/enable").status_code == 404
+
+
+def test_colleagues_see_the_log_but_change_nothing(colleague, delivery):
+    browser = colleague.browser
+    page = browser.get(f"/webhooks/deliveries/{delivery.id}")
+    assert page.status_code == 200
+    assert "Try now" not in page.text
+    assert browser.post(f"/webhooks/deliveries/{delivery.id}/resend").status_code == 403
+    assert browser.post(f"/webhooks/endpoints/{delivery.endpoint_id}/disable").status_code == 403
+
+
+def test_an_administrator_sends_an_event_again(owner, delivery):
+    ended(delivery, DeliveryState.EXHAUSTED)
+    answer = owner.browser.post(f"/webhooks/deliveries/{delivery.id}/resend", follow_redirects=True)
+    assert "on its way again" in answer.text
+    db.session.expire_all()
+    assert (delivery.state, delivery.attempts) == (DeliveryState.PENDING, 0)
+
+
+def test_a_form_without_its_token_changes_nothing(owner, delivery):
+    ended(delivery, DeliveryState.EXHAUSTED)
+    owner.browser.post(f"/webhooks/deliveries/{delivery.id}/resend", forged=True)
+    db.session.expire_all()
+    assert delivery.state is DeliveryState.EXHAUSTED
+
+
+def test_what_cannot_be_sent_again_is_explained(owner, delivery):
+    ended(delivery, DeliveryState.CANCELLED)
+    answer = owner.browser.post(f"/webhooks/deliveries/{delivery.id}/resend", follow_redirects=True)
+    assert "A cancelled event cannot be sent." in answer.text
+
+
+def test_an_administrator_dismisses_an_exhausted_status_event(owner, delivery):
+    browser = owner.browser
+    assert "can be dismissed" in browser.post(f"/webhooks/deliveries/{delivery.id}/dismiss", follow_redirects=True).text
+    ended(delivery, DeliveryState.EXHAUSTED)
+    assert "was dismissed" in browser.post(f"/webhooks/deliveries/{delivery.id}/dismiss", follow_redirects=True).text
+    db.session.expire_all()
+    assert delivery.state is DeliveryState.CANCELLED
+
+
+def test_an_administrator_disables_and_enables_an_endpoint(owner, delivery):
+    browser = owner.browser
+    page = browser.post(f"/webhooks/endpoints/{delivery.endpoint_id}/disable", follow_redirects=True).text
+    assert "an administrator did it" in page
+    db.session.expire_all()
+    assert delivery.endpoint.disabled_by is DisabledBy.MEMBER
+    assert delivery.state is DeliveryState.HELD
+    assert (
+        "disabled already"
+        in browser.post(f"/webhooks/endpoints/{delivery.endpoint_id}/disable", follow_redirects=True).text
+    )
+    page = browser.post(f"/webhooks/endpoints/{delivery.endpoint_id}/enable", follow_redirects=True).text
+    assert "1 held events" in page
+    db.session.expire_all()
+    assert delivery.state is DeliveryState.PENDING
+
+
+def test_a_range_of_a_flow_is_sent_again(owner, delivery):
+    ended(delivery, DeliveryState.EXHAUSTED)
+    since = queries.present().strftime("%Y-%m-%dT00:00")
+    data = {"flow": delivery.flow_id, "since": since, "failed_only": "yes"}
+    assert "1 events are on their way" in owner.browser.post("/webhooks/resend", data=data, follow_redirects=True).text
+
+
+@pytest.mark.parametrize(
+    ("since", "said"),
+    [("", "Write date and time"), ("yesterday", "Write date and time"), ("2020-01-01T00:00", "30 days"),
+     ("0001-01-01T00:00+14:00", "Write date and time")],
+)  # fmt: skip
+def test_a_range_that_cannot_be_read_is_explained(owner, delivery, since, said):
+    data = {"flow": delivery.flow_id, "since": since}
+    answer = owner.browser.post("/webhooks/resend", data=data, follow_redirects=True)
+    assert answer.status_code == 200
+    assert said in answer.text
