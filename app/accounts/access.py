@@ -8,6 +8,7 @@ import hmac
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from functools import cache
 from urllib.parse import urlsplit
 
 import sqlalchemy as sa
@@ -36,12 +37,6 @@ _CALLER = "parley.caller"
 _LOGIN = "parley.login"
 
 
-# Built once: every call of /v1 asks it.
-_KEY = (
-    sa.select(ApiKey).options(joinedload(ApiKey.organization)).where(ApiKey.key_hash == sa.bindparam("digest"))
-)  # fmt: skip
-
-
 def require_api_key() -> Response | None:
     """Guard of every ``/v1`` blueprint: 401, alike for missing, malformed, unknown, expired and revoked keys.
 
@@ -67,7 +62,7 @@ def caller() -> Organization:
 def _working_key(bearer: str | None) -> ApiKey | None:
     digest = actions.key_digest(bearer or "")  # the same work for whatever was sent
     with _as_reader():
-        key = db.session.scalar(_KEY, {"digest": digest})
+        key = db.session.scalar(_key_statement(), {"digest": digest})
         works = key is not None and _works(key)
         stale = works and key is not None and _is_stale(key.last_used_at)
         if request.method not in READING:
@@ -81,6 +76,13 @@ def _working_key(bearer: str | None) -> ApiKey | None:
             last_address=address_of_request()[:64],
         )
     return key
+
+
+@cache
+def _key_statement() -> sa.Select[ApiKey]:
+    # Built once, because every call of /v1 asks it; not at import, because the rooms above are not loaded by then.
+    together = joinedload(ApiKey.organization)
+    return sa.select(ApiKey).options(together).where(ApiKey.key_hash == sa.bindparam("digest"))
 
 
 def _works(key: ApiKey) -> bool:

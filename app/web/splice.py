@@ -9,7 +9,6 @@ import struct
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
 from flask import Response
 from isal import isal_zlib
@@ -19,7 +18,6 @@ _RAW = -15
 _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _LAST_BLOCK = b"\x03\x00"
 _STORED_MOST = 65_535
-_POLYNOMIAL = 0xEDB88320
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,27 +78,5 @@ def _store(pieces: list[bytes], raw: bytes) -> None:
 
 
 def combined(first: int, second: int, second_length: int) -> int:
-    """CRC-32 of two byte strings put together, from theirs and the length of the second (as zlib's crc32_combine)."""
-    return _multiply(_shift(second_length), first) ^ second
-
-
-def _multiply(a: int, b: int) -> int:
-    """Product of two polynomials modulo CRC-32's, bits reflected."""
-    product = 0
-    for bit in range(31, -1, -1):
-        if a >> bit & 1:
-            product ^= b
-        b = (b >> 1) ^ _POLYNOMIAL if b & 1 else b >> 1
-    return product
-
-
-@lru_cache(maxsize=65_536)
-def _shift(length: int) -> int:
-    """x to the power of 8 * length, modulo CRC-32's polynomial: what ``length`` further bytes multiply a CRC by."""
-    power, step, bits = 1 << 31, 1 << 23, length
-    while bits:
-        if bits & 1:
-            power = _multiply(step, power)
-        step = _multiply(step, step)
-        bits >>= 1
-    return power
+    """CRC-32 of two byte strings put together, from theirs and the length of the second."""
+    return int(isal_zlib.crc32_combine(first, second, second_length))
