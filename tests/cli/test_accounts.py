@@ -7,21 +7,20 @@ from dataclasses import replace
 import pytest
 
 from app import cli, create_app, queue
+from app.db import db
 
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 CREATE = ["--team", "Hiring", "--admin-email", "second@first.example", "--admin-password", "a staple and a horse"]
 
 
 @pytest.fixture
-def ping(own_database, settings, engines, monkeypatch):
+def ping(own_database, settings, engines):
     """Calls /v1 of an application on the same database and secret, as one that runs meanwhile would be."""
-
-    def call(key):
-        own = replace(settings, database_url=own_database, secret_key="a secret key that is long enough")
-        app = create_app(own, gateways=engines, bell=queue.SilentBell())
-        return app.test_client().get("/v1/teams", headers={"Authorization": f"Bearer {key}"})
-
-    return call
+    own = replace(settings, database_url=own_database, secret_key="a secret key that is long enough")
+    app = create_app(own, gateways=engines, bell=queue.SilentBell())
+    yield lambda key: app.test_client().get("/v1/teams", headers={"Authorization": f"Bearer {key}"})
+    with app.app_context():
+        db.engine.dispose()
 
 
 def test_an_organization_is_created_with_exactly_these_keys(founded):

@@ -85,17 +85,27 @@ def add_probe(app: Flask) -> None:
 
 
 @pytest.fixture
-def probing(own_database, settings, engines, tmp_path) -> Callable[..., Flask]:
+def probing(own_database, settings, engines, tmp_path) -> Iterator[Callable[..., Flask]]:
     """``probing(**settings)``: an application of its own with the probe endpoints."""
+    built = []
 
     def build(**changes) -> Flask:
         own = replace(settings, **{"database_url": own_database, "data_dir": tmp_path, **changes})
         app = create_app(own, gateways=engines, bell=queue.SilentBell())
         app.test_client_class = Browser
         add_probe(app)
+        built.append(app)
         return app
 
-    return build
+    yield build
+    for app in built:
+        let_go(app)
+
+
+def let_go(app: Flask) -> None:
+    """Close the application's connections."""
+    with app.app_context():
+        db.engine.dispose()
 
 
 @pytest.fixture(scope="module")
@@ -104,10 +114,14 @@ def probe_app(settings, engines, tmp_path_factory, pristine_database) -> Iterato
     folder = tmp_path_factory.mktemp("probe")
     if GIVEN_URL:
         with postgresql_database(pristine_database) as url:
-            yield _with_key(replace(settings, database_url=url, data_dir=folder), engines)
+            made = _with_key(replace(settings, database_url=url, data_dir=folder), engines)
+            yield made
+            let_go(made[0])
         return
     shutil.copy(pristine_database.removeprefix("sqlite:///"), folder / "probe.db")
-    yield _with_key(replace(settings, database_url=f"sqlite:///{folder / 'probe.db'}", data_dir=folder), engines)
+    made = _with_key(replace(settings, database_url=f"sqlite:///{folder / 'probe.db'}", data_dir=folder), engines)
+    yield made
+    let_go(made[0])
 
 
 def _with_key(own: Settings, engines: Gateways) -> tuple[Flask, str]:
