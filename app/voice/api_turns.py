@@ -62,18 +62,19 @@ def post_turn(number: int) -> Response | tuple[Response, int]:
         db.session.commit()
         return answer
     work = _work(interview, taken.turn, taken.token, given=given)
+    base = schemas.base_of(interview)
     db.session.commit()
     with _kept(work):
         reply = respond(work.script, work.place, work.answer, engines=_engines(is_plain=work.is_plain))
-        audio_key = _keep_audio(work, reply)
         outcome = Outcome(
-            number=number, script=work.script, reply=reply, audio_key=audio_key, heard=work.heard,
+            number=number, script=work.script, reply=reply, audio_key=_keep_audio(work, reply), heard=work.heard,
             played=given["played"], detected_ms=schemas.detection_ms(given["timing"]),
             answered_ms=round((time.perf_counter() - began) * 1000),
         )  # fmt: skip
         turn = actions.record_reply(holder(), work.turn_id, work.token, outcome=outcome)
+        told = schemas.prompt(turn, base=base, question_count=len(work.script.questions)) if turn else None
         db.session.commit()
-    return _recorded(turn, number)
+    return jsonify(told) if told is not None else _overtaken(number)
 
 
 def _check_number(number: int, given: dict[str, Any]) -> None:
@@ -168,10 +169,10 @@ def _renew(app: Flask, work: _Work, done: threading.Event) -> None:
             return
 
 
-def _recorded(turn: Turn | None, number: int) -> Response | tuple[Response, int]:
-    """The stored reply; when another process was quicker, its reply is the one."""
+def _overtaken(number: int) -> Response | tuple[Response, int]:
+    """Another process was quicker: its reply is the one."""
     with reading():
-        found = turn or turn_of(holder().sitting_id, number)
+        found = turn_of(holder().sitting_id, number)
         if found is None:
             raise NotFound("This turn is gone.")
         return _answered_or_busy(found, linked_interview())

@@ -9,6 +9,7 @@ from flask import Flask
 
 from app.db import db
 from app.demo.candidate import Candidate
+from app.demo.tape import PICTURES_PER_SECOND
 from app.gateways import Gateways
 from app.interviews.models import Role
 from app.interviews.queries import utterances_of
@@ -22,8 +23,8 @@ from .conftest import path_of
 from .direct import Direct
 
 SAID = (
-    "I have worked in a small team for three years and I like to help people every day",
-    "we were eight people and we met every morning to plan the day",
+    "I have worked in a small team for three years",
+    "we were eight people and we met every morning",
 )
 
 
@@ -76,4 +77,4 @@ def test_a_spoken_interview_with_video_is_heard_and_recorded(app: Flask, engines
     with av.open(io.BytesIO(whole)) as file:
         pictures = sum(1 for _frame in file.decode(video=0))
     assert abs(seconds - (agents[-1].end or 0)) < 0.2
-    assert abs(pictures / 10 - seconds) < 0.5
+    assert abs(pictures / PICTURES_PER_SECOND - seconds) < 0.5
