@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -58,10 +58,18 @@ def payload(interview_id: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+class Start(NamedTuple):
+    """What the timed processes and the one that times them tell each other."""
+
+    ready: Any
+    go: Any
+    told: Any
+
+
 class Receiver(asyncio.Protocol):
     """Answers 200 as soon as the whole body is there, or never."""
 
-    def __init__(self, answers: bool) -> None:
+    def __init__(self, *, answers: bool) -> None:
         self.answers, self.got = answers, b""
 
     def connection_made(self, transport: Any) -> None:
@@ -84,7 +92,7 @@ def receive(ready: Any) -> None:
     async def serve() -> None:
         loop = asyncio.get_running_loop()
         servers = [
-            await loop.create_server(lambda answers=answers: Receiver(answers), "127.0.0.1", 0, backlog=4096)
+            await loop.create_server(lambda answers=answers: Receiver(answers=answers), "127.0.0.1", 0, backlog=4096)
             for answers in (True, False)
         ]
         ready.put([server.sockets[0].getsockname()[1] for server in servers])
@@ -181,20 +189,20 @@ def fill(count: int) -> None:
     db.session.commit()
 
 
-def drain(url: str, ready: Any, go: Any, told: Any) -> None:
+def drain(url: str, start: Start) -> None:
     """Process: one drain; tells its attempts and CPU seconds."""
     app = application(url)
     with app.app_context():
         db.session.execute(sa.select(1))
         db.session.rollback()
-        ready.put(1)
-        go.wait()
+        start.ready.put(1)
+        start.go.wait()
         before = time.process_time()
         attempts = jobs.drain(seconds=300)
-        told.put((attempts, time.process_time() - before))
+        start.told.put((attempts, time.process_time() - before))
 
 
-def bare(ports: list[int], count: int, ready: Any, go: Any, told: Any) -> None:
+def bare(ports: list[int], count: int, start: Start) -> None:
     """Process: bare aiohttp, a new connection per request, as many in flight as a drain may have."""
 
     async def post_all() -> None:
@@ -211,24 +219,24 @@ def bare(ports: list[int], count: int, ready: Any, go: Any, told: Any) -> None:
 
             await asyncio.gather(*(one_after_the_other() for _ in range(jobs.IN_FLIGHT)))
 
-    ready.put(1)
-    go.wait()
+    start.ready.put(1)
+    start.go.wait()
     before = time.process_time()
     asyncio.run(post_all())
-    told.put((count, time.process_time() - before))
+    start.told.put((count, time.process_time() - before))
 
 
 def timed(work: Callable[..., None], calls: list[tuple[Any, ...]]) -> tuple[float, float, int]:
     """Run ``work`` in a process per call, all starting at once. Seconds, CPU seconds, and what they did."""
-    ready, told, go = PROCESSES.Queue(), PROCESSES.Queue(), PROCESSES.Event()
-    running = [PROCESSES.Process(target=work, args=(*call, ready, go, told)) for call in calls]
+    start = Start(PROCESSES.Queue(), PROCESSES.Event(), PROCESSES.Queue())
+    running = [PROCESSES.Process(target=work, args=(*call, start)) for call in calls]
     for process in running:
         process.start()
     for _ in running:
-        ready.get(timeout=120)
+        start.ready.get(timeout=120)
     began = time.perf_counter()
-    go.set()
-    results = [told.get(timeout=600) for _ in running]
+    start.go.set()
+    results = [start.told.get(timeout=600) for _ in running]
     seconds = time.perf_counter() - began
     for process in running:
         process.join()

@@ -30,6 +30,9 @@ IN_FLIGHT = 500
 """Sends of one process at the same time."""
 SLICE_SECONDS = 30.0
 """A drain leaves after this time and has itself rung again, so that a worker can be stopped between two."""
+LONGEST_SECONDS = 600.0
+"""It stays up to this long for receivers that hang, and serves those that answer meanwhile."""
+LONG_SEND = 1.0
 POLL_SECONDS = 0.2
 """While sends are under way, new events are looked for this often."""
 TRIES = 5
@@ -66,7 +69,7 @@ class _Drain:
         self._application = application
         self._http = http
         self._leave_at = time.monotonic() + seconds
-        self._sending: set[asyncio.Task[None]] = set()
+        self._sending: dict[asyncio.Task[None], float] = {}
         self._outcomes: list[Result] = []
         self._news = asyncio.Event()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="drain")
@@ -85,13 +88,13 @@ class _Drain:
         attempts = 0
         while True:
             outcomes, self._outcomes = self._outcomes, []
-            slots = IN_FLIGHT - len(self._sending) if time.monotonic() < self._leave_at else 0
-            turns = await self._database(lambda: _step(outcomes, slots))  # noqa: B023 - awaited in this round
+            slots, leaving = self._slots(), time.monotonic() >= self._leave_at
+            turns = await self._database(lambda: _step(outcomes, slots, wary=leaving))  # noqa: B023 - awaited here
             attempts += len(turns)
             for turn in turns:
                 task = asyncio.create_task(self._send(turn))
-                self._sending.add(task)
-                task.add_done_callback(self._sending.discard)
+                self._sending[task] = time.monotonic()
+                task.add_done_callback(self._sending.pop)
             if not self._sending and not self._outcomes and not turns:
                 break
             self._news.clear()
@@ -101,6 +104,15 @@ class _Drain:
         if time.monotonic() >= self._leave_at:
             await self._database(_ring_if_due)
         return attempts
+
+    def _slots(self) -> int:
+        """How many may be claimed: when the time is over, only while something that hangs keeps us here anyway."""
+        now = time.monotonic()
+        if now >= self._leave_at:
+            hangs = any(now - began > LONG_SEND for began in self._sending.values())
+            if not hangs or now >= self._leave_at + LONGEST_SECONDS:
+                return 0
+        return IN_FLIGHT - len(self._sending)
 
     async def _send(self, turn: Turn) -> None:
         outcome = await delivery.attempt(turn.letter, http=self._http)
@@ -128,13 +140,13 @@ def _tidy() -> None:
     db.session.commit()
 
 
-def _step(outcomes: list[Result], slots: int) -> list[Turn]:
+def _step(outcomes: list[Result], slots: int, *, wary: bool) -> list[Turn]:
     """Write outcomes and claim what is due, in one transaction; none that writes is begun without need."""
     if not outcomes and not _is_due():
         return []
     if outcomes:
         actions.record(outcomes)
-    turns = actions.take(slots) if slots > 0 else []
+    turns = actions.take(slots, wary=wary) if slots > 0 else []
     db.session.commit()
     return turns
 

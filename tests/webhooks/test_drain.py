@@ -371,5 +371,30 @@ def test_the_drain_leaves_after_its_slice_and_rings_for_the_rest(office):
         assert office.states() == ["delivered"] * 8
 
 
+def test_a_drain_whose_time_is_over_serves_the_healthy_while_it_waits_for_those_that_hang(office, receivers):
+    bad, good = receivers(2)
+    released = threading.Event()
+
+    async def until_released(request, writer):
+        while not released.is_set():  # noqa: ASYNC110 - set by another thread
+            await asyncio.sleep(0.02)
+        await says()(request, writer)
+
+    bad.script = until_released
+    office.limits(connect=30, total=60)
+    office.processed(office.flow(bad.url))
+    worker = threading.Thread(target=_drain_in_thread, args=(office.app, 0.1))
+    worker.start()
+    _wait_for(lambda: len(bad.requests) == 1)
+    time.sleep(1.2)
+    office.processed(office.flow(good.url))
+    _wait_for(lambda: len(good.requests) == 1)
+    assert worker.is_alive()
+    db.session.rollback()
+    released.set()
+    worker.join()
+    assert office.states() == ["delivered", "delivered"]
+
+
 def test_the_user_agent_is_the_interfaces():
     assert delivery.USER_AGENT == "Service-API-Webhook/1.0"

@@ -33,8 +33,10 @@ class Turn:
     letter: Letter
 
 
-def take(slots: int) -> list[Turn]:
+def take(slots: int, *, wary: bool = False) -> list[Turn]:
     """Claim up to ``slots`` deliveries, one per endpoint and at most 8 in flight per organization. Commit, then send.
+
+    ``wary`` leaves out endpoints that have just timed out.
 
     Leases that have run out are found here, at every call: their deliveries are due again.
     """
@@ -42,7 +44,8 @@ def take(slots: int) -> list[Turn]:
     db.session.execute(sa.update(Turnstile).values(turns=Turnstile.turns + 1))
     now = queries.present()
     _recover(now)
-    chosen = schedule.fair(queries.ready(now), busy=queries.busy(now), slots=slots)
+    waiting = [one for one in queries.ready(now) if not (wary and one.timeouts)]
+    chosen = schedule.fair(waiting, busy=queries.busy(now), slots=slots)
     if not chosen:
         return []
     endpoints = _claim_endpoints(chosen, now)
