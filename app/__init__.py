@@ -24,6 +24,7 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     """The application. Tests hand in gateways and a bell of their own; processes take what the settings name."""
     # Imported here, so that one module of a room can be used (and tested) without loading all the others.
     from app import gateways as built
+    from app.accounts import access
     from app.db import db, prepare
     from app.web import api, errors, pages, security, templating, tracing
 
@@ -37,6 +38,7 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
         prepare(db.engine)
     for part in (tracing, errors, security, templating, pages):
         part.register(app)
+    access.register(app)
     rest = api.Api(app)
     for room in ROOMS_WITH_API:
         rest.register_blueprint(import_module(f"app.{room}.api").blp)

@@ -27,7 +27,7 @@ class Claimable:
 
 
 def moment(after: timedelta = timedelta()) -> sa.ColumnElement[Any]:
-    """The database's own present (plus ``after``) on PostgreSQL; this host's on SQLite, which has no clock of its own."""
+    """The database's own present (plus ``after``) on PostgreSQL; this host's on SQLite."""
     if clock.is_replaced() or db.session.get_bind().dialect.name == "sqlite":
         return sa.literal(clock.now() + after, Moment())
     return sa.func.clock_timestamp() + after

@@ -1,6 +1,6 @@
 """The one source of time: UTC, aware, and replaceable as a whole so that a test can live through a week.
 
-Leases and due times are compared in the database (``app.claims.moment``), which follows this clock when it was replaced.
+Leases and due times are compared in the database (``app.claims.moment``), which follows a replaced clock.
 """
 
 from collections.abc import Callable, Iterator

@@ -39,7 +39,7 @@ class Moment(sa.types.TypeDecorator[datetime]):
         in_utc = value.astimezone(UTC)
         return in_utc.replace(tzinfo=None) if dialect.name == "sqlite" else in_utc
 
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
@@ -102,7 +102,7 @@ def set_reading(value: bool) -> None:  # noqa: FBT001 - one switch, named by the
 
 
 def engine_options(url: str) -> dict[str, Any]:
-    """Pool and driver settings for ``url``. Statements on PostgreSQL end after 5 s, waits for locks after 3 s."""
+    """Pool and driver settings for ``url``. Statements on PostgreSQL end after 30 s, waits for locks after 3 s."""
     if url.startswith("sqlite"):
         return {"pool_size": 64, "max_overflow": 64, "connect_args": {"timeout": BUSY_SECONDS, "isolation_level": None}}
     timeouts = "-c statement_timeout=30000 -c lock_timeout=3000 -c idle_in_transaction_session_timeout=60000"
@@ -121,10 +121,9 @@ def prepare(engine: Engine) -> None:
     event.listen(engine, "begin", _on_begin)
 
 
-def _on_execute(
-    _connection: Connection, cursor: Any, _statement: str, _parameters: Any, context: Any, _many: bool  # noqa: FBT001
-) -> None:
+def _on_execute(_connection: Connection, cursor: Any, *given: Any) -> None:
     # A statement with the option ``binary_results`` gets bytes as they are kept: PostgreSQL's text form doubles them.
+    _statement, _parameters, context, _many = given
     if context is not None and context.execution_options.get("binary_results"):
         cursor.format = 1
 

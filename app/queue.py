@@ -90,9 +90,8 @@ class RedisBell:
             if work.at_most_one_waits and not self._redis.set(_waits(job), "1", nx=True, ex=30):
                 return True
             queue = Queue(work.queue, connection=self._redis, serializer=JSONSerializer)
-            queue.enqueue_call(
-                work.path, args=ids, timeout=work.seconds, result_ttl=0, failure_ttl=3600, retry=Retry(max=2, interval=[5, 30])
-            )  # fmt: skip
+            again = Retry(max=2, interval=[5, 30])
+            queue.enqueue_call(work.path, args=ids, timeout=work.seconds, result_ttl=0, failure_ttl=3600, retry=again)
         except RedisError as error:
             log.warning("bell not rung for %s: %s", work.path, type(error).__name__)
             return False

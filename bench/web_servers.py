@@ -20,14 +20,14 @@ PATIENCE = 3.0
 ROUNDS = 10
 THREADS = 16
 
-APP = '''
+APP = """
 def app(environ, start_response):
     if environ["PATH_INFO"] == "/read":
         environ["wsgi.input"].read()
     body = b"x" * 20_000_000 if environ["PATH_INFO"] == "/long" else b"pong"
     start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", str(len(body)))])
     return [body]
-'''
+"""
 
 SERVE = {
     "waitress": "from waitress import serve; from bad import app; "

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import pytest
 import requests
-from app.demo.candidate import Candidate
 
 from app.demo.answers import spoken_answers
+from app.demo.candidate import Candidate
 from app.demo.receiver import Receiver
 from app.settings import Settings
 

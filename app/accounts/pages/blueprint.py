@@ -4,9 +4,9 @@ from typing import Any
 
 from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
-from werkzeug.local import LocalProxy
+from flask_login import current_user
 
-from app.accounts.access import member_or_none, require_member
+from app.accounts.access import require_member
 from app.web.security import keep_private
 
 pages = Blueprint("accounts", __name__)
@@ -26,4 +26,4 @@ def guard() -> ResponseReturnValue | None:
 @pages.app_context_processor
 def who() -> dict[str, Any]:
     """Templates show who is signed in. Looked up when a template asks, so that an error page needs no database."""
-    return {"current_user": LocalProxy(member_or_none)}
+    return {"current_user": current_user}
