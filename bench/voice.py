@@ -8,6 +8,7 @@ recogniser is fed while the candidate speaks, as in a browser. The engines' shar
 
 import argparse
 import statistics
+import sys
 import tempfile
 import threading
 import time
@@ -17,6 +18,8 @@ from pathlib import Path
 import numpy as np
 import requests
 from waitress.server import create_server
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from app import create_app, gateways, migrate, queue
 from app.accounts.models import Organization, Team
@@ -56,7 +59,10 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--turns", type=int, default=20, help="written turns per interview, five interviews")
     asked.add_argument("--answers", type=int, default=6, help="spoken turns")
+    asked.add_argument("--quick", action="store_true", help="fewer of both")
     given = asked.parse_args()
+    if given.quick:
+        given.turns, given.answers = 8, 2
     with tempfile.TemporaryDirectory() as folder:
         run(Path(folder), turns=min(given.turns, 20), answers=min(given.answers, 20))
 

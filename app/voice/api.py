@@ -41,7 +41,7 @@ _CHUNK_TYPES = ("application/octet-stream", "audio/", "video/")
 def state() -> Response:
     """Where the interview stands."""
     with reading():
-        return jsonify(schemas.state(linked_interview(), minutes=settings().interview_minutes))
+        return jsonify(schemas.state(linked_interview(), settings=settings()))
 
 
 @protocol.post("/heartbeat")

@@ -62,7 +62,7 @@ def show(flow_id: str, interview_id: str) -> Response:
         if view.may_start:
             view.context.update(_invitation(interview, view.context))
         elif view.page == "page":
-            now = schemas.state(interview, minutes=settings().interview_minutes)
+            now = schemas.state(interview, settings=settings())
             view.context.update(_about(interview), view="live", state=now, errors={}, values={})
         return _rendered(interview, view)
 
@@ -109,7 +109,7 @@ def _claim(flow_id: str, interview_id: str, form: StartForm) -> Response:
 
 def _begun(interview: Interview) -> Response:
     if request.is_json:
-        return jsonify(schemas.state(interview, minutes=settings().interview_minutes))
+        return jsonify(schemas.state(interview, settings=settings()))
     return make_response(redirect(schemas.base_of(interview), 303))
 
 

@@ -11,6 +11,7 @@ from app.errors import NotFound, Rejected
 from app.interviews.models import Document, Interview
 from app.recordings.models import LAST_CHUNK
 from app.recordings.queries import runs_of
+from app.settings import Settings
 from app.voice.actions import elapsed
 from app.voice.models import Turn, TurnKind
 from app.voice.queries import last_reply, sitting_of
@@ -167,12 +168,12 @@ def base_of(interview: Interview) -> str:
     return f"/interview/api/{interview.flow_id}/{interview.id}"
 
 
-def state(interview: Interview, *, minutes: int) -> dict[str, Any]:
-    """Where the interview stands, for a page that was just loaded; ``minutes`` is the limit where the flow has none."""
+def state(interview: Interview, *, settings: Settings) -> dict[str, Any]:
+    """Where the interview stands, for a page that was just loaded."""
     sitting = sitting_of(interview.id)
     if sitting is None or interview.script is None:
         raise NotFound("The interview has not begun.")
-    script, place = Script.of(interview.script, minutes=minutes), Place.from_json(sitting.place)
+    script, place = Script.of(interview.script, minutes=settings.interview_minutes), Place.from_json(sitting.place)
     runs, last, count = runs_of(interview.id), last_reply(sitting.id), len(script.questions)
     is_over = sitting.ended_at is not None
     return {
@@ -183,7 +184,9 @@ def state(interview: Interview, *, minutes: int) -> dict[str, Any]:
         "prompt": prompt(last, base=base_of(interview), question_count=count) if last else None,
         "question_index": place.question_index, "question_count": count,
         "next_segment": (runs[-1].number if runs else 0) + 1, "voice_chunk_samples": CHUNK_SAMPLES,
-        "time_limit_seconds": script.seconds, "elapsed_seconds": round(elapsed(sitting, interview.started_at), 1),
+        "time_limit_seconds": script.seconds,
+        "answer_seconds": 60 * settings.answer_minutes,
+        "elapsed_seconds": round(elapsed(sitting, interview.started_at), 1),
         "redirect_url": interview.script["redirect_url"] if is_over else None,
     }  # fmt: skip
 

@@ -119,15 +119,15 @@ def write_candidates(interview_id: str, said: Said, heard: Heard) -> None:
         question_index=heard.question_index,
     )  # fmt: skip
     if heard.first_chunk is not None and heard.last_chunk is not None:
-        _place(row, said.words, heard.first_chunk * CHUNK_SECONDS, (heard.last_chunk + 1) * CHUNK_SECONDS)
+        _place(row, said.words, (heard.first_chunk * CHUNK_SECONDS, (heard.last_chunk + 1) * CHUNK_SECONDS))
     db.session.add(row)
     db.session.flush()
 
 
-def _place(row: Utterance, words: tuple[Word, ...], begins: float, ends: float) -> None:
+def _place(row: Utterance, words: tuple[Word, ...], sent: tuple[float, float]) -> None:
     """On the run's clock: from the first word to the last where their times are known, else all that was sent."""
-    row.words = [[w.word, round(begins + w.start, 3), round(begins + w.end, 3)] for w in words] or None
-    row.start, row.end = (row.words[0][1], row.words[-1][2]) if row.words else (begins, ends)
+    row.words = [[w.word, round(sent[0] + w.start, 3), round(sent[0] + w.end, 3)] for w in words] or None
+    row.start, row.end = (row.words[0][1], row.words[-1][2]) if row.words else sent
 
 
 def _next_number(interview_id: str) -> int:
