@@ -6,7 +6,7 @@ from flask_wtf import FlaskForm
 from wtforms import SelectField, StringField
 
 from app.accounts.models import TeamMember
-from app.interviews.schemas import LONGEST_NAME, NewInterviewSchema
+from app.interviews.models import LONGEST_NAME
 
 
 class BookForm(FlaskForm):  # type: ignore[misc]
@@ -28,13 +28,13 @@ class BookForm(FlaskForm):  # type: ignore[misc]
         names = [(member.id, member.full_name or member.email) for member in recruiters]
         self.assigned_recruiter_id.choices = [("", "Nobody yet"), *names]
 
-    def checked(self) -> dict[str, Any] | None:
-        """The values as ``/v1`` would take them, or None with the errors hung on their fields."""
-        given = {
-            name: (field.data or "").strip() or None for name, field in self._fields.items() if name != "csrf_token"
-        }
-        schema = NewInterviewSchema()
-        wrong = schema.validate(given)
-        for name, words in wrong.items():
-            self[name if name in self._fields else "interview_flow_id"].errors = list(words)
-        return None if wrong else dict(schema.load(given))
+    def given(self) -> dict[str, str | None]:
+        """What was typed, empty fields as null, under the names of the interface."""
+        fields = self._fields.items()
+        return {name: (field.data or "").strip() or None for name, field in fields if name != "csrf_token"}
+
+    def blame(self, errors: dict[str, Any]) -> None:
+        """Hang what is wrong on its field; what belongs to none, on the first."""
+        for name, words in errors.items():
+            field = self._fields.get(name, self.interview_flow_id)
+            field.errors = list(words) if isinstance(words, list | tuple) else [str(words)]

@@ -243,7 +243,8 @@ def _holding(interview_id: str, token: int, *, every: float = RENEWED_EVERY) -> 
     """Renew the claim from a thread of its own for as long as the work lasts."""
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - Flask's own way
     over = threading.Event()
-    thread = threading.Thread(target=_renew, args=(app, interview_id, token, lambda: over.wait(every)), daemon=True)
+    wait = {"is_over": lambda: over.wait(every)}
+    thread = threading.Thread(target=_renew, args=(app, interview_id, token), kwargs=wait, daemon=True)
     thread.start()
     try:
         yield
@@ -252,7 +253,7 @@ def _holding(interview_id: str, token: int, *, every: float = RENEWED_EVERY) -> 
         thread.join()
 
 
-def _renew(app: Flask, interview_id: str, token: int, is_over: Callable[[], bool]) -> None:
+def _renew(app: Flask, interview_id: str, token: int, *, is_over: Callable[[], bool]) -> None:
     while not is_over():
         with app.app_context():
             try:

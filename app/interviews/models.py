@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from app.voice.models import Turn
 
 
+LONGEST_NAME = 300
+"""Characters of a first or last name."""
+
+
 class InterviewStatus(enum.StrEnum):
     """What the public interface shows."""
 

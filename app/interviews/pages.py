@@ -31,6 +31,7 @@ from app.interviews import actions, queries
 from app.interviews.data import as_shown
 from app.interviews.forms import BookForm
 from app.interviews.models import Interview, InterviewStatus
+from app.interviews.schemas import NewInterviewSchema
 from app.recordings import actions as recordings
 from app.recordings.models import Media
 from app.recordings.queries import is_revoked, recording_of, urls_for
@@ -100,14 +101,15 @@ def book() -> AnyResponse | tuple[str, int]:
     """Book an interview; its page then shows the link to pass on."""
     require_recruiter()
     member, form = current_member(), BookForm()
-    values = form.checked()
-    if values is None:
-        return _booking(form), 422
+    schema = NewInterviewSchema()
+    wrong = schema.validate(form.given())
     try:
-        interview = _booked(member, values)
+        interview = None if wrong else _booked(member, schema.load(form.given()))
     except Rejected as refusal:
         db.session.rollback()
-        form[refusal.field or "interview_flow_id"].errors = [refusal.message]
+        wrong = {refusal.field or "": [refusal.message]}
+    if wrong or interview is None:
+        form.blame(wrong)
         return _booking(form), 422
     interview_id, hint = interview.id, actions.hint_for(interview)
     db.session.commit()

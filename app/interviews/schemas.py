@@ -6,7 +6,7 @@ from typing import Any
 import marshmallow as ma
 
 from app.interviews.data import DetailsSchema, TextSchema
-from app.interviews.models import InterviewStatus
+from app.interviews.models import LONGEST_NAME, InterviewStatus
 from app.web.fields import (
     Choice,
     EmailAddress,
@@ -18,7 +18,6 @@ from app.web.fields import (
 )
 
 TRANSCRIPT_CHOICES = ("full", "text", "none")
-LONGEST_NAME = 300
 
 
 class ScoresSchema(ma.Schema):
