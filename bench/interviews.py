@@ -144,8 +144,8 @@ def seed_rows(organization: Organization, team: Team, flow: InterviewFlow, *, ro
     """Bare interviews, every third completed, with their counters, written by the database itself."""
     postgres = db.engine.dialect.name == "postgresql"
     series = (
-        "generate_series(1, :rows) AS s(n)" if postgres
-        else "(WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < :rows) SELECT n FROM c) AS s"
+        "generate_series(:first, :rows) AS s(n)" if postgres
+        else "(WITH RECURSIVE c(n) AS (SELECT :first UNION ALL SELECT n + 1 FROM c WHERE n < :rows) SELECT n FROM c) AS s"
     )  # fmt: skip
     ident = (
         "lpad(to_hex(n), 8, '0') || '-0000-4000-8000-000000000000'" if postgres
@@ -153,22 +153,25 @@ def seed_rows(organization: Organization, team: Team, flow: InterviewFlow, *, ro
     )  # fmt: skip
     status = "CASE WHEN n % 3 = 0 THEN 'completed' ELSE 'incomplete' END"
     now = "now()" if postgres else "'2026-01-01 00:00:00.000000'"
-    values = {"rows": rows, "org": organization.id, "team": team.id, "flow": flow.id}
-    db.session.execute(
-        sa.text(
-            "INSERT INTO interview (id, organization_id, team_id, flow_id, org_seq, team_seq, status, stage, video_stage, "
-            f"created_at, failures, fence, recoveries) SELECT {ident}, :org, :team, :flow, n, n, {status}, 'created', "
-            f"'none', {now}, 0, 0, 0 FROM {series}"
-        ),
-        values,
-    )
+    for first in range(1, rows + 1, 100_000):
+        values = {
+            "first": first, "rows": min(rows, first + 99_999), "org": organization.id, "team": team.id, "flow": flow.id,
+        }  # fmt: skip
+        db.session.execute(
+            sa.text(
+                "INSERT INTO interview (id, organization_id, team_id, flow_id, org_seq, team_seq, status, stage, "
+                f"video_stage, created_at, failures, fence, recoveries) SELECT {ident}, :org, :team, :flow, n, n, {status}, "
+                f"'created', 'none', {now}, 0, 0, 0 FROM {series}"
+            ),
+            values,
+        )
     for owner in (organization.id, team.id):
         db.session.execute(
             sa.text(
                 f"INSERT INTO interview_bucket (owner_id, status, bucket, interviews) SELECT :owner, {status}, n / 1000, "
                 f"count(*) FROM {series} GROUP BY {status}, n / 1000"
             ),
-            {"owner": owner, "rows": rows},
+            {"owner": owner, "first": 1, "rows": rows},
         )
     organization.interview_seq = team.interview_seq = rows
     db.session.commit()

@@ -7,6 +7,7 @@ outcome under its token; whoever finds the claim gone drops everything.
 import logging
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -27,6 +28,7 @@ from app.queue import Job
 from app.recordings import actions as recordings
 from app.recordings.media import Workshop
 from app.recordings.queries import Take, is_revoked, takes_of
+from app.recordings.video import PlacedRun
 from app.settings import Settings
 from app.speech.ports import SPEECH_RATE
 from app.storage import read_verified
@@ -41,9 +43,6 @@ SILENCE = bytes(SPEECH_RATE)
 """Half a second of 16-bit samples."""
 BROKEN_OFF = "Processing was broken off three times. Try again, or ask the operator to look at the worker's log."
 UNEXPECTED = "Processing failed in a way that nobody expected; the worker's log says where."
-
-
-# --- the talk ---------------------------------------------------------------------------------------------------
 
 
 def process_interview(interview_id: str) -> None:
@@ -64,13 +63,17 @@ def _process(interview_id: str, token: int) -> None:
     source = _read(interview_id)
     storage = gateways.current().storage
     with recordings.workshop(interview_id, source.takes, storage=storage) as shop:
-        talk, engines = source.talk(shop), gateways.current()
-        result = process(talk, transcriber=engines.transcriber, analyst=engines.analyst, samples=source.samples)
-        # Copied packets are there at once and play in most browsers; the file that plays everywhere follows.
-        recorded = talk.duration is not None
-        quick = shop.quick_audio() if recorded else None
-        audio = quick or (shop.finish().audio if recorded else None)
-        finished = actions.Finished(result, audio=audio, with_video=source.with_video and recorded)
+        runs = [run for run in shop.timeline() if run.duration] if source.takes else []
+        with ThreadPoolExecutor(max_workers=1) as aside:
+            # Copied packets are there soon and play in most browsers; the file that plays everywhere follows.
+            copied = aside.submit(shop.quick_audio) if runs else None
+            talk, engines = source.talk(shop, runs), gateways.current()
+            result = process(
+                talk, transcriber=engines.transcriber, analyst=engines.analyst, samples=source.samples
+            )  # fmt: skip
+            quick = copied.result() if copied else None
+        audio = quick or (shop.finish().audio if runs else None)
+        finished = actions.Finished(result, audio=audio, with_video=source.with_video and bool(runs))
         done = actions.complete(interview_id, finished, token=token, app_url=_app_url())
         db.session.commit()
         if done and quick:
@@ -101,20 +104,17 @@ class _Source:
     with_video: bool
     abandoned: bool
 
-    def talk(self, shop: Workshop) -> Talk:
-        """The talk on the clock of its recording; measuring reads the recording but decodes only the answers."""
-        if not self.takes:
+    def talk(self, shop: Workshop, runs: list[PlacedRun]) -> Talk:
+        """The talk on the clock of its recording, where the candidate's own voice is looked for in every answer."""
+        if not runs:
             return Talk(self.script, self.turns, abandoned=self.abandoned)
-        runs = shop.timeline()
-        if not any(run.duration for run in runs):
-            return Talk(self.script, self.turns, abandoned=self.abandoned)  # headers alone: nothing can be played
         shifts: dict[int, float | None] = {}
         for run in runs:
             spoken = [turn for turn in self.turns if turn.segment == run.number and _is_speech(turn)]
-            if run.duration and spoken:
+            if spoken:
                 found = shop.shifts(run.number, [_chunks(turn.start or 0.0, turn.end or 0.0) for turn in spoken])
                 shifts |= {turn.number: shift for turn, shift in zip(spoken, found, strict=True)}
-        offsets = offsets_of(self.turns, runs={run.number: run.offset for run in runs if run.duration}, shifts=shifts)
+        offsets = offsets_of(self.turns, runs={run.number: run.offset for run in runs}, shifts=shifts)
         duration = round(sum(run.duration for run in runs), 3)
         return Talk(self.script, self.turns, offsets, duration=duration, abandoned=self.abandoned)
 
@@ -164,9 +164,6 @@ def _turn(row: Utterance) -> TurnValue:
     )  # fmt: skip
 
 
-# --- the video --------------------------------------------------------------------------------------------------
-
-
 def process_video(interview_id: str) -> None:
     """Claim the waiting video, make it, publish it, and tell the customer; nothing of it if it was revoked."""
     token = _claimed(Interview.video_stage, interview_id, expects=VideoStage.WAITING, becomes=VideoStage.PROCESSING)
@@ -193,9 +190,6 @@ def _process_video(interview_id: str, token: int) -> None:
     db.session.commit()
     if gone:
         recordings.destroy(interview_id, storage=storage)
-
-
-# --- what all of it needs ---------------------------------------------------------------------------------------
 
 
 def _claimed(column: Any, interview_id: str, *, expects: Any, becomes: Any) -> int | None:
@@ -269,9 +263,6 @@ def _renew(app: Flask, interview_id: str, token: int, *, is_over: Callable[[], b
 def _app_url() -> str:
     settings: Settings = current_app.extensions["parley.settings"]
     return settings.app_url
-
-
-# --- the sweep --------------------------------------------------------------------------------------------------
 
 
 def sweep() -> None:
