@@ -43,6 +43,11 @@ def answers(url: str, status: int = 200) -> bool:
         return False
 
 
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
     """``start(*command, env={...}, name="…")``; output goes to a file in the test's directory."""
@@ -96,10 +101,8 @@ def postgresql_url() -> Iterator[str]:
 def redis_url(start: Start, tmp_path: Path) -> str:
     """A Redis server on a port of its own."""
     port = a_free_port()
-    start(
-        str(embedded.server_binary()), "--port", str(port), "--bind", "127.0.0.1", "--dir", str(tmp_path), name="redis"
-    )
-    wait_until(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0, seconds=20, what="Redis answers")
+    start(str(embedded.binary_path()), "--port", str(port), "--bind", "127.0.0.1", "--dir", str(tmp_path), name="redis")
+    wait_until(lambda: listens(port), seconds=20, what="Redis answers")
     return f"redis://127.0.0.1:{port}/0"
 
 
