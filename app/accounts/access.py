@@ -110,6 +110,8 @@ def _as_reader() -> Iterator[None]:
 
 def _mark(statement: sa.Update, **values: object) -> None:
     """Write ``last used`` in a short transaction of its own, also while a request only reads."""
+    if request.method in READING:
+        db.session.rollback()  # SQLite refuses a reader that turns writer at once when someone else has written
     set_reading(False)
     try:
         db.session.execute(statement.values(**values).execution_options(synchronize_session=False))

@@ -1,14 +1,16 @@
 """GET /v1/ping, and the guard that every endpoint shares."""
 
 import uuid
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
+import sqlalchemy as sa
 
 from app import clock
 from app.accounts import actions, queries
-from app.accounts.models import ApiKey
+from app.accounts.models import ApiKey, TeamMember
 from app.db import db
+from tests.people import person
 
 
 def _ping(app, header=None):
@@ -101,3 +103,26 @@ def test_the_database_does_not_hold_the_key(owner):
 
 def test_v1_ignores_a_signed_in_browser(owner):
     assert owner.browser.get("/v1/ping").status_code == 401
+
+
+def test_a_first_use_is_noted_even_when_another_call_writes_at_the_same_moment(own_app):
+    """The mark of the key comes after a read: whoever wrote in between must not turn the answer into a 503."""
+    with own_app.app_context():
+        owner = person(own_app, "owner@first.example", organization="First Ltd", role="admin")
+        written = sa.update(TeamMember).values(full_name="Someone Else")
+        noted = []
+
+        def someone_writes_now() -> datetime:
+            if not noted:
+                noted.append(True)
+                with db.engine.connect() as elsewhere:
+                    elsewhere.execute(written)
+                    elsewhere.commit()
+            return datetime.now(UTC)
+
+        with clock.replaced(someone_writes_now):
+            response = owner.api("GET", "/v1/teams")
+        assert noted
+        assert (response.status_code, len(response.json["teams"])) == (200, 1)
+        db.session.expire_all()
+        assert db.session.query(ApiKey).one().last_used_at is not None
