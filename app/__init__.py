@@ -26,7 +26,7 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     from app import gateways as built
     from app.accounts import access
     from app.db import db, prepare
-    from app.web import api, errors, pages, security, templating, tracing
+    from app.web import api, errors, languages, pages, security, templating, tracing
 
     app = Flask("app", root_path=str(ROOT), template_folder="templates", static_folder="static")
     app.config.update(_configuration(settings))
@@ -36,7 +36,7 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     db.init_app(app)
     with app.app_context():
         prepare(db.engine)
-    for part in (tracing, errors, security, templating, pages):
+    for part in (tracing, errors, security, templating, languages, pages):
         part.register(app)
     access.register(app)
     rest = api.Api(app)

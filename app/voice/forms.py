@@ -1,6 +1,7 @@
 """The Start form: consent, voice or text, and who it is, as far as the booking did not say."""
 
 from flask import request
+from flask_babel import gettext, lazy_gettext
 from flask_wtf import FlaskForm
 from werkzeug.datastructures import MultiDict
 from wtforms import StringField
@@ -10,6 +11,7 @@ from app.voice.models import Mode
 from app.web.body import Broken, load_json
 from app.web.fields import address_flaw, flaw_of
 
+TOO_LONG = lazy_gettext("Longer than %(max)d characters.")
 NAMES = ("email_address", "first_name", "last_name")
 
 
@@ -21,10 +23,10 @@ class StartForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
 
     consent = StringField()
     mode = StringField()
-    locale = StringField(validators=[Optional(), Regexp(r"[A-Za-z0-9-]{2,35}\Z", message="Not a language tag.")])
-    email_address = StringField(validators=[Optional(), Length(max=320, message="Longer than 320 characters.")])
-    first_name = StringField(validators=[Length(max=300, message="Longer than 300 characters.")])
-    last_name = StringField(validators=[Length(max=300, message="Longer than 300 characters.")])
+    locale = StringField(validators=[Optional(), Regexp(r"[A-Za-z0-9-]{2,35}\Z", message=lazy_gettext("Not a language tag."))])
+    email_address = StringField(validators=[Optional(), Length(max=320, message=TOO_LONG)])
+    first_name = StringField(validators=[Length(max=300, message=TOO_LONG)])
+    last_name = StringField(validators=[Length(max=300, message=TOO_LONG)])
 
     @classmethod
     def of_request(cls) -> "StartForm":
@@ -41,18 +43,18 @@ class StartForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
     def validate_consent(self, given: StringField) -> None:
         """Nothing may be stored without it."""
         if given.data != "yes":
-            raise ValidationError("Please agree before you start: the interview is recorded and led by a machine.")
+            raise ValidationError(gettext("Please agree before you start: the interview is recorded and led by a machine."))
 
     def validate_mode(self, given: StringField) -> None:
         """Voice or text."""
         if given.data not in {mode.value for mode in Mode}:
-            raise ValidationError("Choose voice or text.")
+            raise ValidationError(gettext("Choose voice or text."))
 
     def validate_email_address(self, given: StringField) -> None:
         """In form only."""
-        flaw = address_flaw(given.data.strip()) if given.data and given.data.strip() else None
-        if flaw:
-            raise ValidationError(flaw)
+        address = (given.data or "").strip()
+        if address and address_flaw(address):
+            raise ValidationError(gettext("Not a valid email address."))
 
     def validate_first_name(self, given: StringField) -> None:
         """A name that can be kept."""
@@ -73,6 +75,5 @@ class StartForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
 
 
 def _check(given: StringField) -> None:
-    flaw = flaw_of(given.data or "")
-    if flaw:
-        raise ValidationError(flaw)
+    if flaw_of(given.data or ""):
+        raise ValidationError(gettext("Contains a character that cannot be kept."))

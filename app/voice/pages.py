@@ -4,10 +4,12 @@ Opening the page claims nothing and changes nothing, whoever opens it; only Star
 """
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Blueprint, Response, current_app, jsonify, make_response, redirect, render_template, request, url_for
+from flask_babel import gettext, lazy_gettext
 
 from app import clock, gateways
 from app.db import db, reading
@@ -22,14 +24,14 @@ from app.voice.actions import Agreed
 from app.voice.forms import StartForm
 from app.voice.models import Mode, Sitting
 from app.voice.queries import TAKEOVER_AFTER, sitting_of
-from app.web import limits
+from app.web import languages, limits
 from app.web.security import allow_devices, keep_private
 
 pages = Blueprint("voice", __name__, url_prefix="/interview/api/<flow_id>/<interview_id>")
 
 CONSENT_VERSION = "1"
 OPENS_PER_MINUTE = 30
-NO_ROOM = "No interview can be started right now. Nothing is lost: please try again a little later."
+NO_ROOM = lazy_gettext("No interview can be started right now. Nothing is lost: please try again a little later.")
 UNDER_WAY = (Stage.CREATED, Stage.RUNNING, Stage.ABANDONED)
 
 
@@ -38,6 +40,11 @@ def _before() -> None:
     keep_private()
     allow_devices()
     limits.count(current_app._get_current_object(), "interview", most=OPENS_PER_MINUTE)  # type: ignore[attr-defined]  # noqa: SLF001 - the limiter hangs on the application itself
+
+
+@pages.after_request
+def _after(response: Response) -> Response:
+    return languages.remember(response, settings=settings())
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +121,19 @@ def _begun(interview: Interview) -> Response:
 
 
 def _found(flow_id: str, interview_id: str) -> Interview | None:
+    """The interview of the link, if there is one; settles the language of the answer either way."""
     try:
-        return open_interview(flow_id, interview_id)
+        interview = open_interview(flow_id, interview_id)
     except NotFound:
+        languages.choose()
         return None
+    languages.choose((interview.script or script_of(interview.flow))["language"])
+    return interview
 
 
 def _unknown() -> Response:
     if request.is_json:
-        return _plain_answer(404, "There is no interview at this address.", "unknown")
+        return _plain_answer(404, gettext("There is no interview at this address."), "unknown")
     return make_response(render_template("voice/unknown.html"), 404)
 
 
@@ -189,7 +200,9 @@ def _invitation(interview: Interview, context: dict[str, Any]) -> dict[str, Any]
         "email_address": not interview.interviewee_email_address,
         "first_name": not interview.interviewee_first_name, "last_name": not interview.interviewee_last_name,
     }  # fmt: skip
+    until = interview.created_at + timedelta(days=settings().link_expiry_days)
     plain = {"view": "invitation", "state": None, "ask": ask, "errors": {}, "values": {}}
+    plain["open_until"] = None if interview.stage is Stage.RUNNING else until
     return {**plain, **_about(interview), **context}
 
 
@@ -215,7 +228,7 @@ def _no_room(flow_id: str, interview_id: str, form: StartForm) -> Response:
 def _rendered(interview: Interview, view: View) -> Response:
     if request.is_json:
         reason = {"taken": "taken over", "closed": "closed"}.get(view.page, view.page)
-        return _plain_answer(view.status, "This interview cannot be started in this browser.", reason)
+        return _plain_answer(view.status, gettext("This interview cannot be started in this browser."), reason)
     script = interview.script or script_of(interview.flow)
     shown = {
         "org_name": script["org_name"], "title": script["title"], "language": script["language"],

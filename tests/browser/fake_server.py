@@ -17,6 +17,8 @@ from typing import Any
 from flask import Flask, Response, jsonify, make_response, render_template, request
 from werkzeug.serving import make_server
 
+from app.web import languages
+
 ROOT = Path(__file__).resolve().parents[2]
 BASE = "/interview/api/flow/one"
 CSP = (
@@ -100,6 +102,7 @@ def context(story: Story) -> dict[str, Any]:
 def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for each call of the protocol
     """The application; ``story`` is read and written while it runs."""
     app = Flask("fake", root_path=str(ROOT), template_folder="templates", static_folder="static")
+    languages.register(app)
     app.jinja_env.globals["csrf_token"] = lambda: "token-of-the-test"
 
     @app.before_request

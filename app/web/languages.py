@@ -1,0 +1,80 @@
+"""The languages of the candidate's pages: which one a request gets, and what templates need to say so.
+
+A candidate reads the flow's language unless another one was chosen on the page (``?lang=de-DE``, kept in a cookie that
+only these pages get). Every other page stays English: a request that never calls ``choose`` is answered in English.
+"""
+
+from typing import Any
+
+from flask import Flask, Response, g, has_request_context, request
+from flask_babel import Babel, refresh
+
+from app.settings import Settings
+
+DEFAULT = "en-US"
+COOKIE = "parley-language"
+COOKIE_PATH = "/interview/api"
+COOKIE_DAYS = 30
+
+LANGUAGES = {
+    "en-US": "English",
+    "ar-AE": "العربية",
+    "de-DE": "Deutsch",
+    "es-419": "Español",
+    "fr-FR": "Français",
+    "hi-IN": "हिन्दी",
+    "ja-JP": "日本語",
+    "ko-KR": "한국어",
+    "no-NO": "Norsk",
+    "pt-BR": "Português",
+    "th-TH": "ไทย",
+    "vi-VN": "Tiếng Việt",
+    "zh-CN": "中文",
+}
+"""The tags of the interface and how each language calls itself."""
+
+RIGHT_TO_LEFT = frozenset({"ar-AE"})
+
+LOCALES = {tag: tag.replace("-", "_") for tag in LANGUAGES} | {"no-NO": "nb_NO", "zh-CN": "zh_Hans_CN"}
+"""The names that CLDR, and so the folders of the catalogues, have for them."""
+
+
+def register(app: Flask) -> None:
+    """Hang translations on the application; where nobody chose, they are the English originals."""
+    Babel(app, default_locale="en_US", default_translation_directories="app/translations", locale_selector=_locale)
+    app.context_processor(_shown)
+
+
+def choose(preferred: str | None = None) -> str:
+    """Settle the language of this request and return its tag: asked for, remembered, ``preferred``, the browser's."""
+    wishes = (request.args.get("lang"), request.cookies.get(COOKIE), preferred)
+    tag = next((wish for wish in wishes if wish in LANGUAGES), None)
+    g.language = tag or request.accept_languages.best_match(list(LANGUAGES)) or DEFAULT
+    refresh()
+    return str(g.language)
+
+
+def remember(response: Response, *, settings: Settings) -> Response:
+    """Keep a language that was asked for in the address; an unknown one leaves no trace."""
+    asked = request.args.get("lang")
+    if asked in LANGUAGES:
+        response.set_cookie(
+            COOKIE, asked, max_age=COOKIE_DAYS * 86_400, path=COOKIE_PATH, secure=settings.is_https, httponly=True,
+            samesite="Lax",
+        )  # fmt: skip
+    return response
+
+
+def _chosen() -> str | None:
+    return g.get("language") if has_request_context() else None
+
+
+def _locale() -> str:
+    return LOCALES[_chosen() or DEFAULT]
+
+
+def _shown() -> dict[str, Any]:
+    tag = _chosen()
+    if tag is None:
+        return {}
+    return {"page_language": tag, "page_direction": "rtl" if tag in RIGHT_TO_LEFT else "ltr", "languages": LANGUAGES}
