@@ -20,7 +20,7 @@ from app.flows.models import (
 )
 from app.flows.queries import secret_of
 from app.speech.catalogue import DEFAULT_LANGUAGE, DEFAULT_VOICE, LANGUAGES, VOICES
-from app.web.fields import Choice, Flag, Text, limit_field, offset_field, team_id_field
+from app.web.fields import Choice, Flag, Several, Text, limit_field, offset_field, team_id_field
 
 _NOT_IN_ADDRESSES = re.compile(r"[\s\\\x00-\x1f\x7f]")
 
@@ -68,9 +68,9 @@ class InterviewFlowFields(ma.Schema):
         metadata={"description": "Name of the organization requesting the interview."},
     )  # fmt: skip
     title = Text(most=LONGEST["title"], blank=False, required=True, metadata={"description": "Interview title."})
-    questions = fields.List(
+    questions = Several(
         Text(most=LONGEST["questions"], blank=False), required=True,
-        validate=ma.validate.Length(max=MOST_QUESTIONS, error=f"At most {MOST_QUESTIONS} questions are allowed."),
+        most=MOST_QUESTIONS, words=f"At most {MOST_QUESTIONS} questions are allowed.",
         metadata={"description": "Script questions."},
     )  # fmt: skip
     voice_id = Choice(

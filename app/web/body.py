@@ -5,6 +5,7 @@ and lets the last of two equal keys win.
 """
 
 import json
+from collections import Counter
 from typing import Any, NoReturn
 
 import marshmallow as ma
@@ -18,18 +19,27 @@ BODY_BYTES = 2 * 1024 * 1024
 """Largest body under /v1: the longest flow with every letter escaped needs about 1.2 MB."""
 
 
+MOST_FIELDS = 100
+LONGEST_FIELD_NAME = 100
+"""Both far above any schema's, so that an answer which names every unknown field stays short."""
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
 class Broken(Exception):
-    """The bytes are no JSON that we take; the text says what is wrong, without quoting it."""
+    """The bytes are no JSON that we take; the text says what is wrong, without quoting values."""
 
 
 def load_json(raw: bytes) -> Any:
     """Parse RFC 8259 JSON in UTF-8, without NaN, double keys, very long numbers or very deep nesting. Raises Broken."""
+    if raw.startswith(_BYTE_ORDER_MARK):
+        raise Broken("Invalid JSON body: it begins with a byte order mark; send UTF-8 without one.")
     try:
         return json.loads(raw.decode("utf-8"), object_pairs_hook=_object, parse_constant=_constant)
     except UnicodeDecodeError:
         raise Broken("Invalid JSON body: it is not UTF-8.") from None
     except json.JSONDecodeError as error:
-        raise Broken(f"Invalid JSON body at line {error.lineno}, column {error.colno}.") from None
+        raise Broken(f"Invalid JSON body at line {error.lineno}, column {error.colno}: {error.msg}.") from None
     except RecursionError:
         raise Broken("Invalid JSON body: it is nested too deeply.") from None
     except ValueError:
@@ -39,7 +49,8 @@ def load_json(raw: bytes) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise Broken("Invalid JSON body: an object holds the same key twice.")
+        twice = Counter(name for name, _value in pairs).most_common(1)[0][0]
+        raise Broken(f'Invalid JSON body: an object holds the key "{twice[:LONGEST_FIELD_NAME]}" twice.')
     return found
 
 
@@ -61,14 +72,16 @@ class StrictParser(FlaskParser):
         raw = req.get_data(cache=True)
         if not raw:
             invalid("json", {"_schema": ["A JSON object is needed as the body."]})
-        if not core.is_json(req.mimetype):
-            abort(415, message="The content type of the body must be application/json.")
+        _refuse_other_forms(req)
         try:
             found = load_json(raw)
         except Broken as error:
             abort(400, message=str(error), errors={"json": [str(error)]})
         if not isinstance(found, dict):
             invalid("json", {"_schema": ["The body must be a JSON object."]})
+        if len(found) > MOST_FIELDS or any(len(name) > LONGEST_FIELD_NAME for name in found):
+            words = f"Holds more than {MOST_FIELDS} fields, or a name of more than {LONGEST_FIELD_NAME} characters."
+            invalid("json", {"_schema": [words]})
         return found
 
     def load_querystring(self, req: Request, schema: ma.Schema) -> Any:
@@ -76,6 +89,13 @@ class StrictParser(FlaskParser):
         if twice:
             invalid("query", {twice[0]: ["Given more than once."]})
         return self._makeproxy(MultiDict(_without_nulls(req, schema)), schema)
+
+
+def _refuse_other_forms(req: Request) -> None:
+    if not core.is_json(req.mimetype):
+        abort(415, message="The content type of the body must be application/json.")
+    if req.headers.get("Content-Encoding", "").strip().lower() not in {"", "identity"}:
+        abort(415, message="The body may not be compressed; send it without Content-Encoding.")
 
 
 def _without_nulls(req: Request, schema: ma.Schema) -> list[tuple[str, str]]:

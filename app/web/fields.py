@@ -72,6 +72,21 @@ class Choice(Text):
         return value
 
 
+class Several(ma.fields.List[Any]):
+    """A list of at most ``most`` things, counted before any is looked at: a million wrong ones get one short answer."""
+
+    def __init__(self, inner: ma.fields.Field[Any], *, most: int, words: str, **kwargs: Any) -> None:
+        super().__init__(inner, validate=ma.validate.Length(max=most, error=words), **kwargs)
+        self.most = most
+        self.words = words
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[Any]:
+        if isinstance(value, list) and len(value) > self.most:
+            raise ma.ValidationError(self.words)
+        found: list[Any] = super()._deserialize(value, attr, data, **kwargs)
+        return found
+
+
 class QueryId(Text):
     """An id in a query; an empty value is wrong. Whether it exists is for a query to say."""
 
@@ -83,12 +98,12 @@ class WholeNumber(ma.fields.Integer):
     """A whole number in a query, in plain ASCII digits, between ``lowest`` and ``highest``."""
 
     def __init__(self, *, lowest: int, highest: int, **kwargs: Any) -> None:
-        words = f"Must lie between {lowest} and {highest}."
-        super().__init__(validate=ma.validate.Range(min=lowest, max=highest, error=words), **kwargs)
+        self.words = f"Must be a whole number from {lowest} to {highest}."
+        super().__init__(validate=ma.validate.Range(min=lowest, max=highest, error=self.words), **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
         if not isinstance(value, str) or not _WHOLE.match(value):
-            raise self.make_error("invalid")
+            raise ma.ValidationError(self.words)
         return int(value)
 
 

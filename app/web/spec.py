@@ -57,7 +57,7 @@ WITH_BODY = {
     400: "The body is no JSON, is nested too deeply, or holds a number that is too long.",
     409: "The first call with this `Idempotency-Key` is still running.",
     413: "The body is too large.",
-    415: "The content type of the body is not application/json.",
+    415: "The content type of the body is not application/json, or the body is compressed.",
 }
 FULL_SHAPE = frozenset({403, 422, 500})
 """Documented per status by the interface, so all three fields are promised; others have the default shape."""

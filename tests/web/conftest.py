@@ -31,7 +31,7 @@ class ProbeSchema(ma.Schema):
     kind = fields.Choice(["round", "square"], allow_none=True)
     email = fields.EmailAddress(allow_none=True)
     ref = fields.IdPattern(allow_none=True)
-    parts = ma.fields.List(fields.Text(most=10, blank=False), validate=ma.validate.Length(max=3))
+    parts = fields.Several(fields.Text(most=10, blank=False), most=3, words="At most 3 parts.")
 
 
 class ProbeQuerySchema(ma.Schema):

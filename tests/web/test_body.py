@@ -1,5 +1,6 @@
 """Bodies and queries of /v1: whatever is sent, the answer is a clear 4xx."""
 
+import gzip
 import json
 from contextlib import suppress
 
@@ -79,6 +80,55 @@ def test_another_content_type_is_415(probe, content_type):
     assert (response.status_code, response.json["code"]) == (415, 415)
 
 
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "gzip, identity", "GZIP"])
+def test_a_compressed_body_is_415_and_says_so(probe, encoding):
+    response = _post(probe, gzip.compress(json.dumps(GOOD).encode()), **{"Content-Encoding": encoding})
+    assert (response.status_code, "Content-Encoding" in response.json["message"]) == (415, True)
+
+
+@pytest.mark.parametrize("encoding", ["identity", "Identity", ""])
+def test_a_body_that_is_called_uncompressed_is_taken(probe, encoding):
+    assert _post(probe, json.dumps(GOOD), **{"Content-Encoding": encoding}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (b'\xef\xbb\xbf{"name": "a"}', "byte order mark"),
+        (b'{"name": "a", "note": "b", "name": "c"}', 'the key "name" twice'),
+        (b'{"name" "a"}', "line 1, column 9: Expecting ':'"),
+        (b'{"name": "a"}\n}', "line 2, column 1: Extra data"),
+        ('{"name": "ä"}'.encode("latin-1"), "UTF-8"),
+    ],
+)
+def test_broken_json_says_what_to_mend(probe, raw, words):
+    response = _post(probe, raw)
+    assert response.status_code == 400
+    assert words in response.json["message"]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"name": "a", "parts": [' + b",".join([b"1"] * 300_000) + b"]}",
+        b'{"name": "a", ' + b",".join(b'"%x": 1' % number for number in range(50_000)) + b"}",
+        b'{"name": "a", "' + b"k" * 500_000 + b'": 1}',
+        b'{"name": "a", "a": 1, "a": 2, "' + b"k" * 500_000 + b'": 1}',
+    ],
+    ids=["items", "fields", "one long name", "a long name and one twice"],
+)
+def test_a_body_with_very_many_flaws_gets_a_short_answer(probe, raw):
+    response = _post(probe, raw)
+    assert response.status_code in {400, 422}
+    assert len(response.data) < 1_000
+    assert response.json["message"]
+
+
+def test_a_list_that_is_too_long_is_named_before_its_items(probe):
+    response = _post(probe, json.dumps({**GOOD, "parts": [1] * 4}))
+    assert response.json["message"] == "parts: At most 3 parts."
+
+
 def test_a_json_content_type_with_parameters_is_taken(probe):
     assert _post(probe, json.dumps(GOOD), "application/json; charset=utf-8").status_code == 200
 
@@ -106,7 +156,7 @@ def test_a_body_that_is_too_large_is_413(probe):
         ({**GOOD, "email": ""}, "email", "Not a valid email address."),
         ({**GOOD, "ref": "123"}, "ref", "Not an id of the form 8-4-4-4-12 hex digits."),
         ({**GOOD, "unknown": 1}, "unknown", "Unknown field."),
-        ({**GOOD, "parts": ["a"] * 4}, "parts", "Longer than maximum length 3."),
+        ({**GOOD, "parts": ["a"] * 4}, "parts", "At most 3 parts."),
     ],
 )
 def test_invalid_fields_are_named_in_errors_and_message(probe, body, field, words):
@@ -149,6 +199,12 @@ def test_invalid_queries_are_named(probe, query, field):
     assert response.status_code == 422
     assert list(response.json["errors"]["query"]) == [field]
     assert response.json["message"].startswith(f"{field}: ")
+
+
+@pytest.mark.parametrize("value", ["", "ten", "1.0", "0", "1001", "-5"])
+def test_a_wrong_limit_is_told_the_range(probe, value):
+    response = probe("GET", f"/v1/probe?limit={value}")
+    assert response.json["message"] == "limit: Must be a whole number from 1 to 1000."
 
 
 def test_queries_have_defaults_bounds_and_null(probe):
