@@ -53,7 +53,18 @@ def test_an_unexpected_error_is_a_500_with_its_place_in_the_log(probe, caplog):
 
 
 @pytest.mark.parametrize(
-    "path", ["/v1", "/v1/", "/v1/nothing", "/v1/teams/", "/v1/probe/a/b", "/v1/%00", "/v1/probe/%ff%fe/x"]
+    "path",
+    [
+        "/v1",
+        "/v1/",
+        "/v1/nothing",
+        "/v1/teams/",
+        "/v1/probe/a/b",
+        "/v1/%00",
+        "/v1/probe/%ff%fe/x",
+        "/v1//teams",
+        "/v1/teams//",
+    ],
 )
 def test_unknown_addresses_under_v1_answer_json(probe, path):
     response = probe("GET", path)
