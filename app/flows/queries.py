@@ -31,7 +31,7 @@ class FlowFilter:
 
 def flow_for(organization: Organization, flow_id: str) -> InterviewFlow:
     """The organization's flow, archived ones included. Raises NotFound, or Forbidden when it is someone else's."""
-    flow = _flow(flow_id)
+    flow = _flow(flow_id.lower())  # some databases of customers keep UUIDs in upper case
     if flow.organization_id != organization.id:
         raise Forbidden("This interview flow belongs to another organization.")
     return flow

@@ -39,7 +39,7 @@ _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 def interview_for(organization: Organization, interview_id: str) -> Interview:
     """The interview, if it is the organization's; NotFound or Forbidden otherwise."""
-    interview = _interview(interview_id)
+    interview = _interview(interview_id.lower())  # some databases of customers keep UUIDs in upper case
     if interview.organization_id != organization.id:
         raise Forbidden("This interview belongs to another organization.")
     return interview

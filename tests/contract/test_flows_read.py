@@ -42,6 +42,13 @@ def test_an_unknown_flow_is_a_422(owner: Person, method: str, flow_id: str) -> N
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_an_id_in_upper_case_is_the_same_id(owner: Person, make_flow: Made, method: str) -> None:
+    flow = make_flow()
+    answer = owner.api(method, f"{PATH}/{flow.id.upper()}")
+    assert (answer.status_code, answer.json["interview_flow_id"]) == (200, flow.id)
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
 def test_a_flow_of_another_organization_is_forbidden(
     owner: Person, outsider: Person, make_flow: Made, method: str
 ) -> None:

@@ -114,6 +114,15 @@ def test_an_unknown_interview_is_a_422(owner: Person, method: str, interview_id:
     assert answer.json["message"]
 
 
+def test_an_id_in_upper_case_is_the_same_id(owner: Person, book: Made) -> None:
+    interview = book()
+    answer = owner.api("GET", f"{PATH}/{interview.id.upper()}")
+    assert (answer.status_code, answer.json["interview_id"]) == (200, interview.id)
+    body = {"interview_flow_id": interview.flow_id.upper()}
+    assert f"/{interview.flow_id}/" in owner.api("POST", PATH, json=body).json["interview_link"]
+    assert owner.api("DELETE", f"{PATH}/{interview.id.upper()}").json == {"success": True}
+
+
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
 def test_an_interview_of_another_organization_is_forbidden(
     outsider: Person,
