@@ -157,8 +157,11 @@ def elapsed(sitting: Sitting, started_at: datetime | None) -> float:
 # --- turns ---------------------------------------------------------------------------------------------------------
 
 
-def take_turn(holder: Holder, *, number: int, kind: TurnKind) -> Taken:
-    """Claim turn ``number``, or find its stored reply. Conflict when it is not the one that comes next."""
+def take_turn(holder: Holder, *, number: int, kind: TurnKind, continues: bool = False) -> Taken:
+    """Claim turn ``number``, or find its stored reply. Conflict when it is not the one that comes next.
+
+    After the goodbye only an answer that continues the last one is taken.
+    """
     hold(holder)
     sitting = db.session.get_one(Sitting, holder.sitting_id, populate_existing=True)
     known = turn_of(holder.sitting_id, number)
@@ -167,7 +170,8 @@ def take_turn(holder: Holder, *, number: int, kind: TurnKind) -> Taken:
     if number != sitting.next_turn:
         details = {"reason": "wrong turn", "expected": sitting.next_turn}
         raise Conflict(f"Turn {sitting.next_turn} comes next.", details=dict(details))
-    if Place.from_json(sitting.place).question_index is None and number > 1:
+    place = Place.from_json(sitting.place)
+    if place.question_index is None and number > 1 and not (continues and place.former):
         raise Conflict("The agent has said goodbye; only finish comes next.", details={"reason": "over"})
     turn = known or _turn_row(sitting, number, kind)
     token = claims.take(Turn.state, turn.id, expects=[TurnState.WAITING], becomes=TurnState.WORKING, lease=TURN_LEASE)

@@ -56,7 +56,7 @@ def post_turn(number: int) -> Response | tuple[Response, int]:
     given = schemas.body(schemas.TurnSchema())
     _check_number(number, given)
     interview = linked_interview()
-    taken = actions.take_turn(holder(), number=number, kind=given["kind"])
+    taken = actions.take_turn(holder(), number=number, kind=given["kind"], continues=given["continues"])
     if taken.token is None:
         answer = _answered_or_busy(taken.turn, interview)
         db.session.commit()
@@ -102,10 +102,18 @@ def _work(interview: Interview, turn: Turn, token: int, *, given: dict[str, Any]
     audio = None
     if kind is TurnKind.ANSWER:
         audio = _audio(interview.id, turn.number, given)
-        heard = Heard(place.question_index, given["segment"], given["first_chunk"], given["last_chunk"])
-    answer = Answer(kind.value, audio=audio, text=(given["text"] or "").strip(), time_over=is_over)
+        heard = Heard(_asked(place, given), given["segment"], given["first_chunk"], given["last_chunk"])
+    answer = Answer(
+        kind.value, audio=audio, text=(given["text"] or "").strip(), time_over=is_over, continues=given["continues"]
+    )  # fmt: skip
     is_plain = turn.recoveries >= PARKED_AFTER
     return _Work(turn.id, turn.number, token, script, place, answer, heard, is_plain)
+
+
+def _asked(place: Place, given: dict[str, Any]) -> int | None:
+    """The question that an answer belongs to: the open one, or that of the answer it continues."""
+    former = place.former if given["continues"] else None
+    return (Place.from_json(former) if former else place).question_index
 
 
 def _audio(interview_id: str, number: int, given: dict[str, Any]) -> Audio:

@@ -7,14 +7,14 @@ later, without a language model there is no follow-up, without a voice the reply
 import logging
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from app.errors import GatewayError
 from app.speech import phrases, silence, sound
 from app.speech.ports import Exchange, FollowUp, Heard, Interviewer, Speaker, Spoken, Transcriber, Word
 from app.voice.commands import spoken_command
-from app.voice.script import Event, Kind, Line, Place, Script, Step, answered, may_follow_up, step
+from app.voice.script import Event, Kind, Line, Place, Script, Step, answered, may_follow_up, step, taken_up
 
 log = logging.getLogger(__name__)
 
@@ -46,12 +46,16 @@ def utterance_key(interview_id: str, *, turn: int, segment: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the candidate did: ``audio`` for a spoken answer, ``text`` for a typed one; ``time_over`` ends the talk."""
+    """What the candidate did: ``audio`` for a spoken answer, ``text`` for a typed one; ``time_over`` ends the talk.
+
+    ``continues``: more of the answer before, begun before the reply to it was heard.
+    """
 
     kind: Literal["begin", "answer", "text", "repeat", "skip", "end"]
     audio: Audio | None = None
     text: str = ""
     time_over: bool = False
+    continues: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +118,9 @@ def respond(script: Script, place: Place, answer: Answer, *, engines: Engines) -
     """The agent's whole turn. Raises WrongMoment (see ``script.step``) and nothing else of its own."""
     timing = Timing()
     said = _hear(script, answer, transcriber=engines.transcriber, timing=timing)
+    if answer.continues:
+        place, meant = taken_up(place, said.event)
+        said = replace(said, event=meant)
     event, follow_up = _decide(script, place, said, interviewer=engines.interviewer, timing=timing)
     is_answer = event is Event.ANSWER
     if answer.time_over and event is not Event.BEGIN:

@@ -19,7 +19,7 @@ from app.voice.script import Phase, Place, Script
 from app.voice.utterances import Played
 from app.web.body import Broken, load_json
 from app.web.errors import first_words
-from app.web.fields import Text
+from app.web.fields import Flag, Text
 
 LONGEST_TEXT = 20_000
 LAST_SEGMENT = 50
@@ -79,6 +79,7 @@ class TurnSchema(_Strict):
     first_chunk = _whole(0, LAST_CHUNK, load_default=None, allow_none=True)
     last_chunk = _whole(0, LAST_CHUNK, load_default=None, allow_none=True)
     text = Text(most=LONGEST_TEXT, load_default=None, allow_none=True)
+    continues = Flag(load_default=False)
     played = ma.fields.Nested(PlayedSchema, load_default=None, allow_none=True)
     timing = ma.fields.Nested(TimingSchema, load_default=None, allow_none=True)
 

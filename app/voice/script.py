@@ -5,7 +5,7 @@ there may be, what comes next and when it ends is decided here, so a turn-based 
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -80,7 +80,8 @@ class Place:
     """A position in the script, complete: with it and the script alone the talk can go on anywhere.
 
     ``asked`` are the follow-ups put to the open question, ``said`` everything answered to it so far,
-    ``silences`` how often in a row nothing was heard.
+    ``silences`` how often in a row nothing was heard. ``former`` is the place before the last answer, with that answer
+    in ``said``: a candidate who only paused for breath may go on there. It is no part of where the talk stands now.
     """
 
     phase: Phase = Phase.INTRO
@@ -88,6 +89,7 @@ class Place:
     asked: tuple[str, ...] = ()
     said: str = ""
     silences: int = 0
+    former: Mapping[str, Any] | None = field(default=None, compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """As a row keeps it."""
@@ -98,7 +100,7 @@ class Place:
         """Back from the row."""
         return cls(
             phase=Phase(kept["phase"]), question=kept["question"], asked=tuple(kept["asked"]), said=kept["said"],
-            silences=kept["silences"],
+            silences=kept["silences"], former=kept.get("former"),
         )  # fmt: skip
 
     @property
@@ -151,8 +153,11 @@ def answered(place: Place, text: str) -> str:
 def step(script: Script, place: Place, event: Event, *, text: str = "", follow_up: str | None = None) -> Step:
     """The one transition. ``text`` is what was answered; ``follow_up`` is used only where one is allowed.
 
-    Raises WrongMoment for an event that the phase does not know: nothing but BEGIN opens, nothing follows the outro.
+    Raises WrongMoment for an event that the phase does not know: nothing but BEGIN opens, nothing follows the outro
+    (except that it is said again to somebody who began to speak at its first words and then had nothing to say).
     """
+    if event is Event.REPEAT and place.phase is Phase.OUTRO and place.former:
+        return _close(script, place)
     if (event is Event.BEGIN) != (place.phase is Phase.INTRO) or place.phase in {Phase.OUTRO, Phase.FINISHED}:
         raise WrongMoment(f"{event.value} cannot happen in the phase {place.phase.value}")
     if event is Event.BEGIN:
@@ -163,10 +168,7 @@ def step(script: Script, place: Place, event: Event, *, text: str = "", follow_u
         return Step(replace(place, silences=0), (open_line(script, place),))
     if event is Event.SILENCE:
         return _silence(script, place)
-    if event is Event.ANSWER and follow_up and may_follow_up(script, place):
-        asked = Place(Phase.QUESTION, place.question, (*place.asked, follow_up), answered(place, text))
-        return Step(asked, (open_line(script, asked),))
-    return _next(script, place)
+    return _answer(script, place, text, follow_up=follow_up) if event is Event.ANSWER else _next(script, place)
 
 
 def finish(place: Place) -> Place:
@@ -180,6 +182,30 @@ def _begin(script: Script) -> Step:
     intro = (Line(Kind.INTRO, script.intro),) if script.intro else ()
     first = _ask(script, 0)
     return Step(first.place, intro + first.lines)
+
+
+def _answer(script: Script, place: Place, text: str, *, follow_up: str | None) -> Step:
+    said = answered(place, text)
+    reply = _next(script, place)
+    if follow_up and may_follow_up(script, place):
+        asked = Place(Phase.QUESTION, place.question, (*place.asked, follow_up), said)
+        reply = Step(asked, (open_line(script, asked),))
+    former = replace(place, said=said, silences=0, former=None).to_json()
+    return Step(replace(reply.place, former=former), reply.lines)
+
+
+def taken_up(place: Place, event: Event) -> tuple[Place, Event]:
+    """Where ``event`` belongs when the candidate went on speaking before the reply to the last answer was heard.
+
+    More of the answer continues it at its own question. Anything else (a cough, too little to understand) was no
+    continuation: the reply that nobody heard is given again.
+    """
+    if place.former is None:
+        return place, event
+    if event is Event.ANSWER:
+        return Place.from_json(place.former), event
+    is_lost = event is Event.SILENCE or place.phase is Phase.OUTRO
+    return place, Event.REPEAT if is_lost else event
 
 
 def _next(script: Script, place: Place) -> Step:

@@ -20,6 +20,7 @@ from app.voice.script import (
     may_follow_up,
     open_line,
     step,
+    taken_up,
 )
 
 TWO = Script(questions=("Why?", "How?"), seconds=600, intro="Hello.", outro="Goodbye.")
@@ -154,3 +155,28 @@ def test_answering_always_comes_to_an_end(script: Script, follow_ups: list[str |
             break
         now = step(script, now.place, Event.ANSWER, text="words", follow_up=follow_up)
     assert now.expects == "finish"
+
+
+def test_more_of_an_answer_goes_on_at_its_own_question() -> None:
+    place = step(TWO, step(TWO, Place(), Event.BEGIN).place, Event.ANSWER, text="we were eight").place
+    assert place.question == 1
+    again, event = taken_up(Place.from_json(place.to_json()), Event.ANSWER)
+    assert (again, event) == (Place(Phase.QUESTION, 0, said="we were eight"), Event.ANSWER)
+    assert step(TWO, again, event, text="people").place == place
+    assert again.former is None, "places do not pile up"
+
+
+def test_what_was_no_continuation_brings_the_unheard_reply_again() -> None:
+    place = step(TWO, Place(Phase.QUESTION, 0), Event.ANSWER, text="we were eight").place
+    assert taken_up(place, Event.SILENCE) == (place, Event.REPEAT)
+    assert taken_up(place, Event.SKIP) == (place, Event.SKIP)
+    assert taken_up(Place(Phase.QUESTION, 0), Event.ANSWER) == (Place(Phase.QUESTION, 0), Event.ANSWER)
+
+
+def test_the_goodbye_is_said_again_to_somebody_who_only_coughed_into_it() -> None:
+    last = Place(Phase.QUESTION, len(TWO.questions) - 1)
+    over = step(TWO, last, Event.ANSWER, text="that is all").place
+    assert taken_up(over, Event.SKIP) == (over, Event.REPEAT)
+    assert [line.kind for line in step(TWO, over, Event.REPEAT).lines] == [Kind.OUTRO]
+    with pytest.raises(WrongMoment):
+        step(TWO, Place(Phase.OUTRO, 1), Event.REPEAT)

@@ -426,3 +426,35 @@ def test_a_takeover_in_mid_turn_drops_the_old_holders_reply(scripted: Flask, can
     assert (refused.value.status, refused.value.body["reason"]) == (409, "taken over")
     assert _turn(candidate, 2).state is TurnState.WAITING
     assert said(candidate) == []
+
+
+def test_a_pause_for_breath_does_not_end_the_answer(
+    candidate: Candidate, talk: Talk, hears: ScriptedTranscriber, asks: ScriptedInterviewer
+) -> None:
+    hears.texts = ["we were eight people", "in my last team", "that is all then"]
+    played = talk.listen(candidate.turn(1, "begin"))
+    unheard = candidate.turn(2, "answer", played=played, **talk.answer(sound(1)))
+    assert unheard["question_index"] == 1
+    nothing = {**talk.listen(unheard), "seconds": 0, "whole": False}
+    again = candidate.turn(3, "answer", played=nothing, continues=True, **talk.answer(sound(1)))
+    assert (again["question_index"], asks.asked[-1].answer) == (1, "we were eight people\nin my last team")
+    last = candidate.turn(4, "answer", played=talk.listen(again), **talk.answer(sound(1)))
+    assert last["expects"] == "finish"
+    assert [(row.role, row.question_index, row.content) for row in said(candidate)] == [
+        (Role.AGENT, 0, QUESTION),
+        (Role.USER, 0, "we were eight people"),
+        (Role.USER, 0, "in my last team"),
+        (Role.AGENT, 1, "Tell me about your last team."),
+        (Role.USER, 1, "that is all then"),
+    ]
+
+
+def test_the_last_answer_may_go_on_into_the_goodbye(candidate: Candidate, talk: Talk) -> None:
+    talk.listen(candidate.turn(1, "begin"))
+    candidate.turn(2, "skip")
+    candidate.turn(3, "answer", **talk.answer(sound(1)))
+    with pytest.raises(Refused):
+        candidate.turn(4, "answer", **talk.answer(sound(1)))
+    over = candidate.turn(4, "answer", continues=True, **talk.answer(sound(1)))
+    assert over["expects"] == "finish"
+    assert [row.question_index for row in said(candidate) if row.role is Role.USER] == [1, 1]
