@@ -106,6 +106,14 @@ def only_organization() -> Organization | None:
     return found[0] if len(found) == 1 else None
 
 
+def is_disabled(organization_id: str) -> bool:
+    """Whether the organization has been shut out: its keys, its members, and addresses that were signed for it."""
+    disabled = sa.select(Organization.id).where(
+        Organization.id == organization_id, Organization.disabled_at.is_not(None)
+    )
+    return db.session.scalar(disabled) is not None
+
+
 def has_organization() -> bool:
     """Whether anyone has set this installation up."""
     return db.session.scalar(sa.select(Organization.id).limit(1)) is not None

@@ -14,6 +14,7 @@ from flask import Blueprint, Flask, Response, current_app, g, request
 from werkzeug.exceptions import Forbidden, Gone, HTTPException, RequestedRangeNotSatisfiable
 
 from app import clock, gateways
+from app.accounts.queries import is_disabled
 from app.db import db, reading
 from app.errors import GatewayError, NotFound
 from app.recordings import actions, queries
@@ -70,6 +71,8 @@ def require_signed_address() -> None:
             raise _said(Gone(), "This address has run out. Open the recording from its interview again.") from None
         if queries.is_revoked(row.interview_id):
             raise _said(Gone(), "The recordings of this interview were deleted.")
+        if is_disabled(row.organization_id):
+            raise _said(Gone(), "The organization of this recording has been disabled.")
         if row.damaged_at is not None:
             raise _said(Gone(), "This recording is damaged and cannot be played. Your administrator has been told.")
         g.recording = Served(

@@ -145,7 +145,7 @@ def _view(interview: Interview) -> View:
         return _over(interview, sitting, is_mine=is_mine)
     if is_mine:
         return View("page", is_mine=True)
-    if interview.flow.status is FlowStatus.ARCHIVED:
+    if interview.flow.status is FlowStatus.ARCHIVED or interview.flow.organization.disabled_at is not None:
         return View("closed", 410, {"reason": "archived"})
     if interview.stage is not Stage.RUNNING and _is_expired(interview):
         return View("closed", 410, {"reason": "expired"})

@@ -1,0 +1,1 @@
+"""What strangers, neighbours and hostile files may not do."""

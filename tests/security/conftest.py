@@ -1,0 +1,126 @@
+"""Two organizations that are built once; every test and every attempt works on them inside a savepoint."""
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app import gateways
+from app.db import Base, db
+from app.gateways import Gateways
+from app.settings import Settings
+from tests.guards import Guarded
+from tests.interviews.fakes import ScriptedAnalyst
+from tests.voice.fakes import ScriptedInterviewer, ScriptedSpeaker, ScriptedTranscriber
+
+from .world import Side, planted
+
+SEEN = {"login": {"seen_at"}, "api_key": {"last_used_at", "last_address"}}
+"""Columns that any visit may move."""
+
+
+@dataclass
+class World:
+    """``ours`` does the asking; ``theirs`` is what it must neither see nor touch."""
+
+    app: Flask
+    connection: sa.Connection
+    files: Path
+    ours: Side = field(init=False)
+    theirs: Side = field(init=False)
+    attempts: int = 0
+    watched: list[str] = field(default_factory=list)
+    _before: dict[str, str] = field(default_factory=dict)
+
+    def watch(self, told: str) -> None:
+        """From here on nothing may change until ``settle``; ``told`` is what is about to be tried."""
+        if not self.watched:
+            self._before = self.state()
+        self.watched.append(told)
+        self.attempts += 1
+
+    def settle(self) -> None:
+        """Nothing has changed by what was tried since the first ``watch``."""
+        tried, self.watched = self.watched, []
+        if tried:
+            after = self.state()
+            changed = {name: (self._before[name], after[name]) for name in after if after[name] != self._before[name]}
+            assert not changed, (changed, tried)
+
+    @contextmanager
+    def undone(self) -> Iterator[None]:
+        """Whatever happens inside has never happened: rows and files alike."""
+        self.settle()
+        db.session.remove()  # its own savepoint would enclose ours
+        with tempfile.TemporaryDirectory() as kept:
+            shutil.copytree(self.files, kept, dirs_exist_ok=True)
+            savepoint = self.connection.begin_nested()
+            try:
+                yield
+                self.settle()
+            finally:
+                self.watched = []
+                db.session.remove()
+                savepoint.rollback()
+                shutil.rmtree(self.files)
+                shutil.copytree(kept, self.files)
+
+    def state(self) -> dict[str, str]:
+        """One hash for each table, one for the files, one for what the workers were rung for."""
+        db.session.remove()
+        found = {table.name: self._rows(table) for table in Base.metadata.sorted_tables}
+        files = sorted((str(path), path.stat().st_size) for path in self.files.rglob("*") if path.is_file())
+        found["files"] = repr(files)
+        found["bell"] = repr(self.app.extensions["parley.bell"].rung)
+        return found
+
+    def _rows(self, table: sa.Table) -> str:
+        columns = [column for column in table.columns if column.name not in SEEN.get(table.name, set())]
+        rows = sorted(repr(tuple(row)) for row in self.connection.execute(sa.select(*columns)))
+        return f"{len(rows)} rows, {hashlib.sha256(''.join(rows).encode()).hexdigest()[:16]}"
+
+
+@pytest.fixture(scope="module")
+def whole_world(
+    shared_app: Flask, settings: Settings, engines: Gateways, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    files = tmp_path_factory.mktemp("world") / "files"
+    own: dict[str, Any] = {
+        "storage": gateways.build_storage(replace(settings, data_dir=files.parent, storage_url=str(files))),
+        "transcriber": Guarded(ScriptedTranscriber()), "speaker": Guarded(ScriptedSpeaker()),
+        "interviewer": Guarded(ScriptedInterviewer()), "analyst": Guarded(ScriptedAnalyst(summary=None)),
+    }  # fmt: skip
+    kept = shared_app.extensions["parley.gateways"]
+    with shared_app.app_context():
+        engine = db.engines[None]
+        connection = engine.connect()
+        transaction = connection.begin()
+        db.engines[None] = connection  # type: ignore[assignment]
+        shared_app.extensions["parley.gateways"] = replace(engines, **own)
+        world = World(shared_app, connection, files)
+        world.ours, world.theirs = planted(shared_app, "ours"), planted(shared_app, "theirs")
+        db.session.remove()
+        try:
+            yield world
+        finally:
+            db.session.remove()
+            transaction.rollback()
+            connection.close()
+            db.engines[None] = engine
+            shared_app.extensions["parley.gateways"] = kept
+
+
+@pytest.fixture
+def world(whole_world: World) -> Iterator[World]:
+    """The world as it was built, whatever other tests did to it."""
+    whole_world.app.extensions["parley.bell"].rung.clear()
+    with whole_world.undone():
+        yield whole_world

@@ -1,0 +1,187 @@
+"""Who may do what at every address. A route that is not named here fails the build: the default is to deny.
+
+``places`` says where an id is taken, as ``(where, name, kind)``: ``path``, ``query``, ``body`` (JSON) or ``form``.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .world import Side
+
+Place = tuple[str, str, str]
+EVERYONE = frozenset({"admin", "recruiter", "viewer"})
+RECRUITERS = frozenset({"admin", "recruiter"})
+ADMINS = frozenset({"admin"})
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How a route is guarded. ``own`` is what those who may get; ``given`` a whole, valid form or body of ``side``."""
+
+    realm: str
+    """``open``, ``key`` (/v1), ``member`` (pages), ``holder`` (the candidate's browser), ``link`` or ``signed``."""
+    places: tuple[Place, ...] = ()
+    roles: frozenset[str] = EVERYONE
+    own: frozenset[int] = frozenset({200})
+    given: Callable[[Side], dict[str, Any]] | None = None
+    as_json: bool = False
+    shows: str = ""
+    """Whether the answer to those who may shows the ``team`` or ``organization`` mark: proof that there is something
+    to leak."""
+    archived: frozenset[int] | None = None
+    """Answers for an archived flow; None when the route takes no flow."""
+    filters: frozenset[str] = frozenset()
+    """Query names that only narrow a list: an id of someone else finds nothing."""
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+def path(*names: str, **kinds: str) -> tuple[Place, ...]:
+    return tuple(("path", name, name.removesuffix("_id").removeprefix("interview_")) for name in names) + tuple(
+        ("path", name, kind) for name, kind in kinds.items()
+    )
+
+
+def _flow_form(side: Side) -> dict[str, Any]:
+    return {
+        "title": "New", "org_name": "New", "team_id": side.ids["team"], "interview_type": "recruitment",
+        "questions-0": "Why?", "language": "en-US", "voice_id": "vendora-Kate", "follow_up_limit": "1",
+        "assess_language": "",
+    }  # fmt: skip
+
+
+def _flow_body(side: Side) -> dict[str, Any]:
+    return {"org_name": "New", "title": "New", "questions": ["Why?"], "team_id": side.ids["team"]}
+
+
+def _booking(side: Side) -> dict[str, Any]:
+    return {
+        "interview_flow_id": side.ids["flow"], "interviewee_email_address": "new@candidate.example",
+        "assigned_recruiter_id": side.ids["recruiter"],
+    }  # fmt: skip
+
+
+def _member(side: Side) -> dict[str, Any]:
+    return {
+        "email": "further@example.com", "full_name": "Further", "role": "viewer", "team": side.ids["team"],
+        "password": "a long enough sentence",
+    }  # fmt: skip
+
+
+OK, MOVED, DONE = frozenset({200}), frozenset({302, 303}), frozenset({303})
+FLOW = path("flow_id")
+INTERVIEW = path("interview_id")
+DELIVERY = path("delivery_id")
+ENDPOINT = path("endpoint_id")
+V1_FLOW = path("interview_flow_id", interview_flow_id="flow")[1:]
+LINK = path(flow_id="flow", interview_id="sat")
+BOOKED = (("interview_flow_id", "flow"), ("assigned_recruiter_id", "recruiter"))
+LEFT = frozenset({200, 303})
+
+POLICY: dict[str, Rule] = {
+    # Open to everyone: they take no id, and tell nothing about anyone.
+    "site.front": Rule("open", own=MOVED),
+    "site.healthz": Rule("open"),
+    "site.readyz": Rule("open", own=frozenset({200, 503})),
+    "site.csp_reports": Rule("open", own=frozenset({204})),
+    "static": Rule("open"),
+    "api_docs.page": Rule("open"),
+    "api_docs.file": Rule("open"),
+    "api-docs.openapi_json": Rule("open"),
+    "accounts.sign_in": Rule("open"),
+    "accounts.set_up": Rule("open", own=frozenset({404, 410})),
+    # /v1: a key, and everything of its organization.
+    "accounts_api.ping": Rule("key"),
+    "accounts_api.teams": Rule("key"),
+    "accounts_api.team_members": Rule("key", (("query", "team_id", "team"),), shows="organization"),
+    "Interview flows.list_interview_flows": Rule("key", (("query", "team_id", "team"),), shows="team"),
+    "Interview flows.create_interview_flow": Rule(
+        "key", (("body", "team_id", "team"),), given=_flow_body, as_json=True
+    ),
+    "Interview flows.get_interview_flow": Rule("key", V1_FLOW, shows="team", archived=OK),
+    "Interview flows.delete_interview_flow": Rule("key", V1_FLOW, archived=OK),
+    "Interviews.list_interviews": Rule("key", (("query", "team_id", "team"),), shows="team"),
+    "Interviews.create_interview": Rule(
+        "key", tuple(("body", *place) for place in BOOKED), given=_booking, as_json=True, archived=frozenset({422})
+    ),
+    "Interviews.get_interview": Rule("key", INTERVIEW, shows="team"),
+    "Interviews.delete_interview": Rule("key", INTERVIEW),
+    # Pages of the platform.
+    "accounts.api_keys": Rule("member", roles=ADMINS, shows="organization"),
+    "accounts.create_api_key": Rule("member", roles=ADMINS, own=MOVED, given=lambda _: {"name": "New"}),
+    "accounts.revoke_api_key": Rule("member", path("key_id"), ADMINS, MOVED),
+    "accounts.organization": Rule("member", roles=ADMINS),
+    "accounts.sessions": Rule("member"),
+    "accounts.end_session": Rule("member", path("login_id"), frozenset({"recruiter"}), MOVED),
+    "accounts.password": Rule("member"),
+    "accounts.sign_out": Rule("member", own=MOVED),
+    "accounts.team": Rule("member", shows="organization"),
+    "accounts.add_member": Rule("member", (("form", "team", "team"),), ADMINS, MOVED, _member),
+    "accounts.add_team": Rule("member", roles=ADMINS, own=MOVED, given=lambda _: {"name": "New"}),
+    "candidates.index": Rule(
+        "member", (("query", "flow", "flow"),), shows="team", filters=frozenset({"flow"}), archived=OK
+    ),
+    "candidates.show": Rule("member", path("candidate_id"), shows="team"),
+    "candidates.move": Rule(
+        "member", path("candidate_id"), RECRUITERS, DONE, lambda _: {"status": "rejected", "note": ""}
+    ),
+    "flows.index": Rule("member", shows="team"),
+    "flows.new": Rule("member", roles=RECRUITERS),
+    "flows.create": Rule("member", (("form", "team_id", "team"),), RECRUITERS, DONE, _flow_form),
+    "flows.show": Rule("member", FLOW, shows="team", archived=OK),
+    "flows.edit": Rule("member", FLOW, RECRUITERS, shows="team", archived=frozenset({422})),
+    "flows.save": Rule("member", FLOW, RECRUITERS, DONE, _flow_form, archived=frozenset({422})),
+    "flows.close": Rule("member", FLOW, RECRUITERS, DONE, archived=DONE),
+    "flows.reopen": Rule("member", FLOW, RECRUITERS, DONE, archived=DONE),
+    "flows.archive": Rule("member", FLOW, RECRUITERS, DONE, archived=DONE),
+    "flows.prepare_speech": Rule("member", FLOW, RECRUITERS, DONE, archived=DONE),
+    "interviews.dashboard": Rule("member", shows="team"),
+    "interviews.index": Rule(
+        "member", (("query", "flow", "flow"),), shows="team", filters=frozenset({"flow"}), archived=OK
+    ),
+    "interviews.new": Rule(
+        "member", (("query", "flow", "flow"),), RECRUITERS, shows="team", filters=frozenset({"flow"}), archived=OK
+    ),
+    "interviews.book": Rule(
+        "member", tuple(("form", *place) for place in BOOKED), RECRUITERS, DONE, _booking, archived=frozenset({422})
+    ),
+    "interviews.show": Rule("member", INTERVIEW, shows="team"),
+    "interviews.retry": Rule("member", INTERVIEW, RECRUITERS, DONE),
+    "interviews.revoke": Rule("member", INTERVIEW, ADMINS, DONE, lambda _: {"confirm": "revoke"}),
+    "interviews.document": Rule("member", path("interview_id", "document_id"), shows="team"),
+    "webhooks.index": Rule("member", (("query", "flow", "flow"),), shows="team", archived=OK),
+    "webhooks.show": Rule("member", DELIVERY, shows="team"),
+    "webhooks.resend": Rule("member", DELIVERY, ADMINS, DONE),
+    "webhooks.dismiss": Rule("member", DELIVERY, ADMINS, DONE),
+    "webhooks.resend_range": Rule(
+        "member",
+        (("form", "flow", "flow"),),
+        ADMINS,
+        DONE,
+        lambda side: {"flow": side.ids["flow"], "since": "2020-01-01T00:00"},
+        archived=DONE,
+    ),
+    "webhooks.enable": Rule("member", ENDPOINT, ADMINS, DONE),
+    "webhooks.disable": Rule("member", ENDPOINT, ADMINS, DONE),
+    # The candidate's link: two ids that fit open the page; only the browser that holds the interview gets further.
+    "voice.show": Rule("link", LINK),
+    "voice.declined": Rule("link", LINK),
+    "voice.start": Rule("link", LINK, own=LEFT, given=lambda _: {"consent": "yes", "mode": "text"}),
+    "voice_api.state": Rule("holder", LINK, shows="team"),
+    "voice_api.heartbeat": Rule("holder", LINK, own=frozenset({204})),
+    "voice_api.open_segment": Rule(
+        "holder", LINK, own=frozenset({201}), given=lambda _: {"mime_type": "audio/webm"}, as_json=True
+    ),
+    "voice_api.put_chunk": Rule("holder", LINK, own=frozenset({422}), extra={"segment": 1, "number": 0}),
+    "voice_api.post_turn": Rule(
+        "holder", LINK, given=lambda _: {"kind": "begin"}, as_json=True, extra={"number": 1}, shows="team"
+    ),
+    "voice_api.reply_audio": Rule("holder", LINK, own=frozenset({404}), extra={"number": 1}),
+    "voice_api.add_document": Rule("holder", LINK, own=frozenset({422}), given=lambda _: {}),
+    "voice_api.remove_document": Rule("holder", (*LINK, ("path", "document_id", "sat_document")), own=frozenset({204})),
+    "voice_api.finish": Rule("holder", LINK, own=frozenset({409}), given=lambda _: {}, as_json=True),
+    "flows.logo": Rule("link", FLOW, archived=frozenset({404})),
+    "flows.intro_video": Rule("link", FLOW, archived=frozenset({404})),
+    # Signed addresses.
+    "recordings.recording": Rule("signed", path("recording_id", token="token"), shows="team"),
+}

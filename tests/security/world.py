@@ -1,0 +1,219 @@
+"""Two organizations with one of everything, each piece of text marked, so that a leak can be recognised by its bytes.
+
+An organization's mark may be seen by all of its people, a team's by its members and by administrators.
+"""
+
+import hashlib
+import secrets
+import tempfile
+import zipfile
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+
+from flask import Flask
+
+from app import gateways, vault
+from app.accounts import actions as accounts
+from app.accounts.models import Team, TeamMember, TeamMembership
+from app.candidates import actions as candidates
+from app.db import db
+from app.flows.models import FlowStatus, InterviewFlow
+from app.flows.queries import secret_context
+from app.interviews import actions as interviews
+from app.interviews.jobs import process_interview
+from app.interviews.models import Interview, Utterance
+from app.interviews.models import Role as Voice
+from app.recordings import actions as recordings
+from app.recordings.addresses import signer
+from app.recordings.media import keep
+from app.recordings.models import Media
+from app.voice import actions as voice
+from app.voice.actions import Agreed
+from app.voice.models import Mode
+from app.webhooks.models import Delivery, Endpoint
+from tests.factories import a_flow
+from tests.people import Person, person
+
+PNG = bytes.fromhex("89504e470d0a1a0a0000000d4948445200000001000000010806000000")
+
+
+@dataclass(frozen=True)
+class Actor:
+    """Someone of an organization, as plain values; ``key`` is an API key of the organization."""
+
+    member_id: str
+    organization_id: str
+    key: str
+
+
+@dataclass
+class Side:
+    """One organization: its people, its things by kind of id, and the marks in its texts."""
+
+    admin: Actor
+    recruiter: Actor
+    viewer: Actor
+    neighbour: Actor
+    """A recruiter of the organization's other team."""
+    organization_mark: str
+    team_mark: str
+    other_team_id: str
+    ids: dict[str, str] = field(default_factory=dict)
+    archived_flow_id: str = ""
+    sitting: tuple[str, str] = ("", "")
+    """Name of the running interview's cookie, and the secret in it."""
+
+    @property
+    def marks(self) -> tuple[str, str]:
+        return self.organization_mark, self.team_mark
+
+
+def planted(app: Flask, name: str) -> Side:
+    """An organization called ``name`` with everything that an id can lead to."""
+    organization_mark, team_mark = f"Zqorg{name}", f"Zqteam{name}"
+    mark = organization_mark.lower()
+    admin = person(app, f"admin-{mark}@example.com", organization=f"{organization_mark} Ltd", role="admin")
+    organization = admin.organization
+    recruiter = person(app, f"recruiter-{mark}@example.com", organization=organization, role="recruiter")
+    viewer = person(app, f"viewer-{mark}@example.com", organization=organization, role="viewer")
+    neighbour = person(app, f"neighbour-{mark}@example.com", organization=organization, role="recruiter")
+    other_team = _moved_to_other_team(neighbour)
+    side = Side(
+        *(_actor(one) for one in (admin, recruiter, viewer, neighbour)), organization_mark, team_mark, other_team.id
+    )
+    flow = _flow(admin, team_mark)
+    archived = _flow(admin, team_mark, status=FlowStatus.ARCHIVED)
+    side.archived_flow_id = archived.id
+    completed, document = _completed(admin, recruiter, flow)
+    _running(side, admin, flow)
+    delivery = db.session.query(Delivery).filter_by(subject=completed.id).one()
+    endpoint = db.session.query(Endpoint).filter_by(organization_id=organization.id).one()
+    key, _ = accounts.issue_api_key(organization, name=f"{organization_mark} key", by=admin.member)
+    login, _ = accounts.sign_in(recruiter.member, address="127.0.0.1", browser=f"{organization_mark} browser")
+    db.session.commit()
+    side.ids |= {
+        "team": admin.team.id, "flow": flow.id, "interview": completed.id, "document": document,
+        "candidate": completed.candidate_id or "", "delivery": delivery.id, "endpoint": endpoint.id, "key": key.id,
+        "login": login.id, "recruiter": recruiter.member.id,
+    }  # fmt: skip
+    _publish(side, completed.id)
+    return side
+
+
+def _moved_to_other_team(neighbour: Person) -> Team:
+    other = Team(organization_id=neighbour.organization.id, name="Other team")
+    db.session.add(other)
+    db.session.query(TeamMembership).filter_by(member_id=neighbour.member.id).delete()
+    db.session.flush()
+    db.session.add(TeamMembership(team_id=other.id, member_id=neighbour.member.id))
+    db.session.commit()
+    db.session.expire_all()
+    return other
+
+
+def _flow(by: Person, mark: str, **values: object) -> InterviewFlow:
+    flow: InterviewFlow = a_flow(
+        by, org_name=f"{mark} Works", title=f"{mark} Nurse", questions=[f"{mark} why?", f"{mark} how?"],
+        intro=f"{mark} intro", outro=f"{mark} outro", additional_info=f"{mark} info", is_doc_upload_enabled=True,
+        additional_instructions=f"{mark} instructions", redirect_url=f"https://{mark.lower()}.example/thanks",
+        webhook_url=f"https://{mark.lower()}.example/hook", **values,
+    )  # fmt: skip
+    flow.webhook_secret_sealed = vault.seal(f"{mark} secret", context=secret_context(flow.id))
+    flow.logo_key, flow.preamble_video_key = f"logos/{flow.id}.png", f"videos/{flow.id}.mp4"
+    flow.preamble_video_type = "video/mp4"
+    db.session.commit()
+    gateways.current().storage.put(f"logos/{flow.id}.png", PNG)
+    gateways.current().storage.put(f"videos/{flow.id}.mp4", b"\0\0\0\x18ftypmp42")
+    return flow
+
+
+def _actor(of: Person) -> Actor:
+    return Actor(of.member.id, of.organization.id, of.key)
+
+
+def _completed(admin: Person, recruiter: Person, flow: InterviewFlow) -> tuple[Interview, str]:
+    mark = flow.title.split()[0]
+    interview = interviews.book(
+        admin.organization, flow.id, email=f"{mark.lower()}@candidate.example", first_name=f"{mark}Mary",
+        last_name=f"{mark}Hall", recruiter_id=recruiter.member.id,
+    )  # fmt: skip
+    interviews.begin(interview)
+    _say(interview, mark)
+    document = _document(interview, mark)
+    interviews.submit(interview)
+    assert interview.candidate is not None
+    candidates.move(interview.candidate, "shortlisted", by=admin.member, note=f"{mark} note")
+    db.session.commit()
+    process_interview(interview.id)
+    found = db.session.get_one(Interview, interview.id, populate_existing=True)
+    assert found.data is not None
+    return found, document
+
+
+def _say(interview: Interview, mark: str) -> None:
+    said = ((Voice.AGENT, 0, f"{mark} why?"), (Voice.USER, 0, f"{mark} because."), (Voice.AGENT, 1, f"{mark} how?"))
+    for number, (role, question, content) in enumerate(said, 1):
+        db.session.add(
+            Utterance(
+                interview_id=interview.id, number=number, role=role, question_index=question, content=content,
+                typed=role is Voice.USER,
+            )
+        )  # fmt: skip
+
+
+def _document(interview: Interview, mark: str) -> str:
+    content = f"{mark} resume".encode()
+    accepted = interviews.accept_document(f"{mark}-resume.txt", content)
+    key = f"documents/{interview.id}/{secrets.token_hex(8)}"
+    document = interviews.add_document(interview, accepted, storage_key=key)
+    db.session.commit()
+    gateways.current().storage.put(key, content)
+    return document.id
+
+
+def _running(side: Side, admin: Person, flow: InterviewFlow) -> None:
+    """An interview that a browser holds, with a document in it."""
+    mark = side.team_mark
+    interview = interviews.book(
+        admin.organization, flow.id, email=f"{mark.lower()}@running.example", first_name=f"{mark}Runa"
+    )
+    side.ids["booked"] = interviews.book(admin.organization, flow.id).id
+    db.session.commit()
+    token = secrets.token_urlsafe(32)
+    agreed = Agreed("1", "en", Mode.TEXT)
+    assert voice.claim(interview, token_hash=hashlib.sha256(token.encode()).hexdigest(), agreed=agreed)
+    side.ids |= {"sat": interview.id, "sat_document": _document(interview, mark)}
+    side.sitting = (f"parley-sitting-{interview.id[:8]}", token)
+
+
+def _publish(side: Side, interview_id: str) -> None:
+    organization_id = side.admin.organization_id
+    db.session.commit()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "sound"
+        path.write_bytes(f"{side.team_mark} sound".encode())
+        storage = gateways.current().storage
+        file = keep(path, Media.AUDIO, interview_id=interview_id, duration=1.0, storage=storage)
+    recording = recordings.publish(interview_id, organization_id=organization_id, file=file)
+    db.session.commit()
+    assert recording is not None
+    side.ids["recording"] = recording.id
+    side.ids["token"] = signer().url(recording.id, organization_id=organization_id).rsplit("/", 1)[-1]
+
+
+def cookie_of(actor: Actor) -> str:
+    """The secret in the cookie of a further signed-in browser."""
+    member = db.session.get_one(TeamMember, actor.member_id)
+    _, token = accounts.sign_in(member, address="127.0.0.1", browser="test")
+    db.session.commit()
+    return token
+
+
+def office_file(parts: dict[str, bytes], *, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """A ZIP archive with these parts."""
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w", compression) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return packed.getvalue()
