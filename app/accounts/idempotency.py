@@ -1,18 +1,18 @@
 """``Idempotency-Key`` on POST: a repeated call is answered as before and does nothing twice.
 
-The row is committed before the endpoint runs, and marked within the transaction that does the work; so even a process
-that dies between its commit and its answer leads to a clear 409 and never to a second flow or interview. Failures are
-not kept: they changed nothing, so a repeat simply tries again.
+The row is committed before the endpoint runs, and the answer goes into the transaction that does the work
+(``promise``); so even after a process that dies between its commit and its answer, the repeat gets that answer and
+never a second flow or interview. Failures are not kept: they changed nothing, so a repeat simply tries again.
 """
 
 import hashlib
 import logging
 import re
 from datetime import timedelta
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import sqlalchemy as sa
-from flask import Response, has_request_context, request
+from flask import Response, has_request_context, jsonify, request
 from flask_smorest import abort
 from sqlalchemy import event
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
@@ -31,6 +31,7 @@ RUNNING = timedelta(minutes=5)
 
 _KEY = re.compile(r"[\x21-\x7e]{1,255}\Z")
 _OPEN = "parley.idempotent_call"
+_PROMISED = "parley.idempotent_answer"
 
 
 def before(organization: Organization) -> Response | None:
@@ -47,6 +48,12 @@ def before(organization: Organization) -> Response | None:
         request.environ[_OPEN] = call
         return None
     return _earlier(organization.id, key, body_hash)
+
+
+def promise(body: dict[str, Any]) -> dict[str, Any]:
+    """Say what a success will be answered, right before its commit: it is kept along with the work. Returns ``body``."""
+    request.environ[_PROMISED] = jsonify(body).get_data()
+    return body
 
 
 def _route() -> str:
@@ -123,11 +130,14 @@ def _conflict(message: str, *, seconds: int | None = None) -> NoReturn:
 
 @event.listens_for(Session, "before_commit")
 def _mark_committed(session: Session) -> None:
-    """The mark goes into the very transaction that does the work."""
+    """Mark and answer go into the very transaction that does the work."""
     call = request.environ.get(_OPEN) if has_request_context() else None
     if call is not None and session is db.session():
+        kept: dict[str, Any] = {"committed": True}
+        if (body := request.environ.get(_PROMISED)) is not None:
+            kept |= {"status": 200, "body": body}
         session.execute(
-            sa.update(IdempotentCall).where(IdempotentCall.id == call).values(committed=True)
+            sa.update(IdempotentCall).where(IdempotentCall.id == call).values(kept)
             .execution_options(synchronize_session=False)
         )  # fmt: skip
 

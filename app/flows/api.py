@@ -3,6 +3,7 @@
 from typing import Any
 
 from app import gateways
+from app.accounts import idempotency
 from app.accounts.access import caller, require_api_key
 from app.accounts.queries import oldest_team, team_of
 from app.db import db
@@ -41,17 +42,17 @@ def create_interview_flow(body: dict[str, Any]) -> dict[str, str]:
     organization = caller()
     team_id = body.pop("team_id")
     team = team_of(organization, team_id) if team_id is not None else oldest_team(organization)
-    db.session.commit()  # ends the read: fetching is slow
+    db.session.rollback()  # ends the read: fetching is slow, and a commit would count as the work of the call
     outside = gateways.current()
     wanted = {"logo_url": body["company_logo_url"], "video_url": body["preamble_video_url"]}
     with media.kept(**wanted, http=outside.http, storage=outside.storage) as kept:
         try:
-            flow_id = actions.create(team, body, kept=kept).id
+            created = idempotency.promise({"interview_flow_id": actions.create(team, body, kept=kept).id})
             db.session.commit()
         except BaseException:
             db.session.rollback()  # before the files are deleted again
             raise
-    return {"interview_flow_id": flow_id}
+    return created
 
 
 @blp.get("/interview-flows/<string:interview_flow_id>")

@@ -8,6 +8,7 @@ from flask import Response, current_app
 from flask_smorest import abort
 
 from app import gateways
+from app.accounts import idempotency
 from app.accounts.access import caller, require_api_key
 from app.accounts.queries import team_of
 from app.db import db
@@ -70,6 +71,7 @@ def create_interview(body: dict[str, Any]) -> dict[str, str]:
         "interview_link": interview.link(_app_url()),
         "hint": actions.hint_for(interview),
     }
+    idempotency.promise(created)
     db.session.commit()
     return created
 

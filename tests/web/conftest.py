@@ -10,7 +10,7 @@ from flask import Flask
 from sqlalchemy.exc import OperationalError
 
 from app import create_app, queue
-from app.accounts import actions
+from app.accounts import actions, idempotency
 from app.accounts.access import caller, require_api_key
 from app.accounts.models import Team
 from app.db import db
@@ -62,10 +62,13 @@ def add_probe(app: Flask) -> None:
     @blp.response(200, ma.Schema.from_dict({"team_id": ma.fields.String()}, name="Probed"))
     def probe(body):
         team = actions.add_team(caller(), body["name"], by=None)
+        answer = {"team_id": team.id}
+        if body["name"] == "fails after the promise":
+            idempotency.promise(answer)
         db.session.commit()
-        if body["name"] == "fails after the commit":
+        if body["name"].startswith("fails after"):
             raise ValueError("late")
-        return {"team_id": team.id}
+        return answer
 
     @blp.get("/probe")
     @blp.arguments(ProbeQuerySchema, location="query")

@@ -94,6 +94,14 @@ def test_a_call_whose_process_died_after_its_work_is_never_done_twice(probe, key
     assert probe.teams() == before + 1
 
 
+def test_an_answer_that_was_promised_survives_the_death_of_its_process(probe, key):
+    before = probe.teams()
+    assert _post(probe, key, {"name": "fails after the promise"}).status_code == 500
+    repeat = _post(probe, key, {"name": "fails after the promise"})
+    assert (repeat.status_code, repeat.headers["Idempotent-Replayed"], list(repeat.json)) == (200, "true", ["team_id"])
+    assert probe.teams() == before + 1
+
+
 def test_the_answer_is_kept_for_a_day(probe, key):
     first = _post(probe, key)
     _change(probe, key, created_at=clock.now() - timedelta(hours=23, minutes=59))
