@@ -98,7 +98,7 @@ def _work(interview: Interview, turn: Turn, token: int, *, given: dict[str, Any]
     place = Place.from_json(sitting.place)
     is_over = actions.elapsed(sitting, interview.started_at) > script.seconds
     kind: TurnKind = given["kind"]
-    heard = Heard(place.question_index, typed=kind is TurnKind.TEXT)
+    heard = Heard(_asked(place, given), typed=kind is TurnKind.TEXT)
     audio = None
     if kind is TurnKind.ANSWER:
         audio = _audio(interview.id, turn.number, given)

@@ -197,15 +197,14 @@ def _answer(script: Script, place: Place, text: str, *, follow_up: str | None) -
 def taken_up(place: Place, event: Event) -> tuple[Place, Event]:
     """Where ``event`` belongs when the candidate went on speaking before the reply to the last answer was heard.
 
-    More of the answer continues it at its own question. Anything else (a cough, too little to understand) was no
-    continuation: the reply that nobody heard is given again.
+    More of the answer continues it at its own question, which is also the one to repeat. Anything else (a cough, too
+    little to understand, "next question") was no continuation: the reply that nobody heard is given again.
     """
-    if place.former is None:
+    if place.former is None or (event is Event.END and place.phase is Phase.QUESTION):
         return place, event
-    if event is Event.ANSWER:
+    if event in {Event.ANSWER, Event.REPEAT}:
         return Place.from_json(place.former), event
-    is_lost = event is Event.SILENCE or place.phase is Phase.OUTRO
-    return place, Event.REPEAT if is_lost else event
+    return place, Event.REPEAT
 
 
 def _next(script: Script, place: Place) -> Step:
@@ -225,7 +224,7 @@ def _close(script: Script, place: Place) -> Step:
 
 def _silence(script: Script, place: Place) -> Step:
     # Silence asks once and then only waits: the candidate or the time limit ends an interview, nothing else does.
-    waiting = replace(place, silences=place.silences + 1)
+    waiting = replace(place, silences=place.silences + 1, former=None)
     if place.silences == 0:
         return Step(waiting, (Line(Kind.NOT_HEARD, question_index=place.question), open_line(script, place)))
     return Step(waiting, (Line(Kind.WAIT, question_index=place.question),))

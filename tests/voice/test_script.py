@@ -169,14 +169,16 @@ def test_more_of_an_answer_goes_on_at_its_own_question() -> None:
 def test_what_was_no_continuation_brings_the_unheard_reply_again() -> None:
     place = step(TWO, Place(Phase.QUESTION, 0), Event.ANSWER, text="we were eight").place
     assert taken_up(place, Event.SILENCE) == (place, Event.REPEAT)
-    assert taken_up(place, Event.SKIP) == (place, Event.SKIP)
+    assert taken_up(place, Event.SKIP) == (place, Event.REPEAT)
+    assert taken_up(place, Event.REPEAT) == (Place(Phase.QUESTION, 0, said="we were eight"), Event.REPEAT)
+    assert taken_up(place, Event.END) == (place, Event.END)
     assert taken_up(Place(Phase.QUESTION, 0), Event.ANSWER) == (Place(Phase.QUESTION, 0), Event.ANSWER)
 
 
 def test_the_goodbye_is_said_again_to_somebody_who_only_coughed_into_it() -> None:
     last = Place(Phase.QUESTION, len(TWO.questions) - 1)
     over = step(TWO, last, Event.ANSWER, text="that is all").place
-    assert taken_up(over, Event.SKIP) == (over, Event.REPEAT)
+    assert taken_up(over, Event.END) == (over, Event.REPEAT)
     assert [line.kind for line in step(TWO, over, Event.REPEAT).lines] == [Kind.OUTRO]
     with pytest.raises(WrongMoment):
         step(TWO, Place(Phase.OUTRO, 1), Event.REPEAT)

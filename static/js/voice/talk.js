@@ -59,7 +59,7 @@ export class Talk {
     const change = this.ear.push(level, this.at);
     if (change?.type === "silence") this.speechEnd = performance.now() - (this.at - change.to) / 16;
     if (change) this.happens(change.type === "silence" ? { ...change, to: Math.min(change.to + TAIL, this.at) } : change);
-    else if (this.state.phase === "answering") this.#tick();
+    else if (this.state.phase === "answering" || this.state.phase === "listening") this.#tick();
   }
 
   #tick() {
@@ -81,6 +81,7 @@ export class Talk {
       play: () => this.#play(effect.url, this.state.prompt),
       "stop-player": () => { this.sound?.player.stop(); this.ear.agentSpeaks(false); },
       listen: () => this.#listen(),
+      unheard: () => this.sound.player.expect(this.segment),
       "open-track": () => this.track.open(effect.from),
       post: () => this.#post(effect),
       finish: () => finish(this).catch((error) => this.fails(error)),
@@ -107,8 +108,9 @@ export class Talk {
     if (current()) this.happens({ type: "played", at: this.at });
   }
 
-  async #post({ turn, kind, text, to }) {
-    const body = { kind, segment: this.segment, played: this.sound?.player.report() ?? null };
+  async #post({ turn, kind, text, to, continues = false }) {
+    if (this.sound) this.ear.agentSpeaks(true); // a cough while the server thinks is no answer
+    const body = { kind, continues, segment: this.segment, played: this.sound?.player.report() ?? null };
     if (kind === "text") body.text = text;
     if (kind === "answer") {
       const { first, last } = this.track.close(to);

@@ -5,27 +5,47 @@
 //
 // Phases: ready, speaking (the agent), listening (nobody yet), answering (the candidate), thinking (the server),
 // leaving (everything is being saved), stopped (nothing more can be done on this page).
+//
+// A pause for breath looks like the end of an answer. Whoever speaks on while the server thinks, or over the first
+// words of its reply, continues that answer: the reply counts as unheard, and its question is open again.
 
 export const LONGEST_ANSWER = 5 * 60 * 16000;
 
+export const ASK_AFTER = 25 * 16000; // of silence: the agent asks once whether it was heard, and then only waits
+const EARLY = 1.5 * 16000; // nobody answers a question that has been heard for less than this
+
 export function beginning({ mode = "voice", turn = 1 } = {}) {
-  return { phase: "ready", mode, turn, prompt: null, from: null, since: 0 };
+  return { phase: "ready", mode, turn, prompt: null, from: null, since: 0, former: null, resumed: null, continues: false, asked: false };
 }
 
 const ASKS = new Set(["repeat", "skip", "end"]);
+const SAME = new Set(["not_heard", "wait", "repeat"]); // replies that leave the question as it was
 const open = (state) => ["speaking", "listening", "answering"].includes(state.phase) && state.prompt?.expects === "answer";
 const nothing = (state) => [state, []];
 const hush = (state) => (state.phase === "speaking" ? [{ do: "stop-player" }] : []);
 
 function post(state, before, body) {
-  return [{ ...state, phase: "thinking", from: null }, [...before, { do: "post", turn: state.turn, ...body }]];
+  const more = state.continues ? { continues: true } : {};
+  const former = body.kind === "answer" ? state.prompt : null;
+  const next = { ...state, phase: "thinking", from: null, former, resumed: null, continues: false };
+  return [next, [...before, { do: "post", turn: state.turn, ...body, ...more }]];
 }
 
 function answer(state, to) {
   return post(state, [], { kind: "answer", from: state.from, to });
 }
 
-function afterPrompt(state, at) {
+// The answer was not over: its question is open again, and what is said now belongs to it.
+function goOn(state, { from, to = null }, before) {
+  const next = { ...state, phase: "answering", prompt: state.former, former: null, resumed: null, continues: true, from };
+  const effects = [...before, { do: "show" }, { do: "open-track", from }];
+  if (to === null) return [next, effects];
+  const [after, more] = answer(next, to);
+  return [after, [...effects, ...more]];
+}
+
+function afterPrompt(before, at) {
+  const state = { ...before, former: null };
   if (state.prompt.expects === "finish") return [{ ...state, phase: "leaving" }, [{ do: "finish" }]];
   return [{ ...state, phase: "listening", since: at, from: null }, [{ do: "listen" }]];
 }
@@ -38,7 +58,8 @@ const events = {
   },
   // The server's reply to a turn. A reply without sound has been given once it is shown.
   reply(state, { prompt, turn, at, audible = Boolean(prompt.audio_url) && state.mode === "voice" }) {
-    const next = { ...state, prompt, turn, from: null };
+    if (state.resumed) return goOn({ ...state, turn }, state.resumed, [{ do: "unheard" }]);
+    const next = { ...state, prompt, turn, from: null, since: at, asked: state.asked && SAME.has(prompt.kind) };
     if (audible) return [{ ...next, phase: "speaking" }, [{ do: "show" }, { do: "play", url: prompt.audio_url }]];
     const [after, effects] = afterPrompt(next, at);
     return [after, [{ do: "show" }, ...effects]];
@@ -49,14 +70,22 @@ const events = {
   },
   // Somebody speaks. While the agent speaks this is an interruption: the agent falls silent at once.
   speech(state, { from }) {
-    if (!open(state) || state.mode !== "voice" || state.phase === "answering") return nothing(state);
+    if (state.mode !== "voice") return nothing(state);
+    if (state.phase === "thinking" && state.former) return [{ ...state, resumed: { from: state.resumed?.from ?? from, to: null } }, []];
+    if (state.phase === "speaking" && state.former && from < state.since + EARLY) return goOn(state, { from }, hush(state));
+    if (!open(state) || state.phase === "answering") return nothing(state);
     return [{ ...state, phase: "answering", from }, [...hush(state), { do: "open-track", from }]];
   },
   silence(state, { to }) {
+    if (state.phase === "thinking" && state.resumed) return [{ ...state, resumed: { ...state.resumed, to } }, []];
     return state.phase === "answering" ? answer(state, to) : nothing(state);
   },
   // Time passes: an answer has a longest length, so that steady noise cannot hold the turn for ever.
   tick(state, { at }) {
+    if (state.phase === "listening" && state.mode === "voice" && !state.asked && at - state.since > ASK_AFTER) {
+      const from = at - 16000;
+      return post({ ...state, asked: true }, [{ do: "open-track", from }], { kind: "answer", from, to: at });
+    }
     return state.phase === "answering" && at - state.from > LONGEST_ANSWER ? answer(state, at) : nothing(state);
   },
   // "I have finished": ends the answer, also one that was spoken too softly to be noticed.
@@ -85,7 +114,7 @@ const events = {
   },
   // The server did not take the turn for a reason that the candidate can mend (an answer that is too long).
   refused(state, { at }) {
-    return state.phase === "thinking" ? [{ ...state, phase: "listening", since: at }, [{ do: "listen" }]] : nothing(state);
+    return state.phase === "thinking" ? [{ ...state, phase: "listening", since: at, former: null, resumed: null }, [{ do: "listen" }]] : nothing(state);
   },
   stop(state) {
     return [{ ...state, phase: "stopped" }, [{ do: "stop-player" }]];

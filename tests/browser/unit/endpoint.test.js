@@ -26,7 +26,7 @@ export const tests = {
     ok(Math.abs(found[0].from / 16 - 1000) <= 40, `began at ${found[0].from / 16}`);
     ok(found[0].heardAt - 1000 <= 160, "noticed late");
     ok(Math.abs(found[1].to / 16 - 3000) <= 40, `ended at ${found[1].to / 16}`);
-    ok(found[1].heardAt - 3000 >= 700 && found[1].heardAt - 3000 <= 780, `patience of ${found[1].heardAt - 3000}`);
+    ok(found[1].heardAt - 3000 >= 900 && found[1].heardAt - 3000 <= 980, `patience of ${found[1].heardAt - 3000}`);
   },
   "steady noise does not hold the turn"() {
     for (const noise of [-60, -50, -40, -32]) {
@@ -44,7 +44,7 @@ export const tests = {
     const found = hear(ear, [[500, -70], [800, -25], [600, -70], [800, -25], [600, -70], [800, -25], [1400, -70]]);
     equal(names(found), ["speech", "silence"]);
     const patience = found[1].heardAt - found[1].to / 16;
-    ok(patience >= 880 && patience <= 940, `patience of ${patience}`);
+    ok(patience >= 1180 && patience <= 1240, `patience of ${patience}`);
   },
   "a click is no speech"() {
     equal(hear(new EnergyEndpoint(), [[1000, -70], [60, -15], [1000, -70], [40, -12], [1000, -70]]), []);

@@ -1,4 +1,4 @@
-import { LONGEST_ANSWER, beginning, step } from "/static/js/voice/turns.js";
+import { ASK_AFTER, LONGEST_ANSWER, beginning, step } from "/static/js/voice/turns.js";
 import { equal, ok } from "./assert.js";
 
 const QUESTION = { text: "What?", kind: "question", expects: "answer", audio_url: "/a" };
@@ -35,6 +35,32 @@ export const tests = {
   "the end of a prompt that was interrupted is not taken for its end"() {
     const [state] = run([{ type: "speech", from: 500 }, { type: "played", at: 900 }], speaking());
     equal(state.phase, "answering");
+  },
+  "speech while the server thinks continues the answer and leaves the reply unheard"() {
+    const answered = run([{ type: "speech", from: 2000 }, { type: "silence", to: 9000 }, { type: "speech", from: 22000 }], listening())[0];
+    const reply = { type: "reply", prompt: { ...QUESTION, text: "Next?" }, turn: 2, at: 30000 };
+    const [state, effects] = step(answered, reply);
+    equal([state.phase, state.prompt.text, state.turn], ["answering", "What?", 2]);
+    equal(names(effects), ["unheard", "show", "open-track"]);
+    const [, sent] = step(state, { type: "silence", to: 50000 });
+    equal(sent, [{ do: "post", turn: 2, kind: "answer", from: 22000, to: 50000, continues: true }]);
+    const whole = step(answered, { type: "silence", to: 26000 })[0];
+    equal(names(step(whole, reply)[1]), ["unheard", "show", "open-track", "post"]);
+  },
+  "speech over the first words of the reply continues the answer, later it answers the reply"() {
+    const replied = run([{ type: "speech", from: 2000 }, { type: "silence", to: 9000 },
+      { type: "reply", prompt: { ...OUTRO, text: "Bye" }, turn: 2, at: 30000 }], listening())[0];
+    const [state, effects] = step(replied, { type: "speech", from: 40000 });
+    equal([state.phase, state.continues, names(effects)], ["answering", true, ["stop-player", "show", "open-track"]]);
+    equal(step(replied, { type: "speech", from: 60000 }), [replied, []]);
+  },
+  "silence asks once and then only waits"() {
+    const [asked, effects] = step(listening(), { type: "tick", at: 1001 + ASK_AFTER });
+    equal(names(effects), ["open-track", "post"]);
+    const heard = run([{ type: "reply", prompt: { ...QUESTION, kind: "not_heard" }, turn: 2, at: 500000 }, { type: "played", at: 510000 }], asked)[0];
+    equal(step(heard, { type: "tick", at: 510001 + 3 * ASK_AFTER })[1], []);
+    const next = run([{ type: "reply", prompt: QUESTION, turn: 3, at: 900000 }, { type: "played", at: 900001 }], heard)[0];
+    equal(names(step(next, { type: "tick", at: 900002 + ASK_AFTER })[1]), ["open-track", "post"]);
   },
   "nobody interrupts the farewell and it leads to the end"() {
     const farewell = run([{ type: "start", prompt: OUTRO, at: 0 }])[0];
