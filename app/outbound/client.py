@@ -116,7 +116,7 @@ class Outbound:
                 connection = await self._dialer.open(target, seconds=limits.connect)
                 address = connection.address
                 try:
-                    message, payload = await _ask(connection, _head("POST", target, headers, len(body)) + body)
+                    message, payload = await _ask(connection, _head("POST", target, headers, length=len(body)) + body)
                     return await self._answer(message, payload, address)
                 finally:
                     connection.close()
@@ -137,7 +137,7 @@ class Outbound:
                     target = self._target(url)
                     connection = await self._dialer.open(target, seconds=limits.connect)
                     try:
-                        message, payload = await _ask(connection, _head("GET", target, _FETCH_HEADERS, None))
+                        message, payload = await _ask(connection, _head("GET", target, _FETCH_HEADERS, length=None))
                         if message.code in REDIRECTS:
                             url = urljoin(target.url, _location(message))
                             continue
@@ -177,7 +177,7 @@ class Outbound:
 _FETCH_HEADERS = {"User-Agent": "Parley/1.0", "Accept": "*/*"}
 
 
-def _head(method: str, target: Target, headers: Mapping[str, str], length: int | None) -> bytes:
+def _head(method: str, target: Target, headers: Mapping[str, str], *, length: int | None) -> bytes:
     lines = [f"{method} {target.path} HTTP/1.1", f"Host: {target.authority}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     if length is not None:

@@ -9,6 +9,7 @@ OPEN_SHELVES = {"actions", "events", "queries", "models", "access"}
 OTHER_DOORS = {
     "app.analysis.answers",
     "app.recordings.media",  # the values that recordings' actions hand out: a workshop and its files
+    "app.recordings.video",  # where a run was placed on the recording's clock, a value of the same workshop
 }
 EDGES = {"pages", "api", "jobs"}
 
