@@ -1,5 +1,7 @@
 """What the account pages take in."""
 
+from collections.abc import Iterable
+
 from flask_wtf import FlaskForm
 from wtforms import (
     BooleanField,
@@ -8,6 +10,7 @@ from wtforms import (
     HiddenField,
     PasswordField,
     SelectField,
+    SelectMultipleField,
     StringField,
     ValidationError,
 )
@@ -15,7 +18,7 @@ from wtforms.fields import Field, SelectChoice
 from wtforms.validators import DataRequired, InputRequired, Length, Optional
 
 from app.accounts import passwords
-from app.accounts.models import Role
+from app.accounts.models import Role, Team
 from app.errors import Rejected
 from app.web.fields import flaw_of
 
@@ -84,6 +87,27 @@ class MemberForm(FlaskForm):  # type: ignore[misc]
     team = SelectField("Team", choices=[])
     password = PasswordField(
         "First password", [InputRequired("Choose a first password."), clean, strong], description=PASSWORD_HELP
+    )
+
+
+class ChangeForm(FlaskForm):  # type: ignore[misc]
+    """Role and teams of a member."""
+
+    role = SelectField("Role", choices=ROLES)
+    teams = SelectMultipleField(
+        "Teams", choices=[], description="Recruiters and viewers see flows and candidates of their teams only."
+    )
+
+    def offer(self, teams: Iterable[Team]) -> None:
+        """The teams to choose from."""
+        self.teams.choices = [SelectChoice(team.id, team.name) for team in teams]
+
+
+class ResetForm(FlaskForm):  # type: ignore[misc]
+    """A new password for another member."""
+
+    password = PasswordField(
+        "New password", [InputRequired("Choose a new password."), clean, strong], description=PASSWORD_HELP
     )
 
 

@@ -39,6 +39,32 @@ def members_of(organization: Organization, team: Team | None) -> Sequence[TeamMe
     return db.session.scalars(found.order_by(TeamMember.email)).all()
 
 
+def everyone_of(organization: Organization) -> Sequence[TeamMember]:
+    """All members, those who may not sign in last, by address."""
+    found = sa.select(TeamMember).where(TeamMember.organization_id == organization.id)
+    return db.session.scalars(found.order_by(TeamMember.disabled_at.is_not(None), TeamMember.email)).all()
+
+
+def member_of(organization: Organization, member_id: str) -> TeamMember:
+    """A member of this organization, disabled ones included. Raises NotFound or Forbidden."""
+    # What is no id at all never reaches the database: PostgreSQL stumbles over NUL in a text.
+    found = db.session.get(TeamMember, member_id) if "\x00" not in member_id else None
+    if found is None:
+        raise NotFound("There is no such member.")
+    if found.organization_id != organization.id:
+        raise Forbidden("This member belongs to another organization.")
+    return found
+
+
+def has_other_admin(member: TeamMember) -> bool:
+    """Whether the organization keeps an administrator who may sign in, without this one."""
+    others = sa.select(TeamMember.id).where(
+        TeamMember.organization_id == member.organization_id, TeamMember.id != member.id,
+        TeamMember.role == Role.ADMIN, TeamMember.disabled_at.is_(None),
+    )  # fmt: skip
+    return db.session.scalar(others.limit(1)) is not None
+
+
 def member_in_team(team_id: str, member_id: str) -> TeamMember | None:
     """The member if it belongs to that team and may sign in."""
     return db.session.scalar(

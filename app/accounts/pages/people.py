@@ -25,7 +25,7 @@ def _team_page(member_form: MemberForm, team_form: TeamForm) -> str:
     organization = current_member().organization
     teams = queries.teams_of(organization)
     member_form.team.choices = _team_choices(teams)
-    members = queries.members_of(organization, None)
+    members = queries.everyone_of(organization)
     return render_template(
         "accounts/team.html", members=members, teams=teams, form=member_form, team_form=team_form,
         may_change=current_member().role == Role.ADMIN,

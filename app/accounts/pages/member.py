@@ -1,0 +1,100 @@
+"""One member's page for administrators: role and teams, a new password, disabling and enabling."""
+
+from flask import flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts import lifecycle, passwords, queries
+from app.accounts.access import current_member, require_admin
+from app.accounts.forms import ChangeForm, ResetForm
+from app.accounts.models import Role, TeamMember
+from app.accounts.pages.blueprint import pages
+from app.db import db
+from app.errors import Rejected
+
+
+@pages.get("/team/members/<member_id>")
+def member(member_id: str) -> str:
+    """What is known of a member, and what can be changed."""
+    require_admin()
+    found = queries.member_of(current_member().organization, member_id)
+    return _page(found, _form_for(found), ResetForm(formdata=None))
+
+
+@pages.post("/team/members/<member_id>")
+def change_member(member_id: str) -> ResponseReturnValue:
+    """Another role, other teams."""
+    require_admin()
+    me = current_member()
+    found = queries.member_of(me.organization, member_id)
+    form = ChangeForm()
+    teams = {team.id: team for team in queries.teams_of(me.organization)}
+    form.offer(teams.values())
+    if not form.validate_on_submit():
+        return _page(found, form, ResetForm(formdata=None)), 422
+    chosen = [teams[team_id] for team_id in form.teams.data or []]
+    try:
+        lifecycle.change(found, role=Role(form.role.data), teams=chosen, by=me)
+    except Rejected as refusal:
+        db.session.rollback()
+        form.role.errors = [f"This member {refusal.message}."]
+        return _page(queries.member_of(current_member().organization, member_id), form, ResetForm(formdata=None)), 422
+    db.session.commit()
+    flash("Saved.", "success")
+    return redirect(url_for("accounts.member", member_id=member_id))
+
+
+@pages.post("/team/members/<member_id>/password")
+def reset_password(member_id: str) -> ResponseReturnValue:
+    """A new password for someone who has forgotten theirs."""
+    require_admin()
+    form = ResetForm()
+    found = queries.member_of(current_member().organization, member_id)
+    if not form.validate_on_submit():
+        return _page(found, _form_for(found), form), 422
+    db.session.rollback()  # hashing takes its time, so no transaction is open meanwhile
+    hashed = passwords.hashed(form.password.data)
+    me = current_member()
+    found = queries.member_of(me.organization, member_id)
+    lifecycle.reset_password(found, hashed, by=me)
+    passwords.forget_failures(found.email)
+    db.session.commit()
+    flash("The password is changed, and the member is signed out everywhere. Hand it over in person.", "success")
+    return redirect(url_for("accounts.member", member_id=member_id))
+
+
+@pages.post("/team/members/<member_id>/disable")
+def disable_member(member_id: str) -> ResponseReturnValue:
+    """No way in from now on."""
+    require_admin()
+    me = current_member()
+    try:
+        lifecycle.disable(queries.member_of(me.organization, member_id), by=me)
+    except Rejected as refusal:
+        db.session.rollback()
+        flash(refusal.message, "error")
+    else:
+        db.session.commit()
+        flash("The member is disabled and signed out everywhere.", "success")
+    return redirect(url_for("accounts.member", member_id=member_id))
+
+
+@pages.post("/team/members/<member_id>/enable")
+def enable_member(member_id: str) -> ResponseReturnValue:
+    """The way in is open again."""
+    require_admin()
+    me = current_member()
+    lifecycle.enable(queries.member_of(me.organization, member_id), by=me)
+    db.session.commit()
+    flash("The member can sign in again.", "success")
+    return redirect(url_for("accounts.member", member_id=member_id))
+
+
+def _form_for(member: TeamMember) -> ChangeForm:
+    form = ChangeForm(formdata=None, role=member.role.value, teams=[team.id for team in member.teams])
+    form.offer(queries.teams_of(member.organization))
+    return form
+
+
+def _page(member: TeamMember, form: ChangeForm, reset: ResetForm) -> str:
+    is_self = member.id == current_member().id
+    return render_template("accounts/member.html", member=member, form=form, reset=reset, is_self=is_self)
