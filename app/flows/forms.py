@@ -21,6 +21,19 @@ _TEXTS = (
 _ANSWERS = {"": None, "yes": True, "no": False}
 
 
+def language_name(code: str | None) -> str:
+    """The language in words; the standard one for a flow that names none."""
+    return LANGUAGE_NAMES.get(code or DEFAULT_LANGUAGE, code or DEFAULT_LANGUAGE)
+
+
+def voice_name(voice_id: str | None) -> str:
+    """The voice as people choose it: without the prefix that tells where it comes from."""
+    given = voice_id or DEFAULT_VOICE
+    if given not in VOICES:
+        return given
+    return given.split("-")[1] if "-" in given else f"Voice {given}"
+
+
 def _limited(name: str, **attributes: Any) -> dict[str, Any]:
     return {"maxlength": LONGEST[name], **attributes}
 
@@ -50,12 +63,11 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
     )
     language = SelectField(
         "Language", validate_choice=False,
-        choices={code: LANGUAGE_NAMES.get(code, code) for code in LANGUAGES},
+        choices={code: language_name(code) for code in LANGUAGES},
     )  # fmt: skip
     voice_id = SelectField(
-        "Voice", choices={name: name.split("-")[1] if "-" in name else f"Voice {name}" for name in VOICES},
-        validate_choice=False,
-    )  # fmt: skip
+        "Voice", choices={voice_id: voice_name(voice_id) for voice_id in VOICES}, validate_choice=False
+    )
     follow_up_limit = SelectField(
         "Follow-up questions per question", choices={str(n): str(n) for n in range(MOST_FOLLOW_UPS + 1)},
         description="How often the agent may ask on when an answer leaves something open.", validate_choice=False,

@@ -14,7 +14,7 @@ from app.accounts.queries import teams_seen_by
 from app.db import db
 from app.errors import Forbidden, GatewayError, NotFound, Rejected
 from app.flows import actions, media
-from app.flows.forms import BLANK, FlowForm, form_of
+from app.flows.forms import BLANK, FlowForm, form_of, language_name, voice_name
 from app.flows.models import FlowStatus, InterviewFlow
 from app.flows.queries import FlowFilter, flow_seen_by, flows_seen_by, how_many_seen_by, open_flow
 from app.flows.schemas import FlowFormSchema
@@ -90,7 +90,10 @@ def create() -> Answer:
 def show(flow_id: str) -> str:
     """Everything about one flow, and what can be done with it."""
     flow = flow_seen_by(current_member(), flow_id)
-    return render_template("flows/show.html", flow=flow, may_change=_may_change())
+    return render_template(
+        "flows/show.html", flow=flow, may_change=_may_change(),
+        language=language_name(flow.language), voice=voice_name(flow.voice_id),
+    )  # fmt: skip
 
 
 @pages.get("/flows/<flow_id>/edit")

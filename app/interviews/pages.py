@@ -144,7 +144,8 @@ def show(interview_id: str) -> str:
     return render_template(
         "interviews/show.html", interview=interview, result=_result(interview), link=interview.link(_app_url()),
         audio=urls.get(Media.AUDIO), video=urls.get(Media.VIDEO), duration=sound.duration if sound else None,
-        revoked=is_revoked(interview.id), statuses=statuses_of(member.organization), typed=TYPED,
+        revoked=is_revoked(interview.id), typed=TYPED,
+        status_choices=[(name, name.capitalize()) for name in statuses_of(member.organization)],
         may_change=_may_change(member), is_admin=member.role is Role.ADMIN,
         reply_ms=round(median(waits)) if waits else None,
     )  # fmt: skip

@@ -47,8 +47,8 @@ def test_the_log_is_narrowed_by_flow_and_state(owner, delivery, make_flow):
     other = make_flow(title="Cook")
     browser = owner.browser
     assert "Status updated" in browser.get(f"/webhooks?flow={delivery.flow_id}&state=pending").text
-    assert "No deliveries" in browser.get(f"/webhooks?flow={other.id}").text
-    assert "No deliveries" in browser.get("/webhooks?state=delivered").text
+    assert "No delivery fits" in browser.get(f"/webhooks?flow={other.id}").text
+    assert "No delivery fits" in browser.get("/webhooks?state=delivered").text
     assert "Status updated" in browser.get("/webhooks?state=nonsense&offset=x").text
 
 
