@@ -369,7 +369,11 @@ def _secret_key(given: str, data_dir: Path, *, embedded: bool, problems: list[st
     if not embedded:
         problems.append("SECRET_KEY must be set: it is generated only in the embedded default (SQLite, no REDIS_URL)")
         return ""
-    return kept_secret(data_dir / "secret_key")
+    try:
+        return kept_secret(data_dir / "secret_key")
+    except OSError as error:
+        problems.append(f"DATA_DIR cannot be written: {data_dir} ({error.strerror})")
+        return ""
 
 
 def kept_secret(path: Path) -> str:

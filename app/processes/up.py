@@ -82,7 +82,7 @@ class _Watch:
     def _tell(self) -> None:
         address = self._set_up_address(self._settings)
         if address:
-            self._say(f"Found your organization (this address works once): {address}")
+            self._say(f"Set up your organization in a browser (this address works once): {address}")
         self._say(f"Parley is ready: {self._settings.app_url}")
         self._say("Press Ctrl-C to stop.")
 

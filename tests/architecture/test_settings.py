@@ -58,6 +58,12 @@ def test_a_secret_is_generated_only_in_the_embedded_default(tmp_path: Path) -> N
         Settings.from_env({"DATA_DIR": str(tmp_path), "DATABASE_URL": "postgresql://db/parley"})
 
 
+def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SettingsError, match="DATA_DIR cannot be written"):
+        Settings.from_env({"DATA_DIR": str(tmp_path / "file" / "below")})
+
+
 def test_two_first_starts_agree_on_one_secret(tmp_path: Path) -> None:
     assert kept_secret(tmp_path / "key") == kept_secret(tmp_path / "key")
 

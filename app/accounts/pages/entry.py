@@ -49,7 +49,7 @@ def sign_in() -> ResponseReturnValue:
 
 
 def _sign_in_page(form: SignInForm) -> str:
-    return render_template("accounts/sign_in.html", form=form)
+    return render_template("accounts/sign_in.html", form=form, is_new=not queries.has_organization())
 
 
 def _member_with(email: str, password: str) -> TeamMember | None:
