@@ -59,6 +59,8 @@ def server_for(application: Any, settings: Settings) -> Any:
     """The waitress server, listening: it buffers slow requests and answers, so that a slow client holds no thread."""
     from waitress.server import create_server
 
+    from app.processes.refusal import Channel
+
     try:
         server = create_server(
             application,
@@ -79,6 +81,8 @@ def server_for(application: Any, settings: Settings) -> Any:
     except OSError as error:
         raise _taken(settings.host, settings.port, error) from error
     server.adj.socket_options = [*server.adj.socket_options, (socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)]
+    for listening in _sockets(server).values():
+        listening.channel_class = Channel
     return server
 
 

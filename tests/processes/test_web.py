@@ -1,6 +1,7 @@
 """The web server as a process: it survives slow clients, says what is wrong with its port, and cuts nobody off."""
 
 import http.client
+import json
 import signal
 import socket
 import threading
@@ -65,6 +66,30 @@ def test_a_body_beyond_the_limit_is_refused_before_it_is_read(web):
     connection.endheaders()
     assert connection.getresponse().status == 413
     connection.close()
+
+
+@pytest.mark.parametrize(
+    ("header", "code", "words"),
+    [
+        ("Content-Length: 1000000000", 413, "max_body"),
+        ("Content-Length: many", 400, "Content-Length"),
+        ("Content-Length: -1", 400, "Content-Length"),
+        ("Transfer-Encoding: gzip", 501, "Transfer-Encoding"),
+    ],
+)
+def test_what_the_server_itself_refuses_is_json_under_v1(web, header, code, words):
+    for path, kind in (("/v1/interview-flows", "application/json"), ("/size", "text/plain")):
+        connection = dial(web.port)
+        connection.sendall(f"POST {path} HTTP/1.1\r\nHost: x\r\n{header}\r\n\r\n".encode())
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        body = answer.read()
+        connection.close()
+        assert (answer.status, answer.headers.get_content_type()) == (code, kind)
+        if kind == "application/json":
+            shape = json.loads(body)
+            assert set(shape) == {"code", "status", "message"}
+            assert (shape["code"], words in shape["message"]) == (code, True)
 
 
 def test_what_was_begun_is_answered_before_it_stops(own_web):
