@@ -1,0 +1,1 @@
+"""Parley broken on purpose: ``python -m tests.faults --smoke`` or ``--all``. See docs/reliability.md."""

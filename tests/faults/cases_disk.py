@@ -1,0 +1,257 @@
+"""Disks that fail, fill up, forget, or lie."""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import sqlite3
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import requests
+
+from app.demo.candidate import Candidate
+from tests.faults.case import Lab, NotRun, Verdict, case, eventually
+from tests.faults.installation import Installation, Web
+from tests.faults.people import Customer, candidate_at
+from tests.faults.processes import Strace
+
+PIECE = 20_000
+
+
+class Mount:
+    """A filesystem of its own at ``place``; unmounted at the end, whatever happens."""
+
+    def __init__(self, lab: Lab, *arguments: str, name: str) -> None:
+        if os.getuid() != 0:
+            raise NotRun("mounting needs root")
+        self.place = lab.directory / name
+        self.place.mkdir()
+        done = subprocess.run(["mount", *arguments, str(self.place)], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise NotRun(f"mount is not allowed here: {done.stderr.strip()[:80]}")
+        self._mounted = True
+        lab.resources.callback(self.umount)
+
+    def umount(self) -> None:
+        if self._mounted:
+            if subprocess.run(["umount", str(self.place)], capture_output=True, check=False).returncode:
+                subprocess.run(["umount", "-l", str(self.place)], check=False)
+            self._mounted = False
+
+
+def tmpfs(lab: Lab, megabytes: int, name: str) -> Mount:
+    return Mount(lab, "-t", "tmpfs", "-o", f"size={megabytes}m", "none", name=name)
+
+
+def put(one: Candidate, segment: int, number: int, content: bytes) -> int:
+    """The status; 0 without an answer."""
+    headers = {"X-Content-SHA256": hashlib.sha256(content).hexdigest(), "Content-Type": "application/octet-stream"}
+    try:
+        path = f"/segments/{segment}/chunks/{number}?track=mix"
+        return int(one.ask("PUT", path, data=content, headers=headers).status_code)
+    except requests.RequestException:
+        return 0
+
+
+def _speaking(lab: Lab, **env: str) -> tuple[Installation, Web, Customer, Candidate, int, str]:
+    installation = Installation(lab, **env)
+    web = installation.web()
+    customer = Customer(installation, web.url)
+    booked = customer.book(customer.flow(None), "disk@example.com").body
+    one = candidate_at(booked["interview_link"])
+    return installation, web, customer, one, one.open_segment("audio/webm"), booked["interview_id"]
+
+
+def _check(verdict: Verdict, rows: list, files: Path, sent: dict[int, bytes], acked: set[int]) -> int:
+    kept = {int(row[0]): row for row in rows}
+    missing = acked - set(kept)
+    for number in acked & set(kept):
+        path = files / str(kept[number][2])
+        if not path.exists() or path.read_bytes() != sent[number]:
+            missing.add(number)
+    verdict.holds(not missing, f"I6 acknowledged and lost: {sorted(missing)[:20]}")
+    return len(missing)
+
+
+CHUNKS = "select number, sha256, storage_key from chunk where interview_id = :i"
+
+
+@case("F26", "fsync answers EIO at the Nth call", invariants="I6", smoke=True)
+def fsync_fails(lab: Lab) -> Verdict:
+    verdict = Verdict()
+    installation, web, _customer, one, segment, interview = _speaking(lab, WEB_THREADS="1")
+    sent, acked, statuses, injected = {}, set(), [], 0
+    put(one, segment, 0, b"warm" * 100)
+    for number in range(1, lab.amount(smoke=6, full=40)):
+        sent[number] = lab.random.randbytes(PIECE)
+        when = f"{lab.random.randint(1, 4)}+{lab.random.randint(1, 3)}" if number % 2 else str(1 + number % 4)
+        trace = Strace(lab, web.pid, "-e", f"inject=fsync:error=EIO:when={when}", calls="fsync", name=f"eio-{number}")
+        status = put(one, segment, number, sent[number])
+        injected += trace.stop().count("EIO")
+        statuses.append(status)
+        if status == 200 or put(one, segment, number, sent[number]) == 200:
+            acked.add(number)
+    _check(verdict, installation.sql(CHUNKS, i=interview), installation.data_dir / "files", sent, acked)
+    verdict.fired = f"EIO {injected} times" if injected else ""
+    verdict.figure = f"answers {sorted(set(statuses))}; {len(acked)} of {len(sent)} kept in the end"
+    verdict.holds(set(statuses) <= {200, 503, 507}, f"answers {statuses}")
+    verdict.holds(len(acked) == len(sent), "I12 a repeat did not succeed")
+    return verdict
+
+
+@case("F25", "recordings disk full while uploading", invariants="I6 I11", smoke=True)
+def disk_full(lab: Lab) -> Verdict:
+    verdict, mount = Verdict(), tmpfs(lab, 3, "full")
+    installation, web, customer, one, segment, interview = _speaking(lab, STORAGE_URL=str(mount.place / "files"))
+    sent, acked, statuses = {}, set(), []
+    for number in range(40):
+        sent[number] = lab.random.randbytes(200_000)
+        status = put(one, segment, number, sent[number])
+        statuses.append(status)
+        if status == 200:
+            acked.add(number)
+        if statuses.count(503) + statuses.count(507) >= 3:
+            break
+    free = shutil.disk_usage(mount.place).free
+    _check(verdict, installation.sql(CHUNKS, i=interview), mount.place / "files", sent, acked)
+    other = customer.book(customer.flow(None), "later@example.com").body
+    fresh = Candidate(other["interview_link"])
+    fresh.open()
+    refused = fresh.ask("POST", "/start", json={"consent": "yes", "mode": "text", "locale": "en"})
+    subprocess.run(["mount", "-o", "remount,size=64m", str(mount.place)], check=True)
+    for number in sorted(set(sent) - acked):
+        if put(one, segment, number, sent[number]) == 200:
+            acked.add(number)
+    lost = _check(verdict, installation.sql(CHUNKS, i=interview), mount.place / "files", sent, acked)
+    verdict.fired = f"{free} bytes free" if free < 250_000 and any(s in {503, 507} for s in statuses) else ""
+    verdict.figure = f"answers {sorted(set(statuses))}; start while full {refused.status_code}; {lost} acked lost"
+    verdict.holds(set(statuses) <= {200, 503, 507}, f"answers {statuses}")
+    verdict.holds(len(acked) == len(sent), "I12 after there was room again a chunk did not arrive")
+    verdict.holds(refused.status_code in {503, 507}, f"a new interview began on a full disk: {refused.status_code}")
+    web.stop()
+    return verdict
+
+
+@case("F27", "power cut at random moments of an upload", invariants="I6", smoke=True)
+def power_cut(lab: Lab) -> Verdict:
+    verdict, image = Verdict(), lab.directory / "disk.img"
+    with image.open("wb") as disk:
+        disk.truncate(96 * 1024 * 1024)
+    made = subprocess.run(["mkfs.ext4", "-q", "-F", str(image)], capture_output=True, check=False)
+    if made.returncode:
+        raise NotRun("mkfs.ext4 is missing")
+    mount = Mount(lab, "-o", "loop", str(image), name="disk")
+    installation = Installation(lab)
+    shutil.copytree(installation.data_dir, mount.place / "data")
+    installation.env |= {"DATA_DIR": str(mount.place / "data")}
+    subprocess.run(["sync"], check=True)
+    web = installation.web()
+    customer = Customer(installation, web.url)
+    booked = customer.book(customer.flow(None), "f27@example.com").body
+    one = candidate_at(booked["interview_link"])
+    segment = one.open_segment("audio/webm")
+    sent: dict[int, bytes] = {}
+    acked: set[int] = set()
+    stop = threading.Event()
+
+    def upload() -> None:
+        for number in range(1500):
+            sent[number] = lab.random.randbytes(PIECE)
+            if put(one, segment, number, sent[number]) == 200:
+                acked.add(number)
+            if stop.is_set():
+                return
+
+    thread = threading.Thread(target=upload)
+    thread.start()
+    eventually(lambda: len(acked) > 5, seconds=30)
+    cuts, lost, checked = lab.amount(smoke=4, full=50), 0, 0
+    for number in range(cuts):
+        time.sleep(lab.random.uniform(0.05, 0.6))
+        before = set(acked)
+        copy = lab.directory / "cut.img"
+        with contextlib.suppress(FileNotFoundError):
+            copy.unlink()
+        subprocess.run(["cp", "--sparse=always", str(image), str(copy)], check=True)
+        lost += _on_the_copy(lab, verdict, copy, f"cut-{number}", booked["interview_id"], sent, before)
+        checked += len(before)
+    stop.set()
+    thread.join(60)
+    web.stop()
+    verdict.fired = f"{cuts} cuts during {len(acked)} chunks" if len(acked) > cuts else ""
+    verdict.figure = f"{lost} of {checked} acked chunks lost"
+    return verdict
+
+
+def _on_the_copy(
+    lab: Lab, verdict: Verdict, copy: Path, name: str, interview: str, sent: dict[int, bytes], acked: set[int]
+) -> int:
+    mount = Mount(lab, "-o", "loop", str(copy), name=name)
+    try:
+        data = mount.place / "data"
+        with contextlib.closing(sqlite3.connect(data / "parley.db")) as database:
+            verdict.holds(database.execute("pragma integrity_check").fetchone() == ("ok",), "the database is damaged")
+            rows = database.execute(CHUNKS.replace(":i", "?"), (interview,)).fetchall()
+        return _check(verdict, rows, data / "files", sent, acked)
+    finally:
+        mount.umount()
+
+
+@case("F28", "inodes used up", invariants="I6 I11")
+def inodes_used_up(lab: Lab) -> Verdict:
+    verdict, image = Verdict(), lab.directory / "inodes.img"
+    with image.open("wb") as disk:
+        disk.truncate(32 * 1024 * 1024)
+    if subprocess.run(["mkfs.ext4", "-q", "-F", "-N", "48", str(image)], capture_output=True, check=False).returncode:
+        raise NotRun("mkfs.ext4 is missing")
+    mount = Mount(lab, "-o", "loop", str(image), name="inodes")
+    installation, web, _customer, one, segment, interview = _speaking(lab, STORAGE_URL=str(mount.place / "files"))
+    sent, acked, statuses = {}, set(), []
+    for number in range(120):
+        sent[number] = lab.random.randbytes(500)
+        statuses.append(put(one, segment, number, sent[number]))
+        if statuses[-1] == 200:
+            acked.add(number)
+        if statuses.count(503) + statuses.count(507) >= 3:
+            break
+    left = os.statvfs(mount.place).f_favail
+    lost = _check(verdict, installation.sql(CHUNKS, i=interview), mount.place / "files", sent, acked)
+    verdict.fired = f"{left} inodes left after {len(acked)} chunks" if left < 3 else ""
+    verdict.figure = f"answers {sorted(set(statuses))}; {lost} acked lost"
+    verdict.holds(set(statuses) == {200, 503} or set(statuses) == {200, 507}, f"answers {sorted(set(statuses))}")
+    web.stop()
+    return verdict
+
+
+@case("F29", "one bit flipped in a stored chunk", invariants="I6", smoke=True)
+def bit_flipped(lab: Lab) -> Verdict:
+    verdict = Verdict()
+    installation = Installation(lab)
+    web = installation.web()
+    customer = Customer(installation, web.url)
+    booked = customer.book(customer.flow(None), "f29@example.com").body
+    interview = booked["interview_id"]
+    one = candidate_at(booked["interview_link"], mode="voice")
+    one.take([])
+    key = installation.one(
+        "select storage_key from chunk where interview_id = :i and track = 'mix' order by number limit 1", i=interview
+    )
+    path = installation.data_dir / "files" / str(key)
+    content = bytearray(path.read_bytes())
+    content[lab.random.randrange(len(content))] ^= 1 << lab.random.randrange(8)
+    path.write_bytes(content)
+    installation.worker()
+    stages = "select stage from interview where id = :i"
+    eventually(lambda: installation.one(stages, i=interview) in {"processing_failed", "completed"}, seconds=90)
+    stage = installation.one(stages, i=interview)
+    reason = installation.one("select failure from interview where id = :i", i=interview)
+    audio = installation.count("recording", "interview_id = :i", i=interview)
+    web.stop()
+    verdict.fired = f"1 bit of {len(content)} bytes"
+    verdict.figure = f"stage {stage}, {audio} recordings published; reason: {str(reason)[:60]}"
+    verdict.holds(stage == "processing_failed" and reason, f"I6 the flaw is not visible: {stage}")
+    verdict.holds(audio == 0, "I6 a recording was published from damaged chunks")
+    return verdict

@@ -1,0 +1,151 @@
+"""Redis dies, forgets, or is away: it is a bell and never the record."""
+
+import threading
+import time
+
+from tests.faults.case import Lab, Verdict, case, eventually
+from tests.faults.checker import check_events, wait_until_delivered
+from tests.faults.installation import Installation, RedisServer
+from tests.faults.people import Customer, Recruiter, candidates_of
+from tests.faults.receiver import Receiver
+
+DRAINED = 60.0
+
+
+class Scene:
+    """A recruiter who keeps moving candidates while something happens to Redis."""
+
+    def __init__(self, lab: Lab, **settings: str) -> None:
+        self.redis = RedisServer(lab)
+        self.installation = Installation(lab, redis=self.redis, **settings)
+        web = self.installation.web()
+        self.installation.worker()
+        self.customer, self.recruiter = Customer(self.installation, web.url), Recruiter(web.url)
+        self.recruiter.sign_in()
+        self.receiver = lab.resources.enter_context(Receiver(lab.directory / "journal"))
+        self.flow = self.customer.flow(self.receiver.url())
+        self.people = candidates_of(self.installation, self.customer, self.flow, 8)
+        self._stop = threading.Event()
+        self.slowest = 0.0
+
+    def begin(self) -> None:
+        self._thread = threading.Thread(target=self._load)
+        self._thread.start()
+        eventually(lambda: len(self.recruiter.moved) >= 10, seconds=60)
+
+    def end(self) -> None:
+        self._stop.set()
+        self._thread.join(60)
+
+    def _load(self) -> None:
+        while not self._stop.is_set():
+            for one in self.people:
+                began = time.monotonic()
+                self.recruiter.move(one, self.recruiter.next_status(one))
+                self.slowest = max(self.slowest, time.monotonic() - began)
+
+    def check(self, verdict: Verdict) -> float:
+        """Everything arrived once the fault was over; returns the seconds it took."""
+        took = wait_until_delivered(self.installation, seconds=DRAINED + 20)
+        arrived = check_events(verdict, self.installation, self.receiver, self.recruiter)
+        events = self.installation.count("webhook_delivery")
+        verdict.holds(arrived == events, f"I1 {arrived} of {events} arrived")
+        verdict.holds(took is not None and took <= DRAINED, f"I12 the backlog took {took} s")
+        verdict.holds(not self.recruiter.refused, f"the platform refused moves: {self.recruiter.refused[:2]}")
+        verdict.figure = (
+            f"{arrived} of {events} events; backlog gone after {took or -1:.1f} s; slowest click {self.slowest:.1f} s"
+        )
+        return took or -1
+
+
+@case("F12", "kill Redis, which keeps nothing", invariants="I1 I3", smoke=True)
+def redis_killed(lab: Lab) -> Verdict:
+    verdict, scene = Verdict(), Scene(lab)
+    scene.begin()
+    killed = scene.redis.process.kill()
+    before = len(scene.recruiter.moved)
+    eventually(lambda: len(scene.recruiter.moved) >= before + 10, seconds=60)
+    time.sleep(lab.amount(smoke=5, full=30))
+    during = len(scene.recruiter.moved) - before
+    scene.redis.start()
+    scene.end()
+    scene.check(verdict)
+    verdict.fired = f"SIGKILL; {during} moves without Redis" if killed and during else ""
+    return verdict
+
+
+@case("F13", "FLUSHALL in mid-run", invariants="I1 I3", smoke=True)
+def redis_emptied(lab: Lab) -> Verdict:
+    verdict, scene = Verdict(), Scene(lab)
+    scene.begin()
+    emptied = 0
+    with scene.redis.client() as client:
+        for _ in range(lab.amount(smoke=40, full=300)):
+            emptied += client.dbsize()
+            client.flushall()
+            time.sleep(lab.random.uniform(0.01, 0.2))
+    scene.end()
+    scene.check(verdict)
+    verdict.fired = f"{emptied} keys wiped" if emptied else ""
+    return verdict
+
+
+@case("F14", "Redis down for long", invariants="I1 I12")
+def redis_away(lab: Lab) -> Verdict:
+    verdict, scene = Verdict(), Scene(lab)
+    scene.begin()
+    stopped = scene.redis.process.kill()
+    seconds = lab.amount(smoke=20, full=120)
+    time.sleep(seconds)
+    scene.end()
+    took = wait_until_delivered(scene.installation, seconds=DRAINED)
+    verdict.holds(took is not None, "I12 without Redis nothing is delivered within 60 s")
+    guesses = [
+        Customer(scene.installation, scene.recruiter.url).call("GET", "/v1/interview-flows").status
+        for _ in range(3)
+    ]  # fmt: skip
+    throttled = _guess_passwords(scene.recruiter.url)
+    scene.redis.start()
+    scene.check(verdict)
+    verdict.fired = f"down for {seconds} s" if stopped else ""
+    verdict.holds(set(guesses) == {200}, f"/v1 without Redis: {guesses}")
+    verdict.holds(throttled, "the login throttle did not hold without Redis")
+    return verdict
+
+
+def _guess_passwords(url: str) -> bool:
+    guesser = Recruiter(url)
+    for _ in range(30):
+        answer = guesser.post("/sign-in", page="/sign-in", email="admin@faults.example", password="a wrong password")
+        if answer.status == 429:
+            return True
+    return False
+
+
+@case("F16", "maxmemory with noeviction reached", invariants="I1 I11")
+def redis_full(lab: Lab) -> Verdict:
+    verdict, scene = Verdict(), Scene(lab)
+    scene.begin()
+    with scene.redis.client() as client:
+        client.config_set("maxmemory-policy", "noeviction")
+        client.config_set("maxmemory", "1")
+        before = len(scene.recruiter.moved)
+        refused = _write_is_refused(client)
+        time.sleep(lab.amount(smoke=10, full=60))
+        during = len(scene.recruiter.moved) - before
+        took = wait_until_delivered(scene.installation, seconds=1) if not during else 0.0
+        client.config_set("maxmemory", "0")
+    scene.end()
+    scene.check(verdict)
+    verdict.fired = f"writes refused; {during} moves meanwhile" if refused and during and took is not None else ""
+    return verdict
+
+
+def _write_is_refused(client: object) -> bool:
+    from redis.exceptions import RedisError
+
+    try:
+        client.set("probe", "x")  # type: ignore[attr-defined]
+    except RedisError:
+        return True
+    return False
