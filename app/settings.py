@@ -286,7 +286,7 @@ class Settings:
         values: dict[str, Any] = {}
         for declared in fields(cls):
             if declared.metadata:
-                values[declared.name] = _read(declared.metadata, declared.default, environment, problems)
+                values[declared.name] = _read(declared.metadata, declared.default, environment, problems=problems)
         for kind in ("stt", "tts"):
             prefix = f"{kind.upper()}_MODEL_"
             values[f"{kind}_overrides"] = {
@@ -311,7 +311,7 @@ class Settings:
         return "\n".join(lines)
 
 
-def _read(meta: Mapping[str, Any], default: Any, environment: Mapping[str, str], problems: list[str]) -> Any:
+def _read(meta: Mapping[str, Any], default: Any, environment: Mapping[str, str], *, problems: list[str]) -> Any:
     raw = environment.get(meta["name"], "")
     if raw == "":
         return meta["parse"](default) if isinstance(default, str) and default and meta["parse"] is _mapping else default
@@ -339,15 +339,15 @@ def _derive(values: dict[str, Any], problems: list[str]) -> None:
     values["storage_url"] = values["storage_url"] or str(data_dir / "files")
     embedded = not values["redis_url"] and values["database_url"].startswith("sqlite")
     values["secret_key"] = _secret_key(values["secret_key"], data_dir, embedded=embedded, problems=problems)
-    _need(values, problems, "stt_provider", {"openai": "stt_base_url", "elevenlabs": "elevenlabs_api_key"})
-    _need(values, problems, "tts_provider", {"openai": "tts_base_url", "elevenlabs": "elevenlabs_api_key"})
+    _need(values, problems, "stt_provider", needs={"openai": "stt_base_url", "elevenlabs": "elevenlabs_api_key"})
+    _need(values, problems, "tts_provider", needs={"openai": "tts_base_url", "elevenlabs": "elevenlabs_api_key"})
     if values["llm_base_url"] and not values["llm_model"]:
         problems.append("LLM_MODEL must be set along with LLM_BASE_URL")
     if values["smtp_host"] and not values["smtp_from"]:
         problems.append("SMTP_FROM must be set along with SMTP_HOST")
 
 
-def _need(values: dict[str, Any], problems: list[str], provider: str, needs: dict[str, str]) -> None:
+def _need(values: dict[str, Any], problems: list[str], provider: str, *, needs: dict[str, str]) -> None:
     for engine, variable in needs.items():
         if engine in values[provider] and not values[variable]:
             problems.append(f"{variable.upper()} must be set because {provider.upper()} names {engine}")

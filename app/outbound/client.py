@@ -141,7 +141,7 @@ class Outbound:
                         if message.code in REDIRECTS:
                             url = urljoin(target.url, _location(message))
                             continue
-                        size = await _download(message, payload, sink, limits)
+                        size = await _download(message, payload, sink, limits=limits)
                     finally:
                         connection.close()
                     content_type = message.headers.get("Content-Type", "").partition(";")[0].strip().lower()
@@ -209,7 +209,7 @@ def _location(message: Head) -> str:
     return message.headers.get("Location", "")
 
 
-async def _download(message: Head, payload: StreamReader, sink: BinaryIO, limits: FetchLimits) -> int:
+async def _download(message: Head, payload: StreamReader, sink: BinaryIO, *, limits: FetchLimits) -> int:
     _check_head(message, limits)
     size, began = 0, time.monotonic()
     while not payload.at_eof():

@@ -84,7 +84,7 @@ def run_worker(
     url, server = embedded.found_or_started(settings.data_dir, settings.redis_url)
     known = replace(settings, redis_url=url)
     app = application(known)
-    works: dict[str, Callable[[], None]] = {queue.value: _work_of(app, known, queue, jobs) for queue in Queued}
+    works: dict[str, Callable[[], None]] = {queue.value: _work_of(app, known, queue, jobs=jobs) for queue in Queued}
     works["tick"] = lambda: tick_forever(app, known, list(ticks))
     try:
         Family(works).run(every_second=None if server is None else keeper_of(server))
@@ -189,7 +189,7 @@ class Scheduler:
             log.warning("delayed retries wait: %s", type(error).__name__)
 
 
-def _work_of(app: Flask, settings: Settings, queue: Queued, jobs: frozenset[str]) -> Callable[[], None]:
+def _work_of(app: Flask, settings: Settings, queue: Queued, *, jobs: frozenset[str]) -> Callable[[], None]:
     def work() -> None:
         redis = Redis.from_url(settings.redis_url, socket_connect_timeout=2)
         worker_for(app, redis, queue, ours=jobs).work(logging_level="WARNING", max_jobs=JOBS_PER_LIFE)

@@ -58,7 +58,7 @@ def keep_chunk(
     """
     run = queries.run_for(interview_id, segment)
     _check_chunk(number, sha256, size)
-    if (known := _known(interview_id, segment, track, number)) is not None:
+    if (known := _known(interview_id, segment, track, number=number)) is not None:
         return _same(known, sha256)
     _refuse_revoked(interview_id)
     if run.last_mix_chunk is not None and track is Track.MIX and number > run.last_mix_chunk:
@@ -72,7 +72,7 @@ def keep_chunk(
         with db.session.begin_nested():
             db.session.add(chunk)
     except IntegrityError:  # the same chunk arrived twice at once
-        known = _known(interview_id, segment, track, number)
+        known = _known(interview_id, segment, track, number=number)
         if known is None:
             raise
         return _same(known, sha256)
@@ -163,7 +163,7 @@ def _check_chunk(number: int, sha256: str, size: int) -> None:
         raise Rejected("the hash of a chunk is 64 lower-case hexadecimal digits", field="sha256")
 
 
-def _known(interview_id: str, segment: int, track: Track, number: int) -> Chunk | None:
+def _known(interview_id: str, segment: int, track: Track, *, number: int) -> Chunk | None:
     return db.session.scalar(
         sa.select(Chunk).where(
             Chunk.interview_id == interview_id, Chunk.segment == segment, Chunk.track == track, Chunk.number == number

@@ -46,7 +46,7 @@ class Signer:
     def url(self, recording_id: str, *, organization_id: str, purpose: Purpose = Purpose.PLAY) -> str:
         """A whole address that holds for LIFE."""
         expires = int((clock.now() + LIFE).timestamp())
-        mac = self._mac(recording_id, organization_id, purpose, expires)
+        mac = self._mac(recording_id, organization_id, purpose, expires=expires)
         return f"{self.base}/recordings/{recording_id}/{self.key_id}.{expires:x}.{purpose}.{mac}"
 
     def check(self, token: str, *, recording_id: str, organization_id: str) -> Purpose:
@@ -56,14 +56,14 @@ class Signer:
             expires, purpose = int(expiry, 16), Purpose(word)
         except ValueError:
             raise Forged from None
-        expected = self._mac(recording_id, organization_id, purpose, expires)
+        expected = self._mac(recording_id, organization_id, purpose, expires=expires)
         if key_id != self.key_id or not mac.isascii() or not hmac.compare_digest(mac, expected):
             raise Forged
         if clock.now().timestamp() >= expires:
             raise Expired
         return purpose
 
-    def _mac(self, recording_id: str, organization_id: str, purpose: Purpose, expires: int) -> str:
+    def _mac(self, recording_id: str, organization_id: str, purpose: Purpose, *, expires: int) -> str:
         text = f"{self.key_id}|{recording_id}|{organization_id}|{purpose}|{expires}".encode()
         return base64.urlsafe_b64encode(hmac.digest(self.key, text, "sha256")).rstrip(b"=").decode()
 

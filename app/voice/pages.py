@@ -201,8 +201,8 @@ def _invitation(interview: Interview, context: dict[str, Any]) -> dict[str, Any]
         "first_name": not interview.interviewee_first_name, "last_name": not interview.interviewee_last_name,
     }  # fmt: skip
     until = interview.created_at + timedelta(days=settings().link_expiry_days)
-    plain = {"view": "invitation", "state": None, "ask": ask, "errors": {}, "values": {}}
-    plain["open_until"] = None if interview.stage is Stage.RUNNING else until
+    open_until = None if interview.stage is Stage.RUNNING else until
+    plain = {"view": "invitation", "state": None, "ask": ask, "errors": {}, "values": {}, "open_until": open_until}
     return {**plain, **_about(interview), **context}
 
 
@@ -211,7 +211,7 @@ def _again(interview: Interview, view: View, form: StartForm, *, status: int) ->
     errors = {name or "_form": str(messages[0]) for name, messages in form.errors.items() if messages}
     if request.is_json:
         name, message = next(iter(errors.items()))
-        return _plain_answer(status, message, None if status == 422 else "try again", name)
+        return _plain_answer(status, message, None if status == 422 else "try again", field_name=name)
     wrong = {"errors": errors, "values": form.typed()}
     return _rendered(interview, View("page", status, {**_invitation(interview, view.context), **wrong}))
 
@@ -237,7 +237,7 @@ def _rendered(interview: Interview, view: View) -> Response:
     return make_response(render_template(f"voice/{view.page}.html", **{**shown, **view.context}), view.status)
 
 
-def _plain_answer(status: int, message: str, reason: str | None, field_name: str | None = None) -> Response:
+def _plain_answer(status: int, message: str, reason: str | None, *, field_name: str | None = None) -> Response:
     response = jsonify({"message": message, "reason": reason, "field": field_name})
     response.status_code = status
     return response

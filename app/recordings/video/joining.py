@@ -47,11 +47,11 @@ def copy(order: Order) -> dict[str, Any]:
             av.open(order["audio"], "w", format="mp4", options=_INDEX_FIRST) as container,
             ExitStack() as stack,
         ):
-            _copy_sound(order, container, spans, stack)
+            _copy_sound(order, container, spans, stack=stack)
     return {"runs": placed, "duration": placed[-1]["offset"] + placed[-1]["duration"], "audio": copied}
 
 
-def _copy_sound(order: Order, container: Any, spans: list[Span], stack: ExitStack) -> None:
+def _copy_sound(order: Order, container: Any, spans: list[Span], *, stack: ExitStack) -> None:
     stream, last, offset = None, -1, 0.0
     for run, span in zip(order["runs"], spans, strict=True):
         tracks = stack.enter_context(opened(run, limits=order["limits"])) if span.sound is not None else None
@@ -85,7 +85,7 @@ def _placed(order: Order, spans: list[Span]) -> list[dict[str, Any]]:
 def _write(order: Order, target: str, spans: list[Span], *, with_picture: bool) -> None:
     kind = "mp4" if with_picture else "ipod"
     with av.open(target, "w", format=kind, options=_INDEX_FIRST) as container, ExitStack() as templates:
-        screen = _screen(order, container, spans, templates) if with_picture else None
+        screen = _screen(order, container, spans, templates=templates) if with_picture else None
         voice = sound.Voice(container)
         offset = 0.0
         for run, span in zip(order["runs"], spans, strict=True):
@@ -101,7 +101,7 @@ def _write(order: Order, target: str, spans: list[Span], *, with_picture: bool) 
             screen.end()
 
 
-def _screen(order: Order, container: Any, spans: list[Span], templates: ExitStack) -> Picture:
+def _screen(order: Order, container: Any, spans: list[Span], *, templates: ExitStack) -> Picture:
     if not picture.can_be_copied(spans):
         return picture.Encoded(container, spans, pixels=order["limits"]["pixels"])
     first = next(run for run, span in zip(order["runs"], spans, strict=True) if span.picture is not None)
