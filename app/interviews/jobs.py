@@ -115,8 +115,10 @@ class _Source:
                 found = shop.shifts(run.number, [_chunks(turn.start or 0.0, turn.end or 0.0) for turn in spoken])
                 shifts |= {turn.number: shift for turn, shift in zip(spoken, found, strict=True)}
         offsets = offsets_of(self.turns, runs={run.number: run.offset for run in runs}, shifts=shifts)
+        reach = {run.number: round(run.offset + run.duration, 3) for run in runs if run.duration}
+        ends = {turn.number: reach[turn.segment] for turn in self.turns if turn.segment in reach}
         duration = round(sum(run.duration for run in runs), 3)
-        return Talk(self.script, self.turns, offsets, duration=duration, abandoned=self.abandoned)
+        return Talk(self.script, self.turns, offsets, ends, duration, self.abandoned)
 
     def samples(self, segment: int, start: float, end: float) -> bytes:
         """The candidate's voice between two times of a run; silence where nothing was sent."""

@@ -27,7 +27,9 @@ class NotRecognised(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """One interview as plain values. ``offsets``: seconds to add to each turn's times, by its number.
+    """One interview as plain values.
+
+    ``offsets``: seconds to add to each turn's times, by its number; ``ends``: where its recorder run ends.
 
     ``script`` is the frozen snapshot of the flow; ``duration`` the length of the recording, None without one;
     ``abandoned``: the candidate left before the end.
@@ -36,6 +38,7 @@ class Talk:
     script: Mapping[str, Any]
     turns: tuple[TurnValue, ...]
     offsets: Mapping[int, float] = field(default_factory=dict)
+    ends: Mapping[int, float] = field(default_factory=dict)
     duration: float | None = None
     abandoned: bool = False
 
@@ -43,7 +46,7 @@ class Talk:
 def process(talk: Talk, *, transcriber: Transcriber, analyst: Analyst, samples: Samples) -> Result:
     """The result of the interview. NotRecognised when answers have no text and no engine can give one."""
     turns = with_text(talk, transcriber=transcriber, samples=samples)
-    segments = lay_out(turns, offsets=talk.offsets, duration=talk.duration)
+    segments = lay_out(turns, offsets=talk.offsets, ends=talk.ends, duration=talk.duration)
     analysis = analyse(_brief(talk), segments, analyst=analyst)
     silent = all(segment.role == "agent" for segment in segments)
     evidence = {**analysis.evidence_json(), "speech": _speech(turns, segments)}

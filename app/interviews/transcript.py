@@ -11,10 +11,8 @@ from statistics import median
 from app.speech.ports import Role, Segment, Word
 
 MILLISECONDS = 3
-OVERLAP = 0.5
-"""Seconds by which a candidate who interrupts may overlap the agent's last words before their order is kept true."""
-
-
+STEP = 0.001
+"""Seconds between the starts of two words at least: both sides may speak at once, but times never run backwards."""
 FARTHEST = 0.5
 """Seconds that one turn's shift may differ from the usual one of its run and still be believed."""
 
@@ -40,14 +38,23 @@ class TurnValue:
     engine: str | None = None
 
 
-def lay_out(turns: Iterable[TurnValue], *, offsets: Mapping[int, float], duration: float | None) -> tuple[Segment, ...]:
+def lay_out(
+    turns: Iterable[TurnValue],
+    *,
+    offsets: Mapping[int, float],
+    duration: float | None,
+    ends: Mapping[int, float] | None = None,
+) -> tuple[Segment, ...]:
     """The transcript in the order of the talk; ``offsets`` by number of the turn.
 
-    Empty turns are left out. Without a recording all times are 0.
+    ``ends``: where the recorder run of a turn ends in the recording, by number; words that a broken connection kept out
+    of the recording lie there, so that they never reach into the next run. Empty turns are left out. Starts rise from
+    word to word through the whole transcript. Without a recording all times are 0.
     """
     segments: list[Segment] = []
     reached = 0.0
-    last_word = 0.0
+    last_word = -STEP
+    begun = 0.0
     asked: int | None = None
     for turn in sorted(turns, key=lambda turn: turn.number):
         heard = cut_to_played(turn)
@@ -57,8 +64,10 @@ def lay_out(turns: Iterable[TurnValue], *, offsets: Mapping[int, float], duratio
             heard = replace(heard, question_index=asked)  # an answer belongs to what was asked last
         if not heard.content or not heard.content.strip():
             continue
-        segment = _placed(heard, offsets, duration, reached=reached, last_word=last_word)
+        bounds = _Bounds(begun, max(begun, last_word + STEP), _least(duration, (ends or {}).get(heard.number)))
+        segment = _placed(heard, offsets.get(heard.number), bounds, reached=reached)
         segments.append(segment)
+        begun = segment.start
         reached = max(reached, segment.end)
         last_word = segment.words[-1].start if segment.words else last_word
     return tuple(segments)
@@ -114,36 +123,45 @@ def _first_words(content: str, kept: Sequence[tuple[str, float, float]], spoken:
     return " ".join(word for word, _start, _end in kept)
 
 
-def _placed(
-    turn: TurnValue, offsets: Mapping[int, float], duration: float | None, *, reached: float, last_word: float
-) -> Segment:
-    offset = offsets.get(turn.number)
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """Between which times a turn has to lie: its start, the start of its first word, its end (None without one)."""
+
+    start: float
+    word: float
+    end: float | None
+
+
+def _least(first: float | None, second: float | None) -> float | None:
+    known = [time for time in (first, second) if time is not None]
+    return min(known, default=None)
+
+
+def _placed(turn: TurnValue, offset: float | None, bounds: _Bounds, *, reached: float) -> Segment:
     content = (turn.content or "").strip()
     if offset is None or turn.start is None or turn.end is None:
         return Segment(turn.role, content, (), reached, reached, turn.question_index)
-    words = _words_on_recording(turn.words or (), offset, duration, last_word=last_word)
-    start = _within(turn.start + offset, 0.0, duration)
-    end = _within(turn.end + offset, start, duration)
+    words = _words_on_recording(turn.words or (), offset, bounds)
+    start = _within(turn.start + offset, bounds.start, bounds.end)
+    end = _within(turn.end + offset, start, bounds.end)
     if words:
-        start, end = min(start, words[0].start), max(end, words[-1].end)
+        start, end = min(start, words[0].start), max(end, *(word.end for word in words))
     return Segment(turn.role, content, words, start, end, turn.question_index)
 
 
-def _words_on_recording(
-    words: Iterable[tuple[str, float, float]], offset: float, duration: float | None, *, last_word: float
-) -> tuple[Word, ...]:
-    placed: list[Word] = []
-    lowest = 0.0
-    for text, begin, finish in words:
-        if not text.strip():
-            continue
-        if not placed and last_word - OVERLAP <= begin + offset < last_word:
-            lowest = last_word
-        start = _within(begin + offset, lowest, duration)
-        end = _within(finish + offset, start, duration)
-        placed.append(Word(text, start, end))
-        lowest = start
-    return tuple(placed)
+def _words_on_recording(words: Iterable[tuple[str, float, float]], offset: float, bounds: _Bounds) -> tuple[Word, ...]:
+    spoken = [word for word in words if word[0].strip()]
+    starts: list[float] = []
+    for place, (_text, begin, _finish) in enumerate(spoken):
+        # Room is left for the words after it, so that those beyond the end do not all begin in the same moment.
+        highest = None if bounds.end is None else bounds.end - STEP * (len(spoken) - 1 - place)
+        lowest = starts[-1] + STEP if starts else bounds.word
+        start = begin + offset if highest is None else min(begin + offset, highest)
+        starts.append(_within(start, lowest, bounds.end))
+    return tuple(
+        Word(text, start, _within(finish + offset, start, bounds.end))
+        for (text, _begin, finish), start in zip(spoken, starts, strict=True)
+    )
 
 
 def _within(time: float, lowest: float, highest: float | None) -> float:

@@ -1,8 +1,13 @@
 """Turns become segments on the recording's clock."""
 
+from itertools import pairwise
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.interviews.transcript import TurnValue, as_text, cut_to_played, lay_out, offsets_of
+from app.speech.ports import Role
 
 AGENT = TurnValue(
     1, "agent", 0, "Why this job?", (("Why", 1.0, 1.2), ("this", 1.2, 1.4), ("job?", 1.4, 1.8)), 1, 1.0, 1.9
@@ -44,14 +49,49 @@ def test_words_stay_within_the_recording_and_in_order() -> None:
     (segment,) = lay_out(
         [TurnValue(1, "user", 0, "late early after", words, 1, 7.0, 13.0)], offsets={1: 0.0}, duration=10.0
     )
-    assert [(word.start, word.end) for word in segment.words] == [(8.0, 10.0), (8.0, 8.1), (10.0, 10.0)]
+    assert [(word.start, word.end) for word in segment.words] == [(8.0, 10.0), (8.001, 8.1), (10.0, 10.0)]
     assert segment.end == 10.0
 
 
 def test_a_candidate_who_interrupts_follows_the_words_that_were_cut_off() -> None:
     early = TurnValue(2, "user", None, "well yes", (("well", 1.3, 1.5), ("yes", 1.6, 1.8)), 1, 1.2, 2.0)
     agent, answer = lay_out([AGENT, early], offsets={1: 0.0, 2: 0.0}, duration=9.0)
-    assert [word.start for word in answer.words] == [agent.words[-1].start, 1.6]
+    assert [word.start for word in answer.words] == [pytest.approx(agent.words[-1].start + 0.001), 1.6]
+    assert answer.start >= agent.start
+
+
+def test_words_that_the_recording_lost_lie_at_the_end_of_their_run() -> None:
+    cut = TurnValue(
+        2, "user", 0, "we were eight", (("we", 9.0, 9.2), ("were", 10.5, 10.7), ("eight", 11.0, 11.4)), 1, 9.0, 11.5
+    )
+    again = TurnValue(3, "agent", 0, "Why?", (("Why?", 0.4, 0.8),), 2, 0.4, 0.9)
+    first, second = lay_out([cut, again], offsets={2: 0.0, 3: 10.0}, ends={2: 10.0, 3: 30.0}, duration=30.0)
+    assert [(word.start, word.end) for word in first.words] == [(9.0, 9.2), (9.999, 10.0), (10.0, 10.0)]
+    assert (first.end, second.words[0].start) == (10.0, 10.4)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(("agent", "user")), st.sampled_from((1, 2, 3)), st.floats(0, 40),
+            st.lists(st.tuples(st.floats(0, 60), st.floats(0, 60)), max_size=6),
+        ), max_size=8,
+    )
+)  # fmt: skip
+def test_times_never_run_backwards_whatever_was_measured(
+    spoken: list[tuple[Role, int, float, list[tuple[float, float]]]],
+) -> None:
+    turns = [
+        TurnValue(number, role, 0, "words", tuple(("w", *times) for times in words), run, start, start + 1)
+        for number, (role, run, start, words) in enumerate(spoken, 1)
+    ]
+    offsets, ends = {t.number: 10.0 * (t.segment or 0) for t in turns}, {t.number: 30.0 for t in turns}
+    found = lay_out(turns, offsets=offsets, ends=ends, duration=60.0)
+    starts = [word.start for segment in found for word in segment.words]
+    assert all(second > first or second >= 30.0 for first, second in pairwise(starts))
+    assert all(0 <= word.start <= word.end <= 60.0 for segment in found for word in segment.words)
+    assert all(0 <= segment.start <= segment.end <= 60.0 for segment in found)
+    assert [segment.start for segment in found] == sorted(segment.start for segment in found)
 
 
 def test_typed_answers_and_silent_ones_have_no_times() -> None:
