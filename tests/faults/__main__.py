@@ -1,4 +1,4 @@
-"""Runs the cases, each group in a process of its own, and prints the table. Exit status 0 only if all ran and passed."""
+"""Runs the cases, each group in a process of its own, and prints the table. Exit status 0 only if all passed."""
 
 import argparse
 import json

@@ -19,6 +19,8 @@ from tests.faults.people import Customer, candidate_at
 from tests.faults.processes import Strace
 
 PIECE = 20_000
+ROOMY = 3 * 1024**3
+"""Sparse; more than the watermark below which no interview begins."""
 
 
 class Mount:
@@ -104,8 +106,9 @@ def fsync_fails(lab: Lab) -> Verdict:
 
 @case("F25", "recordings disk full while uploading", invariants="I6 I11", smoke=True)
 def disk_full(lab: Lab) -> Verdict:
-    verdict, mount = Verdict(), tmpfs(lab, 3, "full")
+    verdict, mount = Verdict(), tmpfs(lab, 3000, "full")
     installation, web, customer, one, segment, interview = _speaking(lab, STORAGE_URL=str(mount.place / "files"))
+    subprocess.run(["mount", "-o", "remount,size=3m", str(mount.place)], check=True)
     sent, acked, statuses = {}, set(), []
     for number in range(40):
         sent[number] = lab.random.randbytes(200_000)
@@ -139,7 +142,7 @@ def disk_full(lab: Lab) -> Verdict:
 def power_cut(lab: Lab) -> Verdict:
     verdict, image = Verdict(), lab.directory / "disk.img"
     with image.open("wb") as disk:
-        disk.truncate(96 * 1024 * 1024)
+        disk.truncate(ROOMY)
     made = subprocess.run(["mkfs.ext4", "-q", "-F", str(image)], capture_output=True, check=False)
     if made.returncode:
         raise NotRun("mkfs.ext4 is missing")
@@ -204,13 +207,13 @@ def _on_the_copy(
 def inodes_used_up(lab: Lab) -> Verdict:
     verdict, image = Verdict(), lab.directory / "inodes.img"
     with image.open("wb") as disk:
-        disk.truncate(32 * 1024 * 1024)
+        disk.truncate(ROOMY)
     if subprocess.run(["mkfs.ext4", "-q", "-F", "-N", "48", str(image)], capture_output=True, check=False).returncode:
         raise NotRun("mkfs.ext4 is missing")
     mount = Mount(lab, "-o", "loop", str(image), name="inodes")
     installation, web, _customer, one, segment, interview = _speaking(lab, STORAGE_URL=str(mount.place / "files"))
     sent, acked, statuses = {}, set(), []
-    for number in range(120):
+    for number in range(1500):
         sent[number] = lab.random.randbytes(500)
         statuses.append(put(one, segment, number, sent[number]))
         if statuses[-1] == 200:

@@ -402,8 +402,7 @@ def asked_to_stop(lab: Lab) -> Verdict:
 
         def load() -> None:
             while not stop.is_set():
-                for one in people:
-                    moves.append(recruiter.move(one, recruiter.next_status(one), timeout=10))
+                moves.extend([recruiter.move(one, recruiter.next_status(one), timeout=10) for one in people])
 
         thread = threading.Thread(target=load)
         thread.start()

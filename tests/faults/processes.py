@@ -51,7 +51,8 @@ class Process:
         with self.log.open("ab") as log:
             self._popen = subprocess.Popen(
                 [*prefix, *command], env={**os.environ, **(env or {})}, stdout=log, stderr=log, cwd=ROOT,
-                stdin=subprocess.DEVNULL, preexec_fn=_ends_with_us(stop_with), **options,
+                stdin=subprocess.DEVNULL, preexec_fn=_ends_with_us(stop_with),  # noqa: PLW1509 - one call of prctl
+                **options,
             )  # fmt: skip
         self.pid = self._popen.pid
         lab.resources.callback(self.stop)
