@@ -59,7 +59,7 @@ def _name(label: str, missing: str) -> StringField:
 class SignInForm(FlaskForm):  # type: ignore[misc]
     """Address and password."""
 
-    email = EmailField("Email address", [InputRequired("Enter your email address."), Length(max=320)])
+    email = EmailField("Email address", [InputRequired("Enter your email address."), Length(max=320), clean])
     password = PasswordField("Password", [InputRequired("Enter your password."), Length(max=1000)])
     next = HiddenField()
 

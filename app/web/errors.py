@@ -156,7 +156,8 @@ def _on_stale_token(error: CSRFError) -> Response:
     return make_response(render_template("errors/stale.html", typed=typed), 400)
 
 
-_SECRET_FIELD = re.compile(r"csrf_token|password|secret|key", re.IGNORECASE)
+_SECRET_FIELD = re.compile(r"csrf_token|password|secret|key|^current$", re.IGNORECASE)
+"""``current`` is the present password in the form that changes it."""
 
 
 def typed_input() -> list[tuple[str, str]]:

@@ -7,11 +7,13 @@ import sqlalchemy as sa
 from flask import Blueprint, Flask, Response, current_app, jsonify, redirect, request, url_for
 from redis.exceptions import RedisError
 from sqlalchemy.exc import SQLAlchemyError
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, NotFound
 
 from app import gateways, migrate, queue
 from app.db import db
 from app.settings import Settings
+from app.web.errors import is_api_path
+from app.web.fields import flaw_of
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +26,14 @@ HOMES = (HOME, "interviews.index", "flows.index", "accounts.team")
 
 def register(app: Flask) -> None:
     """Add the addresses."""
+    app.before_request(_refuse_impossible_address)
     app.register_blueprint(pages)
+
+
+def _refuse_impossible_address() -> None:
+    """NUL and half surrogate pairs in an address never reach a database; ``/v1`` names them in an answer of its own."""
+    if not is_api_path(request.path) and any(flaw_of(str(value)) for value in (request.view_args or {}).values()):
+        raise NotFound
 
 
 def home() -> str:
