@@ -23,7 +23,9 @@ class StartForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
 
     consent = StringField()
     mode = StringField()
-    locale = StringField(validators=[Optional(), Regexp(r"[A-Za-z0-9-]{2,35}\Z", message=lazy_gettext("Not a language tag."))])
+    locale = StringField(
+        validators=[Optional(), Regexp(r"[A-Za-z0-9-]{2,35}\Z", message=lazy_gettext("Not a language tag."))]
+    )
     email_address = StringField(validators=[Optional(), Length(max=320, message=TOO_LONG)])
     first_name = StringField(validators=[Length(max=300, message=TOO_LONG)])
     last_name = StringField(validators=[Length(max=300, message=TOO_LONG)])
@@ -43,7 +45,9 @@ class StartForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
     def validate_consent(self, given: StringField) -> None:
         """Nothing may be stored without it."""
         if given.data != "yes":
-            raise ValidationError(gettext("Please agree before you start: the interview is recorded and led by a machine."))
+            raise ValidationError(
+                gettext("Please agree before you start: the interview is recorded and led by a machine.")
+            )
 
     def validate_mode(self, given: StringField) -> None:
         """Voice or text."""

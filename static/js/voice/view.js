@@ -15,8 +15,11 @@ export function on(name, action) {
   control(name)?.addEventListener("click", action);
 }
 
+const number = new Intl.NumberFormat(document.documentElement.lang);
+
 export function word(key, values = {}) {
-  return Object.entries(values).reduce((text, [name, value]) => text.replace(`{${name}}`, value), words[key]);
+  const written = (value) => (typeof value === "number" ? number.format(value) : value);
+  return Object.entries(values).reduce((text, [name, value]) => text.replace(`{${name}}`, () => written(value)), words[key]);
 }
 
 export function write(name, text) {
