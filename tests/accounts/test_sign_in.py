@@ -136,3 +136,11 @@ def test_what_was_typed_is_offered_again_after_the_session_ended(app, client):
 
 def test_a_signed_in_member_is_led_on_at_once(known):
     assert known.browser.get("/sign-in").status_code == 302
+
+
+def test_before_the_set_up_the_page_says_where_to_begin(client):
+    assert b"Nobody has set this installation up yet" in client.get("/sign-in").data
+
+
+def test_after_the_set_up_the_page_says_nothing_of_it(owner, client):
+    assert b"Nobody has set" not in client.get("/sign-in").data

@@ -332,3 +332,17 @@ def test_a_forged_form_changes_nothing(owner: Person, make_flow: Made) -> None:
     assert answer.status_code in {400, 403}
     db.session.refresh(flow)
     assert flow.status is FlowStatus.OPEN
+
+
+def test_the_page_names_language_and_voice_in_words(owner: Person, make_flow: Made) -> None:
+    named = owner.browser.get(f"/flows/{make_flow(language='pt-BR', voice_id='vendora-Kate').id}").text
+    assert "Portuguese (Brazil)" in named
+    assert "<dd>Kate</dd>" in named
+    assert "<dd>a-voice-of-ours</dd>" in owner.browser.get(f"/flows/{make_flow(voice_id='a-voice-of-ours').id}").text
+
+
+@pytest.mark.parametrize("path", ["candidates", "interviews", "webhooks"])
+def test_the_lists_a_flow_leads_to_are_narrowed_to_it(owner: Person, make_flow: Made, path: str) -> None:
+    flow = make_flow(title="Nurse")
+    assert f'href="/{path}?flow={flow.id}"' in owner.browser.get(f"/flows/{flow.id}").text
+    assert f'<option value="{flow.id}" selected>' in owner.browser.get(f"/{path}?flow={flow.id}").text

@@ -13,6 +13,7 @@ from app.accounts.models import AuditEntry, Team, TeamMember, TeamMembership
 from app.db import db, new_id
 from app.flows.models import FlowStatus, InterviewType
 from app.interviews import actions
+from app.interviews.jobs import process_interview
 from app.interviews.models import Document, Interview, Stage, VideoStage
 from app.queue import Job, SilentBell
 from app.recordings.models import Media, Recording, Revocation
@@ -395,3 +396,22 @@ def test_members_of_no_team_see_an_empty_dashboard(owner: Person, app: Flask, bo
     db.session.expire_all()
     assert loner.browser.get("/dashboard").status_code == 200
     assert isinstance(loner.member, TeamMember)
+
+
+def test_scores_without_evidence_are_explained_once(owner: Person, submitted: Made) -> None:
+    interview = submitted()
+    process_interview(interview.id)
+    said = words_of(page(owner, interview))
+    assert said.count("No language model is configured that could judge it") == 1
+    assert "by script" not in said
+    assert "In the candidate's own words" in said
+
+
+def test_the_link_of_a_deleted_flow_is_said_to_be_dead(owner: Person, book: Made) -> None:
+    interview = book()
+    assert interview.link("") in page(owner, interview).text
+    interview.flow.status = FlowStatus.ARCHIVED
+    db.session.commit()
+    seen = page(owner, interview).text
+    assert interview.link("") not in seen
+    assert "no longer works" in seen

@@ -87,6 +87,14 @@ def test_the_pager_keeps_the_filters(shared_app: Flask) -> None:
     assert "offset=40" in links[1][1]
 
 
+@pytest.mark.parametrize(
+    ("things", "one"), [("deliveries", "1 delivery<"), ("flows", "1 flow<"), ("entries", "1 entry<")]
+)
+def test_one_thing_is_counted_in_the_singular(render: Any, things: str, one: str) -> None:
+    template = '{% from "components/pager.html" import pager %}{{ pager(0, 20, total=1, things=things) }}'
+    assert one in render(template, things=things)
+
+
 def test_a_confirmation_posts_with_a_token_only_after_a_second_press(render: Any) -> None:
     html = render(
         '{% from "components/dialogs.html" import confirm %}'
