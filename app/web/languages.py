@@ -6,7 +6,7 @@ only these pages get). Every other page stays English: a request that never call
 
 from typing import Any
 
-from flask import Flask, Response, g, has_request_context, request
+from flask import Flask, Response, has_request_context, request
 from flask_babel import Babel, refresh
 
 from app.settings import Settings
@@ -15,6 +15,7 @@ DEFAULT = "en-US"
 COOKIE = "parley-language"
 COOKIE_PATH = "/interview/api"
 COOKIE_DAYS = 30
+CHOSEN = "parley.language"  # in the environment of the request
 
 LANGUAGES = {
     "en-US": "English",
@@ -49,9 +50,10 @@ def choose(preferred: str | None = None) -> str:
     """Settle the language of this request and return its tag: asked for, remembered, ``preferred``, the browser's."""
     wishes = (request.args.get("lang"), request.cookies.get(COOKIE), preferred)
     tag = next((wish for wish in wishes if wish in LANGUAGES), None)
-    g.language = tag or request.accept_languages.best_match(list(LANGUAGES)) or DEFAULT
+    chosen = tag or request.accept_languages.best_match(list(LANGUAGES)) or DEFAULT
+    request.environ[CHOSEN] = chosen
     refresh()
-    return str(g.language)
+    return chosen
 
 
 def remember(response: Response, *, settings: Settings) -> Response:
@@ -66,7 +68,7 @@ def remember(response: Response, *, settings: Settings) -> Response:
 
 
 def _chosen() -> str | None:
-    return g.get("language") if has_request_context() else None
+    return request.environ.get(CHOSEN) if has_request_context() else None
 
 
 def _locale() -> str:
