@@ -56,3 +56,8 @@ def test_a_key_that_does_not_exist_is_not_found(owner):
 )
 def test_only_administrators_see_and_change_keys(colleague, method, path):
     assert colleague.browser.open(path, method=method).status_code == 403
+
+
+def test_the_menu_leads_only_administrators_there(owner, colleague):
+    assert 'href="/api-keys"' in owner.browser.get("/team").text
+    assert 'href="/api-keys"' not in colleague.browser.get("/team").text
