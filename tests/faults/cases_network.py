@@ -33,12 +33,14 @@ def lying_names(lab: Lab) -> Verdict:
     verdict.fired = f"{told['queries']} queries answered by the server of the case" if told["queries"] >= 6 else ""
     kinds = {name: one["error"] or one["status"] for name, one in told["attempts"].items()}
     refused = sum(kind == "forbidden_address" for kind in kinds.values())
-    verdict.figure = f"{refused} names refused, {told['rebound']} rebound; slowest {slowest:.1f} s; {told['forbidden']} packets to denied addresses"
+    verdict.figure = f"{refused} names refused, {told['rebound']} rebound; slowest {slowest:.1f} s"
+    verdict.figure += f"; {told['forbidden']} connections to denied addresses"
     for bad in ("nxdomain", "servfail", "silent"):
         verdict.holds(kinds[bad] in {"dns", "timeout"}, f"{bad} was classed {kinds[bad]}")
     for bad in ("private", "mixed", "many"):
         verdict.holds(kinds[bad] == "forbidden_address", f"{bad} was classed {kinds[bad]}")
     verdict.holds(told["rebound"] == 0, f"I13 {told['rebound']} connections after rebinding")
+    verdict.holds(kinds["rebind0"] == 200, f"before it was rebound, the name worked: {kinds['rebind0']}")
     verdict.holds(kinds["good"] == 200, f"the way through works: {kinds['good']}")
     verdict.holds(told["forbidden"] == 0, "I13 a denied address was contacted")
     verdict.holds(slowest <= 5.6, f"an attempt took {slowest:.1f} s")
