@@ -113,7 +113,7 @@ def test_the_page_shows_history_and_interviews(owner: Person, make_candidate: Ma
     seen = owner.browser.get(f"/candidates/{candidate.id}").text
     assert "Strong &lt;answers&gt;." in seen
     assert "Owner" in seen
-    assert "Running" in seen
+    assert "Under way" in seen
     assert 'value="shortlisted"' in seen
 
 

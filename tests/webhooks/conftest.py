@@ -134,15 +134,15 @@ class Office:
 
 @pytest.fixture(scope="session")
 def post_office_app(
-    template_database: str, settings: Settings, engines: Gateways, tmp_path_factory: pytest.TempPathFactory
+    pristine_database: str, settings: Settings, engines: Gateways, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Flask]:
     """One application with real commits for the whole room; ``office`` empties its database before each test."""
     folder = tmp_path_factory.mktemp("post_office")
     with ExitStack() as stack:
         if GIVEN_URL:
-            url = stack.enter_context(postgresql_database(template_database))
+            url = stack.enter_context(postgresql_database(pristine_database))
         else:
-            url = f"sqlite:///{shutil.copy(template_database.removeprefix('sqlite:///'), folder / 'office.db')}"
+            url = f"sqlite:///{shutil.copy(pristine_database.removeprefix('sqlite:///'), folder / 'office.db')}"
         yield create_app(replace(settings, database_url=url), gateways=engines, bell=SilentBell())
 
 
