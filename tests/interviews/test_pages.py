@@ -215,8 +215,20 @@ def test_recruiters_see_the_interviews_of_their_own_teams(owner: Person, colleag
     db.session.commit()
     db.session.expire_all()
     assert page(colleague, interview).status_code == 403
-    assert "mary" not in words_of(colleague.browser.get("/interviews")).lower()
+    theirs = colleague.browser
+    assert "mary" not in words_of(theirs.get("/interviews")).lower()
+    assert theirs.get(f"/interviews/{interview.id}/documents/{NOBODYS}").status_code == 403
+    assert theirs.post(f"/interviews/{interview.id}/retry").status_code == 403
+    assert "No interview flows yet" in theirs.get("/dashboard").text
+    a_flow(owner, team_id=other.id)
+    assert "0 Not completed yet" in _figures(theirs.get("/dashboard"))
+    assert "1 Not completed yet" in _figures(owner.browser.get("/dashboard"))
     assert page(owner, interview).status_code == 200
+
+
+def _figures(answer: Any) -> set[str]:
+    found = re.findall(r"<dt>([^<]+)</dt><dd>(\d+)</dd>", answer.text)
+    return {f"{number} {label}" for label, number in found}
 
 
 @pytest.mark.parametrize(

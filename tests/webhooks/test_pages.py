@@ -167,3 +167,16 @@ def test_a_range_that_cannot_be_read_is_explained(owner, delivery, since, said):
     answer = owner.browser.post("/webhooks/resend", data=data, follow_redirects=True)
     assert answer.status_code == 200
     assert said in answer.text
+
+
+def test_recruiters_see_the_deliveries_of_their_own_teams(owner, colleague, delivery):
+    assert "Status updated" in colleague.browser.get("/webhooks").text
+    colleague.member.teams = []
+    db.session.commit()
+    theirs = colleague.browser
+    log = theirs.get("/webhooks").text
+    assert "Status updated" not in log
+    assert URL not in log
+    assert theirs.get(f"/webhooks/deliveries/{delivery.id}").status_code == 403
+    assert theirs.get(f"/webhooks?flow={delivery.flow_id}").status_code == 403
+    assert owner.browser.get(f"/webhooks/deliveries/{delivery.id}").status_code == 200
