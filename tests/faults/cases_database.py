@@ -266,7 +266,7 @@ def table_locked(lab: Lab) -> Verdict:
         f"503 within {slowest:.1f} s; /healthz p99 {percentile(health, 0.99) * 1000:.0f} ms; left waiting {waiting}"
     )
     verdict.holds(all(a.is_honest_refusal for a in answers), f"no honest 503: {[a.status for a in answers]}")
-    verdict.holds(slowest <= 7, f"waited {slowest:.1f} s for a lock of which 3 s are allowed")
+    verdict.holds(slowest <= 4, f"waited {slowest:.1f} s for a lock of which 3 s are allowed")
     verdict.holds(well is not None, "I12 not well after the lock was given back")
     return verdict
 
