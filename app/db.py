@@ -104,7 +104,11 @@ def set_reading(value: bool) -> None:  # noqa: FBT001 - one switch, named by the
 def engine_options(url: str) -> dict[str, Any]:
     """Pool and driver settings for ``url``. Statements on PostgreSQL end after 30 s, waits for locks after 3 s."""
     if url.startswith("sqlite"):
-        return {"pool_size": 64, "max_overflow": 64, "connect_args": {"timeout": BUSY_SECONDS, "isolation_level": None}}
+        # The latest connection first: its pages are still in memory.
+        return {
+            "pool_size": 64, "max_overflow": 64, "pool_use_lifo": True,
+            "connect_args": {"timeout": BUSY_SECONDS, "isolation_level": None},
+        }  # fmt: skip
     timeouts = "-c statement_timeout=30000 -c lock_timeout=3000 -c idle_in_transaction_session_timeout=60000"
     return {
         "pool_size": 20, "max_overflow": 20, "pool_timeout": 3, "pool_pre_ping": True,

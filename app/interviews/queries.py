@@ -161,8 +161,7 @@ def _filtered(of_team: bool, transcript: str) -> sa.Select[*tuple[Any, ...]]:  #
 
 
 def _read(statement: sa.Select[*tuple[Any, ...]], values: dict[str, Any]) -> list[Published]:
-    found = db.session.connection().execute(statement, values)
-    return [_published(row) for row in found]
+    return [_published(row) for row in db.session.connection().execute(statement, values).all()]
 
 
 def _published(row: Sequence[Any]) -> Published:

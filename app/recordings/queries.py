@@ -139,7 +139,7 @@ def urls_for(interview_id: str, *, purpose: Purpose = Purpose.PLAY) -> dict[Medi
 
 def urls_for_many(interview_ids: Iterable[str], *, purpose: Purpose = Purpose.PLAY) -> dict[str, dict[Media, str]]:
     """As ``urls_for``, in one read for a whole list: interview id to its addresses."""
-    rows = db.session.execute(_ADDRESSED, {"ids": list(interview_ids)})
+    rows = db.session.connection().execute(_ADDRESSED, {"ids": list(interview_ids)})
     sign = signer()
     found: dict[str, dict[Media, str]] = {}
     for interview_id, media, recording_id, organization_id in rows:
@@ -164,7 +164,8 @@ def _accessible(interview_ids: Iterable[str]) -> sa.Select[Recording]:
 
 
 _HELD = (Recording.damaged_at.is_(None), ~sa.exists().where(Revocation.interview_id == Recording.interview_id))
-# Built once: every list of interviews asks for it.
-_ADDRESSED = sa.select(Recording.interview_id, Recording.media, Recording.id, Recording.organization_id).where(
-    Recording.interview_id.in_(sa.bindparam("ids", expanding=True)), *_HELD
+# Built once and of plain columns: every list of interviews asks for it.
+_R = Recording.__table__.c
+_ADDRESSED = sa.select(_R.interview_id, _R.media, _R.id, _R.organization_id).where(
+    _R.interview_id.in_(sa.bindparam("ids", expanding=True)), *_HELD
 )

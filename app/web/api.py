@@ -9,6 +9,7 @@ from typing import Any
 
 import flask_smorest
 import flask_swagger_ui
+import marshmallow as ma
 from flask import Blueprint as PlainBlueprint
 from flask import Flask, Response, abort, render_template, request, send_from_directory
 
@@ -32,6 +33,10 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
     """Endpoints of one room under ``/v1``, with the strict parser."""
 
     ARGUMENTS_PARSER = StrictParser()
+
+    def arguments(self, schema: type[ma.Schema], **options: Any) -> Any:
+        """As flask-smorest's, but the schema is built once: webargs would copy a class's fields for every request."""
+        return super().arguments(schema(), **options)
 
 
 class Api(flask_smorest.Api):  # type: ignore[misc]

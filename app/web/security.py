@@ -89,28 +89,35 @@ def has_session_token() -> bool:
     return "csrf_token" in session
 
 
+def _always(policy: dict[str, str], *, allowed: str, referrer: str) -> list[tuple[str, str]]:
+    """The headers of every answer, put together once."""
+    devices = f"microphone={allowed}, camera={allowed}, geolocation=(), payment=(), usb=(), display-capture=()"
+    return [
+        ("Content-Security-Policy", "; ".join(f"{name} {value}" for name, value in policy.items())),
+        ("Reporting-Endpoints", 'csp="/csp-reports"'),
+        ("Permissions-Policy", devices),
+        ("Referrer-Policy", referrer),
+        ("X-Content-Type-Options", "nosniff"),
+        ("Cross-Origin-Opener-Policy", "same-origin"),
+        ("Cross-Origin-Resource-Policy", "same-origin"),
+    ]
+
+
+_PLAIN = _always(POLICY, allowed="()", referrer="same-origin")
+_WITH_DEVICES = _always(DEVICE_POLICY, allowed="(self)", referrer="no-referrer")
+
+
 def _headers(response: Response) -> Response:
-    devices = bool(request.environ.get(_DEVICES))
-    policy = DEVICE_POLICY if devices else POLICY
-    set_once = response.headers.setdefault
-    set_once("Content-Security-Policy", "; ".join(f"{name} {value}" for name, value in policy.items()))
-    set_once("Reporting-Endpoints", 'csp="/csp-reports"')
-    set_once("Permissions-Policy", _permissions(allowed="(self)" if devices else "()"))
-    set_once("Referrer-Policy", "no-referrer" if devices else "same-origin")
-    set_once("X-Content-Type-Options", "nosniff")
-    set_once("Cross-Origin-Opener-Policy", "same-origin")
-    set_once("Cross-Origin-Resource-Policy", "same-origin")
+    missing = list(_WITH_DEVICES if request.environ.get(_DEVICES) else _PLAIN)
     if request.environ.get(_PRIVATE) or is_api_path(request.path):
-        set_once("Cache-Control", "no-store")
+        missing.append(("Cache-Control", "no-store"))
+    if _is_secure():
+        missing.append(("Strict-Transport-Security", "max-age=31536000; includeSubDomains"))
+    said = {name.lower() for name in response.headers.keys()}  # noqa: SIM118 - iterating gives pairs
+    response.headers.extend([(name, value) for name, value in missing if name.lower() not in said])
     if request.environ.get(_PRIVATE):
         response.vary.add("Cookie")
-    if _is_secure():
-        set_once("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
     return response
-
-
-def _permissions(*, allowed: str) -> str:
-    return f"microphone={allowed}, camera={allowed}, geolocation=(), payment=(), usb=(), display-capture=()"
 
 
 def _is_secure() -> bool:

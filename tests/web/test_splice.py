@@ -14,7 +14,7 @@ from flask import Flask
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.web.splice import combined, gzipped, inflate, make_fragment, spliced
+from app.web.splice import AT_ONCE, combined, gzipped, inflate, make_fragment, spliced
 
 LONG = json.dumps({"words": [{"word": f"w{n}", "start": n / 7} for n in range(9000)]}).encode()
 PARTS = [
@@ -52,13 +52,21 @@ def test_a_fragment_gives_its_bytes_back():
 
 @pytest.mark.parametrize("accepts_gzip", [True, False])
 def test_the_answer_has_its_length_and_says_what_it_depends_on(accepts_gzip):
-    with Flask("x").app_context():
+    with Flask("x").test_request_context():
         response = spliced(PARTS, accepts_gzip=accepts_gzip)
-    body = response.get_data()
+    body = b"".join(response.iter_encoded())
     assert response.headers["Content-Length"] == str(len(body))
     assert response.headers["Vary"] == "Accept-Encoding"
     assert response.headers.get("Content-Encoding") == ("gzip" if accepts_gzip else None)
     assert (gzip.decompress(body) if accepts_gzip else body) == WHOLE
+
+
+def test_a_long_body_goes_out_piece_by_piece():
+    long = b"[" + b" " * AT_ONCE + b"]"
+    with Flask("x").test_request_context():
+        response = spliced([long], accepts_gzip=False)
+    assert not response.direct_passthrough
+    assert response.get_data() == long
 
 
 @pytest.fixture(scope="module")
