@@ -50,6 +50,23 @@ def test_the_first_turn_is_the_intro_and_the_first_question(candidates: Candidat
     assert len(pcm) / 2 / rate == pytest.approx(prompt["seconds"])
 
 
+def test_what_the_script_says_is_stored_once_and_a_follow_up_with_its_interview(
+    app: Flask, candidates: Candidates, book: Made, asks: ScriptedInterviewer
+) -> None:
+    storage = app.extensions["parley.gateways"].storage
+    asks.follow_ups = [FollowUp("How much do you like it?"), FollowUp("How much do you like it?")]
+    for _ in range(2):
+        candidate = candidates(book())
+        candidate.start()
+        prompt = candidate.turn(1, "begin")
+        assert len(list(storage.list("speech/replies"))) == 1
+        assert candidate.sound_of(prompt) is not None
+        reply = candidate.turn(2, "text", text="I like it.")
+        assert candidate.sound_of(reply) is not None
+        assert reply["kind"] == "follow_up"
+        assert len(list(storage.list("speech/replies"))) == 1
+
+
 def test_a_whole_talk_is_written_down_on_the_recordings_clock(
     candidate: Candidate, talk: Talk, hears: ScriptedTranscriber, asks: ScriptedInterviewer
 ) -> None:
