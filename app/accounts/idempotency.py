@@ -51,7 +51,7 @@ def before(organization: Organization) -> Response | None:
 
 
 def promise(body: dict[str, Any]) -> dict[str, Any]:
-    """Say what a success will be answered, right before its commit: it is kept along with the work. Returns ``body``."""
+    """Say what a success will be answered, right before its commit: kept along with the work. Returns ``body``."""
     request.environ[_PROMISED] = jsonify(body).get_data()
     return body
 
