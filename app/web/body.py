@@ -5,7 +5,6 @@ and lets the last of two equal keys win.
 """
 
 import json
-import math
 from collections import Counter
 from typing import Any, NoReturn
 
@@ -36,7 +35,7 @@ def load_json(raw: bytes) -> Any:
     if raw.startswith(_BYTE_ORDER_MARK):
         raise Broken("Invalid JSON body: it begins with a byte order mark; send UTF-8 without one.")
     try:
-        return json.loads(raw.decode("utf-8"), object_pairs_hook=_object, parse_constant=_constant, parse_float=_float)
+        return json.loads(raw.decode("utf-8"), object_pairs_hook=_object, parse_constant=_constant)
     except UnicodeDecodeError:
         raise Broken("Invalid JSON body: it is not UTF-8.") from None
     except json.JSONDecodeError as error:
@@ -57,13 +56,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _constant(_word: str) -> NoReturn:
     raise Broken("Invalid JSON body: NaN and Infinity are no JSON numbers.")
-
-
-def _float(digits: str) -> float:
-    value = float(digits)
-    if math.isinf(value):  # 1e999: valid JSON that no field could hold, and that could not be written again
-        raise Broken("Invalid JSON body: a number is too large.")
-    return value
 
 
 def invalid(location: str, errors: dict[str, Any]) -> NoReturn:
