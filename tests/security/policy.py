@@ -74,6 +74,7 @@ INTERVIEW = path("interview_id")
 DELIVERY = path("delivery_id")
 ENDPOINT = path("endpoint_id")
 V1_FLOW = path("interview_flow_id", interview_flow_id="flow")[1:]
+MEMBER = path(member_id="recruiter")
 LINK = path(flow_id="flow", interview_id="sat")
 BOOKED = (("interview_flow_id", "flow"), ("assigned_recruiter_id", "recruiter"))
 LEFT = frozenset({200, 303})
@@ -117,6 +118,19 @@ POLICY: dict[str, Rule] = {
     "accounts.sign_out": Rule("member", own=MOVED),
     "accounts.team": Rule("member", shows="organization"),
     "accounts.add_member": Rule("member", (("form", "team", "team"),), ADMINS, MOVED, _member),
+    "accounts.member": Rule("member", MEMBER, ADMINS, shows="organization"),
+    "accounts.change_member": Rule(
+        "member",
+        (*MEMBER, ("form", "teams", "team")),
+        ADMINS,
+        MOVED,
+        lambda side: {"role": "viewer", "teams": side.ids["team"]},
+    ),
+    "accounts.reset_password": Rule(
+        "member", MEMBER, ADMINS, MOVED, lambda _: {"password": "an entirely new sentence"}
+    ),
+    "accounts.disable_member": Rule("member", MEMBER, ADMINS, MOVED),
+    "accounts.enable_member": Rule("member", MEMBER, ADMINS, MOVED),
     "accounts.add_team": Rule("member", roles=ADMINS, own=MOVED, given=lambda _: {"name": "New"}),
     "candidates.index": Rule(
         "member", (("query", "flow", "flow"),), shows="team", filters=frozenset({"flow"}), archived=OK

@@ -448,7 +448,7 @@ def test_a_signed_address_opens_one_recording_for_an_hour(world: World) -> None:
     for name, value in forged.items():
         for ask in (stranger, signed_in(world, ours.admin), with_key(world, ours.admin.key)):
             asked = Asked(route, rule, replaced(own, token, value), ours)
-            refused(world, asked, ask, statuses=frozenset({403}), marks=ours.marks, told=name)
+            refused(world, asked, ask, statuses=frozenset({403, 404}), marks=ours.marks, told=name)
     for value in (theirs.ids["recording"], str(uuid.uuid4()), *MALFORMED):
         asked = Asked(route, rule, replaced(own, recording, value), ours)
         refused(

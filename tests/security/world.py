@@ -6,14 +6,14 @@ An organization's mark may be seen by all of its people, a team's by its members
 import hashlib
 import secrets
 import tempfile
-import zipfile
 from dataclasses import dataclass, field
-from io import BytesIO
+from datetime import timedelta
 from pathlib import Path
 
+import sqlalchemy as sa
 from flask import Flask
 
-from app import gateways, vault
+from app import clock, gateways, vault
 from app.accounts import actions as accounts
 from app.accounts.models import Team, TeamMember, TeamMembership
 from app.candidates import actions as candidates
@@ -30,7 +30,7 @@ from app.recordings.media import keep
 from app.recordings.models import Media
 from app.voice import actions as voice
 from app.voice.actions import Agreed
-from app.voice.models import Mode
+from app.voice.models import Mode, Sitting
 from app.webhooks.models import Delivery, Endpoint
 from tests.factories import a_flow
 from tests.people import Person, person
@@ -183,6 +183,9 @@ def _running(side: Side, admin: Person, flow: InterviewFlow) -> None:
     token = secrets.token_urlsafe(32)
     agreed = Agreed("1", "en", Mode.TEXT)
     assert voice.claim(interview, token_hash=hashlib.sha256(token.encode()).hexdigest(), agreed=agreed)
+    # A holder who is never silent for too long, however slowly the tests run.
+    later = clock.now() + timedelta(days=1)
+    db.session.execute(sa.update(Sitting).where(Sitting.interview_id == interview.id).values(heartbeat_at=later))
     side.ids |= {"sat": interview.id, "sat_document": _document(interview, mark)}
     side.sitting = (f"parley-sitting-{interview.id[:8]}", token)
 
@@ -208,12 +211,3 @@ def cookie_of(actor: Actor) -> str:
     _, token = accounts.sign_in(member, address="127.0.0.1", browser="test")
     db.session.commit()
     return token
-
-
-def office_file(parts: dict[str, bytes], *, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """A ZIP archive with these parts."""
-    packed = BytesIO()
-    with zipfile.ZipFile(packed, "w", compression) as archive:
-        for name, content in parts.items():
-            archive.writestr(name, content)
-    return packed.getvalue()
