@@ -183,6 +183,10 @@ class Transcriber(Protocol):
         """Recognise one whole answer."""
         ...
 
+    def prepare(self, language: str) -> None:
+        """Somebody will speak soon: load what takes time. Never blocks, never raises."""
+        ...
+
     def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None:
         """Hand over piece `number` of utterance `key` (16 kHz) while it is spoken; never blocks, never raises.
 

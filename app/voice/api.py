@@ -64,6 +64,7 @@ def open_segment() -> tuple[Response, int]:
         raise Rejected(f"The recorder was started {LAST_SEGMENT} times; finish the interview here.")
     run = recordings.open_run(holder().interview_id, mime_type=given["mime_type"])
     db.session.commit()
+    gateways.current().transcriber.prepare(holder().language)
     return jsonify({"segment": run.number}), 201
 
 

@@ -24,6 +24,8 @@ class ScriptedTranscriber:
         words = tuple(Word(word, 0.1 + 0.3 * at, 0.3 + 0.3 * at) for at, word in enumerate(self.text.split()))
         return Heard(self.text, words, engine=self.name)
 
+    def prepare(self, language: str) -> None: ...
+
     def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None: ...
 
     def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:

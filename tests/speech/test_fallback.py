@@ -12,7 +12,7 @@ class Engine:
 
     def __init__(self, name, languages=("en-US",), problem=None):
         self.name, self.languages, self.problem = name, languages, problem
-        self.fed, self.dropped, self.closed = [], [], 0
+        self.prepared, self.fed, self.dropped, self.closed = [], [], [], 0
 
     def supports(self, language):
         return language in self.languages
@@ -30,6 +30,9 @@ class Engine:
 
     def transcribe(self, pcm, *, rate, language):
         return self._or_fail(Heard("whole", (), self.name))
+
+    def prepare(self, language):
+        self.prepared.append(language)
 
     def feed(self, key, number, pcm, *, language):
         self.fed.append(number)
@@ -102,3 +105,9 @@ def test_each_engine_is_closed_once():
     engine, other = Engine("a"), Engine("b")
     FallbackTranscriber((engine,), also_close=(engine, other)).close()
     assert (engine.closed, other.closed) == (1, 1)
+
+
+def test_only_the_engine_that_will_hear_it_is_prepared():
+    first, second = Engine("a"), Engine("b")
+    FallbackTranscriber((first, second)).prepare("en-US")
+    assert (first.prepared, second.prepared) == (["en-US"], [])

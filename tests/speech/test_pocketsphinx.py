@@ -158,3 +158,17 @@ def test_words_outside_the_dictionary_and_numbers_are_aligned_too(sphinx, espeak
 def test_text_that_was_not_said_gets_no_times(sphinx, samples):
     assert sphinx.align("", samples[0].pcm, rate=SPEECH_RATE) == ()
     assert sphinx.align("a sentence much longer than this sound " * 20, samples[0].pcm[:PIECE], rate=SPEECH_RATE) == ()
+
+
+def test_a_process_is_there_before_the_first_word():
+    transcriber = PocketsphinxTranscriber(processes=2)
+    try:
+        transcriber.prepare("de-DE")
+        assert transcriber.pids() == []
+        transcriber.prepare("en-US")
+        transcriber.prepare("en-US")
+        assert len(transcriber.pids()) == 1
+    finally:
+        transcriber.close()
+    transcriber.prepare("en-US")
+    assert transcriber.pids() == [], "a closed engine starts nothing and does not complain"

@@ -18,6 +18,7 @@ class ScriptedTranscriber:
     languages: tuple[str, ...] = ("en-US",)
     fed: list[tuple[str, int, int]] = field(default_factory=list)
     finished: list[tuple[str, int, int]] = field(default_factory=list)
+    prepared: list[str] = field(default_factory=list)
     otherwise: str = "i like this work very much"
     name: str = "scripted"
 
@@ -26,6 +27,9 @@ class ScriptedTranscriber:
 
     def transcribe(self, pcm: bytes, *, rate: int, language: str) -> Heard:
         return self._next()
+
+    def prepare(self, language: str) -> None:
+        self.prepared.append(language)
 
     def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None:
         self.fed.append((key, number, len(pcm)))

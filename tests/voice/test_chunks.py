@@ -218,3 +218,9 @@ def test_writing_needs_the_pages_token(candidate: Candidate, segment: int) -> No
         answer = browser.open(path + end, method=method, forged=True)
         assert answer.status_code == 400
         assert answer.get_json()["message"]
+
+
+def test_the_recogniser_is_loaded_when_the_recorder_starts(
+    candidate: Candidate, segment: int, hears: ScriptedTranscriber
+) -> None:
+    assert (segment, hears.prepared) == (1, ["en-US"])

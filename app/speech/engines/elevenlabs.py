@@ -129,6 +129,9 @@ class ElevenLabsTranscriber:
         except (KeyError, TypeError, ValueError) as error:
             raise GatewayError(f"{SERVER} sent a transcript that cannot be read", retryable=True) from error
 
+    def prepare(self, language: str) -> None:
+        """Nothing has to be loaded."""
+
     def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None:
         """Nothing is decoded ahead."""
 

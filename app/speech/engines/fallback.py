@@ -104,6 +104,11 @@ class FallbackTranscriber:
         """One whole answer."""
         return self._first(language, lambda engine: engine.transcribe(pcm, rate=rate, language=language))
 
+    def prepare(self, language: str) -> None:
+        """The preferred engine of the language."""
+        for engine in self._able(language)[:1]:
+            engine.prepare(language)
+
     def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None:
         """To the preferred engine of the language."""
         for engine in self._able(language)[:1]:

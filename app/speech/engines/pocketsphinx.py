@@ -1,5 +1,6 @@
 """The embedded recogniser: English, with word times, in processes of its own, fed while the candidate speaks."""
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -43,6 +44,12 @@ class PocketsphinxTranscriber:
         if not has_speech([audio]):
             return Heard("", (), self.name)
         return self._heard(self._call("batch", audio, audio=audio))
+
+    def prepare(self, language: str) -> None:
+        """Start a process, which loads its model at once."""
+        if self.supports(language):
+            with contextlib.suppress(GatewayError):
+                self._children.pick()
 
     def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None:
         """Hand a piece to the process that has this utterance; the first piece chooses it."""

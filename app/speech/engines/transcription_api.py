@@ -60,6 +60,9 @@ class TranscriptionApiTranscriber:
             words = self._aligner.align(text, pcm, rate=rate)
         return Heard(text, words, self.name)
 
+    def prepare(self, language: str) -> None:
+        """Nothing has to be loaded."""
+
     def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None:
         """Nothing is decoded ahead."""
 
