@@ -13,7 +13,7 @@ LONGEST_TEXT = 20_000
 TIMEOUT = 30.0
 PITCH_RANGE = 50
 HOW_TO_GET = {
-    "ja-JP": 'Japanese needs the extra "ja" (pip install "parley[ja]") or another engine in TTS_PROVIDER',
+    "ja-JP": 'Japanese needs the extra "ja" (pip install pyopenjtalk-plus) or another engine in TTS_PROVIDER',
     "th-TH": "espeak-ng cannot speak Thai; name another engine in TTS_PROVIDER",
 }
 
