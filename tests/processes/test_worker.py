@@ -78,7 +78,7 @@ def test_a_killed_worker_is_started_again(worker, queue):
     victim = note["pid"] if queue is Queued.WEBHOOKS else note["parent"]
     os.kill(victim, signal.SIGKILL)
     until(lambda: not lives(victim))
-    # Redis may still hand the job to the dead one; RQ then finds it a minute later and, as all our jobs, tries it again.
+    # Redis may still hand the job to the dead one; RQ finds it a minute later and tries it again, as all our jobs.
     put(worker, queue, "note", f"after {queue}", retry=Retry(max=2))
     assert until(lambda: worker.notes(f"after {queue}"), 120)[0]["pid"] != victim
 
