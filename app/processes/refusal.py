@@ -18,7 +18,7 @@ class RefusalTask(ErrorTask):
     def execute(self) -> None:
         """Write the answer: the error shape of ``/v1`` there, waitress's own words elsewhere."""
         request: Any = self.request
-        if not is_api_path(str(request.path)):
+        if not is_api_path(getattr(request, "path", "")):  # a broken first line or header leaves it without one
             super().execute()
             return
         error = request.error

@@ -92,6 +92,17 @@ def test_what_the_server_itself_refuses_is_json_under_v1(web, header, code, word
             assert (shape["code"], words in shape["message"]) == (code, True)
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [b"get /v1/ping HTTP/1.1", b"GET /v1/pi ng HTTP/1.1", b"\x16\x03\x01", b"GET /v1/ping HTTP/1.1\r\nX A: a"],
+    ids=["method", "address", "TLS", "header"],
+)
+def test_what_is_no_request_at_all_is_answered_too(web, lines):
+    with dial(web.port) as connection:
+        connection.sendall(lines + b"\r\n\r\n")
+        assert connection.recv(100).split()[1] == b"400"
+
+
 def test_what_was_begun_is_answered_before_it_stops(own_web):
     answers = []
     asking = threading.Thread(target=lambda: answers.append(own_web.get("/slow/15", timeout=20)))
