@@ -1,0 +1,135 @@
+"""Habits that keep holes from coming back, read from the source: each rule names the module that may do it."""
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = sorted((ROOT / "app").rglob("*.py"))
+TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
+
+Test = Callable[[ast.AST], bool]
+
+
+def _called(node: ast.AST) -> str:
+    return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+
+
+def _keywords(node: ast.AST) -> dict[str, str]:
+    return {one.arg or "": ast.unparse(one.value) for one in node.keywords} if isinstance(node, ast.Call) else {}
+
+
+def _imports(*modules: str) -> Test:
+    def found(node: ast.AST) -> bool:
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
+        return any(name == module or name.startswith(f"{module}.") for name in names for module in modules)
+
+    return found
+
+
+def _calls(*names: str) -> Test:
+    return lambda node: _called(node) in names
+
+
+def _reads_by_id(node: ast.AST) -> bool:
+    """``db.session.get(Model, …)``: a row by its id alone."""
+    return _called(node) in {"db.session.get", "db.session.get_one"} and isinstance(node, ast.Call)
+
+
+def _raw_sql(node: ast.AST) -> bool:
+    """Text that is put together at run time and given to the database."""
+    if _called(node).rsplit(".", 1)[-1] not in {"text", "exec_driver_sql"} or not isinstance(node, ast.Call):
+        return False
+    return bool(node.args) and not isinstance(node.args[0], ast.Constant) and not _is_choice_of_texts(node.args[0])
+
+
+def _is_choice_of_texts(node: ast.AST) -> bool:
+    return isinstance(node, ast.IfExp) and all(isinstance(one, ast.Constant) for one in (node.body, node.orelse))
+
+
+def _runs_a_shell(node: ast.AST) -> bool:
+    return _keywords(node).get("shell") == "True" or _called(node) in {"os.system", "os.popen"}
+
+
+XML = ("xml.etree.ElementTree.fromstring", "xml.etree.ElementTree.parse", "xml.sax", "xml.dom", "lxml")
+JITTER = frozenset({"app/processes/worker.py", "app/webhooks/schedule.py", "app/webhooks/actions/results.py"})
+"""Pauses that are spread by chance guard nothing."""
+
+RULES: dict[str, tuple[Test, frozenset[str]]] = {
+    # What is forbidden, and the files that may do it because it is their task.
+    "a shell": (_runs_a_shell, frozenset()),
+    "code from text": (_calls("eval", "exec", "compile", "__import__"), frozenset()),
+    "code from bytes": (_imports("pickle", "marshal", "shelve", "dill", "yaml"), frozenset()),
+    "XML without its guard": (_imports(*XML), frozenset()),
+    "templates from text": (_calls("render_template_string", "Template", "Environment.from_string"), frozenset()),
+    "marking text as safe": (_calls("Markup", "markupsafe.Markup"), frozenset({"app/web/templating.py"})),
+    "numbers that can be guessed for secrets": (_imports("random"), JITTER),
+    "certificates unchecked": (
+        lambda node: _keywords(node).get("verify") == "False"
+        or _called(node) in {"ssl._create_unverified_context", "ssl._create_stdlib_context"},
+        frozenset(),
+    ),
+    "SQL put together": (_raw_sql, frozenset()),
+}  # fmt: skip
+
+
+def _offences(test: Test) -> Iterator[tuple[str, int]]:
+    for path in SOURCES:
+        name = str(path.relative_to(ROOT))
+        if name.startswith("app/demo/"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if test(node):
+                yield name, getattr(node, "lineno", 0)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_code_does_without(rule: str) -> None:
+    test, may = RULES[rule]
+    offences = [(name, line) for name, line in _offences(test) if name not in may]
+    assert offences == []
+
+
+def test_customers_addresses_are_called_by_the_guarded_room_alone() -> None:
+    """Engines and storage call what the operator set; ``up`` asks its own web process whether it is there."""
+    clients = _imports("requests", "urllib3", "httpx", "aiohttp", "http.client", "urllib.request")
+    rooms = {name for name, _ in _offences(clients)}
+    may = ("app/outbound/", "app/speech/engines/", "app/storage/s3", "app/processes/up.py")
+    assert {name for name in rooms if not name.startswith(may)} == set()
+
+
+EDGES = ("pages", "api.py", "api_turns.py")
+
+
+def test_edges_never_read_someone_elses_row_by_its_id_alone() -> None:
+    """Pages and endpoints go through queries that take the owner; what they read again is a row they were given."""
+    may = {
+        "app/accounts/pages/entry.py", "app/accounts/pages/own.py",  # the member who is signing in, or signed in
+        "app/voice/api_turns.py",  # the sitting of the holder, whom the guard has let in
+    }  # fmt: skip
+    found = {name for name, _ in _offences(_reads_by_id) if name.split("/", 2)[-1].startswith(EDGES)}
+    assert found - may == set()
+
+
+def test_templates_never_switch_escaping_off() -> None:
+    """Only a text that stands in the template itself is safe as it is, and the icons, which stand there too."""
+    for path in TEMPLATES:
+        text = path.read_text()
+        marked = re.findall(r"(\S)\s*\|\s*safe\b", text)
+        assert set(marked) <= {'"'} or path.name == "icons.html", path
+        assert "autoescape false" not in text, path
+
+
+def test_every_form_that_posts_carries_its_token() -> None:
+    for path in TEMPLATES:
+        text = path.read_text()
+        forms = text.lower().count('method="post"')
+        tokens = text.count("csrf(") + text.count("csrf_token") + text.count("hidden_tag()")
+        assert tokens >= forms or "components" in path.parts, path
