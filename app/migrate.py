@@ -13,7 +13,7 @@ from alembic.script import ScriptDirectory
 
 from app.db import Base, engine_options, prepare
 
-ROOMS = ("accounts", "flows", "webhooks", "candidates", "interviews", "recordings", "voice")
+ROOMS = ("accounts", "flows", "webhooks", "candidates", "interviews", "recordings", "wishes", "voice")
 _LOCK = 7_264_102
 
 

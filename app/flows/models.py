@@ -80,6 +80,8 @@ class InterviewFlow(Claimable, Base):
     preamble_video_url: Mapped[str | None] = mapped_column(sa.Text)
     preamble_video_key: Mapped[str | None] = mapped_column(sa.String(200))
     preamble_video_type: Mapped[str | None] = mapped_column(sa.String(50))
+    alternative_text: Mapped[str | None] = mapped_column(sa.Text)
+    alternative_contact: Mapped[str | None] = mapped_column(sa.Text)
     assess_language: Mapped[bool | None]
     follow_up_limit: Mapped[int] = mapped_column(default=1)
     time_limit_minutes: Mapped[int | None]

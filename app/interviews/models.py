@@ -15,6 +15,7 @@ from app.flows.models import InterviewFlow
 
 if TYPE_CHECKING:
     from app.voice.models import Turn
+    from app.wishes.models import Wish
 
 
 LONGEST_NAME = 300
@@ -66,6 +67,7 @@ class Interview(Claimable, Base):
     """One booked interview. ``org_seq`` and ``team_seq`` are dense, so a page of a list is a range of numbers.
 
     ``script`` is the flow as it stood when the candidate began; later edits of the flow do not reach it.
+    ``declined_at`` is when the candidate last did not agree; who starts afterwards has changed their mind.
     """
 
     __tablename__ = "interview"
@@ -96,6 +98,7 @@ class Interview(Claimable, Base):
     interviewee_last_name: Mapped[str | None] = mapped_column(sa.String(300))
     script: Mapped[dict[str, Any] | None]
     created_at: Mapped[CreatedAt]
+    declined_at: Mapped[datetime | None]
     started_at: Mapped[datetime | None]
     submitted_at: Mapped[datetime | None]
     completed_at: Mapped[datetime | None]
@@ -108,8 +111,9 @@ class Interview(Claimable, Base):
     assigned_recruiter: Mapped[TeamMember | None] = relationship()
     data: Mapped["InterviewData | None"] = relationship(back_populates="interview")
     documents: Mapped[list["Document"]] = relationship(order_by="Document.created_at")
-    # Walked by the page alone: voice is a room above this one.
+    # Walked by the page alone: voice and wishes are rooms above this one.
     turns: Mapped[list["Turn"]] = relationship(secondary="sitting", viewonly=True, order_by="Turn.number")
+    wishes: Mapped[list["Wish"]] = relationship(viewonly=True, order_by="Wish.created_at")
 
     def link(self, app_url: str) -> str:
         """Where the candidate takes the interview: single use, and never sent in a webhook."""

@@ -68,7 +68,10 @@ class Sitting(Base):
 
 
 class Agreement(Base):
-    """That a candidate agreed to be recorded and to talk with a machine: to which text, when, in which language."""
+    """That a candidate agreed to be recorded and to talk with a machine: to which text, when, in which language.
+
+    ``shown`` is the text as it stood on the page, so that it can be read back word for word whatever changes later.
+    """
 
     __tablename__ = "agreement"
 
@@ -78,6 +81,7 @@ class Agreement(Base):
     text_version: Mapped[str] = mapped_column(sa.String(20))
     locale: Mapped[str] = mapped_column(sa.String(35))
     mode: Mapped[Mode] = mapped_column(one_of(Mode))
+    shown: Mapped[str | None] = mapped_column(sa.Text)
     agreed_at: Mapped[CreatedAt]
 
 

@@ -163,6 +163,9 @@ POLICY: dict[str, Rule] = {
     "interviews.retry": Rule("member", INTERVIEW, RECRUITERS, DONE),
     "interviews.revoke": Rule("member", INTERVIEW, ADMINS, DONE, lambda _: {"confirm": "revoke"}),
     "interviews.document": Rule("member", path("interview_id", "document_id"), shows="team"),
+    "wishes.answer": Rule(
+        "member", path(wish_id="wish"), RECRUITERS, DONE, lambda _: {"state": "granted", "answer": ""}
+    ),
     "webhooks.index": Rule("member", (("query", "flow", "flow"),), shows="team", archived=OK),
     "webhooks.show": Rule("member", DELIVERY, shows="team"),
     "webhooks.resend": Rule("member", DELIVERY, ADMINS, DONE),

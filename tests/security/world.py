@@ -32,6 +32,9 @@ from app.voice import actions as voice
 from app.voice.actions import Agreed
 from app.voice.models import Mode, Sitting
 from app.webhooks.models import Delivery, Endpoint
+from app.wishes import actions as wishes
+from app.wishes.actions import Asked
+from app.wishes.models import WishKind
 from tests.factories import a_flow
 from tests.people import Person, person
 
@@ -98,7 +101,16 @@ def planted(app: Flask, name: str) -> Side:
         "login": login.id, "recruiter": recruiter.member.id,
     }  # fmt: skip
     _publish(side, completed.id)
+    side.ids["wish"] = _asked_for(completed)
     return side
+
+
+def _asked_for(interview: Interview) -> str:
+    mark = interview.flow.title.split()[0]
+    asked = Asked(WishKind.ACCOMMODATION, f"{mark} wish", f"{mark} contact", {"choice": "person", "asked": "before"})
+    wish = wishes.ask(interview, asked)
+    db.session.commit()
+    return wish.id
 
 
 def _moved_to_other_team(neighbour: Person) -> Team:

@@ -1,0 +1,84 @@
+"""What happens to requests: a candidate asks, a person answers; nothing of it is ever overwritten unseen."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from app import clock
+from app.accounts.actions import write_audit
+from app.accounts.models import TeamMember
+from app.db import db
+from app.errors import Conflict, Rejected
+from app.interviews.models import Interview
+from app.wishes.models import DAYS, LONGEST_ANSWER, MOST_OPEN, Different, Wish, WishKind, WishState
+from app.wishes.queries import wishes_of
+
+AT_ONCE = frozenset({Different.MORE_TIME, Different.TEXT})
+"""Granted without a person: they cost nobody anything, and waiting for an answer would itself shut someone out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a candidate asks for, in plain values."""
+
+    kind: WishKind
+    text: str | None = None
+    contact: str | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+def ask(interview: Interview, asked: Asked) -> Wish:
+    """Keep a request. The same one twice, while it is open or granted, is one; too many open ones are Rejected.
+
+    More time and text are granted at once, the rest waits for a person until its due date.
+    """
+    known = wishes_of(interview.id)
+    same = next((one for one in known if one.state in {WishState.OPEN, WishState.GRANTED} and _is(one, asked)), None)
+    if same is not None:
+        return same
+    if sum(one.state is WishState.OPEN for one in known) >= MOST_OPEN:
+        raise Rejected("There are too many open requests for this interview; please wait for an answer.")
+    now = clock.now()
+    granted = asked.details.get("choice") in AT_ONCE and asked.kind is WishKind.ACCOMMODATION
+    wish = Wish(
+        organization_id=interview.organization_id, team_id=interview.team_id, interview_id=interview.id,
+        kind=asked.kind, state=WishState.GRANTED if granted else WishState.OPEN, details=dict(asked.details),
+        text=asked.text, contact=asked.contact, created_at=now, due_at=now + timedelta(days=DAYS[asked.kind]),
+        decided_at=now if granted else None,
+    )  # fmt: skip
+    db.session.add(wish)
+    db.session.flush()
+    return wish
+
+
+def answer(wish: Wish, *, state: WishState, words: str | None, by: TeamMember) -> None:
+    """A person decides, or decides anew. ``words`` are shown to the candidate.
+
+    Raises Rejected for an answer that says nothing or too much, Conflict when someone else has just answered.
+    """
+    if state is WishState.OPEN:
+        raise Rejected("Choose granted, declined or done.", field="state")
+    if words is not None and len(words) > LONGEST_ANSWER:
+        raise Rejected(f"The answer has {len(words)} characters; at most {LONGEST_ANSWER} fit.", field="answer")
+    before = wish.state
+    statement = (
+        sa.update(Wish)
+        .where(Wish.id == wish.id, Wish.state == before)
+        .values(state=state, answer=words, decided_at=clock.now(), decided_by_id=by.id)
+        .returning(Wish.id)
+        .execution_options(synchronize_session=False)
+    )
+    changed = len(db.session.execute(statement).all()) == 1
+    db.session.refresh(wish)
+    if not changed:
+        raise Conflict("Someone else has just answered this request. Look at the answer first.")
+    details = {"kind": wish.kind.value, "from": before.value, "to": state.value, "interview": wish.interview_id}
+    write_audit(by.organization, action="wish.answered", subject=wish.id, by=by, details=details)
+
+
+def _is(known: Wish, asked: Asked) -> bool:
+    return (known.kind, known.text, known.contact, known.details) == (
+        asked.kind, asked.text, asked.contact, asked.details,
+    )  # fmt: skip

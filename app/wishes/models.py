@@ -1,0 +1,85 @@
+"""Rows of what candidates ask for: of which kind, in whose words, until when, and what came of it."""
+
+import enum
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.accounts.models import TeamMember
+from app.db import Base, CreatedAt, Id, Ref, one_of
+from app.interviews.models import Interview
+
+LONGEST_TEXT = 2_000
+LONGEST_CONTACT = 320
+LONGEST_ANSWER = 2_000
+MOST_OPEN = 20
+"""Open requests one interview may have, so that nobody fills a recruiter's list."""
+
+
+class WishKind(enum.StrEnum):
+    """What is asked for."""
+
+    ACCOMMODATION = "accommodation"
+    DELETION = "deletion"
+    REVIEW = "review"
+    WITHDRAWAL = "withdrawal"
+    CORRECTION = "correction"
+
+
+class WishState(enum.StrEnum):
+    """``open`` waits for a person. ``granted`` is promised, ``done`` has happened."""
+
+    OPEN = "open"
+    GRANTED = "granted"
+    DECLINED = "declined"
+    DONE = "done"
+
+
+class Different(enum.StrEnum):
+    """What someone who asks for an accommodation would like to have instead."""
+
+    MORE_TIME = "more_time"
+    TEXT = "text"
+    PERSON = "person"
+    OTHER = "other"
+
+
+DAYS = {
+    WishKind.ACCOMMODATION: 3, WishKind.CORRECTION: 14, WishKind.REVIEW: 14, WishKind.WITHDRAWAL: 7,
+    WishKind.DELETION: 30,
+}  # fmt: skip
+"""Days until a request of each kind should have its answer."""
+
+
+class Wish(Base):
+    """One request of a candidate. ``details`` says more, per kind: an accommodation has ``choice`` (a ``Different``)
+    and ``asked`` (``before`` or ``during`` the talk).
+
+    ``decided_by`` is None where the product granted it at once; ``decided_at`` is when the state last changed.
+    """
+
+    __tablename__ = "wish"
+    __table_args__ = (
+        sa.Index(None, "organization_id", "state", "due_at"),
+        sa.Index(None, "team_id", "state", "due_at"),
+    )
+
+    id: Mapped[Id]
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
+    team_id: Mapped[Ref] = mapped_column(sa.ForeignKey("team.id"))
+    interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"), index=True)
+    kind: Mapped[WishKind] = mapped_column(one_of(WishKind))
+    state: Mapped[WishState] = mapped_column(one_of(WishState), default=WishState.OPEN)
+    details: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    text: Mapped[str | None] = mapped_column(sa.Text)
+    contact: Mapped[str | None] = mapped_column(sa.String(320))
+    created_at: Mapped[CreatedAt]
+    due_at: Mapped[datetime | None]
+    decided_at: Mapped[datetime | None]
+    decided_by_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
+    answer: Mapped[str | None] = mapped_column(sa.Text)
+
+    interview: Mapped[Interview] = relationship()
+    decided_by: Mapped[TeamMember | None] = relationship()

@@ -1,0 +1,78 @@
+"""Reads of what candidates ask for, always with the owner: the interview on its link, a member on the pages."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import joinedload
+
+from app.accounts.models import Role, TeamMember
+from app.db import db
+from app.errors import Forbidden, NotFound
+from app.interviews.models import Interview
+from app.wishes.models import Different, Wish, WishKind, WishState
+
+Condition = sa.ColumnElement[bool]
+
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+@dataclass(frozen=True, slots=True)
+class WishFilter:
+    """What a list of requests is narrowed to; nothing means everything."""
+
+    state: WishState | None = None
+    kind: WishKind | None = None
+
+
+def wishes_of(interview_id: str) -> Sequence[Wish]:
+    """What the candidate of this interview has asked for, the oldest first."""
+    asked = sa.select(Wish).where(Wish.interview_id == interview_id).order_by(Wish.created_at, Wish.id)
+    return db.session.scalars(asked.options(joinedload(Wish.decided_by))).all()
+
+
+def wish_seen_by(member: TeamMember, wish_id: str) -> Wish:
+    """A request that the member may see: of their teams, or any of the organization for administrators."""
+    # What is no id at all never reaches the database: PostgreSQL stumbles over NUL in a text.
+    wish = db.session.get(Wish, wish_id) if _ID.fullmatch(wish_id) else None
+    if wish is None:
+        raise NotFound("There is no request with this id.")
+    if wish.organization_id != member.organization_id:
+        raise Forbidden("This request belongs to another organization.")
+    if member.role is not Role.ADMIN and wish.team_id not in {team.id for team in member.teams}:
+        raise Forbidden("This request belongs to a team that you are not in.")
+    return wish
+
+
+def wishes_seen_by(member: TeamMember, found_by: WishFilter, *, limit: int, offset: int) -> Sequence[Wish]:
+    """One page of the member's list, what is due first on top, with interview and flow: no further query per row."""
+    query = sa.select(Wish).where(*_narrowed(member, found_by)).order_by(Wish.due_at, Wish.created_at, Wish.id)
+    together = (joinedload(Wish.interview).joinedload(Interview.flow), joinedload(Wish.decided_by))
+    return db.session.scalars(query.options(*together).limit(limit).offset(offset)).all()
+
+
+def how_many_wishes_seen_by(member: TeamMember, found_by: WishFilter) -> int:
+    """Length of the whole list of ``wishes_seen_by``; with the state ``open``, what waits for an answer."""
+    return db.session.scalar(sa.select(sa.func.count(Wish.id)).where(*_narrowed(member, found_by))) or 0
+
+
+def has_more_time(interview_id: str) -> bool:
+    """Whether this interview's candidate was granted more time, so that its time limit counts twice."""
+    # Few rows per interview: what ``details`` says is read here and not in SQL, whose JSON differs between databases.
+    granted = (WishState.GRANTED, WishState.DONE)
+    kept = sa.select(Wish.details).where(
+        Wish.interview_id == interview_id, Wish.kind == WishKind.ACCOMMODATION, Wish.state.in_(granted)
+    )
+    return any(details.get("choice") == Different.MORE_TIME for details in db.session.scalars(kept))
+
+
+def _narrowed(member: TeamMember, found_by: WishFilter) -> list[Condition]:
+    conditions: list[Condition] = [Wish.organization_id == member.organization_id]
+    if member.role is not Role.ADMIN:
+        conditions.append(Wish.team_id.in_([team.id for team in member.teams]))
+    if found_by.state is not None:
+        conditions.append(Wish.state == found_by.state)
+    if found_by.kind is not None:
+        conditions.append(Wish.kind == found_by.kind)
+    return conditions

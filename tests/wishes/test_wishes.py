@@ -1,0 +1,167 @@
+"""What candidates ask for: kept once, granted at once where it costs nobody anything, answered by people."""
+
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+
+from app import clock
+from app.accounts.models import AuditEntry
+from app.db import db
+from app.errors import Conflict, Forbidden, NotFound, Rejected
+from app.interviews import actions as interviews
+from app.interviews.models import Interview
+from app.wishes import actions
+from app.wishes.actions import Asked
+from app.wishes.models import MOST_OPEN, Wish, WishKind, WishState
+from app.wishes.queries import (
+    WishFilter,
+    has_more_time,
+    how_many_wishes_seen_by,
+    wish_seen_by,
+    wishes_of,
+    wishes_seen_by,
+)
+from tests.factories import Made
+from tests.people import Person
+
+
+@pytest.fixture
+def interview(owner: Person, make_flow: Made) -> Interview:
+    booked = interviews.book(owner.organization, make_flow().id, email="candidate@example.com")
+    db.session.commit()
+    return booked
+
+
+def different(choice: str, text: str | None = None, asked: str = "before") -> Asked:
+    return Asked(WishKind.ACCOMMODATION, text, None, {"choice": choice, "asked": asked})
+
+
+@pytest.mark.parametrize("choice", ["more_time", "text"])
+def test_what_needs_nobody_is_granted_at_once(interview: Interview, choice: str) -> None:
+    wish = actions.ask(interview, different(choice))
+    assert (wish.state, wish.decided_by) == (WishState.GRANTED, None)
+    assert wish.decided_at is not None
+
+
+@pytest.mark.parametrize("choice", ["person", "other"])
+def test_what_needs_somebody_waits_until_a_day_is_due(interview: Interview, choice: str) -> None:
+    wish = actions.ask(interview, different(choice, "Please call me."))
+    assert (wish.state, wish.decided_at) == (WishState.OPEN, None)
+    assert wish.due_at is not None
+    assert timedelta(days=2) < wish.due_at - clock.now() <= timedelta(days=3)
+
+
+def test_a_deletion_is_never_granted_by_the_product_itself(interview: Interview) -> None:
+    wish = actions.ask(interview, Asked(WishKind.DELETION, details={"choice": "text"}))
+    assert wish.state is WishState.OPEN
+
+
+def test_the_same_request_twice_is_one(interview: Interview) -> None:
+    first, again = (actions.ask(interview, different("person", "Hello")) for _ in range(2))
+    other = actions.ask(interview, different("person", "Hello again"))
+    assert first.id == again.id != other.id
+    assert len(wishes_of(interview.id)) == 2
+
+
+def test_what_was_settled_may_be_asked_for_anew(interview: Interview, owner: Person) -> None:
+    first = actions.ask(interview, different("person"))
+    actions.answer(first, state=WishState.DECLINED, words=None, by=owner.member)
+    assert actions.ask(interview, different("person")).id != first.id
+
+
+def test_nobody_fills_a_recruiters_list(interview: Interview) -> None:
+    for number in range(MOST_OPEN):
+        actions.ask(interview, different("other", str(number)))
+    with pytest.raises(Rejected, match="wait for an answer"):
+        actions.ask(interview, different("other", "one more"))
+
+
+def test_more_time_counts_until_a_person_declines_it(interview: Interview, owner: Person) -> None:
+    assert not has_more_time(interview.id)
+    actions.ask(interview, different("text"))
+    assert not has_more_time(interview.id)
+    wish = actions.ask(interview, different("more_time"))
+    assert has_more_time(interview.id)
+    actions.answer(wish, state=WishState.DECLINED, words="The exam board sets the time.", by=owner.member)
+    assert not has_more_time(interview.id)
+
+
+def test_an_answer_is_kept_with_who_and_when_and_audited(interview: Interview, owner: Person) -> None:
+    wish = actions.ask(interview, different("person", "Private words"))
+    actions.answer(wish, state=WishState.GRANTED, words="We call you on Monday.", by=owner.member)
+    assert (wish.state, wish.answer, wish.decided_by) == (WishState.GRANTED, "We call you on Monday.", owner.member)
+    entry = db.session.query(AuditEntry).filter_by(action="wish.answered", subject=wish.id).one()
+    assert entry.details == {"kind": "accommodation", "from": "open", "to": "granted", "interview": interview.id}
+
+
+def test_two_people_never_answer_over_each_other(interview: Interview, owner: Person) -> None:
+    wish = actions.ask(interview, different("person"))
+    assert wish.state is WishState.OPEN  # read before the other one answers
+    elsewhere = db.session.connection()
+    elsewhere.execute(Wish.__table__.update().where(Wish.id == wish.id).values(state=WishState.DONE))
+    with pytest.raises(Conflict):
+        actions.answer(wish, state=WishState.DECLINED, words=None, by=owner.member)
+    assert wish.state is WishState.DONE
+
+
+def test_an_answer_is_no_question(interview: Interview, owner: Person) -> None:
+    wish = actions.ask(interview, different("person"))
+    with pytest.raises(Rejected):
+        actions.answer(wish, state=WishState.OPEN, words=None, by=owner.member)
+    with pytest.raises(Rejected):
+        actions.answer(wish, state=WishState.DONE, words="a" * 2001, by=owner.member)
+
+
+def test_lists_show_members_their_own(interview: Interview, owner: Person, colleague: Person, outsider: Person) -> None:
+    wish = actions.ask(interview, different("person"))
+    actions.ask(interview, different("text"))
+    everything = WishFilter()
+    for member in (owner.member, colleague.member):
+        assert len(wishes_seen_by(member, everything, limit=10, offset=0)) == 2
+        assert wishes_seen_by(member, WishFilter(state=WishState.OPEN), limit=10, offset=0) == [wish]
+        assert how_many_wishes_seen_by(member, WishFilter(state=WishState.OPEN)) == 1
+        assert how_many_wishes_seen_by(member, WishFilter(kind=WishKind.REVIEW)) == 0
+    assert wishes_seen_by(outsider.member, everything, limit=10, offset=0) == []
+    with pytest.raises(Forbidden):
+        wish_seen_by(outsider.member, wish.id)
+    for wrong in ("nope", "\x00", "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d"):
+        with pytest.raises(NotFound):
+            wish_seen_by(owner.member, wrong)
+
+
+def test_a_recruiter_answers_on_the_interviews_page(app: Flask, interview: Interview, colleague: Person) -> None:
+    wish = actions.ask(interview, different("person", "I <b>stammer</b>."))
+    db.session.commit()
+    browser = colleague.browser
+    page = browser.get(f"/interviews/{interview.id}").get_data(as_text=True)
+    assert "A person instead of the AI" in page
+    assert "I &lt;b&gt;stammer&lt;/b&gt;." in page
+    form = {"state": "granted", "answer": "We will call you."}
+    answered = browser.post(f"/requests/{wish.id}/answer", data=form)
+    assert (answered.status_code, answered.headers["Location"]) == (303, f"/interviews/{interview.id}#requests")
+    page = browser.get(f"/interviews/{interview.id}").get_data(as_text=True)
+    assert "We will call you." in page
+    assert "Colleague" in page
+
+
+@pytest.mark.parametrize("form", [{"state": "open"}, {"state": ""}, {"state": "done", "answer": "\x00"}, {}])
+def test_a_wrong_answer_is_told_and_changes_nothing(
+    interview: Interview, colleague: Person, form: dict[str, str]
+) -> None:
+    wish = actions.ask(interview, different("person"))
+    db.session.commit()
+    browser = colleague.browser
+    assert browser.post(f"/requests/{wish.id}/answer", data=form).status_code == 303
+    assert "notice-bad" in browser.get(f"/interviews/{interview.id}").get_data(as_text=True)
+    db.session.expire_all()
+    assert db.session.get_one(Wish, wish.id).state is WishState.OPEN
+
+
+def test_viewers_only_look(interview: Interview, viewer: Person) -> None:
+    wish = actions.ask(interview, different("person"))
+    db.session.commit()
+    page = viewer.browser.get(f"/interviews/{interview.id}").get_data(as_text=True)
+    assert "A person instead of the AI" in page
+    assert f"/requests/{wish.id}/answer" not in page
+    assert viewer.browser.post(f"/requests/{wish.id}/answer", data={"state": "done"}).status_code == 403
