@@ -32,10 +32,15 @@ def _derived(secret_key: str, purpose: str) -> bytes:
     return HKDF(algorithm=hashes.SHA256(), length=32, salt=None, info=info).derive(secret_key.encode())
 
 
+@lru_cache(maxsize=4)
+def _cipher(key: bytes) -> AESGCM:
+    return AESGCM(key)
+
+
 def seal(text: str, *, context: str) -> str:
     """Ciphertext of ``text``, printable; ``context`` names table, row and column."""
     nonce = os.urandom(_NONCE_BYTES)
-    sealed = AESGCM(derived_key("vault")).encrypt(nonce, text.encode(), context.encode())
+    sealed = _cipher(derived_key("vault")).encrypt(nonce, text.encode(), context.encode())
     return PREFIX + base64.urlsafe_b64encode(nonce + sealed).decode()
 
 
@@ -43,7 +48,7 @@ def unseal(sealed: str, *, context: str) -> str:
     """The text again. Raises SealBroken."""
     try:
         raw = base64.urlsafe_b64decode(sealed.removeprefix(PREFIX))
-        opened = AESGCM(derived_key("vault")).decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], context.encode())
+        opened = _cipher(derived_key("vault")).decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], context.encode())
     except (InvalidTag, ValueError) as error:
         raise SealBroken("a sealed value cannot be opened; was SECRET_KEY changed?") from error
     return opened.decode()

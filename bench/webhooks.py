@@ -6,14 +6,13 @@ Everything runs on this machine: receivers (raw asyncio, new connection per requ
 The floor is bare aiohttp that posts the same bytes to the same receivers, without database, guard, signature or order,
 from as many processes. SQLite always; PostgreSQL as well when BENCH_POSTGRES_URL names a server.
 
-Last figures (2 cores, shared with other work: load 4 to 10, so CPU per delivery and ratios are what counts):
+Last figures (2 cores, nothing else running unless said; why 4,000/s is not reached: docs/decisions/0034):
 
-- Floor, bare aiohttp, new connection per request: 470-580 us CPU per request; 1,670/s with one process when the
-  machine was nearly idle. A drain: 710-840 us on SQLite, 620-700 us on PostgreSQL; 0.5 to 1.0 of the floor's rate
-  (1,117/s nearly idle). The goal of 4,000/s on 2 cores is not reached: with one request per connection, bare
-  aiohttp alone does not reach it here either. 0 lost and 0 doubled in every run.
-- Commit to first attempt: SQLite alone median 23-36 ms, p95 38-84 ms; beside 100 hanging receivers median 160-190 ms,
-  p95 232-387 ms, worst 1.1 s. PostgreSQL: not measured.
+- SQLite, 1 process: 2,870/s, 326 us CPU each, 0.73 of the floor (3,950/s, 245 us); 2 processes: 2,980/s with other work
+  at load 2 (floor alone 5,570 to 6,600/s). PostgreSQL: 2,130/s with one, 3,230/s with two processes, 280 us CPU each.
+  0 lost and 0 doubled in every run.
+- Commit to first attempt, SQLite: alone median 18 ms, p95 29 ms; beside 100 hanging receivers median 113 ms, p95 202 ms,
+  worst 315 ms.
 """
 
 import argparse

@@ -7,6 +7,7 @@ anything is being sent.
 
 import asyncio
 import logging
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -36,6 +37,9 @@ LONG_SEND = 1.0
 POLL_SECONDS = 0.2
 """While sends are under way, new events are looked for this often."""
 TRIES = 5
+SWITCH_SECONDS = 0.0005
+"""How soon the thread that speaks to the database gets the interpreter back from the one that sends. With Python's usual
+5 ms after every statement, SQLite's only write lock was held for far longer than its work took."""
 
 Found = TypeVar("Found")
 
@@ -47,7 +51,12 @@ def drain(seconds: float = SLICE_SECONDS) -> int:
     """
     queue.answered(Job.DRAIN_WEBHOOKS)
     application: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - for the thread
-    return asyncio.run(_Drain(application, gateways.current().http, seconds=seconds).run())
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_SECONDS)
+    try:
+        return asyncio.run(_Drain(application, gateways.current().http, seconds=seconds).run())
+    finally:
+        sys.setswitchinterval(usual)
 
 
 def tick() -> None:
