@@ -38,8 +38,8 @@ POLL_SECONDS = 0.2
 """While sends are under way, new events are looked for this often."""
 TRIES = 5
 SWITCH_SECONDS = 0.0005
-"""How soon the thread that speaks to the database gets the interpreter back from the one that sends. With Python's usual
-5 ms after every statement, SQLite's only write lock was held for far longer than its work took."""
+"""How soon the thread that speaks to the database gets the interpreter back from the one that sends. With Python's
+usual 5 ms after every statement, SQLite's only write lock was held for far longer than its work took."""
 
 Found = TypeVar("Found")
 

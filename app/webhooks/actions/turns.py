@@ -130,9 +130,7 @@ def _flows(ids: set[str]) -> dict[str, Any]:
     return {flow.id: flow for flow in db.session.execute(wanted.where(InterviewFlow.id.in_(ids)))}
 
 
-def _give_back(
-    astray: list[tuple[Any, int]], unused: dict[str, tuple[int, str]], flows: dict[str, Any]
-) -> None:
+def _give_back(astray: list[tuple[Any, int]], unused: dict[str, tuple[int, str]], flows: dict[str, Any]) -> None:
     """Undo claims of deliveries whose flow has another address by now, and of endpoints that have nothing due."""
     for row, _fence in astray:
         db.session.execute(
