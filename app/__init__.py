@@ -47,6 +47,7 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     for module in ("app.voice.api", "app.voice.api_turns"):
         import_module(module)
     app.register_blueprint(import_module("app.voice.access").protocol)
+    app.register_blueprint(import_module("app.voice.detector").files)
     return app
 
 

@@ -18,7 +18,7 @@ from app.flows.models import FlowStatus
 from app.flows.queries import script_of
 from app.interviews.models import Interview, Stage
 from app.interviews.queries import open_interview
-from app.voice import actions, schemas
+from app.voice import actions, detector, schemas
 from app.voice.access import holds, new_token, set_cookie, settings
 from app.voice.actions import Agreed
 from app.voice.forms import StartForm
@@ -191,7 +191,7 @@ def _about(interview: Interview) -> dict[str, Any]:
     }  # fmt: skip
     return {
         "flow": about, "speaks": built.speaker.supports(script["language"]), "consent_version": CONSENT_VERSION,
-        "hears": built.transcriber.supports(script["language"]),
+        "hears": built.transcriber.supports(script["language"]), "detector_url": detector.address(),
     }  # fmt: skip
 
 

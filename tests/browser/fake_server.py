@@ -17,6 +17,7 @@ from typing import Any
 from flask import Flask, Response, jsonify, make_response, render_template, request
 from werkzeug.serving import make_server
 
+from app.voice.detector import weights
 from app.web import languages
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,6 +62,7 @@ class Story:
     fail_next: dict[str, list[int]] = field(default_factory=dict)  # part of a path -> statuses to answer with first
     lose_chunks: set[tuple[int, str, int]] = field(default_factory=set)  # acknowledged once without being kept
     spoken_seconds: float = 0.8
+    has_detector: bool = True
 
 
 def state(story: Story) -> dict[str, Any]:
@@ -94,6 +96,7 @@ def context(story: Story) -> dict[str, Any]:
     return {
         "base": BASE, "view": story.view, "flow": flow, "org_name": flow["org_name"], "title": flow["title"],
         "language": "en-US", "speaks": True, "hears": True, "consent_version": "1", "taking_over": False, "errors": {},
+        "detector_url": f"{BASE}/detector.bin" if story.has_detector else None,
         "ask": {"email_address": True, "first_name": True, "last_name": True}, "values": {},
         "state": state(story) if story.view == "live" else None, **story.context,
     }  # fmt: skip
@@ -137,6 +140,12 @@ def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for ea
     @app.get("/modules")
     def modules() -> str:
         return "<!doctype html><title>modules</title>"
+
+    @app.get(f"{BASE}/detector.bin")
+    def detector() -> Response:
+        found = weights()
+        assert found is not None
+        return Response(found[0].read_bytes(), content_type="application/octet-stream")
 
     @app.post(f"{BASE}/start")
     def start() -> Any:

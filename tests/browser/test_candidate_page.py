@@ -299,7 +299,7 @@ def test_speech_silences_the_agent_within_a_fifth_of_a_second(
     assert answer["kind"] == "answer"
     played = answer["played"]
     assert played["whole"] is False
-    assert 0 < played["seconds"] < 20
+    assert 0 <= played["seconds"] < 20  # nothing of it, where somebody spoke before it began
     # What was heard ends about where the answer's track begins: one chunk of pre-roll before the first sound.
     begins = (answer["first_chunk"] + 1) * 0.5
     assert played["started"] + played["seconds"] - begins <= 0.5 + 0.25 + 0.2

@@ -184,6 +184,7 @@ POLICY: dict[str, Rule] = {
     "voice.show": Rule("link", LINK),
     "voice.declined": Rule("link", LINK),
     "voice.start": Rule("link", LINK, own=LEFT, given=lambda _: {"consent": "yes", "mode": "text"}),
+    "voice_files.detector": Rule("open", own=frozenset({404}), extra={"version": "of-another-file"}),
     "voice_api.state": Rule("holder", LINK, shows="team"),
     "voice_api.heartbeat": Rule("holder", LINK, own=frozenset({204})),
     "voice_api.open_segment": Rule(

@@ -1,33 +1,31 @@
-// Where speech begins and ends, from the loudness of frames of 20 ms. The floor of the room is the least loud moment
-// of the last seconds (minimum statistics), so that steady noise does not hold the turn. Pure, and behind a small
-// interface (push, agentSpeaks, reset), so that a trained detector can take its place.
-const FRAME = 320;
-const PARTS = 12; // the floor looks back this many parts …
-const PART = 15; // … of so many frames: 3.6 s
-const FLOOR_LEAST = -68; // dBFS; digital silence must not make breathing loud
-
-const DEFAULTS = {
-  above: 10, // dB over the floor that begin speech
-  below: 6, // dB over the floor that keep it going
-  least: -52, // dBFS under which nothing is speech
-  onset: 120, // ms of speech within 200 ms that make a beginning
-  interruption: 250, // ms of speech that stop the agent
-  patience: 900, // ms of silence that end an answer …
+// Where speech begins, pauses and ends. Two judges of single frames stand behind the same calls (push, agentSpeaks, wait,
+// reset): EnergyEndpoint by loudness over the room's floor, SpeechEndpoint by a trained detector's chance of speech.
+//
+// push() gives null or one of
+//   { type: "speech", from }  somebody began to speak at this sample
+//   { type: "lasting", from } and has gone on for so long that it is more than a cough or "mm-hm"
+//   { type: "pause", to }     silent for a moment since this sample: time to ask whether the answer sounds complete
+//   { type: "silence", to }   silent for as long as patience goes: the answer is over
+export const DEFAULTS = {
+  onset: 120, // ms of speech within a little more than that, which make a beginning
+  lasting: 700, // ms of speech that are more than a cough
+  pause: 260, // ms of silence until the pause is told
+  patience: 1000, // ms of silence that end an answer, unless wait() says otherwise …
   perHesitation: 150, // … and so many more after each pause inside it …
   patienceMost: 1500, // … up to this
 };
+const HESITATION = 350; // ms of silence that count as a pause inside the answer
+export const SAMPLES_PER_MS = 16;
 
-export class EnergyEndpoint {
-  constructor(options = {}) {
+class Endpoint {
+  constructor(frame, options) {
+    this.frame = frame; // samples
     this.options = { ...DEFAULTS, ...options };
-    this.minima = [];
-    this.part = { frames: 0, least: Infinity };
-    this.smooth = null;
     this.agent = false;
     this.reset();
   }
 
-  // While the agent speaks a beginning takes longer, so that a cough or its own echo does not stop it.
+  // While the agent speaks a beginning takes more, so that its own echo does not stop it.
   agentSpeaks(yes) {
     this.agent = yes;
   }
@@ -38,6 +36,80 @@ export class EnergyEndpoint {
     this.lastSpeech = null;
     this.hesitations = 0;
     this.started = null;
+    this.spoken = 0; // frames of speech since the beginning
+    this.told = false;
+    this.asked = null; // patience for this pause alone, in ms
+  }
+
+  get patience() {
+    const { patience, perHesitation, patienceMost } = this.options;
+    return this.asked ?? Math.min(patienceMost, patience + this.hesitations * perHesitation);
+  }
+
+  // How long this pause may last, in ms; the next word ends the wish. Infinity waits for the next word.
+  wait(ms) {
+    this.asked = ms;
+  }
+
+  // Whether somebody might just be beginning to speak.
+  get stirs() {
+    return this.recent.slice(-3).some((one) => one.loud);
+  }
+
+  hear(loud, sample) {
+    return this.speaking ? this.#during(loud, sample) : this.#before(loud, sample);
+  }
+
+  #before(loud, sample) {
+    const needed = Math.max(2, Math.round((this.options.onset * SAMPLES_PER_MS) / this.frame));
+    this.recent.push({ loud, sample });
+    if (this.recent.length > Math.ceil(needed * 1.6)) this.recent.shift();
+    const heard = this.recent.filter((one) => one.loud);
+    if (!loud || heard.length < needed) return null;
+    const from = Math.max(0, heard[0].sample - this.frame);
+    this.reset();
+    Object.assign(this, { speaking: true, started: from, lastSpeech: sample, spoken: heard.length });
+    return { type: "speech", from };
+  }
+
+  #during(loud, sample) {
+    const quiet = (sample - this.lastSpeech) / SAMPLES_PER_MS;
+    if (loud) return this.#goesOn(quiet, sample);
+    if (quiet >= this.patience) {
+      const to = this.lastSpeech;
+      this.reset();
+      return { type: "silence", to };
+    }
+    if (this.told || quiet < this.options.pause) return null;
+    this.told = true;
+    return { type: "pause", to: this.lastSpeech };
+  }
+
+  #goesOn(quiet, sample) {
+    if (quiet > HESITATION) this.hesitations += 1;
+    const before = this.spoken * this.frame;
+    this.lastSpeech = sample;
+    this.spoken += 1;
+    this.told = false;
+    this.asked = null;
+    const limit = this.options.lasting * SAMPLES_PER_MS;
+    return before < limit && this.spoken * this.frame >= limit ? { type: "lasting", from: this.started } : null;
+  }
+}
+
+const PARTS = 12; // the floor looks back this many parts …
+const PART = 15; // … of so many frames: 3.6 s
+const FLOOR_LEAST = -68; // dBFS; digital silence must not make breathing loud
+
+// The floor of the room is the least loud moment of the last seconds (minimum statistics), so that steady noise does not
+// hold the turn.
+export class EnergyEndpoint extends Endpoint {
+  constructor(options = {}) {
+    // above, below: dB over the floor that begin speech and keep it going; least: dBFS under which nothing is speech
+    super(320, { above: 10, below: 6, least: -52, ...options });
+    this.minima = [];
+    this.part = { frames: 0, least: Infinity };
+    this.smooth = null;
   }
 
   get floor() {
@@ -45,17 +117,12 @@ export class EnergyEndpoint {
     return Math.max(FLOOR_LEAST, Math.min(...known));
   }
 
-  get patience() {
-    const { patience, perHesitation, patienceMost } = this.options;
-    return Math.min(patienceMost, patience + this.hesitations * perHesitation);
-  }
-
-  // level: dBFS of the frame that ends at this sample. Gives null, {type: "speech", from} or {type: "silence", to}.
+  // level: dBFS of the 20 ms that end at this sample
   push(level, sample) {
     this.#learn(level);
     const over = level - this.floor;
-    const loud = level > this.options.least && over > (this.speaking ? this.options.below : this.options.above + (this.agent ? 3 : 0));
-    return this.speaking ? this.#during(loud, sample) : this.#before(loud, sample);
+    const { above, below, least } = this.options;
+    return this.hear(level > least && over > (this.speaking ? below : above + (this.agent ? 3 : 0)), sample);
   }
 
   #learn(level) {
@@ -67,29 +134,17 @@ export class EnergyEndpoint {
     if (this.minima.length > PARTS) this.minima.shift();
     this.part = { frames: 0, least: Infinity };
   }
+}
 
-  #before(loud, sample) {
-    const needed = (this.agent ? this.options.interruption : this.options.onset) / 20;
-    this.recent.push({ loud, sample });
-    if (this.recent.length > Math.ceil(needed * 1.6)) this.recent.shift();
-    const heard = this.recent.filter((frame) => frame.loud);
-    if (!loud || heard.length < needed) return null;
-    const from = Math.max(0, heard[0].sample - FRAME);
-    this.reset();
-    Object.assign(this, { speaking: true, started: from, lastSpeech: sample });
-    return { type: "speech", from };
+export class SpeechEndpoint extends Endpoint {
+  constructor(options = {}) {
+    // Chances that begin speech (also while the agent speaks) and keep it going.
+    super(512, { onset: 96, begins: 0.5, overAgent: 0.6, keeps: 0.35, ...options });
   }
 
-  #during(loud, sample) {
-    const quiet = (sample - this.lastSpeech) / 16;
-    if (loud) {
-      if (quiet > 350) this.hesitations += 1;
-      this.lastSpeech = sample;
-      return null;
-    }
-    if (quiet < this.patience) return null;
-    const to = this.lastSpeech;
-    this.reset();
-    return { type: "silence", to };
+  // chance: of speech, 0 to 1, in the 32 ms that end at this sample
+  push(chance, sample) {
+    const { begins, overAgent, keeps } = this.options;
+    return this.hear(chance >= (this.speaking ? keeps : this.agent ? overAgent : begins), sample);
   }
 }

@@ -1,6 +1,6 @@
 // The talk itself: feeds events into turns.js and carries out what it decides, with the sound, the outbox, the server and
 // the view. Holds no rule of its own about whose turn it is.
-import { EnergyEndpoint } from "./endpoint.js";
+import { Ear, startDetector } from "./ear.js";
 import { hash } from "./outbox.js";
 import { finish } from "./ending.js";
 import { Refused } from "./protocol.js";
@@ -12,7 +12,8 @@ const TAIL = 4800; // samples kept after the last speech: 0.3 s
 
 export class Talk {
   constructor({ protocol, outbox, sound, server }) {
-    Object.assign(this, { protocol, outbox, sound, server, segment: null, track: null, ear: new EnergyEndpoint(), speechEnd: null });
+    Object.assign(this, { protocol, outbox, sound, server, segment: null, track: null, speechEnd: null });
+    this.ear = new Ear((change) => this.#changes(change), sound && view.settings.detector ? startDetector(view.settings.detector) : null);
     this.writing = !sound;
     this.state = beginning({ mode: this.writing ? "text" : "voice", turn: server.turn });
   }
@@ -56,10 +57,15 @@ export class Talk {
   #frame(pcm, level) {
     this.track.push(pcm);
     view.level(level);
-    const change = this.ear.push(level, this.at);
-    if (change?.type === "silence") this.speechEnd = performance.now() - (this.at - change.to) / 16;
-    if (change) this.happens(change.type === "silence" ? { ...change, to: Math.min(change.to + TAIL, this.at) } : change);
-    else if (this.state.phase === "answering" || this.state.phase === "listening") this.#tick();
+    this.ear.push(pcm, level, this.at);
+    if (this.state.phase === "answering" || this.state.phase === "listening") this.#tick();
+  }
+
+  #changes(change) {
+    if (change.type === "speech") this.happens(change);
+    if (change.type !== "silence") return;
+    this.speechEnd = performance.now() - (this.at - change.to) / 16;
+    this.happens({ ...change, to: Math.min(change.to + TAIL, this.at) });
   }
 
   #tick() {
@@ -170,6 +176,7 @@ export class Talk {
   stop(key) {
     this.happens({ type: "stop" });
     this.outbox.stop();
+    this.ear.close();
     this.sound?.close().catch(() => {});
     view.stopped(key);
   }

@@ -3,7 +3,7 @@ const root = document.querySelector("[data-interview]");
 const words = JSON.parse(root.querySelector("[data-words]").dataset.words);
 
 export const settings = {
-  base: root.dataset.base, live: root.dataset.view === "live", video: root.dataset.video === "yes", worklet: root.dataset.worklet,
+  base: root.dataset.base, live: root.dataset.view === "live", video: root.dataset.video === "yes", worklet: root.dataset.worklet, detector: root.dataset.detector,
   state: root.dataset.state ? JSON.parse(root.dataset.state) : null,
   token: document.querySelector("meta[name=csrf-token]")?.content ?? "",
 };

@@ -1,4 +1,4 @@
-import { EnergyEndpoint } from "/static/js/voice/endpoint.js";
+import { EnergyEndpoint, SpeechEndpoint } from "/static/js/voice/endpoint.js";
 import { equal, ok } from "./assert.js";
 
 // Loudness of frames of 20 ms: a list of [milliseconds, dBFS], with a little unrest that is the same each time.
@@ -18,33 +18,40 @@ function hear(ear, parts, from = 0) {
 }
 
 const names = (found) => found.map((change) => change.type);
+const turns = (found) => names(found).filter((name) => name === "speech" || name === "silence");
+const only = (found, type) => found.filter((change) => change.type === type);
 
 export const tests = {
   "speech begins and ends once in a quiet room"() {
     const found = hear(new EnergyEndpoint(), [[1000, -70], [2000, -25], [1500, -70]]);
-    equal(names(found), ["speech", "silence"]);
+    equal(turns(found), ["speech", "silence"]);
     ok(Math.abs(found[0].from / 16 - 1000) <= 40, `began at ${found[0].from / 16}`);
     ok(found[0].heardAt - 1000 <= 160, "noticed late");
-    ok(Math.abs(found[1].to / 16 - 3000) <= 40, `ended at ${found[1].to / 16}`);
-    ok(found[1].heardAt - 3000 >= 900 && found[1].heardAt - 3000 <= 980, `patience of ${found[1].heardAt - 3000}`);
+    equal(names(found), ["speech", "lasting", "pause", "silence"]);
+    const [pause, silence] = [found[2], found[3]];
+    ok(Math.abs(silence.to / 16 - 3000) <= 40, `ended at ${silence.to / 16}`);
+    ok(pause.heardAt - 3000 >= 240 && pause.heardAt - 3000 <= 320, `pause told after ${pause.heardAt - 3000}`);
+    ok(silence.heardAt - 3000 >= 980 && silence.heardAt - 3000 <= 1060, `patience of ${silence.heardAt - 3000}`);
   },
   "steady noise does not hold the turn"() {
     for (const noise of [-60, -50, -40, -32]) {
       const found = hear(new EnergyEndpoint(), [[1500, noise], [2500, noise + 18], [1500, noise]]);
-      equal(names(found), ["speech", "silence"]);
+      equal(turns(found), ["speech", "silence"]);
     }
   },
   "noise that begins during the answer ends the turn all the same"() {
     const ear = new EnergyEndpoint();
     const found = hear(ear, [[1000, -65], [1500, -22], [8000, -42]]);
-    equal(names(found), ["speech", "silence"]);
+    equal(turns(found), ["speech", "silence"]);
   },
   "a short pause inside an answer does not end it and makes the page more patient"() {
     const ear = new EnergyEndpoint();
     const found = hear(ear, [[500, -70], [800, -25], [600, -70], [800, -25], [600, -70], [800, -25], [1400, -70]]);
-    equal(names(found), ["speech", "silence"]);
-    const patience = found[1].heardAt - found[1].to / 16;
-    ok(patience >= 1180 && patience <= 1240, `patience of ${patience}`);
+    equal(turns(found), ["speech", "silence"]);
+    equal(names(found), ["speech", "lasting", "pause", "pause", "pause", "silence"]);
+    const [silence] = only(found, "silence");
+    const patience = silence.heardAt - silence.to / 16;
+    ok(patience >= 1280 && patience <= 1340, `patience of ${patience}`);
   },
   "a click is no speech"() {
     equal(hear(new EnergyEndpoint(), [[1000, -70], [60, -15], [1000, -70], [40, -12], [1000, -70]]), []);
@@ -52,13 +59,51 @@ export const tests = {
   "silence makes no turn"() {
     equal(hear(new EnergyEndpoint(), [[3000, -100], [3000, -80]]), []);
   },
-  "it takes a quarter of a second of speech to interrupt the agent"() {
+  "over the agent a beginning is noticed as quickly, but must be louder"() {
     const ear = new EnergyEndpoint();
     ear.agentSpeaks(true);
-    equal(hear(ear, [[1000, -70], [200, -25], [800, -70]]), []);
+    equal(hear(ear, [[1000, -70], [80, -25], [800, -70]]), []);
     const [found] = hear(ear, [[600, -25]], 40000);
     equal(found.type, "speech");
     const late = found.heardAt - 40000 / 16;
-    ok(late >= 240 && late <= 300, `noticed after ${late}`);
+    ok(late >= 100 && late <= 160, `noticed after ${late}`);
+    const echo = new EnergyEndpoint();
+    echo.agentSpeaks(true);
+    equal(hear(echo, [[4000, -60], [400, -49], [400, -60]]), []);
+  },
+  "what lasts is told once"() {
+    const found = hear(new EnergyEndpoint(), [[1000, -70], [600, -25], [400, -70], [3000, -25], [100, -70]]);
+    equal(names(found), ["speech", "pause", "lasting"]);
+    equal(found[0].from, found[2].from);
+  },
+  "a wish for patience holds for one pause only"() {
+    const ear = new EnergyEndpoint();
+    hear(ear, [[1000, -70], [800, -25], [300, -70]]);
+    ear.wait(2800);
+    equal(names(hear(ear, [[2300, -70]], 2100 * 16)), []);
+    const found = hear(ear, [[800, -25], [1300, -70]], 90000);
+    equal(turns(found), ["silence"]);
+    hear(ear, [[800, -25], [300, -70]], 200000);
+    ear.wait(Infinity);
+    equal(names(hear(ear, [[60000, -70]], 220000)), []);
+  },
+  "a short wish ends the answer sooner"() {
+    const ear = new EnergyEndpoint();
+    hear(ear, [[1000, -70], [800, -25], [300, -70]]);
+    ear.wait(450);
+    const [found] = only(hear(ear, [[600, -70]], 2100 * 16), "silence");
+    const patience = found.heardAt - found.to / 16;
+    ok(patience >= 440 && patience <= 500, `patience of ${patience}`);
+  },
+  "the trained judge needs three windows, and a cough of two is none"() {
+    const listen = (chances) => {
+      const ear = new SpeechEndpoint();
+      return chances.map((chance, n) => ear.push(chance, (n + 1) * 512)).filter(Boolean);
+    };
+    equal(listen([0, 0, 0.9, 0.9, 0, 0, 0, 0.9, 0, 0.9, 0, 0]), []);
+    equal(listen([0, 0, 0.9, 0.9, 0.9]), [{ type: "speech", from: 1024 }]);
+    const whole = listen([0, ...Array(10).fill(0.9), ...Array(40).fill(0.4), ...Array(40).fill(0.1)]);
+    equal(names(whole), ["speech", "lasting", "pause", "silence"]);
+    equal(whole[3].to, 51 * 512);
   },
 };

