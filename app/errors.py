@@ -4,12 +4,22 @@ No status codes here: under ``/v1`` and in the pages the same error reads differ
 """
 
 
-class DomainError(Exception):
-    """Something that the caller can be told in one sentence."""
+def sentence(text: str) -> str:
+    """Marks a message that candidates may read, so that it is collected for translation; gives it back as it is."""
+    return text
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
+
+class DomainError(Exception):
+    """Something that the caller can be told in one sentence.
+
+    ``values`` fill the sentence's ``%(name)s`` places; ``template`` is the sentence without them, which is what a
+    translation is looked up by.
+    """
+
+    def __init__(self, message: str, **values: object) -> None:
+        self.template, self.values = message, values
+        self.message = message % values if values else message
+        super().__init__(self.message)
 
 
 class NotFound(DomainError):
@@ -23,22 +33,22 @@ class Forbidden(DomainError):
 class Rejected(DomainError):
     """The input cannot be used. ``field`` names the culprit as the caller wrote it, where there is one."""
 
-    def __init__(self, message: str, *, field: str | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, field: str | None = None, **values: object) -> None:
+        super().__init__(message, **values)
         self.field = field
 
 
 class Conflict(DomainError):
     """The request was right once, but the thing has moved on; ``details`` says where to."""
 
-    def __init__(self, message: str, *, details: dict[str, object] | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, details: dict[str, object] | None = None, **values: object) -> None:
+        super().__init__(message, **values)
         self.details = details or {}
 
 
 class GatewayError(DomainError):
     """Something outside failed. ``retryable`` is decided where the failure is seen."""
 
-    def __init__(self, message: str, *, retryable: bool) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, retryable: bool, **values: object) -> None:
+        super().__init__(message, **values)
         self.retryable = retryable

@@ -15,7 +15,7 @@ import puremagic
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from app.errors import Rejected
+from app.errors import Rejected, sentence
 
 MOST_DOCUMENTS = 10
 LARGEST = 10 * 1024 * 1024
@@ -26,7 +26,7 @@ LONGEST_NAME = 255
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _CONTROLS = frozenset(chr(code) for code in range(32)) - set("\t\n\r\f")
-KINDS = "PDF, DOCX, TXT, RTF, PNG or JPEG"
+KINDS = "PDF, DOCX, TXT, RTF, PNG, JPEG"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,12 @@ class Accepted:
 def accept(name: str, content: bytes) -> Accepted:
     """Check a file by content. Raises Rejected(field="file") and says what would be taken."""
     if not content:
-        raise Rejected("The file is empty.", field="file")
+        raise Rejected(sentence("The file is empty."), field="file")
     if len(content) > LARGEST:
-        raise Rejected("The file is larger than 10 MiB.", field="file")
+        raise Rejected(sentence("The file is larger than 10 MiB."), field="file")
     content_type = _type_of(content)
     if content_type is None:
-        raise Rejected(f"This kind of file cannot be taken; send {KINDS}.", field="file")
+        raise Rejected(sentence("This kind of file cannot be taken; send %(kinds)s."), field="file", kinds=KINDS)
     if content_type == DOCX:
         check_archive(content)
     return Accepted(label_of(name), content_type, len(content))
@@ -133,7 +133,8 @@ def _check_entry(entry: zipfile.ZipInfo) -> None:
     if entry.file_size > LARGEST_RATIO * max(entry.compress_size, 1):
         raise _trap("it is packed more than a hundredfold")
     if entry.flag_bits & 0x1:
-        raise _trap("it is protected by a password")
+        words = sentence("This file is protected by a password. Save it without one and add that.")
+        raise Rejected(words, field="file")
 
 
 def _check_xml(archive: zipfile.ZipFile) -> None:
@@ -150,4 +151,6 @@ def _check_xml(archive: zipfile.ZipFile) -> None:
 
 
 def _trap(reason: str) -> Rejected:
-    return Rejected(f"This Office file cannot be taken: {reason}.", field="file")
+    """The candidate is told what helps; ``reason`` stays among the error's values."""
+    words = sentence("This Office file is damaged or built in an unusual way. Save it as a PDF and add that.")
+    return Rejected(words, field="file", reason=reason)

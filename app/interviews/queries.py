@@ -17,7 +17,7 @@ from app.accounts.models import Organization, Team, TeamMember
 from app.accounts.models import Role as MemberRole
 from app.claims import moment
 from app.db import db
-from app.errors import Forbidden, NotFound
+from app.errors import Forbidden, NotFound, sentence
 from app.interviews.models import (
     Document,
     Interview,
@@ -239,7 +239,7 @@ def document_for(interview: Interview, document_id: str) -> Document:
     """A document of this interview, or NotFound."""
     document = db.session.get(Document, document_id) if _ID.fullmatch(document_id) else None
     if document is None or document.interview_id != interview.id:
-        raise NotFound("There is no such document.")
+        raise NotFound(sentence("There is no such document."))
     return document
 
 

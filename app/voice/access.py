@@ -1,8 +1,8 @@
 """Which browser may go on with an interview: the link is no secret, the sitting's cookie is.
 
 The claim gives the browser 256 random bits; the database keeps their hash alone. ``protocol`` is the blueprint that
-only the holder gets into. It says no as ``{"message", "reason", "field", ...}``: a sentence for people, the rest for
-scripts.
+only the holder gets into. It says no as ``{"message", "reason", "field", ...}``: a sentence for people in the language
+of their page, the rest for scripts. What only a script can have done wrong is said in English, as ``detail``.
 """
 
 import hashlib
@@ -11,18 +11,20 @@ import secrets
 from typing import Any
 
 from flask import Blueprint, Response, current_app, g, jsonify, request
+from flask_babel import gettext, lazy_gettext
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
 
 from app import clock
 from app.db import db, reading
-from app.errors import Conflict, DomainError, Forbidden, GatewayError, NotFound, Rejected
+from app.errors import Conflict, DomainError, Forbidden, GatewayError, NotFound, Rejected, sentence
 from app.interviews.models import Interview
 from app.interviews.queries import open_interview
 from app.settings import Settings
 from app.voice.actions import Holder, taken_over
 from app.voice.models import Sitting
 from app.voice.queries import sitting_of
+from app.web import languages
 from app.web.errors import RETRY_SECONDS, WORDS
 from app.web.security import keep_private
 
@@ -30,6 +32,16 @@ COOKIE_DAYS = 30
 
 STATUS: dict[type[DomainError], int] = {NotFound: 404, Forbidden: 403, Rejected: 422, Conflict: 409, GatewayError: 503}
 REASONS: dict[type[DomainError], str] = {NotFound: "unknown", Forbidden: "no sitting", GatewayError: "try again"}
+
+UNTOLD = {
+    403: lazy_gettext("This page can no longer change the interview. Please load it again."),
+    413: lazy_gettext("This is too large to be sent."),
+    429: lazy_gettext("Too many requests. Please wait a little."),
+    500: lazy_gettext("Something went wrong on our side. What you said is kept. Please try again."),
+    503: lazy_gettext("Something that is needed is away for a moment. What you said is kept. Please try again."),
+}
+"""What people read in other languages where the sentence itself is for scripts."""
+REFUSED = lazy_gettext("This could not be taken. What you said is kept. Please try again.")
 
 protocol = Blueprint("voice_api", __name__, url_prefix="/interview/api/<flow_id>/<interview_id>")
 
@@ -85,11 +97,13 @@ def require_sitting() -> None:
     Raises NotFound for a pair of ids that does not fit, Forbidden without a cookie, Conflict with another's cookie.
     """
     keep_private()
+    languages.choose()
     with reading():
         interview = linked_interview()
+        languages.choose(str((interview.script or {}).get("language")))
         if cookie_name(interview.id) not in request.cookies:
             db.session.rollback()
-            raise Forbidden("This browser does not hold the interview; open its link and press Start.")
+            raise Forbidden(sentence("This browser does not hold the interview; open its link and press Start."))
         sitting = sitting_of(interview.id)
         if sitting is None or not holds(sitting, interview.id):
             db.session.rollback()
@@ -101,7 +115,7 @@ def require_sitting() -> None:
         is_over = sitting.ended_at is not None
         db.session.rollback()
     if is_over and request.method != "GET" and not str(request.endpoint).endswith(".finish"):
-        raise Conflict("This interview is over.", details={"reason": "finished"})
+        raise Conflict(sentence("This interview is over."), details={"reason": "finished"})
 
 
 def holder() -> Holder:
@@ -125,11 +139,12 @@ def refused(error: DomainError) -> Response:
     db.session.rollback()
     kind = next(known for known in STATUS if isinstance(error, known))
     details: dict[str, Any] = {"reason": REASONS.get(kind), "field": None}
+    told = gettext(error.template, **error.values) if error.values else gettext(error.template)
     if isinstance(error, Rejected):
         details["field"] = error.field
     if isinstance(error, Conflict):
         details |= error.details
-    response = jsonify({"message": error.message, **details})
+    response = jsonify({**_worded(told, error.message, STATUS[kind]), **details})
     response.status_code = STATUS[kind]
     if isinstance(error, GatewayError):
         response.headers["Retry-After"] = str(RETRY_SECONDS)
@@ -142,9 +157,16 @@ def broken(error: HTTPException) -> Response:
     """A request that HTTP itself refuses, in the protocol's words."""
     db.session.rollback()
     code = error.code or 500
-    told = (getattr(error, "data", None) or {}).get("message")
-    response = jsonify({"message": told or WORDS.get(code, "The request was refused."), "reason": None, "field": None})
+    told = (getattr(error, "data", None) or {}).get("message") or WORDS.get(code, "The request was refused.")
+    response = jsonify({**_worded(gettext(told), told, code), "reason": None, "field": None})
     response.status_code = code
     kept = [(k, v) for k, v in error.get_headers() if k.lower() not in {"content-type", "content-length"}]
     response.headers.extend(kept)
     return response
+
+
+def _worded(told: str, english: str, status: int) -> dict[str, str]:
+    """The sentence in the page's language; where it has no translation, a general one, and the English beside it."""
+    if told != english or languages.chosen() == languages.DEFAULT:
+        return {"message": told}
+    return {"message": str(UNTOLD.get(status, REFUSED)), "detail": english}

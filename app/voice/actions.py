@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app import claims, clock
 from app.db import db, new_id
-from app.errors import Conflict
+from app.errors import Conflict, sentence
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.voice import utterances
@@ -127,13 +127,13 @@ def refusal(holder: Holder) -> Conflict:
     """Why this browser may not write any more."""
     ended = db.session.scalar(sa.select(Sitting.ended_at).where(Sitting.id == holder.sitting_id))
     if ended is not None:
-        return Conflict("This interview is over.", details={"reason": "finished"})
+        return Conflict(sentence("This interview is over."), details={"reason": "finished"})
     return taken_over()
 
 
 def taken_over() -> Conflict:
     """Another browser holds the interview now."""
-    return Conflict("This interview goes on in another browser.", details={"reason": "taken over"})
+    return Conflict(sentence("This interview goes on in another browser."), details={"reason": "taken over"})
 
 
 def _mine(holder: Holder, values: dict[str, Any], *more: sa.ColumnElement[bool]) -> bool:

@@ -15,7 +15,7 @@ from flask_smorest import abort
 
 from app import gateways
 from app.db import db, reading
-from app.errors import Conflict, DomainError, NotFound, Rejected
+from app.errors import Conflict, DomainError, NotFound, Rejected, sentence
 from app.interviews import actions as interviews
 from app.interviews.queries import document_for
 from app.recordings import actions as recordings
@@ -61,7 +61,7 @@ def open_segment() -> tuple[Response, int]:
     given = schemas.body(schemas.SegmentSchema())
     actions.hold(holder())
     if len(kept.runs_of(holder().interview_id)) >= LAST_SEGMENT:
-        raise Rejected(f"The recorder was started {LAST_SEGMENT} times; finish the interview here.")
+        raise Rejected(sentence("The recording was started anew too often. Please go on in writing."))
     run = recordings.open_run(holder().interview_id, mime_type=given["mime_type"])
     db.session.commit()
     gateways.current().transcriber.prepare(holder().language)

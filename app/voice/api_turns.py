@@ -14,7 +14,7 @@ from flask import Flask, Response, current_app, jsonify
 from app import gateways
 from app.claims import PARKED_AFTER
 from app.db import db, reading
-from app.errors import Conflict, NotFound, Rejected
+from app.errors import Conflict, NotFound, Rejected, sentence
 from app.interviews.models import Interview
 from app.recordings import actions as recordings
 from app.recordings import queries as kept
@@ -121,7 +121,10 @@ def _audio(interview_id: str, number: int, given: dict[str, Any]) -> Audio:
     segment, first, last = given["segment"], given["first_chunk"], given["last_chunk"]
     longest = settings().answer_minutes * CHUNKS_PER_MINUTE
     if last - first >= longest + CHUNKS_PER_MINUTE:
-        raise Rejected(f"One answer may last {settings().answer_minutes} minutes.", field="last_chunk")
+        raise Rejected(
+            sentence("This answer is too long. The longest possible answer has %(minutes)s minutes."),
+            field="last_chunk", minutes=settings().answer_minutes,
+        )  # fmt: skip
     pieces = kept.pieces_of(interview_id, segment, Track.VOICE, first=first, last=last)
     missing = sorted(set(range(first, last + 1)) - {piece.number for piece in pieces})
     if missing:

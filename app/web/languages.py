@@ -67,12 +67,17 @@ def remember(response: Response, *, settings: Settings) -> Response:
     return response
 
 
+def chosen() -> str:
+    """The language of this request; English where nobody chose."""
+    return _chosen() or DEFAULT
+
+
 def _chosen() -> str | None:
     return request.environ.get(CHOSEN) if has_request_context() else None
 
 
 def _locale() -> str:
-    return LOCALES[_chosen() or DEFAULT]
+    return LOCALES[chosen()]
 
 
 def _shown() -> dict[str, Any]:

@@ -37,9 +37,9 @@ def catalogue(tag: str) -> Catalog:
 def extracted() -> set[str | tuple[str, ...]]:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["babel"]["mappings"]
     methods = [(one["pattern"], one["method"]) for one in declared]
-    keywords = {**DEFAULT_KEYWORDS, "lazy_gettext": None}
+    keywords = {**DEFAULT_KEYWORDS, "lazy_gettext": None, "sentence": None}
     found: set[str | tuple[str, ...]] = set()
-    for folder in ("app/voice", "templates/voice", "templates/layouts"):
+    for folder in ("app/voice", "app/interviews", "templates/voice", "templates/layouts"):
         of_folder = [
             (str(Path(pattern).relative_to(folder)), method)
             for pattern, method in methods

@@ -1,7 +1,7 @@
 """Documents that a candidate adds during the talk."""
 
 from app.db import db
-from app.errors import Conflict, Rejected
+from app.errors import Conflict, Rejected, sentence
 from app.interviews.documents import MOST_DOCUMENTS, Accepted, accept
 from app.interviews.models import Document, Interview, Stage
 
@@ -26,18 +26,28 @@ def add_document(interview: Interview, kept: Accepted, *, storage_key: str) -> D
 def room_for_document(interview: Interview, *, count: int) -> None:
     """Raise unless one more document may be added right now; asked before the bytes are stored, and again after."""
     if not (interview.script or {}).get("is_doc_upload_enabled"):
-        raise Rejected("This interview takes no documents.", field="file")
+        raise Rejected(sentence("This interview takes no documents."), field="file")
     if interview.stage is not Stage.RUNNING:
-        raise Conflict("The interview is over; documents can no longer be changed.", details={"reason": "finished"})
+        raise _over()
     if count >= MOST_DOCUMENTS:
-        raise Rejected(f"An interview takes at most {MOST_DOCUMENTS} documents; remove one first.", field="file")
+        raise Rejected(
+            sentence("An interview takes at most %(most)s documents; remove one first."),
+            field="file",
+            most=MOST_DOCUMENTS,
+        )
 
 
 def remove_document(interview: Interview, document: Document) -> str:
     """Forget a document while the talk lasts; returns the storage key, which the edge deletes after its commit."""
     if interview.stage is not Stage.RUNNING:
-        raise Conflict("The interview is over; documents can no longer be changed.", details={"reason": "finished"})
+        raise _over()
     interview.documents.remove(document)
     db.session.delete(document)
     db.session.flush()
     return document.storage_key
+
+
+def _over() -> Conflict:
+    return Conflict(
+        sentence("The interview is over; documents can no longer be changed."), details={"reason": "finished"}
+    )
