@@ -18,6 +18,7 @@ from werkzeug.exceptions import HTTPException
 from app import clock
 from app.db import db, reading
 from app.errors import Conflict, DomainError, Forbidden, GatewayError, NotFound, Rejected, sentence
+from app.flows.queries import script_of
 from app.interviews.models import Interview
 from app.interviews.queries import open_interview
 from app.settings import Settings
@@ -100,7 +101,7 @@ def require_sitting() -> None:
     languages.choose()
     with reading():
         interview = linked_interview()
-        languages.choose(str((interview.script or {}).get("language")))
+        languages.choose((interview.script or script_of(interview.flow))["language"])
         if cookie_name(interview.id) not in request.cookies:
             db.session.rollback()
             raise Forbidden(sentence("This browser does not hold the interview; open its link and press Start."))

@@ -15,6 +15,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from flask import Flask
 
+from app.interviews.documents import KINDS
 from app.speech import catalogue as speech
 from app.web.languages import COOKIE, LANGUAGES, LOCALES
 from tests.factories import Made
@@ -39,11 +40,11 @@ def extracted() -> set[str | tuple[str, ...]]:
     methods = [(one["pattern"], one["method"]) for one in declared]
     keywords = {**DEFAULT_KEYWORDS, "lazy_gettext": None, "sentence": None}
     found: set[str | tuple[str, ...]] = set()
-    for folder in ("app/voice", "app/interviews", "templates/voice", "templates/layouts"):
+    for folder in ("app", "templates"):
         of_folder = [
             (str(Path(pattern).relative_to(folder)), method)
             for pattern, method in methods
-            if pattern.startswith(folder)
+            if pattern.startswith(f"{folder}/")
         ]
         found |= {message for _, _, message, *_ in extract_from_dir(ROOT / folder, of_folder, keywords=keywords)}
     return found
@@ -181,6 +182,47 @@ def test_a_link_that_nobody_knows_is_answered_in_the_browsers_language(client: B
     assert '<html lang="ar-AE" dir="rtl"' in page.get_data(as_text=True)
     plain = client.get("/interview/api/a/b").get_data(as_text=True)
     assert "We do not know this link" in plain
+
+
+def test_a_refusal_is_said_in_the_language_of_the_page(candidates: Candidates, book: Made) -> None:
+    candidate = candidates(book(language="fr-FR", is_doc_upload_enabled=True))
+    candidate.open()
+    candidate.start("text")
+    refused = candidate.ask("POST", "/documents", files={"file": ("cv.pdf", b"MZ\x90")})
+    assert refused.status_code == 422
+    french = catalogue("fr-FR")["This kind of file cannot be taken; send %(kinds)s."].string
+    assert refused.json()["message"] == french % {"kinds": KINDS}
+    assert refused.json()["field"] == "file"
+    candidate.ask("GET", "?lang=ko-KR")
+    empty = candidate.ask("POST", "/documents", files={"file": ("cv.pdf", b"")}).json()
+    assert empty["message"] == catalogue("ko-KR")["The file is empty."].string
+
+
+@pytest.mark.parametrize("tag", OTHERS)
+def test_what_only_a_script_can_have_done_is_told_people_in_general(
+    candidates: Candidates, book: Made, tag: str
+) -> None:
+    candidate = candidates(book(language=tag))
+    candidate.open()
+    candidate.start("text")
+    refused = candidate.ask("POST", "/turns/1", json={"kind": "begin", "colour": "red"}).json()
+    general = catalogue(tag)["This could not be taken. What you said is kept. Please try again."].string
+    assert (refused["message"], refused["detail"]) == (general, "colour: Unknown field.")
+    broken = candidate.ask("POST", "/turns/1", data=b"{", headers={"Content-Type": "application/json"})
+    assert broken.status_code == 400
+    assert broken.json()["message"] == general
+    other = candidates(book(language=tag)).ask("GET", "/state")
+    assert other.status_code == 403
+    words = "This browser does not hold the interview; open its link and press Start."
+    assert other.json()["message"] == catalogue(tag)[words].string
+
+
+def test_in_english_a_script_reads_its_mistake_at_once(candidates: Candidates, book: Made) -> None:
+    candidate = candidates(book())
+    candidate.start("text")
+    refused = candidate.ask("POST", "/turns/1", json={"kind": "begin", "colour": "red"}).json()
+    assert refused["message"] == "colour: Unknown field."
+    assert "detail" not in refused
 
 
 def test_dates_are_written_as_the_language_writes_them(client: Browser, scripted: Flask, book: Made) -> None:
