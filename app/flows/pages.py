@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import marshmallow as ma
-from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from flask import Blueprint, Response, current_app, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from app import gateways
@@ -18,10 +18,15 @@ from app.flows.forms import BLANK, FlowForm, form_of, language_name, voice_name
 from app.flows.models import FlowStatus, InterviewFlow
 from app.flows.queries import FlowFilter, flow_seen_by, flows_seen_by, how_many_seen_by, open_flow
 from app.flows.schemas import FlowFormSchema
+from app.speech import phrases
+from app.speech.catalogue import DEFAULT_LANGUAGE, LANGUAGES, VOICES
+from app.web import limits
 from app.web.fields import flaw_of
 from app.web.templating import offset_of_request
 
 PER_PAGE = 25
+SAMPLES_PER_MINUTE = 40
+"""Enough to hear every voice twice."""
 MORE = 3
 FILE_TYPES = {
     "png": "image/png",
@@ -150,6 +155,24 @@ def prepare_speech(flow_id: str) -> Answer:
     return _turned(flow_id, actions.prepare_anew, "The questions are being recorded once more.")
 
 
+@pages.get("/flows/voices/<voice_id>")
+def voice_sample(voice_id: str) -> Response:
+    """A sentence in the voice and ``language`` asked for, as sound; made once and kept."""
+    require_recruiter()
+    limits.count(current_app._get_current_object(), "voice-sample", most=SAMPLES_PER_MINUTE)  # type: ignore[attr-defined]  # noqa: SLF001 - the limiter hangs on the application itself
+    language = request.args.get("language", "") or DEFAULT_LANGUAGE
+    if voice_id not in VOICES:
+        raise NotFound("There is no voice with this id.")
+    if language not in LANGUAGES:
+        raise Rejected("There is no such language to choose.", field="language")
+    speaker = gateways.current().speaker
+    if not speaker.supports(language):
+        raise Rejected(f"{language_name(language)} has no voice on this installation. Candidates read and write it.")
+    db.session.rollback()  # ends the read: speaking is slow
+    spoken = speaker.speak(phrases.sample(language), voice_id=voice_id, language=language, remember=True)
+    return Response(spoken.to_wav(), mimetype="audio/wav", headers={"Cache-Control": "private, max-age=300"})
+
+
 @pages.get("/flows/<flow_id>/logo")
 def logo(flow_id: str) -> Response:
     """The picture that candidates and recruiters see."""
@@ -230,7 +253,11 @@ def _form_page(form: FlowForm, flow: InterviewFlow | None, *, more: int = 0) -> 
     teams = teams_seen_by(current_member())
     form.team_id.choices = {team.id: team.name for team in teams}
     form.grow(by=more)
-    return render_template("flows/form.html", form=form, flow=flow, teams=teams)
+    speaker = gateways.current().speaker
+    return render_template(
+        "flows/form.html", form=form, flow=flow, teams=teams,
+        spoken=[language for language in LANGUAGES if speaker.supports(language)],
+    )  # fmt: skip
 
 
 def _refused(form: FlowForm, flow: InterviewFlow | None, refusal: Rejected | GatewayError) -> tuple[str, int]:

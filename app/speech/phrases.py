@@ -133,6 +133,22 @@ GOODBYE = {
     "no-NO": "Det var alt. Takk for tiden din, og ha det bra.",
 }
 
+SAMPLE = {
+    "en-US": "Hello, and thank you for taking the time. Tell me a little about your last project.",
+    "de-DE": "Guten Tag, und danke für Ihre Zeit. Erzählen Sie mir ein wenig von Ihrem letzten Projekt.",
+    "es-419": "Hola, gracias por su tiempo. Cuénteme un poco sobre su último proyecto.",
+    "hi-IN": "नमस्ते, समय देने के लिए धन्यवाद। अपने पिछले प्रोजेक्ट के बारे में कुछ बताइए।",
+    "ja-JP": "こんにちは。お時間をいただき、ありがとうございます。最近のお仕事について教えてください。",
+    "pt-BR": "Olá, agradecemos o seu tempo. Conte um pouco sobre o seu último projeto.",
+    "fr-FR": "Bonjour, et merci pour votre temps. Parlez-moi un peu de votre dernier projet.",
+    "zh-CN": "您好，感谢您抽出时间。请简单介绍一下您最近的项目。",
+    "ko-KR": "안녕하세요. 시간 내주셔서 감사합니다. 최근에 하신 일에 대해 말씀해 주세요.",
+    "vi-VN": "Xin chào, cảm ơn bạn đã dành thời gian. Hãy kể một chút về dự án gần đây nhất của bạn.",
+    "th-TH": "สวัสดี ขอบคุณที่สละเวลา ช่วยเล่าเกี่ยวกับงานล่าสุดสักเล็กน้อย",
+    "ar-AE": "مرحبًا، وشكرًا على وقتك. نود أن نسمع قليلًا عن آخر مشروع.",
+    "no-NO": "Hei, og takk for at du tar deg tid. Fortell litt om det siste prosjektet ditt.",
+}
+
 _LINES = {"not_heard": NOT_HEARD, "wait": WAIT, "moment": ONE_MOMENT, "outro": GOODBYE}
 
 
@@ -170,3 +186,8 @@ def asks_to_repeat(text: str, language: str) -> bool:
     """Whether a short utterance asks to hear the question again."""
     plain = text.casefold()
     return any(phrase in plain for phrase in ASKS_TO_REPEAT.get(language, ()))
+
+
+def sample(language: str) -> str:
+    """What a voice says to be heard before it is chosen."""
+    return SAMPLE.get(language, SAMPLE[DEFAULT_LANGUAGE])

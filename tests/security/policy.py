@@ -149,6 +149,7 @@ POLICY: dict[str, Rule] = {
     "flows.reopen": Rule("member", FLOW, RECRUITERS, DONE, archived=DONE),
     "flows.archive": Rule("member", FLOW, RECRUITERS, DONE, archived=DONE),
     "flows.prepare_speech": Rule("member", FLOW, RECRUITERS, DONE, archived=DONE),
+    "flows.voice_sample": Rule("member", roles=RECRUITERS, extra={"voice_id": "vendora-Kate"}),
     "interviews.dashboard": Rule("member", shows="team"),
     "interviews.index": Rule(
         "member", (("query", "flow", "flow"),), shows="team", filters=frozenset({"flow"}), archived=OK

@@ -1,0 +1,70 @@
+// Lets a recruiter hear the voices in the flow's language without leaving the form. A press plays, another one stops.
+export function sampleUrl(href, language, base) {
+  const url = new URL(href, base);
+  url.searchParams.set("language", language);
+  return url.href;
+}
+
+export default function voices(box) {
+  const spoken = new Set(box.dataset.spoken.split(" "));
+  const note = box.querySelector("[data-voice-note]");
+  const links = [...box.querySelectorAll("[data-voice]")];
+  const language = document.getElementById("language");
+  const audio = new Audio();
+  let playing = null;
+
+  function mark(link) {
+    playing?.setAttribute("aria-pressed", "false");
+    playing = link;
+    playing?.setAttribute("aria-pressed", "true");
+  }
+
+  function stop() {
+    audio.pause();
+    mark(null);
+  }
+
+  function say(key) {
+    const name = language.selectedOptions[0]?.textContent ?? language.value;
+    note.textContent = key ? note.dataset[key].replace("{language}", name) : "";
+  }
+
+  function changed() {
+    stop();
+    const silent = !spoken.has(language.value);
+    say(silent ? "silent" : null);
+    for (const link of links) {
+      link.href = sampleUrl(link.href, language.value, location.href);
+      link.setAttribute("aria-disabled", String(silent));
+    }
+  }
+
+  async function play(link) {
+    mark(link);
+    say(null);
+    audio.src = link.href;
+    try {
+      await audio.play();
+    } catch (error) {
+      if (playing !== link || error.name === "AbortError") return; // another one was pressed meanwhile
+      mark(null);
+      say("broken");
+    }
+  }
+
+  for (const link of links) {
+    link.setAttribute("role", "button");
+    link.setAttribute("aria-pressed", "false");
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      if (!spoken.has(language.value)) return;
+      if (playing === link) stop(); else play(link);
+    });
+    link.addEventListener("keydown", (event) => {
+      if (event.key === " ") { event.preventDefault(); link.click(); } // a button answers to the space bar too
+    });
+  }
+  audio.addEventListener("ended", () => mark(null));
+  language.addEventListener("change", changed);
+  changed();
+}
