@@ -5,8 +5,6 @@ from alembic import context
 
 from app.db import Base
 
-ROOMS = ("accounts", "flows", "webhooks", "candidates", "interviews", "recordings", "voice")
-
 
 def run(connection: sa.Connection) -> None:
     """Apply migrations on ``connection``; each revision is one transaction where the database allows it."""

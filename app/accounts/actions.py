@@ -151,6 +151,15 @@ def set_assess_language(organization: Organization, *, wanted: bool, by: TeamMem
         )  # fmt: skip
 
 
+def set_shows_status(organization: Organization, *, wanted: bool, by: TeamMember) -> None:
+    """Whether candidates see on their own page where they stand in the pipeline."""
+    if organization.shows_status != wanted:
+        organization.shows_status = wanted
+        write_audit(
+            organization, action="organization.shows_status", subject=organization.id, by=by, details={"wanted": wanted}
+        )
+
+
 def sign_in(member: TeamMember, *, address: str | None, browser: str | None) -> tuple[Login, str]:
     """A new signed-in browser: its row, and the 256 random bits for the cookie."""
     token = secrets.token_urlsafe(32)

@@ -127,6 +127,7 @@ class OrganizationForm(FlaskForm):  # type: ignore[misc]
     """Settings of the organization."""
 
     assess_language = BooleanField("Assess language")
+    shows_status = BooleanField("Show candidates their status")
 
 
 class PasswordForm(FlaskForm):  # type: ignore[misc]

@@ -30,6 +30,8 @@ class Organization(Base):
     interview_seq: Mapped[int] = mapped_column(default=0)
     audit_seq: Mapped[int] = mapped_column(default=0)
     assess_language: Mapped[bool] = mapped_column(default=True)
+    shows_status: Mapped[bool] = mapped_column(default=False)
+    answer_days: Mapped[dict[str, Any] | None] = mapped_column(sa.JSON(none_as_null=True))
     disabled_at: Mapped[datetime | None]
 
 

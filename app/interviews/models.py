@@ -68,6 +68,7 @@ class Interview(Claimable, Base):
 
     ``script`` is the flow as it stood when the candidate began; later edits of the flow do not reach it.
     ``declined_at`` is when the candidate last did not agree; who starts afterwards has changed their mind.
+    After ``withdrawn_at`` nothing is processed, judged or played any more; after ``erased_at`` nothing is left.
     """
 
     __tablename__ = "interview"
@@ -102,6 +103,8 @@ class Interview(Claimable, Base):
     started_at: Mapped[datetime | None]
     submitted_at: Mapped[datetime | None]
     completed_at: Mapped[datetime | None]
+    withdrawn_at: Mapped[datetime | None]
+    erased_at: Mapped[datetime | None]
     due_at: Mapped[datetime | None]
     failures: Mapped[int] = mapped_column(default=0)
     failure: Mapped[str | None] = mapped_column(sa.String(500))

@@ -8,11 +8,20 @@ import sqlalchemy as sa
 
 from app import clock
 from app.accounts.actions import write_audit
-from app.accounts.models import TeamMember
+from app.accounts.models import Organization, TeamMember
 from app.db import db
 from app.errors import Conflict, Rejected
 from app.interviews.models import Interview
-from app.wishes.models import DAYS, LONGEST_ANSWER, MOST_OPEN, Different, Wish, WishKind, WishState
+from app.wishes.models import (
+    DAYS,
+    LONGEST_ANSWER,
+    LONGEST_DAYS,
+    MOST_OPEN,
+    Different,
+    Wish,
+    WishKind,
+    WishState,
+)
 from app.wishes.queries import wishes_of
 
 AT_ONCE = frozenset({Different.MORE_TIME, Different.TEXT})
@@ -41,16 +50,33 @@ def ask(interview: Interview, asked: Asked) -> Wish:
     if sum(one.state is WishState.OPEN for one in known) >= MOST_OPEN:
         raise Rejected("There are too many open requests for this interview; please wait for an answer.")
     now = clock.now()
+    due = now + days_for(interview.flow.organization, asked.kind)
     granted = asked.details.get("choice") in AT_ONCE and asked.kind is WishKind.ACCOMMODATION
     wish = Wish(
         organization_id=interview.organization_id, team_id=interview.team_id, interview_id=interview.id,
         kind=asked.kind, state=WishState.GRANTED if granted else WishState.OPEN, details=dict(asked.details),
-        text=asked.text, contact=asked.contact, created_at=now, due_at=now + timedelta(days=DAYS[asked.kind]),
+        text=asked.text, contact=asked.contact, created_at=now, due_at=due,
         decided_at=now if granted else None,
     )  # fmt: skip
     db.session.add(wish)
     db.session.flush()
     return wish
+
+
+def days_for(organization: Organization, kind: WishKind) -> timedelta:
+    """How long the organization takes at most to answer a request of this kind."""
+    return timedelta(days=int((organization.answer_days or {}).get(kind.value, DAYS[kind])))
+
+
+def set_answer_days(organization: Organization, days: dict[WishKind, int], *, by: TeamMember) -> None:
+    """Days until requests should be answered, from the next request on. Raises Rejected naming the kind. Audited."""
+    for kind, count in days.items():
+        if not 1 <= count <= LONGEST_DAYS:
+            raise Rejected(f"must lie between 1 and {LONGEST_DAYS} days", field=kind.value)
+    kept = {kind.value: count for kind, count in days.items()}
+    if kept != {kind.value: days_for(organization, kind).days for kind in days}:
+        organization.answer_days = {**(organization.answer_days or {}), **kept}
+        write_audit(organization, action="organization.answer_days", subject=organization.id, by=by, details=kept)
 
 
 def answer(wish: Wish, *, state: WishState, words: str | None, by: TeamMember) -> None:

@@ -14,6 +14,7 @@ from app.interviews.models import Interview
 LONGEST_TEXT = 2_000
 LONGEST_CONTACT = 320
 LONGEST_ANSWER = 2_000
+LONGEST_DAYS = 365
 MOST_OPEN = 20
 """Open requests one interview may have, so that nobody fills a recruiter's list."""
 
@@ -50,7 +51,7 @@ DAYS = {
     WishKind.ACCOMMODATION: 3, WishKind.CORRECTION: 14, WishKind.REVIEW: 14, WishKind.WITHDRAWAL: 7,
     WishKind.DELETION: 30,
 }  # fmt: skip
-"""Days until a request of each kind should have its answer."""
+"""Days until a request of each kind should have its answer, where the organization has not set others."""
 
 
 class Wish(Base):

@@ -1,19 +1,63 @@
-"""Where a person answers what a candidate asked for."""
+"""Where people see what candidates ask for, until when it should be answered, and where they answer it."""
 
-from flask import Blueprint, flash, redirect, url_for
+from typing import Any
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from app.accounts.access import current_member, require_member, require_recruiter
+from app import clock
+from app.accounts.access import current_member, require_admin, require_member, require_recruiter
+from app.accounts.models import Role
 from app.db import db
 from app.errors import Conflict, Rejected
 from app.web.fields import flaw_of
+from app.web.templating import offset_of_request
 from app.wishes import actions
-from app.wishes.forms import AnswerForm
-from app.wishes.models import WishState
-from app.wishes.queries import wish_seen_by
+from app.wishes.forms import AnswerForm, DeadlinesForm
+from app.wishes.models import WishKind, WishState
+from app.wishes.queries import WishFilter, how_many_wishes_seen_by, wish_seen_by, wishes_seen_by
+
+PER_PAGE = 25
 
 pages = Blueprint("wishes", __name__)
 pages.before_request(require_member)
+
+
+@pages.app_context_processor
+def _waiting() -> dict[str, Any]:
+    """For the navigation: how many requests wait for the member. Asked only where a template calls it."""
+    return {"open_requests": lambda: how_many_wishes_seen_by(current_member(), WishFilter(state=WishState.OPEN))}
+
+
+@pages.get("/requests")
+def index() -> str:
+    """What candidates ask for, what is overdue on top; open requests unless the filter says otherwise."""
+    member, offset = current_member(), offset_of_request()
+    state, kind = request.args.get("state", WishState.OPEN.value), request.args.get("kind", "")
+    found_by = WishFilter(
+        state=WishState(state) if state in set(WishState) else None,
+        kind=WishKind(kind) if kind in set(WishKind) else None,
+    )
+    return render_template(
+        "wishes/index.html", wishes=wishes_seen_by(member, found_by, limit=PER_PAGE, offset=offset), now=clock.now(),
+        total=how_many_wishes_seen_by(member, found_by), found_by=found_by, offset=offset, limit=PER_PAGE,
+        is_admin=member.role is Role.ADMIN,
+    )  # fmt: skip
+
+
+@pages.route("/requests/deadlines", methods=["GET", "POST"])
+def deadlines() -> str | AnyResponse | tuple[str, int]:
+    """Within how many days requests of each kind should be answered."""
+    require_admin()
+    member = current_member()
+    now = {kind.value: actions.days_for(member.organization, kind).days for kind in WishKind}
+    form = DeadlinesForm(data=now) if request.method == "GET" else DeadlinesForm()
+    if form.validate_on_submit():
+        actions.set_answer_days(member.organization, form.given(), by=member)
+        db.session.commit()
+        flash("Saved. Requests that are open already keep their dates.", "good")
+        return redirect(url_for("wishes.deadlines"), 303)
+    return render_template("wishes/deadlines.html", form=form), 422 if form.errors else 200
 
 
 @pages.post("/requests/<wish_id>/answer")

@@ -4,7 +4,10 @@ import ast
 
 from .source import modules
 
-ROOMS = {"accounts", "flows", "webhooks", "candidates", "recordings", "interviews", "voice"}
+ROOMS = {
+    "accounts", "flows", "webhooks", "letters", "candidates", "recordings", "interviews", "wishes", "voice", "portal",
+    "compliance",
+}  # fmt: skip
 OPEN_SHELVES = {"actions", "events", "queries", "models", "access"}
 OTHER_DOORS = {
     "app.accounts.idempotency",  # belongs to the guard: an endpoint with slow work says when its answer is final

@@ -164,6 +164,8 @@ POLICY: dict[str, Rule] = {
     "interviews.retry": Rule("member", INTERVIEW, RECRUITERS, DONE),
     "interviews.revoke": Rule("member", INTERVIEW, ADMINS, DONE, lambda _: {"confirm": "revoke"}),
     "interviews.document": Rule("member", path("interview_id", "document_id"), shows="team"),
+    "wishes.index": Rule("member", shows="team"),
+    "wishes.deadlines": Rule("member", roles=ADMINS),
     "wishes.answer": Rule(
         "member", path(wish_id="wish"), RECRUITERS, DONE, lambda _: {"state": "granted", "answer": ""}
     ),

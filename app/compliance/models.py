@@ -1,0 +1,33 @@
+"""Rows of erased interviews: the proof that nothing is left, free of personal data."""
+
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.accounts.models import TeamMember
+from app.db import Base, Ref
+
+
+class Erasure(Base):
+    """One interview that is being erased, or was.
+
+    ``erased_at``: all rows are empty, and nobody gets at a file any more. ``gone_at``: the storage was listed and holds
+    nothing of it. ``settled_at``: a second look, after all late work had ended, found nothing either. ``removed`` are
+    counts by kind, and ``receipt`` is a hash over all of it, once ``gone_at`` is known.
+    """
+
+    __tablename__ = "erasure"
+    __table_args__ = (sa.Index(None, "settled_at", "gone_at"),)
+
+    interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"), primary_key=True)
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"), index=True)
+    erased_at: Mapped[datetime]
+    by_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
+    removed: Mapped[dict[str, Any]]
+    gone_at: Mapped[datetime | None]
+    settled_at: Mapped[datetime | None]
+    receipt: Mapped[str | None] = mapped_column(sa.String(64))
+
+    by: Mapped[TeamMember | None] = relationship()

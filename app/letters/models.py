@@ -1,0 +1,39 @@
+"""Rows of mail on its way. What is written in a letter is sealed, and forgotten as soon as it is sent or given up."""
+
+import enum
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.claims import Claimable
+from app.db import Base, CreatedAt, Id, Ref, one_of
+
+
+class LetterState(enum.StrEnum):
+    """``lost``: a worker died while it was sending, so nobody knows whether it arrived; it is not sent again."""
+
+    WAITING = "waiting"
+    SENDING = "sending"
+    SENT = "sent"
+    REFUSED = "refused"
+    EXPIRED = "expired"
+    LOST = "lost"
+
+
+class Letter(Claimable, Base):
+    """One mail to one address about one interview. ``sealed`` holds address, subject and text until it is settled."""
+
+    __tablename__ = "letter"
+    __table_args__ = (sa.Index(None, "state", "due_at"),)
+
+    id: Mapped[Id]
+    interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"), index=True)
+    sealed: Mapped[str | None] = mapped_column(sa.Text)
+    state: Mapped[LetterState] = mapped_column(one_of(LetterState), default=LetterState.WAITING)
+    attempts: Mapped[int] = mapped_column(default=0)
+    due_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    failure: Mapped[str | None] = mapped_column(sa.String(200))
+    created_at: Mapped[CreatedAt]
+    settled_at: Mapped[datetime | None]

@@ -1,0 +1,1 @@
+"""Sending mail: one outside thing, behind one verb."""
