@@ -3,7 +3,7 @@
 import click
 
 from app import clock
-from app.accounts import actions, passwords, queries
+from app.accounts import actions, lifecycle, passwords, queries
 from app.accounts.models import Organization, Role
 from app.cli_console import AS_JSON, database, settings, tell
 from app.db import db
@@ -110,6 +110,26 @@ def member_add(*,
         member_id = added.id
         db.session.commit()
     tell({"member_id": member_id}, as_json=as_json, words=f"member id: {member_id}")
+
+
+@member.command("password")
+@click.argument("email")
+@click.option(
+    "--password", prompt="New password", hide_input=True, confirmation_prompt=True, envvar="PARLEY_MEMBER_PASSWORD",
+    help=PASSWORD_NOTE,
+)  # fmt: skip
+@AS_JSON
+def member_password(*, email: str, password: str, as_json: bool) -> None:
+    """Give a member a new password, also the only administrator. Every session of the member ends."""
+    with database(settings()):
+        hashed = passwords.hashed(password)
+        found = queries.member_by_address(email)
+        if found is None:
+            raise Rejected(f"nobody signs in with {email}", field="email")
+        lifecycle.reset_password(found, hashed, by=None)
+        member_id = found.id
+        db.session.commit()
+    tell({"member_id": member_id}, as_json=as_json, words="The password is changed; every session has ended.")
 
 
 @click.group("api-key")

@@ -8,11 +8,21 @@ from app.speech.build import build_speaker
 ANSWERS = {
     "Why would you like to work with us?": (
         "I have worked in a small team for three years and I like to help people every day. "
-        "I want to learn new things and I think that this is a good place for me."
+        "I want to learn new things and I think that this is a good place for me. "
+        "My last company was far away from home, and I would like to have more time for my family in the evening. "
+        "I also like that people here stay for a long time and that they talk about their work with a smile."
     ),
     "Tell me about a problem that you have solved.": (
         "Last summer our system was very slow in the morning. I looked at the numbers and found the reason. "
-        "Then we changed one part and the work was done in half the time."
+        "Then we changed one part and the work was done in half the time. "
+        "It was not easy, because two of my friends did not believe me at first. "
+        "So we tried it for one week, and after that week everybody could see the difference. "
+        "I learned that a small test is better than a long talk."
+    ),
+    "How do you work with other people?": (
+        "I try to listen first and to speak later. When somebody needs help, I take the time to sit down together. "
+        "If we do not agree, I write down what each of us wants and we look for a way that works for both. "
+        "At the end of the day I say thank you, because nobody can do a good job alone."
     ),
 }
 NOISE = 100

@@ -31,7 +31,7 @@ def check_result(checks: Checks, interview: dict[str, Any]) -> None:
     segments = data.get("transcript_with_timestamp", [])
     answers = [segment for segment in segments if segment["role"] == "user"]
     checks.hold(
-        "both answers are in the transcript", len(answers) >= len(ANSWERS) and all(a["content"] for a in answers)
+        "all answers are in the transcript", len(answers) >= len(ANSWERS) and all(a["content"] for a in answers)
     )
     times = [word[edge] for segment in segments for word in segment["words"] for edge in ("start", "end")]
     checks.hold("word times never run backwards", bool(times) and times == sorted(times))
@@ -39,6 +39,8 @@ def check_result(checks: Checks, interview: dict[str, Any]) -> None:
     checks.hold("every script question is mapped, in order", mapped == list(ANSWERS))
     checks.hold("more than half of the words were recognised", _recognised(answers) > 0.5)
     checks.hold("there is a summary", bool(data.get("summary")))
+    scores = data.get("scores") or {}
+    checks.hold("pace and fluency are scored from word times", scores.get("language_fluency_and_pace") is not None)
     for kind in ("audio_url", "video_url"):
         checks.hold(f"{kind} plays, and seeks", _seeks(data.get(kind)))
 

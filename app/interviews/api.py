@@ -10,6 +10,7 @@ from flask_smorest import abort
 from app import gateways
 from app.accounts import idempotency
 from app.accounts.access import caller, require_api_key
+from app.accounts.actions import write_audit
 from app.accounts.queries import team_of
 from app.db import db
 from app.errors import GatewayError
@@ -94,6 +95,7 @@ def delete_interview(interview_id: str) -> dict[str, bool]:
     interview = interview_for(caller(), interview_id)
     found = interview.id
     actions.revoke_recordings(interview)
+    write_audit(caller(), action="recordings.revoked", subject=found, by=None, details={"through": "/v1"})
     db.session.commit()  # access ends here, whatever becomes of the bytes
     try:
         recordings.destroy(found, storage=gateways.current().storage)

@@ -25,7 +25,7 @@ class BookForm(FlaskForm):  # type: ignore[misc]
     def offer(self, flows: list[tuple[str, str]], recruiters: list[TeamMember]) -> None:
         """Fill the menus."""
         self.interview_flow_id.choices = flows
-        names = [(member.id, member.full_name or member.email) for member in recruiters]
+        names = [(member.id, _with_teams(member)) for member in recruiters]
         self.assigned_recruiter_id.choices = [("", "Nobody yet"), *names]
 
     def given(self) -> dict[str, str | None]:
@@ -38,3 +38,9 @@ class BookForm(FlaskForm):  # type: ignore[misc]
         for name, words in errors.items():
             field = self._fields.get(name, self.interview_flow_id)
             field.errors = list(words) if isinstance(words, list | tuple) else [str(words)]
+
+
+def _with_teams(member: TeamMember) -> str:
+    """An interview goes to a member of its flow's team, so the menu says who is in which."""
+    teams = ", ".join(sorted(team.name for team in member.teams))
+    return f"{member.full_name or member.email} ({teams})" if teams else member.full_name or member.email

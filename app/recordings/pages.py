@@ -168,6 +168,8 @@ def _headers(served: Served) -> dict[str, str]:
         "Accept-Ranges": "bytes",
         "Cache-Control": "private, no-store",
         "X-Content-Type-Options": "nosniff",
+        # The address itself is the permission: customers put it into players on sites of their own.
+        "Cross-Origin-Resource-Policy": "cross-origin",
         "Content-Disposition": f'{kind}; filename="{served.filename}"',
         "Content-Security-Policy": "default-src 'none'; sandbox",
         "Referrer-Policy": "no-referrer",

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from app import cli, create_app, queue
+from app.accounts import passwords, queries
 from app.db import db
 
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -117,3 +118,23 @@ def test_the_set_up_address_dies_with_the_first_organization(parley):
     assert cli.set_up_address(known).startswith("http://127.0.0.1:8000/setup/")
     parley("org", "create", "First Ltd", *CREATE)
     assert cli.set_up_address(known) is None
+
+
+def test_the_only_administrator_gets_a_new_password(parley, founded):
+    changed = parley("member", "password", "Owner@first.example", "--password", "seven lanterns in fog", "--json")
+    assert json.loads(changed.stdout) == {"member_id": founded["member_id"]}
+    with cli.database(cli.settings()):
+        kept = queries.member_by_address("owner@first.example").password_hash
+        assert passwords.matches(kept, "seven lanterns in fog")
+        assert not passwords.matches(kept, "a staple and a horse")
+
+
+@pytest.mark.parametrize(
+    ("email", "password", "word"),
+    [("nobody@first.example", "seven lanterns in fog", "email"), ("owner@first.example", "short", "password")],
+)
+def test_a_new_password_needs_a_member_and_a_good_password(parley, founded, email, password, word):
+    refused = parley("member", "password", email, "--password", password, "--json")
+    assert refused.exit_code == 1
+    assert word in refused.stderr
+    assert refused.stdout == ""

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app import gateways
+from app.accounts.models import AuditEntry
 from app.db import db
 from app.errors import GatewayError
 from app.interviews import actions, jobs
@@ -168,6 +169,8 @@ def test_deleting_ends_access_whatever_address_was_issued(app: Flask, owner: Per
     assert data["transcript"]
     assert list(gateways.current().storage.list(f"recordings/{interview.id}")) == []
     assert owner.api("DELETE", f"/v1/interviews/{interview.id}").json == {"success": True}
+    entries = db.session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "recordings.revoked")).all()
+    assert [(one.subject, one.member_id) for one in entries] == [(interview.id, None)] * 2
 
 
 def test_revoked_before_the_video_is_ready_there_is_none_and_its_event_is_cancelled(

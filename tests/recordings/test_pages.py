@@ -35,6 +35,7 @@ def test_the_whole_file_comes_with_headers_that_keep_it_private(client, publishe
     assert answer.headers["Accept-Ranges"] == "bytes"
     assert answer.headers["Cache-Control"] == "private, no-store"
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Cross-Origin-Resource-Policy"] == "cross-origin"
     assert answer.headers["Content-Length"] == str(len(CONTENT))
     assert answer.headers["Content-Disposition"].startswith("inline; filename=")
     assert "ETag" not in answer.headers
