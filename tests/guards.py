@@ -9,7 +9,7 @@ from flask import has_app_context
 from app.db import db
 from app.gateways import Gateways
 
-QUICK = {"supports", "close", "open", "size", "list", "feed", "drop", "check_form"}
+QUICK = {"supports", "close", "open", "size", "list", "feed", "partial", "drop", "check_form"}
 """Calls that only look, or hand over and return at once."""
 
 

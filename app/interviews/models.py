@@ -14,7 +14,7 @@ from app.db import Base, CreatedAt, Id, Ref, one_of
 from app.flows.models import InterviewFlow
 
 if TYPE_CHECKING:
-    from app.voice.models import Turn
+    from app.voice.models import Sitting, Turn
     from app.wishes.models import Wish
 
 
@@ -114,7 +114,9 @@ class Interview(Claimable, Base):
     assigned_recruiter: Mapped[TeamMember | None] = relationship()
     data: Mapped["InterviewData | None"] = relationship(back_populates="interview")
     documents: Mapped[list["Document"]] = relationship(order_by="Document.created_at")
+    feedback: Mapped["Feedback | None"] = relationship(viewonly=True)
     # Walked by the page alone: voice and wishes are rooms above this one.
+    sitting: Mapped["Sitting | None"] = relationship(viewonly=True)
     turns: Mapped[list["Turn"]] = relationship(secondary="sitting", viewonly=True, order_by="Turn.number")
     wishes: Mapped[list["Wish"]] = relationship(viewonly=True, order_by="Wish.created_at")
 
@@ -189,6 +191,21 @@ class Utterance(Base):
     played: Mapped[float | None]
     typed: Mapped[bool] = mapped_column(default=False)
     engine: Mapped[str | None] = mapped_column(sa.String(100))
+    created_at: Mapped[CreatedAt]
+
+
+class Feedback(Base):
+    """What the candidate thinks of the interview: 1 to 5, or words, or both. Never a part of the result.
+
+    ``revision`` counts how often it was sent; it may be changed once.
+    """
+
+    __tablename__ = "feedback"
+
+    interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"), primary_key=True)
+    rating: Mapped[int | None]
+    comment: Mapped[str | None] = mapped_column(sa.Text)
+    revision: Mapped[int] = mapped_column(default=1)
     created_at: Mapped[CreatedAt]
 
 

@@ -198,6 +198,13 @@ class Transcriber(Protocol):
         """The text of pieces `first..last`; `pcm()` gives all of them (16 kHz) where they were not all fed."""
         ...
 
+    def partial(self, key: str) -> str | None:
+        """The words of an utterance that is still being fed, as far as they are known; None where nothing is known.
+
+        They may change until `finish`. Never blocks, never raises.
+        """
+        ...
+
     def drop(self, key: str) -> None:
         """Forget an utterance that will not be finished."""
         ...

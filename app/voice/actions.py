@@ -68,14 +68,15 @@ def claim(interview: Interview, *, token_hash: str, agreed: Agreed, **names: str
     ``names`` (email, first_name, last_name) are kept where the booking gave none.
     """
     sitting = _sitting_row(interview.id)
-    away = (clock.now() - sitting.heartbeat_at).total_seconds() if sitting.heartbeat_at else 0.0
+    since = sitting.paused_at or sitting.heartbeat_at
+    away = (clock.now() - since).total_seconds() if since else 0.0
     is_free = sa.or_(Sitting.token_hash.is_(None), Sitting.heartbeat_at < claims.moment(-TAKEOVER_AFTER))
     statement = (
         sa.update(Sitting)
         .where(Sitting.interview_id == interview.id, Sitting.ended_at.is_(None), is_free)
         .values(
             token_hash=token_hash, fence=Sitting.fence + 1, mode=agreed.mode, heartbeat_at=claims.moment(),
-            paused=Sitting.paused + away,
+            paused=Sitting.paused + away, paused_at=None,
         )
         .returning(Sitting.fence)
         .execution_options(synchronize_session=False)
@@ -118,8 +119,8 @@ def hold(holder: Holder) -> None:
     if away > AWAY_AFTER:
         # Only the first request after the gap finds the old heartbeat, so the gap is counted once.
         counted = {"paused": Sitting.paused + away, "heartbeat_at": claims.moment()}
-        _mine(holder, counted, Sitting.heartbeat_at == holder.heartbeat_at)
-    if not _mine(holder, {"heartbeat_at": claims.moment()}):
+        write(holder, counted, Sitting.heartbeat_at == holder.heartbeat_at, Sitting.paused_at.is_(None))
+    if not write(holder, {"heartbeat_at": claims.moment()}):
         raise refusal(holder)
 
 
@@ -136,7 +137,8 @@ def taken_over() -> Conflict:
     return Conflict(sentence("This interview goes on in another browser."), details={"reason": "taken over"})
 
 
-def _mine(holder: Holder, values: dict[str, Any], *more: sa.ColumnElement[bool]) -> bool:
+def write(holder: Holder, values: dict[str, Any], *more: sa.ColumnElement[bool]) -> bool:
+    """Change the sitting if this browser still holds it and ``more`` is true of it; whether it was."""
     statement = (
         sa.update(Sitting)
         .where(Sitting.id == holder.sitting_id, Sitting.fence == holder.fence, Sitting.ended_at.is_(None), *more)
@@ -145,13 +147,6 @@ def _mine(holder: Holder, values: dict[str, Any], *more: sa.ColumnElement[bool])
         .execution_options(synchronize_session=False)
     )
     return len(db.session.execute(statement).all()) == 1
-
-
-def elapsed(sitting: Sitting, started_at: datetime | None) -> float:
-    """Seconds of talk so far, without the time nobody was there."""
-    if started_at is None:
-        return 0.0
-    return max(0.0, (clock.now() - started_at).total_seconds() - sitting.paused)
 
 
 # --- turns ---------------------------------------------------------------------------------------------------------
@@ -239,7 +234,7 @@ def record_reply(holder: Holder, turn_id: str, token: int, *, outcome: Outcome) 
         "place": reply.step.place.to_json(), "next_turn": Sitting.next_turn + 1, "heartbeat_at": claims.moment(),
         "answers": Sitting.answers + int(reply.is_answer),
     }  # fmt: skip
-    if not _mine(holder, values, Sitting.next_turn == outcome.number):
+    if not write(holder, values, Sitting.next_turn == outcome.number):
         raise refusal(holder)
     _write_previous(holder, outcome.number - 1, outcome.played)
     utterances.write_candidates(holder.interview_id, reply.said, outcome.heard)
@@ -277,7 +272,7 @@ def finish_sitting(holder: Holder, interview: Interview, *, played: Played | Non
         details = {"reason": "not over", "expected": sitting.next_turn}
         raise Conflict("The talk is not over yet; end it with a turn of the kind end.", details=dict(details)) from None
     _write_previous(holder, sitting.next_turn - 1, played)
-    _mine(holder, {"place": place.to_json(), "ended_at": claims.moment()})
+    write(holder, {"place": place.to_json(), "ended_at": claims.moment()})
     db.session.expire(sitting)
     interviews.submit(interview)
 

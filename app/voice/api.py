@@ -22,12 +22,13 @@ from app.recordings import actions as recordings
 from app.recordings import queries as kept
 from app.recordings.models import LARGEST_CHUNK, LAST_CHUNK, Track
 from app.storage import read
-from app.voice import actions, schemas
+from app.voice import actions, allowance, schemas
 from app.voice.access import holder, linked_interview, protocol, settings
 from app.voice.actions import Holder
 from app.voice.conversation import utterance_key
 from app.voice.queries import turn_of
 from app.voice.schemas import CHUNK_SAMPLES, LAST_SEGMENT
+from app.voice.script import Script
 
 VOICE_BYTES = CHUNK_SAMPLES * 2
 MOST_NAMED = 500
@@ -50,6 +51,28 @@ def heartbeat() -> tuple[str, int]:
     actions.hold(holder())
     db.session.commit()
     return "", 204
+
+
+@protocol.post("/pause")
+def pause() -> Response:
+    """Pause, or go on: while it lasts, the time limit waits. Any turn ends it too."""
+    given = schemas.body(schemas.PauseSchema())
+    if given["paused"]:
+        allowance.pause(holder())
+    else:
+        allowance.go_on(holder())
+    db.session.commit()
+    return state()
+
+
+@protocol.post("/time")
+def more_time() -> Response:
+    """More time for whoever asks, before or after the limit, as long as the talk is not over."""
+    given = schemas.body(schemas.TimeSchema())
+    script = Script.of(linked_interview().script or {"questions": []}, minutes=settings().interview_minutes)
+    allowance.extend(holder(), number=given["extension"], limit=script.seconds)
+    db.session.commit()
+    return state()
 
 
 # --- recording -----------------------------------------------------------------------------------------------------
@@ -111,7 +134,7 @@ def put_chunk(segment: int, number: int) -> Response:
         storage.delete(key)
     elif content is not None:
         _feed(holder(), sent, content)
-    return jsonify(_arrived(interview_id, sent, duplicate=is_twin))
+    return jsonify(_arrived(interview_id, sent, duplicate=is_twin) | _partial(holder(), sent))
 
 
 def _described(segment: int, number: int) -> _Sent:
@@ -177,6 +200,14 @@ def _feed(held: Holder, sent: _Sent, content: bytes) -> None:
     transcriber = gateways.current().transcriber
     if transcriber.supports(held.language):
         transcriber.feed(key, sent.number, content, language=held.language)
+
+
+def _partial(held: Holder, sent: _Sent) -> dict[str, object]:
+    """The words of the open answer as far as they are understood, to be shown while it is spoken."""
+    if sent.track is not Track.VOICE:
+        return {}
+    key = utterance_key(held.interview_id, turn=held.next_turn, segment=sent.segment)
+    return {"partial": gateways.current().transcriber.partial(key)}
 
 
 @protocol.get("/turns/<int:number>/audio")

@@ -20,7 +20,7 @@ from app.recordings import actions as recordings
 from app.recordings import queries as kept
 from app.recordings.models import LAST_CHUNK, Track
 from app.storage import Storage, read_verified
-from app.voice import actions, schemas
+from app.voice import actions, allowance, schemas
 from app.voice.access import holder, linked_interview, protocol, settings
 from app.voice.actions import Holder, Outcome
 from app.voice.conversation import Answer, Audio, Engines, Reply, respond, utterance_key
@@ -57,6 +57,7 @@ def post_turn(number: int) -> Response | tuple[Response, int]:
     given = schemas.body(schemas.TurnSchema())
     _check_number(number, given)
     interview = linked_interview()
+    allowance.go_on(holder())
     taken = actions.take_turn(holder(), number=number, kind=given["kind"], continues=given["continues"])
     if taken.token is None:
         answer = _answered_or_busy(taken.turn, interview)
@@ -97,7 +98,7 @@ def _work(interview: Interview, turn: Turn, token: int, *, given: dict[str, Any]
     sitting = db.session.get_one(Sitting, turn.sitting_id)
     script = Script.of(interview.script or {"questions": []}, minutes=settings().interview_minutes)
     place = Place.from_json(sitting.place)
-    is_over = actions.elapsed(sitting, interview.started_at) > script.seconds
+    is_over = allowance.elapsed(sitting, interview.started_at) > script.seconds + sitting.extra_seconds
     kind: TurnKind = given["kind"]
     heard = Heard(_asked(place, given), typed=kind is TurnKind.TEXT)
     audio = None
@@ -105,7 +106,8 @@ def _work(interview: Interview, turn: Turn, token: int, *, given: dict[str, Any]
         audio = _audio(interview.id, turn.number, given)
         heard = Heard(_asked(place, given), given["segment"], given["first_chunk"], given["last_chunk"])
     answer = Answer(
-        kind.value, audio=audio, text=(given["text"] or "").strip(), time_over=is_over, continues=given["continues"]
+        kind.value, audio=audio, text=(given["text"] or "").strip(), time_over=is_over, continues=given["continues"],
+        unfinished=given["unfinished"],
     )  # fmt: skip
     is_plain = turn.recoveries >= PARKED_AFTER
     return _Work(turn.id, turn.number, token, script, place, answer, heard, is_plain)

@@ -48,7 +48,8 @@ def utterance_key(interview_id: str, *, turn: int, segment: int) -> str:
 class Answer:
     """What the candidate did: ``audio`` for a spoken answer, ``text`` for a typed one; ``time_over`` ends the talk.
 
-    ``continues``: more of the answer before, begun before the reply to it was heard.
+    ``continues``: more of the answer before, begun before the reply to it was heard. ``unfinished``: a part of an
+    answer that goes on in another way (typed after spoken, after a pause): kept, and nothing is said to it.
     """
 
     kind: Literal["begin", "answer", "text", "repeat", "skip", "end"]
@@ -56,6 +57,7 @@ class Answer:
     text: str = ""
     time_over: bool = False
     continues: bool = False
+    unfinished: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ class Reply:
     """What the agent says, where the talk stands then, and what it understood. ``wav`` is None for a silent reply."""
 
     step: Step
-    kind: Kind | Literal["repeat"]
+    kind: Kind | Literal["repeat", "kept"]
     parts: tuple[Part, ...]
     said: Said
     wav: bytes | None
@@ -118,19 +120,29 @@ def respond(script: Script, place: Place, answer: Answer, *, engines: Engines) -
     """The agent's whole turn. Raises WrongMoment (see ``script.step``) and nothing else of its own."""
     timing = Timing()
     said = _hear(script, answer, transcriber=engines.transcriber, timing=timing)
+    if answer.unfinished and said.event is not Event.SILENCE:
+        said = replace(said, event=Event.PART)
     if answer.continues:
         place, meant = taken_up(place, said.event)
         said = replace(said, event=meant)
     event, follow_up = _decide(script, place, said, interviewer=engines.interviewer, timing=timing)
-    is_answer = event is Event.ANSWER
-    if answer.time_over and event is not Event.BEGIN:
+    is_answer = event in {Event.ANSWER, Event.PART}
+    if answer.unfinished and event is Event.SILENCE:
+        event = Event.PART
+    if answer.time_over and event not in {Event.BEGIN, Event.PART}:
         event = Event.END
     next_step = step(script, place, event, text=said.content or "", follow_up=follow_up)
     with _clocked(timing, "spoken"):
         parts, wav, engine = _speak(script, next_step.lines, engines.speaker)
-    kind: Kind | Literal["repeat"] = "repeat" if event is Event.REPEAT else next_step.lines[0].kind
+    kind = _kind(event, next_step)
     seconds = parts[-1].offset + parts[-1].seconds if wav else 0.0
     return Reply(next_step, kind, parts, said, wav, seconds, engine, is_answer, timing)
+
+
+def _kind(event: Event, reply: Step) -> Kind | Literal["repeat", "kept"]:
+    if event is Event.REPEAT:
+        return "repeat"
+    return reply.lines[0].kind if reply.lines else "kept"
 
 
 # --- hearing ------------------------------------------------------------------------------------------------------
@@ -210,7 +222,7 @@ def _speak(
     script: Script, lines: tuple[Line, ...], speaker: Speaker | None
 ) -> tuple[tuple[Part, ...], bytes | None, str | None]:
     texts = [(line, _words_of(line, script.language)) for line in lines]
-    if speaker is not None and speaker.supports(script.language):
+    if lines and speaker is not None and speaker.supports(script.language):
         try:
             spoken = [_say(script, line, text, speaker=speaker) for line, text in texts]
         except GatewayError as error:

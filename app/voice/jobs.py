@@ -5,6 +5,7 @@ import logging
 from app.db import db, reading
 from app.interviews.models import Interview
 from app.voice import actions, queries
+from app.voice.access import settings
 
 log = logging.getLogger(__name__)
 
@@ -15,7 +16,7 @@ def sweep_sittings() -> int:
     What was answered is handed in. One without a single answer counts as abandoned, and its link still works.
     """
     with reading():
-        left = queries.deserted()
+        left = queries.deserted(link_days=settings().link_expiry_days)
         db.session.rollback()
     settled = 0
     for interview_id in left:

@@ -44,7 +44,8 @@ class Sitting(Base):
     """One interview being taken. ``token_hash`` names the browser that holds it, ``fence`` rises with every holder.
 
     ``place`` is the position in the script; ``next_turn`` the only turn number that is accepted next.
-    ``paused`` are the seconds nobody was there, which the time limit does not count.
+    ``paused`` are the seconds that the time limit does not count: nobody was there, or the candidate had paused, which
+    is still going on while ``paused_at`` is set. ``extra_seconds`` were added in ``extensions`` steps on request.
     """
 
     __tablename__ = "sitting"
@@ -62,6 +63,9 @@ class Sitting(Base):
     next_turn: Mapped[int] = mapped_column(default=1)
     answers: Mapped[int] = mapped_column(default=0)
     paused: Mapped[float] = mapped_column(default=0.0)
+    paused_at: Mapped[datetime | None]
+    extensions: Mapped[int] = mapped_column(default=0)
+    extra_seconds: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[CreatedAt]
     heartbeat_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]

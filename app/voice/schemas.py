@@ -12,7 +12,7 @@ from app.interviews.models import Document, Interview
 from app.recordings.models import LAST_CHUNK
 from app.recordings.queries import runs_of
 from app.settings import Settings
-from app.voice.actions import elapsed
+from app.voice.allowance import MOST_EXTENSIONS, elapsed, extension_of
 from app.voice.models import Turn, TurnKind
 from app.voice.queries import last_reply, sitting_of
 from app.voice.script import Phase, Place, Script
@@ -80,6 +80,7 @@ class TurnSchema(_Strict):
     last_chunk = _whole(0, LAST_CHUNK, load_default=None, allow_none=True)
     text = Text(most=LONGEST_TEXT, load_default=None, allow_none=True)
     continues = Flag(load_default=False)
+    unfinished = Flag(load_default=False)
     played = ma.fields.Nested(PlayedSchema, load_default=None, allow_none=True)
     timing = ma.fields.Nested(TimingSchema, load_default=None, allow_none=True)
 
@@ -91,6 +92,8 @@ class TurnSchema(_Strict):
                 raise ma.ValidationError("A spoken answer names its segment, first_chunk and last_chunk.", missing)
             if data["last_chunk"] < data["first_chunk"]:
                 raise ma.ValidationError("May not lie before first_chunk.", "last_chunk")
+        if data["unfinished"] and data["kind"] not in {TurnKind.ANSWER, TurnKind.TEXT}:
+            raise ma.ValidationError("Only an answer can be unfinished.", "unfinished")
         if data["kind"] is TurnKind.TEXT and not (data["text"] or "").strip():
             raise ma.ValidationError("Write an answer, or skip the question.", "text")
 
@@ -107,6 +110,18 @@ class RunEndSchema(_Strict):
     segment = _whole(1, LAST_SEGMENT, required=True)
     last_mix_chunk = _whole(-1, LAST_CHUNK, required=True)
     last_voice_chunk = _whole(-1, LAST_CHUNK, load_default=-1, allow_none=True)
+
+
+class PauseSchema(_Strict):
+    """Whether the candidate pauses."""
+
+    paused = Flag(required=True)
+
+
+class TimeSchema(_Strict):
+    """Which extension of the time limit is asked for; numbered, so that asking twice adds one."""
+
+    extension = _whole(1, MOST_EXTENSIONS, required=True)
 
 
 class FinishSchema(_Strict):
@@ -185,7 +200,9 @@ def state(interview: Interview, *, settings: Settings) -> dict[str, Any]:
         "prompt": prompt(last, base=base_of(interview), question_count=count) if last else None,
         "question_index": place.question_index, "question_count": count,
         "next_segment": (runs[-1].number if runs else 0) + 1, "voice_chunk_samples": CHUNK_SAMPLES,
-        "time_limit_seconds": script.seconds,
+        "time_limit_seconds": script.seconds + sitting.extra_seconds,
+        "extension_seconds": extension_of(script.seconds), "extensions": sitting.extensions,
+        "extensions_left": MOST_EXTENSIONS - sitting.extensions, "paused": sitting.paused_at is not None,
         "answer_seconds": 60 * settings.answer_minutes,
         "elapsed_seconds": round(elapsed(sitting, interview.started_at), 1),
         "redirect_url": interview.script["redirect_url"] if is_over else None,

@@ -28,6 +28,7 @@ class Event(StrEnum):
     REPEAT = "repeat"
     SKIP = "skip"
     END = "end"
+    PART = "part"
 
 
 class Kind(StrEnum):
@@ -164,11 +165,17 @@ def step(script: Script, place: Place, event: Event, *, text: str = "", follow_u
         return _begin(script)
     if event is Event.END:
         return _close(script, place)
+    if event in {Event.PART, Event.REPEAT, Event.SILENCE}:
+        return _stay(script, place, event, text)
+    return _answer(script, place, text, follow_up=follow_up) if event is Event.ANSWER else _next(script, place)
+
+
+def _stay(script: Script, place: Place, event: Event, text: str) -> Step:
+    if event is Event.PART:  # a part of an answer: kept, and nothing is said
+        return Step(replace(place, said=answered(place, text), silences=0, former=None), ())
     if event is Event.REPEAT:
         return Step(replace(place, silences=0), (open_line(script, place),))
-    if event is Event.SILENCE:
-        return _silence(script, place)
-    return _answer(script, place, text, follow_up=follow_up) if event is Event.ANSWER else _next(script, place)
+    return _silence(script, place)
 
 
 def finish(place: Place) -> Place:
@@ -202,7 +209,7 @@ def taken_up(place: Place, event: Event) -> tuple[Place, Event]:
     """
     if place.former is None or (event is Event.END and place.phase is Phase.QUESTION):
         return place, event
-    if event in {Event.ANSWER, Event.REPEAT}:
+    if event in {Event.ANSWER, Event.REPEAT, Event.PART}:
         return Place.from_json(place.former), event
     return place, Event.REPEAT
 

@@ -31,6 +31,9 @@ class ScriptedTranscriber:
     def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:
         return self.transcribe(pcm(), rate=16_000, language=language)
 
+    def partial(self, key: str) -> str | None:
+        return None
+
     def drop(self, key: str) -> None: ...
 
     def close(self) -> None: ...

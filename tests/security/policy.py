@@ -190,6 +190,8 @@ POLICY: dict[str, Rule] = {
     "voice_files.detector": Rule("open", own=frozenset({404}), extra={"version": "of-another-file"}),
     "voice_api.state": Rule("holder", LINK, shows="team"),
     "voice_api.heartbeat": Rule("holder", LINK, own=frozenset({204})),
+    "voice_api.pause": Rule("holder", LINK, given=lambda _: {"paused": True}, as_json=True, shows="team"),
+    "voice_api.more_time": Rule("holder", LINK, given=lambda _: {"extension": 1}, as_json=True, shows="team"),
     "voice_api.open_segment": Rule(
         "holder", LINK, own=frozenset({201}), given=lambda _: {"mime_type": "audio/webm"}, as_json=True
     ),

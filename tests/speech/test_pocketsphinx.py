@@ -172,3 +172,19 @@ def test_a_process_is_there_before_the_first_word():
         transcriber.close()
     transcriber.prepare("en-US")
     assert transcriber.pids() == [], "a closed engine starts nothing and does not complain"
+
+
+def test_words_are_told_while_they_are_spoken(sphinx, samples, wer):
+    sample = samples[1]
+    pieces = pieces_of(sample.pcm)
+    assert sphinx.partial("p") is None
+    for number, piece in enumerate(pieces):
+        sphinx.feed("p", number, piece, language="en-US")
+    deadline = time.monotonic() + 30
+    while len((sphinx.partial("p") or "").split()) < len(sample.text.split()) / 2:
+        assert time.monotonic() < deadline, "no words within 30 s"
+        time.sleep(0.05)
+    told = sphinx.partial("p")
+    heard = sphinx.finish("p", first=0, last=len(pieces) - 1, language="en-US", pcm=not_needed)
+    assert wer(heard.text, told) < 0.7
+    assert sphinx.partial("p") is None

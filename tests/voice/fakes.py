@@ -45,6 +45,15 @@ class ScriptedTranscriber:
         words = tuple(Word(word, n * 0.3, n * 0.3 + 0.2) for n, word in enumerate(text.split()))
         return Heard(text, words, self.name)
 
+    def partial(self, key: str) -> str | None:
+        pieces = sum(1 for fed, _number, _size in self.fed if fed == key)
+        return (
+            " ".join(
+                (self.texts[0] if self.texts and isinstance(self.texts[0], str) else self.otherwise).split()[:pieces]
+            )
+            or None
+        )
+
     def drop(self, key: str) -> None:
         """Nothing is kept."""
 

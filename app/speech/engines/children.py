@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 import weakref
+from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from multiprocessing.connection import Connection
@@ -36,7 +37,8 @@ class ChildFailed(Exception):
 class Child:
     """One running engine process."""
 
-    def __init__(self, program: Path) -> None:
+    def __init__(self, program: Path, *, on_news: Callable[..., None] | None = None) -> None:
+        self._on_news = on_news
         self._numbers = itertools.count()
         self._waiting: dict[int, Future[Any]] = {}
         self._outbox: queue.SimpleQueue[tuple[Any, ...] | None] = queue.SimpleQueue()
@@ -122,6 +124,9 @@ class Child:
             while True:
                 number, problem, result = connection.recv()
                 self._last_sign = time.monotonic()
+                if number is None:
+                    self._tell(result)
+                    continue
                 answer = self._waiting.pop(number, None)
                 if answer is None:
                     continue
@@ -131,6 +136,10 @@ class Child:
                     answer.set_exception(ChildFailed(problem))
         except (EOFError, OSError):
             self._give_up()
+
+    def _tell(self, news: tuple[Any, ...]) -> None:
+        if self._on_news is not None:
+            self._on_news(*news)
 
     def _give_up(self) -> None:
         self.lost = True
@@ -184,10 +193,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 class Children:
-    """At most `most` children of one program; the least busy one serves, a lost one is replaced."""
+    """At most `most` children of one program; the least busy one serves, a lost one is replaced.
 
-    def __init__(self, program: Path, *, most: int = 1) -> None:
-        self._program = program
+    `on_news` gets what a child tells without being asked; it is called from the child's own thread and must be quick.
+    """
+
+    def __init__(self, program: Path, *, most: int = 1, on_news: Callable[..., None] | None = None) -> None:
+        self._program, self._on_news = program, on_news
         self._most = most
         self._closed = False
         self._lock = threading.Lock()
@@ -202,7 +214,7 @@ class Children:
             self._running = [child for child in self._running if not child.lost]
             idle = [child for child in self._running if not child.load]
             if not idle and len(self._running) < self._most:
-                self._running.append(Child(self._program))
+                self._running.append(Child(self._program, on_news=self._on_news))
                 return self._running[-1]
             return min(self._running, key=lambda child: child.load)
 

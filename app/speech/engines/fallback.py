@@ -120,6 +120,10 @@ class FallbackTranscriber:
             language, lambda engine: engine.finish(key, first=first, last=last, language=language, pcm=pcm)
         )
 
+    def partial(self, key: str) -> str | None:
+        """From whichever engine hears it."""
+        return next((text for engine in self._engines if (text := engine.partial(key)) is not None), None)
+
     def drop(self, key: str) -> None:
         """Forget an utterance everywhere."""
         for engine in self._engines:

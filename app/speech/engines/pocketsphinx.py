@@ -29,7 +29,8 @@ class PocketsphinxTranscriber:
     name = "pocketsphinx"
 
     def __init__(self, *, processes: int = 2) -> None:
-        self._children = Children(PROGRAM, most=processes)
+        self._partials: dict[str, str] = {}
+        self._children = Children(PROGRAM, most=processes, on_news=self._reported)
         self._pins: dict[str, tuple[Child, float]] = {}
         self._pinning = threading.Lock()
 
@@ -69,6 +70,7 @@ class PocketsphinxTranscriber:
         self._check(language)
         with self._pinning:
             child, _ = self._pins.pop(key, (None, 0.0))
+        self._partials.pop(key, None)
         if child is not None:
             try:
                 found = child.call("finish", key, first, last, timeout=PATIENCE)
@@ -78,8 +80,13 @@ class PocketsphinxTranscriber:
                 return self._heard(found)
         return self.transcribe(pcm(), rate=SPEECH_RATE, language=language)
 
+    def partial(self, key: str) -> str | None:
+        """What the process has reported since the first block was decoded."""
+        return self._partials.get(key)
+
     def drop(self, key: str) -> None:
         """Forget an utterance."""
+        self._partials.pop(key, None)
         with self._pinning:
             child, _ = self._pins.pop(key, (None, 0.0))
         if child is not None and not child.lost:
@@ -112,9 +119,14 @@ class PocketsphinxTranscriber:
                 child, _ = self._pins[key]
             else:
                 self._pins = {k: pin for k, pin in self._pins.items() if now - pin[1] < KEEP_PIN_SECONDS}
+                self._partials = {k: text for k, text in self._partials.items() if k in self._pins}
                 child = self._children.pick()
             self._pins[key] = (child, now)
             return child
+
+    def _reported(self, key: str, text: str) -> None:
+        if key in self._pins:
+            self._partials[key] = text
 
     def _call(self, *message: Any, audio: bytes) -> Any:
         patience = PATIENCE + PATIENCE_PER_SECOND * seconds(audio, SPEECH_RATE)

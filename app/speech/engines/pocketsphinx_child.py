@@ -45,6 +45,7 @@ class Utterance:
         self.decoder: Any = None
         self.broken = False
         self.asked_by: int | None = None
+        self.told = ""
         self.noise: np.random.Generator | None = None
 
     def add(self, number: int, pcm: bytes) -> None:
@@ -255,10 +256,22 @@ class Desk:
     def _work(self, utterance: Utterance) -> None:
         if block := utterance.take_block():
             utterance.decoder.process_raw(block)
+            self._report(utterance)
         if utterance.asked_by is not None and not utterance.pending:
             self._connection.send((utterance.asked_by, None, self._recogniser.result(utterance)))
             self._batches = [one for one in self._batches if one is not utterance]
             self._streams = {key: one for key, one in self._streams.items() if one is not utterance}
+
+    def _report(self, utterance: Utterance) -> None:
+        """Tell how far it is understood, for whoever shows words while they are spoken."""
+        key = next((key for key, one in self._streams.items() if one is utterance), None)
+        heard = utterance.decoder.hyp()
+        if key is None or heard is None or utterance.asked_by is not None:
+            return
+        text = " ".join(re.sub(r"\(\d+\)$", "", word) for word in heard.hypstr.split() if word[0] not in "<[+")
+        if text and text != utterance.told:
+            utterance.told = text
+            self._connection.send((None, None, (key, text)))
 
 
 def _read(connection: Connection, inbox: "queue.SimpleQueue[tuple[Any, ...] | None]") -> None:

@@ -71,6 +71,11 @@ class TranscriptionApiTranscriber:
         del key, first, last
         return self.transcribe(pcm(), rate=SPEECH_RATE, language=language)
 
+    def partial(self, key: str) -> str | None:
+        """Whole answers only."""
+        del key
+        return None
+
     def drop(self, key: str) -> None:
         """Nothing is kept."""
 

@@ -1,0 +1,61 @@
+"""How much time a talk has: pauses that do not count, and more of it for whoever asks.
+
+Every step may come twice: a pause that is on stays on, and extensions are numbered, so a double click adds one.
+"""
+
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from app import claims, clock
+from app.db import db
+from app.errors import Rejected
+from app.voice.actions import Holder, hold, write
+from app.voice.models import Sitting
+
+MOST_EXTENSIONS = 10
+"""As often as WCAG 2.2 (2.2.1) asks for."""
+SHORTEST_EXTENSION = 300
+
+
+def extension_of(limit: float) -> int:
+    """Seconds that one extension adds: a sixth of the limit in whole minutes, at least five."""
+    return max(SHORTEST_EXTENSION, 60 * round(limit / 360))
+
+
+def elapsed(sitting: Sitting, started_at: datetime | None) -> float:
+    """Seconds of talk so far, without the time nobody was there and without pauses."""
+    if started_at is None:
+        return 0.0
+    until = sitting.paused_at or clock.now()
+    return max(0.0, (until - started_at).total_seconds() - sitting.paused)
+
+
+def pause(holder: Holder) -> None:
+    """Stop the clock until ``go_on``. Raises Conflict when this browser no longer holds the interview."""
+    hold(holder)
+    write(holder, {"paused_at": claims.moment()}, Sitting.paused_at.is_(None))
+
+
+def go_on(holder: Holder) -> None:
+    """End a pause, if there is one; what it took is not counted. Conflict as with ``pause``."""
+    hold(holder)
+    began = db.session.scalar(sa.select(Sitting.paused_at).where(Sitting.id == holder.sitting_id))
+    if began is None:
+        return
+    took = max(0.0, (clock.now() - began).total_seconds())
+    write(holder, {"paused": Sitting.paused + took, "paused_at": None}, Sitting.paused_at == began)
+
+
+def extend(holder: Holder, *, number: int, limit: float) -> Sitting:
+    """Add extension ``number`` (from 1 on) to a talk of ``limit`` seconds; one that was added before changes nothing.
+
+    Raises Rejected for a number that does not come next, Conflict as with ``pause``.
+    """
+    hold(holder)
+    added = {"extensions": number, "extra_seconds": Sitting.extra_seconds + extension_of(limit)}
+    write(holder, added, Sitting.extensions == number - 1)
+    sitting = db.session.get_one(Sitting, holder.sitting_id, populate_existing=True)
+    if sitting.extensions < number:
+        raise Rejected(f"Extension {sitting.extensions + 1} comes next.", field="extension")
+    return sitting
