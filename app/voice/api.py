@@ -207,7 +207,8 @@ def _partial(held: Holder, sent: _Sent) -> dict[str, object]:
     if sent.track is not Track.VOICE:
         return {}
     key = utterance_key(held.interview_id, turn=held.next_turn, segment=sent.segment)
-    return {"partial": gateways.current().transcriber.partial(key)}
+    text = gateways.current().transcriber.partial(key)
+    return {"partial": text} if text else {}
 
 
 @protocol.get("/turns/<int:number>/audio")

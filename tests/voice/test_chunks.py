@@ -78,7 +78,8 @@ def test_the_same_chunk_again_is_fine_and_other_bytes_are_not(candidate: Candida
 
 def test_the_tracks_are_counted_apart(candidate: Candidate, segment: int) -> None:
     candidate.put_chunk(segment, 0, MIX, track="mix")
-    assert candidate.put_chunk(segment, 7, VOICE, track="voice") == {"received": 7, "missing": [], "duplicate": False}
+    told = candidate.put_chunk(segment, 7, VOICE, track="voice")
+    assert told == {"received": 7, "missing": [], "duplicate": False, "partial": "i"}
 
 
 def test_voice_chunks_are_fed_to_the_recogniser_while_the_candidate_speaks(
