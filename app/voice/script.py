@@ -166,11 +166,11 @@ def step(script: Script, place: Place, event: Event, *, text: str = "", follow_u
     if event is Event.END:
         return _close(script, place)
     if event in {Event.PART, Event.REPEAT, Event.SILENCE}:
-        return _stay(script, place, event, text)
+        return _stay(script, place, event, text=text)
     return _answer(script, place, text, follow_up=follow_up) if event is Event.ANSWER else _next(script, place)
 
 
-def _stay(script: Script, place: Place, event: Event, text: str) -> Step:
+def _stay(script: Script, place: Place, event: Event, *, text: str) -> Step:
     if event is Event.PART:  # a part of an answer: kept, and nothing is said
         return Step(replace(place, said=answered(place, text), silences=0, former=None), ())
     if event is Event.REPEAT:
