@@ -4,7 +4,6 @@ import http.client
 import json
 import signal
 import socket
-import threading
 
 import pytest
 
@@ -104,17 +103,17 @@ def test_what_is_no_request_at_all_is_answered_too(web, lines):
 
 
 def test_what_was_begun_is_answered_before_it_stops(own_web):
-    answers = []
-    asking = threading.Thread(target=lambda: answers.append(own_web.get("/slow/15", timeout=20)))
-    asking.start()
-    probe = dial(own_web.port)  # accepted after the slow request was: so that one is inside
-    probe.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+    asking, probe = dial(own_web.port), dial(own_web.port)
+    asking.sendall(b"GET /slow/15 HTTP/1.1\r\nHost: x\r\n\r\n")
+    probe.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")  # read after the slow one, so that one is inside
     assert probe.recv(100).startswith(b"HTTP/1.1 200")
     own_web.process.send_signal(signal.SIGTERM)
+    answer = http.client.HTTPResponse(asking)
+    answer.begin()
+    assert answer.read() == b"done"
     assert own_web.process.wait(25) == 0
-    asking.join(10)
-    assert answers == [b"done"]
-    probe.close()
+    for connection in (asking, probe):
+        connection.close()
     with pytest.raises(OSError, match="refused"):
         dial(own_web.port)
 
