@@ -106,11 +106,12 @@ class Candidate:
                 return reply
             time.sleep(reply["retry_after_ms"] / 1000)
 
-    def sound_of(self, prompt: Prompt) -> tuple[bytes, int] | None:
-        """The reply's samples and their rate; None when it is only shown."""
-        if prompt["audio_url"] is None:
-            return None
-        answer = self.ask("GET", f"/turns/{prompt['turn']}/audio")
+    def sounds_of(self, prompt: Prompt) -> list[tuple[bytes, int]]:
+        """Samples and rate of the reply's pieces, in order; none when it is only shown."""
+        return [self._sound(urlsplit(address).path) for address in prompt["audio_urls"]]
+
+    def _sound(self, path: str) -> tuple[bytes, int]:
+        answer = self.ask("GET", path.removeprefix(urlsplit(self.link).path))
         if answer.status_code != 200:
             raise Refused(answer)
         with wave.open(io.BytesIO(answer.content)) as sound:
@@ -173,15 +174,23 @@ class Talk:
     def listen(self, prompt: Prompt, *, until: float | None = None) -> dict[str, Any]:
         """Hear the agent out, or ``until`` so many seconds of it; returns the report for the next turn."""
         self._tape.pause(GAP)
-        started = self._tape.now
-        sound = self._candidate.sound_of(prompt)
-        if sound is not None:
-            pcm, rate = sound
-            self._tape.play(pcm if until is None else pcm[: 2 * round(until * rate)], rate)
+        pieces, left = [], float("inf") if until is None else until
+        for number, (pcm, rate) in enumerate(self._candidate.sounds_of(prompt)):
+            seconds = min(left, len(pcm) / (2 * rate))
+            began, is_whole = self._tape.now, seconds < left
+            self._tape.play(pcm[: 2 * round(seconds * rate)], rate)
+            spent = self._tape.now - began
+            pieces.append(
+                {"number": number, "started": round(began, 3), "seconds": round(spent, 3), "whole": is_whole}
+            )  # fmt: skip
+            left -= seconds
+            if not is_whole:
+                break
         self._send_mix(self._tape.mixed_so_far())
         return {
-            "segment": self.segment, "started": round(started, 3), "seconds": round(self._tape.now - started, 3),
-            "whole": until is None,
+            "segment": self.segment, "started": pieces[0]["started"] if pieces else round(self._tape.now, 3),
+            "seconds": round(sum(piece["seconds"] for piece in pieces), 3), "whole": until is None,
+            **({"pieces": pieces} if len(prompt["audio_urls"]) > 1 else {}),
         }  # fmt: skip
 
     def answer(self, pcm: bytes) -> dict[str, Any]:

@@ -1,32 +1,28 @@
-"""The interview's protocol over HTTP: state, recorder runs and their chunks, the agent's sound, documents.
+"""The interview's protocol over HTTP: state, recorder runs and their chunks, documents.
 
 Every call comes from the browser that holds the interview (``access.protocol``) and may be repeated. Bytes are
 durable before their row is committed, and the row before the answer is sent.
 """
 
-import hashlib
-import io
 import re
 import secrets
 from dataclasses import dataclass
 
-from flask import Response, jsonify, request, send_file
+from flask import Response, jsonify, request
 from flask_smorest import abort
 
 from app import gateways
 from app.db import db, reading
-from app.errors import Conflict, DomainError, NotFound, Rejected, sentence
+from app.errors import Conflict, DomainError, Rejected, sentence
 from app.interviews import actions as interviews
 from app.interviews.queries import document_for
 from app.recordings import actions as recordings
 from app.recordings import queries as kept
 from app.recordings.models import LARGEST_CHUNK, LAST_CHUNK, Track
-from app.storage import read
 from app.voice import actions, allowance, schemas
 from app.voice.access import holder, linked_interview, protocol, settings
 from app.voice.actions import Holder
 from app.voice.conversation import utterance_key
-from app.voice.queries import turn_of
 from app.voice.schemas import CHUNK_SAMPLES, LAST_SEGMENT
 from app.voice.script import Script
 
@@ -209,20 +205,6 @@ def _partial(held: Holder, sent: _Sent) -> dict[str, object]:
     key = utterance_key(held.interview_id, turn=held.next_turn, segment=sent.segment)
     text = gateways.current().transcriber.partial(key)
     return {"partial": text} if text else {}
-
-
-@protocol.get("/turns/<int:number>/audio")
-def reply_audio(number: int) -> Response:
-    """The sound of a reply."""
-    with reading():
-        turn = turn_of(holder().sitting_id, number) if number <= LAST_CHUNK else None
-        key = turn.audio_key if turn else None
-        db.session.rollback()
-    if key is None:
-        raise NotFound("This reply has no sound.")
-    content = read(gateways.current().storage, key)
-    etag = hashlib.sha256(key.encode()).hexdigest()[:32]
-    return send_file(io.BytesIO(content), mimetype="audio/wav", conditional=True, etag=etag)
 
 
 # --- documents -----------------------------------------------------------------------------------------------------

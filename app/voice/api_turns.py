@@ -1,6 +1,5 @@
 """Turns and the end of the talk: claim, commit, think and speak without a transaction, record, commit, answer."""
 
-import hashlib
 import logging
 import threading
 import time
@@ -23,10 +22,11 @@ from app.storage import Storage, read_verified
 from app.voice import actions, allowance, schemas
 from app.voice.access import holder, linked_interview, protocol, settings
 from app.voice.actions import Holder, Outcome
+from app.voice.api_sound import keep
 from app.voice.conversation import Answer, Audio, Engines, Reply, respond, utterance_key
 from app.voice.models import Sitting, Turn, TurnKind, TurnState
 from app.voice.queries import turn_of
-from app.voice.script import Kind, Place, Script
+from app.voice.script import Place, Script
 from app.voice.utterances import Heard
 
 log = logging.getLogger(__name__)
@@ -149,27 +149,10 @@ def _engines(*, is_plain: bool) -> Engines:
 
 
 def _keep_audio(work: _Work, reply: Reply) -> str | None:
-    """Store the reply's sound and return its key; what the script alone says is stored once for all who hear it."""
     if reply.wav is None:
         return None
-    storage = gateways.current().storage
-    if any(
-        part.kind is Kind.FOLLOW_UP for part in reply.parts
-    ):  # may quote the candidate, so it goes with the interview
-        key = f"{kept.prefix_of(holder().interview_id)}/replies/{work.number}-{work.token}.wav"
-    else:
-        key = f"speech/replies/{hashlib.sha256(reply.wav).hexdigest()}.wav"
-        if _is_stored(storage, key, size=len(reply.wav)):
-            return key
-    storage.put(key, reply.wav)
-    return key
-
-
-def _is_stored(storage: Storage, key: str, *, size: int) -> bool:
-    try:
-        return storage.size(key) == size
-    except NotFound:
-        return False
+    kinds = [part.kind for part in reply.parts]
+    return keep(gateways.current().storage, reply.wav, name=f"{work.number}-{work.token}", kinds=kinds)
 
 
 @contextmanager

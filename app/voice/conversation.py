@@ -11,15 +11,14 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from app.errors import GatewayError
-from app.speech import phrases, silence, sound
-from app.speech.ports import Exchange, FollowUp, Heard, Interviewer, Speaker, Spoken, Transcriber, Word
+from app.speech import silence
+from app.speech.ports import Exchange, FollowUp, Heard, Interviewer, Speaker, Transcriber, Word
 from app.voice.commands import spoken_command
-from app.voice.script import Event, Kind, Line, Place, Script, Step, answered, may_follow_up, step, taken_up
+from app.voice.script import Event, Kind, Place, Script, Step, answered, may_follow_up, step, taken_up
+from app.voice.speaking import Part, speak
 
 log = logging.getLogger(__name__)
 
-GAP = 0.35
-"""Seconds of silence between two lines of one reply."""
 LONGEST_FOLLOW_UP = 600
 SURELY_SPEECH = 4
 """From so many recognised words on nobody asks the slower speech detector: noise was never taken for more than two."""
@@ -61,18 +60,6 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One line of a reply on the reply's own clock, which starts with its first sample."""
-
-    kind: Kind
-    text: str
-    question_index: int | None
-    offset: float
-    seconds: float
-    words: tuple[Word, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Said:
     """What was understood. ``content`` is None where the sound is kept but nobody could recognise it yet."""
 
@@ -94,7 +81,10 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the agent says, where the talk stands then, and what it understood. ``wav`` is None for a silent reply."""
+    """What the agent says, where the talk stands then, and what it understood.
+
+    ``wav`` is None for a silent reply; where the sound comes in pieces it is the first of them.
+    """
 
     step: Step
     kind: Kind | Literal["repeat", "kept"]
@@ -133,10 +123,11 @@ def respond(script: Script, place: Place, answer: Answer, *, engines: Engines) -
         event = Event.END
     next_step = step(script, place, event, text=said.content or "", follow_up=follow_up)
     with _clocked(timing, "spoken"):
-        parts, wav, engine = _speak(script, next_step.lines, engines.speaker)
-    kind = _kind(event, next_step)
-    seconds = parts[-1].offset + parts[-1].seconds if wav else 0.0
-    return Reply(next_step, kind, parts, said, wav, seconds, engine, is_answer, timing)
+        speech = speak(script, next_step.lines, engines.speaker)
+    return Reply(
+        next_step, _kind(event, next_step), speech.parts, said, speech.wav, speech.seconds, speech.engine, is_answer,
+        timing,
+    )  # fmt: skip
 
 
 def _kind(event: Event, reply: Step) -> Kind | Literal["repeat", "kept"]:
@@ -213,60 +204,6 @@ def _judge(script: Script, place: Place, text: str, *, interviewer: Interviewer)
     except GatewayError as error:
         log.warning("no follow-up: %s", type(error).__name__)
         return FollowUp()
-
-
-# --- speaking -----------------------------------------------------------------------------------------------------
-
-
-def _speak(
-    script: Script, lines: tuple[Line, ...], speaker: Speaker | None
-) -> tuple[tuple[Part, ...], bytes | None, str | None]:
-    texts = [(line, _words_of(line, script.language)) for line in lines]
-    if lines and speaker is not None and speaker.supports(script.language):
-        try:
-            spoken = [_say(script, line, text, speaker=speaker) for line, text in texts]
-        except GatewayError as error:
-            log.warning("reply is shown, not spoken: %s", type(error).__name__)
-        else:
-            if any(piece.fell_back for piece in spoken):
-                texts, spoken = _with_apology(script, texts, spoken, speaker=speaker)
-            return _joined(texts, spoken)
-    return tuple(Part(line.kind, text, line.question_index, 0.0, 0.0, ()) for line, text in texts), None, None
-
-
-def _words_of(line: Line, language: str) -> str:
-    return line.text if line.text is not None else phrases.phrase(line.kind.value, language)
-
-
-def _say(script: Script, line: Line, text: str, *, speaker: Speaker) -> Spoken:
-    # A follow-up may quote the candidate, so it is never kept in the shared cache.
-    remember = line.kind is not Kind.FOLLOW_UP
-    return speaker.speak(text, voice_id=script.voice_id, language=script.language, remember=remember)
-
-
-def _with_apology(
-    script: Script, texts: list[tuple[Line, str]], spoken: list[Spoken], *, speaker: Speaker
-) -> tuple[list[tuple[Line, str]], list[Spoken]]:
-    """The voice has changed and the candidate has waited: say so first."""
-    line, text = Line(Kind.MOMENT), phrases.phrase(Kind.MOMENT.value, script.language)
-    try:
-        return [(line, text), *texts], [_say(script, line, text, speaker=speaker), *spoken]
-    except GatewayError:
-        return texts, spoken
-
-
-def _joined(texts: list[tuple[Line, str]], spoken: list[Spoken]) -> tuple[tuple[Part, ...], bytes, str]:
-    rate = max(piece.rate for piece in spoken)
-    pause = b"\0\0" * round(GAP * rate)
-    parts: list[Part] = []
-    pcm = bytearray()
-    for (line, text), piece in zip(texts, spoken, strict=True):
-        pcm += pause if pcm else b""
-        samples = sound.resample(piece.pcm, piece.rate, rate)
-        offset = len(pcm) / (2 * rate)
-        parts.append(Part(line.kind, text, line.question_index, offset, len(samples) / (2 * rate), piece.words))
-        pcm += samples
-    return tuple(parts), sound.wav(bytes(pcm), rate), spoken[-1].engine
 
 
 class _clocked:  # noqa: N801 - used like a function

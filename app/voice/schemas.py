@@ -16,13 +16,15 @@ from app.voice.allowance import MOST_EXTENSIONS, elapsed, extension_of
 from app.voice.models import Turn, TurnKind
 from app.voice.queries import last_reply, sitting_of
 from app.voice.script import Phase, Place, Script
-from app.voice.utterances import Played
+from app.voice.utterances import Piece, Played
 from app.web.body import Broken, load_json
 from app.web.errors import first_words
 from app.web.fields import Flag, Text
 
 LONGEST_TEXT = 20_000
 LAST_SEGMENT = 50
+MOST_PIECES = 100
+"""Pieces in which one reply may come."""
 CHUNK_SAMPLES = 8_000
 A_DAY_MS = 86_400_000
 BODY_BYTES = 256 * 1024
@@ -48,6 +50,19 @@ def _mark() -> ma.fields.Float:
     return ma.fields.Float(load_default=None, allow_none=True, allow_nan=False)
 
 
+class PieceSchema(_Strict):
+    """How one piece of a reply was heard."""
+
+    number = _whole(0, MOST_PIECES, required=True)
+    started = _seconds()
+    seconds = _seconds()
+    whole = ma.fields.Boolean(load_default=False, truthy={True}, falsy={False})
+
+    @ma.post_load
+    def value(self, data: dict[str, Any], **_: Any) -> Piece:
+        return Piece(**data)
+
+
 class PlayedSchema(_Strict):
     """How the previous reply was heard."""
 
@@ -56,11 +71,14 @@ class PlayedSchema(_Strict):
     seconds = _seconds()
     whole = ma.fields.Boolean(load_default=False, truthy={True}, falsy={False})
     latency_ms = ma.fields.Float(load_default=None, allow_none=True, allow_nan=False)
+    pieces = ma.fields.List(
+        ma.fields.Nested(PieceSchema), load_default=list, validate=validate.Length(max=MOST_PIECES)
+    )  # fmt: skip
 
     @ma.post_load
     def value(self, data: dict[str, Any], **_: Any) -> Played:
-        latency = data.pop("latency_ms")
-        return Played(**data, latency_ms=_milliseconds(latency))
+        latency, pieces = data.pop("latency_ms"), tuple(data.pop("pieces"))
+        return Played(**data, latency_ms=_milliseconds(latency), pieces=pieces)
 
 
 class TimingSchema(_Strict):
@@ -169,14 +187,23 @@ def detection_ms(timing: dict[str, float | None] | None) -> int | None:
 
 def prompt(turn: Turn, *, base: str, question_count: int) -> dict[str, Any]:
     """A reply of the agent as the page gets it."""
-    parts = [{k: v for k, v in part.items() if k != "words"} for part in turn.parts or []]
+    parts = [{k: v for k, v in part.items() if k not in {"words", "stretches"}} for part in turn.parts or []]
+    sounds = _sounds(turn, f"{base}/turns/{turn.number}/audio")
     return {
         "turn": turn.number, "kind": turn.reply_kind, "text": "\n\n".join(part["text"] for part in parts),
-        "parts": parts, "audio_url": f"{base}/turns/{turn.number}/audio" if turn.audio_key else None,
+        "parts": parts, "audio_url": sounds[0] if sounds else None, "audio_urls": sounds,
         "seconds": turn.seconds, "question_index": turn.question_index, "question_count": question_count,
         "question": turn.question,
         "expects": turn.expects, "heard": None if turn.heard_text is None else {"text": turn.heard_text},
     }  # fmt: skip
+
+
+def _sounds(turn: Turn, address: str) -> list[str]:
+    """Where the pieces of the reply's sound are, in the order in which they are played."""
+    if not turn.audio_key:
+        return []
+    pieces = {stretch["piece"] for part in turn.parts or [] for stretch in part.get("stretches", ())}
+    return [address, *(f"{address}/{piece}" for piece in sorted(pieces - {0}))]
 
 
 def base_of(interview: Interview) -> str:

@@ -13,23 +13,44 @@ import sqlalchemy as sa
 from app.db import db
 from app.interviews.models import Role, Utterance
 from app.speech.ports import Word
-from app.voice.conversation import Part, Said
+from app.voice.conversation import Said
 from app.voice.models import Turn
 from app.voice.script import Event
+from app.voice.speaking import Part, Stretch
 
 CHUNK_SECONDS = 0.5
 """What one voice chunk holds, so that its number is its time on the run's clock."""
 
 
 @dataclass(frozen=True, slots=True)
+class Piece:
+    """Where one piece of a reply was heard: on the run's clock from ``started`` on, for ``seconds``, or all of it."""
+
+    number: int
+    started: float
+    seconds: float
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Played:
-    """Where a reply was heard: on the clock of run ``segment`` from ``started`` on, for ``seconds``, or all of it."""
+    """Where a reply was heard: on the clock of run ``segment`` from ``started`` on, for ``seconds``, or all of it.
+
+    ``pieces`` are given where the reply came in several; each may have waited for its sound.
+    """
 
     segment: int | None
     started: float
     seconds: float
     whole: bool
     latency_ms: int | None = None
+    pieces: tuple[Piece, ...] = ()
+
+    def of(self, piece: int) -> "Played | None":
+        """The report on one piece; None where nothing of it was heard."""
+        given = self.pieces or (Piece(0, self.started, self.seconds, self.whole),)
+        found = next((one for one in given if one.number == piece), None)
+        return Played(self.segment, found.started, found.seconds, found.whole) if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +65,34 @@ class Heard:
 
 
 def kept_parts(parts: Iterable[Part]) -> list[dict[str, Any]]:
-    """A reply's lines as a row keeps them."""
+    """A reply's lines as a row keeps them; ``stretches`` only where the sound comes in pieces."""
     return [
         {
             "kind": part.kind.value, "text": part.text, "question_index": part.question_index,
-            "offset": round(part.offset, 3), "seconds": round(part.seconds, 3),
-            "words": [[word.word, round(word.start, 3), round(word.end, 3)] for word in part.words],
+            "offset": round(part.offset, 3), "seconds": round(part.seconds, 3), "words": kept_words(part.words),
+            **({"stretches": [_kept_stretch(stretch) for stretch in part.stretches]} if part.stretches else {}),
         }
         for part in parts
     ]  # fmt: skip
+
+
+def _kept_stretch(stretch: Stretch) -> dict[str, Any]:
+    return {
+        "piece": stretch.piece, "text": stretch.text, "offset": round(stretch.offset, 3),
+        "seconds": round(stretch.seconds, 3), "words": kept_words(stretch.words), "key": None, "silent": False,
+    }  # fmt: skip
+
+
+def kept_words(words: Iterable[Word]) -> list[list[Any]]:
+    """Words as a row keeps them: word, start, end."""
+    return [[word.word, round(word.start, 3), round(word.end, 3)] for word in words]
 
 
 def write_agents(interview_id: str, turn: Turn, played: Played | None) -> None:
     """Add the lines of the turn's reply, as far as they were heard; without a report all of them, without times."""
     number = _next_number(interview_id)
     for part in turn.parts or []:
-        heard = _heard_part(part, played) if part["seconds"] else _shown_part(part, played)
+        heard = heard_of(part, played)
         if heard is None:
             continue
         row = Utterance(
@@ -71,6 +104,39 @@ def write_agents(interview_id: str, turn: Turn, played: Played | None) -> None:
     db.session.flush()
 
 
+def heard_of(part: dict[str, Any], played: Played | None) -> dict[str, Any] | None:
+    """What of a line was heard or read, as columns of an Utterance; None when nothing was."""
+    if "stretches" in part:
+        return _heard_pieces(part, played)
+    return _heard_part(part, played) if part["seconds"] else _shown_part(part, played)
+
+
+def _heard_pieces(part: dict[str, Any], played: Played | None) -> dict[str, Any] | None:
+    if played is None:
+        return {"content": part["text"]}
+    rows: list[dict[str, Any]] = []
+    for stretch in part["stretches"]:
+        report = played.of(stretch["piece"])
+        is_read = stretch["silent"] and played.whole
+        row = {"content": stretch["text"]} if is_read else _heard_part(stretch, report) if report else None
+        rows += [row] if row else []
+    return _one_row(rows, part["text"]) if rows else None
+
+
+def _one_row(rows: list[dict[str, Any]], whole: str) -> dict[str, Any]:
+    """Several stretches of one line as one row."""
+    text = " ".join(row["content"] for row in rows)
+    told = {"content": whole if len(text.replace(" ", "")) == len(whole.replace(" ", "")) else text}
+    timed = [row for row in rows if "start" in row]
+    if not timed:
+        return told
+    words = [word for row in timed for word in row["words"] or []]
+    return {
+        **told, "words": words or None, "segment": timed[0]["segment"], "start": timed[0]["start"],
+        "end": timed[-1]["end"], "played": round(sum(row["played"] for row in timed), 3),
+    }  # fmt: skip
+
+
 def _shown_part(part: dict[str, Any], played: Played | None) -> dict[str, Any]:
     """A line that was read, not heard: whole, at the moment it was shown."""
     shown = {"segment": played.segment, "start": played.started, "end": played.started} if played else {}
@@ -80,6 +146,8 @@ def _shown_part(part: dict[str, Any], played: Played | None) -> dict[str, Any]:
 def _heard_part(part: dict[str, Any], played: Played | None) -> dict[str, Any] | None:
     if played is None:
         return {"content": part["text"]}
+    if not part["seconds"]:  # an owed stretch whose sound was never made
+        return None
     seconds = part["seconds"] if played.whole else min(part["seconds"], played.seconds - part["offset"])
     if seconds <= 0:
         return None

@@ -62,6 +62,8 @@ class Story:
     fail_next: dict[str, list[int]] = field(default_factory=dict)  # part of a path -> statuses to answer with first
     lose_chunks: set[tuple[int, str, int]] = field(default_factory=set)  # acknowledged once without being kept
     spoken_seconds: float = 0.8
+    pieces: int = 1  # in which the sound of each reply comes
+    made: threading.Event | None = None  # later pieces wait for it
     has_detector: bool = True
 
 
@@ -78,8 +80,10 @@ def state(story: Story) -> dict[str, Any]:
 def prompt_at(story: Story, *, kind: str, heard: str | None) -> dict[str, Any]:
     over = story.at >= len(story.questions)
     text = "Thank you, that was all." if over else story.questions[story.at]
+    sound = f"{BASE}/turns/{story.turn}/audio"
     return {
-        "turn": story.turn, "text": text, "audio_url": f"{BASE}/turns/{story.turn}/audio",
+        "turn": story.turn, "text": text, "audio_url": sound,
+        "audio_urls": [sound, *(f"{sound}/{n}" for n in range(1, story.pieces))],
         "seconds": story.spoken_seconds, "question_index": None if over else story.at,
         "question_count": len(story.questions), "kind": "outro" if over else kind,
         "expects": "finish" if over else "answer", "heard": {"text": heard} if heard else None,
@@ -199,6 +203,12 @@ def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for ea
 
     @app.get(f"{BASE}/turns/<int:number>/audio")
     def audio(number: int) -> Response:
+        return Response(tone(story.spoken_seconds), content_type="audio/wav")
+
+    @app.get(f"{BASE}/turns/<int:number>/audio/<int:piece>")
+    def later_audio(number: int, piece: int) -> Response:
+        if story.made is not None:
+            story.made.wait(60)
         return Response(tone(story.spoken_seconds), content_type="audio/wav")
 
     @app.post(f"{BASE}/heartbeat")

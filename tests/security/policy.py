@@ -200,6 +200,7 @@ POLICY: dict[str, Rule] = {
         "holder", LINK, given=lambda _: {"kind": "begin"}, as_json=True, extra={"number": 1}, shows="team"
     ),
     "voice_api.reply_audio": Rule("holder", LINK, own=frozenset({404}), extra={"number": 1}),
+    "voice_api.reply_piece": Rule("holder", LINK, own=frozenset({404}), extra={"number": 1, "piece": 1}),
     "voice_api.add_document": Rule("holder", LINK, own=frozenset({422}), given=lambda _: {}),
     "voice_api.remove_document": Rule("holder", (*LINK, ("path", "document_id", "sat_document")), own=frozenset({204})),
     "voice_api.finish": Rule("holder", LINK, own=frozenset({409}), given=lambda _: {}, as_json=True),

@@ -14,6 +14,7 @@ from app.gateways import Gateways
 from app.interviews import actions
 from app.interviews.models import Interview
 from app.speech.sound import resample
+from app.voice import speaking
 from tests.factories import Made
 from tests.guards import Guarded
 from tests.people import Person
@@ -22,6 +23,12 @@ from .direct import Direct
 from .fakes import ScriptedInterviewer, ScriptedSpeaker, ScriptedTranscriber
 
 Candidates = Callable[..., Candidate]
+
+
+@pytest.fixture(autouse=True)
+def _unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is, a reply is one sound; tests of pieces set this to 0."""
+    monkeypatch.setattr(speaking, "SOON", 3600.0)
 
 
 @pytest.fixture

@@ -10,8 +10,9 @@ import pytest
 from app.errors import GatewayError
 from app.speech import phrases
 from app.speech.ports import FollowUp
-from app.voice.conversation import GAP, Answer, Audio, Engines, respond
+from app.voice.conversation import Answer, Audio, Engines, respond
 from app.voice.script import Event, Kind, Phase, Place, Script
+from app.voice.speaking import GAP
 
 from .conftest import sound
 from .fakes import ScriptedInterviewer, ScriptedSpeaker, ScriptedTranscriber
@@ -45,7 +46,10 @@ def test_the_beginning_is_one_sound_of_intro_and_question(with_all: Engines, spe
     assert [(part.kind, part.text, part.question_index) for part in reply.parts] == [
         (Kind.INTRO, "Hello there.", None), (Kind.QUESTION, "Why this job?", 0)
     ]  # fmt: skip
-    assert [(part.offset, part.seconds) for part in reply.parts] == [(0.0, 0.5), (0.5 + GAP, 0.75)]
+    assert [(part.offset, part.seconds) for part in reply.parts] == [
+        (0.0, 0.5),
+        (pytest.approx(0.5 + GAP), pytest.approx(0.75)),
+    ]
     assert reply.seconds == pytest.approx(1.25 + GAP)
     assert reply.wav is not None
     with wave.open(io.BytesIO(reply.wav)) as file:

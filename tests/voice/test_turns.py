@@ -40,13 +40,14 @@ def test_the_first_turn_is_the_intro_and_the_first_question(candidates: Candidat
     base = candidate.link.removeprefix("http://localhost")
     assert prompt == {
         "turn": 1, "kind": "intro", "text": "Hello there.\n\nWhy do you want this job?", "seconds": prompt["seconds"],
-        "audio_url": f"{base}/turns/1/audio", "question_index": 0, "question_count": 2, "expects": "answer",
+        "audio_url": f"{base}/turns/1/audio", "audio_urls": [f"{base}/turns/1/audio"],
+        "question_index": 0, "question_count": 2, "expects": "answer",
         "question": "Why do you want this job?", "heard": None, "parts": [
             {"kind": "intro", "text": "Hello there.", "question_index": None, "offset": 0.0, "seconds": 0.5},
             {"kind": "question", "text": QUESTION, "question_index": 0, "offset": 0.85, "seconds": 1.5},
         ],
     }  # fmt: skip
-    pcm, rate = candidate.sound_of(prompt) or (b"", 1)
+    [(pcm, rate)] = candidate.sounds_of(prompt)
     assert len(pcm) / 2 / rate == pytest.approx(prompt["seconds"])
 
 
@@ -61,9 +62,9 @@ def test_what_the_script_says_is_stored_once_and_a_follow_up_with_its_interview(
         candidate.start()
         prompt = candidate.turn(1, "begin")
         assert len(set(storage.list("speech/replies")) - before) == 1
-        assert candidate.sound_of(prompt) is not None
+        assert candidate.sounds_of(prompt)
         reply = candidate.turn(2, "text", text="I like it.")
-        assert candidate.sound_of(reply) is not None
+        assert candidate.sounds_of(reply)
         assert reply["kind"] == "follow_up"
         assert len(set(storage.list("speech/replies")) - before) == 1
 
@@ -248,7 +249,7 @@ def test_repeat_says_the_question_again_in_a_new_turn(candidate: Candidate) -> N
     first = candidate.turn(1, "begin")
     again = candidate.turn(2, "repeat")
     assert (again["kind"], again["text"], again["question_index"]) == ("repeat", first["text"], 0)
-    assert candidate.sound_of(again) == candidate.sound_of(first)
+    assert candidate.sounds_of(again) == candidate.sounds_of(first)
 
 
 def test_a_silent_answer_is_asked_about_and_nothing_is_written_for_it(

@@ -29,7 +29,7 @@ async function segments({ outbox }) {
 
 async function handIn(talk, parts, round = 0) {
   try {
-    return await talk.protocol.post("finish", { segments: parts, played: talk.sound?.player.report() ?? null });
+    return await talk.protocol.post("finish", { segments: parts, played: talk.played });
   } catch (error) {
     if (error.reason !== "missing" || round >= ROUNDS) throw error;
     const kept = parts.map((part) => cut(talk.outbox, part, error.data.missing[part.segment] ?? []));

@@ -4,6 +4,7 @@ import { Ear, startDetector } from "./ear.js";
 import { hash } from "./outbox.js";
 import { finish } from "./ending.js";
 import { Refused } from "./protocol.js";
+import { Reply } from "./reply.js";
 import { beginning, step } from "./turns.js";
 import { VoiceTrack } from "./voice-track.js";
 import * as view from "./view.js";
@@ -12,7 +13,7 @@ const TAIL = 4800; // samples kept after the last speech: 0.3 s
 
 export class Talk {
   constructor({ protocol, outbox, sound, server }) {
-    Object.assign(this, { protocol, outbox, sound, server, segment: null, track: null, speechEnd: null });
+    Object.assign(this, { protocol, outbox, sound, server, segment: null, track: null, speechEnd: null, reply: null });
     this.ear = new Ear((change) => this.#changes(change), sound && view.settings.detector ? startDetector(view.settings.detector) : null);
     this.writing = !sound;
     this.state = beginning({ mode: this.writing ? "text" : "voice", turn: server.turn });
@@ -84,10 +85,10 @@ export class Talk {
   #do(effect) {
     const actions = {
       show: () => view.prompt(this.state.prompt, { spoken: this.#audible(this.state.prompt) }),
-      play: () => this.#play(effect.url, this.state.prompt),
+      play: () => this.#play(this.state.prompt),
       "stop-player": () => { this.sound?.player.stop(); this.ear.agentSpeaks(false); },
       listen: () => this.#listen(),
-      unheard: () => this.sound.player.expect(this.segment),
+      unheard: () => this.#expect(),
       "open-track": () => this.track.open(effect.from),
       post: () => this.#post(effect),
       finish: () => finish(this).catch((error) => this.fails(error)),
@@ -101,22 +102,36 @@ export class Talk {
     if (this.writing && !this.sound) document.getElementById("answer").focus({ preventScroll: true });
   }
 
-  async #play(url, prompt) {
-    const { player } = this.sound;
-    player.expect(this.segment);
+  // A reply is about to come: until its first sample sounds, nothing of it has been heard.
+  #expect() {
+    this.reply = null;
+    this.sound.player.expect(this.segment);
+  }
+
+  async #play(prompt) {
+    const { sound: { player }, speechEnd } = this;
+    this.speechEnd = null;
+    this.#expect();
     this.ear.reset();
     this.ear.agentSpeaks(true);
-    const current = () => this.state.phase === "speaking" && this.state.prompt === prompt;
-    const buffer = await this.protocol.sound(url).then((bytes) => bytes && player.decode(bytes)).catch(() => null);
-    if (!current()) return;
-    if (buffer) await player.play(buffer, { segment: this.segment, speechEnd: this.speechEnd });
-    this.speechEnd = null;
-    if (current()) this.happens({ type: "played", at: this.at });
+    const wanted = () => this.state.phase === "speaking" && this.state.prompt === prompt;
+    this.reply = new Reply(prompt.audio_urls ?? [prompt.audio_url], async (url) => {
+      const bytes = await this.protocol.sound(url);
+      return bytes && player.decode(bytes);
+    });
+    await this.reply.play(player, { segment: this.segment, speechEnd, wanted });
+    if (wanted()) this.happens({ type: "played", at: this.at });
+  }
+
+  // How the last reply was heard.
+  get played() {
+    if (!this.sound) return null;
+    return this.reply ? this.reply.report(this.sound.player) : this.sound.player.report();
   }
 
   async #post({ turn, kind, text, to, continues = false }) {
     if (this.sound) this.ear.agentSpeaks(true); // a cough while the server thinks is no answer
-    const body = { kind, continues, segment: this.segment, played: this.sound?.player.report() ?? null };
+    const body = { kind, continues, segment: this.segment, played: this.played };
     if (kind === "text") body.text = text;
     if (kind === "answer") {
       const { first, last } = this.track.close(to);
