@@ -194,6 +194,12 @@ class Transcriber(Protocol):
         """
         ...
 
+    def peek(self, key: str, *, last: int, language: str, seconds: float) -> str | None:
+        """The words of utterance `key` up to piece `last`, which goes on; None where the engine does not hear as it is
+        spoken, or not within `seconds`. Never raises.
+        """
+        ...
+
     def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:
         """The text of pieces `first..last`; `pcm()` gives all of them (16 kHz) where they were not all fed."""
         ...

@@ -74,7 +74,7 @@ def post_turn(number: int) -> Response | tuple[Response, int]:
             answered_ms=round((time.perf_counter() - began) * 1000),
         )  # fmt: skip
         turn = actions.record_reply(holder(), work.turn_id, work.token, outcome=outcome)
-        told = schemas.prompt(turn, base=base, question_count=len(work.script.questions)) if turn else None
+        told = _told(turn, base, work.script) if turn else None
         db.session.commit()
     return jsonify(told) if told is not None else _overtaken(number)
 
@@ -89,8 +89,12 @@ def _check_number(number: int, given: dict[str, Any]) -> None:
 def _answered_or_busy(turn: Turn, interview: Interview) -> Response | tuple[Response, int]:
     if turn.state is not TurnState.ANSWERED:
         return jsonify({"retry_after_ms": RETRY_MS}), 202
-    count = len((interview.script or {}).get("questions", ()))
-    return jsonify(schemas.prompt(turn, base=schemas.base_of(interview), question_count=count))
+    script = Script.of(interview.script or {"questions": []}, minutes=settings().interview_minutes)
+    return jsonify(_told(turn, schemas.base_of(interview), script))
+
+
+def _told(turn: Turn, base: str, script: Script) -> dict[str, Any]:
+    return schemas.prompt(turn, base=base, question_count=len(script.questions), language=script.language)
 
 
 def _work(interview: Interview, turn: Turn, token: int, *, given: dict[str, Any]) -> _Work:

@@ -12,10 +12,12 @@ from app.interviews.models import Document, Interview
 from app.recordings.models import LAST_CHUNK
 from app.recordings.queries import runs_of
 from app.settings import Settings
+from app.voice import patience
 from app.voice.allowance import MOST_EXTENSIONS, elapsed, extension_of
+from app.voice.commands import spoken_command
 from app.voice.models import Turn, TurnKind
 from app.voice.queries import last_reply, sitting_of
-from app.voice.script import Phase, Place, Script
+from app.voice.script import Kind, Phase, Place, Script
 from app.voice.utterances import Piece, Played
 from app.web.body import Broken, load_json
 from app.web.errors import first_words
@@ -28,6 +30,7 @@ MOST_PIECES = 100
 CHUNK_SAMPLES = 8_000
 A_DAY_MS = 86_400_000
 BODY_BYTES = 256 * 1024
+_AFTER_ANSWERS = frozenset((Kind.QUESTION, Kind.FOLLOW_UP, Kind.OUTRO))
 
 
 class _Strict(ma.Schema):
@@ -116,6 +119,20 @@ class TurnSchema(_Strict):
             raise ma.ValidationError("Write an answer, or skip the question.", "text")
 
 
+class SilenceSchema(_Strict):
+    """A silence, or a call over the agent's words, in the chunks of the answer so far."""
+
+    segment = _whole(1, LAST_SEGMENT, required=True)
+    first_chunk = _whole(0, LAST_CHUNK, required=True)
+    last_chunk = _whole(0, LAST_CHUNK, required=True)
+    interrupts = Flag(load_default=False)
+
+    @ma.validates_schema
+    def fits(self, data: dict[str, Any], **_: Any) -> None:
+        if data["last_chunk"] < data["first_chunk"]:
+            raise ma.ValidationError("May not lie before first_chunk.", "last_chunk")
+
+
 class SegmentSchema(_Strict):
     """A new run of the recorder."""
 
@@ -185,8 +202,8 @@ def detection_ms(timing: dict[str, float | None] | None) -> int | None:
 # --- what is sent --------------------------------------------------------------------------------------------------
 
 
-def prompt(turn: Turn, *, base: str, question_count: int) -> dict[str, Any]:
-    """A reply of the agent as the page gets it."""
+def prompt(turn: Turn, *, base: str, question_count: int, language: str) -> dict[str, Any]:
+    """A reply of the agent as the page gets it; it sounds when the answer has been over for ``patience_ms``."""
     parts = [{k: v for k, v in part.items() if k not in {"words", "stretches"}} for part in turn.parts or []]
     sounds = _sounds(turn, f"{base}/turns/{turn.number}/audio")
     return {
@@ -195,6 +212,7 @@ def prompt(turn: Turn, *, base: str, question_count: int) -> dict[str, Any]:
         "seconds": turn.seconds, "question_index": turn.question_index, "question_count": question_count,
         "question": turn.question,
         "expects": turn.expects, "heard": None if turn.heard_text is None else {"text": turn.heard_text},
+        "patience_ms": _patience(turn, language),
     }  # fmt: skip
 
 
@@ -204,6 +222,15 @@ def _sounds(turn: Turn, address: str) -> list[str]:
         return []
     pieces = {stretch["piece"] for part in turn.parts or [] for stretch in part.get("stretches", ())}
     return [address, *(f"{address}/{piece}" for piece in sorted(pieces - {0}))]
+
+
+def _patience(turn: Turn, language: str) -> int:
+    """None is needed where nothing can be cut short: buttons, written answers, silence, words to the agent."""
+    if turn.kind is not TurnKind.ANSWER or turn.reply_kind not in _AFTER_ANSWERS:
+        return 0
+    if turn.heard_text and spoken_command(turn.heard_text, language) is not None:
+        return 0
+    return patience.patience(turn.heard_text, language)
 
 
 def base_of(interview: Interview) -> str:
@@ -224,7 +251,9 @@ def state(interview: Interview, *, settings: Settings) -> dict[str, Any]:
         "mode": sitting.mode.value, "language": script.language, "video": interview.script["is_video_enabled"],
         "documents_allowed": interview.script["is_doc_upload_enabled"],
         "documents": [document(one) for one in interview.documents], "turn": sitting.next_turn,
-        "prompt": prompt(last, base=base_of(interview), question_count=count) if last else None,
+        "prompt": None if last is None else prompt(
+            last, base=base_of(interview), question_count=count, language=script.language
+        ),
         "question_index": place.question_index, "question_count": count,
         "next_segment": (runs[-1].number if runs else 0) + 1, "voice_chunk_samples": CHUNK_SAMPLES,
         "time_limit_seconds": script.seconds + sitting.extra_seconds,

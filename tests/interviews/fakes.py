@@ -28,6 +28,9 @@ class ScriptedTranscriber:
 
     def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None: ...
 
+    def peek(self, key: str, *, last: int, language: str, seconds: float) -> str | None:
+        return None
+
     def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:
         return self.transcribe(pcm(), rate=16_000, language=language)
 

@@ -199,6 +199,14 @@ POLICY: dict[str, Rule] = {
     "voice_api.post_turn": Rule(
         "holder", LINK, given=lambda _: {"kind": "begin"}, as_json=True, extra={"number": 1}, shows="team"
     ),
+    "voice_api.judge_silence": Rule(
+        "holder",
+        LINK,
+        own=frozenset({409}),
+        extra={"number": 1000},
+        given=lambda _: {"segment": 1, "first_chunk": 0, "last_chunk": 0},
+        as_json=True,
+    ),
     "voice_api.reply_audio": Rule("holder", LINK, own=frozenset({404}), extra={"number": 1}),
     "voice_api.reply_piece": Rule("holder", LINK, own=frozenset({404}), extra={"number": 1, "piece": 1}),
     "voice_api.add_document": Rule("holder", LINK, own=frozenset({422}), given=lambda _: {}),

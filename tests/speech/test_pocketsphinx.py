@@ -188,3 +188,33 @@ def test_words_are_told_while_they_are_spoken(sphinx, samples, wer):
     heard = sphinx.finish("p", first=0, last=len(pieces) - 1, language="en-US", pcm=not_needed)
     assert wer(heard.text, told) < 0.7
     assert sphinx.partial("p") is None
+
+
+def test_words_can_be_read_while_the_answer_goes_on(sphinx, samples, wer):
+    sample = samples[1]
+    pieces = pieces_of(sample.pcm)
+    assert sphinx.peek("peeked", last=0, language="en-US", seconds=20) is None
+    read = []
+    for number, piece in enumerate(pieces, 3):
+        sphinx.feed("peeked", number, piece, language="en-US")
+        read.append(sphinx.peek("peeked", last=number, language="en-US", seconds=20))
+    assert all(text is not None for text in read)
+    assert [len(text.split()) for text in read[1:]] == sorted(len(text.split()) for text in read[1:])
+    assert wer(sample.text, read[-1]) < 0.5
+    assert sphinx.peek("peeked", last=3 + len(pieces), language="en-US", seconds=20) is None
+    heard = sphinx.finish("peeked", first=3, last=2 + len(pieces), language="en-US", pcm=not_needed)
+    assert wer(sample.text, heard.text) < 0.5
+
+
+def test_whoever_cannot_wait_gets_nothing_and_nothing_breaks(sphinx, samples):
+    sample = samples[0]
+    pieces = pieces_of(sample.pcm)
+    for number, piece in enumerate(pieces):
+        sphinx.feed("hurried", number, piece, language="en-US")
+    assert sphinx.peek("hurried", last=len(pieces) - 1, language="en-US", seconds=0) is None
+    before = sphinx.pids()
+    heard = sphinx.finish("hurried", first=0, last=len(pieces) - 1, language="en-US", pcm=not_needed)
+    assert heard.text
+    assert sphinx.pids() == before
+    assert sphinx.peek("hurried", last=0, language="en-US", seconds=20) is None
+    assert sphinx.peek("hurried", last=0, language="de-DE", seconds=20) is None

@@ -19,6 +19,8 @@ class ScriptedTranscriber:
     fed: list[tuple[str, int, int]] = field(default_factory=list)
     finished: list[tuple[str, int, int]] = field(default_factory=list)
     prepared: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+    peeks: list[str | None] = field(default_factory=list)
     otherwise: str = "i like this work very much"
     name: str = "scripted"
 
@@ -33,6 +35,9 @@ class ScriptedTranscriber:
 
     def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None:
         self.fed.append((key, number, len(pcm)))
+
+    def peek(self, key: str, *, last: int, language: str, seconds: float) -> str | None:
+        return self.peeks.pop(0) if self.peeks else None
 
     def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:
         self.finished.append((key, first, last))
@@ -55,7 +60,7 @@ class ScriptedTranscriber:
         )
 
     def drop(self, key: str) -> None:
-        """Nothing is kept."""
+        self.dropped.append(key)
 
     def close(self) -> None:
         """Nothing is open."""

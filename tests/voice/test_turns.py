@@ -42,7 +42,7 @@ def test_the_first_turn_is_the_intro_and_the_first_question(candidates: Candidat
         "turn": 1, "kind": "intro", "text": "Hello there.\n\nWhy do you want this job?", "seconds": prompt["seconds"],
         "audio_url": f"{base}/turns/1/audio", "audio_urls": [f"{base}/turns/1/audio"],
         "question_index": 0, "question_count": 2, "expects": "answer",
-        "question": "Why do you want this job?", "heard": None, "parts": [
+        "question": "Why do you want this job?", "heard": None, "patience_ms": 0, "parts": [
             {"kind": "intro", "text": "Hello there.", "question_index": None, "offset": 0.0, "seconds": 0.5},
             {"kind": "question", "text": QUESTION, "question_index": 0, "offset": 0.85, "seconds": 1.5},
         ],

@@ -5,6 +5,7 @@ pair; it ends when that closes, and Linux ends it too when its parent dies. It i
 as long as it does, because PDEATHSIG looks at the starting thread. A forked worker forgets its parent's children.
 """
 
+import contextlib
 import itertools
 import os
 import queue
@@ -81,6 +82,18 @@ class Child:
             ) from None
         finally:
             self._waiting.pop(number, None)
+
+    def ask(self, *message: Any, timeout: float) -> Any:
+        """Like call, for what may be done without: None where there is no answer in time, and nothing is ended."""
+        number = next(self._numbers)
+        answer: Future[Any] = Future()
+        self._waiting[number] = answer
+        if not self.lost:
+            self._outbox.put((number, *message))
+            with contextlib.suppress(FutureTimeoutError, ChildLost, ChildFailed):
+                return answer.result(timeout)
+        self._waiting.pop(number, None)
+        return None
 
     def post(self, *message: Any, size: int = 0) -> None:
         """Send without waiting; never blocks. `size` counts into `pending_bytes` until it is sent."""

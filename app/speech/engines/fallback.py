@@ -114,6 +114,12 @@ class FallbackTranscriber:
         for engine in self._able(language)[:1]:
             engine.feed(key, number, pcm, language=language)
 
+    def peek(self, key: str, *, last: int, language: str, seconds: float) -> str | None:
+        """What the preferred engine of the language has heard so far."""
+        for engine in self._able(language)[:1]:
+            return engine.peek(key, last=last, language=language, seconds=seconds)
+        return None
+
     def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:
         """From the stream if the preferred engine has it, else from `pcm()`."""
         return self._first(

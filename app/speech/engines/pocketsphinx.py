@@ -65,6 +65,15 @@ class PocketsphinxTranscriber:
             return
         child.post("feed", key, number, pcm, size=len(pcm))
 
+    def peek(self, key: str, *, last: int, language: str, seconds: float) -> str | None:
+        """What the process that has this utterance has made of it by now."""
+        with self._pinning:
+            child, _ = self._pins.get(key, (None, 0.0))
+        if child is None or not self.supports(language):
+            return None
+        found = child.ask("peek", key, last, timeout=seconds)
+        return None if found is None else " ".join(word for word, *_ in found)
+
     def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:
         """What was decoded meanwhile; the whole audio once more if pieces are missing or the process was lost."""
         self._check(language)

@@ -1,7 +1,7 @@
 """The recognition process: pocketsphinx holds the interpreter's lock, so it never runs beside a web thread.
 
 Started by path with a socket's number; imports nothing of Parley. Several utterances are decoded in turns, block by
-block: those that someone waits for first. Requests: batch, feed, finish, drop, align.
+block: those that someone waits for first. Requests: batch, feed, peek, finish, drop, align.
 """
 
 import contextlib
@@ -46,6 +46,7 @@ class Utterance:
         self.broken = False
         self.asked_by: int | None = None
         self.told = ""
+        self.peeked_by: int | None = None
         self.noise: np.random.Generator | None = None
 
     def add(self, number: int, pcm: bytes) -> None:
@@ -69,7 +70,12 @@ class Utterance:
         if self.broken:
             return False
         enough = BLOCK if self.decoder is not None else WARM_UP
-        return self.asked_by is not None or len(self.pending) >= enough
+        return self.is_waited_for or len(self.pending) >= enough
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether somebody wants its words now."""
+        return self.asked_by is not None or self.peeked_by is not None
 
     def take_block(self) -> bytes:
         """The next samples to decode."""
@@ -223,6 +229,16 @@ class Desk:
             return
         utterance.asked_by = number
 
+    def _peek(self, number: int, key: str, last: int) -> None:
+        """The words up to piece ``last`` without ending the utterance; None where these pieces are not here."""
+        utterance = self._streams.get(key)
+        if utterance is None or utterance.broken or utterance.next <= last or utterance.is_waited_for:
+            self._connection.send((number, None, None))
+        elif utterance.decoder is None:  # too little of it to begin with: a copy is decoded by itself
+            self._batch(number, bytes(utterance.pending))
+        else:
+            utterance.peeked_by = number
+
     def _batch(self, number: int, pcm: bytes) -> None:
         utterance = Utterance()
         utterance.add(0, pcm)
@@ -245,7 +261,7 @@ class Desk:
         """Decode one block of the most urgent utterance; False if there is nothing to do."""
         everyone = [*self._batches, *self._streams.values()]
         waiting = [one for one in everyone if one.has_work]
-        waiting.sort(key=lambda one: (one.asked_by is None, len(one.pending)))
+        waiting.sort(key=lambda one: (not one.is_waited_for, len(one.pending)))
         for utterance in waiting:
             if utterance.decoder is None and not self._recogniser.lend(utterance, everyone):
                 continue
@@ -257,7 +273,12 @@ class Desk:
         if block := utterance.take_block():
             utterance.decoder.process_raw(block)
             self._report(utterance)
-        if utterance.asked_by is not None and not utterance.pending:
+        if utterance.pending:
+            return
+        if utterance.peeked_by is not None:
+            self._connection.send((utterance.peeked_by, None, list(_words_of(utterance.decoder))))
+            utterance.peeked_by = None
+        if utterance.asked_by is not None:
             self._connection.send((utterance.asked_by, None, self._recogniser.result(utterance)))
             self._batches = [one for one in self._batches if one is not utterance]
             self._streams = {key: one for key, one in self._streams.items() if one is not utterance}

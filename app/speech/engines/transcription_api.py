@@ -66,6 +66,11 @@ class TranscriptionApiTranscriber:
     def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None:
         """Nothing is decoded ahead."""
 
+    def peek(self, key: str, *, last: int, language: str, seconds: float) -> str | None:
+        """Nothing: this service hears whole answers."""
+        del key, last, language, seconds
+        return None
+
     def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:
         """The whole answer at once."""
         del key, first, last

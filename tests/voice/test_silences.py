@@ -1,0 +1,106 @@
+"""What the page is told about a silence: patience from the words so far, and whether a call over the agent counts."""
+
+from typing import Any
+
+import pytest
+
+from app.demo.candidate import Candidate, Refused, Talk
+from app.demo.tape import Tape
+from app.errors import GatewayError
+from app.voice.patience import COMPLETE, UNFINISHED, UNKNOWN
+from tests.factories import Made
+
+from .conftest import Candidates, sound
+from .fakes import ScriptedTranscriber
+
+SO_FAR = {"segment": 1, "first_chunk": 0, "last_chunk": 2}
+WHOLE = "i have worked in a small team for three years and i like to help people"
+
+
+@pytest.fixture
+def talking(candidate: Candidate) -> Candidate:
+    """At turn 2, with a few chunks of speech on their way."""
+    candidate.turn(1, "begin")
+    candidate.open_segment("audio/webm")
+    for number in range(3):
+        candidate.put_chunk(1, number, sound(0.5, number), track="voice")
+    return candidate
+
+
+def pause(candidate: Candidate, number: int = 2, **changes: Any) -> dict[str, Any]:
+    return dict(candidate.call("POST", f"/turns/{number}/silence", json={**SO_FAR, **changes}))
+
+
+def test_patience_follows_the_words_so_far(talking: Candidate, hears: ScriptedTranscriber) -> None:
+    hears.peeks = ["i have worked in a small team and", WHOLE, None]
+    assert pause(talking) == {"text": "i have worked in a small team and", "patience_ms": UNFINISHED, "counts": None}
+    assert pause(talking)["patience_ms"] == COMPLETE
+    assert pause(talking) == {"text": None, "patience_ms": None, "counts": None}
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [("mm hm", False), ("", False), ("okay", False), ("i do not agree with that", True), ("next question", True)],
+)
+def test_a_call_over_the_agent_counts_when_it_holds_words(
+    talking: Candidate, hears: ScriptedTranscriber, text: str, counts: bool
+) -> None:
+    hears.texts = [text]
+    assert pause(talking, interrupts=True)["counts"] is counts
+    assert hears.dropped == ([] if counts else hears.dropped[:1])
+    assert bool(hears.dropped) is not counts
+
+
+def test_nobody_knows_what_was_called_when_the_engine_fails_or_it_was_long(
+    talking: Candidate, hears: ScriptedTranscriber
+) -> None:
+    hears.texts = [GatewayError("down", retryable=True)]
+    assert pause(talking, interrupts=True)["counts"] is None
+    assert pause(talking, interrupts=True, last_chunk=90)["counts"] is None
+    assert pause(talking, interrupts=True, last_chunk=4)["counts"] is None  # chunks that have not arrived
+
+
+def test_wrong_questions_are_refused(talking: Candidate) -> None:
+    with pytest.raises(Refused) as refused:
+        pause(talking, number=1)
+    assert refused.value.status == 409
+    for wrong in ({"first_chunk": 3}, {"segment": 0}, {"last_chunk": "x"}, {"other": 1}):
+        with pytest.raises(Refused) as refused:
+            pause(talking, **wrong)
+        assert refused.value.status == 422
+
+
+def spoken_turn(candidate: Candidate) -> dict[str, Any]:
+    talk = Talk(candidate, Tape(video=False))
+    played = talk.listen(candidate.turn(1, "begin"))
+    return dict(candidate.turn(2, "answer", played=played, **talk.answer(sound(1))))
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"), [(f"{WHOLE} and", UNFINISHED), (WHOLE, COMPLETE), ("next question", 0), ("repeat that", 0)]
+)
+def test_the_reply_says_how_long_the_answer_must_have_been_over(
+    candidate: Candidate, hears: ScriptedTranscriber, text: str, wanted: int
+) -> None:
+    hears.texts = [text]
+    assert spoken_turn(candidate)["patience_ms"] == wanted
+    assert candidate.call("GET", "/state")["prompt"]["patience_ms"] == wanted
+
+
+def test_buttons_and_written_answers_need_no_patience(candidates: Candidates, book: Made) -> None:
+    written = candidates(book())
+    written.open()
+    written.start("text")
+    assert written.turn(1, "begin")["patience_ms"] == 0
+    assert written.turn(2, "text", text="because")["patience_ms"] == 0
+    assert written.turn(3, "repeat")["patience_ms"] == 0
+
+
+def test_an_answer_that_nobody_could_read_is_waited_for(
+    candidate: Candidate, hears: ScriptedTranscriber, real_speech: bytes
+) -> None:
+    hears.texts = [GatewayError("down", retryable=True)]
+    talk = Talk(candidate, Tape(video=False))
+    played = talk.listen(candidate.turn(1, "begin"))
+    reply = candidate.turn(2, "answer", played=played, **talk.answer(real_speech))
+    assert reply["patience_ms"] == UNKNOWN
