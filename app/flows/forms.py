@@ -16,7 +16,7 @@ LANGUAGE_NAMES = {
 FEWEST_SHOWN = 3
 _TEXTS = (
     "company_logo_url", "preamble_video_url", "redirect_url", "webhook_url", "intro", "outro", "additional_info",
-    "additional_instructions",
+    "additional_instructions", "alternative_text", "alternative_contact",
 )  # fmt: skip
 _ANSWERS = {"": None, "yes": True, "no": False}
 
@@ -109,6 +109,14 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
     redirect_url = StringField(
         "Where candidates go afterwards", description="A full address such as https://example.com/thanks.",
         render_kw=_limited("redirect_url", inputmode="url"),
+    )  # fmt: skip
+    alternative_text = TextAreaField(
+        "For those who do not agree", render_kw=_limited("alternative_text", rows=3),
+        description="The other way you offer to those who do not want to be recorded or to talk with an AI.",
+    )  # fmt: skip
+    alternative_contact = StringField(
+        "Whom they can turn to", description="An email address, a telephone number, or the address of a page.",
+        render_kw=_limited("alternative_contact"),
     )  # fmt: skip
     webhook_url = StringField(
         "Webhook address", render_kw=_limited("webhook_url", inputmode="url"),

@@ -20,8 +20,9 @@ from app.flows.models import (
 )
 from app.flows.queries import secret_of
 from app.speech.catalogue import DEFAULT_LANGUAGE, DEFAULT_VOICE, LANGUAGES, VOICES
-from app.web.fields import Choice, Flag, Several, Text, limit_field, offset_field, team_id_field
+from app.web.fields import Choice, Flag, Several, Text, address_flaw, limit_field, offset_field, team_id_field
 
+_TELEPHONE = re.compile(r"\+?[0-9][0-9 ()/.-]{3,28}[0-9]", re.ASCII)
 _NOT_IN_ADDRESSES = re.compile(r"[\s\\\x00-\x1f\x7f]")
 
 TYPES = tuple(kind.value for kind in InterviewType)
@@ -57,6 +58,17 @@ class RedirectAddress(Text):
         flaw = redirect_flaw(text)
         if flaw:
             raise ma.ValidationError(flaw)
+        return text
+
+
+class ContactAddress(Text):
+    """Where candidates can turn to: an email address, a telephone number, or a page."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        is_page = "://" in text and redirect_flaw(text) is None
+        if not (is_page or _TELEPHONE.fullmatch(text) or address_flaw(text) is None):
+            raise ma.ValidationError("Give an email address, a telephone number, or a full URL such as https://….")
         return text
 
 
@@ -124,9 +136,11 @@ class NewInterviewFlowSchema(InterviewFlowFields):
 
 
 class FlowFormSchema(NewInterviewFlowSchema):
-    """The platform's form: all of the above and three settings that ``/v1`` does not carry."""
+    """The platform's form: all of the above and the settings that ``/v1`` does not carry."""
 
     assess_language = Flag(allow_none=True, load_default=None)
+    alternative_text = Text(most=LONGEST["alternative_text"], allow_none=True, load_default=None)
+    alternative_contact = ContactAddress(most=LONGEST["alternative_contact"], allow_none=True, load_default=None)
     follow_up_limit = fields.Integer(
         load_default=1,
         validate=ma.validate.Range(0, MOST_FOLLOW_UPS, error=f"Must lie between 0 and {MOST_FOLLOW_UPS}."),

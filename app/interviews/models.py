@@ -14,7 +14,7 @@ from app.db import Base, CreatedAt, Id, Ref, one_of
 from app.flows.models import InterviewFlow
 
 if TYPE_CHECKING:
-    from app.voice.models import Sitting, Turn
+    from app.voice.models import Agreement, Sitting, Turn
     from app.wishes.models import Wish
 
 
@@ -118,6 +118,7 @@ class Interview(Claimable, Base):
     # Walked by the page alone: voice and wishes are rooms above this one.
     sitting: Mapped["Sitting | None"] = relationship(viewonly=True)
     turns: Mapped[list["Turn"]] = relationship(secondary="sitting", viewonly=True, order_by="Turn.number")
+    agreements: Mapped[list["Agreement"]] = relationship(viewonly=True, order_by="Agreement.agreed_at")
     wishes: Mapped[list["Wish"]] = relationship(viewonly=True, order_by="Wish.created_at")
 
     def link(self, app_url: str) -> str:
@@ -128,6 +129,11 @@ class Interview(Claimable, Base):
     def page_link(self, app_url: str) -> str:
         """Where recruiters read it, after signing in."""
         return f"{app_url}/interviews/{self.id}"
+
+    @property
+    def has_declined(self) -> bool:
+        """Whether the candidate did not agree, and has not begun after all."""
+        return self.declined_at is not None and self.stage is Stage.CREATED
 
     @property
     def interviewee_name(self) -> str | None:

@@ -48,6 +48,7 @@ class Agreed:
     text_version: str
     locale: str
     mode: Mode
+    shown: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def claim(interview: Interview, *, token_hash: str, agreed: Agreed, **names: str
     db.session.add(
         Agreement(
             interview_id=interview.id, fence=fences[0], text_version=agreed.text_version, locale=agreed.locale,
-            mode=agreed.mode,
+            mode=agreed.mode, shown=agreed.shown,
         )
     )  # fmt: skip
     interviews.begin(interview, **names)

@@ -1,15 +1,18 @@
-"""The Start form: consent, voice or text, and who it is, as far as the booking did not say."""
+"""The Start form: consent, voice or text, and who it is, as far as the booking did not say. And what is asked for."""
 
 from flask import request
 from flask_babel import gettext, lazy_gettext
 from flask_wtf import FlaskForm
 from werkzeug.datastructures import MultiDict
-from wtforms import StringField
+from wtforms import StringField, TextAreaField
 from wtforms.validators import Length, Optional, Regexp, ValidationError
 
+from app.voice import consent
 from app.voice.models import Mode
 from app.web.body import Broken, load_json
 from app.web.fields import address_flaw, flaw_of
+from app.wishes.actions import Asked
+from app.wishes.models import LONGEST_CONTACT, LONGEST_TEXT, Different, WishKind
 
 TOO_LONG = lazy_gettext("Longer than %(max)d characters.")
 NAMES = ("email_address", "first_name", "last_name")
@@ -22,6 +25,7 @@ class StartForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
         csrf = False
 
     consent = StringField()
+    consent_version = StringField()
     mode = StringField()
     locale = StringField(
         validators=[Optional(), Regexp(r"[A-Za-z0-9-]{2,35}\Z", message=lazy_gettext("Not a language tag."))]
@@ -32,15 +36,13 @@ class StartForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
 
     @classmethod
     def of_request(cls) -> "StartForm":
-        """The form of this request; a JSON body that is no object of texts is an empty form."""
-        if not request.is_json:
-            return cls()
-        try:
-            given = load_json(request.get_data())
-        except Broken:
-            given = None
-        texts = {k: v for k, v in given.items() if isinstance(v, str)} if isinstance(given, dict) else {}
-        return cls(formdata=MultiDict(texts))
+        """The form of this request."""
+        return cls(formdata=_sent())
+
+    def validate_consent_version(self, given: StringField) -> None:
+        """Who read an older text has not agreed to this one. A script that names none means today's."""
+        if given.data and given.data != consent.VERSION:
+            raise ValidationError(gettext("The text above has changed. Please read it again, then agree."))
 
     def validate_consent(self, given: StringField) -> None:
         """Nothing may be stored without it."""
@@ -76,6 +78,58 @@ class StartForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
     def typed(self) -> dict[str, str]:
         """What to show again."""
         return {name: self[name].data or "" for name in ("consent", "mode", "locale", *NAMES)}
+
+
+class DifferentForm(FlaskForm):  # type: ignore[misc]  # as above
+    """Something different: what, in the candidate's words, and where to answer."""
+
+    class Meta:
+        csrf = False
+
+    choice = StringField()
+    text = TextAreaField(validators=[Length(max=LONGEST_TEXT, message=TOO_LONG)])
+    contact = StringField(validators=[Length(max=LONGEST_CONTACT, message=TOO_LONG)])
+
+    @classmethod
+    def of_request(cls) -> "DifferentForm":
+        """The form of this request."""
+        return cls(formdata=_sent())
+
+    def validate_choice(self, given: StringField) -> None:
+        """One of four."""
+        if given.data not in set(Different):
+            raise ValidationError(gettext("Please choose what you need."))
+
+    def validate_text(self, given: StringField) -> None:
+        """Something else needs words."""
+        _check(given)
+        if self.choice.data == Different.OTHER and not (given.data or "").strip():
+            raise ValidationError(gettext("Please say what you need."))
+
+    def validate_contact(self, given: StringField) -> None:
+        """In whatever form: an address, a number, a name to ask for."""
+        _check(given)
+
+    def wish(self, *, during: bool) -> Asked:
+        """What is asked for, ready to be kept."""
+        text, contact = ((self[name].data or "").replace("\r\n", "\n").strip() or None for name in ("text", "contact"))
+        details = {"choice": str(self.choice.data), "asked": "during" if during else "before"}
+        return Asked(WishKind.ACCOMMODATION, text, contact, details)
+
+    def typed(self) -> dict[str, str]:
+        """What to show again."""
+        return {name: self[name].data or "" for name in ("choice", "text", "contact")}
+
+
+def _sent() -> MultiDict[str, str]:
+    """What was sent: the page's form, or the texts of a script's JSON object; anything else is an empty form."""
+    if not request.is_json:
+        return request.form
+    try:
+        given = load_json(request.get_data())
+    except Broken:
+        given = None
+    return MultiDict({k: v for k, v in given.items() if isinstance(v, str)} if isinstance(given, dict) else {})
 
 
 def _check(given: StringField) -> None:

@@ -95,11 +95,12 @@ def context(story: Story) -> dict[str, Any]:
     flow = {
         "title": "Team lead, warehouse", "org_name": "Example Freight", "logo_url": None, "preamble_video_url": None,
         "preamble_video_type": None, "is_video_enabled": False, "is_doc_upload_enabled": True,
-        "question_count": len(story.questions), "time_limit_seconds": 1200, "language": "en-US", **story.flow,
+        "question_count": len(story.questions), "time_limit_seconds": 1200, "likely_minutes": 5,
+        "assess_language": False, "language": "en-US", **story.flow,
     }  # fmt: skip
     return {
         "base": BASE, "view": story.view, "flow": flow, "org_name": flow["org_name"], "title": flow["title"],
-        "language": "en-US", "speaks": True, "hears": True, "consent_version": "1", "taking_over": False, "errors": {},
+        "language": "en-US", "speaks": True, "hears": True, "consent_version": "2", "taking_over": False, "errors": {},
         "detector_url": f"{BASE}/detector.bin" if story.has_detector else None,
         "ask": {"email_address": True, "first_name": True, "last_name": True}, "values": {},
         "state": state(story) if story.view == "live" else None, **story.context,

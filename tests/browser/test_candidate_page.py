@@ -115,6 +115,7 @@ def test_an_interview_in_writing_needs_only_the_keyboard(page: Any, server: Runn
     story = server.story
     assert story.started == {
         "consent": "yes", "mode": "text", "first_name": "Ada", "last_name": "", "email_address": "", "locale": "en",
+        "consent_version": "2",
     }  # fmt: skip
     assert [(turn["kind"], turn.get("text")) for turn in story.turns] == [
         ("begin", None), ("text", "I built a bridge."), ("text", "Nothing at all."),

@@ -109,6 +109,18 @@ def test_a_flow_is_created(colleague: Person, bell: SilentBell) -> None:
     assert (Job.PREPARE_SPEECH, (flow.id,)) in bell.rung
 
 
+@pytest.mark.parametrize("contact", ["jobs@example.com", "+49 30 1234-56", "https://example.com/apply"])
+def test_those_who_do_not_agree_can_be_offered_another_way(colleague: Person, contact: str) -> None:
+    typed = _typed(colleague, alternative_text="Come and see us.", alternative_contact=contact)
+    assert colleague.browser.post("/flows/new", data=typed).status_code == 303
+    flow = _only_flow()
+    assert (flow.alternative_text, flow.alternative_contact) == ("Come and see us.", contact)
+    assert "Come and see us." in colleague.browser.get(f"/flows/{flow.id}").text
+    assert contact in colleague.browser.get(f"/flows/{flow.id}/edit").text
+    told = colleague.api("GET", f"/v1/interview-flows/{flow.id}").get_json()
+    assert not [name for name in told if "alternative" in name], "what /v1 shows is agreed and stays as it is"
+
+
 def test_the_new_form_says_plainly_what_assessing_language_means(owner: Person) -> None:
     seen = owner.browser.get("/flows/new")
     assert seen.status_code == 200
@@ -139,7 +151,9 @@ def test_twenty_questions_fit_and_no_more_fields_are_offered(owner: Person) -> N
     ("field", "value", "words"),
     [
         ("title", " ", "blank"), ("title", "x" * 301, "300"), ("questions-1", "x" * 2_001, "2000"),
-        ("webhook_url", "nonsense", "https://"), ("redirect_url", "nonsense", "https://"), ("language", "xx", "one of"),
+        ("webhook_url", "nonsense", "https://"), ("redirect_url", "nonsense", "https://"),
+        ("alternative_contact", "ask me", "telephone"), ("alternative_contact", "javascript://x", "telephone"),
+        ("alternative_text", "x" * 2001, "2000"), ("language", "xx", "one of"),
         ("voice_id", "xx", "one of"), ("time_limit_minutes", "0", "120"), ("time_limit_minutes", "soon", "integer"),
         ("follow_up_limit", "9", "3"), ("assess_language", "maybe", "boolean"), ("interview_type", "x", "one of"),
         ("intro", "a\x00b", "NUL"), ("time_limit_minutes", "9" * 5_000, "integer"),

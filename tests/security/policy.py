@@ -186,6 +186,10 @@ POLICY: dict[str, Rule] = {
     # The candidate's link: two ids that fit open the page; only the browser that holds the interview gets further.
     "voice.show": Rule("link", LINK),
     "voice.declined": Rule("link", LINK),
+    "voice.decline": Rule("link", LINK, own=LEFT, given=lambda _: {}),
+    "voice.different": Rule("link", LINK, own=LEFT, given=lambda _: {"choice": "person", "text": "", "contact": ""}),
+    "voice.check": Rule("link", LINK),
+    "voice.check_upload": Rule("link", LINK),
     "voice.start": Rule("link", LINK, own=LEFT, given=lambda _: {"consent": "yes", "mode": "text"}),
     "voice_files.detector": Rule("open", own=frozenset({404}), extra={"version": "of-another-file"}),
     "voice_api.state": Rule("holder", LINK, shows="team"),

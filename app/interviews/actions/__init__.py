@@ -13,7 +13,7 @@ from app.interviews.actions.outcomes import (
     wait_for_recognition,
 )
 from app.interviews.actions.revoking import revoke_recordings, video_revoked
-from app.interviews.actions.talking import abandon, begin, book, hint_for, retry, submit
+from app.interviews.actions.talking import abandon, begin, book, decline, hint_for, retry, submit
 
 __all__ = [
     "Finished",
@@ -23,6 +23,7 @@ __all__ = [
     "begin",
     "book",
     "complete",
+    "decline",
     "fail",
     "hint_for",
     "look_again_later",

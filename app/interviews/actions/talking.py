@@ -1,5 +1,6 @@
 """An interview until it is handed in: booked, begun, abandoned, submitted, and asked for once more."""
 
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -100,6 +101,20 @@ def begin(
     interview.interviewee_last_name = interview.interviewee_last_name or last_name
     db.session.flush()
     return interview
+
+
+def decline(interview: Interview, *, at: datetime) -> bool:
+    """The candidate does not agree: kept for the recruiter, and no end. False once the interview is handed in."""
+    statement = (
+        sa.update(Interview)
+        .where(Interview.id == interview.id, Interview.stage.in_((Stage.CREATED, Stage.RUNNING, Stage.ABANDONED)))
+        .values(declined_at=at)
+        .returning(Interview.id)
+        .execution_options(synchronize_session=False)
+    )
+    changed = len(db.session.execute(statement).all()) == 1
+    db.session.refresh(interview)
+    return changed
 
 
 def submit(interview: Interview) -> bool:

@@ -1,0 +1,109 @@
+"""Before anybody starts: not agreeing, asking for something different, and the page's own check of the network.
+
+Declining claims nothing and stores one moment, nothing else. Whoever declined may change their mind.
+"""
+
+from flask import Response, jsonify, make_response, redirect, request, url_for
+from flask_smorest import abort
+
+from app import clock
+from app.db import db, reading
+from app.errors import Rejected
+from app.interviews import actions as interviews
+from app.interviews.models import Interview
+from app.interviews.queries import open_interview
+from app.voice import schemas
+from app.voice.forms import DifferentForm
+from app.voice.standing import View, about, asked, found, invitation, pages, plain_answer, rendered, unknown, view_of
+from app.wishes import actions as wishes
+
+CHECK_BYTES = 256 * 1024
+"""Largest body of the network check, which is thrown away."""
+
+
+@pages.post("/decline")
+def decline(flow_id: str, interview_id: str) -> Response:
+    """Somebody does not agree: the moment is kept for the recruiter. The link stays as it is."""
+    with reading():
+        interview = found(flow_id, interview_id)
+        if interview is None:
+            return unknown()
+        view = view_of(interview)
+        if not view.may_start:
+            return rendered(interview, view)
+        db.session.rollback()
+    interviews.decline(open_interview(flow_id, interview_id), at=clock.now())
+    db.session.commit()
+    return make_response(redirect(url_for("voice.declined", flow_id=flow_id, interview_id=interview_id), 303))
+
+
+@pages.get("/declined")
+def declined(flow_id: str, interview_id: str) -> Response:
+    """What the flow's owner offers to those who do not agree. Who has not declined gets the invitation."""
+    with reading():
+        interview = found(flow_id, interview_id)
+        if interview is None:
+            return unknown()
+        view = view_of(interview)
+        if not view.may_start:
+            return rendered(interview, view)
+        if interview.declined_at is None:
+            return make_response(redirect(schemas.base_of(interview), 302))
+        flow = interview.flow
+        offered = {"alternative_text": flow.alternative_text, "alternative_contact": flow.alternative_contact}
+        return rendered(interview, View("declined", context={**offered, **about(interview)}))
+
+
+@pages.post("/different")
+def different(flow_id: str, interview_id: str) -> Response:
+    """Keep a request for something different, before the talk or during it; the page then shows what came of it."""
+    with reading():
+        interview = found(flow_id, interview_id)
+        if interview is None:
+            return unknown()
+        view = view_of(interview)
+        if view.page != "page":
+            return rendered(interview, view)
+        form = DifferentForm.of_request()
+        if not form.validate():
+            return _wrong(interview, view, form)
+        db.session.rollback()
+    interview = open_interview(flow_id, interview_id)
+    try:
+        wishes.ask(interview, form.wish(during=view.is_mine))
+    except Rejected as refusal:
+        db.session.rollback()
+        form.form_errors.append(refusal.message)
+        return _wrong(open_interview(flow_id, interview_id), view, form)
+    db.session.commit()
+    if request.is_json:
+        return jsonify({"asked": asked(interview)})
+    return make_response(redirect(f"{schemas.base_of(interview)}#asked", 303))
+
+
+def _wrong(interview: Interview, view: View, form: DifferentForm) -> Response:
+    errors = {name or "_form": str(messages[0]) for name, messages in form.errors.items() if messages}
+    if request.is_json or view.is_mine:  # during the talk the page's script asks, and shows what is wrong itself
+        name, message = next(iter(errors.items()))
+        return plain_answer(422, message, None, field_name=name)
+    wrong = {"different_errors": errors, "different_values": form.typed()}
+    return rendered(interview, View("page", 422, {**invitation(interview, view.context), **wrong}))
+
+
+@pages.get("/check")
+def check(flow_id: str, interview_id: str) -> Response:
+    """A round trip for the page's check of the network."""
+    with reading():
+        return jsonify({"received": 0}) if found(flow_id, interview_id) else unknown()
+
+
+@pages.post("/check")
+def check_upload(flow_id: str, interview_id: str) -> Response:
+    """An upload for the same check: counted, and thrown away."""
+    with reading():
+        if found(flow_id, interview_id) is None:
+            return unknown()
+        db.session.rollback()
+    if (request.content_length or 0) > CHECK_BYTES:
+        abort(413, message=f"The check takes at most {CHECK_BYTES} bytes.")
+    return jsonify({"received": len(request.get_data(cache=False))})

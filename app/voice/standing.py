@@ -1,0 +1,175 @@
+"""What a browser sees at an interview's address: which page, with what in it, and whether Start would work.
+
+The views hang on ``pages`` from two modules: ``pages`` (the invitation, Start, the end) and ``before`` (everything that
+happens before anybody starts). Nothing here changes anything.
+"""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import Blueprint, Response, jsonify, make_response, render_template, request, url_for
+from flask_babel import gettext
+
+from app import clock, gateways
+from app.errors import NotFound
+from app.flows.models import FlowStatus
+from app.flows.queries import script_of
+from app.interviews.models import Interview, Stage
+from app.interviews.queries import open_interview
+from app.voice import detector, schemas
+from app.voice.access import holds, settings
+from app.voice.consent import VERSION
+from app.voice.models import Sitting
+from app.voice.queries import TAKEOVER_AFTER, sitting_of
+from app.web import languages
+from app.wishes.queries import has_more_time, wishes_of
+
+pages = Blueprint("voice", __name__, url_prefix="/interview/api/<flow_id>/<interview_id>")
+
+UNDER_WAY = (Stage.CREATED, Stage.RUNNING, Stage.ABANDONED)
+MINUTES_PER_QUESTION = 2
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a browser sees of an interview; ``page`` is the template's name, ``may_start`` whether Start would work."""
+
+    page: str
+    status: int = 200
+    context: dict[str, Any] = field(default_factory=dict)
+    may_start: bool = False
+    is_mine: bool = False
+
+
+def found(flow_id: str, interview_id: str) -> Interview | None:
+    """The interview of the link, if there is one; settles the language of the answer either way."""
+    try:
+        interview = open_interview(flow_id, interview_id)
+    except NotFound:
+        languages.choose()
+        return None
+    languages.choose((interview.script or script_of(interview.flow))["language"])
+    return interview
+
+
+def unknown() -> Response:
+    """The answer to an address that leads nowhere."""
+    if request.is_json:
+        return plain_answer(404, gettext("There is no interview at this address."), "unknown")
+    return make_response(render_template("voice/unknown.html"), 404)
+
+
+def view_of(interview: Interview) -> View:
+    """What this browser may see, from the most final state to the most open one."""
+    sitting = sitting_of(interview.id)
+    is_mine = holds(sitting, interview.id)
+    if interview.stage not in UNDER_WAY or (sitting is not None and sitting.ended_at is not None):
+        return _over(interview, sitting, is_mine=is_mine)
+    if is_mine:
+        return View("page", is_mine=True)
+    if interview.flow.status is FlowStatus.ARCHIVED or interview.flow.organization.disabled_at is not None:
+        return View("closed", 410, {"reason": "archived"})
+    if interview.stage is not Stage.RUNNING and _is_expired(interview):
+        return View("closed", 410, {"reason": "expired"})
+    is_held = sitting is not None and sitting.token_hash is not None
+    wait = _seconds_until_free(sitting) if sitting is not None and is_held else 0
+    if wait > 0:
+        return View("taken", 409, {"reason": "elsewhere", "wait_seconds": wait})
+    return View("page", may_start=True, context={"taking_over": is_held})
+
+
+def _over(interview: Interview, sitting: Sitting | None, *, is_mine: bool) -> View:
+    if not is_mine or sitting is None:
+        return View("taken", 409, {"reason": "used", "wait_seconds": None})
+    if sitting.place["phase"] != "finished":
+        return View("closed", 410, {"reason": "ended"})
+    url = (interview.script or {}).get("redirect_url")
+    host = urlsplit(url).hostname if url else None
+    told = {"documents": len(interview.documents), "mode": sitting.mode.value}
+    return View("done", 200, {"redirect_url": url, "redirect_host": host, **told})
+
+
+def _is_expired(interview: Interview) -> bool:
+    return (clock.now() - interview.created_at).total_seconds() > settings().link_expiry_days * 86_400
+
+
+def _seconds_until_free(sitting: Sitting) -> int:
+    if sitting.heartbeat_at is None:
+        return 0
+    silent = (clock.now() - sitting.heartbeat_at).total_seconds()
+    return max(0, round(TAKEOVER_AFTER.total_seconds() - silent + 0.5))
+
+
+def about(interview: Interview) -> dict[str, Any]:
+    """What invitation and talk say about the interview: values for the templates."""
+    flow, script = interview.flow, interview.script or script_of(interview.flow)
+    built = gateways.current()
+    limit = (script["time_limit_minutes"] or settings().interview_minutes) * (1 + has_more_time(interview.id))
+    shown = {
+        "title": script["title"], "org_name": script["org_name"], "language": script["language"],
+        "logo_url": url_for("flows.logo", flow_id=flow.id) if flow.logo_key else None,
+        "preamble_video_url": url_for("flows.intro_video", flow_id=flow.id) if flow.preamble_video_key else None,
+        "preamble_video_type": flow.preamble_video_type, "is_video_enabled": script["is_video_enabled"],
+        "is_doc_upload_enabled": script["is_doc_upload_enabled"], "question_count": len(script["questions"]),
+        "assess_language": script["assess_language"], "time_limit_seconds": 60 * limit,
+        "likely_minutes": likely_minutes(len(script["questions"]), most=limit),
+    }  # fmt: skip
+    return {
+        "flow": shown, "speaks": built.speaker.supports(script["language"]), "consent_version": VERSION,
+        "hears": built.transcriber.supports(script["language"]), "asked": asked(interview),
+        "detector_url": detector.address(),
+    }  # fmt: skip
+
+
+def likely_minutes(questions: int, *, most: int) -> int:
+    """About how long an interview takes, in minutes: rounded to five beyond ten, never beyond the limit."""
+    exact = 1 + MINUTES_PER_QUESTION * questions
+    return min(most, exact if exact <= 10 else 5 * round(exact / 5))
+
+
+def asked(interview: Interview) -> list[dict[str, Any]]:
+    """What the candidate asked for and what came of it, without the candidate's own words: the link is no secret."""
+    return [
+        {
+            "id": wish.id, "kind": wish.kind.value, "choice": wish.details.get("choice"), "state": wish.state.value,
+            "answer": wish.answer,
+        }
+        for wish in wishes_of(interview.id)
+    ]  # fmt: skip
+
+
+def invitation(interview: Interview, context: dict[str, Any]) -> dict[str, Any]:
+    """Values for the page of somebody who may start."""
+    ask = {
+        "email_address": not interview.interviewee_email_address,
+        "first_name": not interview.interviewee_first_name, "last_name": not interview.interviewee_last_name,
+    }  # fmt: skip
+    until = interview.created_at + timedelta(days=settings().link_expiry_days)
+    plain = {
+        "view": "invitation", "state": None, "ask": ask, "errors": {}, "values": {},
+        "open_until": None if interview.stage is Stage.RUNNING else until,
+        "declined": interview.declined_at is not None and interview.stage is Stage.CREATED,
+    }  # fmt: skip
+    return {**plain, **about(interview), **context}
+
+
+def rendered(interview: Interview, view: View) -> Response:
+    """The answer that shows ``view``: a page, or for a script the reason why it is none of its business."""
+    if request.is_json:
+        reason = {"taken": "taken over", "closed": "closed"}.get(view.page, view.page)
+        return plain_answer(view.status, gettext("This interview cannot be started in this browser."), reason)
+    script = interview.script or script_of(interview.flow)
+    shown = {
+        "org_name": script["org_name"], "title": script["title"], "language": script["language"],
+        "base": schemas.base_of(interview),
+    }  # fmt: skip
+    return make_response(render_template(f"voice/{view.page}.html", **{**shown, **view.context}), view.status)
+
+
+def plain_answer(status: int, message: str, reason: str | None, *, field_name: str | None = None) -> Response:
+    """A refusal in the protocol's words."""
+    response = jsonify({"message": message, "reason": reason, "field": field_name})
+    response.status_code = status
+    return response
