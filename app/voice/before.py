@@ -4,6 +4,7 @@ Declining claims nothing and stores one moment, nothing else. Whoever declined m
 """
 
 from flask import Response, jsonify, make_response, redirect, request, url_for
+from flask_babel import gettext
 from flask_smorest import abort
 
 from app import clock
@@ -73,7 +74,7 @@ def different(flow_id: str, interview_id: str) -> Response:
         wishes.ask(interview, form.wish(during=view.is_mine))
     except Rejected as refusal:
         db.session.rollback()
-        form.form_errors.append(refusal.message)
+        form.form_errors.append(gettext(refusal.template, **refusal.values))
         return _wrong(open_interview(flow_id, interview_id), view, form)
     db.session.commit()
     if request.is_json:

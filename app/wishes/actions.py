@@ -10,7 +10,7 @@ from app import clock
 from app.accounts.actions import write_audit
 from app.accounts.models import Organization, TeamMember
 from app.db import db
-from app.errors import Conflict, Rejected
+from app.errors import Conflict, Rejected, sentence
 from app.interviews.models import Interview
 from app.wishes.models import (
     DAYS,
@@ -48,7 +48,7 @@ def ask(interview: Interview, asked: Asked) -> Wish:
     if same is not None:
         return same
     if sum(one.state is WishState.OPEN for one in known) >= MOST_OPEN:
-        raise Rejected("There are too many open requests for this interview; please wait for an answer.")
+        raise Rejected(sentence("There are too many open requests for this interview. Please wait for an answer."))
     now = clock.now()
     due = now + days_for(interview.flow.organization, asked.kind)
     granted = asked.details.get("choice") in AT_ONCE and asked.kind is WishKind.ACCOMMODATION
