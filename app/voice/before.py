@@ -13,10 +13,24 @@ from app.errors import Rejected
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.interviews.queries import open_interview
-from app.voice import schemas
+from app.voice import allowance, schemas
+from app.voice.access import settings
 from app.voice.forms import DifferentForm
-from app.voice.standing import View, about, asked, found, invitation, pages, plain_answer, rendered, unknown, view_of
+from app.voice.standing import (
+    View,
+    about,
+    asked,
+    found,
+    invitation,
+    limit_of,
+    pages,
+    plain_answer,
+    rendered,
+    unknown,
+    view_of,
+)
 from app.wishes import actions as wishes
+from app.wishes.models import Different
 
 CHECK_BYTES = 256 * 1024
 """Largest body of the network check, which is thrown away."""
@@ -71,14 +85,17 @@ def different(flow_id: str, interview_id: str) -> Response:
         db.session.rollback()
     interview = open_interview(flow_id, interview_id)
     try:
-        wishes.ask(interview, form.wish(during=view.is_mine))
+        wish = wishes.ask(interview, form.wish(during=view.is_mine))
     except Rejected as refusal:
         db.session.rollback()
         form.form_errors.append(gettext(refusal.template, **refusal.values))
         return _wrong(open_interview(flow_id, interview_id), view, form)
+    if view.is_mine and wish.details["choice"] == Different.MORE_TIME:
+        allowance.double(interview.id, limit=limit_of(interview))
     db.session.commit()
     if request.is_json:
-        return jsonify({"asked": asked(interview)})
+        state = schemas.state(interview, settings=settings()) if view.is_mine else {}
+        return jsonify({"asked": asked(interview), "time_limit_seconds": state.get("time_limit_seconds")})
     return make_response(redirect(f"{schemas.base_of(interview)}#asked", 303))
 
 

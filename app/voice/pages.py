@@ -10,7 +10,7 @@ from app import gateways
 from app.db import db, reading
 from app.interviews.models import Interview
 from app.interviews.queries import open_interview
-from app.voice import actions, consent, schemas, standing
+from app.voice import actions, allowance, consent, schemas, standing
 from app.voice.access import new_token, set_cookie, settings
 from app.voice.actions import Agreed
 from app.voice.forms import StartForm
@@ -18,6 +18,7 @@ from app.voice.models import Mode
 from app.voice.standing import View, about, found, invitation, pages, plain_answer, rendered, unknown
 from app.web import languages, limits
 from app.web.security import allow_devices, keep_private
+from app.wishes.queries import has_more_time
 
 OPENS_PER_MINUTE = 30
 CHECKS_PER_MINUTE = 120
@@ -86,6 +87,8 @@ def _claim(flow_id: str, interview_id: str, form: StartForm, *, agreed: Agreed) 
     token, token_hash = new_token()
     interview = open_interview(flow_id, interview_id)
     is_ours = actions.claim(interview, token_hash=token_hash, agreed=agreed, **form.names())
+    if is_ours and has_more_time(interview.id):
+        allowance.double(interview.id, limit=standing.limit_of(interview))
     db.session.commit()
     if not is_ours:
         return rendered(interview, standing.view_of(interview))

@@ -23,6 +23,7 @@ from app.voice.access import holds, settings
 from app.voice.consent import VERSION
 from app.voice.models import Sitting
 from app.voice.queries import TAKEOVER_AFTER, sitting_of
+from app.voice.script import Script
 from app.web import languages
 from app.wishes.queries import has_more_time, wishes_of
 
@@ -106,7 +107,7 @@ def about(interview: Interview) -> dict[str, Any]:
     """What invitation and talk say about the interview: values for the templates."""
     flow, script = interview.flow, interview.script or script_of(interview.flow)
     built = gateways.current()
-    limit = (script["time_limit_minutes"] or settings().interview_minutes) * (1 + has_more_time(interview.id))
+    limit = round(limit_of(interview) / 60) * (1 + has_more_time(interview.id))
     shown = {
         "title": script["title"], "org_name": script["org_name"], "language": script["language"],
         "logo_url": url_for("flows.logo", flow_id=flow.id) if flow.logo_key else None,
@@ -121,6 +122,11 @@ def about(interview: Interview) -> dict[str, Any]:
         "hears": built.transcriber.supports(script["language"]), "asked": asked(interview),
         "detector_url": detector.address(),
     }  # fmt: skip
+
+
+def limit_of(interview: Interview) -> float:
+    """Seconds of the time limit as the flow has it, without what was added for anybody."""
+    return Script.of(interview.script or script_of(interview.flow), minutes=settings().interview_minutes).seconds
 
 
 def likely_minutes(questions: int, *, most: int) -> int:

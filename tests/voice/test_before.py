@@ -242,6 +242,23 @@ def test_more_time_doubles_the_limit_at_once(client: Browser, scripted: Flask, b
     assert "You have twice the time." in text_of(client, path_of(interview))
 
 
+def test_more_time_asked_before_or_during_the_talk_is_there_once(
+    candidates: Candidates, book: Made, client: Browser
+) -> None:
+    interview = book(time_limit_minutes=20)
+    client.post(path_of(interview) + "/different", data={"choice": "more_time"})
+    early = candidates(interview)
+    early.open()
+    assert early.start("text")["time_limit_seconds"] == 2400
+    again = early.call("POST", "/different", json={"choice": "more_time", "text": "and more"})
+    assert again["time_limit_seconds"] == 2400
+    late = candidates(book(time_limit_minutes=20))
+    late.open()
+    assert late.start("text")["time_limit_seconds"] == 1200
+    assert late.call("POST", "/different", json={"choice": "more_time"})["time_limit_seconds"] == 2400
+    assert late.call("GET", "/state")["time_limit_seconds"] == 2400
+
+
 def test_during_the_talk_the_holder_asks_as_a_script(candidates: Candidates, book: Made) -> None:
     candidate = candidates(book())
     candidate.open()
