@@ -42,7 +42,7 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     rest = api.Api(app)
     for room in ROOMS_WITH_API:
         rest.register_blueprint(import_module(f"app.{room}.api").blp)
-    import_module("app.voice.before")
+    import_module("app.voice.pages_before")
     for room in ROOMS_WITH_PAGES:
         app.register_blueprint(import_module(f"app.{room}.pages").pages)
     for module in ("app.voice.api", "app.voice.api_sound", "app.voice.api_turns", "app.voice.api_silences"):
