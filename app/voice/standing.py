@@ -1,7 +1,7 @@
 """What a browser sees at an interview's address: which page, with what in it, and whether Start would work.
 
-The views hang on ``pages`` from two modules: ``pages`` (the invitation, Start, the end) and ``pages_before`` (everything that
-happens before anybody starts). Nothing here changes anything.
+The views hang on ``pages`` from two modules: ``pages`` (the invitation, Start, the end) and ``pages_before``
+(everything that happens before anybody starts). Nothing here changes anything.
 """
 
 from dataclasses import dataclass, field
