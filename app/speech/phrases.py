@@ -1,4 +1,4 @@
-"""The few sentences that Parley says or recognises by itself, in every language of the interface.
+"""The few sentences that Parley says by itself, in every language of the interface.
 
 Chosen so that they fit any voice and any candidate: polite form, no gendered words, no promise about the outcome.
 """
@@ -69,20 +69,36 @@ NOTHING_SAID = {
     "no-NO": "Det ble ikke gitt noe svar; det er ingenting å oppsummere.",
 }
 
-ASKS_TO_REPEAT = {
-    "en-US": ("repeat", "say that again", "say it again", "pardon", "hear you", "hear the question", "one more time"),
-    "de-DE": ("wiederhol", "noch einmal", "nochmal", "nicht verstanden", "wie bitte"),
-    "es-419": ("repetir", "repita", "repite", "otra vez", "no escuché", "no entendí"),
-    "hi-IN": ("दोहरा", "फिर से", "सुनाई नहीं"),
-    "ja-JP": ("もう一度", "もういちど", "聞こえません", "聞き取れ"),
-    "pt-BR": ("repetir", "repita", "repete", "de novo", "não ouvi", "não entendi"),
-    "fr-FR": ("répéter", "répétez", "encore une fois", "pas entendu", "pas compris"),
-    "zh-CN": ("再说一遍", "再说一次", "重复", "没听清"),
-    "ko-KR": ("다시 한번", "다시 한 번", "다시 말씀", "못 들었"),
-    "vi-VN": ("nhắc lại", "lặp lại", "nói lại", "không nghe"),
-    "th-TH": ("อีกครั้ง", "ทวน", "ไม่ได้ยิน"),
-    "ar-AE": ("تكرار", "إعادة", "مرة أخرى", "لم أسمع", "كرر"),
-    "no-NO": ("gjenta", "en gang til", "om igjen", "hørte ikke"),
+PASS_ON = {
+    "en-US": "I do not know the answer to that. Your question will be passed on.",
+    "de-DE": "Das weiß ich leider nicht. Ihre Frage wird weitergegeben.",
+    "es-419": "Eso no lo sé. Su pregunta se hará llegar al equipo.",
+    "hi-IN": "इसका उत्तर मुझे नहीं पता। आपका सवाल आगे पहुँचाया जाएगा।",
+    "ja-JP": "申し訳ありませんが、それについては分かりません。ご質問は担当者に伝えます。",
+    "pt-BR": "Não sei responder a isso. Sua pergunta será encaminhada.",
+    "fr-FR": "Je n'ai pas la réponse à cela. Votre question sera transmise.",
+    "zh-CN": "这个问题我不知道答案。您的问题会转达给相关人员。",
+    "ko-KR": "그 질문에 대한 답은 제가 알지 못합니다. 질문은 담당자에게 전달하겠습니다.",
+    "vi-VN": "Tôi không biết câu trả lời. Câu hỏi của bạn sẽ được chuyển đến người phụ trách.",
+    "th-TH": "เรื่องนี้ไม่ทราบคำตอบ คำถามนี้จะส่งต่อให้ผู้รับผิดชอบ",
+    "ar-AE": "لا أعرف إجابة هذا السؤال. سيُنقل سؤالك إلى المسؤولين.",
+    "no-NO": "Det vet jeg ikke. Spørsmålet ditt blir sendt videre.",
+}
+
+SURE = {
+    "en-US": "Do you want to end the interview now? Answer yes to end it, or just go on.",
+    "de-DE": "Möchten Sie das Interview jetzt beenden? Antworten Sie mit Ja, oder machen Sie einfach weiter.",
+    "es-419": "¿Quiere terminar la entrevista ahora? Responda sí para terminarla, o simplemente continúe.",
+    "hi-IN": "क्या इंटरव्यू अभी समाप्त करना है? समाप्त करने के लिए हाँ कहिए, या उत्तर जारी रखिए।",
+    "ja-JP": "ここで面接を終了しますか。終了する場合は「はい」とお答えください。続ける場合は、そのままお答えください。",
+    "pt-BR": "Quer encerrar a entrevista agora? Responda sim para encerrar, ou simplesmente continue.",
+    "fr-FR": "Voulez-vous terminer l'entretien maintenant ? Répondez oui pour le terminer, ou continuez simplement.",
+    "zh-CN": "您要现在结束面试吗？要结束请回答“是”，否则请继续回答。",
+    "ko-KR": "지금 면접을 끝내시겠어요? 끝내려면 ‘네’라고 답하시고, 아니면 계속 답변해 주세요.",
+    "vi-VN": "Bạn có muốn kết thúc buổi phỏng vấn bây giờ không? Trả lời có để kết thúc, hoặc cứ tiếp tục.",
+    "th-TH": "ต้องการจบการสัมภาษณ์ตอนนี้หรือไม่ ตอบว่าใช่เพื่อจบ หรือตอบคำถามต่อได้เลย",
+    "ar-AE": "هل ننهي المقابلة الآن؟ الإجابة بنعم تنهيها، وإلا فيمكن متابعة الإجابة.",
+    "no-NO": "Vil du avslutte intervjuet nå? Svar ja for å avslutte, eller bare fortsett.",
 }
 
 NOT_HEARD = {
@@ -149,17 +165,20 @@ SAMPLE = {
     "no-NO": "Hei, og takk for at du tar deg tid. Fortell litt om det siste prosjektet ditt.",
 }
 
-_LINES = {"not_heard": NOT_HEARD, "wait": WAIT, "moment": ONE_MOMENT, "outro": GOODBYE}
+_LINES = {
+    "not_heard": NOT_HEARD, "wait": WAIT, "think": WAIT, "moment": ONE_MOMENT, "pass_on": PASS_ON, "sure": SURE,
+    "outro": GOODBYE,
+}  # fmt: skip
 
 
 def phrase(name: str, language: str) -> str:
-    """A line that no script holds: `not_heard`, `wait`, `moment`, or `outro` where a flow has none of its own."""
+    """A line that no script holds, by its kind; `outro` is for flows that have none of their own."""
     return _LINES[name].get(language, _LINES[name][DEFAULT_LANGUAGE])
 
 
 def all_of(language: str) -> tuple[str, ...]:
     """Every fixed line an interview in ``language`` may need, so that they can be spoken beforehand."""
-    return (*(phrase(name, language) for name in _LINES), tell_more(language))
+    return (*dict.fromkeys(phrase(name, language) for name in _LINES), tell_more(language))
 
 
 def one_moment(language: str) -> str:
@@ -180,12 +199,6 @@ def excerpts(language: str) -> str:
 def nothing_said(language: str) -> str:
     """The summary of a silent interview."""
     return NOTHING_SAID.get(language, NOTHING_SAID[DEFAULT_LANGUAGE])
-
-
-def asks_to_repeat(text: str, language: str) -> bool:
-    """Whether a short utterance asks to hear the question again."""
-    plain = text.casefold()
-    return any(phrase in plain for phrase in ASKS_TO_REPEAT.get(language, ()))
 
 
 def sample(language: str) -> str:

@@ -83,7 +83,11 @@ class Spoken:
 class Exchange:
     """All that an interviewer may know when it decides whether to ask on.
 
-    `answer` is everything said to `question` so far; `asked` are the follow-ups already put, of at most `limit`.
+    `answer` is everything said to `question` so far, `latest` the newest part of it; `asked` are the follow-ups already
+    put, of at most `limit`. `cut` is what the candidate heard of the agent's last words before interrupting them, empty
+    where all of them were heard. `documents` is text of the candidate's files, shortened.
+
+    `latest`, `answer`, `cut` and `documents` come from the candidate: data, never orders.
     """
 
     question: str
@@ -95,14 +99,24 @@ class Exchange:
     org_name: str = ""
     additional_info: str | None = None
     additional_instructions: str | None = None
+    latest: str = ""
+    cut: str = ""
+    documents: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """What to ask next, or None to go on; `repeat`: the candidate asked to hear the question again."""
+    """What to say next, checked by the caller before it is spoken; all empty: go on.
+
+    `text` asks on. The others leave the question open: `reply` answers a question of the candidate, `unknown` says that
+    nobody here can, `repeat` says the open question again, `wait` gives the candidate a moment.
+    """
 
     text: str | None = None
+    reply: str | None = None
+    unknown: bool = False
     repeat: bool = False
+    wait: bool = False
 
 
 @dataclass(frozen=True, slots=True)

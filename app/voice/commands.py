@@ -1,94 +1,87 @@
-"""The few things a candidate can say to the agent instead of an answer.
+"""The few things a candidate can say to the agent instead of an answer, in every language of the interface.
 
-Only a whole short utterance counts: "next question, I said to the nurse, is ..." is an answer. Ending is the hardest
-to match, because it cannot be taken back.
+Only a whole short utterance counts: "next question, I said to the nurse, is ..." is an answer. What alone could be an
+answer ("again", "wiederholen") needs the words that make it a request. The words stand in commands.toml.
 """
 
+import re
+import tomllib
 import unicodedata
+from functools import cache
+from pathlib import Path
 
 from app.voice.script import Event
 
-LONGEST = 60
+_WORDS: dict[str, dict[str, list[str]]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_COMPACT = frozenset(("ja", "zh", "th", "ko"))
+"""Compared without spaces: unspaced, or spaced by taste."""
+_FOLDED = frozenset(("en", "de", "es", "pt", "fr", "no"))
+"""Compared without accents."""
+_EVENTS = {Event.REPEAT: "repeat", Event.SKIP: "skip", Event.THINK: "think", Event.STOP: "stop"}
+
+LONGEST = 80
 """Characters; whatever is longer is an answer."""
 
-_POLITE = frozenset(("please", "could", "can", "would", "you", "bitte", "por", "favor", "vous", "plaît", "te", "takk"))
-
-_SPOKEN: dict[str, dict[Event, tuple[str, ...]]] = {
-    "en": {
-        Event.REPEAT: (
-            "repeat", "repeat that", "repeat it", "repeat the question", "repeat that question", "say that again",
-            "say it again", "repeat the question again",
-        ),
-        Event.SKIP: ("next question", "skip", "skip this question", "skip the question", "skip it"),
-        Event.END: ("stop here", "stop the interview", "end the interview", "finish the interview"),
-    },
-    "de": {
-        Event.REPEAT: ("wiederholen", "wiederholen sie", "wiederholen sie die frage", "noch einmal"),
-        Event.SKIP: ("nächste frage", "die nächste frage", "frage überspringen", "überspringen"),
-        Event.END: ("hier aufhören", "interview beenden", "das interview beenden"),
-    },
-    "es": {
-        Event.REPEAT: ("repita", "repita la pregunta", "repite la pregunta", "otra vez"),
-        Event.SKIP: ("siguiente pregunta", "la siguiente pregunta", "saltar la pregunta"),
-        Event.END: ("terminar la entrevista", "parar aquí"),
-    },
-    "pt": {
-        Event.REPEAT: ("repita", "repita a pergunta", "repete a pergunta", "outra vez"),
-        Event.SKIP: ("próxima pergunta", "a próxima pergunta", "pular a pergunta", "pular"),
-        Event.END: ("terminar a entrevista", "encerrar a entrevista", "parar aqui"),
-    },
-    "fr": {
-        Event.REPEAT: ("répétez", "répétez la question", "répéter la question", "encore une fois"),
-        Event.SKIP: ("question suivante", "la question suivante", "passer la question"),
-        Event.END: ("terminer l entretien", "arrêter l entretien", "arrêter ici"),
-    },
-    "no": {
-        Event.REPEAT: ("gjenta", "gjenta spørsmålet", "en gang til"),
-        Event.SKIP: ("neste spørsmål", "hopp over", "hopp over spørsmålet"),
-        Event.END: ("avslutt intervjuet", "stopp her"),
-    },
-    "hi": {Event.REPEAT: ("फिर से", "सवाल दोहराइए"), Event.SKIP: ("अगला सवाल",), Event.END: ("इंटरव्यू समाप्त करें",)},
-    "ja": {
-        Event.REPEAT: ("もう一度", "もう一度お願いします", "質問を繰り返してください"),
-        Event.SKIP: ("次の質問", "次の質問をお願いします"),
-        Event.END: ("面接を終了します", "ここで終わります"),
-    },
-    "zh": {
-        Event.REPEAT: ("再说一遍", "请再说一遍", "重复问题"),
-        Event.SKIP: ("下一个问题", "下一题"),
-        Event.END: ("结束面试",),
-    },
-    "ko": {
-        Event.REPEAT: ("다시 말해 주세요", "질문 다시"),
-        Event.SKIP: ("다음 질문",),
-        Event.END: ("면접 종료", "면접을 끝낼게요"),
-    },
-    "vi": {
-        Event.REPEAT: ("nhắc lại câu hỏi", "nhắc lại"),
-        Event.SKIP: ("câu hỏi tiếp theo",),
-        Event.END: ("kết thúc phỏng vấn",),
-    },
-    "th": {Event.REPEAT: ("ขอฟังอีกครั้ง", "พูดอีกครั้ง"), Event.SKIP: ("คำถามต่อไป",), Event.END: ("จบการสัมภาษณ์",)},
-    "ar": {Event.REPEAT: ("أعد السؤال", "كرر السؤال"), Event.SKIP: ("السؤال التالي",), Event.END: ("إنهاء المقابلة",)},
-}  # fmt: skip
+_ARABIC = str.maketrans("أإآٱةى", "ااااهي", "ـ")
+_HINDI = str.maketrans({"ँ": "ं", "़": None})
+_MARKS_OF_ARABIC = re.compile("[\u064b-\u0652\u0670]")
 
 
 def spoken_command(text: str, language: str) -> Event | None:
-    """REPEAT, SKIP or END if the whole utterance asks for it in ``language`` (``en-US`` and so on); else None."""
-    if len(text) > LONGEST:
-        return None
-    said = _plain(text)
-    if not said:
-        return None
-    for event, phrases in _SPOKEN.get(language.split("-", maxsplit=1)[0], {}).items():
-        if said in {_plain(phrase) for phrase in phrases}:
-            return event
-    return None
+    """REPEAT, SKIP, THINK or STOP if the whole utterance asks for it in ``language`` (``en-US`` and so on)."""
+    patterns = _patterns(_short(language))
+    said = plain(text, language) if patterns and len(text) <= LONGEST else ""
+    return next((event for event, pattern in patterns.items() if said and pattern.fullmatch(said)), None)
 
 
-def _plain(text: str) -> str:
-    """Letters and single spaces, in one case, without the words of politeness."""
-    kept = "".join(
-        c if unicodedata.category(c)[0] in "LMN" else " " for c in unicodedata.normalize("NFC", text).lower()
-    )
-    return " ".join(word for word in kept.split() if word not in _POLITE)
+def confirmed(text: str, language: str) -> bool | None:
+    """Whether the whole utterance says yes or no to "do you want to end?"; None where it says something else."""
+    short = _short(language)
+    said = plain(text, language) if short in _WORDS and len(text) <= LONGEST else ""
+    if said and _whole(short, "yes").fullmatch(said):
+        return True
+    return False if said and _whole(short, "no").fullmatch(said) else None
+
+
+def is_compact(language: str) -> bool:
+    """Whether texts of the language are compared without spaces."""
+    return _short(language) in _COMPACT
+
+
+def _short(language: str) -> str:
+    return language.split("-", maxsplit=1)[0]
+
+
+def _patterns(short: str) -> dict[Event, re.Pattern[str]]:
+    return {event: _whole(short, name) for event, name in _EVENTS.items()} if short in _WORDS else {}
+
+
+@cache
+def _whole(short: str, name: str) -> re.Pattern[str]:
+    """What is meant, between any number of words of politeness."""
+    gap = "" if short in _COMPACT else " "
+    before, core, after = (_any_of(_WORDS[short][part], short) for part in ("before", name, "after"))
+    return re.compile(f"(?:{before}{gap})*{core}(?:{gap}{after})*")
+
+
+def _any_of(choices: list[str], short: str) -> str:
+    return "(?:" + "|".join(f"(?:{alike(choice, short)})" for choice in choices) + ")"
+
+
+def alike(text: str, language: str) -> str:
+    """In one spelling: case, accents and vowel marks as far as recognisers and hurried typists differ in them."""
+    short = _short(language)
+    text = unicodedata.normalize("NFKC", text).lower()
+    if short in _FOLDED:
+        text = "".join(c for c in unicodedata.normalize("NFD", text) if unicodedata.category(c) != "Mn")
+    if short == "ar":
+        text = _MARKS_OF_ARABIC.sub("", text).translate(_ARABIC)
+    if short == "hi":
+        text = unicodedata.normalize("NFD", text).translate(_HINDI)
+    return text.replace(" ", "") if short in _COMPACT else text
+
+
+def plain(text: str, language: str) -> str:
+    """Letters and digits, with single spaces where the language has any."""
+    letters = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in alike(text, language))
+    return ("" if is_compact(language) else " ").join(letters.split())

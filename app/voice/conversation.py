@@ -12,14 +12,14 @@ from typing import Literal
 
 from app.errors import GatewayError
 from app.speech import silence
-from app.speech.ports import Exchange, FollowUp, Heard, Interviewer, Speaker, Transcriber, Word
-from app.voice.commands import spoken_command
-from app.voice.script import Event, Kind, Place, Script, Step, answered, may_follow_up, step, taken_up
+from app.speech.ports import Heard, Interviewer, Speaker, Transcriber, Word
+from app.voice.commands import confirmed, spoken_command
+from app.voice.deciding import Decided, Told, decide
+from app.voice.script import Event, Kind, Place, Script, Step, step, taken_up
 from app.voice.speaking import Part, speak
 
 log = logging.getLogger(__name__)
 
-LONGEST_FOLLOW_UP = 600
 SURELY_SPEECH = 4
 """From so many recognised words on nobody asks the slower speech detector: noise was never taken for more than two."""
 
@@ -48,7 +48,9 @@ class Answer:
     """What the candidate did: ``audio`` for a spoken answer, ``text`` for a typed one; ``time_over`` ends the talk.
 
     ``continues``: more of the answer before, begun before the reply to it was heard. ``unfinished``: a part of an
-    answer that goes on in another way (typed after spoken, after a pause): kept, and nothing is said to it.
+    answer that goes on in another way (typed after spoken, after a pause): kept, and nothing is said to it. ``cut`` is
+    what was heard of the agent's last words where the candidate interrupted them (empty: all); ``documents`` text of
+    the candidate's files.
     """
 
     kind: Literal["begin", "answer", "text", "repeat", "skip", "end"]
@@ -57,6 +59,8 @@ class Answer:
     time_over: bool = False
     continues: bool = False
     unfinished: bool = False
+    cut: str = ""
+    documents: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,23 +113,31 @@ class Engines:
 def respond(script: Script, place: Place, answer: Answer, *, engines: Engines) -> Reply:
     """The agent's whole turn. Raises WrongMoment (see ``script.step``) and nothing else of its own."""
     timing = Timing()
-    said = _hear(script, answer, transcriber=engines.transcriber, timing=timing)
+    said = _meant(script, place, _hear(script, answer, transcriber=engines.transcriber, timing=timing))
     if answer.unfinished and said.event is not Event.SILENCE:
         said = replace(said, event=Event.PART)
     if answer.continues:
         place, meant = taken_up(place, said.event)
         said = replace(said, event=meant)
-    event, follow_up = _decide(script, place, said, interviewer=engines.interviewer, timing=timing)
-    is_answer = event in {Event.ANSWER, Event.PART}
+    decided = Decided(said.event)
+    if said.event is Event.ANSWER and said.content and engines.interviewer is not None:
+        with _clocked(timing, "decided"):
+            told = Told(said.content, cut=answer.cut, documents=answer.documents)
+            decided = decide(script, place, told, interviewer=engines.interviewer)
+    event, is_answer = decided.event, decided.event in {Event.ANSWER, Event.PART}
     if answer.unfinished and event is Event.SILENCE:
         event = Event.PART
     if answer.time_over and event not in {Event.BEGIN, Event.PART}:
         event = Event.END
-    next_step = step(script, place, event, text=said.content or "", follow_up=follow_up)
+    next_step = step(
+        script, place, event, text=said.content or "", follow_up=decided.follow_up, aside=decided.aside
+    )  # fmt: skip
     with _clocked(timing, "spoken"):
         speech = speak(script, next_step.lines, engines.speaker)
+    again = event is Event.ASIDE and decided.aside is None
+    kind = "repeat" if again else _kind(event, next_step)
     return Reply(
-        next_step, _kind(event, next_step), speech.parts, said, speech.wav, speech.seconds, speech.engine, is_answer,
+        next_step, kind, speech.parts, said, speech.wav, speech.seconds, speech.engine, is_answer,
         timing,
     )  # fmt: skip
 
@@ -141,7 +153,7 @@ def _kind(event: Event, reply: Step) -> Kind | Literal["repeat", "kept"]:
 
 def _hear(script: Script, answer: Answer, *, transcriber: Transcriber | None, timing: Timing) -> Said:
     if answer.kind == "text":
-        return Said(Event.ANSWER, answer.text)
+        return Said(spoken_command(answer.text, script.language) or Event.ANSWER, answer.text)
     if answer.kind != "answer" or answer.audio is None:
         return Said(Event(answer.kind))
     if transcriber is None:
@@ -156,6 +168,13 @@ def _hear(script: Script, answer: Answer, *, transcriber: Transcriber | None, ti
         return Said(Event.ANSWER)
     command = spoken_command(heard.text, script.language)
     return Said(command or Event.ANSWER, heard.text, heard.words, heard.engine)
+
+
+def _meant(script: Script, place: Place, said: Said) -> Said:
+    """What was said, where the agent has just asked whether the interview is to end."""
+    is_open = place.stopping and said.event is Event.ANSWER and said.content
+    answer = confirmed(said.content or "", script.language) if is_open else None
+    return said if answer is None else replace(said, event=Event.END if answer else Event.REPEAT)
 
 
 def _is_silent(audio: Audio) -> bool:
@@ -176,34 +195,6 @@ def _recognise(script: Script, audio: Audio, transcriber: Transcriber) -> Heard 
     except GatewayError as error:
         log.warning("answer not recognised now, kept for later: %s", type(error).__name__)
         return None
-
-
-# --- deciding -----------------------------------------------------------------------------------------------------
-
-
-def _decide(
-    script: Script, place: Place, said: Said, *, interviewer: Interviewer | None, timing: Timing
-) -> tuple[Event, str | None]:
-    if said.event is not Event.ANSWER or not said.content or interviewer is None or not may_follow_up(script, place):
-        return said.event, None
-    with _clocked(timing, "decided"):
-        judged = _judge(script, place, said.content, interviewer=interviewer)
-    if judged.repeat:
-        return Event.REPEAT, None
-    return Event.ANSWER, judged.text[:LONGEST_FOLLOW_UP] if judged.text else None
-
-
-def _judge(script: Script, place: Place, text: str, *, interviewer: Interviewer) -> FollowUp:
-    exchange = Exchange(
-        question=script.questions[place.question], answer=answered(place, text), language=script.language,
-        asked=place.asked, limit=script.follow_up_limit, flow_title=script.title, org_name=script.org_name,
-        additional_info=script.additional_info, additional_instructions=script.additional_instructions,
-    )  # fmt: skip
-    try:
-        return interviewer.decide(exchange)
-    except GatewayError as error:
-        log.warning("no follow-up: %s", type(error).__name__)
-        return FollowUp()
 
 
 class _clocked:  # noqa: N801 - used like a function

@@ -20,13 +20,21 @@ class Phase(StrEnum):
 
 
 class Event(StrEnum):
-    """What can happen in it."""
+    """What can happen in it.
+
+    THINK: the candidate wants a moment. ASIDE: the agent says something else and comes back to the open question.
+    STOP: the candidate said that they want to end; the agent asks whether it heard right. END: they confirmed it, or
+    pressed the button.
+    """
 
     BEGIN = "begin"
     ANSWER = "answer"
     SILENCE = "silence"
     REPEAT = "repeat"
     SKIP = "skip"
+    THINK = "think"
+    ASIDE = "aside"
+    STOP = "stop"
     END = "end"
     PART = "part"
 
@@ -41,6 +49,14 @@ class Kind(StrEnum):
     NOT_HEARD = "not_heard"
     WAIT = "wait"
     MOMENT = "moment"
+    THINK = "think"
+    REPLY = "reply"
+    PASS_ON = "pass_on"
+    SURE = "sure"
+
+
+MOST_ASIDES = 3
+"""How often an interviewer may turn away from one question before what is said counts as its answer."""
 
 
 class WrongMoment(Exception):
@@ -81,8 +97,10 @@ class Place:
     """A position in the script, complete: with it and the script alone the talk can go on anywhere.
 
     ``asked`` are the follow-ups put to the open question, ``said`` everything answered to it so far,
-    ``silences`` how often in a row nothing was heard. ``former`` is the place before the last answer, with that answer
-    in ``said``: a candidate who only paused for breath may go on there. It is no part of where the talk stands now.
+    ``silences`` how often in a row nothing was heard, ``asides`` how often the agent turned away from the question;
+    ``stopping``: the candidate was asked whether the interview is to end. ``former`` is the place before the last
+    answer, with that answer in ``said``: a candidate who only paused for breath may go on there. It is no part of
+    where the talk stands now.
     """
 
     phase: Phase = Phase.INTRO
@@ -90,6 +108,8 @@ class Place:
     asked: tuple[str, ...] = ()
     said: str = ""
     silences: int = 0
+    asides: int = 0
+    stopping: bool = False
     former: Mapping[str, Any] | None = field(default=None, compare=False)
 
     def to_json(self) -> dict[str, Any]:
@@ -101,7 +121,8 @@ class Place:
         """Back from the row."""
         return cls(
             phase=Phase(kept["phase"]), question=kept["question"], asked=tuple(kept["asked"]), said=kept["said"],
-            silences=kept["silences"], former=kept.get("former"),
+            silences=kept["silences"], asides=kept.get("asides", 0), stopping=kept.get("stopping", False),
+            former=kept.get("former"),
         )  # fmt: skip
 
     @property
@@ -137,6 +158,11 @@ def may_follow_up(script: Script, place: Place) -> bool:
     return place.phase is Phase.QUESTION and len(place.asked) < script.follow_up_limit
 
 
+def may_turn_aside(place: Place) -> bool:
+    """Whether the agent may say something else and come back: bounded, so that the script always goes on."""
+    return place.phase is Phase.QUESTION and place.asides < MOST_ASIDES
+
+
 def open_line(script: Script, place: Place) -> Line:
     """What the candidate is being asked at this place."""
     if place.phase is not Phase.QUESTION:
@@ -151,8 +177,17 @@ def answered(place: Place, text: str) -> str:
     return "\n".join(part for part in (place.said, text) if part)
 
 
-def step(script: Script, place: Place, event: Event, *, text: str = "", follow_up: str | None = None) -> Step:
-    """The one transition. ``text`` is what was answered; ``follow_up`` is used only where one is allowed.
+def step(
+    script: Script,
+    place: Place,
+    event: Event,
+    *,
+    text: str = "",
+    follow_up: str | None = None,
+    aside: Line | None = None,
+) -> Step:
+    """The one transition. ``text`` is what was answered; ``follow_up`` and ``aside`` (what is said before the open
+    question is put again) are used only where one is allowed.
 
     Raises WrongMoment for an event that the phase does not know: nothing but BEGIN opens, nothing follows the outro
     (except that it is said again to somebody who began to speak at its first words and then had nothing to say).
@@ -163,19 +198,33 @@ def step(script: Script, place: Place, event: Event, *, text: str = "", follow_u
         raise WrongMoment(f"{event.value} cannot happen in the phase {place.phase.value}")
     if event is Event.BEGIN:
         return _begin(script)
-    if event is Event.END:
+    if event is Event.END or (event is Event.STOP and place.stopping):
         return _close(script, place)
-    if event in {Event.PART, Event.REPEAT, Event.SILENCE}:
-        return _stay(script, place, event, text=text)
-    return _answer(script, place, text, follow_up=follow_up) if event is Event.ANSWER else _next(script, place)
+    place = replace(place, stopping=event is Event.STOP)
+    if event is Event.SKIP:
+        return _next(script, place)
+    if event is Event.ANSWER or (event is Event.ASIDE and not may_turn_aside(place)):
+        return _answer(script, place, text, follow_up=follow_up)
+    return _stay(script, place, event, text=text, aside=aside)
 
 
-def _stay(script: Script, place: Place, event: Event, *, text: str) -> Step:
+def _stay(script: Script, place: Place, event: Event, *, text: str, aside: Line | None) -> Step:
+    """What leaves the question open: said again, waited for, turned away from and back."""
+    at = place.question
     if event is Event.PART:  # a part of an answer: kept, and nothing is said
         return Step(replace(place, said=answered(place, text), silences=0, former=None), ())
-    if event is Event.REPEAT:
-        return Step(replace(place, silences=0), (open_line(script, place),))
-    return _silence(script, place)
+    if event is Event.SILENCE:
+        return _silence(script, place)
+    if event is Event.THINK:  # the next silence is no surprise
+        held = replace(place, silences=1, asides=place.asides + 1, former=None)
+        return Step(held, (Line(Kind.THINK, question_index=at),))
+    if event is Event.STOP:
+        return Step(replace(place, silences=0, former=None), (Line(Kind.SURE, question_index=at),))
+    if event is Event.ASIDE:
+        before = (aside,) if aside else ()
+        back = replace(place, silences=0, asides=place.asides + 1, former=None)
+        return Step(back, (*before, open_line(script, back)))
+    return Step(replace(place, silences=0), (open_line(script, place),))
 
 
 def finish(place: Place) -> Place:
@@ -195,7 +244,7 @@ def _answer(script: Script, place: Place, text: str, *, follow_up: str | None) -
     said = answered(place, text)
     reply = _next(script, place)
     if follow_up and may_follow_up(script, place):
-        asked = Place(Phase.QUESTION, place.question, (*place.asked, follow_up), said)
+        asked = Place(Phase.QUESTION, place.question, (*place.asked, follow_up), said, asides=place.asides)
         reply = Step(asked, (open_line(script, asked),))
     former = replace(place, said=said, silences=0, former=None).to_json()
     return Step(replace(reply.place, former=former), reply.lines)
@@ -204,12 +253,13 @@ def _answer(script: Script, place: Place, text: str, *, follow_up: str | None) -
 def taken_up(place: Place, event: Event) -> tuple[Place, Event]:
     """Where ``event`` belongs when the candidate went on speaking before the reply to the last answer was heard.
 
-    More of the answer continues it at its own question, which is also the one to repeat. Anything else (a cough, too
-    little to understand, "next question") was no continuation: the reply that nobody heard is given again.
+    More of the answer continues it at its own question, which is also the one to repeat or to think about. Anything
+    else (a cough, too little to understand, "next question") was no continuation: the reply that nobody heard is
+    given again.
     """
-    if place.former is None or (event is Event.END and place.phase is Phase.QUESTION):
+    if place.former is None or (event in {Event.END, Event.STOP} and place.phase is Phase.QUESTION):
         return place, event
-    if event in {Event.ANSWER, Event.REPEAT, Event.PART}:
+    if event in {Event.ANSWER, Event.REPEAT, Event.THINK, Event.PART}:
         return Place.from_json(place.former), event
     return place, Event.REPEAT
 

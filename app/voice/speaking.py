@@ -28,8 +28,8 @@ SHORT_LINE = 80
 SHORT_SENTENCE = 25
 """Shorter ones stay with the next, so that the voice does not stop after each."""
 
-PERSONAL = frozenset({Kind.FOLLOW_UP})
-"""Lines that may quote the candidate: never kept in the shared cache, and their sound goes with the interview."""
+PERSONAL = frozenset({Kind.FOLLOW_UP, Kind.REPLY})
+"""Lines in a language model's words, which may quote the candidate: never kept in the shared cache, and their sound goes with the interview."""
 
 _END = re.compile(r"(?<=[.!?…؟])[\"'”’»)]*\s+|(?<=[。！？।])")
 

@@ -47,19 +47,6 @@ def test_an_empty_answer_is_left_to_the_script():
     assert (decision.text, decision.repeat) == (None, False)
 
 
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("Could you repeat the question, please?", "en-US"),
-        ("Können Sie das bitte wiederholen?", "de-DE"),
-        ("すみません、もう一度お願いします", "ja-JP"),
-        ("Kan du gjenta det?", "no-NO"),
-    ],
-)
-def test_a_request_to_repeat_is_understood(text, language):
-    assert ScriptInterviewer().decide(Exchange(question="?", answer=text, language=language)).repeat
-
-
 def test_a_long_answer_that_speaks_of_repeating_is_no_request():
     answer = "I had to repeat the exam twice before I understood that I needed a better plan for learning."
     assert not ScriptInterviewer().decide(Exchange(question="?", answer=answer)).repeat

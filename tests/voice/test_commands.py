@@ -1,48 +1,162 @@
-"""Spoken commands: whole short utterances only."""
+"""Spoken commands: whole short utterances only, in every language; an answer that contains one stays an answer."""
 
+# ruff: noqa: E501 - tables of sayings read better in one line
 import pytest
 
 from app.speech.catalogue import LANGUAGES
-from app.voice.commands import _SPOKEN, spoken_command
+from app.voice.commands import confirmed, spoken_command
 from app.voice.script import Event
 
+SAID: dict[str, dict[Event, tuple[str, ...]]] = {
+    "en-US": {
+        Event.REPEAT: ("Can you repeat that?", "Could you please repeat the question?", "say that again please", "sorry, I didn't catch that", "um what was the question again"),
+        Event.SKIP: ("next question", "next question please", "Can we skip this question, please?", "okay let's move on to the next question", "I would like to skip this question."),
+        Event.THINK: ("Let me think.", "let me think about that for a moment", "hmm give me a second", "hold on a second", "I need some time to think about it"),
+        Event.STOP: ("stop here", "Please stop the interview.", "I want to end the interview", "okay can we stop here"),
+    },
+    "de-DE": {
+        Event.REPEAT: ("Können Sie das bitte wiederholen?", "Wie bitte?", "Könnten Sie die Frage noch einmal wiederholen?", "Wie war die Frage noch mal?", "noch einmal bitte"),
+        Event.SKIP: ("Nächste Frage, bitte.", "Ich möchte diese Frage überspringen.", "Können wir zur nächsten Frage gehen?"),
+        Event.THINK: ("Lassen Sie mich kurz nachdenken.", "Einen Moment, bitte.", "Moment mal", "Ich muss kurz überlegen.", "Geben Sie mir bitte einen Moment"),
+        Event.STOP: ("Ich möchte das Interview beenden.", "Hier abbrechen bitte", "Können wir hier aufhören?", "Beenden Sie bitte das Gespräch"),
+    },
+    "es-419": {
+        Event.REPEAT: ("¿Puede repetir la pregunta, por favor?", "¿Me puede repetir eso?", "Otra vez, por favor.", "No escuché bien la pregunta"),
+        Event.SKIP: ("Siguiente pregunta.", "Quiero saltar esta pregunta", "pasemos a la siguiente pregunta por favor"),
+        Event.THINK: ("Déjeme pensar un momento.", "Un momento, por favor.", "necesito pensar", "deme un segundo"),
+        Event.STOP: ("Quiero terminar la entrevista.", "Podemos parar aquí", "termine la entrevista por favor"),
+    },
+    "pt-BR": {
+        Event.REPEAT: ("Pode repetir a pergunta, por favor?", "Você pode repetir?", "De novo, por favor.", "Qual era a pergunta mesmo?"),
+        Event.SKIP: ("Próxima pergunta.", "Quero pular esta pergunta.", "vamos para a próxima pergunta"),
+        Event.THINK: ("Deixa eu pensar um pouco.", "Só um momento.", "Me dá um minuto", "Preciso pensar um pouco"),
+        Event.STOP: ("Quero encerrar a entrevista.", "Podemos parar por aqui?", "Gostaria de terminar a entrevista agora"),
+    },
+    "fr-FR": {
+        Event.REPEAT: ("Pouvez-vous répéter, s'il vous plaît ?", "Pourriez-vous répéter la question ?", "Quelle était la question déjà ?", "Je n'ai pas entendu la question."),
+        Event.SKIP: ("Question suivante, s'il vous plaît.", "Je voudrais passer cette question.", "Passons à la question suivante"),
+        Event.THINK: ("Laissez-moi réfléchir.", "Un instant, s'il vous plaît.", "Euh, donnez-moi une minute", "Je dois réfléchir un peu"),
+        Event.STOP: ("Je voudrais arrêter l'entretien.", "On peut s'arrêter ici ?", "Je veux terminer ici"),
+    },
+    "no-NO": {
+        Event.REPEAT: ("Kan du gjenta det?", "Kan du gjenta spørsmålet en gang til?", "Hva var spørsmålet igjen?", "Unnskyld, jeg hørte ikke spørsmålet"),
+        Event.SKIP: ("Neste spørsmål, takk.", "Jeg vil gjerne hoppe over dette spørsmålet.", "Kan vi gå videre til neste spørsmål?"),
+        Event.THINK: ("La meg tenke litt.", "Et øyeblikk, takk.", "Vent litt", "Jeg må tenke meg om"),
+        Event.STOP: ("Jeg vil avslutte intervjuet.", "Kan vi stoppe her?", "Avslutt intervjuet nå"),
+    },
+    "hi-IN": {
+        Event.REPEAT: ("कृपया सवाल दोहराइए।", "क्या आप फिर से बता सकते हैं?", "एक बार फिर बोलिए", "मुझे सवाल सुनाई नहीं दिया"),
+        Event.SKIP: ("अगला सवाल।", "कृपया अगले सवाल पर चलिए", "मैं यह सवाल छोड़ना चाहती हूँ"),
+        Event.THINK: ("मुझे सोचने दीजिए।", "एक मिनट रुकिए", "मैं सोच रहा हूँ", "ज़रा रुकिए"),
+        Event.STOP: ("इंटरव्यू समाप्त करें।", "मैं इंटरव्यू यहीं ख़त्म करना चाहता हूँ", "यहीं रुकिए"),
+    },
+    "ja-JP": {
+        Event.REPEAT: ("もう一度お願いします。", "すみません、質問をもう一度言っていただけますか。", "質問を繰り返してください", "聞き取れませんでした"),
+        Event.SKIP: ("次の質問をお願いします。", "この質問をスキップしてもいいですか", "次の質問に進んでください"),
+        Event.THINK: ("少し考えさせてください。", "ちょっと待ってください", "えっと、少し考える時間をください", "少々お待ちください"),
+        Event.STOP: ("面接を終了したいです。", "ここで終わりにしてください", "すみません、ここで終わりにします"),
+    },
+    "zh-CN": {
+        Event.REPEAT: ("请再说一遍。", "不好意思，我没听清楚。", "能不能重复一下问题？", "请您再问一次好吗"),
+        Event.SKIP: ("下一个问题。", "请跳过这个问题", "我想跳过这道题", "可以问下一题吗？"),
+        Event.THINK: ("让我想一想。", "请稍等一下", "嗯，给我一点时间", "我需要考虑一下"),
+        Event.STOP: ("我想结束面试。", "请停止面试", "就到这里结束吧"),
+    },
+    "ko-KR": {
+        Event.REPEAT: ("다시 말씀해 주세요.", "죄송하지만 질문을 다시 한번 말씀해 주시겠어요?", "질문이 뭐였죠?", "잘 못 들었어요"),
+        Event.SKIP: ("다음 질문이요.", "다음 질문으로 넘어갈게요", "이 질문은 건너뛰고 싶어요"),
+        Event.THINK: ("잠시만요.", "생각할 시간을 좀 주세요", "잠깐만 기다려 주세요", "음, 잠시 생각해 볼게요"),
+        Event.STOP: ("면접을 끝내고 싶어요.", "여기서 그만할게요", "인터뷰를 종료해 주세요"),
+    },
+    "vi-VN": {
+        Event.REPEAT: ("Bạn có thể nhắc lại câu hỏi được không?", "Xin nhắc lại câu hỏi ạ", "Tôi không nghe rõ câu hỏi", "Vui lòng nói lại"),
+        Event.SKIP: ("Câu hỏi tiếp theo.", "Cho tôi bỏ qua câu hỏi này", "Tôi muốn chuyển sang câu hỏi tiếp theo"),
+        Event.THINK: ("Để tôi suy nghĩ một chút.", "Chờ một chút", "Cho tôi một phút", "Tôi cần thời gian để suy nghĩ"),
+        Event.STOP: ("Tôi muốn kết thúc buổi phỏng vấn.", "Dừng ở đây nhé", "Tôi muốn dừng lại ở đây"),
+    },
+    "th-TH": {
+        Event.REPEAT: ("ขอฟังคำถามอีกครั้งครับ", "ช่วยพูดอีกครั้งได้ไหมคะ", "ทวนคำถามหน่อยค่ะ", "ไม่ได้ยินคำถามครับ"),
+        Event.SKIP: ("คำถามต่อไปครับ", "ขอข้ามคำถามนี้ค่ะ", "ขอไปข้อต่อไป"),
+        Event.THINK: ("ขอคิดสักครู่นะคะ", "รอสักครู่ครับ", "ขอเวลาคิดหน่อย"),
+        Event.STOP: ("ขอจบการสัมภาษณ์ครับ", "อยากหยุดตรงนี้ค่ะ", "พอแค่นี้ครับ"),
+    },
+    "ar-AE": {
+        Event.REPEAT: ("هل يمكنك إعادة السؤال من فضلك؟", "كرر السؤال", "أعد السؤال مرة أخرى", "عفوًا، لم أسمع السؤال"),
+        Event.SKIP: ("السؤال التالي من فضلك.", "أريد تخطي هذا السؤال", "لننتقل إلى السؤال التالي"),
+        Event.THINK: ("دعني أفكر قليلًا.", "لحظة من فضلك", "انتظر لحظة", "أعطني دقيقة"),
+        Event.STOP: ("أريد إنهاء المقابلة.", "أود التوقف هنا من فضلك", "إنهاء المقابلة الآن"),
+    },
+}  # fmt: skip
 
-@pytest.mark.parametrize(
-    ("text", "event"),
-    [
-        ("repeat the question", Event.REPEAT),
-        ("Could you please repeat that?", Event.REPEAT),
-        ("Say it again, please.", Event.REPEAT),
-        ("next question please", Event.SKIP),
-        ("stop here", Event.END),
-    ],
-)
-def test_a_whole_short_utterance_is_a_command(text: str, event: Event) -> None:
-    assert spoken_command(text, "en-US") is event
+ANSWERS: dict[str, tuple[str, ...]] = {
+    "en-US": ("", "...", "no", "stop", "yes", "again", "i had to stop here and there to repeat the question", "we always asked the next question", "then i said let me think about it and went home", "i told him to stop the interview", "we could not repeat that success", "you can skip it", "the next question was harder", "one more time", "i need to think about my family first", "wait for the bus and then call"),
+    "de-DE": ("nein", "noch einmal", "wiederholen", "Die nächste Frage war schwerer.", "Ich musste hier aufhören, weil die Firma schloss.", "Wir haben das Interview beendet und gefeiert.", "Ich würde das Experiment wiederholen."),
+    "es-419": ("no", "otra vez", "La siguiente pregunta fue más difícil.", "Tuvimos que terminar la entrevista antes.", "Pensar un momento me ayuda siempre.", "Repite el proceso cada día."),
+    "pt-BR": ("não", "de novo", "A próxima pergunta foi mais difícil.", "Tivemos que encerrar a entrevista mais cedo.", "Preciso pensar nas pessoas do meu time."),
+    "fr-FR": ("non", "encore une fois", "La question suivante était plus difficile.", "J'ai dû arrêter l'entretien à cause du bruit.", "Je dois réfléchir avant chaque décision."),
+    "no-NO": ("nei", "en gang til", "Det neste spørsmålet var vanskeligere.", "Vi måtte avslutte intervjuet tidlig.", "Jeg måtte tenke meg om før jeg svarte kunden."),
+    "hi-IN": ("नहीं", "फिर से", "अगला सवाल ज़्यादा कठिन था।", "हमें इंटरव्यू समाप्त करना पड़ा क्योंकि बिजली चली गई।"),
+    "ja-JP": ("いいえ", "次の質問は難しかったです。", "面接を終了したのは三時でした。", "もう一度挑戦しました。", "お客様に少々お待ちくださいと言いました。"),
+    "zh-CN": ("不", "下一个问题更难。", "我们结束面试以后去吃饭了。", "他让我再说一遍我的计划。", "我跳过了这个问题的第一部分。"),
+    "ko-KR": ("아니요", "다음 질문은 더 어려웠습니다.", "면접을 끝내고 집에 갔습니다.", "고객에게 잠시만 기다려 달라고 했습니다.", "다시 도전했습니다."),
+    "vi-VN": ("không", "hỏi lại", "Câu hỏi tiếp theo khó hơn.", "Chúng tôi phải kết thúc buổi phỏng vấn sớm vì mất điện.", "Tôi nhắc lại kế hoạch cho cả nhóm."),
+    "th-TH": ("ไม่", "คำถามต่อไปยากกว่า", "เราจบการสัมภาษณ์ตอนบ่ายสาม", "ลูกค้าบอกให้รอสักครู่แล้วก็ไป"),
+    "ar-AE": ("لا", "مرة أخرى", "السؤال التالي كان أصعب.", "اضطررنا إلى إنهاء المقابلة مبكرًا.", "قال لي المدير انتظر لحظة ثم خرج."),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "...",
-        "i had to stop here and there to repeat the question",
-        "we always asked the next question",
-        "stop",
-        "no",
-    ],
-)
-def test_everything_else_is_an_answer(text: str) -> None:
-    assert spoken_command(text, "en-US") is None
+def cases(table: dict[str, dict[Event, tuple[str, ...]]]) -> list[tuple[str, Event, str]]:
+    return [
+        (language, event, text)
+        for language, events in table.items()
+        for event, texts in events.items()
+        for text in texts
+    ]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_language_knows_the_three_commands(language: str) -> None:
-    known = _SPOKEN[language.split("-", maxsplit=1)[0]]
-    assert set(known) == {Event.REPEAT, Event.SKIP, Event.END}
-    for event, phrases in known.items():
-        assert all(spoken_command(phrase, language) is event for phrase in phrases)
+def test_every_language_has_every_command_and_answers_that_are_none() -> None:
+    assert set(SAID) == set(ANSWERS) == set(LANGUAGES)
+    assert all(set(events) == {Event.REPEAT, Event.SKIP, Event.THINK, Event.STOP} for events in SAID.values())
+
+
+@pytest.mark.parametrize(("language", "event", "text"), cases(SAID))
+def test_a_whole_short_utterance_is_a_command(language: str, event: Event, text: str) -> None:
+    assert spoken_command(text, language) is event
+
+
+@pytest.mark.parametrize(("language", "text"), [(code, text) for code, texts in ANSWERS.items() for text in texts])
+def test_everything_else_is_an_answer(language: str, text: str) -> None:
+    assert spoken_command(text, language) is None
+
+
+STORIES = {
+    "en-US": "{} is what my teacher always told me", "de-DE": "{} hat mein Lehrer immer gesagt", "es-419": "{} decía siempre mi profesor",
+    "pt-BR": "{} dizia sempre o meu professor", "fr-FR": "{} disait toujours mon professeur", "no-NO": "{} sa læreren min alltid",
+    "hi-IN": "{} मेरे शिक्षक हमेशा कहते थे", "ja-JP": "{}と先生がいつも言っていました", "zh-CN": "{}是我老师常说的话",
+    "ko-KR": "{}라고 선생님이 늘 말씀하셨습니다", "vi-VN": "{} là câu thầy tôi hay nói", "th-TH": "{}เป็นคำที่ครูของผมพูดเสมอ",
+    "ar-AE": "{} كان أستاذي يقول دائما",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "event", "text"), cases(SAID))
+def test_an_answer_that_begins_with_a_command_is_an_answer(language: str, event: Event, text: str) -> None:
+    assert spoken_command(STORIES[language].format(text.rstrip(".?。？।")), language) is None
 
 
 def test_a_language_without_commands_hears_answers_only() -> None:
     assert spoken_command("repeat", "xx-XX") is None
+    assert confirmed("yes", "xx-XX") is None
+
+
+YES_NO = {
+    "en-US": ("Yes, please.", "No, go on"), "de-DE": ("Ja, bitte.", "Nein"), "es-419": ("Sí", "No, gracias"), "pt-BR": ("Sim", "Ainda não"),
+    "fr-FR": ("Oui", "Non, merci."), "no-NO": ("Ja takk", "Nei"), "hi-IN": ("जी हाँ", "नहीं"), "ja-JP": ("はい。", "いいえ"), "zh-CN": ("是的", "不是"),
+    "ko-KR": ("네", "아니요"), "vi-VN": ("Vâng", "Không"), "th-TH": ("ใช่ครับ", "ไม่ค่ะ"), "ar-AE": ("نعم", "لا شكرًا"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_yes_and_no_are_understood_and_nothing_else_is_either(language: str) -> None:
+    yes, no = YES_NO[language]
+    assert (confirmed(yes, language), confirmed(no, language)) == (True, False)
+    assert [confirmed(text, language) for text in ("", "!", ANSWERS[language][-1])] == [None, None, None]

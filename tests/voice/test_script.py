@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.voice.script import (
+    MOST_ASIDES,
     Event,
     Kind,
     Line,
@@ -18,13 +19,16 @@ from app.voice.script import (
     WrongMoment,
     finish,
     may_follow_up,
+    may_turn_aside,
     open_line,
     step,
     taken_up,
 )
 
 TWO = Script(questions=("Why?", "How?"), seconds=600, intro="Hello.", outro="Goodbye.")
-AFTER_BEGIN = [Event.ANSWER, Event.SILENCE, Event.REPEAT, Event.SKIP, Event.END]
+AFTER_BEGIN = [
+    Event.ANSWER, Event.SILENCE, Event.REPEAT, Event.SKIP, Event.THINK, Event.ASIDE, Event.STOP, Event.END
+]  # fmt: skip
 
 
 def begun(script: Script = TWO) -> Step:
@@ -119,6 +123,49 @@ def test_the_script_is_read_from_the_frozen_flow() -> None:
     assert Script.of({**frozen, "time_limit_minutes": 5}, minutes=30).seconds == 300
 
 
+def test_thinking_leaves_everything_as_it_was_and_the_next_silence_is_no_surprise() -> None:
+    place = step(TWO, begun().place, Event.ANSWER, text="because", follow_up="Why exactly?").place
+    held = step(TWO, place, Event.THINK)
+    assert held.lines == (Line(Kind.THINK, question_index=0),)
+    assert (held.place.question, held.place.asked, held.place.said) == (0, ("Why exactly?",), "because")
+    assert [line.kind for line in step(TWO, held.place, Event.SILENCE).lines] == [Kind.WAIT]
+
+
+def test_who_says_stop_is_asked_once_and_ends_only_by_saying_so_again() -> None:
+    sure = step(TWO, begun().place, Event.STOP)
+    assert (sure.lines, sure.expects) == ((Line(Kind.SURE, question_index=0),), "answer")
+    assert step(TWO, sure.place, Event.STOP).place.phase is Phase.OUTRO
+    for event in (Event.SILENCE, Event.REPEAT, Event.THINK, Event.ASIDE):
+        after = step(TWO, sure.place, event).place
+        assert step(TWO, after, Event.STOP).lines[0].kind is Kind.SURE, event
+    assert step(TWO, sure.place, Event.ANSWER, text="well").place.question_index == 1
+
+
+def test_the_agent_turns_aside_only_so_often_and_always_comes_back() -> None:
+    now, reply = begun(), Line(Kind.REPLY, "We are in Oslo.", 0)
+    for _ in range(MOST_ASIDES):
+        now = step(TWO, now.place, Event.ASIDE, text="where are you", aside=reply)
+        assert now.lines == (reply, Line(Kind.QUESTION, "Why?", 0))
+        assert now.place.said == "", "a question to the agent is no answer"
+    assert not may_turn_aside(now.place)
+    onward = step(TWO, now.place, Event.ASIDE, text="where are you", aside=reply)
+    assert onward.lines == (Line(Kind.QUESTION, "How?", 1),)
+    assert may_turn_aside(onward.place)
+
+
+def test_a_row_from_before_knows_no_asides() -> None:
+    kept = Place(Phase.QUESTION, 1).to_json()
+    del kept["asides"], kept["stopping"]
+    assert Place.from_json(kept) == Place(Phase.QUESTION, 1)
+
+
+@pytest.mark.parametrize("event", [Event.ANSWER, Event.REPEAT, Event.THINK])
+def test_more_of_an_answer_is_thought_about_at_its_own_question(event: Event) -> None:
+    last = step(TWO, begun().place, Event.ANSWER, text="because").place
+    assert taken_up(last, event)[0].question_index == 0
+    assert taken_up(last, Event.STOP) == (last, Event.STOP)
+
+
 scripts = st.builds(
     Script, questions=st.lists(st.text(min_size=1, max_size=20), max_size=20).map(tuple), seconds=st.just(600.0),
     intro=st.none() | st.just("Hello."), outro=st.none() | st.just("Bye."), follow_up_limit=st.integers(0, 3),
@@ -140,7 +187,8 @@ def test_every_path_keeps_its_bounds_and_survives_being_put_down(
         now = step(script, place, event, text="words", follow_up=follow_up)
         assert 0 <= now.place.question - place.question <= 1
         assert len(now.place.asked) <= script.follow_up_limit
-        asked += [line for line in now.lines if event in {Event.ANSWER, Event.SKIP, Event.END}]
+        moved = (now.place.phase, now.place.question, now.place.asked) != (place.phase, place.question, place.asked)
+        asked += now.lines if moved else ()
     questions = [line.question_index for line in asked if line.kind is Kind.QUESTION]
     assert questions == list(range(len(questions)))
     assert sum(line.kind is Kind.FOLLOW_UP for line in asked) <= script.follow_up_limit * len(script.questions)

@@ -12,7 +12,6 @@ from app.speech.catalogue import UNSPACED_LANGUAGES, word_count
 from app.speech.ports import Exchange, FollowUp, Judgement, Material
 
 SHORT_ANSWER_WORDS = 8
-REPEAT_WORDS = 12
 SUMMARY_SENTENCES = 5
 LONGEST_SENTENCE = 300
 DAMPING, ROUNDS = 0.85, 50
@@ -25,10 +24,8 @@ class ScriptInterviewer:
     name = "script"
 
     def decide(self, exchange: Exchange) -> FollowUp:
-        """One `tell me more` after an answer of fewer than eight words; a request to repeat is honoured."""
+        """One `tell me more` after an answer of fewer than eight words."""
         words = word_count(exchange.answer, exchange.language)
-        if 0 < words <= REPEAT_WORDS and phrases.asks_to_repeat(exchange.answer, exchange.language):
-            return FollowUp(repeat=True)
         if 0 < words < SHORT_ANSWER_WORDS and not exchange.asked and exchange.limit > 0:
             return FollowUp(phrases.tell_more(exchange.language))
         return FollowUp()
