@@ -29,7 +29,7 @@ SHORT_SENTENCE = 25
 """Shorter ones stay with the next, so that the voice does not stop after each."""
 
 PERSONAL = frozenset({Kind.FOLLOW_UP, Kind.REPLY})
-"""In a language model's words, which may quote the candidate: never in the shared cache; the sound goes with the talk."""
+"""In a language model's words, which may quote the candidate: never in the shared cache, kept with the interview."""
 
 _END = re.compile(r"(?<=[.!?…؟])[\"'”’»)]*\s+|(?<=[。！？।])")
 
