@@ -39,6 +39,7 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     for part in (tracing, errors, security, templating, languages, pages):
         part.register(app)
     access.register(app)
+    import_module("app.interviews.pages_documents")
     rest = api.Api(app)
     for room in ROOMS_WITH_API:
         rest.register_blueprint(import_module(f"app.{room}.api").blp)

@@ -41,6 +41,7 @@ class Job(Enum):
     PREPARE_SPEECH = Work("app.flows.jobs.prepare_speech", "speech", 600)
     PROCESS_INTERVIEW = Work("app.interviews.jobs.process_interview", "interviews", 3600)
     PROCESS_VIDEO = Work("app.interviews.jobs.process_video", "media", 7200)
+    READ_DOCUMENT = Work("app.interviews.jobs_reading.read_document", "speech", 180)
     SWEEP = Work("app.interviews.jobs.sweep", "interviews", 300, at_most_one_waits=True)
 
 

@@ -1,7 +1,7 @@
 """What the answers say: the one door to this room. Pure: values in, values out, the analyst is an argument."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from app.analysis.mapping import QuestionPart, check, map_questions
@@ -58,8 +58,13 @@ def analyse(brief: Brief, segments: Sequence[Segment], *, analyst: Analyst) -> A
         additional_info=brief.additional_info,
         documents=brief.documents,
     )
+    # Scores come from what was said alone: a document can be written by anyone, and no score may rest on it.
     evidence = assess(
-        material, segments, analyst=analyst, assess_language=brief.assess_language, abandoned=brief.abandoned
+        replace(material, documents=()),
+        segments,
+        analyst=analyst,
+        assess_language=brief.assess_language,
+        abandoned=brief.abandoned,
     )
     return Analysis(
         mapping=mapping,

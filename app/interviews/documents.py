@@ -1,19 +1,22 @@
 """Which files a candidate may add: judged by their content, never by their name, and without unpacking traps.
 
 Limits: 10 documents of 10 MiB. An Office file is a ZIP archive; it is refused before anything of it is unpacked when
-it has more than 2,000 entries, would grow beyond 100 MiB or a hundredfold, or holds links or broken XML.
+it has more than 2,000 entries, would grow beyond 100 MiB or a hundredfold, or holds links or broken XML. Its XML is
+streamed, never built up in memory, and of a picture the header alone is read: it may have 50 million pixels.
 """
 
 import io
 import stat
+import warnings
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from xml.etree.ElementTree import ParseError
+from xml.sax import ContentHandler, SAXException
 
 import puremagic
 from defusedxml import DefusedXmlException
-from defusedxml.ElementTree import fromstring
+from defusedxml.sax import parse
+from PIL import Image
 
 from app.errors import Rejected, sentence
 
@@ -21,11 +24,16 @@ MOST_DOCUMENTS = 10
 LARGEST = 10 * 1024 * 1024
 MOST_ENTRIES = 2_000
 LARGEST_UNPACKED = 100 * 1024 * 1024
+LARGEST_XML = 25 * 1024 * 1024
 LARGEST_RATIO = 100
+MOST_PIXELS = 50_000_000
 LONGEST_NAME = 255
+SURELY_TEXT = 64
+"""So many bytes without any control character are text, whatever letters they stand for."""
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _CONTROLS = frozenset(chr(code) for code in range(32)) - set("\t\n\r\f")
+_BEGINNINGS = (b"\x89PNG", b"\xff\xd8\xff", b"PK\x03\x04", b"GIF8", b"\xd0\xcf\x11\xe0")
 KINDS = "PDF, DOCX, TXT, RTF, PNG, JPEG"
 
 
@@ -49,6 +57,8 @@ def accept(name: str, content: bytes) -> Accepted:
         raise Rejected(sentence("This kind of file cannot be taken; send %(kinds)s."), field="file", kinds=KINDS)
     if content_type == DOCX:
         check_archive(content)
+    if content_type.startswith("image/"):
+        _check_picture(content)
     return Accepted(label_of(name), content_type, len(content))
 
 
@@ -91,15 +101,24 @@ def _is_docx(content: bytes) -> bool:
 
 
 def _is_text(content: bytes) -> bool:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return False
-    if not _CONTROLS.isdisjoint(text):
+    text = _decoded(content)
+    if text is None or not _CONTROLS.isdisjoint(text):
         return False
     beginning = text[:1024].lstrip().lower()
     # A browser that guesses would run these; and a torn PDF is no text either.
     return not beginning.startswith(("<!doctype", "<html", "<svg", "<?xml", "<script", "%pdf-"))
+
+
+def _decoded(content: bytes) -> str | None:
+    """Unicode, or one of the older ways to write text: their letters differ, their control characters do not."""
+    is_wide = content[:2] in {b"\xff\xfe", b"\xfe\xff"}
+    is_doubtful = len(content) < SURELY_TEXT or content.startswith(_BEGINNINGS)
+    for code in ("utf-8-sig", *([] if is_doubtful else ["utf-16" if is_wide else "latin-1"])):
+        try:
+            return content.decode(code)
+        except UnicodeDecodeError:
+            continue
+    return None
 
 
 _SIGNS: dict[str, Callable[[bytes], bool]] = {
@@ -140,14 +159,31 @@ def _check_entry(entry: zipfile.ZipInfo) -> None:
 def _check_xml(archive: zipfile.ZipFile) -> None:
     """Read the document itself, as far as the archive says it goes: entities and broken XML are refused."""
     entry = archive.getinfo("word/document.xml")
+    if entry.file_size > LARGEST_XML:
+        raise _trap("its text alone is larger than 25 MiB")
     try:
         with archive.open(entry) as part:
             text = part.read(entry.file_size + 1)
         if len(text) > entry.file_size:
             raise _trap("it is larger than it says")
-        fromstring(text, forbid_dtd=True)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ParseError, DefusedXmlException):
+        parse(io.BytesIO(text), ContentHandler(), forbid_dtd=True)
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, SAXException, DefusedXmlException):
         raise _trap("it is damaged or holds things that a document should not") from None
+
+
+def _check_picture(content: bytes) -> None:
+    """Look at the header, decoding nothing."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of bombs: the size is judged here
+            with Image.open(io.BytesIO(content), formats=["PNG", "JPEG"]) as picture:
+                width, height = picture.size
+    except Image.DecompressionBombError:
+        width = height = MOST_PIXELS
+    except Exception as error:  # a hostile picture may fail in any way
+        raise Rejected(sentence("This picture is damaged and cannot be read."), field="file") from error
+    if width * height > MOST_PIXELS:
+        raise Rejected(sentence("This picture has more than 50 million pixels; send a smaller one."), field="file")
 
 
 def _trap(reason: str) -> Rejected:

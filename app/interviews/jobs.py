@@ -21,6 +21,7 @@ from app.db import db
 from app.errors import GatewayError
 from app.flows.queries import unspoken
 from app.interviews import actions, queries
+from app.interviews.jobs_reading import read_documents
 from app.interviews.models import Interview, Stage, Utterance, VideoStage
 from app.interviews.processing import NotRecognised, Talk, TurnValue, process
 from app.interviews.transcript import offsets_of
@@ -39,6 +40,8 @@ LEASE = timedelta(seconds=30)
 RENEWED_EVERY = 10.0
 """Seconds. A worker that stays silent for a whole lease has lost its claim."""
 CHUNK_SECONDS = 0.5
+MOST_OF_DOCUMENTS = 20_000
+"""Characters of all documents together that the analyst is given."""
 SILENCE = bytes(SPEECH_RATE)
 """Half a second of 16-bit samples."""
 BROKEN_OFF = "Processing was broken off three times. Try again, or ask the operator to look at the worker's log."
@@ -51,6 +54,7 @@ def process_interview(interview_id: str) -> None:
     if token is None:
         return
     with _holding(interview_id, token), _failures(interview_id, token, actions.fail):
+        read_documents(interview_id)
         try:
             _process(interview_id, token)
         except NotRecognised:
@@ -103,11 +107,12 @@ class _Source:
     takes: list[Take]
     with_video: bool
     abandoned: bool
+    documents: tuple[str, ...] = ()
 
     def talk(self, shop: Workshop, runs: list[PlacedRun]) -> Talk:
         """The talk on the clock of its recording, where the candidate's own voice is looked for in every answer."""
         if not runs:
-            return Talk(self.script, self.turns, abandoned=self.abandoned)
+            return Talk(self.script, self.turns, abandoned=self.abandoned, documents=self.documents)
         shifts: dict[int, float | None] = {}
         for run in runs:
             spoken = [turn for turn in self.turns if turn.segment == run.number and _is_speech(turn)]
@@ -118,7 +123,7 @@ class _Source:
         reach = {run.number: round(run.offset + run.duration, 3) for run in runs if run.duration}
         ends = {turn.number: reach[turn.segment] for turn in self.turns if turn.segment in reach}
         duration = round(sum(run.duration for run in runs), 3)
-        return Talk(self.script, self.turns, offsets, ends, duration, self.abandoned)
+        return Talk(self.script, self.turns, offsets, ends, duration, self.abandoned, self.documents)
 
     def samples(self, segment: int, start: float, end: float) -> bytes:
         """The candidate's voice between two times of a run; silence where nothing was sent."""
@@ -149,6 +154,7 @@ def _read(interview_id: str) -> _Source:
         turns=tuple(_turn(row) for row in queries.utterances_of(interview_id)),
         abandoned=interview.submitted_at is None,
         with_video=bool(script.get("is_video_enabled")) and _has_picture(takes),
+        documents=queries.document_texts(interview_id, most=MOST_OF_DOCUMENTS),
     )  # fmt: skip
     db.session.rollback()  # ends the read: what follows is slow
     return source

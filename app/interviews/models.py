@@ -215,10 +215,24 @@ class Feedback(Base):
     created_at: Mapped[CreatedAt]
 
 
-class Document(Base):
-    """A file that a candidate added. The name is a label to show, never a path."""
+class TextState(enum.StrEnum):
+    """How far the text of a document is: ``none`` holds no text (a picture, an empty page), ``failed`` has a reason."""
+
+    PENDING = "pending"
+    READING = "reading"
+    EXTRACTED = "extracted"
+    NONE = "none"
+    FAILED = "failed"
+
+
+class Document(Claimable, Base):
+    """A file that a candidate added. The name is a label to show, never a path.
+
+    ``text`` is what could be read of it (claimed by ``text_state``), ``text_whole`` whether that is all of it.
+    """
 
     __tablename__ = "document"
+    __table_args__ = (sa.Index("ix_document_text", "text_state", "lease_until"),)
 
     id: Mapped[Id]
     interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"), index=True)
@@ -226,4 +240,8 @@ class Document(Base):
     content_type: Mapped[str] = mapped_column(sa.String(100))
     size: Mapped[int]
     storage_key: Mapped[str] = mapped_column(sa.String(200))
+    text_state: Mapped[TextState] = mapped_column(one_of(TextState), default=TextState.PENDING)
+    text: Mapped[str | None] = mapped_column(sa.Text, deferred=True)
+    text_whole: Mapped[bool] = mapped_column(default=True)
+    text_failure: Mapped[str | None] = mapped_column(sa.String(300))
     created_at: Mapped[CreatedAt]

@@ -1,18 +1,15 @@
-"""Recruiters' pages of interviews: the dashboard, the list, booking, one interview with its result, its documents."""
+"""Recruiters' pages of interviews: the dashboard, the list, booking, one interview with its result."""
 
 from statistics import median
 from typing import Any
-from urllib.parse import quote
 
 from flask import (
     Blueprint,
-    Response,
     current_app,
     flash,
     redirect,
     render_template,
     request,
-    stream_with_context,
     url_for,
 )
 from werkzeug.wrappers import Response as AnyResponse
@@ -198,22 +195,6 @@ def revoke(interview_id: str) -> AnyResponse:
     db.session.commit()
     flash("The recordings are deleted. Transcript and scores stay.", "good")
     return answer
-
-
-@pages.get("/interviews/<interview_id>/documents/<document_id>")
-def document(interview_id: str, document_id: str) -> Response:
-    """A candidate's document, as a download that a browser never runs."""
-    interview = queries.interview_seen_by(current_member(), interview_id)
-    found = queries.document_for(interview, document_id)
-    key, name, size, kind = found.storage_key, found.name, found.size, found.content_type
-    db.session.rollback()
-    response = Response(stream_with_context(gateways.current().storage.open(key)), mimetype=kind)
-    response.headers["Content-Length"] = str(size)
-    response.headers["Content-Disposition"] = (
-        f"attachment; filename=\"document\"; filename*=UTF-8''{quote(name, safe='')}"
-    )
-    response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"
-    return response
 
 
 def _may_change(member: TeamMember) -> bool:

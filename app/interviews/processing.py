@@ -32,7 +32,7 @@ class Talk:
     ``offsets``: seconds to add to each turn's times, by its number; ``ends``: where its recorder run ends.
 
     ``script`` is the frozen snapshot of the flow; ``duration`` the length of the recording, None without one;
-    ``abandoned``: the candidate left before the end.
+    ``abandoned``: the candidate left before the end; ``documents``: what could be read of the files they added.
     """
 
     script: Mapping[str, Any]
@@ -41,6 +41,7 @@ class Talk:
     ends: Mapping[int, float] = field(default_factory=dict)
     duration: float | None = None
     abandoned: bool = False
+    documents: tuple[str, ...] = ()
 
 
 def process(talk: Talk, *, transcriber: Transcriber, analyst: Analyst, samples: Samples) -> Result:
@@ -65,6 +66,7 @@ def _brief(talk: Talk) -> Brief:
         questions=tuple(script["questions"]), language=script["language"], title=script["title"],
         org_name=script["org_name"], additional_info=script["additional_info"],
         assess_language=script["assess_language"], abandoned=talk.abandoned,
+        documents=talk.documents,
     )  # fmt: skip
 
 

@@ -35,6 +35,7 @@ JOBS_PER_LIFE = 5_000
 TICKS = (
     "app.webhooks.jobs.tick",
     "app.interviews.jobs.sweep",
+    "app.interviews.jobs_reading.sweep",
     "app.recordings.jobs.sweep",
     "app.voice.jobs.sweep_sittings",
 )

@@ -142,11 +142,12 @@ def test_a_silent_interview_has_null_scores_whatever_the_judge_says_and_says_so(
     assert "no answer" in honest.summary
 
 
-def test_the_judge_sees_text_only():
+def test_the_judge_sees_what_was_said_and_no_documents():
     _, judge = scored(documents=("cv",), title="T", org_name="O", additional_info="info")
+    judged, summarized = judge.seen
+    assert (judged.documents, summarized.documents) == ((), ("cv",))
     for material in judge.seen:
         assert isinstance(material, Material)
-        assert material.documents == ("cv",)
         for passage in material.passages:
             assert set(Passage.__slots__) == {"index", "role", "content", "question_index"}
             assert isinstance(passage, Passage)

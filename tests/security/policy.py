@@ -164,6 +164,8 @@ POLICY: dict[str, Rule] = {
     "interviews.retry": Rule("member", INTERVIEW, RECRUITERS, DONE),
     "interviews.revoke": Rule("member", INTERVIEW, ADMINS, DONE, lambda _: {"confirm": "revoke"}),
     "interviews.document": Rule("member", path("interview_id", "document_id"), shows="team"),
+    "interviews.document_text": Rule("member", path("interview_id", "document_id"), shows="team"),
+    "interviews.read_document": Rule("member", path("interview_id", "document_id"), RECRUITERS, DONE),
     "wishes.index": Rule("member", shows="team"),
     "wishes.deadlines": Rule("member", roles=ADMINS),
     "wishes.answer": Rule(

@@ -1,6 +1,12 @@
 """What happens to an interview. Nothing here commits or waits; slow work is done before, on plain values."""
 
-from app.interviews.actions.attaching import accept_document, add_document, remove_document, room_for_document
+from app.interviews.actions.attaching import (
+    accept_document,
+    add_document,
+    read_anew,
+    remove_document,
+    room_for_document,
+)
 from app.interviews.actions.outcomes import (
     Finished,
     complete,
@@ -29,6 +35,7 @@ __all__ = [
     "look_again_later",
     "park",
     "park_video",
+    "read_anew",
     "remove_document",
     "retry",
     "revoke_recordings",

@@ -3,7 +3,8 @@
 from app.db import db
 from app.errors import Conflict, Rejected, sentence
 from app.interviews.documents import MOST_DOCUMENTS, Accepted, accept
-from app.interviews.models import Document, Interview, Stage
+from app.interviews.models import Document, Interview, Stage, TextState
+from app.queue import Job, after_commit
 
 
 def accept_document(name: str, content: bytes) -> Accepted:
@@ -20,7 +21,19 @@ def add_document(interview: Interview, kept: Accepted, *, storage_key: str) -> D
     )  # fmt: skip
     interview.documents.append(document)
     db.session.flush()
+    after_commit(Job.READ_DOCUMENT, document.id)
     return document
+
+
+def read_anew(document: Document) -> bool:
+    """Have a document read once more whose text could not be had; False when there is nothing to try again."""
+    if document.text_state is not TextState.FAILED:
+        return False
+    document.text_state, document.text_failure, document.recoveries = TextState.PENDING, None, 0
+    document.fence, document.lease_until = document.fence + 1, None
+    db.session.flush()
+    after_commit(Job.READ_DOCUMENT, document.id)
+    return True
 
 
 def room_for_document(interview: Interview, *, count: int) -> None:

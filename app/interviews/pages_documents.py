@@ -1,0 +1,54 @@
+"""Recruiters' pages of the documents that candidates added: the text that was read, and the file as a download."""
+
+from urllib.parse import quote
+
+from flask import Response, flash, redirect, render_template, stream_with_context, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import gateways
+from app.accounts.access import current_member, require_recruiter
+from app.accounts.models import Role
+from app.db import db
+from app.interviews import actions, queries
+from app.interviews.pages import pages
+
+
+@pages.get("/interviews/<interview_id>/documents/<document_id>")
+def document(interview_id: str, document_id: str) -> Response:
+    """A candidate's document, as a download that a browser never runs."""
+    interview = queries.interview_seen_by(current_member(), interview_id)
+    found = queries.document_for(interview, document_id)
+    key, name, size, kind = found.storage_key, found.name, found.size, found.content_type
+    db.session.rollback()
+    response = Response(stream_with_context(gateways.current().storage.open(key)), mimetype=kind)
+    response.headers["Content-Length"] = str(size)
+    response.headers["Content-Disposition"] = (
+        f"attachment; filename=\"document\"; filename*=UTF-8''{quote(name, safe='')}"
+    )
+    response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    return response
+
+
+@pages.get("/interviews/<interview_id>/documents/<document_id>/text")
+def document_text(interview_id: str, document_id: str) -> str:
+    """What could be read of it, as plain text: safe to look at, whatever the file would do."""
+    member = current_member()
+    interview = queries.interview_seen_by(member, interview_id)
+    found = queries.document_for(interview, document_id)
+    return render_template(
+        "interviews/document.html", interview=interview, document=found, may_change=member.role is not Role.VIEWER
+    )
+
+
+@pages.post("/interviews/<interview_id>/documents/<document_id>/read")
+def read_document(interview_id: str, document_id: str) -> AnyResponse:
+    """Try again to read the text of a document."""
+    require_recruiter()
+    interview = queries.interview_seen_by(current_member(), interview_id)
+    began = actions.read_anew(queries.document_for(interview, document_id))
+    db.session.commit()
+    if began:
+        flash("The document is being read again; load this page in a moment.", "good")
+    else:
+        flash("There is nothing to try again: the document has been read in the meantime.", "info")
+    return redirect(url_for("interviews.document_text", interview_id=interview_id, document_id=document_id), 303)
