@@ -5,8 +5,8 @@ from sqlalchemy.exc import IntegrityError
 
 from app.accounts.models import TeamMember
 from app.candidates import events, pipeline
-from app.candidates.models import Candidate, StatusChange
-from app.candidates.queries import enrolled, statuses_of
+from app.candidates.models import INVITED, Candidate, StatusChange
+from app.candidates.queries import enrolled, status_for, statuses_of
 from app.db import db
 from app.errors import Conflict, Rejected
 from app.flows.models import InterviewFlow
@@ -28,7 +28,7 @@ def enrol(
         made = Candidate(
             organization_id=flow.organization_id, team_id=flow.team_id, flow_id=flow.id, email=email,
             address=email.lower(), first_name=first_name, last_name=last_name, flow=flow,
-            assigned_recruiter_id=recruiter_id,
+            assigned_recruiter_id=recruiter_id, status=status_for(flow.organization, INVITED),
         )  # fmt: skip
         known = _added_or_found(made)
     known.first_name = known.first_name or first_name

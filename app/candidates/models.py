@@ -25,7 +25,11 @@ DEFAULT_STATUSES = (INVITED, INTERVIEWED, SHORTLISTED, ACCEPTED, REJECTED, WITHD
 
 
 class PipelineStatus(Base):
-    """A column of the pipeline; every organization starts with six."""
+    """A column of the pipeline. An organization without rows has the six defaults.
+
+    ``purpose`` marks the two that the product itself uses, whatever they are called: where candidates begin
+    (``invited``), and where a finished interview takes them (``interviewed``).
+    """
 
     __tablename__ = "pipeline_status"
     __table_args__ = (sa.UniqueConstraint("organization_id", "name"),)
@@ -34,6 +38,7 @@ class PipelineStatus(Base):
     organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
     name: Mapped[str] = mapped_column(sa.String(100))
     position: Mapped[int]
+    purpose: Mapped[str | None] = mapped_column(sa.String(20))
 
 
 class Candidate(Base):
@@ -47,6 +52,7 @@ class Candidate(Base):
         sa.UniqueConstraint("flow_id", "address"),
         sa.Index(None, "organization_id", "created_at", "id"),
         sa.Index(None, "flow_id", "status", "created_at"),
+        sa.Index(None, "organization_id", "status", "created_at"),
     )
 
     id: Mapped[Id]

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.orm import joinedload
@@ -61,6 +62,38 @@ def statuses_of(organization: Organization) -> list[str]:
     """The pipeline's statuses in order: the organization's own, or the six defaults while it has none."""
     own = sa.select(PipelineStatus.name).where(PipelineStatus.organization_id == organization.id)
     return list(db.session.scalars(own.order_by(PipelineStatus.position))) or list(DEFAULT_STATUSES)
+
+
+def status_for(organization: Organization, purpose: str) -> str:
+    """What the organization calls the status that the product itself uses for ``purpose``."""
+    own = sa.select(PipelineStatus.name).where(
+        PipelineStatus.organization_id == organization.id, PipelineStatus.purpose == purpose
+    )
+    return db.session.scalar(own) or purpose
+
+
+def columns_of(organization: Organization) -> list[PipelineStatus]:
+    """The organization's own statuses as rows, in order; empty while it has the defaults."""
+    own = sa.select(PipelineStatus).where(PipelineStatus.organization_id == organization.id)
+    return list(db.session.scalars(own.order_by(PipelineStatus.position, PipelineStatus.id)))
+
+
+def counts_seen_by(member: TeamMember, flow_id: str = "") -> dict[str, int]:
+    """How many candidates stand in each status; statuses without any are left out."""
+    narrowed = _narrowed(member, CandidateFilter(flow_id=flow_id))
+    query = sa.select(Candidate.status, sa.func.count(Candidate.id)).where(*narrowed).group_by(Candidate.status)
+    return {row[0]: row[1] for row in db.session.execute(query)}
+
+
+def since(candidates: list[Candidate]) -> dict[str, datetime]:
+    """When each of the candidates came to the status they have, by id: the last move, or the enrolment."""
+    ids = [candidate.id for candidate in candidates if candidate.status_changes]
+    moves = sa.select(StatusChange.candidate_id, StatusChange.at).join(
+        Candidate,
+        sa.and_(Candidate.id == StatusChange.candidate_id, Candidate.status_changes == StatusChange.number),
+    )
+    moved = {row[0]: row[1] for row in db.session.execute(moves.where(Candidate.id.in_(ids)))}
+    return {candidate.id: moved.get(candidate.id, candidate.created_at) for candidate in candidates}
 
 
 def history_of(candidate: Candidate) -> list[StatusChange]:

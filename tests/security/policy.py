@@ -139,6 +139,15 @@ POLICY: dict[str, Rule] = {
     "candidates.move": Rule(
         "member", path("candidate_id"), RECRUITERS, DONE, lambda _: {"status": "rejected", "note": ""}
     ),
+    "candidates.board": Rule(
+        "member", (("query", "flow", "flow"),), shows="team", filters=frozenset({"flow"}), archived=OK
+    ),
+    "candidates.board_counts": Rule("member", (("query", "flow", "flow"),), filters=frozenset({"flow"}), archived=OK),
+    "candidates.statuses": Rule("member", roles=ADMINS, shows="organization"),
+    "candidates.add_status": Rule("member", roles=ADMINS, own=DONE, given=lambda _: {"name": "Second talk"}),
+    "candidates.rename_status": Rule("member", path("column_id"), ADMINS, DONE, lambda _: {"name": "Renamed"}),
+    "candidates.shift_status": Rule("member", path("column_id"), ADMINS, DONE, lambda _: {"to": "left"}),
+    "candidates.remove_status": Rule("member", path("column_id"), ADMINS, DONE, lambda _: {"into": "invited"}),
     "flows.index": Rule("member", shows="team"),
     "flows.new": Rule("member", roles=RECRUITERS),
     "flows.create": Rule("member", (("form", "team_id", "team"),), RECRUITERS, DONE, _flow_form),

@@ -17,6 +17,7 @@ from app import clock, gateways, vault
 from app.accounts import actions as accounts
 from app.accounts.models import Team, TeamMember, TeamMembership
 from app.candidates import actions as candidates
+from app.candidates import columns
 from app.db import db
 from app.flows.models import FlowStatus, InterviewFlow
 from app.flows.queries import secret_context
@@ -101,6 +102,8 @@ def planted(app: Flask, name: str) -> Side:
         "login": login.id, "recruiter": recruiter.member.id,
     }  # fmt: skip
     _publish(side, completed.id)
+    side.ids["column"] = columns.add(organization, f"{organization_mark} stage", by=admin.member).id
+    db.session.commit()
     side.ids["wish"] = _asked_for(completed)
     return side
 

@@ -8,7 +8,8 @@ from datetime import timedelta
 
 from app import claims, clock, queue
 from app.candidates import actions as candidates
-from app.candidates.queries import statuses_of
+from app.candidates.models import INTERVIEWED, INVITED
+from app.candidates.queries import status_for, statuses_of
 from app.db import db
 from app.interviews import events
 from app.interviews.actions.counting import count
@@ -24,7 +25,6 @@ MOST_FAILURES = 12
 """After so many failures in a row that looked as if they would pass, a person has to look."""
 LOOK_AGAIN = timedelta(minutes=10)
 """How often an interview that waits for recognition asks whether an engine has been configured."""
-INVITED, INTERVIEWED = "invited", "interviewed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +72,12 @@ def _data_row(interview_id: str, result: Result) -> InterviewData:
 
 def _interviewed(interview: Interview) -> None:
     candidate = interview.candidate
-    if candidate is None or candidate.status != INVITED:
+    organization = interview.flow.organization
+    if candidate is None or candidate.status != status_for(organization, INVITED):
         return
-    if INTERVIEWED in statuses_of(interview.flow.organization):
-        candidates.move(candidate, INTERVIEWED, by=None)
+    reached = status_for(organization, INTERVIEWED)
+    if reached in statuses_of(organization):
+        candidates.move(candidate, reached, by=None)
 
 
 def _announce(interview: Interview, event_type: str, app_url: str) -> None:

@@ -1,13 +1,14 @@
-"""Recruiters' pages of candidates: the list, one candidate, and the move to another status."""
+"""The list of candidates, one candidate, and the move to another status."""
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import flash, jsonify, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from app.accounts.access import current_member, require_member, require_recruiter
+from app.accounts.access import current_member, require_recruiter
 from app.accounts.models import Role
 from app.candidates import actions
 from app.candidates.forms import MoveForm
-from app.candidates.models import Candidate
+from app.candidates.models import Candidate, StatusChange
+from app.candidates.pages.blueprint import asked, pages
 from app.candidates.queries import (
     CandidateFilter,
     candidate_seen_by,
@@ -17,23 +18,20 @@ from app.candidates.queries import (
     statuses_of,
 )
 from app.db import db
-from app.errors import Rejected
+from app.errors import Conflict, Rejected
 from app.flows.queries import titles_seen_by
+from app.web.errors import wants_json
 from app.web.fields import flaw_of
 from app.web.templating import offset_of_request
 
 PER_PAGE = 50
-LONGEST_SEARCH = 200
-
-pages = Blueprint("candidates", __name__)
-pages.before_request(require_member)
 
 
 @pages.get("/candidates")
 def index() -> str:
     """The member's candidates, narrowed by flow, status and words in name or address."""
     member, offset = current_member(), offset_of_request()
-    found_by = CandidateFilter(flow_id=_asked("flow"), status=_asked("status"), text=_asked("text"))
+    found_by = CandidateFilter(flow_id=asked("flow"), status=asked("status"), text=asked("text"))
     statuses = [("", "All"), *((name, name.capitalize()) for name in statuses_of(member.organization))]
     return render_template(
         "candidates/index.html", candidates=candidates_seen_by(member, found_by, limit=PER_PAGE, offset=offset),
@@ -56,18 +54,39 @@ def move(candidate_id: str) -> AnyResponse | tuple[str, int]:
     member, form = current_member(), MoveForm()
     candidate = candidate_seen_by(member, candidate_id)
     note = (form.note.data or "").replace("\r\n", "\n").strip()
+    _check_place(candidate)
     try:
         _check(note)
         change = actions.move(candidate, form.status.data or "", by=member, note=note)
     except Rejected as refusal:
+        if wants_json():
+            raise
         db.session.rollback()
         form[refusal.field or "status"].errors = [refusal.message]
         return _page(candidate_seen_by(member, candidate_id), form), 422
+    status = candidate.status
     db.session.commit()
+    return _moved(candidate_id, status, change)
+
+
+def _check_place(candidate: Candidate) -> None:
+    """A board that is out of date must not move somebody from where they no longer are."""
+    seen = request.form.get("from")
+    if seen is not None and seen != candidate.status:
+        name = candidate.full_name or candidate.email
+        raise Conflict(f"{name} was moved to {candidate.status} meanwhile; load the board again.")
+
+
+def _moved(candidate_id: str, status: str, change: StatusChange | None) -> AnyResponse:
+    if wants_json():
+        return jsonify({"status": status, "changed": change is not None})
     if change is None:
-        flash(f"The status was {candidate.status} already; nothing has changed.", "info")
+        flash(f"The status was {status} already; nothing has changed.", "info")
     else:
-        flash(f"The status is now {change.new}.", "good")
+        flash(f"The status is now {status}.", "good")
+    if "board" in request.form:
+        flow_id = request.form["board"][:36]
+        return redirect(url_for("candidates.board", flow=flow_id or None), 303)
     return redirect(url_for("candidates.show", candidate_id=candidate_id), 303)
 
 
@@ -78,11 +97,6 @@ def _page(candidate: Candidate, form: MoveForm) -> str:
         "candidates/show.html", candidate=candidate, history=history_of(candidate),
         form=None if member.role is Role.VIEWER else form,
     )  # fmt: skip
-
-
-def _asked(name: str) -> str:
-    given = request.args.get(name, "").strip()[:LONGEST_SEARCH]
-    return "" if flaw_of(given) else given
 
 
 def _check(note: str) -> None:

@@ -1,0 +1,143 @@
+"""An organization's own pipeline: statuses are added, renamed, put in order and taken away.
+
+Moves are told to customers, renames are not: nobody has moved. The history keeps the words of its day.
+"""
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+
+from app.accounts.actions import write_audit
+from app.accounts.models import Organization, TeamMember
+from app.candidates import actions
+from app.candidates.models import DEFAULT_STATUSES, INTERVIEWED, INVITED, Candidate, PipelineStatus
+from app.candidates.queries import columns_of
+from app.db import db
+from app.errors import Conflict, NotFound, Rejected
+
+MOST_COLUMNS = 20
+MOST_MOVED = 200
+"""Candidates that are moved along when their status is taken away: each move is told to the customer."""
+LONGEST_NAME = 100
+
+
+def own_columns(organization: Organization) -> list[PipelineStatus]:
+    """The organization's rows; the six defaults become its own before the first change."""
+    known = columns_of(organization)
+    if known:
+        return known
+    purposes = {INVITED, INTERVIEWED}
+    made = [
+        PipelineStatus(
+            organization_id=organization.id, name=name, position=position, purpose=name if name in purposes else None
+        )
+        for position, name in enumerate(DEFAULT_STATUSES)
+    ]  # fmt: skip
+    try:
+        with db.session.begin_nested():
+            db.session.add_all(made)
+    except IntegrityError:  # two administrators began at the same moment
+        return columns_of(organization)
+    return made
+
+
+def add(organization: Organization, name: str, *, by: TeamMember) -> PipelineStatus:
+    """A new status at the end. Raises Rejected for a name that is empty, too long or taken, and beyond 20."""
+    columns = own_columns(organization)
+    if len(columns) >= MOST_COLUMNS:
+        raise Rejected(f"A pipeline has at most {MOST_COLUMNS} statuses; take one away first.", field="name")
+    made = PipelineStatus(
+        organization_id=organization.id, name=_checked(name, columns), position=columns[-1].position + 1
+    )  # fmt: skip
+    _save(made)
+    _note(made, organization, {"added": made.id}, by=by)
+    return made
+
+
+def rename(organization: Organization, column_id: str, name: str, *, by: TeamMember) -> None:
+    """Another word for a status; the candidates in it go along, and nobody is told. Raises Rejected."""
+    columns = own_columns(organization)
+    column = _one(columns, column_id)
+    new = _checked(name, [other for other in columns if other is not column])
+    if new == column.name:
+        return
+    old, column.name = column.name, new
+    _save(column)
+    db.session.execute(
+        sa.update(Candidate)
+        .where(Candidate.organization_id == organization.id, Candidate.status == old)
+        .values(status=new)
+        .execution_options(synchronize_session="fetch")
+    )
+    _note(column, organization, {"renamed": column.id}, by=by)
+
+
+def shift(organization: Organization, column_id: str, steps: int, *, by: TeamMember) -> None:
+    """One place to the left (-1) or to the right (1); at the end it stays where it is."""
+    columns = own_columns(organization)
+    column = _one(columns, column_id)
+    at = columns.index(column)
+    to = max(0, min(len(columns) - 1, at + (1 if steps > 0 else -1)))
+    columns.insert(to, columns.pop(at))
+    for position, one in enumerate(columns):
+        one.position = position
+    db.session.flush()
+    _note(column, organization, {"arranged": column.id}, by=by)
+
+
+def remove(organization: Organization, column_id: str, *, into: str, by: TeamMember) -> int:
+    """Take a status away; its candidates move to ``into``, and each move counts. Returns how many moved.
+
+    Raises Rejected for the two that the product itself needs, for too many candidates, and without a place to go.
+    """
+    columns = own_columns(organization)
+    column = _one(columns, column_id)
+    if column.purpose is not None:
+        raise Rejected(f"“{column.name}” is where interviews put candidates; rename it instead.", field="into")
+    there = sa.select(Candidate).where(
+        Candidate.organization_id == organization.id, Candidate.status == column.name
+    )  # fmt: skip
+    people = list(db.session.scalars(there.limit(MOST_MOVED + 1)))
+    if len(people) > MOST_MOVED:
+        raise Rejected(f"More than {MOST_MOVED} candidates are in “{column.name}”; move them first.", field="into")
+    if people and into not in {other.name for other in columns if other is not column}:
+        raise Rejected("Choose the status that its candidates move to.", field="into")
+    for candidate in people:
+        actions.move(candidate, into, by=by)
+    db.session.delete(column)
+    db.session.flush()
+    _note(column, organization, {"removed": column_id, "moved": len(people)}, by=by)
+    return len(people)
+
+
+def _one(columns: Sequence[PipelineStatus], column_id: str) -> PipelineStatus:
+    """By id, or by name while the shown ones were still the defaults."""
+    for column in columns:
+        if column_id in {column.id, column.name}:
+            return column
+    raise NotFound("There is no such status in your pipeline.")
+
+
+def _checked(name: str, others: Sequence[PipelineStatus]) -> str:
+    words = " ".join(name.split())
+    if not words:
+        raise Rejected("Give the status a name.", field="name")
+    if len(words) > LONGEST_NAME:
+        raise Rejected(f"The name has {len(words)} characters; at most {LONGEST_NAME} fit.", field="name")
+    if words.casefold() in {other.name.casefold() for other in others}:
+        raise Rejected(f"There is a status “{words}” already.", field="name")
+    return words
+
+
+def _save(column: PipelineStatus) -> None:
+    try:
+        with db.session.begin_nested():
+            db.session.add(column)
+            db.session.flush()
+    except IntegrityError:
+        raise Conflict("Somebody else is changing the pipeline at this moment; load the page again.") from None
+
+
+def _note(column: PipelineStatus, organization: Organization, details: dict[str, object], *, by: TeamMember) -> None:
+    write_audit(organization, action="pipeline.changed", subject=column.id, by=by, details=details)

@@ -1,0 +1,62 @@
+"""The pipeline as a board: a column per status, cards that are moved by hand, by menu or by key."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from flask import jsonify, render_template
+from werkzeug.wrappers import Response
+
+from app.accounts.access import current_member
+from app.accounts.models import Role, TeamMember
+from app.candidates.models import Candidate
+from app.candidates.pages.blueprint import asked, pages
+from app.candidates.queries import (
+    CandidateFilter,
+    candidates_seen_by,
+    counts_seen_by,
+    since,
+    statuses_of,
+)
+from app.flows.queries import titles_seen_by
+
+CARDS = 50
+"""Cards per column; the list shows the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One status: how many stand in it, the newest of them, and when each came there."""
+
+    name: str
+    count: int
+    cards: list[Candidate]
+    since: dict[str, datetime]
+
+
+@pages.get("/candidates/board")
+def board() -> str:
+    """All candidates of one flow, or of all, by status."""
+    member, flow_id = current_member(), asked("flow")
+    return render_template(
+        "candidates/board.html", columns=_columns(member, flow_id), flow_id=flow_id,
+        flow_choices=[("", "All flows"), *titles_seen_by(member)], may_move=member.role is not Role.VIEWER,
+        is_admin=member.role is Role.ADMIN,
+    )  # fmt: skip
+
+
+@pages.get("/candidates/board/counts")
+def board_counts() -> Response:
+    """How many candidates stand in each status now, for boards that are open."""
+    return jsonify({"counts": counts_seen_by(current_member(), asked("flow"))})
+
+
+def _columns(member: TeamMember, flow_id: str) -> list[Column]:
+    counts = counts_seen_by(member, flow_id)
+    names = statuses_of(member.organization)
+    names += sorted(set(counts) - set(names))  # a word that is no status any more still holds people
+    columns = []
+    for name in names:
+        found_by = CandidateFilter(flow_id=flow_id, status=name)
+        cards = candidates_seen_by(member, found_by, limit=CARDS, offset=0) if counts.get(name) else []
+        columns.append(Column(name, counts.get(name, 0), cards, since(cards)))
+    return columns

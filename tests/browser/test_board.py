@@ -1,0 +1,127 @@
+"""The pipeline's board in Chromium: cards are moved by mouse, finger, key and menu, and everyone can use it."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from .conftest import PASSWORD, Installation, assert_accessible
+
+NAMES = ("Ada", "Bob", "Cyd", "Dee")
+
+
+@pytest.fixture(scope="module")
+def recruiting(installation: Installation) -> str:
+    """A flow with four candidates; its id."""
+    flow = installation.api(
+        "POST", "/interview-flows",
+        json={
+            "org_name": "Example Freight", "title": "Driver", "questions": ["Why?"], "team_id": installation.team_id,
+            "interview_type": "recruitment",
+        },
+    )  # fmt: skip
+    for name in NAMES:
+        installation.api(
+            "POST", "/interviews",
+            json={
+                "interview_flow_id": flow["interview_flow_id"], "interviewee_email_address": f"{name}@example.com",
+                "interviewee_first_name": name, "interviewee_last_name": "Example",
+            },
+        )  # fmt: skip
+    found: str = flow["interview_flow_id"]
+    return found
+
+
+@pytest.fixture
+def board(
+    chromium: Any, installation: Installation, recruiting: str, watch: Callable[[Any], Any]
+) -> Iterator[Callable[..., Any]]:
+    """``board(width=…)``: a signed-in page that shows the board of the flow."""
+    contexts = []
+
+    def opened(**options: Any) -> Any:
+        context = chromium.new_context(**options)
+        contexts.append(context)
+        page = watch(context.new_page())
+        page.goto(f"{installation.url}/sign-in")
+        page.fill("#email", installation.email)
+        page.fill("#password", PASSWORD)
+        page.press("#password", "Enter")
+        page.wait_for_url("**/dashboard")
+        page.goto(f"{installation.url}/candidates/board?flow={recruiting}")
+        page.wait_for_selector(".can-drag")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+def standing(page: Any) -> dict[str, str]:
+    """Where each card is."""
+    found: dict[str, str] = page.evaluate(
+        "Object.fromEntries([...document.querySelectorAll('.lane-card')].map("
+        "(card) => [card.dataset.name.split(' ')[0], card.closest('.lane').dataset.status]))"
+    )
+    return found
+
+
+def counted(page: Any) -> list[str]:
+    found: list[str] = page.locator("[data-count]").all_inner_texts()
+    return found
+
+
+def test_cards_are_moved_in_every_way_and_stay_where_they_were_put(board: Callable[..., Any]) -> None:
+    page = board(viewport={"width": 1280, "height": 800})
+    assert counted(page) == ["4", "0", "0", "0", "0", "0"]
+    card, lane = page.locator(".lane-card", has_text="Ada"), page.locator('.lane[data-status="shortlisted"]')
+    card.locator(".small").last.hover()
+    page.mouse.down()
+    lane.hover()
+    page.mouse.up()
+    page.wait_for_selector("[data-note]:has-text('Shortlisted')")
+    assert "/candidates/board" in page.url
+    page.locator(".lane-card", has_text="Bob").locator("a").focus()
+    page.keyboard.press("Shift+ArrowRight")
+    page.wait_for_selector("[data-note]:has-text('Interviewed')")
+    assert page.evaluate("document.activeElement.textContent") == "Bob Example"
+    page.get_by_role("button", name="Move Cyd Example").click()
+    page.get_by_role("dialog", name="Move Cyd Example").get_by_role("button", name="Rejected").click()
+    page.wait_for_selector("[data-note]:has-text('Rejected')")
+    assert counted(page) == ["1", "1", "1", "0", "1", "0"]
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_selector("[data-note]:has-text('is back in Invited')")
+    page.reload()
+    assert standing(page) == {"Ada": "shortlisted", "Bob": "interviewed", "Cyd": "invited", "Dee": "invited"}
+    assert_accessible(page)
+
+
+def test_a_stale_board_moves_nobody_and_says_so(board: Callable[..., Any]) -> None:
+    stale, fresh = board(), board()
+    fresh.locator(".lane-card", has_text="Dee").locator("a").focus()
+    fresh.keyboard.press("Shift+ArrowRight")
+    fresh.wait_for_selector("text=Dee Example is now in")
+    stale.locator(".lane-card", has_text="Dee").locator("a").focus()
+    stale.keyboard.press("Shift+ArrowRight")
+    stale.wait_for_selector("text=moved to interviewed meanwhile")
+    stale.get_by_role("button", name="Show the board as it is now").click()
+    stale.wait_for_selector(".can-drag")
+    assert standing(stale)["Dee"] == "interviewed"
+
+
+def test_on_a_phone_it_scrolls_inside_and_a_held_card_is_dragged(board: Callable[..., Any]) -> None:
+    page = board(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
+    assert_accessible(page)
+    page.get_by_role("button", name="Move Cyd Example").tap()
+    page.get_by_role("dialog", name="Move Cyd Example").get_by_role("button", name="Withdrawn").tap()
+    page.wait_for_selector("text=Cyd Example is now in Withdrawn")
+    assert standing(page)["Cyd"] == "withdrawn"
+    page.get_by_role("button", name="Undo").tap()
+    page.wait_for_selector("text=is back in Invited")
+
+
+def test_the_statuses_page_is_for_everyone_too(board: Callable[..., Any]) -> None:
+    for width in (1280, 360):
+        page = board(viewport={"width": width, "height": 800})
+        page.goto(page.url.split("/candidates")[0] + "/candidates/statuses")
+        assert_accessible(page)

@@ -1,0 +1,126 @@
+"""The pipeline as a board: columns, cards, moves from it, and what others do meanwhile."""
+
+import re
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.candidates import actions
+from app.candidates.models import Candidate, StatusChange
+from app.db import db
+from app.webhooks.models import Delivery
+from tests.factories import Made
+from tests.people import Person
+
+JSON = {"Accept": "application/json"}
+
+
+def lanes(person: Person, query: str = "") -> dict[str, tuple[int, list[str]]]:
+    """Count and names of each column."""
+    seen = person.browser.get(f"/candidates/board?{query}")
+    assert seen.status_code == 200
+    found = {}
+    for lane in seen.text.split('<section class="lane"')[1:]:
+        status = re.search(r'data-status="([^"]+)"', lane)
+        count = re.search(r"data-count>(\d+)<", lane)
+        assert status
+        assert count
+        found[status[1]] = (int(count[1]), re.findall(r'data-name="([^"]+)"', lane))
+    return found
+
+
+def test_every_status_is_a_column_in_order_with_its_candidates(owner: Person, make_candidate: Made) -> None:
+    moved = make_candidate("eve@e.com", first_name="Eve")
+    make_candidate("ada@e.com")
+    actions.move(moved, "shortlisted", by=None)
+    db.session.commit()
+    found = lanes(owner)
+    assert list(found) == ["invited", "interviewed", "shortlisted", "accepted", "rejected", "withdrawn"]
+    assert found["invited"] == (1, ["Ada Byron"])
+    assert found["shortlisted"] == (1, ["Eve Byron"])
+    assert found["accepted"] == (0, [])
+
+
+def test_one_flow_alone_can_be_shown(owner: Person, make_flow: Made, make_candidate: Made) -> None:
+    flow = make_flow()
+    make_candidate("ada@e.com", flow=flow)
+    make_candidate("bob@e.com")
+    assert lanes(owner, f"flow={flow.id}")["invited"][0] == 1
+    assert lanes(owner)["invited"][0] == 2
+    assert lanes(owner, "flow=%00")["invited"][0] == 2
+
+
+def test_a_full_column_leads_to_the_list(owner: Person, make_flow: Made, make_candidate: Made) -> None:
+    flow = make_flow()
+    for number in range(52):
+        make_candidate(f"c{number}@e.com", flow=flow)
+    text = owner.browser.get("/candidates/board").text
+    assert text.count('class="lane-card"') == 50
+    assert "All 52 in the list" in text
+
+
+def test_a_card_is_moved_once_and_told_once(owner: Person, make_flow: Made, make_candidate: Made) -> None:
+    candidate = make_candidate(flow=make_flow(webhook_url="https://customer.example/hook"))
+    path, form = f"/candidates/{candidate.id}/move", {"status": "accepted", "from": "invited", "board": ""}
+    answer = owner.browser.post(path, data=form, headers=JSON)
+    assert (answer.status_code, answer.json) == (200, {"status": "accepted", "changed": True})
+    again = owner.browser.post(path, data=form, headers=JSON)
+    assert again.status_code == 409
+    assert "moved to accepted meanwhile" in again.json["message"]
+    same = owner.browser.post(path, data={"status": "accepted", "from": "accepted"}, headers=JSON)
+    assert same.json == {"status": "accepted", "changed": False}
+    assert db.session.scalar(sa.select(sa.func.count(StatusChange.id))) == 1
+    assert db.session.scalar(sa.select(sa.func.count(Delivery.id))) == 1
+
+
+def test_without_scripts_the_menu_leads_back_to_the_board(owner: Person, make_flow: Made, make_candidate: Made) -> None:
+    flow = make_flow()
+    candidate = make_candidate(flow=flow)
+    moved = owner.browser.post(
+        f"/candidates/{candidate.id}/move", data={"status": "rejected", "from": "invited", "board": flow.id}
+    )
+    assert (moved.status_code, moved.location) == (303, f"/candidates/board?flow={flow.id}")
+    assert lanes(owner, f"flow={flow.id}")["rejected"] == (1, ["Ada Byron"])
+
+
+def test_a_word_that_is_no_status_is_refused_by_name(owner: Person, make_candidate: Made) -> None:
+    candidate = make_candidate()
+    answer = owner.browser.post(f"/candidates/{candidate.id}/move", data={"status": "hired"}, headers=JSON)
+    assert answer.status_code == 422
+    assert "hired" in answer.json["message"]
+
+
+def test_viewers_see_the_board_and_move_nobody(viewer: Person, make_candidate: Made) -> None:
+    make_candidate()
+    text = viewer.browser.get("/candidates/board").text
+    assert "Ada Byron" in text
+    assert 'popovertarget="move-' not in text
+
+
+def test_counts_tell_what_others_did(owner: Person, make_candidate: Made) -> None:
+    candidate = make_candidate()
+    assert owner.browser.get("/candidates/board/counts").json == {"counts": {"invited": 1}}
+    actions.move(candidate, "accepted", by=None)
+    db.session.commit()
+    assert owner.browser.get("/candidates/board/counts").json == {"counts": {"accepted": 1}}
+
+
+@pytest.mark.parametrize("number", [1, 6])
+def test_a_page_takes_the_same_number_of_queries_however_many_cards(
+    owner: Person, make_flow: Made, make_candidate: Made, number: int
+) -> None:
+    flow = make_flow()
+    for place in range(number):
+        actions.move(make_candidate(f"c{place}@e.com", flow=flow), "accepted", by=None)
+    db.session.commit()
+    asked: list[str] = []
+
+    def note(*call: Any) -> None:
+        asked.append(call[2])
+
+    sa.event.listen(db.engine, "before_cursor_execute", note)
+    owner.browser.get("/candidates/board")
+    sa.event.remove(db.engine, "before_cursor_execute", note)
+    assert sum("FROM candidate" in one for one in asked) <= 4
+    assert db.session.scalar(sa.select(sa.func.count(Candidate.id))) == number
