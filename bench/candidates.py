@@ -1,0 +1,306 @@
+"""Many candidates at once: everyone uploads a chunk each second to one web process; how late are acknowledgements?
+
+    .venv/bin/python bench/candidates.py [--candidates 100,500] [--seconds 20] [--bytes 8000]
+
+Each candidate keeps one connection and sends the next chunk of its recorder's run every second, all of them spread evenly.
+Latency counts from the moment a chunk was due, so that a late one is not forgiven. Afterwards every acknowledged chunk is
+looked up in the database and read from the storage: whatever is not there as it was sent is lost. The floor of the same
+run is the same load on a bare application in the same server, which writes the bytes to a file, fsyncs it and answers.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import sqlalchemy as sa
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from app import claims, create_app, gateways, migrate, queue
+from app.accounts.models import Organization, Team
+from app.db import db
+from app.flows.models import InterviewFlow, InterviewType
+from app.interviews import actions as interviews
+from app.interviews.models import Interview
+from app.recordings import actions as recordings
+from app.recordings.models import Chunk
+from app.settings import Settings
+from app.storage import build_storage, read
+from app.voice.access import new_token
+from app.voice.models import Sitting
+from app.voice.script import Place
+
+GOAL = 500
+BARE = """
+import os, sys, uuid
+from pathlib import Path
+from waitress import serve
+folder = Path(sys.argv[2])
+def app(environ, start_response):
+    if environ["REQUEST_METHOD"] == "PUT":
+        with (folder / uuid.uuid4().hex).open("xb", buffering=0) as file:
+            file.write(environ["wsgi.input"].read())
+            os.fsync(file.fileno())
+    start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", "2")])
+    return [b"{}"]
+serve(app, host="127.0.0.1", port=int(sys.argv[1]), threads=16, connection_limit=2000, asyncore_use_poll=True, _quiet=True)
+"""
+
+
+@dataclass
+class Candidate:
+    """One browser: where it sends its chunks, and what was acknowledged (number to hash)."""
+
+    path: str
+    headers: str
+    acknowledged: dict[int, str] = field(default_factory=dict)
+    refused: list[bytes] = field(default_factory=list)
+
+
+@dataclass
+class Load:
+    """What the run showed: milliseconds from due to acknowledged, and what the server's process used."""
+
+    latencies: list[float]
+    cpu_seconds: float
+    rss_mb: float
+    seconds: float
+    sent: int
+    refused: int
+    lost: int = 0
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("--candidates", default="100,500", help="how many at once; several in turn")
+    asked.add_argument("--seconds", type=int, default=20)
+    asked.add_argument("--bytes", type=int, default=8_000, help="of a chunk; 8000 is sound alone at 64 kbit/s")
+    given = asked.parse_args()
+    print(f"{given.bytes} bytes a second from each of n candidates, {given.seconds} s; load {os.getloadavg()[0]:.1f}")
+    results = {}
+    for count in [int(one) for one in given.candidates.split(",")]:
+        with tempfile.TemporaryDirectory() as folder:
+            floor = on_bare(Path(folder), count, given)
+            real = on_parley(Path(folder), count, given)
+        for name, load in (("floor", floor), ("parley", real)):
+            show(f"{count:4d} candidates, {name:6s}", load, count)
+        shares = [percentile(real.latencies, of) / percentile(floor.latencies, of) for of in (50, 99)]
+        print(f"     parley / floor: median {shares[0]:.1f}, p99 {shares[1]:.1f}, CPU {real.cpu_seconds / floor.cpu_seconds:.1f}")
+        results[count] = real
+    most = max(results)
+    load = results[most]
+    kept_up = load.lost == 0 and load.refused == 0 and percentile(load.latencies, 99) < 1000
+    print(f"goal of {GOAL} on two cores with nothing lost and p99 below the second until the next chunk: "
+          f"{'reached' if kept_up and most >= GOAL else 'not tried' if most < GOAL else 'MISSED'}")  # fmt: skip
+
+
+def show(name: str, load: Load, count: int) -> None:
+    cores = load.cpu_seconds / load.seconds
+    print(
+        f"{name}: {load.sent} chunks, {load.refused} refused, {load.lost} lost; acknowledged after "
+        f"p50 {percentile(load.latencies, 50):.0f}, p95 {percentile(load.latencies, 95):.0f}, "
+        f"p99 {percentile(load.latencies, 99):.0f}, max {max(load.latencies):.0f} ms; "
+        f"{cores:.2f} cores ({100 * cores / count:.3f} per 100), {load.rss_mb:.0f} MB "
+        f"({1000 * load.cpu_seconds / load.sent:.2f} ms CPU a chunk)"
+    )
+
+
+def percentile(figures: list[float], of: int) -> float:
+    ordered = sorted(figures)
+    return ordered[min(len(ordered) - 1, round(of / 100 * (len(ordered) - 1)))]
+
+
+# --- the two servers ----------------------------------------------------------------------------------------------
+
+
+def on_bare(folder: Path, count: int, given: argparse.Namespace) -> Load:
+    files, port = folder / "floor", free_port()
+    files.mkdir()
+    with serving([sys.executable, "-c", BARE, str(port), str(files)], port) as pid:
+        everyone = [Candidate(f"/{number}", "") for number in range(count)]
+        load = asyncio.run(pressed(everyone, port=port, pid=pid, given=given))
+    load.lost = load.sent - load.refused - len(list(files.iterdir()))
+    return load
+
+
+def on_parley(folder: Path, count: int, given: argparse.Namespace) -> Load:
+    port = free_port()
+    (folder / "data").mkdir()
+    env = {
+        "DATA_DIR": str(folder / "data"), "RATE_LIMIT_PER_MINUTE": "0", "LOG_LEVEL": "error", "REDIS_URL": "",
+        "SECRET_KEY": "bench-secret-" * 4, "HOST": "127.0.0.1", "PORT": str(port), "APP_URL": f"http://127.0.0.1:{port}",
+    }  # fmt: skip
+    settings = Settings.from_env(env)
+    migrate.upgrade(settings.database_url)
+    app = create_app(settings, gateways=gateways.build(settings), bell=queue.SilentBell())
+    with app.app_context():
+        made, free = seated(count)
+    with serving([sys.executable, "-m", "app.cli", "web"], port, env={**os.environ, **env}) as pid:
+        everyone = browsers(made, settings.app_url + free)
+        load = asyncio.run(pressed(everyone, port=port, pid=pid, given=given))
+    with app.app_context():
+        load.lost = sum(missing(made[number][0], one, settings) for number, one in enumerate(everyone))
+        db.engine.dispose()
+    return load
+
+
+def seated(count: int) -> tuple[list[tuple[str, str, str]], str]:
+    """So many interviews that have begun: ids, paths and the holders' secrets; and the path of one that nobody holds."""
+    organization = Organization(name="Bench")
+    db.session.add(organization)
+    db.session.flush()
+    team = Team(organization_id=organization.id, name="Bench")
+    db.session.add(team)
+    db.session.flush()
+    flow = InterviewFlow(
+        organization_id=organization.id, team_id=team.id, org_name="Bench", title="Bench", language="en-US",
+        questions=["Why us?"], voice_id="vendora-Kate", interview_type=InterviewType.GENERAL,
+    )  # fmt: skip
+    db.session.add(flow)
+    db.session.commit()
+    made: list[tuple[str, str, str]] = []
+    for _ in range(count):
+        interview: Interview = interviews.book(organization, flow.id)
+        token, hashed = new_token()
+        db.session.add(
+            Sitting(interview_id=interview.id, token_hash=hashed, fence=1, place=Place().to_json(), heartbeat_at=claims.moment())
+        )  # fmt: skip
+        interviews.begin(interview)
+        recordings.open_run(interview.id, mime_type="audio/webm")
+        made.append((interview.id, f"/interview/api/{flow.id}/{interview.id}", token))
+    free = interviews.book(organization, flow.id)
+    db.session.commit()
+    return made, f"/interview/api/{flow.id}/{free.id}"
+
+
+def browsers(made: list[tuple[str, str, str]], url: str) -> list[Candidate]:
+    """Candidates with their cookies; the page is loaded once, its CSRF token serves them all."""
+    with urllib.request.urlopen(url, timeout=60) as answer:
+        page = answer.read().decode()
+        session = answer.headers["Set-Cookie"].split(";")[0]
+    csrf = page.split('name="csrf-token" content="')[1].split('"')[0]
+    return [
+        Candidate(
+            f"{path}/segments/1/chunks/{{number}}?track=mix",
+            f"Cookie: {session}; parley-sitting-{interview_id[:8]}={token}\r\nX-CSRFToken: {csrf}\r\n",
+        )
+        for interview_id, path, token in made
+    ]
+
+
+def missing(interview_id: str, candidate: Candidate, settings: Settings) -> int:
+    """Acknowledged chunks that are not kept as they were sent."""
+    storage = build_storage(settings)
+    rows = db.session.execute(sa.select(Chunk.number, Chunk.storage_key).where(Chunk.interview_id == interview_id))
+    keys = {row[0]: row[1] for row in rows}
+    kept = {number: hashlib.sha256(read(storage, key)).hexdigest() for number, key in keys.items()}
+    return sum(kept.get(number) != sha for number, sha in candidate.acknowledged.items())
+
+
+# --- the load -----------------------------------------------------------------------------------------------------
+
+
+async def pressed(everyone: list[Candidate], *, port: int, pid: int, given: argparse.Namespace) -> Load:
+    latencies: list[float] = []
+    begins = time.monotonic() + 1.0
+    before = cpu_of(pid)
+    await asyncio.gather(*(
+        talks(one, begins + number / len(everyone), port=port, given=given, latencies=latencies)
+        for number, one in enumerate(everyone)
+    ))  # fmt: skip
+    spent = cpu_of(pid) - before
+    refused = sum(len(one.refused) for one in everyone)
+    for one in everyone:
+        for answer in one.refused[:1]:
+            print("refused:", answer[:200], file=sys.stderr)
+    return Load(latencies, spent, rss_of(pid), float(given.seconds), len(latencies), refused)
+
+
+async def talks(
+    one: Candidate, begins: float, *, port: int, given: argparse.Namespace, latencies: list[float]
+) -> None:
+    """One candidate's second after second."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    chances = random.Random(one.path)
+    for number in range(given.seconds):
+        content = chances.randbytes(given.bytes)
+        digest = hashlib.sha256(content).hexdigest()
+        due = begins + number
+        await asyncio.sleep(max(0.0, due - time.monotonic()))
+        writer.write(
+            f"PUT {one.path.format(number=number)} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: {len(content)}\r\n"
+            f"Content-Type: audio/webm\r\nX-Content-SHA256: {digest}\r\nAccept: application/json\r\n"
+            f"{one.headers}\r\n".encode() + content
+        )  # fmt: skip
+        status, body = await answered(reader)
+        latencies.append((time.monotonic() - due) * 1000)
+        if status == 200:
+            one.acknowledged[number] = digest
+        else:
+            one.refused.append(body)
+    writer.close()
+
+
+async def answered(reader: asyncio.StreamReader) -> tuple[int, bytes]:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+    length = int(head.split("content-length: ")[1].split("\r\n")[0])
+    return int(head.split(" ")[1]), await reader.readexactly(length)
+
+
+# --- processes ----------------------------------------------------------------------------------------------------
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@contextmanager
+def serving(command: list[str], port: int, *, env: dict[str, str] | None = None) -> Iterator[int]:
+    running = subprocess.Popen(command, env=env, cwd=ROOT)
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2).close()
+                break
+            except OSError:
+                if time.monotonic() > deadline or running.poll() is not None:
+                    raise
+                time.sleep(0.1)
+        yield running.pid
+    finally:
+        running.send_signal(signal.SIGTERM)
+        try:
+            running.wait(30)
+        except subprocess.TimeoutExpired:
+            running.kill()
+
+
+def cpu_of(pid: int) -> float:
+    parts = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def rss_of(pid: int) -> float:
+    line = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS"))
+    return int(line.split()[1]) / 1024
+
+
+if __name__ == "__main__":
+    main()
