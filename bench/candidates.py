@@ -99,7 +99,9 @@ def main() -> None:
         for name, load in (("floor", floor), ("parley", real)):
             show(f"{count:4d} candidates, {name:6s}", load, count)
         shares = [percentile(real.latencies, of) / percentile(floor.latencies, of) for of in (50, 99)]
-        print(f"     parley / floor: median {shares[0]:.1f}, p99 {shares[1]:.1f}, CPU {real.cpu_seconds / floor.cpu_seconds:.1f}")
+        print(
+            f"     parley / floor: median {shares[0]:.1f}, p99 {shares[1]:.1f}, CPU {real.cpu_seconds / floor.cpu_seconds:.1f}"
+        )
         results[count] = real
     most = max(results)
     load = results[most]
@@ -230,9 +232,7 @@ async def pressed(everyone: list[Candidate], *, port: int, pid: int, given: argp
     return Load(latencies, spent, rss_of(pid), float(given.seconds), len(latencies), refused)
 
 
-async def talks(
-    one: Candidate, begins: float, *, port: int, given: argparse.Namespace, latencies: list[float]
-) -> None:
+async def talks(one: Candidate, begins: float, *, port: int, given: argparse.Namespace, latencies: list[float]) -> None:
     """One candidate's second after second."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     chances = random.Random(one.path)

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from app import claims, clock
-from app.db import db
+from app.db import db, new_id
 from app.errors import Conflict, Rejected
 from app.recordings import queries
 from app.recordings.media import MediaFile, Workshop
@@ -27,6 +27,13 @@ from app.recordings.models import (
 from app.storage import Storage
 
 _MIME = re.compile(r"(audio|video)/(webm|mp4)(\s*;.*)?")
+# Built once and of plain tables: they run for every second of every candidate.
+_ADDED = sa.insert(Chunk.__table__)  # type: ignore[arg-type]  # a declared table is a Table
+_GROWN = (
+    sa.update(RecorderRun.__table__)  # type: ignore[arg-type]
+    .where(RecorderRun.__table__.c.id == sa.bindparam("run"))
+    .values(size=RecorderRun.__table__.c.size + sa.bindparam("more"))
+)  # fmt: skip
 _HEX = re.compile(r"[0-9a-f]{64}")
 
 
@@ -56,29 +63,30 @@ def keep_chunk(
 
     The same number with the same hash gives the row that is there; with another hash Conflict.
     """
-    run = queries.run_for(interview_id, segment)
     _check_chunk(number, sha256, size)
-    if (known := _known(interview_id, segment, track, number=number)) is not None:
-        return _same(known, sha256)
-    _refuse_revoked(interview_id)
-    if run.last_mix_chunk is not None and track is Track.MIX and number > run.last_mix_chunk:
+    stands = queries.standing(interview_id, segment, track, number=number)
+    if stands.known_id is not None:
+        return _same(db.session.get_one(Chunk, stands.known_id), sha256)
+    if stands.is_revoked:
+        raise _revoked()
+    if stands.last_mix_chunk is not None and track is Track.MIX and number > stands.last_mix_chunk:
         raise Conflict("this run of the recorder is over", details={"reason": "finished"})
-    _refuse_too_much(interview_id, size)
-    chunk = Chunk(
-        interview_id=interview_id, segment=segment, track=track, number=number, sha256=sha256, size=size,
-        storage_key=storage_key,
-    )  # fmt: skip
+    if stands.kept_bytes + size > LARGEST_INTERVIEW:
+        raise Rejected(f"an interview may hold {LARGEST_INTERVIEW} bytes of recordings; finish it here", field="size")
+    row = {
+        "id": new_id(), "interview_id": interview_id, "segment": segment, "track": track, "number": number,
+        "sha256": sha256, "size": size, "storage_key": storage_key, "created_at": clock.now(),
+    }  # fmt: skip
     try:
         with db.session.begin_nested():
-            db.session.add(chunk)
+            db.session.connection().execute(_ADDED, row)
     except IntegrityError:  # the same chunk arrived twice at once
         known = _known(interview_id, segment, track, number=number)
         if known is None:
             raise
         return _same(known, sha256)
-    more = sa.update(RecorderRun).where(RecorderRun.id == run.id).values(size=RecorderRun.size + size)
-    db.session.execute(more.execution_options(synchronize_session=False))
-    return chunk
+    db.session.connection().execute(_GROWN, {"run": stands.run_id, "more": size})
+    return Chunk(**row)
 
 
 def seal(interview_id: str, *, segment: int, last_mix_chunk: int) -> RecorderRun:
@@ -179,12 +187,8 @@ def _same(chunk: Chunk, sha256: str) -> Chunk:
 
 def _refuse_revoked(interview_id: str) -> None:
     if queries.is_revoked(interview_id):
-        raise Conflict("the recordings of this interview were deleted", details={"reason": "revoked"})
+        raise _revoked()
 
 
-def _refuse_too_much(interview_id: str, size: int) -> None:
-    kept = db.session.scalar(
-        sa.select(sa.func.coalesce(sa.func.sum(RecorderRun.size), 0)).where(RecorderRun.interview_id == interview_id)
-    )
-    if (kept or 0) + size > LARGEST_INTERVIEW:
-        raise Rejected(f"an interview may hold {LARGEST_INTERVIEW} bytes of recordings; finish it here", field="size")
+def _revoked() -> Conflict:
+    return Conflict("the recordings of this interview were deleted", details={"reason": "revoked"})

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import NamedTuple
 
 import sqlalchemy as sa
 
@@ -14,6 +15,9 @@ from app.recordings.models import Chunk, Media, RecorderRun, Recording, Revocati
 
 SETTLES_AFTER = timedelta(hours=3)
 """Longer than any job that might still write files of a revoked interview."""
+
+
+NO_RUN = "the interview has no recorder run {}; POST segments opens one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ def run_for(interview_id: str, segment: int) -> RecorderRun:
         sa.select(RecorderRun).where(RecorderRun.interview_id == interview_id, RecorderRun.number == segment)
     )
     if found is None:
-        raise NotFound(f"the interview has no recorder run {segment}; POST segments opens one")
+        raise NotFound(NO_RUN.format(segment))
     return found
 
 
@@ -73,17 +77,47 @@ def missing_chunks(interview_id: str, *, segment: int, track: Track, first: int,
 
 def contiguous(interview_id: str, segment: int, track: Track) -> int:
     """The highest n for which 0 to n are all there; -1 when not even 0 is."""
-    there = _chunks(interview_id, segment, track)
-    count, highest = db.session.execute(there.with_only_columns(sa.func.count(), sa.func.max(Chunk.number))).one()
-    if highest is None or count == highest + 1:
-        return count - 1
-    return missing_chunks(interview_id, segment=segment, track=track, first=0, last=highest)[0] - 1
+    return arrived(interview_id, segment, track)[0]
+
+
+def arrived(interview_id: str, segment: int, track: Track) -> tuple[int, int]:
+    """How far the track is whole (as ``contiguous``), and the highest number that is there; -1 for nothing."""
+    given = {"interview": interview_id, "segment": segment, "track": track}
+    count, last = db.session.connection().execute(_COUNTED, given).one()
+    if last is None or count == last + 1:
+        return count - 1, count - 1
+    return missing_chunks(interview_id, segment=segment, track=track, first=0, last=last)[0] - 1, last
 
 
 def highest(interview_id: str, segment: int, track: Track) -> int:
     """The highest number that has arrived; -1 when none has."""
-    found = db.session.scalar(_chunks(interview_id, segment, track).with_only_columns(sa.func.max(Chunk.number)))
-    return -1 if found is None else found
+    return arrived(interview_id, segment, track)[1]
+
+
+class Standing(NamedTuple):
+    """All that decides whether a chunk may be kept: its run, what the interview holds, and the same number's row."""
+
+    run_id: str
+    last_mix_chunk: int | None
+    kept_bytes: int
+    is_revoked: bool
+    known_id: str | None
+    known_sha256: str | None
+
+
+def standing(interview_id: str, segment: int, track: Track, *, number: int) -> Standing:
+    """Read in one statement, since it is asked for every second of everyone; NotFound without the run."""
+    given = {"interview": interview_id, "segment": segment, "track": track, "number": number}
+    found = db.session.connection().execute(_STANDING, given).one_or_none()
+    if found is None:
+        raise NotFound(NO_RUN.format(segment))
+    return Standing(*found)
+
+
+def known_hash(interview_id: str, segment: int, track: Track, *, number: int) -> str | None:
+    """The hash under which this chunk has arrived; None when it has not."""
+    given = {"interview": interview_id, "segment": segment, "track": track, "number": number}
+    return db.session.connection().execute(_KNOWN, given).scalar_one_or_none()
 
 
 def chunk_keys(interview_id: str, segment: int, track: Track, *, first: int, last: int) -> list[str]:
@@ -169,3 +203,22 @@ _R = Recording.__table__.c
 _ADDRESSED = sa.select(_R.interview_id, _R.media, _R.id, _R.organization_id).where(
     _R.interview_id.in_(sa.bindparam("ids", expanding=True)), *_HELD
 )
+
+_C, _RUN = Chunk.__table__.c, RecorderRun.__table__.c
+_TRACK = (
+    _C.interview_id == sa.bindparam("interview"), _C.segment == sa.bindparam("segment"),
+    _C.track == sa.bindparam("track"),
+)  # fmt: skip
+_THIS = (*_TRACK, _C.number == sa.bindparam("number"))
+_COUNTED = sa.select(sa.func.count(), sa.func.max(_C.number)).where(*_TRACK)
+_KNOWN = sa.select(_C.sha256).where(*_THIS)
+_EVERY_RUN = RecorderRun.__table__.alias("every_run").c
+_STANDING = (
+    sa.select(
+        _RUN.id, _RUN.last_mix_chunk,
+        sa.select(sa.func.sum(_EVERY_RUN.size)).where(_EVERY_RUN.interview_id == _RUN.interview_id).scalar_subquery(),
+        sa.exists().where(Revocation.interview_id == _RUN.interview_id), _C.id, _C.sha256,
+    )
+    .select_from(RecorderRun.__table__.outerjoin(Chunk.__table__, sa.and_(*_THIS)))
+    .where(_RUN.interview_id == sa.bindparam("interview"), _RUN.number == sa.bindparam("segment"))
+)  # fmt: skip

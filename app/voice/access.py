@@ -20,11 +20,11 @@ from app.db import db, reading
 from app.errors import Conflict, DomainError, Forbidden, GatewayError, NotFound, Rejected, sentence
 from app.flows.queries import script_of
 from app.interviews.models import Interview
-from app.interviews.queries import open_interview
+from app.interviews.queries import linked_language, open_interview
 from app.settings import Settings
 from app.voice.actions import Holder, taken_over
 from app.voice.models import Sitting
-from app.voice.queries import sitting_of
+from app.voice.queries import seat_of
 from app.web import languages
 from app.web.errors import RETRY_SECONDS, WORDS
 from app.web.security import keep_private
@@ -74,10 +74,12 @@ def set_cookie(response: Response, interview_id: str, token: str) -> Response:
 
 def holds(sitting: Sitting | None, interview_id: str) -> bool:
     """Whether this request comes from the browser that holds the interview."""
+    return sitting is not None and _is_holder(sitting.token_hash, interview_id)
+
+
+def _is_holder(token_hash: str | None, interview_id: str) -> bool:
     token = request.cookies.get(cookie_name(interview_id), "")
-    if sitting is None or sitting.token_hash is None or not token:
-        return False
-    return hmac.compare_digest(sitting.token_hash, _hash(token))
+    return bool(token_hash and token) and hmac.compare_digest(str(token_hash), _hash(token))
 
 
 @protocol.url_value_preprocessor
@@ -100,18 +102,18 @@ def require_sitting() -> None:
     keep_private()
     languages.choose()
     with reading():
-        interview = linked_interview()
-        languages.choose((interview.script or script_of(interview.flow))["language"])
-        if cookie_name(interview.id) not in request.cookies:
+        interview_id, language = linked_language(*g.link)
+        languages.choose(language or script_of(linked_interview().flow)["language"])
+        if cookie_name(interview_id) not in request.cookies:
             db.session.rollback()
             raise Forbidden(sentence("This browser does not hold the interview; open its link and press Start."))
-        sitting = sitting_of(interview.id)
-        if sitting is None or not holds(sitting, interview.id):
+        sitting = seat_of(interview_id)
+        if sitting is None or not _is_holder(sitting.token_hash, interview_id):
             db.session.rollback()
             raise taken_over()
         g.holder = Holder(
-            sitting_id=sitting.id, interview_id=interview.id, fence=sitting.fence, next_turn=sitting.next_turn,
-            heartbeat_at=sitting.heartbeat_at or clock.now(), language=str((interview.script or {}).get("language")),
+            sitting_id=sitting.id, interview_id=interview_id, fence=sitting.fence, next_turn=sitting.next_turn,
+            heartbeat_at=sitting.heartbeat_at or clock.now(), language=str(language),
         )  # fmt: skip
         is_over = sitting.ended_at is not None
         db.session.rollback()

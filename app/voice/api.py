@@ -167,12 +167,12 @@ def _size_of(track: Track) -> int:
 
 def _is_known(interview_id: str, sent: _Sent) -> bool:
     with reading():
-        known = kept.pieces_of(interview_id, sent.segment, sent.track, first=sent.number, last=sent.number)
+        known = kept.known_hash(interview_id, sent.segment, sent.track, number=sent.number)
         db.session.rollback()
-    if known and known[0].sha256 != sent.sha256:
+    if known is not None and known != sent.sha256:
         details: dict[str, object] = {"reason": "other hash", "number": sent.number}
         raise Conflict(f"Chunk {sent.number} has already arrived with other bytes.", details=details)
-    return bool(known)
+    return known is not None
 
 
 def _arrived(interview_id: str, sent: _Sent, *, duplicate: bool) -> dict[str, object]:
@@ -180,8 +180,7 @@ def _arrived(interview_id: str, sent: _Sent, *, duplicate: bool) -> dict[str, ob
     if sent.track is Track.VOICE:
         return {"received": sent.number, "missing": [], "duplicate": duplicate}
     with reading():
-        whole = kept.contiguous(interview_id, sent.segment, sent.track)
-        highest = kept.highest(interview_id, sent.segment, sent.track)
+        whole, highest = kept.arrived(interview_id, sent.segment, sent.track)
         missing: list[int] = []
         if whole < highest:
             missing = kept.missing_chunks(

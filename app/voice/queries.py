@@ -1,6 +1,7 @@
 """Reads of sittings and turns."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import sqlalchemy as sa
 
@@ -18,6 +19,23 @@ ABANDONED_AFTER = timedelta(hours=24)
 def sitting_of(interview_id: str) -> Sitting | None:
     """The interview's sitting, if anyone ever began it."""
     return db.session.scalar(sa.select(Sitting).where(Sitting.interview_id == interview_id))
+
+
+class Seat(NamedTuple):
+    """What the guard of every call needs of a sitting."""
+
+    id: str
+    token_hash: str | None
+    fence: int
+    next_turn: int
+    heartbeat_at: datetime | None
+    ended_at: datetime | None
+
+
+def seat_of(interview_id: str) -> Seat | None:
+    """The same as plain values and by one prepared statement: it is read at every call of every candidate."""
+    found = db.session.connection().execute(_SEAT, {"interview": interview_id}).one_or_none()
+    return Seat(*found) if found else None
 
 
 def turn_of(sitting_id: str, number: int) -> Turn | None:
@@ -53,3 +71,9 @@ def latencies(limit: int = 10_000) -> list[tuple[int | None, int | None]]:
     """The newest turns' (milliseconds of the request, milliseconds to the first sample heard)."""
     rows = sa.select(Turn.answered_ms, Turn.heard_ms).where(Turn.answered_ms.is_not(None))
     return [(row[0], row[1]) for row in db.session.execute(rows.order_by(Turn.created_at.desc()).limit(limit))]
+
+
+_S = Sitting.__table__.c
+_SEAT = sa.select(_S.id, _S.token_hash, _S.fence, _S.next_turn, _S.heartbeat_at, _S.ended_at).where(
+    _S.interview_id == sa.bindparam("interview")
+)
