@@ -54,17 +54,6 @@ def open_interview(flow_id: str, interview_id: str) -> Interview:
     return interview
 
 
-def linked_language(flow_id: str, interview_id: str) -> tuple[str, str | None]:
-    """Id and language of a link's interview without its row: None while nobody has begun it. Raises NotFound."""
-    if not _ID.fullmatch(interview_id):
-        raise NotFound(MISSING)
-    given = {"interview": interview_id, "flow": flow_id}
-    found = db.session.connection().execute(_LINKED, given).one_or_none()
-    if found is None:
-        raise NotFound(MISSING)
-    return found[0], (found[1] or {}).get("language")
-
-
 def interview_seen_by(member: TeamMember, interview_id: str) -> Interview:
     """An interview that the member may see: of their teams, or any of the organization for administrators."""
     interview = _interview(interview_id)
@@ -76,11 +65,15 @@ def interview_seen_by(member: TeamMember, interview_id: str) -> Interview:
 
 
 def _interview(interview_id: str) -> Interview:
-    # What is no id at all never reaches the database: PostgreSQL stumbles over NUL in a text.
-    interview = db.session.get(Interview, interview_id) if _ID.fullmatch(interview_id) else None
+    interview = db.session.get(Interview, interview_id) if is_id(interview_id) else None
     if interview is None:
         raise NotFound(MISSING)
     return interview
+
+
+def is_id(text: str) -> bool:
+    """What is no id at all never reaches the database: PostgreSQL stumbles over NUL in a text."""
+    return _ID.fullmatch(text) is not None
 
 
 class Published(NamedTuple):
@@ -305,9 +298,3 @@ def overdue_videos(*, limit: int = 200) -> list[str]:
 
 def _free() -> sa.ColumnElement[bool]:
     return sa.or_(Interview.lease_until.is_(None), Interview.lease_until < moment())
-
-
-_I = Interview.__table__.c
-_LINKED = sa.select(_I.id, _I.script).where(
-    _I.id == sa.bindparam("interview"), _I.flow_id == sa.bindparam("flow")
-)  # fmt: skip

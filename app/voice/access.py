@@ -20,7 +20,7 @@ from app.db import db, reading
 from app.errors import Conflict, DomainError, Forbidden, GatewayError, NotFound, Rejected, sentence
 from app.flows.queries import script_of
 from app.interviews.models import Interview
-from app.interviews.queries import linked_language, open_interview
+from app.interviews.queries import open_interview
 from app.settings import Settings
 from app.voice.actions import Holder, taken_over
 from app.voice.models import Sitting
@@ -102,20 +102,20 @@ def require_sitting() -> None:
     keep_private()
     languages.choose()
     with reading():
-        interview_id, language = linked_language(*g.link)
+        seat = seat_of(*g.link)
+        interview_id, language = seat.interview_id, (seat.script or {}).get("language")
         languages.choose(language or script_of(linked_interview().flow)["language"])
         if cookie_name(interview_id) not in request.cookies:
             db.session.rollback()
             raise Forbidden(sentence("This browser does not hold the interview; open its link and press Start."))
-        sitting = seat_of(interview_id)
-        if sitting is None or not _is_holder(sitting.token_hash, interview_id):
+        if seat.sitting_id is None or not _is_holder(seat.token_hash, interview_id):
             db.session.rollback()
             raise taken_over()
         g.holder = Holder(
-            sitting_id=sitting.id, interview_id=interview_id, fence=sitting.fence, next_turn=sitting.next_turn,
-            heartbeat_at=sitting.heartbeat_at or clock.now(), language=str(language),
+            sitting_id=seat.sitting_id, interview_id=interview_id, fence=seat.fence, next_turn=seat.next_turn,
+            heartbeat_at=seat.heartbeat_at or clock.now(), language=str(language),
         )  # fmt: skip
-        is_over = sitting.ended_at is not None
+        is_over = seat.ended_at is not None
         db.session.rollback()
     if is_over and request.method != "GET" and not str(request.endpoint).endswith(".finish"):
         raise Conflict(sentence("This interview is over."), details={"reason": "finished"})

@@ -1,13 +1,15 @@
 """Reads of sittings and turns."""
 
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
 from app import claims
 from app.db import db
+from app.errors import NotFound
 from app.interviews.models import Interview, Stage
+from app.interviews.queries import MISSING, is_id
 from app.voice.models import Sitting, Turn, TurnState
 
 TAKEOVER_AFTER = timedelta(seconds=120)
@@ -22,9 +24,11 @@ def sitting_of(interview_id: str) -> Sitting | None:
 
 
 class Seat(NamedTuple):
-    """What the guard of every call needs of a sitting."""
+    """What the guard of every call needs of an interview: its language once it has begun, and its sitting if any."""
 
-    id: str
+    interview_id: str
+    script: dict[str, Any] | None
+    sitting_id: str | None
     token_hash: str | None
     fence: int
     next_turn: int
@@ -32,10 +36,16 @@ class Seat(NamedTuple):
     ended_at: datetime | None
 
 
-def seat_of(interview_id: str) -> Seat | None:
-    """The same as plain values and by one prepared statement: it is read at every call of every candidate."""
-    found = db.session.connection().execute(_SEAT, {"interview": interview_id}).one_or_none()
-    return Seat(*found) if found else None
+def seat_of(flow_id: str, interview_id: str) -> Seat:
+    """The link's interview as plain values, by one prepared statement: it is read at every call of every candidate.
+
+    Raises NotFound when the two ids do not fit.
+    """
+    given = {"flow": flow_id, "interview": interview_id}
+    found = db.session.connection().execute(_SEAT, given).one_or_none() if is_id(interview_id) else None
+    if found is None:
+        raise NotFound(MISSING)
+    return Seat(*found)
 
 
 def turn_of(sitting_id: str, number: int) -> Turn | None:
@@ -73,7 +83,9 @@ def latencies(limit: int = 10_000) -> list[tuple[int | None, int | None]]:
     return [(row[0], row[1]) for row in db.session.execute(rows.order_by(Turn.created_at.desc()).limit(limit))]
 
 
-_S = Sitting.__table__.c
-_SEAT = sa.select(_S.id, _S.token_hash, _S.fence, _S.next_turn, _S.heartbeat_at, _S.ended_at).where(
-    _S.interview_id == sa.bindparam("interview")
+_I, _S = Interview.__table__.c, Sitting.__table__.c
+_SEAT = (
+    sa.select(_I.id, _I.script, _S.id, _S.token_hash, _S.fence, _S.next_turn, _S.heartbeat_at, _S.ended_at)
+    .select_from(Interview.__table__.outerjoin(Sitting.__table__, _S.interview_id == _I.id))
+    .where(_I.id == sa.bindparam("interview"), _I.flow_id == sa.bindparam("flow"))
 )
