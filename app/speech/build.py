@@ -127,7 +127,11 @@ def build_speaker(settings: SpeechSettings, *, store: Store | None = None) -> Sp
     return speaker if store is None else CachedSpeaker(speaker, store)
 
 
-def _chat(settings: SpeechSettings) -> "Chat":
+LONGEST_THOUGHT = 6.0
+"""Seconds a candidate waits for a follow-up at most; then the next question comes instead."""
+
+
+def _chat(settings: SpeechSettings, timeout: float) -> "Chat":
     from app.speech.engines.chat import Chat
 
     return Chat(
@@ -135,7 +139,7 @@ def _chat(settings: SpeechSettings) -> "Chat":
         api_key=settings.llm_api_key,
         model=settings.llm_model,
         json_mode=settings.llm_json_mode,
-        timeout=settings.llm_timeout,
+        timeout=timeout,
     )
 
 
@@ -145,7 +149,7 @@ def build_interviewer(settings: SpeechSettings) -> Interviewer:
         return ScriptInterviewer()
     from app.speech.engines.chat import ChatInterviewer
 
-    return ChatInterviewer(_chat(settings))
+    return ChatInterviewer(_chat(settings, min(settings.llm_timeout, LONGEST_THOUGHT)))
 
 
 def build_analyst(settings: SpeechSettings) -> Analyst:
@@ -154,4 +158,4 @@ def build_analyst(settings: SpeechSettings) -> Analyst:
         return ScriptAnalyst()
     from app.speech.engines.chat import ChatAnalyst
 
-    return ChatAnalyst(_chat(settings))
+    return ChatAnalyst(_chat(settings, settings.llm_timeout))

@@ -29,14 +29,14 @@ _MARKS_OF_ARABIC = re.compile("[\u064b-\u0652\u0670]")
 
 def spoken_command(text: str, language: str) -> Event | None:
     """REPEAT, SKIP, THINK or STOP if the whole utterance asks for it in ``language`` (``en-US`` and so on)."""
-    patterns = _patterns(_short(language))
+    patterns = _patterns(short_of(language))
     said = plain(text, language) if patterns and len(text) <= LONGEST else ""
     return next((event for event, pattern in patterns.items() if said and pattern.fullmatch(said)), None)
 
 
 def confirmed(text: str, language: str) -> bool | None:
     """Whether the whole utterance says yes or no to "do you want to end?"; None where it says something else."""
-    short = _short(language)
+    short = short_of(language)
     said = plain(text, language) if short in _WORDS and len(text) <= LONGEST else ""
     if said and _whole(short, "yes").fullmatch(said):
         return True
@@ -45,10 +45,11 @@ def confirmed(text: str, language: str) -> bool | None:
 
 def is_compact(language: str) -> bool:
     """Whether texts of the language are compared without spaces."""
-    return _short(language) in _COMPACT
+    return short_of(language) in _COMPACT
 
 
-def _short(language: str) -> str:
+def short_of(language: str) -> str:
+    """The two letters of a language such as `en-US`."""
     return language.split("-", maxsplit=1)[0]
 
 
@@ -70,7 +71,7 @@ def _any_of(choices: list[str], short: str) -> str:
 
 def alike(text: str, language: str) -> str:
     """In one spelling: case, accents and vowel marks as far as recognisers and hurried typists differ in them."""
-    short = _short(language)
+    short = short_of(language)
     text = unicodedata.normalize("NFKC", text).lower()
     if short in _FOLDED:
         text = "".join(c for c in unicodedata.normalize("NFD", text) if unicodedata.category(c) != "Mn")

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from app.speech.catalogue import UNSPACED_LANGUAGES
-from app.voice.commands import alike, is_compact, plain
+from app.voice.commands import alike, is_compact, plain, short_of
 from app.voice.script import Place, Script
 
 log = logging.getLogger(__name__)
@@ -34,6 +34,8 @@ _GROUPS = ("promise", "verdict", "role", "end", "private")
 _MARKUP = re.compile(r"[<>{}\[\]|\\`*_~^=@•]|https?:|www\.|\w\.(?:com|org|net|io)\b|(?:^|\s)(?:#+|-|\d+[.)])\s")
 _ADDRESS = re.compile(r"\w[@./]\w")
 _ASKS = re.compile("[?？؟]")
+_UNMARKED = frozenset(("ja", "zh", "ko", "th"))
+"""Languages that ask without a question mark too."""
 _QUOTES = re.compile('"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」')
 _JOINERS = frozenset("\u200c\u200d")
 _WRITING = {
@@ -48,8 +50,9 @@ def follow_up(text: str, script: Script, place: Place, *, latest: str = "") -> s
     question = script.questions[place.question]
     known = (question, place.said, latest, script.additional_info or "", script.title)
     reason = _flaw(text, script, longest=LONGEST_FOLLOW_UP) or _new_number(text, known)
-    if not reason and len(_ASKS.findall(text)) > 1:
-        reason = "more than one question"
+    marks = len(_ASKS.findall(text))
+    if not reason and (marks > 1 or (not marks and short_of(script.language) not in _UNMARKED)):
+        reason = "not one question"
     if not reason and any(_is_alike(asked, text, script.language) for asked in (*script.questions, *place.asked)):
         reason = "asked already, or in the script"
     return _passed(text, reason)
@@ -81,7 +84,7 @@ def _tidy(text: str) -> str:
 
 def _flaw(text: str, script: Script, *, longest: int) -> str | None:
     """Why no agent may say this, in words for the log."""
-    short = script.language.split("-", maxsplit=1)[0]
+    short = short_of(script.language)
     if len(text) > (longest // 2 if script.language in UNSPACED_LANGUAGES else longest):
         return "too long"
     if _MARKUP.search(text) or any(unicodedata.category(c)[0] == "C" and c not in _JOINERS for c in text):

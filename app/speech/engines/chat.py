@@ -5,6 +5,7 @@ orders. A bad answer is asked for once more, then the call fails visibly.
 """
 
 import json
+import logging
 import re
 from typing import Any, Literal, TypeVar
 
@@ -16,9 +17,12 @@ from app.speech.engines import prompts
 from app.speech.engines.openai_client import OpenAiServer
 from app.speech.ports import Exchange, FollowUp, Judged, Judgement, Material, Quote
 
+log = logging.getLogger(__name__)
+
 SERVER = "the language model server"
 TRIES = 2
-LONGEST_FOLLOW_UP = 500
+SHORTEST_SOURCE = 4
+"""Letters and digits; less proves nothing."""
 
 
 class Shape(BaseModel):
@@ -28,10 +32,11 @@ class Shape(BaseModel):
 
 
 class Decision(Shape):
-    """What the interviewer decides."""
+    """What the interviewer decides. Longer texts are well-formed answers too: the guard refuses them, once."""
 
-    action: Literal["next", "follow_up", "repeat"]
-    question: str = Field(max_length=LONGEST_FOLLOW_UP)
+    action: Literal["next", "follow_up", "answer", "unknown", "repeat", "wait"]
+    text: str
+    source: str
 
 
 class Summary(Shape):
@@ -112,7 +117,7 @@ def _json_in(content: str) -> str:
 
 
 class ChatInterviewer:
-    """Asks on where the answer leaves something open."""
+    """Asks on where the answer leaves something open, and answers from what the organization has told it."""
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
@@ -123,18 +128,29 @@ class ChatInterviewer:
         return f"chat:{self._chat.model}"
 
     def decide(self, exchange: Exchange) -> FollowUp:
-        """No more than `limit` follow-ups, whatever the model wants."""
+        """No more than `limit` follow-ups, no answer without a source, and no word of the rules."""
         decision = self._chat.ask(prompts.INTERVIEWER, prompts.exchange_data(exchange), Decision)
-        if decision.action == "repeat":
-            return FollowUp(repeat=True)
-        question = decision.question.strip()
-        if decision.action != "follow_up" or not question or len(exchange.asked) >= exchange.limit:
+        text = decision.text.strip()
+        if prompts.recites(text):
+            log.warning("the language model recited its rules; nothing of it is said")
             return FollowUp()
-        return FollowUp(question)
+        if decision.action == "answer":
+            is_known = bool(text) and _stands_in(decision.source, exchange.additional_info or "")
+            return FollowUp(reply=text) if is_known else FollowUp(unknown=True)
+        if decision.action == "follow_up":
+            return FollowUp(text if text and len(exchange.asked) < exchange.limit else None)
+        wanted = decision.action
+        return FollowUp(unknown=wanted == "unknown", repeat=wanted == "repeat", wait=wanted == "wait")
 
     def close(self) -> None:
         """Close the connections."""
         self._chat.close()
+
+
+def _stands_in(source: str, background: str) -> bool:
+    """Whether the words are really there, give or take spaces, case and punctuation."""
+    said, given = ("".join(c for c in part.casefold() if c.isalnum()) for part in (source, background))
+    return len(said) >= SHORTEST_SOURCE and said in given
 
 
 class ChatAnalyst:
