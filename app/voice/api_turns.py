@@ -15,11 +15,12 @@ from app.claims import PARKED_AFTER
 from app.db import db, reading
 from app.errors import Conflict, NotFound, Rejected, sentence
 from app.interviews.models import Interview
+from app.interviews.queries import document_texts
 from app.recordings import actions as recordings
 from app.recordings import queries as kept
 from app.recordings.models import LAST_CHUNK, Track
 from app.storage import Storage, read_verified
-from app.voice import actions, allowance, schemas
+from app.voice import actions, allowance, schemas, utterances
 from app.voice.access import holder, linked_interview, protocol, settings
 from app.voice.actions import Holder, Outcome
 from app.voice.api_sound import keep
@@ -27,13 +28,15 @@ from app.voice.conversation import Answer, Audio, Engines, Reply, respond, utter
 from app.voice.models import Sitting, Turn, TurnKind, TurnState
 from app.voice.queries import turn_of
 from app.voice.script import Place, Script
-from app.voice.utterances import Heard
+from app.voice.utterances import Heard, Played
 
 log = logging.getLogger(__name__)
 
 RENEW_SECONDS = 6.0
 RETRY_MS = 400
 CHUNKS_PER_MINUTE = 120
+MOST_OF_DOCUMENTS = 4_000
+"""Characters of the candidate's documents that go along with an answer: the model answers while somebody waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +114,24 @@ def _work(interview: Interview, turn: Turn, token: int, *, given: dict[str, Any]
         heard = Heard(_asked(place, given), given["segment"], given["first_chunk"], given["last_chunk"])
     answer = Answer(
         kind.value, audio=audio, text=(given["text"] or "").strip(), time_over=is_over, continues=given["continues"],
-        unfinished=given["unfinished"],
+        unfinished=given["unfinished"], cut=_cut(turn, given), documents=_documents(interview, kind),
     )  # fmt: skip
     is_plain = turn.recoveries >= PARKED_AFTER
     return _Work(turn.id, turn.number, token, script, place, answer, heard, is_plain)
+
+
+def _cut(turn: Turn, given: dict[str, Any]) -> str:
+    """What was heard of the agent's last words, if the candidate interrupted them."""
+    played: Played | None = given["played"]
+    before = turn_of(turn.sitting_id, turn.number - 1) if played is not None and not played.whole else None
+    return utterances.heard_text(before, played) if before else ""
+
+
+def _documents(interview: Interview, kind: TurnKind) -> str:
+    may_have_some = bool((interview.script or {}).get("is_doc_upload_enabled"))
+    if not may_have_some or kind not in {TurnKind.ANSWER, TurnKind.TEXT}:
+        return ""
+    return "\n\n".join(document_texts(interview.id, most=MOST_OF_DOCUMENTS))
 
 
 def _asked(place: Place, given: dict[str, Any]) -> int | None:

@@ -104,6 +104,14 @@ def write_agents(interview_id: str, turn: Turn, played: Played | None) -> None:
     db.session.flush()
 
 
+def heard_text(turn: Turn, played: Played | None) -> str:
+    """What the candidate heard of the turn's reply; empty where all of it was heard, or nothing says so."""
+    if played is None or played.whole:
+        return ""
+    heard = (heard_of(part, played) for part in turn.parts or [])
+    return " ".join(str(one["content"]) for one in heard if one)
+
+
 def heard_of(part: dict[str, Any], played: Played | None) -> dict[str, Any] | None:
     """What of a line was heard or read, as columns of an Utterance; None when nothing was."""
     if "stretches" in part:

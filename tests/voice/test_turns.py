@@ -11,7 +11,7 @@ from app.db import db
 from app.demo.candidate import Candidate, Refused, Talk
 from app.demo.tape import Tape
 from app.errors import GatewayError
-from app.interviews.models import Role, Utterance
+from app.interviews.models import Document, Role, TextState, Utterance
 from app.interviews.queries import utterances_of
 from app.speech.ports import FollowUp
 from app.voice.models import Sitting, Turn, TurnState
@@ -477,3 +477,23 @@ def test_the_last_answer_may_go_on_into_the_goodbye(candidate: Candidate, talk: 
     over = candidate.turn(4, "answer", continues=True, **talk.answer(sound(1)))
     assert over["expects"] == "finish"
     assert [row.question_index for row in said(candidate) if row.role is Role.USER] == [1, 1]
+
+
+def test_an_interrupted_reply_and_the_documents_reach_the_interviewer(
+    candidates: Candidates, book: Made, asks: ScriptedInterviewer
+) -> None:
+    candidate = candidates(book(is_doc_upload_enabled=True))
+    candidate.start()
+    document = Document(
+        interview_id=interview_of(candidate).id, name="cv.txt", content_type="text/plain", size=8, storage_key="k",
+        text="A sailor.", text_state=TextState.EXTRACTED,
+    )  # fmt: skip
+    db.session.add(document)
+    db.session.commit()
+    talk = Talk(candidate, Tape(video=False))
+    played = talk.listen(candidate.turn(1, "begin"), until=0.55)
+    candidate.turn(2, "text", text="the sea", played=played)
+    candidate.turn(3, "text", text="the boats", played={**played, "seconds": 9.0, "whole": True})
+    first, second = asks.asked
+    assert (first.cut, first.documents) == ("Why do you", "cv.txt\nA sailor.")
+    assert (second.cut, second.latest) == ("", "the boats")
