@@ -16,7 +16,18 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 
-ROOMS_WITH_PAGES = ("accounts", "flows", "webhooks", "candidates", "recordings", "interviews", "wishes", "voice")
+ROOMS_WITH_PAGES = (
+    "accounts",
+    "flows",
+    "webhooks",
+    "candidates",
+    "recordings",
+    "interviews",
+    "wishes",
+    "voice",
+    "portal",
+    "compliance",
+)
 ROOMS_WITH_API = ("accounts", "flows", "interviews")
 
 

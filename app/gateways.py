@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from flask import current_app
 
 from app.errors import NotFound
+from app.mail import Mailer, build_mailer
 from app.outbound import Outbound
 from app.settings import Settings
 from app.speech.build import build_analyst, build_interviewer, build_speaker, build_transcriber
@@ -14,7 +15,7 @@ from app.storage import Storage, build_storage, read
 
 @dataclass(frozen=True, slots=True)
 class Gateways:
-    """Hears, speaks, asks, judges, keeps files, and calls customers."""
+    """Hears, speaks, asks, judges, keeps files, calls customers, and sends mail."""
 
     transcriber: Transcriber
     speaker: Speaker
@@ -22,6 +23,7 @@ class Gateways:
     analyst: Analyst
     storage: Storage
     http: Outbound
+    mail: Mailer
 
     def close(self) -> None:
         """End the engines' own processes."""
@@ -55,6 +57,7 @@ def build(settings: Settings) -> Gateways:
         analyst=build_analyst(settings),
         storage=storage,
         http=Outbound(settings),
+        mail=build_mailer(settings),
     )
 
 

@@ -58,6 +58,13 @@ def move(candidate: Candidate, to: str, *, by: TeamMember | None, note: str | No
     raise Conflict("Others are moving this candidate at this very moment. Try again.")
 
 
+def erase(candidate: Candidate) -> None:
+    """Forget a candidate and every move; whoever calls this has taken the interviews off."""
+    db.session.execute(sa.delete(StatusChange).where(StatusChange.candidate_id == candidate.id))
+    db.session.delete(candidate)
+    db.session.flush()
+
+
 def _added_or_found(made: Candidate) -> Candidate:
     try:
         with db.session.begin_nested():

@@ -123,7 +123,7 @@ def _list_parts(rows: Sequence[Published]) -> Iterator[Part]:
 
 
 def _urls(rows: Sequence[Published]) -> dict[str, dict[Media, str]]:
-    completed = [row.id for row in rows if row.has_data]
+    completed = [row.id for row in rows if row.has_data and not row.is_withheld]
     return urls_for_many(completed) if completed else {}
 
 
@@ -135,9 +135,10 @@ def _parts(row: Published, urls: dict[Media, str]) -> tuple[bytes, tuple[Fragmen
     }  # fmt: skip
     if not row.has_data:
         return orjson.dumps(whole), (), b""
+    summary, scores = (None, None) if row.is_withheld else (row.summary, scores_of(row.scores))
     whole["interview_data"] = {
-        "audio_url": urls.get(Media.AUDIO), "video_url": urls.get(Media.VIDEO), "summary": row.summary,
-        "scores": scores_of(row.scores), "interviewee_email_address": row.interviewee_email_address,
+        "audio_url": urls.get(Media.AUDIO), "video_url": urls.get(Media.VIDEO), "summary": summary,
+        "scores": scores, "interviewee_email_address": row.interviewee_email_address,
         "interviewee_first_name": row.interviewee_first_name, "interviewee_last_name": row.interviewee_last_name,
     }  # fmt: skip
     fragments = tuple(Fragment(deflated, length, crc) for deflated, length, crc in row.fragments)

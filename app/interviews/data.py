@@ -137,10 +137,12 @@ def as_shown(text: Fragment, details: Fragment) -> dict[str, Any]:
     """What ``/v1`` sends, as our own page shows it: each segment with its words as they are written.
 
     ``shown``: (text, start, end) of the words, with the punctuation of the content where word for word it fits.
+    ``texts``: the words to read, also where nothing measured their times; a correction names them by their place.
     """
     found: dict[str, Any] = orjson.loads(b"{" + (inflate(text) + inflate(details))[1:] + b"}")
     for segment in found["transcript_with_timestamp"]:
         written, words = segment["content"].split(), segment["words"]
         texts = written if len(written) == len(words) else [word["word"] for word in words]
         segment["shown"] = [(text, word["start"], word["end"]) for text, word in zip(texts, words, strict=True)]
+        segment["texts"] = texts if words else written
     return found

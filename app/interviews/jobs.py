@@ -205,7 +205,10 @@ def _claimed(column: Any, interview_id: str, *, expects: Any, becomes: Any) -> i
     token = claims.take(column, interview_id, expects=[expects], becomes=becomes, lease=LEASE)
     if token is not None:
         interview = db.session.get_one(Interview, interview_id, populate_existing=True)
-        if interview.recoveries >= claims.PARKED_AFTER:
+        if interview.withdrawn_at or interview.erased_at:
+            claims.finish(Interview, interview_id, token, due_at=None, **{column.key: expects})
+            token = None
+        elif interview.recoveries >= claims.PARKED_AFTER:
             park = actions.park if column is Interview.stage else actions.park_video
             park(interview_id, token=token, reason=BROKEN_OFF)
             token = None

@@ -25,7 +25,6 @@ from app.errors import GatewayError, Rejected
 from app.flows.models import FlowStatus
 from app.flows.queries import FlowFilter, flow_seen_by, flows_seen_by, titles_seen_by
 from app.interviews import actions, queries
-from app.interviews.data import as_shown
 from app.interviews.forms import BookForm
 from app.interviews.models import Interview, InterviewStatus
 from app.interviews.schemas import NewInterviewSchema
@@ -34,7 +33,6 @@ from app.recordings.models import Media
 from app.recordings.queries import is_revoked, recording_of, urls_for
 from app.settings import Settings
 from app.web.fields import flaw_of
-from app.web.splice import Fragment
 from app.web.templating import offset_of_request
 
 PER_PAGE = 25
@@ -135,27 +133,19 @@ def show(interview_id: str) -> str:
     """One interview: what was said and heard, what came of it, and what can be done; webhooks lead here."""
     member = current_member()
     interview = queries.interview_seen_by(member, interview_id)
-    urls = {media: url.removeprefix(_app_url()) for media, url in urls_for(interview.id).items()}
+    signed = {} if interview.withdrawn_at else urls_for(interview.id)
+    urls = {media: url.removeprefix(_app_url()) for media, url in signed.items()}
     sound = recording_of(interview.id, Media.VIDEO) or recording_of(interview.id, Media.AUDIO)
     waits = [turn.heard_ms for turn in interview.turns if turn.heard_ms is not None]
     return render_template(
-        "interviews/show.html", interview=interview, result=_result(interview), link=interview.link(_app_url()),
+        "interviews/show.html", interview=interview, result=actions.result_of(interview),
+        link=interview.link(_app_url()),
         audio=urls.get(Media.AUDIO), video=urls.get(Media.VIDEO), duration=sound.duration if sound else None,
         revoked=is_revoked(interview.id), typed=TYPED,
         status_choices=[(name, name.capitalize()) for name in statuses_of(member.organization)],
         may_change=_may_change(member), is_admin=member.role is Role.ADMIN,
         reply_ms=round(median(waits)) if waits else None,
     )  # fmt: skip
-
-
-def _result(interview: Interview) -> dict[str, Any] | None:
-    data = interview.data
-    if data is None:
-        return None
-    return as_shown(
-        Fragment(data.text, data.text_length, data.text_crc32),
-        Fragment(data.details, data.details_length, data.details_crc32),
-    )
 
 
 @pages.post("/interviews/<interview_id>/retry")

@@ -77,7 +77,10 @@ def is_id(text: str) -> bool:
 
 
 class Published(NamedTuple):
-    """What ``/v1`` tells of one interview. ``fragments``: (deflated, length, crc) of those that were asked for."""
+    """What ``/v1`` tells of one interview. ``fragments``: (deflated, length, crc) of those that were asked for.
+
+    ``is_withheld``: the candidate has withdrawn their consent, so judgement and recordings are not given out.
+    """
 
     id: str
     flow_id: str
@@ -89,6 +92,7 @@ class Published(NamedTuple):
     has_data: bool
     summary: str | None
     scores: dict[str, Any] | None
+    is_withheld: bool
     fragments: tuple[tuple[bytes, int, int], ...]
 
 
@@ -123,6 +127,7 @@ _I, _D = Interview.__table__.c, InterviewData.__table__.c
 _HEAD = (
     _I.id, _I.flow_id, _I.team_id, _I.status, _I.interviewee_email_address, _I.interviewee_first_name,
     _I.interviewee_last_name, _D.interview_id.is_not(None), _D.summary, _D.scores,
+    _I.withdrawn_at.is_not(None),
 )  # fmt: skip
 _TEXT = (_D.text, _D.text_length, _D.text_crc32)
 _DETAILS = (_D.details, _D.details_length, _D.details_crc32)

@@ -38,6 +38,8 @@ TICKS = (
     "app.interviews.jobs_reading.sweep",
     "app.recordings.jobs.sweep",
     "app.voice.jobs.sweep_sittings",
+    "app.letters.jobs.sweep",
+    "app.compliance.jobs.sweep",
 )
 """Looked up when first called, so that a worker knows no room."""
 

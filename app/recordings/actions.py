@@ -116,6 +116,17 @@ def revoke(interview_id: str) -> Revocation:
     return revocation
 
 
+def erase(interview_id: str) -> dict[str, int]:
+    """``revoke``, and forget what the files were like; returns how many there were, by kind. May be repeated."""
+    revoke(interview_id)
+    removed = {}
+    for name, model in (("recordings", Recording), ("chunks", Chunk), ("recorder_runs", RecorderRun)):
+        gone = sa.delete(model).where(model.interview_id == interview_id).returning(model.id)
+        removed[name] = len(db.session.execute(gone.execution_options(synchronize_session=False)).all())
+    db.session.flush()
+    return removed
+
+
 def destroy(interview_id: str, *, storage: Storage) -> None:
     """Destroy every byte that was recorded in the interview; slow, no database, may be repeated."""
     storage.delete_prefix(queries.prefix_of(interview_id))

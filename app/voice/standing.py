@@ -66,7 +66,8 @@ def view_of(interview: Interview) -> View:
     """What this browser may see, from the most final state to the most open one."""
     sitting = sitting_of(interview.id)
     is_mine = holds(sitting, interview.id)
-    if interview.stage not in UNDER_WAY or (sitting is not None and sitting.ended_at is not None):
+    is_over = interview.stage not in UNDER_WAY or interview.erased_at is not None
+    if is_over or (sitting is not None and sitting.ended_at is not None):
         return _over(interview, sitting, is_mine=is_mine)
     if is_mine:
         return View("page", is_mine=True)
@@ -82,6 +83,8 @@ def view_of(interview: Interview) -> View:
 
 
 def _over(interview: Interview, sitting: Sitting | None, *, is_mine: bool) -> View:
+    if interview.erased_at is not None:
+        return View("closed", 410, {"reason": "erased"})
     if not is_mine or sitting is None:
         return View("taken", 409, {"reason": "used", "wait_seconds": None})
     if sitting.place["phase"] != "finished":
@@ -167,9 +170,10 @@ def rendered(interview: Interview, view: View) -> Response:
         reason = {"taken": "taken over", "closed": "closed"}.get(view.page, view.page)
         return plain_answer(view.status, gettext("This interview cannot be started in this browser."), reason)
     script = interview.script or script_of(interview.flow)
+    base = schemas.base_of(interview)
     shown = {
-        "org_name": script["org_name"], "title": script["title"], "language": script["language"],
-        "base": schemas.base_of(interview),
+        "own_url": f"{base}/own", "org_name": script["org_name"], "title": script["title"],
+        "language": script["language"], "base": base,
     }  # fmt: skip
     return make_response(render_template(f"voice/{view.page}.html", **{**shown, **view.context}), view.status)
 

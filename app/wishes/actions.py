@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from app import clock
 from app.accounts.actions import write_audit
 from app.accounts.models import Organization, TeamMember
-from app.db import db
+from app.db import Moment, db
 from app.errors import Conflict, Rejected, sentence
 from app.interviews.models import Interview
 from app.wishes.models import (
@@ -102,6 +102,24 @@ def answer(wish: Wish, *, state: WishState, words: str | None, by: TeamMember) -
         raise Conflict("Someone else has just answered this request. Look at the answer first.")
     details = {"kind": wish.kind.value, "from": before.value, "to": state.value, "interview": wish.interview_id}
     write_audit(by.organization, action="wish.answered", subject=wish.id, by=by, details=details)
+
+
+def erase(interview_id: str) -> int:
+    """Keep of the interview's requests that they were made and what came of them, and no word; what is open is done."""
+    settled = sa.case((Wish.state == WishState.OPEN, WishState.DONE.value), else_=Wish.state)
+    decided = sa.func.coalesce(Wish.decided_at, sa.literal(clock.now(), Moment()))
+    emptied: dict[str, Any] = {
+        "text": None,
+        "contact": None,
+        "answer": None,
+        "details": {},
+        "state": settled,
+        "decided_at": decided,
+    }
+    statement = sa.update(Wish).where(Wish.interview_id == interview_id).values(emptied).returning(Wish.id)
+    count = len(db.session.execute(statement.execution_options(synchronize_session=False)).all())
+    db.session.expire_all()
+    return count
 
 
 def _is(known: Wish, asked: Asked) -> bool:

@@ -15,7 +15,7 @@ from app.web.templating import offset_of_request
 from app.wishes import actions
 from app.wishes.forms import AnswerForm, DeadlinesForm
 from app.wishes.models import WishKind, WishState
-from app.wishes.queries import WishFilter, how_many_wishes_seen_by, wish_seen_by, wishes_seen_by
+from app.wishes.queries import WishFilter, how_many_wishes_seen_by, marks_of, wish_seen_by, wishes_seen_by
 
 PER_PAGE = 25
 
@@ -25,8 +25,10 @@ pages.before_request(require_member)
 
 @pages.app_context_processor
 def _waiting() -> dict[str, Any]:
-    """For the navigation: how many requests wait for the member. Asked only where a template calls it."""
-    return {"open_requests": lambda: how_many_wishes_seen_by(current_member(), WishFilter(state=WishState.OPEN))}
+    """For the navigation: how many requests wait for the member, asked only where a template calls it; and for
+    transcripts: which words the candidate would have otherwise."""
+    open_requests = WishFilter(state=WishState.OPEN)
+    return {"open_requests": lambda: how_many_wishes_seen_by(current_member(), open_requests), "marks_of": marks_of}
 
 
 @pages.get("/requests")

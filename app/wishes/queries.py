@@ -80,3 +80,16 @@ def _narrowed(member: TeamMember, found_by: WishFilter) -> list[Condition]:
     if found_by.kind is not None:
         conditions.append(Wish.kind == found_by.kind)
     return conditions
+
+
+def marks_of(wishes: Sequence[Wish]) -> dict[tuple[int, int], Wish]:
+    """Where the candidate says that something else was said: (segment, word) of the transcript to the correction.
+
+    Corrections that were declined leave no mark. Of two at one word the later one counts.
+    """
+    marks = {}
+    for wish in wishes:
+        if wish.kind is WishKind.CORRECTION and wish.state is not WishState.DECLINED and "segment" in wish.details:
+            places = range(int(wish.details["first"]), int(wish.details["last"]) + 1)
+            marks.update({(int(wish.details["segment"]), place): wish for place in places})
+    return marks

@@ -21,7 +21,7 @@ OPEN = {
     "voice_files.detector": "a file of a public package, the same for everybody",
     "recordings.recording": "the address is signed and expires",
 }
-CANDIDATE = re.compile(r"^voice(_api)?\.")
+CANDIDATE = re.compile(r"^(voice(_api)?|portal)\.")
 """The candidate's pages guard themselves with the sitting's cookie; their own tests cover every route."""
 
 

@@ -20,7 +20,8 @@ class Rule:
     """How a route is guarded. ``own`` is what those who may get; ``given`` a whole, valid form or body of ``side``."""
 
     realm: str
-    """``open``, ``key`` (/v1), ``member`` (pages), ``holder`` (the candidate's browser), ``link`` or ``signed``."""
+    """``open``, ``key`` (/v1), ``member`` (pages), ``holder`` (the candidate's browser), ``own`` (the same
+    afterwards), ``door`` (how to get there), ``link`` or ``signed``."""
     places: tuple[Place, ...] = ()
     roles: frozenset[str] = EVERYONE
     own: frozenset[int] = frozenset({200})
@@ -75,6 +76,7 @@ DELIVERY = path("delivery_id")
 ENDPOINT = path("endpoint_id")
 V1_FLOW = path("interview_flow_id", interview_flow_id="flow")[1:]
 MEMBER = path(member_id="recruiter")
+OWN = path(flow_id="flow", interview_id="interview")
 LINK = path(flow_id="flow", interview_id="sat")
 BOOKED = (("interview_flow_id", "flow"), ("assigned_recruiter_id", "recruiter"))
 LEFT = frozenset({200, 303})
@@ -170,6 +172,7 @@ POLICY: dict[str, Rule] = {
         "member", tuple(("form", *place) for place in BOOKED), RECRUITERS, DONE, _booking, archived=frozenset({422})
     ),
     "interviews.show": Rule("member", INTERVIEW, shows="team"),
+    "compliance.erase": Rule("member", INTERVIEW, ADMINS, DONE, lambda _: {"confirm": "erase"}),
     "interviews.retry": Rule("member", INTERVIEW, RECRUITERS, DONE),
     "interviews.revoke": Rule("member", INTERVIEW, ADMINS, DONE, lambda _: {"confirm": "revoke"}),
     "interviews.document": Rule("member", path("interview_id", "document_id"), shows="team"),
@@ -227,6 +230,16 @@ POLICY: dict[str, Rule] = {
     "voice_api.add_document": Rule("holder", LINK, own=frozenset({422}), given=lambda _: {}),
     "voice_api.remove_document": Rule("holder", (*LINK, ("path", "document_id", "sat_document")), own=frozenset({204})),
     "voice_api.finish": Rule("holder", LINK, own=frozenset({409}), given=lambda _: {}, as_json=True),
+    # The candidate's own page: the browser that took the interview, or one that gave a code.
+    "portal.show": Rule("own", OWN, shows="team"),
+    "portal.ask": Rule("own", OWN, own=DONE, given=lambda _: {"kind": "review"}),
+    "portal.flag": Rule(
+        "own", OWN, own=DONE, given=lambda _: {"segment": "1", "word": "0", "suggestion": "something else"}
+    ),
+    "portal.download": Rule("own", OWN, given=lambda _: {}, shows="team"),
+    "portal.captions": Rule("own", OWN),
+    "portal.ask_code": Rule("door", OWN, own=frozenset({403}), given=lambda _: {"address": "a@b.example"}),
+    "portal.enter": Rule("door", OWN, own=frozenset({422}), given=lambda _: {"code": "00000000"}),
     "flows.logo": Rule("link", FLOW, archived=frozenset({404})),
     "flows.intro_video": Rule("link", FLOW, archived=frozenset({404})),
     # Signed addresses.

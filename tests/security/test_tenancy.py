@@ -430,6 +430,55 @@ def test_a_link_shows_strangers_no_person_and_no_question(world: World, endpoint
             refused(world, archived, asks["stranger"], statuses=rule.archived, marks=(), told="archived")
 
 
+@pytest.mark.parametrize("endpoint", realm("own"))
+def test_the_own_page_opens_for_the_candidate_alone(world: World, endpoint: str) -> None:
+    route, rule = routes(world.app)[endpoint], POLICY[endpoint]
+    ours, theirs = world.ours, world.theirs
+    own = own_ids(rule, ours)
+    candidate = with_sitting(world, *ours.own)
+    allowed(world, Asked(route, rule, own, ours), candidate, told="the candidate")
+    marks = (*(f"{ours.team_mark}{part}" for part in (*PRIVATE, "Mary", " because")), "@candidate", *theirs.marks)
+    no_entry = {
+        "stranger": as_stranger(world), "another secret": with_sitting(world, ours.own[0], "A" * 43),
+        "the secret of another interview": with_sitting(world, ours.own[0], theirs.own[1]),
+        "an administrator": signed_in(world, ours.admin), "a key": with_key(world, ours.admin.key),
+        "a secret in the cookie of a code": with_sitting(world, f"parley-own-{ours.ids['interview'][:8]}", ours.own[1]),
+    }  # fmt: skip
+    for told, ask in no_entry.items():
+        refused(world, Asked(route, rule, own, ours), ask, statuses=frozenset({403}), marks=marks, told=told)
+    for place in rule.places:
+        for value in (theirs.ids[place[2]], str(uuid.uuid4()), *MALFORMED):
+            changed = Asked(route, rule, replaced(own, place, value), ours)
+            told = f"{place} {value[:20]}"
+            refused(world, changed, candidate, statuses=frozenset({403, 404}), marks=theirs.marks, told=told)
+    foreign = Asked(route, rule, own_ids(rule, theirs), ours)
+    marks = (f"{theirs.team_mark}Mary", f"{theirs.team_mark} because", *ours.marks)
+    refused(world, foreign, candidate, statuses=frozenset({403}), marks=marks, told="their link")
+    if rule.given is not None:
+        attacks: dict[str, dict[str, Any]] = {
+            "no token": {"forged": True}, "other site": {"headers": {"Sec-Fetch-Site": "cross-site"}},
+        }  # fmt: skip
+        for told, more in attacks.items():
+            asked = Asked(route, rule, own, ours)
+            refused(world, asked, candidate, statuses=frozenset({400, 403}), marks=marks, told=told, **more)
+
+
+@pytest.mark.parametrize("endpoint", realm("door"))
+def test_the_door_tells_nothing_about_anyone(world: World, endpoint: str) -> None:
+    route, rule = routes(world.app)[endpoint], POLICY[endpoint]
+    own = own_ids(rule, world.ours)
+    marks = (*(f"{world.ours.team_mark}{part}" for part in (*PRIVATE, "Mary")), "@candidate", *world.theirs.marks)
+    for ask in (as_stranger(world), signed_in(world, world.theirs.admin)):
+        refused(world, Asked(route, rule, own, world.ours), ask, statuses=rule.own, marks=marks, told="stranger")
+    for place in rule.places:
+        for value in (world.theirs.ids[place[2]], str(uuid.uuid4()), *MALFORMED):
+            changed = Asked(route, rule, replaced(own, place, value), world.ours)
+            marks = (*world.ours.marks, *world.theirs.marks)
+            refused(
+                world, changed, as_stranger(world), statuses=frozenset({404}), marks=marks, told=f"{place} {value[:9]}"
+            )
+
+
 def test_a_signed_address_opens_one_recording_for_an_hour(world: World) -> None:
     route, rule = routes(world.app)["recordings.recording"], POLICY["recordings.recording"]
     ours, theirs, stranger = world.ours, world.theirs, as_stranger(world)

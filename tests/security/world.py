@@ -66,6 +66,8 @@ class Side:
     ids: dict[str, str] = field(default_factory=dict)
     archived_flow_id: str = ""
     sitting: tuple[str, str] = ("", "")
+    own: tuple[str, str] = ("", "")
+    """The same for the browser that took the completed interview."""
     """Name of the running interview's cookie, and the secret in it."""
 
     @property
@@ -104,6 +106,7 @@ def planted(app: Flask, name: str) -> Side:
     _publish(side, completed.id)
     side.ids["column"] = columns.add(organization, f"{organization_mark} stage", by=admin.member).id
     db.session.commit()
+    side.own = _own(completed)
     side.ids["wish"] = _asked_for(completed)
     return side
 
@@ -203,6 +206,16 @@ def _running(side: Side, admin: Person, flow: InterviewFlow) -> None:
     db.session.execute(sa.update(Sitting).where(Sitting.interview_id == interview.id).values(heartbeat_at=later))
     side.ids |= {"sat": interview.id, "sat_document": _document(interview, mark)}
     side.sitting = (f"parley-sitting-{interview.id[:8]}", token)
+
+
+def _own(interview: Interview) -> tuple[str, str]:
+    """The cookie of the browser that took a completed interview."""
+    token, now = secrets.token_urlsafe(32), clock.now()
+    digest = hashlib.sha256(token.encode()).hexdigest()
+    place = {"phase": "finished", "question": 0, "asked": [], "said": "", "silences": 0}
+    db.session.add(Sitting(interview_id=interview.id, token_hash=digest, place=place, heartbeat_at=now, ended_at=now))
+    db.session.commit()
+    return f"parley-sitting-{interview.id[:8]}", token
 
 
 def _publish(side: Side, interview_id: str) -> None:

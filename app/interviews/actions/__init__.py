@@ -18,7 +18,9 @@ from app.interviews.actions.outcomes import (
     video_ready,
     wait_for_recognition,
 )
+from app.interviews.actions.reading import result_of
 from app.interviews.actions.revoking import revoke_recordings, video_revoked
+from app.interviews.actions.rights import erase, withdraw
 from app.interviews.actions.talking import abandon, begin, book, decline, hint_for, retry, submit
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "book",
     "complete",
     "decline",
+    "erase",
     "fail",
     "hint_for",
     "look_again_later",
@@ -37,6 +40,7 @@ __all__ = [
     "park_video",
     "read_anew",
     "remove_document",
+    "result_of",
     "retry",
     "revoke_recordings",
     "room_for_document",
@@ -45,4 +49,5 @@ __all__ = [
     "video_ready",
     "video_revoked",
     "wait_for_recognition",
+    "withdraw",
 ]

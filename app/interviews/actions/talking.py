@@ -123,7 +123,12 @@ def submit(interview: Interview) -> bool:
 
 
 def retry(interview: Interview) -> bool:
-    """A person asks to try again what failed, waits, or was abandoned. False when there is nothing to try."""
+    """A person asks to try again what failed, waits, or was abandoned. False when there is nothing to try.
+
+    Nor is there anything after the candidate has withdrawn their consent.
+    """
+    if interview.withdrawn_at is not None or interview.erased_at is not None:
+        return False
     if interview.stage is Stage.COMPLETED and interview.video_stage is VideoStage.FAILED:
         interview.video_stage = VideoStage.WAITING
         interview.failures, interview.recoveries, interview.failure, interview.due_at = 0, 0, None, clock.now()

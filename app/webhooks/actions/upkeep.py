@@ -55,6 +55,23 @@ def prune() -> int:
     return len(gone) + emptied + given_up + _cancel_orphans()
 
 
+def forget(subject: str) -> int:
+    """Everything about ``subject`` was erased: no event of it is sent any more, and what was sent is not kept.
+
+    Returns how many payloads there were. An attempt that is under way right now cannot be called back.
+    """
+    now = queries.present()
+    mine = sa.select(Delivery.id).where(Delivery.subject == subject)
+    final = (DeliveryState.DELIVERED, DeliveryState.EXHAUSTED, DeliveryState.CANCELLED)
+    _move(
+        mine.where(Delivery.state.not_in(final)), state=DeliveryState.CANCELLED, hold=None,
+        ending=Ending.PAYLOAD_DELETED, fence=Delivery.fence + 1, lease_until=None, changed_at=now, finished_at=now,
+    )  # fmt: skip
+    answers = sa.update(Attempt).where(Attempt.delivery_id.in_(mine)).values(answer=None, note=None)
+    db.session.execute(answers.execution_options(synchronize_session=False))
+    return _move(mine.where(Delivery.body.is_not(None)), body=None)
+
+
 def _cancel_orphans() -> int:
     """An event whose predecessor can never be sent any more, because its payload is gone, can never be sent either."""
     now = queries.present()

@@ -1,0 +1,114 @@
+"""Erasing an interview: every room forgets its rows at once, files are swept, and the proof comes when nothing is left.
+
+The edge commits ``erase`` first, then calls ``sweep_files`` outside of a transaction, then commits ``gone``. The tick
+does the same for what could not be finished, and looks a second time when no late work can write any more.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from app import clock
+from app.accounts import actions as accounts
+from app.accounts.models import Organization, TeamMember
+from app.compliance.models import Erasure
+from app.compliance.queries import SETTLES_AFTER
+from app.db import db
+from app.errors import Conflict
+from app.interviews import actions as interviews
+from app.interviews.models import Interview
+from app.letters import actions as letters
+from app.portal import actions as portal
+from app.recordings import actions as recordings
+from app.recordings.queries import prefix_of
+from app.storage import Storage
+from app.voice.models import Sitting, Turn
+from app.wishes import actions as wishes
+
+
+def erase(interview: Interview, *, by: TeamMember) -> Erasure:
+    """Empty every row of the interview and end all access to its files. May be repeated: then nothing new happens.
+
+    What stays: ids, times, states, the consent that was given, and that requests were made. Audited.
+    """
+    known = db.session.get(Erasure, interview.id)
+    if known is not None:
+        return known
+    removed = {
+        **recordings.erase(interview.id), "turns": _erase_talk(interview.id), "wishes": wishes.erase(interview.id),
+        "letters": letters.erase(interview.id), "codes": portal.erase(interview.id), **interviews.erase(interview),
+    }  # fmt: skip
+    erasure = Erasure(
+        interview_id=interview.id, organization_id=interview.organization_id, erased_at=clock.now(), by_id=by.id,
+        removed=removed,
+    )  # fmt: skip
+    try:
+        with db.session.begin_nested():
+            db.session.add(erasure)
+    except sa.exc.IntegrityError:  # two administrators at once; both mean the same
+        raise Conflict("Someone else is erasing this interview at this very moment.") from None
+    accounts.write_audit(by.organization, action="interview.erased", subject=interview.id, by=by, details=removed)
+    return erasure
+
+
+def _erase_talk(interview_id: str) -> int:
+    """The turns go; the sitting stays, ended and without a word, so that its browser can still read what happened."""
+    mine = sa.select(Sitting.id).where(Sitting.interview_id == interview_id)
+    gone = sa.delete(Turn).where(Turn.sitting_id.in_(mine)).returning(Turn.id)
+    count = len(db.session.execute(gone.execution_options(synchronize_session=False)).all())
+    db.session.expire_all()
+    for sitting in db.session.scalars(sa.select(Sitting).where(Sitting.interview_id == interview_id)):
+        sitting.place = {**sitting.place, "phase": "finished", "asked": [], "said": "", "former": None}
+        sitting.ended_at, sitting.fence = sitting.ended_at or clock.now(), sitting.fence + 1
+    db.session.flush()
+    return count
+
+
+def prefixes_of(interview_id: str) -> tuple[str, ...]:
+    """Every folder of the storage that holds files of an interview."""
+    return prefix_of(interview_id), f"documents/{interview_id}"
+
+
+def sweep_files(interview_id: str, *, storage: Storage) -> int:
+    """Destroy every file of the interview and look whether any is left; returns how many. Slow, no database.
+
+    Raises GatewayError when the storage does not answer.
+    """
+    for prefix in prefixes_of(interview_id):
+        storage.delete_prefix(prefix)
+    return sum(1 for _key in _left(interview_id, storage))
+
+
+def _left(interview_id: str, storage: Storage) -> Iterator[str]:
+    for prefix in prefixes_of(interview_id):
+        yield from storage.list(prefix)
+
+
+def gone(interview_id: str) -> Erasure:
+    """Note that ``sweep_files`` found nothing left: the first time this makes the receipt, much later it settles it."""
+    erasure = db.session.get_one(Erasure, interview_id, populate_existing=True)
+    now = clock.now()
+    if erasure.gone_at is None:
+        erasure.gone_at = now
+        erasure.receipt = receipt_of(erasure, now)
+        organization = db.session.get_one(Organization, erasure.organization_id)
+        accounts.write_audit(
+            organization, action="interview.erasure_proved", subject=interview_id, by=None,
+            details={"receipt": erasure.receipt},
+        )  # fmt: skip
+    elif erasure.gone_at < now - SETTLES_AFTER:
+        erasure.settled_at = now
+    db.session.flush()
+    return erasure
+
+
+def receipt_of(erasure: Erasure, gone_at: datetime) -> str:
+    """SHA-256 over what the proof says: ids, times and counts, nothing about a person."""
+    told = {
+        "interview": erasure.interview_id, "erased_at": clock.rfc3339(erasure.erased_at),
+        "gone_at": clock.rfc3339(gone_at), "removed": erasure.removed,
+    }  # fmt: skip
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()

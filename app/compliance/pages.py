@@ -1,0 +1,57 @@
+"""Where an administrator has an interview erased, and sees the proof of it."""
+
+from typing import Any
+
+from flask import Blueprint, flash, redirect, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import gateways
+from app.accounts.access import current_member, require_admin, require_member
+from app.compliance import actions
+from app.compliance.queries import erasure_of
+from app.db import db
+from app.errors import Conflict, GatewayError
+from app.interviews.queries import interview_seen_by
+
+TYPED = "erase"
+"""What an administrator types to confirm that everything is to be erased."""
+
+pages = Blueprint("compliance", __name__)
+pages.before_request(require_member)
+
+
+@pages.app_context_processor
+def _proofs() -> dict[str, Any]:
+    """For the page of an interview: what has become of its erasure, and the word to type for one."""
+    return {"erasure_of": erasure_of, "erase_typed": TYPED}
+
+
+@pages.post("/interviews/<interview_id>/erase")
+def erase(interview_id: str) -> AnyResponse:
+    """Erase everything that the interview tells about a person, for administrators who typed the word."""
+    require_admin()
+    member = current_member()
+    interview = interview_seen_by(member, interview_id)
+    found = interview.id
+    answer = redirect(url_for("interviews.show", interview_id=found), 303)
+    if request.form.get("confirm", "").strip().lower() != TYPED:
+        flash(f"Nothing was erased: type the word “{TYPED}” to confirm.", "bad")
+        return answer
+    try:
+        actions.erase(interview, by=member)
+    except Conflict as conflict:
+        db.session.rollback()
+        flash(conflict.message, "bad")
+        return answer
+    db.session.commit()  # nobody gets at anything from here on, whatever becomes of the bytes
+    try:
+        left = actions.sweep_files(found, storage=gateways.current().storage)
+    except GatewayError:
+        left = 1
+    if left:
+        flash("Everything is out of reach. The files could not be destroyed yet; Parley keeps trying.", "warn")
+        return answer
+    actions.gone(found)
+    db.session.commit()
+    flash("Everything is erased. The proof is on this page.", "good")
+    return answer

@@ -1,0 +1,78 @@
+"""What happens to mail: it is posted in the transaction of its cause, claimed by one worker, and settled for good."""
+
+import json
+from dataclasses import asdict
+from datetime import timedelta
+
+import sqlalchemy as sa
+
+from app import claims, clock, queue, vault
+from app.db import db, new_id
+from app.letters.models import Letter, LetterState
+from app.mail import Mail
+from app.queue import Job
+
+LEASE = timedelta(minutes=2)
+"""Longer than a mail server may take with all its time-outs."""
+MOST_ATTEMPTS = 8
+
+
+def post(interview_id: str, mail: Mail, *, lasts: timedelta) -> Letter:
+    """Put a mail into the outbox; it goes out after the caller's commit, and not at all once it is ``lasts`` old."""
+    now, letter_id = clock.now(), new_id()
+    sealed = vault.seal(json.dumps(asdict(mail)), context=_context(letter_id))
+    letter = Letter(
+        id=letter_id, interview_id=interview_id, sealed=sealed, due_at=now, expires_at=now + lasts, created_at=now
+    )
+    db.session.add(letter)
+    db.session.flush()
+    queue.after_commit(Job.SEND_LETTER, letter_id)
+    return letter
+
+
+def take(letter_id: str) -> tuple[int, Mail] | None:
+    """Claim a letter that is due: the token and the mail. None when there is nothing to send; commit either way.
+
+    A letter whose sender died may have arrived, so it is never sent again, and neither is one that is too old.
+    """
+    token = claims.take(
+        Letter.state, letter_id, expects=[LetterState.WAITING], becomes=LetterState.SENDING, lease=LEASE
+    )
+    if token is None:
+        return None
+    letter = db.session.get_one(Letter, letter_id, populate_existing=True)
+    over = LetterState.LOST if letter.recoveries else LetterState.EXPIRED if letter.expires_at <= clock.now() else None
+    if over is not None or letter.sealed is None:
+        settle(letter_id, token, over or LetterState.LOST)
+        return None
+    return token, Mail(**json.loads(vault.unseal(letter.sealed, context=_context(letter_id))))
+
+
+def settle(letter_id: str, token: int, state: LetterState, *, failure: str | None = None) -> bool:
+    """The letter is over, one way or another: its words are forgotten."""
+    return claims.finish(
+        Letter, letter_id, token, state=state, sealed=None, settled_at=clock.now(), failure=failure and failure[:200],
+        attempts=Letter.attempts + 1,
+    )  # fmt: skip
+
+
+def put_off(letter_id: str, token: int, *, failure: str) -> bool:
+    """The mail server could not be asked, or said later: try again after a growing pause, up to eight times."""
+    letter = db.session.get_one(Letter, letter_id)
+    if letter.attempts + 1 >= MOST_ATTEMPTS:
+        return settle(letter_id, token, LetterState.REFUSED, failure=failure)
+    pause = timedelta(seconds=min(5 * 2**letter.attempts, 600))
+    return claims.finish(
+        Letter, letter_id, token, state=LetterState.WAITING, due_at=claims.moment(pause), failure=failure[:200],
+        attempts=Letter.attempts + 1,
+    )  # fmt: skip
+
+
+def erase(interview_id: str) -> int:
+    """Forget all mail about an interview; what is not sent yet never will be."""
+    gone = sa.delete(Letter).where(Letter.interview_id == interview_id).returning(Letter.id)
+    return len(db.session.execute(gone.execution_options(synchronize_session=False)).all())
+
+
+def _context(letter_id: str) -> str:
+    return f"letter:{letter_id}:sealed"

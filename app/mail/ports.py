@@ -1,0 +1,34 @@
+"""What Parley asks of a mail server."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from app.errors import GatewayError
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """One plain text to one address."""
+
+    to: str
+    subject: str
+    text: str
+
+
+class Mailer(Protocol):
+    """Hands mails over. ``is_configured`` says whether there is anybody to hand them to."""
+
+    is_configured: bool
+
+    def send(self, mail: Mail) -> None:
+        """On return the server has accepted the mail. GatewayError says whether trying again may help."""
+
+
+class NoMailer:
+    """No mail server is configured."""
+
+    is_configured = False
+
+    def send(self, mail: Mail) -> None:  # noqa: ARG002 - as the others
+        """Cannot."""
+        raise GatewayError("no mail server is configured (SMTP_HOST)", retryable=True)

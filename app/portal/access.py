@@ -1,0 +1,60 @@
+"""Who may open a candidate's own page: the browser that took the interview, or one that gave a one-time code.
+
+The link alone never shows anything: whoever has only that gets the page that asks for a code.
+"""
+
+import hashlib
+import secrets
+
+from flask import Response, request
+
+from app.interviews.models import Interview
+from app.portal.actions import PASS_LIVES
+from app.portal.queries import lets_in
+from app.vault import derived_key
+from app.voice.access import holds, settings
+from app.voice.queries import sitting_of
+from app.web.limits import address_of_request
+
+
+def cookie_name(interview_id: str) -> str:
+    """One cookie for each interview, as for the sitting."""
+    prefix = "__Host-" if settings().is_https else ""
+    return f"{prefix}parley-own-{interview_id[:8]}"
+
+
+def new_token() -> tuple[str, str]:
+    """A fresh secret for the cookie, and the hash of it for the row."""
+    token = secrets.token_urlsafe(32)
+    return token, hashlib.sha256(token.encode()).hexdigest()
+
+
+def set_cookie(response: Response, interview_id: str, token: str) -> Response:
+    """Let this browser in from now on, for a day."""
+    response.set_cookie(
+        cookie_name(interview_id), token, max_age=int(PASS_LIVES.total_seconds()), path="/",
+        secure=settings().is_https, httponly=True, samesite="Lax",
+    )  # fmt: skip
+    return response
+
+
+def may_open(interview: Interview) -> bool:
+    """Whether this request comes from the candidate."""
+    return holds(sitting_of(interview.id), interview.id) or _has_pass(interview.id)
+
+
+def _has_pass(interview_id: str) -> bool:
+    token = request.cookies.get(cookie_name(interview_id), "")
+    return bool(token) and lets_in(interview_id, hashlib.sha256(token.encode()).hexdigest())
+
+
+def is_under_way(interview: Interview) -> bool:
+    """Whether the candidate is still in the talk, so that there is nothing to look back at."""
+    sitting = sitting_of(interview.id)
+    return interview.erased_at is None and (sitting is None or sitting.ended_at is None)
+
+
+def asker_of_request() -> str:
+    """The caller's network address as a hash under a key of ours: enough to count by."""
+    known = hashlib.blake2b(address_of_request().encode(), key=derived_key("askers"), digest_size=16)
+    return known.hexdigest()

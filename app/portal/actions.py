@@ -1,0 +1,136 @@
+"""What candidates do on their own page: they get in with a code, and ask for something. All of it is audited."""
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from app import clock
+from app.accounts.actions import write_audit
+from app.accounts.models import Organization
+from app.db import db
+from app.errors import Conflict, Rejected
+from app.interviews import actions as interviews
+from app.interviews.models import Interview
+from app.letters import actions as letters
+from app.mail import Mail
+from app.portal.models import OwnCode, OwnPass
+from app.portal.queries import MOST_TRIES, codes_asked, live_codes
+from app.vault import derived_key
+from app.wishes import actions as wishes
+from app.wishes.actions import Asked
+from app.wishes.models import Wish, WishKind
+
+CODE_LIVES = timedelta(minutes=10)
+PASS_LIVES = timedelta(days=1)
+WINDOW = timedelta(minutes=15)
+MOST_PER_INTERVIEW, MOST_PER_ASKER = 3, 10
+DIGITS = 8
+LONGEST_SUGGESTION = 300
+ASKABLE = frozenset({WishKind.DELETION, WishKind.REVIEW, WishKind.WITHDRAWAL})
+
+
+def new_code() -> str:
+    """Eight digits that nobody can guess within five tries."""
+    return f"{secrets.randbelow(10**DIGITS):0{DIGITS}}"
+
+
+def ask_code(interview: Interview, code: str, mail: Mail, *, asker: str) -> None:
+    """Send ``code`` in ``mail`` if its address is the interview's; the caller learns nothing about that.
+
+    ``asker`` is a hash of the network address. Conflict when too many were asked for lately, whatever the address.
+    """
+    of_interview, by_asker = codes_asked(interview.id, asker, within=WINDOW)
+    if of_interview >= MOST_PER_INTERVIEW or by_asker >= MOST_PER_ASKER:
+        raise Conflict("Too many codes were asked for.")
+    known, digest = interview.interviewee_email_address, _digest(interview.id, code)
+    fits = known is not None and known.casefold() == mail.to.casefold() and interview.erased_at is None
+    now = clock.now()
+    db.session.add(
+        OwnCode(
+            interview_id=interview.id, asker=asker, code_hash=digest if fits else None, created_at=now,
+            expires_at=now + CODE_LIVES,
+        )
+    )  # fmt: skip
+    if fits and known is not None:
+        letters.post(interview.id, replace(mail, to=known), lasts=CODE_LIVES)
+    db.session.flush()
+
+
+def use_code(interview: Interview, code: str, *, token_hash: str) -> bool:
+    """Let the browser with this cookie in, if the code is right; each code takes five tries and works once."""
+    digest = _digest(interview.id, code.strip())
+    right = None
+    for row in live_codes(interview.id):
+        counted = sa.update(OwnCode).where(OwnCode.id == row.id, OwnCode.tries < MOST_TRIES, OwnCode.used_at.is_(None))
+        values = counted.values(tries=OwnCode.tries + 1).returning(OwnCode.id)
+        is_tried = bool(db.session.execute(values.execution_options(synchronize_session=False)).all())
+        if is_tried and hmac.compare_digest(row.code_hash or "", digest):
+            right = row.id
+    if right is None:
+        return False
+    used = sa.update(OwnCode).where(OwnCode.id == right, OwnCode.used_at.is_(None)).values(used_at=clock.now())
+    if not db.session.execute(used.returning(OwnCode.id).execution_options(synchronize_session=False)).all():
+        return False
+    db.session.add(
+        OwnPass(interview_id=interview.id, token_hash=token_hash, expires_at=clock.now() + PASS_LIVES)
+    )  # fmt: skip
+    note(interview, "own_page.entered")
+    return True
+
+
+def _digest(interview_id: str, code: str) -> str:
+    return hmac.new(derived_key("own page codes"), f"{interview_id}:{code}".encode(), hashlib.sha256).hexdigest()
+
+
+def ask(interview: Interview, kind: WishKind, text: str | None) -> Wish:
+    """A request of the candidate. Withdrawing consent works at once; the request then tells people about it."""
+    if kind not in ASKABLE:
+        raise Rejected("Choose what you ask for.", field="kind")
+    _refuse_erased(interview)
+    if kind is WishKind.WITHDRAWAL:
+        interviews.withdraw(interview)
+    wish = wishes.ask(interview, Asked(kind, text))
+    note(interview, "own_page.asked", kind=kind.value, request=wish.id)
+    return wish
+
+
+def flag(interview: Interview, *, segment: int, words: tuple[int, ...], suggestion: str, text: str | None) -> Wish:
+    """The candidate says that something else was said. Raises Rejected with the field where there is no such word."""
+    _refuse_erased(interview)
+    result = interviews.result_of(interview)
+    segments: list[dict[str, Any]] = result["transcript_with_timestamp"] if result else []
+    if not 0 <= segment < len(segments) or segments[segment]["role"] != "user":
+        raise Rejected("There is no such answer.", field="segment")
+    texts = segments[segment]["texts"]
+    if not words or not all(0 <= word < len(texts) for word in words):
+        raise Rejected("Choose the words that are wrong.", field="words")
+    first, last = min(words), max(words)
+    details = {
+        "segment": segment, "first": first, "last": last, "heard": " ".join(texts[first : last + 1]),
+        "suggestion": suggestion,
+    }  # fmt: skip
+    wish = wishes.ask(interview, Asked(WishKind.CORRECTION, text, details=details))
+    note(interview, "own_page.asked", kind=WishKind.CORRECTION.value, request=wish.id)
+    return wish
+
+
+def _refuse_erased(interview: Interview) -> None:
+    if interview.erased_at is not None:
+        raise Conflict("Everything about this interview has been erased.")
+
+
+def note(interview: Interview, action: str, **details: Any) -> None:
+    """An entry of the audit log about something that the candidate did: ids and words only."""
+    organization = db.session.get_one(Organization, interview.organization_id)
+    write_audit(organization, action=action, subject=interview.id, by=None, details=details)
+
+
+def erase(interview_id: str) -> int:
+    """Forget who asked for codes. Browsers that were let in may still read that everything is erased."""
+    gone = sa.delete(OwnCode).where(OwnCode.interview_id == interview_id).returning(OwnCode.id)
+    return len(db.session.execute(gone.execution_options(synchronize_session=False)).all())

@@ -1,0 +1,65 @@
+"""What candidates send from their own page. A flaw is a word here; the template has the sentence, in every language."""
+
+from dataclasses import dataclass
+
+from flask import request
+
+from app.portal.actions import ASKABLE, LONGEST_SUGGESTION
+from app.web.fields import flaw_of
+from app.wishes.models import LONGEST_TEXT, WishKind
+
+MOST_WORDS = 500
+
+
+def _typed(name: str) -> str:
+    return request.form.get(name, "").replace("\r\n", "\n").strip()
+
+
+def _flaw(text: str, most: int) -> str | None:
+    return "too_long" if len(text) > most else "unusable" if flaw_of(text) else None
+
+
+@dataclass(frozen=True, slots=True)
+class AskForm:
+    """A request: its kind, and words that may be missing. ``flaw``: what is wrong with it, or None."""
+
+    kind: WishKind | None
+    text: str
+    flaw: str | None
+
+    @classmethod
+    def of_request(cls) -> "AskForm":
+        """As it was sent."""
+        given, text = _typed("kind"), _typed("text")
+        kind = WishKind(given) if given in ASKABLE else None
+        return cls(kind, text, "no_kind" if kind is None else _flaw(text, LONGEST_TEXT))
+
+
+@dataclass(frozen=True, slots=True)
+class FlagForm:
+    """Words of one answer that are wrong, and what was said instead."""
+
+    segment: int
+    words: tuple[int, ...]
+    suggestion: str
+    text: str
+    flaw: str | None
+
+    @classmethod
+    def of_request(cls) -> "FlagForm":
+        """As it was sent; whatever is no number counts as missing."""
+        words = tuple(sorted(_number(word) for word in request.form.getlist("word")[:MOST_WORDS]))
+        suggestion, text = _typed("suggestion"), _typed("text")
+        missing = "no_words" if not words else "no_suggestion" if not suggestion else None
+        flaw = missing or _flaw(suggestion, LONGEST_SUGGESTION) or _flaw(text, LONGEST_TEXT)
+        return cls(_number(request.form.get("segment", "")), words, suggestion, text, flaw)
+
+
+def number_of_query(name: str) -> int | None:
+    """A place in the address, such as the answer that a form is opened for; None where there is none."""
+    found = _number(request.args.get(name, ""))
+    return found if found >= 0 else None
+
+
+def _number(given: str) -> int:
+    return int(given) if given.isascii() and given.isdecimal() and len(given) <= 6 else -1

@@ -1,0 +1,221 @@
+"""The candidate's own page, at the interview's link with ``/own``. See ``access`` for who gets in."""
+
+from typing import Any
+
+from flask import Blueprint, Response, current_app, g, make_response, redirect, render_template, request, url_for
+from flask_babel import gettext
+
+from app import gateways
+from app.accounts.queries import is_disabled
+from app.db import db, reading
+from app.errors import Conflict, NotFound, Rejected
+from app.flows.queries import script_of
+from app.interviews.actions import result_of
+from app.interviews.models import Interview, Stage
+from app.interviews.queries import open_interview
+from app.mail import Mail
+from app.portal import actions
+from app.portal.access import asker_of_request, is_under_way, may_open, new_token, set_cookie
+from app.portal.download import captions_of, sent
+from app.portal.forms import AskForm, FlagForm, number_of_query
+from app.recordings.models import Media
+from app.recordings.queries import is_revoked, urls_for
+from app.voice.access import settings
+from app.web import languages, limits
+from app.web.fields import address_flaw
+from app.web.security import keep_private
+from app.wishes.queries import marks_of, wishes_of
+
+pages = Blueprint("portal", __name__, url_prefix="/interview/api/<flow_id>/<interview_id>/own")
+
+OPENS_PER_MINUTE = 60
+LARGEST_FORM = 64 * 1024
+OPEN_TO_STRANGERS = frozenset({"portal.ask_code", "portal.enter"})
+
+
+@pages.url_value_preprocessor
+def _take_link(_endpoint: str | None, values: dict[str, Any] | None) -> None:
+    g.link = (values.pop("flow_id"), values.pop("interview_id")) if values else ("", "")
+
+
+@pages.url_defaults
+def _give_link(_endpoint: str, values: dict[str, Any]) -> None:
+    if "link" in g:
+        values.setdefault("flow_id", g.link[0])
+        values.setdefault("interview_id", g.link[1])
+
+
+@pages.before_request
+def guard() -> Response | None:
+    """The candidate gets in; everybody else gets the page that asks for a code, and nothing of the interview."""
+    keep_private()
+    request.max_content_length = LARGEST_FORM
+    limits.count(current_app._get_current_object(), "own", most=OPENS_PER_MINUTE)  # type: ignore[attr-defined]  # noqa: SLF001 - the limiter hangs on the application itself
+    with reading():
+        try:
+            interview = open_interview(*g.link)
+        except NotFound:
+            languages.choose()
+            return make_response(render_template("voice/unknown.html"), 404)
+        languages.choose((interview.script or script_of(interview.flow))["language"])
+        refused = None
+        if request.endpoint not in OPEN_TO_STRANGERS:
+            if not may_open(interview):
+                refused = _door(interview, status=403)
+            elif is_under_way(interview):
+                refused = redirect(_link(), 303)  # type: ignore[assignment]
+        db.session.rollback()
+    return refused
+
+
+@pages.after_request
+def _after(response: Response) -> Response:
+    response.headers["Referrer-Policy"] = "no-referrer"  # the address is a locator
+    return languages.remember(response, settings=settings())
+
+
+def _link() -> str:
+    return f"/interview/api/{g.link[0]}/{g.link[1]}"
+
+
+def _here(anchor: str) -> Response:
+    return redirect(url_for("portal.show", _anchor=anchor), 303)  # type: ignore[return-value]
+
+
+@pages.get("")
+def show() -> Response:
+    """Everything about the interview, for the one who took it."""
+    with reading():
+        return _page(open_interview(*g.link))
+
+
+@pages.post("/requests")
+def ask() -> Response:
+    """Ask for a deletion or a review by a person, or withdraw consent."""
+    interview, form = open_interview(*g.link), AskForm.of_request()
+    if form.flaw or form.kind is None:
+        return _page(interview, status=422, asked=form)
+    try:
+        actions.ask(interview, form.kind, form.text or None)
+    except (Rejected, Conflict):
+        db.session.rollback()
+        return _page(open_interview(*g.link), status=409, asked=form, too_many=True)
+    db.session.commit()
+    return _here("requests")
+
+
+@pages.post("/flags")
+def flag() -> Response:
+    """Say that a word was understood wrongly."""
+    interview, form = open_interview(*g.link), FlagForm.of_request()
+    if form.flaw:
+        return _page(interview, status=422, flagged=form)
+    try:
+        actions.flag(
+            interview, segment=form.segment, words=form.words, suggestion=form.suggestion, text=form.text or None
+        )
+    except Rejected as refusal:
+        db.session.rollback()
+        return _page(open_interview(*g.link), status=422, flagged=form, too_many=refusal.field is None)
+    except Conflict:
+        db.session.rollback()
+        return _here("status")
+    db.session.commit()
+    return _here(f"segment-{form.segment}")
+
+
+@pages.get("/captions.vtt")
+def captions() -> Response:
+    """The transcript as captions of the video."""
+    with reading():
+        result = result_of(open_interview(*g.link))
+        db.session.rollback()
+    if result is None:
+        raise NotFound("There are no captions.")
+    told = captions_of(result)
+    return Response(told, mimetype="text/vtt")
+
+
+@pages.post("/download")
+def download() -> Response:
+    """Everything as one archive, made while it is sent."""
+    interview = open_interview(*g.link)
+    if interview.erased_at is not None:
+        return _here("status")
+    actions.note(interview, "own_page.downloaded")
+    db.session.commit()
+    return sent(interview.id)
+
+
+@pages.post("/code")
+def ask_code() -> Response:
+    """Send a one-time code to the address that the interview knows; says the same whatever address was typed."""
+    interview = open_interview(*g.link)
+    if not gateways.current().mail.is_configured or is_disabled(interview.organization_id):
+        return _door(interview, status=403)
+    address = request.form.get("address", "").strip()
+    if not address or len(address) > 320 or address_flaw(address):
+        return _door(interview, status=422, flaw="address", address=address[:320])
+    code = actions.new_code()
+    try:
+        actions.ask_code(interview, code, _mail(interview, address, code), asker=asker_of_request())
+    except Conflict:
+        db.session.rollback()
+        return _door(open_interview(*g.link), status=429, flaw="too_many", address=address)
+    db.session.commit()
+    return _door(interview, status=200, was_sent=True)
+
+
+def _mail(interview: Interview, address: str, code: str) -> Mail:
+    script = interview.script or script_of(interview.flow)
+    told = {"title": script["title"], "org": script["org_name"], "code": code}
+    lines = [
+        gettext("Your code for the page about your interview “%(title)s” with %(org)s is:", **told), code,
+        gettext("It works for ten minutes and only once. If you did not ask for it, you need not do anything."),
+    ]  # fmt: skip
+    return Mail(address, " ".join(gettext("Your code: %(code)s", code=code).split()), "\n\n".join(lines) + "\n")
+
+
+@pages.post("/enter")
+def enter() -> Response:
+    """Open the page in this browser with a code."""
+    interview, (token, token_hash) = open_interview(*g.link), new_token()
+    is_in = actions.use_code(interview, request.form.get("code", "")[:50], token_hash=token_hash)
+    db.session.commit()  # a wrong try counts too
+    if not is_in:
+        return _door(interview, status=422, was_sent=True, flaw="code")
+    return set_cookie(_here(""), interview.id, token)
+
+
+def _door(interview: Interview, *, status: int, **context: Any) -> Response:
+    """The page for those who only have the link: it tells nothing but how to get in."""
+    has_mail = gateways.current().mail.is_configured
+    script = interview.script or script_of(interview.flow)
+    shown = {"has_mail": has_mail, "org_name": script["org_name"], "link": _link(), "was_sent": False, "flaw": None}
+    page = render_template("voice/own/door.html", base=url_for("portal.show"), **{**shown, **context})
+    return make_response(page, status)
+
+
+def _page(interview: Interview, *, status: int = 200, **context: Any) -> Response:
+    wishes = wishes_of(interview.id)
+    urls = {media: url.removeprefix(settings().app_url) for media, url in urls_for(interview.id).items()}
+    script = interview.script or script_of(interview.flow)
+    shows_status = interview.flow.organization.shows_status and interview.candidate is not None
+    shown = {
+        "interview": interview, "base": url_for("portal.show"), "org_name": script["org_name"], "wishes": wishes,
+        "title": script["title"], "result": result_of(interview), "marks": marks_of(wishes), "state": _state(interview),
+        "audio": urls.get(Media.AUDIO), "video": urls.get(Media.VIDEO), "revoked": is_revoked(interview.id),
+        "pipeline": interview.candidate.status if shows_status and interview.candidate else None,
+        "flagging": number_of_query("flag"), "asked": None, "flagged": None, "too_many": False,
+    }  # fmt: skip
+    return make_response(render_template("voice/own/page.html", **{**shown, **context}), status)
+
+
+def _state(interview: Interview) -> str:
+    if interview.erased_at is not None:
+        return "erased"
+    if interview.withdrawn_at is not None:
+        return "withdrawn"
+    if interview.stage is Stage.COMPLETED:
+        return "ready"
+    return "received" if interview.stage is Stage.SUBMITTED else "processing"

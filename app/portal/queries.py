@@ -1,0 +1,42 @@
+"""Reads of one-time codes and of the browsers that they let in."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import sqlalchemy as sa
+
+from app import claims, clock
+from app.db import db
+from app.portal.models import OwnCode, OwnPass
+from app.voice.models import Agreement
+
+MOST_TRIES = 5
+
+
+def codes_asked(interview_id: str, asker: str, *, within: timedelta) -> tuple[int, int]:
+    """How many codes were asked for lately: for this interview, and from this network address."""
+    since = OwnCode.created_at > claims.moment(-within)
+    counted = sa.select(sa.func.count(OwnCode.id)).where(since)
+    of_interview = db.session.scalar(counted.where(OwnCode.interview_id == interview_id))
+    return of_interview or 0, db.session.scalar(counted.where(OwnCode.asker == asker)) or 0
+
+
+def live_codes(interview_id: str) -> Sequence[OwnCode]:
+    """Codes that may still be given, those that were never sent included; the newest first."""
+    live = sa.select(OwnCode).where(
+        OwnCode.interview_id == interview_id, OwnCode.used_at.is_(None), OwnCode.tries < MOST_TRIES,
+        OwnCode.expires_at > claims.moment(),
+    )  # fmt: skip
+    return db.session.scalars(live.order_by(OwnCode.created_at.desc())).all()
+
+
+def lets_in(interview_id: str, token_hash: str) -> bool:
+    """Whether a browser with this cookie gave a right code for this interview, not too long ago."""
+    known = db.session.scalar(sa.select(OwnPass).where(OwnPass.token_hash == token_hash))
+    return known is not None and known.interview_id == interview_id and known.expires_at > clock.now()
+
+
+def agreements_of(interview_id: str) -> Sequence[Agreement]:
+    """What the candidate agreed to, in order."""
+    given = sa.select(Agreement).where(Agreement.interview_id == interview_id).order_by(Agreement.agreed_at)
+    return db.session.scalars(given).all()

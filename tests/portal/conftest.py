@@ -1,0 +1,103 @@
+"""An interview that was taken by text in a browser, processed, and looked back at by that browser."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.db import db
+from app.interviews.jobs import process_interview
+from app.interviews.models import Interview
+from app.mail import Mail
+from tests.factories import Made
+from tests.interviews.fakes import ScriptedAnalyst
+from tests.people import Browser
+from tests.voice.conftest import (  # noqa: F401 - fixtures
+    asks,
+    book,
+    candidates,
+    hears,
+    interview_of,
+    path_of,
+    scripted,
+    speaks,
+)
+from tests.voice.test_documents import CV, send
+
+ANSWERS = ["I like to help people.", "We were five."]
+
+
+@dataclass
+class Taken:
+    """The interview, the browser that took it, and the address of its own page."""
+
+    interview_id: str
+    browser: Browser
+    own: str
+
+    @property
+    def interview(self) -> Interview:
+        db.session.expire_all()
+        return db.session.get_one(Interview, self.interview_id)
+
+    def page(self, path: str = "", browser: Browser | None = None) -> Any:
+        return (browser or self.browser).get(self.own + path)
+
+    def post(self, path: str, data: dict[str, Any] | None = None, browser: Browser | None = None) -> Any:
+        return (browser or self.browser).post(self.own + path, data=data or {})
+
+
+Takes = Callable[..., Taken]
+
+
+@pytest.fixture
+def takes(scripted: Flask, candidates: Any, book: Made) -> Takes:  # noqa: F811
+    """``takes(process=True, **columns of the flow)``: an interview taken by text, with a document."""
+
+    def made(*, process: bool = True, **columns: Any) -> Taken:
+        interview = book(is_doc_upload_enabled=True, **columns)
+        candidate = candidates(interview)
+        candidate.open()
+        candidate.start("text")
+        send(candidate, CV, "my cv.pdf")
+        candidate.write(ANSWERS)
+        if process:
+            engines = scripted.extensions["parley.gateways"]
+            scripted.extensions["parley.gateways"] = replace(engines, analyst=ScriptedAnalyst())
+            process_interview(interview.id)
+        db.session.expire_all()
+        return Taken(interview.id, candidate._session.browser, f"{path_of(interview)}/own")
+
+    return made
+
+
+@pytest.fixture
+def taken(takes: Takes) -> Taken:
+    return takes()
+
+
+class Postbox:
+    """A mail server that only keeps; ``fails`` is raised instead, as often as it is asked."""
+
+    is_configured = True
+
+    def __init__(self) -> None:
+        self.mails: list[Mail] = []
+        self.fails: Exception | None = None
+
+    def send(self, mail: Mail) -> None:
+        if self.fails is not None:
+            raise self.fails
+        self.mails.append(mail)
+
+
+@pytest.fixture
+def postbox(scripted: Flask) -> Iterator[Postbox]:  # noqa: F811
+    """The application with a mail server."""
+    box = Postbox()
+    kept = scripted.extensions["parley.gateways"]
+    scripted.extensions["parley.gateways"] = replace(kept, mail=box)
+    yield box
+    scripted.extensions["parley.gateways"] = kept
