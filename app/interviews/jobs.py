@@ -30,7 +30,6 @@ from app.recordings import actions as recordings
 from app.recordings.media import Workshop
 from app.recordings.queries import Take, is_revoked, takes_of
 from app.recordings.video import PlacedRun
-from app.settings import Settings
 from app.speech.ports import SPEECH_RATE
 from app.storage import read_verified
 
@@ -272,8 +271,7 @@ def _renew(app: Flask, interview_id: str, token: int, *, is_over: Callable[[], b
 
 
 def _app_url() -> str:
-    settings: Settings = current_app.extensions["parley.settings"]
-    return settings.app_url
+    return str(current_app.extensions["parley.settings"].app_url)
 
 
 def sweep() -> None:

@@ -77,10 +77,8 @@ def is_id(text: str) -> bool:
 
 
 class Published(NamedTuple):
-    """What ``/v1`` tells of one interview. ``fragments``: (deflated, length, crc) of those that were asked for.
-
-    ``is_withheld``: the candidate has withdrawn their consent, so judgement and recordings are not given out.
-    """
+    """What ``/v1`` tells of one interview. ``fragments``: (deflated, length, crc) of those that were asked for;
+    ``is_withheld``: consent was withdrawn, so judgement and recordings are not given out."""
 
     id: str
     flow_id: str
