@@ -48,8 +48,7 @@ def interview_for(organization: Organization, interview_id: str) -> Interview:
 
 def open_interview(flow_id: str, interview_id: str) -> Interview:
     """The interview as the candidate's link names it: both ids must fit. There is no organization to ask for."""
-    interview = _interview(interview_id)
-    if interview.flow_id != flow_id:
+    if (interview := _interview(interview_id)).flow_id != flow_id:
         raise NotFound(MISSING)
     return interview
 
@@ -77,8 +76,7 @@ def is_id(text: str) -> bool:
 
 
 class Published(NamedTuple):
-    """What ``/v1`` tells of one interview. ``fragments``: (deflated, length, crc) of those that were asked for;
-    ``is_withheld``: consent was withdrawn, so judgement and recordings are not given out."""
+    """What ``/v1`` tells of one interview. ``fragments``: (deflated, length, crc) of those that were asked for."""
 
     id: str
     flow_id: str
@@ -90,7 +88,7 @@ class Published(NamedTuple):
     has_data: bool
     summary: str | None
     scores: dict[str, Any] | None
-    is_withheld: bool
+    is_withheld: bool  # consent was withdrawn: no judgement and no recording is given out
     fragments: tuple[tuple[bytes, int, int], ...]
 
 
@@ -124,8 +122,7 @@ def published_page(
 _I, _D = Interview.__table__.c, InterviewData.__table__.c
 _HEAD = (
     _I.id, _I.flow_id, _I.team_id, _I.status, _I.interviewee_email_address, _I.interviewee_first_name,
-    _I.interviewee_last_name, _D.interview_id.is_not(None), _D.summary, _D.scores,
-    _I.withdrawn_at.is_not(None),
+    _I.interviewee_last_name, _D.interview_id.is_not(None), _D.summary, _D.scores, _I.withdrawn_at.is_not(None),
 )  # fmt: skip
 _TEXT = (_D.text, _D.text_length, _D.text_crc32)
 _DETAILS = (_D.details, _D.details_length, _D.details_crc32)
