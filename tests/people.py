@@ -1,5 +1,6 @@
 """Who takes part in a test: people with an organization, a team, an API key and a browser."""
 
+import secrets
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +13,6 @@ from app.accounts import access, actions
 from app.accounts.models import Organization, Role, Team, TeamMember, TeamMembership
 from app.db import db
 
-CSRF = "0123456789abcdef" * 2
-
 
 class Browser(FlaskClient):
     """A test client that sends a valid CSRF token, as the pages' forms do; ``forged=True`` leaves it out."""
@@ -22,9 +21,9 @@ class Browser(FlaskClient):
         method = str(kwargs.get("method", "GET")).upper()
         if method not in {"GET", "HEAD", "OPTIONS"} and not forged:
             with self.session_transaction() as session:
-                session["csrf_token"] = CSRF
+                mine = session.setdefault("csrf_token", secrets.token_hex(20))
             secret = str(self.application.secret_key)
-            token = URLSafeTimedSerializer(secret, salt="wtf-csrf-token").dumps(CSRF)
+            token = URLSafeTimedSerializer(secret, salt="wtf-csrf-token").dumps(mine)
             headers = dict(kwargs.get("headers") or {})
             headers.setdefault("X-CSRFToken", str(token))
             kwargs["headers"] = headers

@@ -10,7 +10,7 @@ import hmac
 import secrets
 from typing import Any
 
-from flask import Blueprint, Response, current_app, g, jsonify, request
+from flask import Blueprint, Response, current_app, g, jsonify, request, session
 from flask_babel import gettext, lazy_gettext
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
@@ -50,6 +50,19 @@ protocol = Blueprint("voice_api", __name__, url_prefix="/interview/api/<flow_id>
 def new_token() -> tuple[str, str]:
     """A fresh secret for the cookie, and the hash of it for the row."""
     token = secrets.token_urlsafe(32)
+    return token, _hash(token)
+
+
+def token_for(interview_id: str) -> tuple[str, str]:
+    """The secret that this browser gets for this interview, and its hash: the same whenever it presses Start.
+
+    So the answer to a Start that was lost on the way can be given again; nobody else's session leads to it.
+    """
+    browser = session.get("csrf_token")
+    if not browser:
+        return new_token()
+    key = settings().secret_key.encode()
+    token = hmac.new(key, f"sitting/{interview_id}/{browser}".encode(), hashlib.sha256).hexdigest()
     return token, _hash(token)
 
 

@@ -11,10 +11,11 @@ from app.db import db, reading
 from app.interviews.models import Interview
 from app.interviews.queries import open_interview
 from app.voice import actions, allowance, consent, schemas, standing
-from app.voice.access import new_token, set_cookie, settings
+from app.voice.access import set_cookie, settings, token_for
 from app.voice.actions import Agreed
 from app.voice.forms import StartForm
 from app.voice.models import Mode
+from app.voice.queries import sitting_of
 from app.voice.standing import View, about, found, invitation, pages, plain_answer, rendered, unknown
 from app.web import languages, limits
 from app.web.security import allow_devices, keep_private
@@ -65,7 +66,7 @@ def start(flow_id: str, interview_id: str) -> Response:
         if view.is_mine and view.page == "page":
             return _begun(interview)
         if not view.may_start:
-            return rendered(interview, view)
+            return _answered_before(interview) or rendered(interview, view)
         form = StartForm.of_request()
         if not form.validate():
             return _again(interview, view, form, status=422)
@@ -76,6 +77,15 @@ def start(flow_id: str, interview_id: str) -> Response:
     return _claim(flow_id, interview_id, form, agreed=agreed)
 
 
+def _answered_before(interview: Interview) -> Response | None:
+    """The answer to this browser's own Start once more: it, and the cookie with it, was lost on the way."""
+    token, token_hash = token_for(interview.id)
+    sitting = sitting_of(interview.id)
+    if sitting is None or sitting.token_hash != token_hash or sitting.ended_at is not None:
+        return None
+    return set_cookie(_begun(interview), interview.id, token)
+
+
 def _agreed(interview: Interview, form: StartForm) -> Agreed:
     """What is agreed to, with its words: read before the claim, so that nothing slow happens inside of it."""
     locale = form.locale.data or languages.DEFAULT
@@ -84,7 +94,7 @@ def _agreed(interview: Interview, form: StartForm) -> Agreed:
 
 
 def _claim(flow_id: str, interview_id: str, form: StartForm, *, agreed: Agreed) -> Response:
-    token, token_hash = new_token()
+    token, token_hash = token_for(interview_id)
     interview = open_interview(flow_id, interview_id)
     is_ours = actions.claim(interview, token_hash=token_hash, agreed=agreed, **form.names())
     if is_ours and has_more_time(interview.id):

@@ -12,6 +12,7 @@ from app.db import Base, db
 from app.demo.candidate import Candidate, Refused
 from app.flows import actions as flows
 from app.interviews.models import Interview, Stage
+from app.voice.access import cookie_name
 from app.voice.models import Agreement, Mode, Sitting
 from tests.factories import Made
 from tests.people import Browser
@@ -89,6 +90,40 @@ def test_start_claims_the_link_and_keeps_what_was_agreed(candidates: Candidates,
     assert interview.candidate is None, "an address collected here enrols nobody"
     agreement = db.session.query(Agreement).filter_by(interview_id=interview.id).one()
     assert (agreement.text_version, agreement.locale, agreement.mode, agreement.fence) == ("2", "en", Mode.TEXT, 1)
+
+
+def test_a_start_whose_answer_was_lost_is_answered_again_to_the_same_browser_only(
+    candidates: Candidates, book: Made, scripted: Flask
+) -> None:
+    interview = book()
+    candidate = candidates(interview)
+    candidate.open()
+    first = candidate.start()
+    browser = candidate._session.browser  # type: ignore[attr-defined]
+    browser.delete_cookie(cookie_name(interview.id))  # the cookie came with the answer
+    assert candidate.ask("POST", "/heartbeat").status_code == 403
+    again = candidate.start()
+    assert {**again, "elapsed_seconds": 0} == {**first, "elapsed_seconds": 0}
+    assert candidate.ask("POST", "/heartbeat").status_code == 204
+    assert db.session.query(Agreement).filter_by(interview_id=interview.id).count() == 1
+    other = candidates(interview)
+    other.open()
+    with pytest.raises(Refused):
+        other.start()
+
+
+def test_a_start_after_a_take_over_does_not_get_the_interview_back(
+    candidate: Candidate, candidates: Candidates
+) -> None:
+    interview = interview_of(candidate)
+    with at(clock.now() + timedelta(seconds=121)):
+        other = candidates(interview)
+        other.open()
+        other.start()
+        candidate._session.browser.delete_cookie(cookie_name(interview.id))  # type: ignore[attr-defined]
+        with pytest.raises(Refused):
+            candidate.start()
+        assert other.ask("POST", "/heartbeat").status_code == 204
 
 
 def test_the_booked_address_is_not_replaced(candidates: Candidates, book: Made) -> None:

@@ -29,9 +29,9 @@ from tests.guards import Guarded
 from .conftest import Candidates, interview_of, sound
 from .fakes import ScriptedInterviewer, ScriptedSpeaker
 
-FIRST = "Thank you, that is a clear picture of the work."
-SECOND = "Which of these tasks did you like best of all?"
-THIRD = "And what would you change about it today?"
+FIRST = "Thank you, now I know more about the work."
+SECOND = "You also told me about the mornings with your team."
+THIRD = "Which of these tasks would you do in another way?"
 LONG = f"{FIRST} {SECOND} {THIRD}"
 
 Replies = Callable[[], dict[str, Any]]
@@ -116,7 +116,7 @@ def test_a_reply_heard_whole_is_one_line_with_every_word_where_it_was_heard(
     assert [word[0] for word in row.words or []] == LONG.split()
     pieces = played["pieces"]
     assert (row.start, row.end) == (pieces[0]["started"], pytest.approx(pieces[2]["started"] + pieces[2]["seconds"]))
-    second = next(word for word in row.words or [] if word[0] == "Which")
+    second = next(word for word in row.words or [] if word[0] == "You")
     assert second[1] == pieces[1]["started"]
     assert row.played == pytest.approx(played["seconds"])
 
@@ -127,7 +127,7 @@ def test_a_piece_that_came_late_keeps_its_own_time(long_reply: Replies, candidat
         piece["started"] += 4
     candidate.turn(3, "skip", played=played)
     row = agent_said(candidate)[-1]
-    second = next(word for word in row.words or [] if word[0] == "Which")
+    second = next(word for word in row.words or [] if word[0] == "You")
     assert second[1] == pytest.approx(played["pieces"][1]["started"])
     assert row.end == pytest.approx(played["pieces"][2]["started"] + played["pieces"][2]["seconds"])
 
@@ -138,13 +138,13 @@ def test_a_reply_cut_in_its_second_sentence_leaves_the_words_heard(
     prompt = long_reply()
     first = len(FIRST.split()) * 0.25
     candidate.turn(3, "skip", played=talk.listen(prompt, until=first + 0.75))
-    assert agent_said(candidate)[-1].content == f"{FIRST} Which of these"
+    assert agent_said(candidate)[-1].content == f"{FIRST} You also told"
 
 
 def test_pieces_that_nobody_asked_for_were_not_heard(long_reply: Replies, candidate: Candidate, talk: Talk) -> None:
     played = talk.listen(long_reply(), until=1.0)
     candidate.turn(3, "skip", played=played)
-    assert agent_said(candidate)[-1].content == "Thank you, that is"
+    assert agent_said(candidate)[-1].content == "Thank you, now I"
 
 
 def test_a_sentence_that_no_voice_can_speak_was_read(

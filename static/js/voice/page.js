@@ -61,7 +61,7 @@ async function start(event) {
   delete fields.csrf_token;
   view.control("start").disabled = true;
   try {
-    const server = await protocol.post("start", fields, { tries: 4 });
+    const server = await protocol.post("start", fields, { tries: 8 });
     const spoken = fields.mode === "voice";
     if (!spoken) await check.sound?.close();
     await open(server, spoken ? check.sound : null);
