@@ -42,7 +42,7 @@ class Different(enum.StrEnum):
     """What someone who asks for an accommodation would like to have instead."""
 
     MORE_TIME = "more_time"
-    TEXT = "text"
+    TEXT = "writing"
     PERSON = "person"
     OTHER = "other"
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flask import Flask, Response, jsonify, make_response, render_template, request
+from flask import Flask, Response, jsonify, make_response, redirect, render_template, request
 from werkzeug.serving import make_server
 
 from app.voice.detector import weights
@@ -62,6 +62,9 @@ class Story:
     fail_next: dict[str, list[int]] = field(default_factory=dict)  # part of a path -> statuses to answer with first
     lose_chunks: set[tuple[int, str, int]] = field(default_factory=set)  # acknowledged once without being kept
     spoken_seconds: float = 0.8
+    declined: int = 0
+    uploads: list[int] = field(default_factory=list)
+    asked: list[dict[str, Any]] = field(default_factory=list)
     pieces: int = 1  # in which the sound of each reply comes
     made: threading.Event | None = None  # later pieces wait for it
     has_detector: bool = True
@@ -118,7 +121,8 @@ def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for ea
         for part, statuses in story.fail_next.items():
             if statuses and part in request.path:
                 return make_response(jsonify(message="as told"), statuses.pop(0))
-        if request.method in {"POST", "PUT", "DELETE"} and request.headers.get("X-CSRFToken") != "token-of-the-test":
+        token = request.headers.get("X-CSRFToken") or request.form.get("csrf_token")
+        if request.method in {"POST", "PUT", "DELETE"} and token != "token-of-the-test":
             return make_response(jsonify(message="no token"), 400)
         return None
 
@@ -141,6 +145,33 @@ def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for ea
     @app.get(f"{BASE}/elsewhere")
     def elsewhere() -> str:
         return "<!doctype html><title>elsewhere</title><h1>elsewhere</h1>"
+
+    @app.post(f"{BASE}/decline")
+    def decline() -> Any:
+        story.declined += 1
+        return redirect("/other/declined", 303)
+
+    @app.get(f"{BASE}/check")
+    def round_trip() -> Any:
+        return jsonify(received=0)
+
+    @app.post(f"{BASE}/check")
+    def upload() -> Any:
+        story.uploads.append(len(request.get_data()))
+        return jsonify(received=story.uploads[-1])
+
+    @app.post(f"{BASE}/different")
+    def different() -> Any:
+        asked = request.get_json() if request.is_json else dict(request.form)
+        if "choice" not in asked:
+            return jsonify(message="Please choose what you need.", field="choice", reason=None), 422
+        state_of_it = "granted" if asked["choice"] in {"more_time", "writing"} else "open"
+        story.asked.append(asked)
+        told = {"choice": asked["choice"], "state": state_of_it, "kind": "accommodation", "id": "w", "answer": None}
+        if not request.is_json:
+            story.context["asked"] = [told]
+            return redirect(BASE, 303)
+        return jsonify(asked=[told], time_limit_seconds=2400)
 
     @app.get("/modules")
     def modules() -> str:

@@ -207,7 +207,7 @@ def test_an_expired_link_can_be_neither_declined_nor_asked_on(client: Browser, s
     later = interview.created_at + timedelta(days=31)
     with clock.replaced(lambda: later):
         assert client.post(path_of(interview) + "/decline").status_code == 410
-        assert client.post(path_of(interview) + "/different", data={"choice": "text"}).status_code == 410
+        assert client.post(path_of(interview) + "/different", data={"choice": "writing"}).status_code == 410
 
 
 # --- something different -------------------------------------------------------------------------------------------
@@ -263,8 +263,8 @@ def test_during_the_talk_the_holder_asks_as_a_script(candidates: Candidates, boo
     candidate = candidates(book())
     candidate.open()
     candidate.start("text")
-    told = candidate.call("POST", "/different", json={"choice": "text", "text": "", "contact": ""})
-    assert [(one["choice"], one["state"]) for one in told["asked"]] == [("text", "granted")]
+    told = candidate.call("POST", "/different", json={"choice": "writing", "text": "", "contact": ""})
+    assert [(one["choice"], one["state"]) for one in told["asked"]] == [("writing", "granted")]
     assert wishes_of(interview_of(candidate).id)[0].details["asked"] == "during"
 
 

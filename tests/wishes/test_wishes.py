@@ -37,7 +37,7 @@ def different(choice: str, text: str | None = None, asked: str = "before") -> As
     return Asked(WishKind.ACCOMMODATION, text, None, {"choice": choice, "asked": asked})
 
 
-@pytest.mark.parametrize("choice", ["more_time", "text"])
+@pytest.mark.parametrize("choice", ["more_time", "writing"])
 def test_what_needs_nobody_is_granted_at_once(interview: Interview, choice: str) -> None:
     wish = actions.ask(interview, different(choice))
     assert (wish.state, wish.decided_by) == (WishState.GRANTED, None)
@@ -53,7 +53,7 @@ def test_what_needs_somebody_waits_until_a_day_is_due(interview: Interview, choi
 
 
 def test_a_deletion_is_never_granted_by_the_product_itself(interview: Interview) -> None:
-    wish = actions.ask(interview, Asked(WishKind.DELETION, details={"choice": "text"}))
+    wish = actions.ask(interview, Asked(WishKind.DELETION, details={"choice": "writing"}))
     assert wish.state is WishState.OPEN
 
 
@@ -79,7 +79,7 @@ def test_nobody_fills_a_recruiters_list(interview: Interview) -> None:
 
 def test_more_time_counts_until_a_person_declines_it(interview: Interview, owner: Person) -> None:
     assert not has_more_time(interview.id)
-    actions.ask(interview, different("text"))
+    actions.ask(interview, different("writing"))
     assert not has_more_time(interview.id)
     wish = actions.ask(interview, different("more_time"))
     assert has_more_time(interview.id)
@@ -115,7 +115,7 @@ def test_an_answer_is_no_question(interview: Interview, owner: Person) -> None:
 
 def test_lists_show_members_their_own(interview: Interview, owner: Person, colleague: Person, outsider: Person) -> None:
     wish = actions.ask(interview, different("person"))
-    actions.ask(interview, different("text"))
+    actions.ask(interview, different("writing"))
     everything = WishFilter()
     for member in (owner.member, colleague.member):
         assert len(wishes_seen_by(member, everything, limit=10, offset=0)) == 2

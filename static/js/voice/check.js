@@ -1,64 +1,114 @@
-// Before the talk: asks for microphone and camera, shows that they work, says what helps when they do not.
+// Before the talk: asks for microphone and camera, shows that they work, says what helps when they do not. A microphone
+// counts once something like speech has come in through it; another one has to prove itself anew.
 import { EnergyEndpoint } from "./endpoint.js";
-import { ask, explain, microphones, unusable } from "./microphone.js";
+import { ask, devices, explain, unusable } from "./microphone.js";
+import { grade, measure } from "./network.js";
 import { Sound } from "./sound.js";
 import * as view from "./view.js";
 
+const SOON = 5 * 16000; // samples after which a silent microphone is spoken about
+const DEAD = -80; // dBFS; a microphone that is on hears at least the room
+
 export class Check {
   constructor(onChange) {
-    this.onChange = onChange;
-    this.sound = null;
-    this.heard = false;
+    Object.assign(this, { onChange, sound: null, heard: false });
   }
 
   // Resolves with true once sound comes in; the candidate may still be silent.
   async begin() {
+    const { video, worklet } = view.settings;
     const obstacle = unusable();
+    view.checked("browser", obstacle ? "bad" : "good", obstacle ?? "browser-good");
+    this.#network();
     if (obstacle) return this.#fails(obstacle);
     let stream = null;
     try {
-      stream = await ask({ video: view.settings.video });
-      this.ear = new EnergyEndpoint();
-      this.samples = 0;
-      this.sound = await Sound.open(stream, {
-        worklet: view.settings.worklet, video: view.settings.video, onFrame: (pcm, level) => this.#frame(pcm, level),
-      });
+      await this.sound?.close(); // checked once more
+      this.sound = null;
+      stream = await ask({ video });
+      this.#listen();
+      this.sound = await Sound.open(stream, { worklet, video, onFrame: (pcm, level) => this.#frame(pcm, level) });
     } catch (error) {
       stream?.getTracks().forEach((track) => track.stop());
-      return this.#fails(explain(error));
+      return this.#fails(await explain(error, video));
     }
     if (!this.sound.type) return this.#fails("no-recorder");
+    this.#watch();
     await this.#pictures();
-    view.say("check", "say-something");
-    setTimeout(() => { if (!this.heard) view.say("check", "still-silent"); }, 7000);
     this.onChange();
     return true;
   }
 
+  async #network() {
+    const { base, token, video } = view.settings;
+    view.checked("network", "busy", "network-busy");
+    const found = grade(await measure(base, token), { video });
+    view.checked("network", { good: "good", slow: "warn", none: "bad" }[found], `network-${found}`);
+  }
+
   #fails(key) {
+    this.heard = false;
     view.say("check", key);
+    view.checked("microphone", "bad", null);
     this.onChange();
     return false;
+  }
+
+  #listen() {
+    this.ear = new EnergyEndpoint();
+    Object.assign(this, { heard: false, samples: 0, loudest: -Infinity, told: false });
+    view.proven(false);
+    view.say("check", "say-something");
+  }
+
+  // A track that ends or is muted by the system before Start is no working microphone any more.
+  #watch() {
+    const [track] = this.sound.stream.getAudioTracks();
+    const current = () => this.sound?.stream.getAudioTracks()[0] === track && !this.sound.recorder;
+    track.addEventListener("ended", () => { if (current()) this.#lost(); });
+    track.addEventListener("mute", () => { if (current()) { this.#listen(); view.say("check", "muted"); this.onChange(); } });
+  }
+
+  #lost() {
+    this.sound.close().catch(() => {});
+    this.sound = null;
+    this.#fails("unplugged");
   }
 
   #frame(pcm, level) {
     view.level(level);
     this.samples += pcm.length;
-    if (this.heard || this.ear.push(level, this.samples)?.type !== "speech") return;
+    if (this.heard) return;
+    this.loudest = Math.max(this.loudest, level);
+    if (this.ear.push(level, this.samples)?.type === "speech") this.#hears();
+    else if (!this.told && this.samples > SOON) {
+      this.told = true;
+      view.say("check", this.loudest < DEAD ? "muted" : "still-silent");
+    }
+  }
+
+  #hears() {
     this.heard = true;
-    for (const meter of document.querySelectorAll(".level")) meter.classList.add("works");
+    view.proven(true);
     view.say("check", "heard-you");
     this.onChange();
   }
 
   async #pictures() {
-    const picker = document.getElementById("microphone");
-    const devices = await microphones();
-    const current = this.sound.stream.getAudioTracks()[0].getSettings().deviceId;
-    picker.replaceChildren(...devices.map((device, at) => new Option(device.label || view.word("microphone", { n: at + 1 }), device.deviceId, false, device.deviceId === current)));
-    picker.onchange = () => this.#change(picker.value);
+    const { stream } = this.sound;
+    await this.#picker("microphone", "audioinput", stream.getAudioTracks()[0]);
+    await this.#picker("camera", "videoinput", stream.getVideoTracks()[0]);
     this.#preview();
     view.show("devices");
+  }
+
+  async #picker(id, kind, track) {
+    const picker = document.getElementById(id);
+    if (!picker || !track) return;
+    const current = track.getSettings().deviceId;
+    const found = await devices(kind);
+    picker.replaceChildren(...found.map((device, at) => new Option(device.label || view.word(id, { n: at + 1 }), device.deviceId, false, device.deviceId === current)));
+    picker.onchange = () => this.#change();
   }
 
   #preview() {
@@ -66,15 +116,18 @@ export class Check {
     if (preview) preview.srcObject = new MediaStream(this.sound.stream.getVideoTracks());
   }
 
-  async #change(deviceId) {
+  async #change() {
+    const { video } = view.settings;
+    const chosen = { deviceId: document.getElementById("microphone").value, cameraId: document.getElementById("camera")?.value };
     try {
-      this.sound.use(await ask({ video: view.settings.video, deviceId }));
-      this.heard = false;
-      view.say("check", "say-something");
+      const stream = await ask({ video, ...chosen });
+      this.sound.use(stream);
+      this.#listen();
+      this.#watch();
       this.#preview();
     } catch (error) {
-      view.say("check", explain(error));
+      return this.#fails(await explain(error, video));
     }
-    this.onChange();
+    return this.onChange();
   }
 }

@@ -3,30 +3,48 @@ const SOUND = { echoCancellation: true, noiseSuppression: true, autoGainControl:
 const PICTURE = { width: { ideal: 640 }, height: { ideal: 480 }, frameRate: { ideal: 24, max: 30 } };
 
 export function unusable() {
-  if (!window.isSecureContext || !navigator.mediaDevices?.getUserMedia) return "no-https";
+  if (!window.isSecureContext) return "no-https";
+  if (!navigator.mediaDevices?.getUserMedia) return "no-devices-here"; // the browsers inside of other apps
   if (!window.MediaRecorder || !window.AudioWorkletNode || !crypto.subtle) return "no-recorder";
   return null;
 }
 
-export async function ask({ video, deviceId }) {
+export async function ask({ video, deviceId, cameraId }) {
   return navigator.mediaDevices.getUserMedia({
     audio: deviceId ? { ...SOUND, deviceId: { exact: deviceId } } : SOUND,
-    video: video ? PICTURE : false,
+    video: video && (cameraId ? { ...PICTURE, deviceId: { exact: cameraId } } : PICTURE),
   });
 }
 
 // The name of the sentence that says what is wrong and what helps.
-export function explain(error) {
-  const words = {
-    NotAllowedError: "no-permission", SecurityError: "no-permission", NotFoundError: "no-device",
-    OverconstrainedError: "no-device", NotReadableError: "in-use", AbortError: "in-use",
-  };
-  return words[error?.name] ?? "no-device";
+export async function explain(error, video) {
+  if (error?.name === "NotAllowedError" || error?.name === "SecurityError") return refused(error);
+  const fault = ["NotReadableError", "AbortError"].includes(error?.name) ? "busy" : "missing";
+  const culprit = video && (await works({ audio: SOUND })) ? "camera" : "microphone";
+  return `${culprit}-${fault}`;
 }
 
-export async function microphones() {
-  const devices = await navigator.mediaDevices.enumerateDevices();
-  return devices.filter((device) => device.kind === "audioinput" && device.deviceId);
+// Both were asked for in one breath; what works alone was not to blame.
+async function works(wanted) {
+  try {
+    const stream = await navigator.mediaDevices.getUserMedia(wanted);
+    for (const track of stream.getTracks()) track.stop();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function refused(error) {
+  if (/system/i.test(error.message)) return "system-refused"; // the browser may, the computer does not let it
+  const asked = ["microphone", "camera"].map((name) => navigator.permissions?.query({ name }).catch(() => null));
+  const states = (await Promise.all(asked)).map((answer) => answer?.state);
+  return states.includes("denied") || !states.includes("prompt") ? "no-permission" : "dismissed";
+}
+
+export async function devices(kind) {
+  const all = await navigator.mediaDevices.enumerateDevices();
+  return all.filter((device) => device.kind === kind && device.deviceId);
 }
 
 export class Microphone {

@@ -1,7 +1,9 @@
 // The candidate's page: invitation, checks, talk, end. Puts the other modules together.
 import { Check } from "./check.js";
+import { different } from "./different.js";
 import { documents } from "./documents.js";
 import { Outbox } from "./outbox.js";
+import { Practice } from "./practice.js";
 import { Protocol, Refused } from "./protocol.js";
 import { openStore } from "./store.js";
 import { Talk, sender } from "./talk.js";
@@ -11,6 +13,7 @@ const { settings } = view;
 const protocol = new Protocol(settings.base, settings.token, view.link);
 const check = new Check(() => ready());
 const form = view.part("start-form");
+const practice = form && new Practice(() => check.sound?.stream);
 let talk = null;
 
 const chosen = () => form?.elements.mode.value ?? settings.state?.mode ?? "voice";
@@ -25,6 +28,18 @@ function ready() {
   view.control("start").disabled = hint !== "all-set";
   view.control("check").disabled = !agreed;
   view.control("sound").disabled = !check.sound;
+  view.show("practice", Boolean(spoken && check.heard));
+}
+
+function speaker() {
+  view.on("sound", () => {
+    check.sound.chime();
+    view.say("check-speaker", "did-you-hear");
+    view.show("speaker-answer");
+  });
+  for (const [name, state] of [["heard-it", "good"], ["not-heard", "warn"]]) {
+    view.on(name, () => view.checked("speaker", state, name));
+  }
 }
 
 async function open(server, sound) {
@@ -36,6 +51,10 @@ async function open(server, sound) {
   if (!store.durable && sound) view.say("document", "no-memory");
   keepAlive(server);
   mirror(sound);
+  different(protocol, (choice, limit) => {
+    if (choice === "more_time") server.time_limit_seconds = limit;
+    if (choice === "writing" && !talk.writing) talk.write(true);
+  });
   await talk.begin().catch((error) => talk.fails(error));
 }
 
@@ -60,6 +79,7 @@ async function start(event) {
   const fields = Object.fromEntries(new FormData(form));
   delete fields.csrf_token;
   view.control("start").disabled = true;
+  practice.forget();
   try {
     const server = await protocol.post("start", fields, { tries: 8 });
     const spoken = fields.mode === "voice";
@@ -73,15 +93,34 @@ async function start(event) {
   }
 }
 
+let resumed = false;
+
 async function resume(spoken) {
   for (const name of ["resume", "resume-text"]) view.control(name).disabled = true;
   if (spoken && !(await check.begin())) {
     for (const name of ["resume", "resume-text"]) view.control(name).disabled = false;
     return;
   }
+  if (spoken && !check.heard && settings.state.turn <= 1) return waits(); // not even the first question was asked yet
+  if (resumed) return;
+  resumed = true;
+  if (!spoken) await check.sound?.close();
   const server = await protocol.get("state").catch(() => null);
   if (!server || server.stage === "finished") return location.reload();
   await open(server, spoken ? check.sound : null);
+}
+
+// A microphone that hears nothing reaches no question after a reload either.
+function waits() {
+  view.control("resume-text").disabled = false;
+  check.onChange = () => { if (check.heard && !resumed) resumeHeard(); };
+}
+
+async function resumeHeard() {
+  resumed = true;
+  const server = await protocol.get("state").catch(() => null);
+  if (!server || server.stage === "finished") return location.reload();
+  await open(server, check.sound);
 }
 
 function controls() {
@@ -108,7 +147,8 @@ if (form) {
   form.addEventListener("submit", start);
   form.addEventListener("change", ready);
   view.on("check", () => check.begin());
-  view.on("sound", () => check.sound.chime());
+  speaker();
+  document.querySelector("details:target")?.setAttribute("open", "");
   ready();
 } else {
   view.on("resume", () => resume(true));

@@ -43,6 +43,32 @@ export function level(dbfs) {
   for (const meter of document.querySelectorAll("[data-level]")) meter.style.setProperty("--level", amount.toFixed(2));
 }
 
+// One line of the checks: state is good, warn, bad or busy.
+export function checked(name, state, key) {
+  const line = document.querySelector(`[data-check="${name}"]`);
+  if (!line) return;
+  line.dataset.state = state;
+  if (key) say(`check-${name}`, key);
+}
+
+export function proven(yes) {
+  for (const meter of document.querySelectorAll(".level")) meter.classList.toggle("works", yes);
+  checked("microphone", yes ? "good" : "busy", null);
+}
+
+export function practising(yes) {
+  control("practice").querySelector("span").textContent = word(yes ? "practice-stop" : "practice-again");
+  control("practice").classList.toggle("recording", yes);
+}
+
+export function practised(url) {
+  const player = part("practice-sound");
+  if (!player) return;
+  player.hidden = !url;
+  if (url) player.src = url;
+  else player.removeAttribute("src");
+}
+
 export function openTalk() {
   for (const name of ["invitation", "resume"]) show(name, false);
   show("talk");
