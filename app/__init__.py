@@ -57,7 +57,13 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     import_module("app.voice.pages_before")
     for room in ROOMS_WITH_PAGES:
         app.register_blueprint(import_module(f"app.{room}.pages").pages)
-    for module in ("app.voice.api", "app.voice.api_sound", "app.voice.api_turns", "app.voice.api_silences"):
+    for module in (
+        "app.voice.api",
+        "app.voice.api_sound",
+        "app.voice.api_turns",
+        "app.voice.api_documents",
+        "app.voice.api_silences",
+    ):
         import_module(module)
     app.register_blueprint(import_module("app.voice.access").protocol)
     app.register_blueprint(import_module("app.voice.detector").files)

@@ -20,7 +20,7 @@ from app import claims, gateways, queue
 from app.db import db
 from app.errors import GatewayError
 from app.flows.queries import unspoken
-from app.interviews import actions, queries
+from app.interviews import actions, attached, queries
 from app.interviews.jobs_reading import read_documents
 from app.interviews.models import Interview, Stage, Utterance, VideoStage
 from app.interviews.processing import NotRecognised, Talk, TurnValue, process
@@ -153,7 +153,7 @@ def _read(interview_id: str) -> _Source:
         turns=tuple(_turn(row) for row in queries.utterances_of(interview_id)),
         abandoned=interview.submitted_at is None,
         with_video=bool(script.get("is_video_enabled")) and _has_picture(takes),
-        documents=queries.document_texts(interview_id, most=MOST_OF_DOCUMENTS),
+        documents=attached.document_texts(interview_id, most=MOST_OF_DOCUMENTS),
     )  # fmt: skip
     db.session.rollback()  # ends the read: what follows is slow
     return source

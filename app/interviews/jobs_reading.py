@@ -8,7 +8,7 @@ from typing import Any
 from app import claims, gateways, queue
 from app.db import db
 from app.errors import GatewayError, NotFound
-from app.interviews import queries
+from app.interviews import attached
 from app.interviews.extraction import Extracted, extract
 from app.interviews.models import Document, Interview, TextState
 from app.queue import Job
@@ -53,7 +53,7 @@ def read_document(document_id: str) -> None:
 
 def read_documents(interview_id: str) -> None:
     """Read what is still unread of an interview, before its result is made."""
-    waiting = queries.unread_documents(interview_id)
+    waiting = attached.unread_documents(interview_id)
     db.session.rollback()
     for document_id in waiting:
         read_document(document_id)
@@ -61,7 +61,7 @@ def read_documents(interview_id: str) -> None:
 
 def sweep() -> None:
     """Ring again for every document that waits to be read; called by the worker's tick."""
-    waiting = queries.unread_documents()
+    waiting = attached.unread_documents()
     db.session.rollback()
     for document_id in waiting:
         queue.ring_now(Job.READ_DOCUMENT, document_id)

@@ -245,3 +245,32 @@ class Document(Claimable, Base):
     text_whole: Mapped[bool] = mapped_column(default=True)
     text_failure: Mapped[str | None] = mapped_column(sa.String(300))
     created_at: Mapped[CreatedAt]
+
+
+class DocumentUpload(Base):
+    """A file on its way, in parts: ``sha256`` and ``size`` of all of it. ``document_id`` once it has arrived."""
+
+    __tablename__ = "document_upload"
+    __table_args__ = (
+        sa.UniqueConstraint("interview_id", "sha256"),
+        sa.Index("ix_document_upload_touched", "touched_at"),
+    )
+
+    id: Mapped[Id]
+    interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"))
+    sha256: Mapped[str] = mapped_column(sa.String(64))
+    size: Mapped[int]
+    name: Mapped[str] = mapped_column(sa.String(255))
+    document_id: Mapped[str | None] = mapped_column(sa.String(36))
+    touched_at: Mapped[CreatedAt]
+
+
+class DocumentPart(Base):
+    """A part of a file on its way, durable under ``storage_key``."""
+
+    __tablename__ = "document_part"
+
+    upload_id: Mapped[Ref] = mapped_column(sa.ForeignKey("document_upload.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    sha256: Mapped[str] = mapped_column(sa.String(64))
+    storage_key: Mapped[str] = mapped_column(sa.String(200))

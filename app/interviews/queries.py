@@ -25,7 +25,6 @@ from app.interviews.models import (
     InterviewData,
     InterviewStatus,
     Stage,
-    TextState,
     Utterance,
     VideoStage,
 )
@@ -246,27 +245,6 @@ def document_for(interview: Interview, document_id: str) -> Document:
     if document is None or document.interview_id != interview.id:
         raise NotFound(sentence("There is no such document."))
     return document
-
-
-def unread_documents(interview_id: str | None = None, *, limit: int = 200) -> list[str]:
-    """Ids of documents whose text waits to be read, or whose reader died: of one interview, or for the sweep."""
-    free = sa.or_(Document.lease_until.is_(None), Document.lease_until < moment())
-    waits = sa.and_(Document.text_state.in_((TextState.PENDING, TextState.READING)), free)
-    found = sa.select(Document.id).where(waits).order_by(Document.created_at).limit(limit)
-    return list(db.session.scalars(found.where(Document.interview_id == interview_id) if interview_id else found))
-
-
-def document_texts(interview_id: str, *, most: int) -> tuple[str, ...]:
-    """What could be read of the interview's documents, at most ``most`` characters in all, each cut to its fair share.
-
-    Written by strangers: data for a model to read, never orders to it.
-    """
-    rows = sa.select(Document.name, sa.func.substr(Document.text, 1, most)).where(
-        Document.interview_id == interview_id, Document.text_state == TextState.EXTRACTED
-    )  # fmt: skip
-    found = [(str(name), str(text)) for name, text in db.session.execute(rows.order_by(Document.created_at)).all()]
-    share = most // max(1, len(found))
-    return tuple(f"{name}\n{text}"[:share] for name, text in found)
 
 
 def overdue(stage: Stage, *, limit: int = 200) -> list[str]:

@@ -1,4 +1,4 @@
-"""The interview's protocol over HTTP: state, recorder runs and their chunks, documents.
+"""The interview's protocol over HTTP: state, recorder runs and their chunks.
 
 Every call comes from the browser that holds the interview (``access.protocol``) and may be repeated. Bytes are
 durable before their row is committed, and the row before the answer is sent.
@@ -14,8 +14,6 @@ from flask_smorest import abort
 from app import gateways
 from app.db import db, reading
 from app.errors import Conflict, DomainError, Rejected, sentence
-from app.interviews import actions as interviews
-from app.interviews.queries import document_for
 from app.recordings import actions as recordings
 from app.recordings import queries as kept
 from app.recordings.models import LARGEST_CHUNK, LAST_CHUNK, Track
@@ -29,7 +27,6 @@ from app.voice.script import Script
 VOICE_BYTES = CHUNK_SAMPLES * 2
 MOST_NAMED = 500
 """Missing numbers named in one answer."""
-LARGEST_DOCUMENT_FORM = 11 * 1024 * 1024
 _HASH = re.compile(r"[0-9a-f]{64}")
 _CHUNK_TYPES = ("application/octet-stream", "audio/", "video/")
 
@@ -204,44 +201,3 @@ def _partial(held: Holder, sent: _Sent) -> dict[str, object]:
     key = utterance_key(held.interview_id, turn=held.next_turn, segment=sent.segment)
     text = gateways.current().transcriber.partial(key)
     return {"partial": text} if text else {}
-
-
-# --- documents -----------------------------------------------------------------------------------------------------
-
-
-@protocol.post("/documents")
-def add_document() -> tuple[Response, int]:
-    """Keep a file that the candidate adds."""
-    request.max_content_length = LARGEST_DOCUMENT_FORM
-    sent = request.files.get("file")
-    if sent is None:
-        raise Rejected("Send the document as the form's part named file.", field="file")
-    with reading():
-        interview = linked_interview()
-        interviews.room_for_document(interview, count=len(interview.documents))
-        db.session.rollback()
-    content = sent.stream.read()
-    accepted = interviews.accept_document(sent.filename or "", content)
-    key = f"documents/{holder().interview_id}/{secrets.token_hex(16)}"
-    storage = gateways.current().storage
-    storage.put(key, content)
-    try:
-        actions.hold(holder())
-        row = interviews.add_document(linked_interview(), accepted, storage_key=key)
-        db.session.commit()
-    except DomainError:
-        db.session.rollback()
-        storage.delete(key)
-        raise
-    return jsonify(schemas.document(row)), 201
-
-
-@protocol.delete("/documents/<document_id>")
-def remove_document(document_id: str) -> tuple[str, int]:
-    """Take a file back."""
-    actions.hold(holder())
-    interview = linked_interview()
-    key = interviews.remove_document(interview, document_for(interview, document_id))
-    db.session.commit()
-    gateways.current().storage.delete(key)
-    return "", 204

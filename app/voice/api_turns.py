@@ -14,8 +14,8 @@ from app import gateways
 from app.claims import PARKED_AFTER
 from app.db import db, reading
 from app.errors import Conflict, NotFound, Rejected, sentence
+from app.interviews.attached import document_texts
 from app.interviews.models import Interview
-from app.interviews.queries import document_texts
 from app.recordings import actions as recordings
 from app.recordings import queries as kept
 from app.recordings.models import LAST_CHUNK, Track

@@ -1,5 +1,6 @@
 """What the interview page's JavaScript sends and receives."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import marshmallow as ma
@@ -8,7 +9,9 @@ from flask_smorest import abort
 from marshmallow import validate
 
 from app.errors import NotFound, Rejected
-from app.interviews.models import Document, Interview
+from app.interviews.actions import PART_BYTES, count_of
+from app.interviews.attached import StoredPart, unfinished_uploads
+from app.interviews.models import Document, DocumentUpload, Interview
 from app.recordings.models import LAST_CHUNK
 from app.recordings.queries import runs_of
 from app.settings import Settings
@@ -139,6 +142,14 @@ class SegmentSchema(_Strict):
     mime_type = Text(most=100, required=True)
 
 
+class UploadSchema(_Strict):
+    """A file that is going to be sent in parts."""
+
+    name = Text(most=1000, required=True)
+    size = _whole(1, 1_000_000_000, required=True)
+    sha256 = ma.fields.String(required=True, validate=validate.Regexp(r"\A[0-9a-f]{64}\Z", error="64 hex digits."))
+
+
 class RunEndSchema(_Strict):
     """How far a run of the recorder went; -1 for a track without any chunk."""
 
@@ -250,7 +261,8 @@ def state(interview: Interview, *, settings: Settings) -> dict[str, Any]:
         "stage": "finished" if is_over else "outro" if place.phase is Phase.OUTRO else "live",
         "mode": sitting.mode.value, "language": script.language, "video": interview.script["is_video_enabled"],
         "documents_allowed": interview.script["is_doc_upload_enabled"],
-        "documents": [document(one) for one in interview.documents], "turn": sitting.next_turn,
+        "documents": [document(one) for one in interview.documents],
+        "uploads": [upload(one) for one in unfinished_uploads(interview.id)], "turn": sitting.next_turn,
         "prompt": None if last is None else prompt(
             last, base=base_of(interview), question_count=count, language=script.language
         ),
@@ -262,6 +274,18 @@ def state(interview: Interview, *, settings: Settings) -> dict[str, Any]:
         "answer_seconds": 60 * settings.answer_minutes,
         "elapsed_seconds": round(elapsed(sitting, interview.started_at), 1),
         "redirect_url": interview.script["redirect_url"] if is_over else None,
+    }  # fmt: skip
+
+
+def upload(
+    row: DocumentUpload, *, documents: Sequence[Document] = (), parts: Sequence[StoredPart] = ()
+) -> dict[str, Any]:
+    """A file on its way: which of its ``parts`` are there, and its document once it has arrived."""
+    done = next((one for one in documents if one.id == row.document_id), None)
+    return {
+        "id": row.id, "name": row.name, "size": row.size, "sha256": row.sha256, "part_bytes": PART_BYTES,
+        "parts": count_of(row), "received": [part.number for part in parts],
+        "document": document(done) if done else None,
     }  # fmt: skip
 
 

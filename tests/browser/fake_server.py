@@ -55,6 +55,11 @@ class Story:
     chunks: dict[tuple[int, str, int], bytes] = field(default_factory=dict)
     turns: list[dict[str, Any]] = field(default_factory=list)
     documents: dict[str, str] = field(default_factory=dict)
+    on_their_way: dict[str, dict[str, Any]] = field(default_factory=dict)
+    parts: list[int] = field(default_factory=list)
+    """Numbers of the parts that were acknowledged, in order."""
+    takes_parts: int = 1_000_000
+    """So many parts are acknowledged, then the server is away until this is raised."""
     finish: dict[str, Any] | None = None
     started: dict[str, Any] | None = None
     context: dict[str, Any] = field(default_factory=dict)
@@ -74,6 +79,7 @@ def state(story: Story) -> dict[str, Any]:
     return {
         "stage": story.stage, "mode": story.mode, "language": "en-US", "video": False, "documents_allowed": True,
         "documents": [{"id": i, "name": n, "size": 1} for i, n in story.documents.items()], "turn": story.turn,
+        "uploads": [{k: one[k] for k in ("id", "name", "sha256")} for one in story.on_their_way.values()],
         "prompt": story.prompt, "question_index": max(0, story.at), "question_count": len(story.questions),
         "next_segment": story.segments, "voice_chunk_samples": 8000, "time_limit_seconds": 1200, "elapsed_seconds": 3,
         "redirect_url": None,
@@ -254,6 +260,35 @@ def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for ea
             return jsonify(message="file: programs are not taken; add a PDF, Word or text file.", field="file"), 422
         story.documents["d1"] = str(kept.filename)
         return jsonify(id="d1", name=kept.filename, size=3), 201
+
+    @app.post(f"{BASE}/uploads")
+    def announce() -> Any:
+        given = request.get_json()
+        known = story.on_their_way.setdefault(given["sha256"], {"received": [], "document": None})
+        known.update(given, id=given["sha256"][:8], part_bytes=4, parts=-(-given["size"] // 4))
+        return jsonify(known), 201
+
+    @app.put(f"{BASE}/uploads/<name>/parts/<int:number>")
+    def part(name: str, number: int) -> Any:
+        if len(story.parts) >= story.takes_parts:
+            return jsonify(message="away"), 503
+        story.parts.append(number)
+        next(one for one in story.on_their_way.values() if one["id"] == name)["received"].append(number)
+        return jsonify(number=number, duplicate=False)
+
+    @app.post(f"{BASE}/uploads/<name>/finish")
+    def whole(name: str) -> Any:
+        sha256 = next(sha256 for sha256, one in story.on_their_way.items() if one["id"] == name)
+        kept = story.on_their_way.pop(sha256)
+        if kept["name"].endswith(".exe"):
+            return jsonify(message="file: programs are not taken; add a PDF, Word or text file.", field="file"), 422
+        story.documents["d1"] = kept["name"]
+        return jsonify(id="d1", name=kept["name"], size=3), 201
+
+    @app.delete(f"{BASE}/uploads/<name>")
+    def give_up(name: str) -> Any:
+        story.on_their_way = {sha256: one for sha256, one in story.on_their_way.items() if one["id"] != name}
+        return "", 204
 
     @app.delete(f"{BASE}/documents/<name>")
     def remove(name: str) -> Any:

@@ -31,7 +31,7 @@ def phase(page: Any, *names: str, seconds: float = 20) -> None:
 def start_writing(page: Any, server: Running) -> None:
     page.goto(server.page)
     page.check("#consent")
-    page.check("input[value=text]")
+    page.check("input[name=mode][value=text]")
     page.click("[data-do=start]")
     page.wait_for_selector("#answer:visible")
 
@@ -221,11 +221,52 @@ def test_documents_are_added_refused_and_taken_away(page: Any, server: Running) 
     until(page, "document.querySelector('[data-text=document]').textContent.startsWith('file: programs are not taken')")
     page.set_input_files("#document", {"name": "cv.pdf", "mimeType": "application/pdf", "buffer": b"%PDF"})
     page.wait_for_selector(".documents li")
+    until(page, "document.querySelector('[data-text=documents]').textContent === '(1)'")
     assert server.story.documents == {"d1": "cv.pdf"}
     assert_accessible(page)
     page.click(".documents button")
     until(page, "document.querySelectorAll('.documents li').length === 0")
     assert server.story.documents == {}
+
+
+def test_a_broken_upload_goes_on_where_it_stopped(page: Any, server: Running) -> None:
+    start_writing(page, server)
+    server.story.takes_parts = 2
+    page.click("text=Add a document")
+    cv = {"name": "cv.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.7 four parts"}
+    page.set_input_files("#document", cv)
+    until(page, "document.querySelector('.documents progress').value > 0.2")
+    page.wait_for_selector("[data-part=connection] .notice-warn")
+    assert_accessible(page)
+    server.story.takes_parts = 3
+    until(page, "document.querySelector('.documents progress').value > 0.5")
+    server.story.stage = "live"
+    page.reload()
+    page.click("[data-do=resume-text]")
+    page.wait_for_selector("#answer:visible")
+    page.click("text=Add a document")
+    assert "Choose the same file again" in page.inner_text(".documents li")
+    server.story.takes_parts = 1_000_000
+    page.set_input_files("#document", cv)
+    until(page, "document.querySelector('[data-text=documents]').textContent === '(1)'")
+    assert server.story.parts == [0, 1, 2, 3, 4]
+    assert page.locator(".documents li").count() == 1
+
+
+def test_a_file_on_its_way_can_be_given_up(page: Any, server: Running) -> None:
+    start_writing(page, server)
+    server.story.takes_parts = 1
+    page.click("text=Add a document")
+    page.set_input_files("#document", {"name": "cv.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.7 parts"})
+    until(page, "document.querySelector('.documents progress').value > 0")
+    page.click(".documents button")
+    server.story.takes_parts = 2
+    until(page, "document.querySelectorAll('.documents li').length === 0")
+    assert (server.story.on_their_way, server.story.documents) == ({}, {})
+    page.set_input_files(
+        "#document", {"name": "big.pdf", "mimeType": "application/pdf", "buffer": bytes(10 * 1024 * 1024 + 1)}
+    )
+    until(page, "document.querySelector('[data-text=document]').textContent.includes('larger than 10 MiB')")
 
 
 # --- with a voice --------------------------------------------------------------------------------------------------

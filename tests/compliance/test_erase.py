@@ -16,7 +16,7 @@ from app.compliance.models import Erasure
 from app.db import Base, db
 from app.errors import GatewayError
 from app.interviews.jobs import process_interview
-from app.interviews.models import Feedback, InterviewStatus, Stage
+from app.interviews.models import DocumentPart, DocumentUpload, Feedback, InterviewStatus, Stage
 from app.webhooks.models import Delivery, DeliveryState
 from app.wishes.models import Wish, WishState
 from tests.people import Person
@@ -37,7 +37,8 @@ from tests.portal.conftest import (  # noqa: F401 - fixtures
 PRIVATE = ("candidate@example.com", "help people", "were five", "my cv", "Ada", "Lovelace", "please look")
 
 ERASED = {
-    "chunk", "document", "feedback", "letter", "own_code", "recorder_run", "recording", "turn", "utterance",
+    "chunk", "document", "document_upload", "feedback", "letter", "own_code", "recorder_run", "recording",
+    "turn", "utterance",
 }  # fmt: skip
 KEPT = {
     "agreement": "what was agreed to, when, in which language: the proof of consent",
@@ -68,6 +69,10 @@ def told(takes: Takes, owner: Person) -> Taken:  # noqa: F811
     """An interview with names, a document, a request, and an event that could not be delivered yet."""
     found = takes(webhook_url="https://customer.example/hook")
     interview = found.interview
+    upload = DocumentUpload(interview_id=found.interview_id, sha256="0" * 64, size=1, name="Ada.pdf")
+    db.session.add(upload)
+    db.session.flush()
+    db.session.add(DocumentPart(upload_id=upload.id, number=0, sha256="0" * 64, storage_key="documents/x"))
     db.session.add(Feedback(interview_id=found.interview_id, rating=5, comment="Ada liked it"))
     interview.interviewee_first_name, interview.interviewee_last_name = "Ada", "Lovelace"
     db.session.commit()
@@ -105,6 +110,11 @@ def test_every_table_about_an_interview_is_emptied_or_kept_for_a_reason(told: Ta
             continue
         left = db.session.execute(sa.select(sa.func.count()).where(column == told.interview_id)).scalar_one()
         assert not left or table.name in KEPT, table.name
+
+
+def test_files_on_their_way_go_too(told: Taken, owner: Person) -> None:
+    erase(owner, told)
+    assert db.session.query(DocumentPart).count() == 0
 
 
 def test_the_candidates_page_says_that_it_is_done(told: Taken, owner: Person) -> None:

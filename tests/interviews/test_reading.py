@@ -15,7 +15,7 @@ from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 from app import clock
 from app.db import db
 from app.errors import GatewayError
-from app.interviews import actions, queries
+from app.interviews import actions, attached
 from app.interviews import jobs_reading as reading
 from app.interviews.documents import DOCX
 from app.interviews.extraction import Limits, child, extract
@@ -196,7 +196,7 @@ def test_the_models_get_their_share_of_each_document(add: Callable[..., Document
         found = add(b"word " * 1000, name).id
         db.session.rollback()
         reading.read_document(found)
-    texts = queries.document_texts(interview.id, most=1000)
+    texts = attached.document_texts(interview.id, most=1000)
     assert [len(text) for text in texts] == [500, 500]
     assert texts[1].startswith("b.txt\nword word")
 
@@ -216,7 +216,7 @@ def test_a_reader_that_died_is_replaced_and_three_times_is_enough(
             moment = now + attempt * timedelta(minutes=4)
             broken.setattr(clock, "now", lambda moment=moment: moment)
             broken.setattr(clock, "is_replaced", lambda: True)
-            assert queries.unread_documents() == [found]
+            assert attached.unread_documents() == [found]
             db.session.rollback()
             try:
                 reading.read_document(found)

@@ -229,6 +229,11 @@ POLICY: dict[str, Rule] = {
     "voice_api.reply_piece": Rule("holder", LINK, own=frozenset({404}), extra={"number": 1, "piece": 1}),
     "voice_api.add_document": Rule("holder", LINK, own=frozenset({422}), given=lambda _: {}),
     "voice_api.remove_document": Rule("holder", (*LINK, ("path", "document_id", "sat_document")), own=frozenset({204})),
+    "voice_api.begin_upload": Rule("holder", LINK, own=frozenset({422}), given=lambda _: {}, as_json=True),
+    "voice_api.upload_state": Rule("holder", LINK, own=frozenset({404}), extra={"upload_id": "none"}),
+    "voice_api.put_part": Rule("holder", LINK, own=frozenset({422}), extra={"upload_id": "none", "number": 0}),
+    "voice_api.finish_upload": Rule("holder", LINK, own=frozenset({404}), extra={"upload_id": "none"}),
+    "voice_api.drop_upload": Rule("holder", LINK, own=frozenset({404}), extra={"upload_id": "none"}),
     "voice_api.finish": Rule("holder", LINK, own=frozenset({409}), given=lambda _: {}, as_json=True),
     # The candidate's own page: the browser that took the interview, or one that gave a code.
     "portal.show": Rule("own", OWN, shows="team"),

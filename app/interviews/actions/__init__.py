@@ -22,22 +22,41 @@ from app.interviews.actions.reading import result_of
 from app.interviews.actions.revoking import revoke_recordings, video_revoked
 from app.interviews.actions.rights import erase, withdraw
 from app.interviews.actions.talking import abandon, begin, book, decline, hint_for, retry, submit
+from app.interviews.actions.uploading import (
+    PART_BYTES,
+    begin_upload,
+    count_of,
+    drop_upload,
+    finish_upload,
+    keep_part,
+    known_part,
+    part_size,
+    whole,
+)
 
 __all__ = [
+    "PART_BYTES",
     "Finished",
     "abandon",
     "accept_document",
     "add_document",
     "begin",
+    "begin_upload",
     "book",
     "complete",
+    "count_of",
     "decline",
+    "drop_upload",
     "erase",
     "fail",
+    "finish_upload",
     "hint_for",
+    "keep_part",
+    "known_part",
     "look_again_later",
     "park",
     "park_video",
+    "part_size",
     "read_anew",
     "remove_document",
     "result_of",
@@ -49,5 +68,6 @@ __all__ = [
     "video_ready",
     "video_revoked",
     "wait_for_recognition",
+    "whole",
     "withdraw",
 ]

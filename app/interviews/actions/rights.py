@@ -10,6 +10,8 @@ from app.db import db
 from app.interviews.data import freeze_details, freeze_text
 from app.interviews.models import (
     Document,
+    DocumentPart,
+    DocumentUpload,
     Feedback,
     Interview,
     InterviewData,
@@ -55,6 +57,7 @@ def erase(interview: Interview) -> dict[str, int]:
     candidate = interview.candidate
     is_completed = interview.status is InterviewStatus.COMPLETED
     removed = {
+        "uploads": _uploads_deleted(interview.id),
         "documents": _deleted(Document, interview.id), "utterances": _deleted(Utterance, interview.id),
         "results": _emptied(interview.id), "feedback": _deleted(Feedback, interview.id),
     }  # fmt: skip
@@ -77,6 +80,12 @@ def erase(interview: Interview) -> dict[str, int]:
 
 def _has_others(candidate_id: str) -> bool:
     return bool(db.session.scalar(sa.select(sa.exists().where(Interview.candidate_id == candidate_id))))
+
+
+def _uploads_deleted(interview_id: str) -> int:
+    mine = sa.select(DocumentUpload.id).where(DocumentUpload.interview_id == interview_id)
+    db.session.execute(sa.delete(DocumentPart).where(DocumentPart.upload_id.in_(mine)))
+    return _deleted(DocumentUpload, interview_id)
 
 
 def _deleted(model: Any, interview_id: str) -> int:

@@ -47,7 +47,7 @@ async function open(server, sound) {
   const outbox = new Outbox(sender(protocol), store, { onStop: (error) => talk.fails(error) });
   talk = new Talk({ protocol, outbox, sound, server });
   await outbox.restore();
-  documents(protocol, server.documents);
+  documents(protocol, server.documents, server.uploads);
   if (!store.durable && sound) view.say("document", "no-memory");
   keepAlive(server);
   mirror(sound);

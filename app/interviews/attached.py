@@ -1,0 +1,73 @@
+"""Reads of what candidates attach: documents, their texts, and files that are still on their way."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from app.claims import moment
+from app.db import db
+from app.errors import NotFound, sentence
+from app.interviews.models import Document, DocumentPart, DocumentUpload, Interview, TextState
+
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+class StoredPart(NamedTuple):
+    """A part of a file on its way."""
+
+    number: int
+    sha256: str
+    key: str
+
+
+def documents_of(interview_id: str) -> Sequence[Document]:
+    """The interview's documents, oldest first."""
+    rows = sa.select(Document).where(Document.interview_id == interview_id).order_by(Document.created_at)
+    return db.session.scalars(rows).all()
+
+
+def upload_for(interview: Interview, upload_id: str) -> DocumentUpload:
+    """A file on its way to this interview, or NotFound."""
+    upload = db.session.get(DocumentUpload, upload_id) if _ID.fullmatch(upload_id) else None
+    if upload is None or upload.interview_id != interview.id:
+        raise NotFound(sentence("There is no such document."))
+    return upload
+
+
+def unfinished_uploads(interview_id: str) -> Sequence[DocumentUpload]:
+    """Files of the interview that have not arrived whole."""
+    rows = sa.select(DocumentUpload).where(
+        DocumentUpload.interview_id == interview_id, DocumentUpload.document_id.is_(None)
+    )
+    return db.session.scalars(rows.order_by(DocumentUpload.touched_at)).all()
+
+
+def parts_of(upload_id: str) -> list[StoredPart]:
+    """What has arrived of a file, in order."""
+    rows = sa.select(DocumentPart.number, DocumentPart.sha256, DocumentPart.storage_key).where(
+        DocumentPart.upload_id == upload_id
+    )
+    return [StoredPart(*row) for row in db.session.execute(rows.order_by(DocumentPart.number)).all()]
+
+
+def unread_documents(interview_id: str | None = None, *, limit: int = 200) -> list[str]:
+    """Ids of documents whose text waits to be read, or whose reader died: of one interview, or for the sweep."""
+    free = sa.or_(Document.lease_until.is_(None), Document.lease_until < moment())
+    waits = sa.and_(Document.text_state.in_((TextState.PENDING, TextState.READING)), free)
+    found = sa.select(Document.id).where(waits).order_by(Document.created_at).limit(limit)
+    return list(db.session.scalars(found.where(Document.interview_id == interview_id) if interview_id else found))
+
+
+def document_texts(interview_id: str, *, most: int) -> tuple[str, ...]:
+    """What could be read of the interview's documents, at most ``most`` characters in all, each cut to its fair share.
+
+    Written by strangers: data for a model to read, never orders to it.
+    """
+    rows = sa.select(Document.name, sa.func.substr(Document.text, 1, most)).where(
+        Document.interview_id == interview_id, Document.text_state == TextState.EXTRACTED
+    )  # fmt: skip
+    found = [(str(name), str(text)) for name, text in db.session.execute(rows.order_by(Document.created_at)).all()]
+    share = most // max(1, len(found))
+    return tuple(f"{name}\n{text}"[:share] for name, text in found)
