@@ -1,0 +1,121 @@
+"""Mail over SMTP: what arrives, how the connection is protected, and what a refusal means."""
+
+import email
+import email.policy
+import socket
+import ssl
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.errors import GatewayError
+from app.mail import Mail, NoMailer, SmtpMailer, build_mailer
+from app.settings import Settings
+from tests.outbound.certificates import Authority
+
+from .smtp_server import SmtpServer
+
+MAIL = Mail("ada@candidate.example", "Your code: 12345678", "Grüße\n\n12345678\n")
+
+
+def mailer(settings: Settings, server: SmtpServer, security: str = "none", **more: object) -> SmtpMailer:
+    known = replace(
+        settings, smtp_host="localhost", smtp_port=server.port, smtp_security=security,
+        smtp_from="Parley <parley@company.example>", **more,  # type: ignore[arg-type]
+    )  # fmt: skip
+    return SmtpMailer(known, timeout=5.0)
+
+
+def test_a_mail_arrives_whole(settings: Settings) -> None:
+    with SmtpServer() as server:
+        mailer(settings, server).send(MAIL)
+    message = email.message_from_bytes(server.script.mails[0], policy=email.policy.default)
+    assert (message["To"], message["Subject"]) == (MAIL.to, MAIL.subject)
+    assert message["From"] == "Parley <parley@company.example>"
+    assert message["Auto-Submitted"] == "auto-generated"
+    assert message["Message-ID"].endswith("@company.example>")
+    assert message["Date"]
+    assert message.get_content().replace("\r\n", "\n") == MAIL.text
+    assert server.script.recipients == ["rcpt TO:<ada@candidate.example>"]
+
+
+@pytest.fixture
+def contexts(tmp_path: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    authority = Authority(tmp_path)
+    return authority.server("localhost"), authority.trusted()
+
+
+@pytest.mark.parametrize("security", ["starttls", "tls"])
+def test_connections_are_protected_and_certificates_checked(
+    settings: Settings, contexts: tuple[ssl.SSLContext, ssl.SSLContext], security: str
+) -> None:
+    ours, trusting = contexts
+    with SmtpServer(context=ours, implicit=security == "tls", login=("parley", "s3cret")) as server:
+        sender = mailer(settings, server, security, smtp_username="parley", smtp_password="s3cret")
+        with pytest.raises(GatewayError, match="certificate") as refused:
+            sender.send(MAIL)
+        assert refused.value.retryable
+        assert server.script.mails == []
+        sender._context = trusting
+        sender.send(MAIL)
+        assert server.script.was_secure
+
+
+def test_a_server_without_tls_gets_no_password_and_no_mail(settings: Settings) -> None:
+    with SmtpServer() as server:
+        sender = mailer(settings, server, "starttls", smtp_username="parley", smtp_password="s3cret")
+        with pytest.raises(GatewayError, match="SMTP_SECURITY"):
+            sender.send(MAIL)
+    assert server.script.mails == []
+    assert "AUTH" not in server.script.commands
+
+
+@pytest.mark.parametrize(
+    ("reply", "retryable"),
+    [
+        ({"RCPT": "550 no such user"}, False), ({"RCPT": "451 later"}, True), ({"MAIL": "553 no"}, False),
+        ({"MESSAGE": "452 full"}, True), ({"MESSAGE": "554 spam"}, False), ({"CONNECT": "421 closed"}, True),
+    ],
+)  # fmt: skip
+def test_a_refusal_says_whether_to_try_again(settings: Settings, reply: dict[str, str], retryable: bool) -> None:
+    with SmtpServer(replies=reply) as server, pytest.raises(GatewayError) as refused:
+        mailer(settings, server).send(MAIL)
+    assert refused.value.retryable is retryable
+    assert "candidate" not in refused.value.message
+
+
+def test_a_wrong_password_is_not_tried_again(settings: Settings) -> None:
+    with SmtpServer(login=("parley", "other")) as server, pytest.raises(GatewayError) as refused:
+        mailer(settings, server, smtp_username="parley", smtp_password="s3cret").send(MAIL)
+    assert not refused.value.retryable
+    assert "s3cret" not in refused.value.message
+
+
+def test_a_server_that_is_away_or_silent_is_tried_again(settings: Settings, free_port: int) -> None:
+    away = replace(settings, smtp_host="localhost", smtp_port=free_port, smtp_security="none", smtp_from="a@b.example")
+    with pytest.raises(GatewayError, match="cannot be reached") as refused:
+        SmtpMailer(away, timeout=2.0).send(MAIL)
+    assert refused.value.retryable
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        mute = replace(away, smtp_port=silent.getsockname()[1])
+        with pytest.raises(GatewayError, match="cannot be reached"):
+            SmtpMailer(mute, timeout=0.2).send(MAIL)
+
+
+def test_nobody_adds_a_header_of_their_own(settings: Settings) -> None:
+    with SmtpServer() as server, pytest.raises(GatewayError) as refused:
+        mailer(settings, server).send(replace(MAIL, subject="Hello\r\nBcc: all@example.com"))
+    assert not refused.value.retryable
+    assert server.script.mails == []
+
+
+def test_without_a_server_there_is_no_mail(settings: Settings) -> None:
+    found = build_mailer(settings)
+    assert isinstance(found, NoMailer)
+    assert not found.is_configured
+    with pytest.raises(GatewayError):
+        found.send(MAIL)
+    assert build_mailer(replace(settings, smtp_host="localhost")).is_configured
