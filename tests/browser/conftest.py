@@ -110,6 +110,8 @@ class Installation:
     api_key: str
     team_id: str
     email: str
+    data: Path
+    """DATA_DIR."""
 
     def api(self, method: str, path: str, **kwargs: Any) -> Any:
         answer = requests.request(
@@ -140,7 +142,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
              "--admin-password", PASSWORD, "--json"], env=env, cwd=ROOT, capture_output=True, check=True,
         )  # fmt: skip
         known = json.loads(made.stdout)
-        yield Installation(url, known["api_key"], known["team_id"], "admin@freight.example")
+        yield Installation(url, known["api_key"], known["team_id"], "admin@freight.example", data / "data")
     finally:
         running.send_signal(signal.SIGTERM)
         running.wait(timeout=60)

@@ -34,7 +34,7 @@ from tests.portal.conftest import (  # noqa: F401 - fixtures
     takes,
 )
 
-PRIVATE = ("candidate@example.com", "help people", "were five", "my cv", "Ada", "Lovelace", "please look")
+PRIVATE = ("candidate@example.com", "help people", "were five", "my cv", "Zoltan", "Lovelace", "please look")
 
 ERASED = {
     "chunk", "document", "document_upload", "feedback", "letter", "own_code", "recorder_run", "recording",
@@ -69,12 +69,12 @@ def told(takes: Takes, owner: Person) -> Taken:  # noqa: F811
     """An interview with names, a document, a request, and an event that could not be delivered yet."""
     found = takes(webhook_url="https://customer.example/hook")
     interview = found.interview
-    upload = DocumentUpload(interview_id=found.interview_id, sha256="0" * 64, size=1, name="Ada.pdf")
+    upload = DocumentUpload(interview_id=found.interview_id, sha256="0" * 64, size=1, name="Zoltan.pdf")
     db.session.add(upload)
     db.session.flush()
     db.session.add(DocumentPart(upload_id=upload.id, number=0, sha256="0" * 64, storage_key="documents/x"))
-    db.session.add(Feedback(interview_id=found.interview_id, rating=5, comment="Ada liked it"))
-    interview.interviewee_first_name, interview.interviewee_last_name = "Ada", "Lovelace"
+    db.session.add(Feedback(interview_id=found.interview_id, rating=5, comment="Zoltan liked it"))
+    interview.interviewee_first_name, interview.interviewee_last_name = "Zoltan", "Lovelace"
     db.session.commit()
     found.post("/requests", {"kind": "deletion", "text": "please look"})
     return found
@@ -164,7 +164,7 @@ def test_the_recruiters_page_shows_the_proof(told: Taken, owner: Person) -> None
 def test_the_word_has_to_be_typed(told: Taken, owner: Person, word: str) -> None:
     erase(owner, told, word)
     assert db.session.query(Erasure).count() == 0
-    assert told.interview.interviewee_first_name == "Ada"
+    assert told.interview.interviewee_first_name == "Zoltan"
 
 
 def test_only_administrators_erase(told: Taken, colleague: Person, outsider: Person) -> None:

@@ -1,0 +1,117 @@
+"""The candidate's own page in a real browser, on the real platform: from the thank-you to the proof of an erasure."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import PASSWORD, Installation, assert_accessible, wait_until
+from .test_interview import book, result
+
+pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
+
+PDF = b"%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n"
+ANSWER = "I have worked in a small team for three years and I like to help people."
+
+
+@pytest.fixture
+def files(installation: Installation) -> Callable[[str], list[str]]:
+    """``files(interview_id)``: everything that the storage holds of it."""
+
+    def listed(interview_id: str) -> list[str]:
+        kept = installation.data / "files"
+        return sorted(str(path) for path in kept.rglob("*") if path.is_file() and interview_id in str(path))
+
+    return listed
+
+
+def write(page: Any, link: str) -> None:
+    """Take the interview by text, with a document on the way."""
+    page.goto(link)
+    page.check("#consent")
+    page.check("input[name=mode][value=text]")
+    page.click("[data-do=start]")
+    page.wait_for_selector("#answer:visible")
+    page.set_input_files("#document", files=[{"name": "cv.pdf", "mimeType": "application/pdf", "buffer": PDF}])
+    page.locator(".documents li", has_text="cv.pdf").wait_for(state="attached")
+    for number in (1, 2):
+        page.locator("[data-text=progress]", has_text=f"{number} of 2").wait_for()
+        page.fill("#answer", ANSWER)
+        page.click("[data-part=writing] button[type=submit]")
+    page.locator("h1", has_text="Thank you").wait_for(timeout=60_000)
+
+
+def sign_in(page: Any, installation: Installation) -> None:
+    page.goto(f"{installation.url}/sign-in")
+    page.fill("input[type=email]", installation.email)
+    page.fill("input[type=password]", PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".sidebar")
+
+
+def accessible(page: Any) -> None:
+    """In both widths."""
+    for width in (1280, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert_accessible(page)
+
+
+def test_from_the_thank_you_to_the_proof_of_erasure(
+    installation: Installation, chromium: Any, watch: Callable[[Any], Any], files: Callable[[str], list[str]]
+) -> None:
+    interview_id, link = book(installation, is_doc_upload_enabled=True)
+    page = watch(chromium.new_context().new_page())
+    write(page, link)
+    page.click(f"a[href$='{interview_id}/own']")
+    accessible(page)
+    stranger = watch(chromium.new_context().new_page())
+    assert stranger.goto(link + "/own").status == 403
+    accessible(stranger)
+    assert ANSWER not in stranger.content()
+    wait_until(lambda: result(installation, interview_id)["interview_data"], seconds=120, what="the result")
+    page.reload()
+    assert page.locator(".said-user", has_text=ANSWER).count() == 2
+    page.locator(".said-user .flag-link").first.click()
+    page.locator(".chips label", has_text="three").click()
+    page.fill("#suggestion", "thirteen")
+    accessible(page)
+    page.locator("button", has_text="Send the correction").click()
+    assert "thirteen" in page.locator(".said-user").first.inner_text()
+    page.locator("summary", has_text="Ask for a deletion").click()
+    page.locator("#text-deletion").fill("Please erase it.")
+    page.locator("button", has_text="Ask for a deletion").click()
+    page.locator("#requests h3", has_text="Delete everything").wait_for()
+    accessible(page)
+    with page.expect_download() as download:
+        page.locator("button", has_text="Download everything").click()
+    assert Path(download.value.path()).read_bytes()[:2] == b"PK"
+    assert len(files(interview_id)) >= 1
+
+    recruiter = watch(chromium.new_context().new_page())
+    sign_in(recruiter, installation)
+    assert "2" in recruiter.locator("nav .count").inner_text()
+    recruiter.goto(f"{installation.url}/requests")
+    accessible(recruiter)
+    recruiter.locator("table a", has_text="Correction").click()
+    assert recruiter.locator("mark.flagged", has_text="three").count() == 1
+    accessible(recruiter)
+    correction = recruiter.locator("li", has=recruiter.locator("h3", has_text="Correction"))
+    correction.locator("select").select_option("granted")
+    correction.locator("button", has_text="Send the answer").click()
+    assert recruiter.locator("ins", has_text="thirteen").count() == 1
+    page.reload()
+    assert page.locator(".said-user ins", has_text="thirteen").count() == 1
+    recruiter.locator("#erasure button", has_text="Erase everything").click()
+    recruiter.fill("#erase-confirm", "erase")
+    recruiter.locator("button", has_text="Erase for good").click()
+    assert re.fullmatch(r"[0-9a-f]{64}", recruiter.locator("#erasure code").inner_text())
+    accessible(recruiter)
+    assert files(interview_id) == []
+    page.reload()
+    assert "was erased on" in page.locator("#status").inner_text()
+    assert ANSWER not in page.content()
+    accessible(page)
+    for one in (page, stranger, recruiter):
+        one.context.close()
