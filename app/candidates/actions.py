@@ -1,17 +1,23 @@
 """What happens to candidates: they are enrolled, and they are moved."""
 
+from collections.abc import Mapping
+from datetime import datetime
+
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
+from app import clock
 from app.accounts.models import TeamMember
 from app.candidates import events, pipeline
-from app.candidates.models import INVITED, Candidate, StatusChange
-from app.candidates.queries import enrolled, status_for, statuses_of
+from app.candidates.models import INVITED, Candidate, CandidateTag, SavedView, StatusChange
+from app.candidates.queries import enrolled, status_for, statuses_of, views_of
 from app.db import db
 from app.errors import Conflict, Rejected
 from app.flows.models import InterviewFlow
 
 LONGEST_NOTE = 2_000
+LONGEST_TAG, MOST_TAGS = 50, 20
+LONGEST_VIEW, LONGEST_QUERY, MOST_VIEWS = 100, 2_000, 50
 _ATTEMPTS = 5
 
 
@@ -65,6 +71,82 @@ def erase(candidate: Candidate) -> None:
     db.session.flush()
 
 
+def note_result(candidate: Candidate, scores: Mapping[str, float | None] | None, *, at: datetime) -> None:
+    """A new result of this candidate: its mean score, if any was assessed, and that nobody has judged it yet."""
+    assessed = [value for value in (scores or {}).values() if value is not None]
+    candidate.score = round(sum(assessed) / len(assessed), 1) if assessed else None
+    candidate.interviewed_at, candidate.reviewed_at = at, None
+    db.session.flush()
+
+
+def note_review(candidate: Candidate) -> None:
+    """A person has judged the result."""
+    candidate.reviewed_at = clock.now()
+    db.session.flush()
+
+
+def assign(candidate: Candidate, recruiter: TeamMember | None) -> bool:
+    """Give the candidate to a recruiter of their flow's team, or to nobody. False when nothing changes.
+
+    Raises Rejected for a member of another team.
+    """
+    if recruiter is not None and candidate.team_id not in {team.id for team in recruiter.teams}:
+        raise Rejected("This recruiter is not in the team of the candidate's flow.", field="recruiter")
+    before, after = candidate.assigned_recruiter_id, recruiter.id if recruiter else None
+    candidate.assigned_recruiter_id = after
+    db.session.flush()
+    return before != after
+
+
+def tag(candidate: Candidate, name: str) -> bool:
+    """Hang a word on the candidate. False when it hangs there already. Raises Rejected beyond 20 tags."""
+    word = checked_tag(name)
+    if word in {one.name for one in candidate.tags}:
+        return False
+    if len(candidate.tags) >= MOST_TAGS:
+        raise Rejected(f"A candidate has at most {MOST_TAGS} tags.", field="tag")
+    candidate.tags.append(CandidateTag(organization_id=candidate.organization_id, name=word))
+    db.session.flush()
+    return True
+
+
+def untag(candidate: Candidate, name: str) -> bool:
+    """Take the word away. False when it was not there."""
+    word = checked_tag(name)
+    kept = [one for one in candidate.tags if one.name != word]
+    gone = len(kept) < len(candidate.tags)
+    candidate.tags = kept
+    db.session.flush()
+    return gone
+
+
+def checked_tag(name: str) -> str:
+    """A tag as it is kept: in lower case, single spaces. Raises Rejected."""
+    word = " ".join(name.lower().split())
+    if not word:
+        raise Rejected("Write the tag.", field="tag")
+    if len(word) > LONGEST_TAG:
+        raise Rejected(f"A tag has at most {LONGEST_TAG} characters.", field="tag")
+    return word
+
+
+def save_view(member: TeamMember, name: str, query: str) -> SavedView:
+    """Keep a filter under a name; the same name is overwritten. Raises Rejected."""
+    words = " ".join(name.split())
+    if not words or len(words) > LONGEST_VIEW:
+        raise Rejected(f"Give the view a name of 1 to {LONGEST_VIEW} characters.", field="name")
+    if len(query) > LONGEST_QUERY:
+        raise Rejected("This filter is too long to be kept.", field="name")
+    known = {view.name: view for view in views_of(member)}
+    if words not in known and len(known) >= MOST_VIEWS:
+        raise Rejected(f"You have {MOST_VIEWS} views; delete one first.", field="name")
+    view = known.get(words) or SavedView(member_id=member.id, name=words)
+    view.query = query
+    db.session.add(view)
+    db.session.flush()
+    return view
+
+
 def _added_or_found(made: Candidate) -> Candidate:
     try:
         with db.session.begin_nested():
@@ -90,6 +172,8 @@ def _step(candidate_id: str, previous: str, to: str) -> int | None:
 
 def _kept(candidate: Candidate, change: StatusChange, by: TeamMember | None) -> StatusChange:
     change.candidate_id, change.by_id = candidate.id, by.id if by else None
+    if by is not None:
+        candidate.reviewed_at = clock.now()
     db.session.add(change)
     db.session.flush()
     events.status_updated(candidate, change)

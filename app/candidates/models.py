@@ -1,5 +1,6 @@
 """Rows of candidates, the statuses of an organization's pipeline, and every change of status."""
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
@@ -45,6 +46,8 @@ class Candidate(Base):
     """One person in the pipeline of one recruitment flow; several interviews of the same address are one candidate.
 
     ``email`` is kept as it was given; ``address`` is the same in lower case, for finding and telling apart.
+    ``interviewed_at`` and ``score`` (mean of the assessed scores, 0 to 5) are those of the newest result;
+    ``reviewed_at`` is when a person last judged it, and is empty again when a new result comes.
     """
 
     __tablename__ = "candidate"
@@ -53,6 +56,7 @@ class Candidate(Base):
         sa.Index(None, "organization_id", "created_at", "id"),
         sa.Index(None, "flow_id", "status", "created_at"),
         sa.Index(None, "organization_id", "status", "created_at"),
+        sa.Index(None, "organization_id", "score"),
     )
 
     id: Mapped[Id]
@@ -67,8 +71,12 @@ class Candidate(Base):
     status_changes: Mapped[int] = mapped_column(default=0)
     assigned_recruiter_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
     created_at: Mapped[CreatedAt]
+    interviewed_at: Mapped[datetime | None]
+    score: Mapped[float | None]
+    reviewed_at: Mapped[datetime | None]
 
     flow: Mapped[InterviewFlow] = relationship()
+    tags: Mapped[list["CandidateTag"]] = relationship(order_by="CandidateTag.name", cascade="all, delete-orphan")
     assigned_recruiter: Mapped[TeamMember | None] = relationship()
     # Walked by the page alone: interviews is a room above this one.
     interviews: Mapped[list["Interview"]] = relationship(viewonly=True, order_by="Interview.org_seq.desc()")
@@ -77,6 +85,30 @@ class Candidate(Base):
     def full_name(self) -> str:
         """First and last name, as far as they are known; empty when neither is."""
         return " ".join(part for part in (self.first_name, self.last_name) if part)
+
+
+class CandidateTag(Base):
+    """A word that recruiters hang on a candidate."""
+
+    __tablename__ = "candidate_tag"
+    __table_args__ = (sa.UniqueConstraint("candidate_id", "name"), sa.Index(None, "organization_id", "name"))
+
+    id: Mapped[Id]
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
+    candidate_id: Mapped[Ref] = mapped_column(sa.ForeignKey("candidate.id"))
+    name: Mapped[str] = mapped_column(sa.String(50))
+
+
+class SavedView(Base):
+    """A member's own name for a filter, order and choice of columns of the list, as they stand in the address."""
+
+    __tablename__ = "saved_view"
+    __table_args__ = (sa.UniqueConstraint("member_id", "name"),)
+
+    id: Mapped[Id]
+    member_id: Mapped[Ref] = mapped_column(sa.ForeignKey("team_member.id"))
+    name: Mapped[str] = mapped_column(sa.String(100))
+    query: Mapped[str] = mapped_column(sa.String(2_000))
 
 
 class StatusChange(Base):

@@ -1,30 +1,69 @@
 """Reads of candidates and their pipeline, always with the owner."""
 
+import enum
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import joinedload
+from sqlalchemy.orm import joinedload, selectinload
 
 from app.accounts.models import Organization, Role, TeamMember
 from app.accounts.queries import teams_seen_by
-from app.candidates.models import DEFAULT_STATUSES, Candidate, PipelineStatus, StatusChange
+from app.candidates.models import (
+    DEFAULT_STATUSES,
+    Candidate,
+    CandidateTag,
+    PipelineStatus,
+    SavedView,
+    StatusChange,
+)
 from app.db import db
 from app.errors import Forbidden, NotFound
 
 Condition = sa.ColumnElement[bool]
 
+MOST_TAGS_SHOWN = 500
+
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+NOBODY = "nobody"
+"""Asked for as the recruiter: candidates without one."""
+
+
+class Order(enum.StrEnum):
+    """How a list is sorted; candidates without a score come last."""
+
+    NEWEST = "newest"
+    OLDEST = "oldest"
+    NAME = "name"
+    SCORE = "score"
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateFilter:
-    """What a list is narrowed to; ``text`` is looked for in address and names."""
+    """What a list is narrowed to, and its order. Empty means everything.
+
+    ``text`` is looked for in address and names; ``without_…`` leave out; dates are days of enrolment in UTC, both
+    included; scores 0 to 5, both included; ``unreviewed``: a result is there that no person has judged.
+    """
 
     flow_id: str = ""
     status: str = ""
     text: str = ""
+    recruiter_id: str = ""
+    tag: str = ""
+    without_status: str = ""
+    without_tag: str = ""
+    score_from: float | None = None
+    score_to: float | None = None
+    added_from: date | None = None
+    added_to: date | None = None
+    unreviewed: bool = False
+    order: Order = Order.NEWEST
 
 
 def candidate_for(organization: Organization, candidate_id: str) -> Candidate:
@@ -46,11 +85,48 @@ def candidate_seen_by(member: TeamMember, candidate_id: str) -> Candidate:
 
 
 def candidates_seen_by(member: TeamMember, found_by: CandidateFilter, *, limit: int, offset: int) -> list[Candidate]:
-    """One page of the member's list, newest first, with flow and recruiter: no further query per row."""
+    """One page of the member's list with flow, recruiter and tags: no further query per row."""
     query = sa.select(Candidate).where(*_narrowed(member, found_by))
-    ordered = query.order_by(Candidate.created_at.desc(), Candidate.id.desc()).limit(limit).offset(offset)
-    together = ordered.options(joinedload(Candidate.flow), joinedload(Candidate.assigned_recruiter))
+    ordered = query.order_by(*_ORDERS[found_by.order], Candidate.id.desc()).limit(limit).offset(offset)
+    together = ordered.options(
+        joinedload(Candidate.flow), joinedload(Candidate.assigned_recruiter), selectinload(Candidate.tags)
+    )
     return list(db.session.scalars(together))
+
+
+def candidates_named(member: TeamMember, ids: Collection[str]) -> dict[str, Candidate]:
+    """Those of ``ids`` that the member may see, by id, with flow and tags; the others are left out."""
+    wanted = [one for one in ids if _ID.fullmatch(one)]
+    query = sa.select(Candidate).where(*_narrowed(member, CandidateFilter()), Candidate.id.in_(wanted))
+    found = db.session.scalars(query.options(joinedload(Candidate.flow), selectinload(Candidate.tags)))
+    return {candidate.id: candidate for candidate in found}
+
+
+def ids_seen_by(member: TeamMember, found_by: CandidateFilter, *, limit: int) -> list[str]:
+    """The first ``limit`` ids of the member's list, in its order."""
+    query = sa.select(Candidate.id).where(*_narrowed(member, found_by))
+    return list(db.session.scalars(query.order_by(*_ORDERS[found_by.order], Candidate.id.desc()).limit(limit)))
+
+
+def tags_seen_by(member: TeamMember) -> list[str]:
+    """Every tag in use in the member's organization, by name."""
+    query = sa.select(CandidateTag.name).where(CandidateTag.organization_id == member.organization_id).distinct()
+    return list(db.session.scalars(query.order_by(CandidateTag.name).limit(MOST_TAGS_SHOWN)))
+
+
+def views_of(member: TeamMember) -> list[SavedView]:
+    """The member's saved views, by name."""
+    return list(
+        db.session.scalars(sa.select(SavedView).where(SavedView.member_id == member.id).order_by(SavedView.name))
+    )
+
+
+def view_of(member: TeamMember, view_id: str) -> SavedView:
+    """One of the member's own views. Raises NotFound."""
+    view = db.session.get(SavedView, view_id) if _ID.fullmatch(view_id) else None
+    if view is None or view.member_id != member.id:
+        raise NotFound("There is no such view of yours.")
+    return view
 
 
 def how_many_seen_by(member: TeamMember, found_by: CandidateFilter) -> int:
@@ -124,7 +200,58 @@ def _narrowed(member: TeamMember, found_by: CandidateFilter) -> list[Condition]:
         conditions.append(Candidate.flow_id == found_by.flow_id)
     if found_by.status:
         conditions.append(Candidate.status == found_by.status)
+    conditions += _by_person_and_tag(found_by)
+    conditions += _by_score_and_day(found_by)
     for word in found_by.text.split():
         places = (Candidate.email, Candidate.first_name, Candidate.last_name)
         conditions.append(sa.or_(*(place.icontains(word, autoescape=True) for place in places)))
     return conditions
+
+
+def _by_person_and_tag(found_by: CandidateFilter) -> list[Condition]:
+    conditions: list[Condition] = []
+    if found_by.recruiter_id:
+        nobody = found_by.recruiter_id == NOBODY
+        mine = Candidate.assigned_recruiter_id
+        conditions.append(mine.is_(None) if nobody else mine == found_by.recruiter_id)
+    if found_by.tag:
+        conditions.append(_has_tag(found_by.tag))
+    if found_by.without_tag:
+        conditions.append(~_has_tag(found_by.without_tag))
+    if found_by.without_status:
+        conditions.append(Candidate.status != found_by.without_status)
+    if found_by.unreviewed:
+        conditions += [Candidate.interviewed_at.is_not(None), Candidate.reviewed_at.is_(None)]
+    return conditions
+
+
+def _by_score_and_day(found_by: CandidateFilter) -> list[Condition]:
+    conditions: list[Condition] = []
+    if found_by.score_from is not None:
+        conditions.append(Candidate.score >= found_by.score_from)
+    if found_by.score_to is not None:
+        conditions.append(Candidate.score <= found_by.score_to)
+    if found_by.added_from is not None:
+        conditions.append(Candidate.created_at >= _begin_of(found_by.added_from))
+    if found_by.added_to is not None:
+        conditions.append(Candidate.created_at < _begin_of(found_by.added_to) + timedelta(days=1))
+    return conditions
+
+
+def _has_tag(name: str) -> Condition:
+    return sa.exists().where(CandidateTag.candidate_id == Candidate.id, CandidateTag.name == name)
+
+
+def _begin_of(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
+
+
+_ORDERS: dict[Order, tuple[Any, ...]] = {
+    Order.NEWEST: (Candidate.created_at.desc(),),
+    Order.OLDEST: (Candidate.created_at,),
+    Order.NAME: (
+        sa.func.lower(sa.func.coalesce(Candidate.last_name, Candidate.first_name, Candidate.address)),
+        sa.func.lower(sa.func.coalesce(Candidate.first_name, Candidate.address)),
+    ),
+    Order.SCORE: (Candidate.score.is_(None), Candidate.score.desc()),
+}

@@ -125,3 +125,19 @@ def test_the_statuses_page_is_for_everyone_too(board: Callable[..., Any]) -> Non
         page = board(viewport={"width": width, "height": 800})
         page.goto(page.url.split("/candidates")[0] + "/candidates/statuses")
         assert_accessible(page)
+
+
+def test_the_list_chooses_many_and_says_what_came_of_each(board: Callable[..., Any]) -> None:
+    for width in (360, 1280):
+        page = board(viewport={"width": width, "height": 900})
+        page.goto(page.url.split("?")[0].replace("/board", "?tag="))
+        page.get_by_text("More filters and columns").click()
+        assert_accessible(page)
+        assert page.locator("#bulk-tag").is_hidden()
+        page.get_by_label("Choose this page").check()
+        assert page.get_by_text("4 chosen").is_visible()
+        page.locator("#bulk-kind").select_option("tag")
+        page.locator("#bulk-tag").fill(f"wide {width}")
+        page.get_by_role("button", name="Apply").click()
+        page.get_by_role("heading", name="4 of 4 changed").wait_for()
+        assert_accessible(page)

@@ -141,6 +141,17 @@ POLICY: dict[str, Rule] = {
     "candidates.move": Rule(
         "member", path("candidate_id"), RECRUITERS, DONE, lambda _: {"status": "rejected", "note": ""}
     ),
+    "candidates.export": Rule("member", roles=RECRUITERS, own=OK, given=lambda _: {}),
+    "candidates.change_many": Rule(
+        "member",
+        (("form", "id", "candidate"),),
+        RECRUITERS,
+        OK,
+        lambda side: {"id": side.ids["candidate"], "kind": "tag", "tag": "new"},
+        filters=frozenset({"id"}),
+    ),
+    "candidates.save_view": Rule("member", own=DONE, given=lambda _: {"name": "New"}),
+    "candidates.delete_view": Rule("member", path("view_id"), ADMINS, MOVED),
     "candidates.board": Rule(
         "member", (("query", "flow", "flow"),), shows="team", filters=frozenset({"flow"}), archived=OK
     ),

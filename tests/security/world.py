@@ -104,6 +104,7 @@ def planted(app: Flask, name: str) -> Side:
         "login": login.id, "recruiter": recruiter.member.id,
     }  # fmt: skip
     _publish(side, completed.id)
+    side.ids["view"] = candidates.save_view(admin.member, f"{organization_mark} view", "").id
     side.ids["column"] = columns.add(organization, f"{organization_mark} stage", by=admin.member).id
     db.session.commit()
     side.own = _own(completed)

@@ -1,4 +1,4 @@
-"""The list of candidates, one candidate, and the move to another status."""
+"""One candidate, and the move to another status."""
 
 from flask import flash, jsonify, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
@@ -8,36 +8,16 @@ from app.accounts.models import Role
 from app.candidates import actions
 from app.candidates.forms import MoveForm
 from app.candidates.models import Candidate, StatusChange
-from app.candidates.pages.blueprint import asked, pages
+from app.candidates.pages.blueprint import pages
 from app.candidates.queries import (
-    CandidateFilter,
     candidate_seen_by,
-    candidates_seen_by,
     history_of,
-    how_many_seen_by,
     statuses_of,
 )
 from app.db import db
 from app.errors import Conflict, Rejected
-from app.flows.queries import titles_seen_by
 from app.web.errors import wants_json
 from app.web.fields import flaw_of
-from app.web.templating import offset_of_request
-
-PER_PAGE = 50
-
-
-@pages.get("/candidates")
-def index() -> str:
-    """The member's candidates, narrowed by flow, status and words in name or address."""
-    member, offset = current_member(), offset_of_request()
-    found_by = CandidateFilter(flow_id=asked("flow"), status=asked("status"), text=asked("text"))
-    statuses = [("", "All"), *((name, name.capitalize()) for name in statuses_of(member.organization))]
-    return render_template(
-        "candidates/index.html", candidates=candidates_seen_by(member, found_by, limit=PER_PAGE, offset=offset),
-        total=how_many_seen_by(member, found_by), found_by=found_by, offset=offset, limit=PER_PAGE,
-        flow_choices=[("", "All"), *titles_seen_by(member)], status_choices=statuses,
-    )  # fmt: skip
 
 
 @pages.get("/candidates/<candidate_id>")

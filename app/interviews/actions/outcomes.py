@@ -53,7 +53,7 @@ def complete(interview_id: str, finished: Finished, *, token: int, app_url: str)
     count(interview, {InterviewStatus.INCOMPLETE: -1, InterviewStatus.COMPLETED: 1})
     if finished.audio:
         recordings.publish(interview_id, organization_id=interview.organization_id, file=finished.audio)
-    _interviewed(interview)
+    _interviewed(interview, finished.result.scores)
     _announce(interview, events.INTERVIEW_PROCESSED, app_url)
     if finished.with_video:
         queue.after_commit(Job.PROCESS_VIDEO, interview_id)
@@ -70,8 +70,10 @@ def _data_row(interview_id: str, result: Result) -> InterviewData:
     )  # fmt: skip
 
 
-def _interviewed(interview: Interview) -> None:
+def _interviewed(interview: Interview, scores: dict[str, float | None] | None) -> None:
     candidate = interview.candidate
+    if candidate is not None:
+        candidates.note_result(candidate, scores, at=clock.now())
     organization = interview.flow.organization
     if candidate is None or candidate.status != status_for(organization, INVITED):
         return

@@ -1,0 +1,91 @@
+"""One change to many candidates at once, with a result for each: one that is refused stops none of the others."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.accounts.models import TeamMember
+from app.accounts.queries import member_of
+from app.candidates import actions
+from app.candidates.models import Candidate
+from app.candidates.queries import candidates_named
+from app.db import db
+from app.errors import DomainError, Rejected
+
+MOST_ROWS = 1_000
+
+
+class Kind(StrEnum):
+    """What is done to each of them."""
+
+    MOVE = "move"
+    ASSIGN = "assign"
+    TAG = "tag"
+    UNTAG = "untag"
+    REVIEWED = "reviewed"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """``value`` is the status, the recruiter's id (empty for nobody) or the tag."""
+
+    kind: Kind
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What came of one: ``done``, ``same`` (it was so already) or ``refused`` with the reason."""
+
+    candidate_id: str
+    name: str
+    outcome: str
+    reason: str = ""
+
+
+def apply(member: TeamMember, ids: Sequence[str], change: Change) -> list[Row]:
+    """Change each of ``ids`` (at most 1,000), in their order. Raises Rejected when nothing can be done at all."""
+    wanted = list(dict.fromkeys(ids))
+    if not wanted:
+        raise Rejected("Choose at least one candidate.", field="id")
+    if len(wanted) > MOST_ROWS:
+        raise Rejected(f"At most {MOST_ROWS} candidates are changed at once; narrow the list.", field="id")
+    recruiter = _recruiter(member, change)
+    if change.kind in {Kind.TAG, Kind.UNTAG}:
+        actions.checked_tag(change.value)
+    known = candidates_named(member, wanted)
+    return [_one(known.get(one), one, change, by=member, recruiter=recruiter) for one in wanted]
+
+
+def _recruiter(member: TeamMember, change: Change) -> TeamMember | None:
+    if change.kind is not Kind.ASSIGN or not change.value:
+        return None
+    return member_of(member.organization, change.value)
+
+
+def _one(
+    candidate: Candidate | None, candidate_id: str, change: Change, *, by: TeamMember, recruiter: TeamMember | None
+) -> Row:
+    if candidate is None:
+        return Row(candidate_id, "", "refused", "There is no such candidate of yours any more.")
+    name = candidate.full_name or candidate.email
+    try:
+        with db.session.begin_nested():
+            changed = _changed(candidate, change, by=by, recruiter=recruiter)
+    except DomainError as refusal:
+        return Row(candidate_id, name, "refused", refusal.message)
+    return Row(candidate_id, name, "done" if changed else "same")
+
+
+def _changed(candidate: Candidate, change: Change, *, by: TeamMember, recruiter: TeamMember | None) -> bool:
+    if change.kind is Kind.MOVE:
+        return actions.move(candidate, change.value, by=by) is not None
+    if change.kind is Kind.ASSIGN:
+        return actions.assign(candidate, recruiter)
+    if change.kind is Kind.TAG:
+        return actions.tag(candidate, change.value)
+    if change.kind is Kind.UNTAG:
+        return actions.untag(candidate, change.value)
+    was = candidate.reviewed_at
+    actions.note_review(candidate)
+    return was is None

@@ -1,0 +1,194 @@
+"""The list of candidates: narrowed, sorted, changed in bulk, exported, and kept as views."""
+
+from datetime import date
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import Response, flash, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import clock
+from app.accounts.access import current_member, require_recruiter
+from app.accounts.actions import write_audit
+from app.accounts.models import Role, TeamMember
+from app.accounts.queries import members_of
+from app.candidates import actions, bulk
+from app.candidates.bulk import Change, Kind
+from app.candidates.export import as_csv
+from app.candidates.models import Candidate
+from app.candidates.pages.blueprint import asked, pages
+from app.candidates.queries import (
+    NOBODY,
+    CandidateFilter,
+    Order,
+    candidates_seen_by,
+    how_many_seen_by,
+    ids_seen_by,
+    statuses_of,
+    tags_seen_by,
+    view_of,
+    views_of,
+)
+from app.db import db
+from app.errors import Rejected
+from app.flows.queries import titles_seen_by
+from app.web.fields import flaw_of
+from app.web.templating import offset_of_request
+
+PER_PAGE = 50
+MOST_EXPORTED = 10_000
+COLUMNS = (
+    ("email", "Email"), ("flow", "Flow"), ("recruiter", "Recruiter"), ("added", "Added"),
+    ("interviewed", "Interviewed"), ("score", "Score"), ("tags", "Tags"), ("status", "Status"),
+)  # fmt: skip
+SHOWN = ("email", "flow", "recruiter", "added", "score", "status")
+KEPT = (
+    "text", "flow", "status", "recruiter", "tag", "without_status", "without_tag", "score_from", "score_to", "from",
+    "to", "unreviewed", "order",
+)  # fmt: skip
+"""What an address may say about the list; ``show`` (once per column) comes on top."""
+
+
+@pages.get("/candidates")
+def index() -> str:
+    """The member's candidates as the address asks for them."""
+    member, offset = current_member(), offset_of_request()
+    return _page(member, offset)
+
+
+@pages.post("/candidates/bulk")
+def change_many() -> AnyResponse | tuple[str, int]:
+    """One change to the chosen rows, or to all that the filter finds, with a result per row."""
+    require_recruiter()
+    member = current_member()
+    try:
+        ids = _chosen(member)
+        if request.form.get("kind") == "export":
+            return _export(member, candidates_seen_by(member, _asked_for(), limit=MOST_EXPORTED, offset=0), set(ids))
+        rows = bulk.apply(member, ids, _change())
+    except Rejected as refusal:
+        db.session.rollback()
+        return _page(member, offset_of_request(), error=refusal.message), 422
+    db.session.commit()
+    page = render_template("candidates/bulk.html", rows=rows, back=url_for("candidates.index", **_kept()))
+    return page, 422 if all(row.outcome == "refused" for row in rows) else 200
+
+
+@pages.post("/candidates/export")
+def export() -> AnyResponse:
+    """Everyone whom the filter finds, at most 10,000, as CSV. No GET: who exported how much is written down."""
+    require_recruiter()
+    member = current_member()
+    return _export(member, candidates_seen_by(member, _asked_for(), limit=MOST_EXPORTED, offset=0), None)
+
+
+@pages.post("/candidates/views")
+def save_view() -> AnyResponse | tuple[str, int]:
+    """Keep the filter of the address under a name."""
+    member = current_member()
+    name = request.form.get("name", "")
+    try:
+        actions.save_view(member, "" if flaw_of(name) else name, urlencode(_pairs()))
+    except Rejected as refusal:
+        db.session.rollback()
+        return _page(member, 0, error=refusal.message), 422
+    db.session.commit()
+    flash("The view is saved.", "good")
+    return redirect(url_for("candidates.index", **_kept()), 303)
+
+
+@pages.post("/candidates/views/<view_id>/delete")
+def delete_view(view_id: str) -> AnyResponse:
+    """Forget one of the member's own views."""
+    db.session.delete(view_of(current_member(), view_id))
+    db.session.commit()
+    flash("The view is deleted.", "good")
+    return redirect(url_for("candidates.index"), 303)
+
+
+def _page(member: TeamMember, offset: int, error: str = "") -> str:
+    found_by, chosen = _asked_for(), [name for name in request.args.getlist("show") if name in dict(COLUMNS)]
+    views = [(view.id, view.name, f"{url_for('candidates.index')}?{view.query}") for view in views_of(member)]
+    statuses = statuses_of(member.organization)
+    people = [(one.id, one.full_name or one.email) for one in members_of(member.organization, None)]
+    return render_template(
+        "candidates/index.html", candidates=candidates_seen_by(member, found_by, limit=PER_PAGE, offset=offset),
+        total=how_many_seen_by(member, found_by), found_by=found_by, offset=offset, limit=PER_PAGE, error=error,
+        flows=titles_seen_by(member), statuses=[(name, name[:1].upper() + name[1:]) for name in statuses],
+        recruiters=people, nobody=NOBODY, tags=tags_seen_by(member), views=views, columns=COLUMNS,
+        shown=chosen or SHOWN, orders=[(one.value, one.value.capitalize()) for one in Order], kept=_kept(),
+        may_change=member.role is not Role.VIEWER, narrowed=bool(_pairs()), most=bulk.MOST_ROWS,
+    )  # fmt: skip
+
+
+def _asked_for() -> CandidateFilter:
+    """The filter of the address; what cannot be read counts as not asked."""
+    try:
+        order = Order(asked("order") or Order.NEWEST)
+    except ValueError:
+        order = Order.NEWEST
+    return CandidateFilter(
+        flow_id=asked("flow"), status=asked("status"), text=asked("text"), recruiter_id=asked("recruiter"),
+        tag=asked("tag"), without_status=asked("without_status"), without_tag=asked("without_tag"),
+        score_from=_score("score_from"), score_to=_score("score_to"), added_from=_day("from"), added_to=_day("to"),
+        unreviewed=asked("unreviewed") == "yes", order=order,
+    )  # fmt: skip
+
+
+def _score(name: str) -> float | None:
+    try:
+        value = float(asked(name))
+    except ValueError:
+        return None
+    return value if 0 <= value <= 5 else None
+
+
+def _day(name: str) -> date | None:
+    try:
+        return date.fromisoformat(asked(name))
+    except ValueError:
+        return None
+
+
+def _pairs() -> list[tuple[str, str]]:
+    given = [(name, asked(name)) for name in KEPT]
+    shown = [("show", name) for name in request.args.getlist("show") if name in dict(COLUMNS)]
+    return [(name, value) for name, value in given if value] + shown
+
+
+def _kept() -> dict[str, Any]:
+    """The same as parameters of ``url_for``."""
+    kept: dict[str, Any] = {name: asked(name) for name in KEPT if asked(name)}
+    shown = [value for name, value in _pairs() if name == "show"]
+    return {**kept, "show": shown} if shown else kept
+
+
+def _chosen(member: TeamMember) -> list[str]:
+    if request.form.get("all") == "yes":
+        return ids_seen_by(member, _asked_for(), limit=bulk.MOST_ROWS)
+    return request.form.getlist("id")
+
+
+def _change() -> Change:
+    try:
+        kind = Kind(request.form.get("kind", ""))
+    except ValueError:
+        raise Rejected("Choose what to do.", field="kind") from None
+    field = {Kind.MOVE: "status", Kind.ASSIGN: "recruiter", Kind.TAG: "tag", Kind.UNTAG: "tag"}.get(kind, "")
+    value = request.form.get(field, "") if field else ""
+    flaw = flaw_of(value)
+    if flaw:
+        raise Rejected(flaw, field=field)
+    return Change(kind, value)
+
+
+def _export(member: TeamMember, found: list[Candidate], only: set[str] | None) -> Response:
+    rows = [one for one in found if only is None or one.id in only]
+    write_audit(
+        member.organization, action="candidates.exported", subject=member.id, by=member, details={"rows": len(rows)}
+    )
+    text = "".join(as_csv(rows))
+    db.session.commit()
+    name = f"candidates-{clock.now():%Y-%m-%d}.csv"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
+    return Response(text, mimetype="text/csv", headers=headers)

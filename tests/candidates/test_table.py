@@ -1,0 +1,209 @@
+"""The list of candidates: filters, order, columns, saved views, changes in bulk and the export."""
+
+import csv
+import io
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.accounts.models import AuditEntry
+from app.candidates import actions
+from app.candidates.export import cell
+from app.candidates.models import Candidate, SavedView
+from app.db import db
+from app.webhooks.models import Delivery
+from tests.factories import Made
+from tests.people import Person
+
+
+def names(person: Person, query: str = "") -> list[str]:
+    """The rows' names in order."""
+    seen = person.browser.get(f"/candidates?{query}")
+    assert seen.status_code == 200
+    return re.findall(r'data-label="Name"><a[^>]+>([^<]+)<', seen.text)
+
+
+@pytest.fixture
+def three(owner: Person, make_flow: Made, make_candidate: Made) -> dict[str, str]:
+    """Ada (4.2, judged), Bob (2.0, new) and Cyd (no interview), by name."""
+    flow, ids = make_flow(webhook_url="https://customer.example/hook"), {}
+    for day, (name, scores) in enumerate(
+        (("Ada", {"a": 4.4, "b": 4.0}), ("Bob", {"a": 2.0, "b": None}), ("Cyd", None))
+    ):
+        one = make_candidate(f"{name}@e.com", flow=flow, first_name=name, last_name="X")
+        one.created_at = datetime(2026, 3, day + 1, 23, 30, tzinfo=UTC)
+        if scores:
+            actions.note_result(one, scores, at=datetime(2026, 4, 1, tzinfo=UTC))
+        ids[name] = one.id
+    actions.note_review(db.session.get_one(Candidate, ids["Ada"]))
+    actions.tag(db.session.get_one(Candidate, ids["Ada"]), "Remote")
+    db.session.commit()
+    return ids
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("", "Cyd Bob Ada"),
+        ("order=oldest", "Ada Bob Cyd"),
+        ("order=name", "Ada Bob Cyd"),
+        ("order=score", "Ada Bob Cyd"),
+        ("order=sideways", "Cyd Bob Ada"),
+        ("score_from=4", "Ada"),
+        ("score_from=1&score_to=3", "Bob"),
+        ("score_to=nan&score_from=9", "Cyd Bob Ada"),
+        ("unreviewed=yes", "Bob"),
+        ("tag=remote", "Ada"),
+        ("without_tag=remote", "Cyd Bob"),
+        ("recruiter=nobody", "Cyd Bob Ada"),
+        ("recruiter=9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d", ""),
+        ("from=2026-03-02", "Cyd Bob"),
+        ("from=2026-03-02&to=2026-03-02", "Bob"),
+        ("from=yesterday&to=2026-99-99", "Cyd Bob Ada"),
+        ("without_status=invited", ""),
+    ],
+)
+def test_the_list_is_narrowed_and_sorted(owner: Person, three: dict[str, str], query: str, found: str) -> None:
+    assert [name.split()[0] for name in names(owner, query)] == found.split()
+
+
+def test_columns_are_chosen(owner: Person, three: dict[str, str]) -> None:
+    text = owner.browser.get("/candidates?show=tags&show=score&show=%3Cb%3E").text
+    assert re.findall(r'<th scope="col">([^<]+)<', text) == ["Choose", "Name", "Score", "Tags"]
+    assert ">remote<" in text
+    assert "4.2" in text
+
+
+def test_a_new_result_asks_for_a_new_judgement_and_a_move_by_a_person_is_one(
+    owner: Person, three: dict[str, str]
+) -> None:
+    ada = db.session.get_one(Candidate, three["Ada"])
+    actions.note_result(ada, {"a": None}, at=datetime(2026, 5, 1, tzinfo=UTC))
+    assert (ada.score, ada.reviewed_at) == (None, None)
+    actions.move(ada, "interviewed", by=None)
+    assert ada.reviewed_at is None
+    actions.move(ada, "shortlisted", by=owner.member)
+    assert ada.reviewed_at is not None
+
+
+def post(person: Person, query: str = "", **form: Any) -> Any:
+    return person.browser.post(f"/candidates/bulk?{query}", data=form)
+
+
+def test_many_are_moved_with_a_result_for_each(owner: Person, three: dict[str, str]) -> None:
+    actions.move(db.session.get_one(Candidate, three["Ada"]), "accepted", by=None)
+    db.session.commit()
+    ids = [*three.values(), "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d", "nonsense"]
+    answer = post(owner, id=ids, kind="move", status="accepted")
+    assert answer.status_code == 200
+    assert "2 of 5 changed" in answer.text
+    assert answer.text.count(">Refused<") == 2
+    assert answer.text.count(">Unchanged<") == 1
+    assert set(db.session.scalars(sa.select(Candidate.status))) == {"accepted"}
+    assert db.session.scalar(sa.select(sa.func.count(Delivery.id))) == 3
+
+
+def test_all_that_a_filter_finds_are_changed(owner: Person, three: dict[str, str]) -> None:
+    post(owner, "score_from=0", all="yes", kind="tag", tag="  Second   ROUND ")
+    tagged = {one.first_name for one in db.session.scalars(sa.select(Candidate)) if "second round" in str(_tags(one))}
+    assert tagged == {"Ada", "Bob"}
+    post(owner, "score_from=0", all="yes", kind="untag", tag="second round")
+    assert all("second round" not in _tags(one) for one in db.session.scalars(sa.select(Candidate)))
+
+
+def _tags(candidate: Candidate) -> list[str]:
+    db.session.refresh(candidate)
+    return [tag.name for tag in candidate.tags]
+
+
+def test_many_are_assigned_and_judged(owner: Person, three: dict[str, str]) -> None:
+    post(owner, id=list(three.values()), kind="assign", recruiter=owner.member.id)
+    assert len(names(owner, f"recruiter={owner.member.id}")) == 3
+    post(owner, id=list(three.values()), kind="reviewed")
+    assert names(owner, "unreviewed=yes") == []
+    post(owner, id=list(three.values()), kind="assign", recruiter="")
+    assert len(names(owner, "recruiter=nobody")) == 3
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ({}, "at least one"),
+        ({"id": "x", "kind": "dance"}, "Choose what to do"),
+        ({"id": "x", "kind": "tag", "tag": " "}, "Write the tag"),
+        ({"id": "x", "kind": "tag", "tag": "t" * 51}, "50"),
+        ({"id": [str(n) for n in range(1001)], "kind": "reviewed"}, "At most 1000"),
+    ],
+)
+def test_what_cannot_be_done_is_said(owner: Person, three: dict[str, str], form: dict[str, Any], words: str) -> None:
+    answer = post(owner, **{"kind": "reviewed", **form})
+    assert answer.status_code == 422
+    assert words in answer.text
+
+
+def test_others_candidates_are_out_of_reach(outsider: Person, three: dict[str, str]) -> None:
+    answer = post(outsider, id=list(three.values()), kind="tag", tag="mine")
+    assert answer.text.count(">Refused<") == 3
+    assert "Ada" not in answer.text
+
+
+def test_viewers_change_nothing(viewer: Person, three: dict[str, str]) -> None:
+    assert post(viewer, id=list(three.values()), kind="reviewed").status_code == 403
+    assert viewer.browser.post("/candidates/export").status_code == 403
+    assert 'name="id"' not in viewer.browser.get("/candidates").text
+
+
+def test_a_view_is_kept_used_and_deleted(owner: Person, colleague: Person, three: dict[str, str]) -> None:
+    saved = owner.browser.post("/candidates/views?score_from=4&show=score&offset=50&x=y", data={"name": "Best"})
+    assert saved.status_code == 303
+    view = db.session.scalars(sa.select(SavedView)).one()
+    assert (view.name, view.query) == ("Best", "score_from=4&show=score")
+    view_id = view.id
+    assert "Best" in owner.browser.get("/candidates").text
+    assert "Best" not in colleague.browser.get("/candidates").text
+    assert colleague.browser.post(f"/candidates/views/{view_id}/delete").status_code == 404
+    assert owner.browser.post(f"/candidates/views/{view_id}/delete").status_code == 303
+    assert db.session.scalar(sa.select(sa.func.count(SavedView.id))) == 0
+    assert owner.browser.post("/candidates/views?tag=x", data={"name": " "}).status_code == 422
+
+
+def test_the_export_reads_back_and_holds_no_formulas(
+    owner: Person, three: dict[str, str], make_candidate: Made
+) -> None:
+    make_candidate("=cmd@e.com", first_name="=1+1", last_name='"; DROP')
+    answer = owner.browser.post("/candidates/export?order=oldest")
+    assert answer.headers["Content-Disposition"].startswith("attachment; filename=")
+    rows = list(csv.DictReader(io.StringIO(answer.data.decode("utf-8-sig"))))
+    assert [row["name"] for row in rows[:3]] == ["Ada X", "Bob X", "Cyd X"]
+    assert (rows[0]["score"], rows[0]["tags"], rows[2]["score"]) == ("4.2", "remote", "")
+    assert rows[3]["name"] == "'=1+1 \"; DROP"
+    entry = db.session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "candidates.exported")).one()
+    assert entry.details == {"rows": 4}
+    chosen = post(owner, id=[three["Bob"]], kind="export")
+    assert chosen.data.decode("utf-8-sig").count("\r\n") == 2
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_every_start_of_a_formula_is_defused(start: str) -> None:
+    assert cell(f"{start}x") == f"'{start}x"
+    assert cell(f"x{start}") == f"x{start}"
+
+
+@pytest.mark.parametrize("number", [2, 9])
+def test_no_query_per_row(owner: Person, make_flow: Made, make_candidate: Made, number: int) -> None:
+    flow = make_flow()
+    for place in range(number):
+        actions.tag(make_candidate(f"c{place}@e.com", flow=flow), "x")
+    db.session.commit()
+    asked: list[str] = []
+
+    def note(*call: Any) -> None:
+        asked.append(call[2])
+
+    sa.event.listen(db.engine, "before_cursor_execute", note)
+    owner.browser.get("/candidates")
+    sa.event.remove(db.engine, "before_cursor_execute", note)
+    assert sum("candidate" in one for one in asked) == 4
