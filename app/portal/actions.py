@@ -27,6 +27,7 @@ from app.wishes.models import Wish, WishKind
 
 CODE_LIVES = timedelta(minutes=10)
 PASS_LIVES = timedelta(days=1)
+CODES_KEPT = timedelta(days=1)
 WINDOW = timedelta(minutes=15)
 MOST_PER_INTERVIEW, MOST_PER_ASKER = 3, 10
 DIGITS = 8
@@ -50,6 +51,8 @@ def ask_code(interview: Interview, code: str, mail: Mail, *, asker: str) -> None
     known, digest = interview.interviewee_email_address, _digest(interview.id, code)
     fits = known is not None and known.casefold() == mail.to.casefold() and interview.erased_at is None
     now = clock.now()
+    forgotten = sa.delete(OwnCode).where(OwnCode.created_at < now - CODES_KEPT)
+    db.session.execute(forgotten.execution_options(synchronize_session=False))
     db.session.add(
         OwnCode(
             interview_id=interview.id, asker=asker, code_hash=digest if fits else None, created_at=now,

@@ -13,7 +13,7 @@ from app import clock, gateways
 from app.db import db, reading
 from app.errors import GatewayError
 from app.interviews.actions import result_of
-from app.interviews.models import Interview
+from app.interviews.models import Feedback, Interview
 from app.portal.bundle import Part, archive, captions
 from app.portal.queries import agreements_of
 from app.recordings.models import Media
@@ -108,7 +108,9 @@ def _told(interview: Interview, result: dict[str, Any] | None) -> dict[str, Any]
         {"role": segment["role"], "content": segment["content"], "words": segment["words"]}
         for segment in (result or {}).get("transcript_with_timestamp", [])
     ]
+    feedback = db.session.get(Feedback, interview.id)
     return {
+        "feedback": {"rating": feedback.rating, "comment": feedback.comment} if feedback else None,
         "interview_id": interview.id, "title": script.get("title"), "organization": script.get("org_name"),
         "language": script.get("language"), "questions": script.get("questions"),
         "email_address": interview.interviewee_email_address, "first_name": interview.interviewee_first_name,

@@ -5,16 +5,23 @@ import io
 import json
 import re
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import pytest
 from flask import Flask
 
+from app import gateways
 from app.accounts.models import AuditEntry
 from app.db import db
+from app.errors import NotFound
 from app.interviews import actions as interviews
 from app.interviews.jobs import process_interview
 from app.interviews.models import Stage
+from app.portal.bundle import Closed
+from app.recordings import actions as recordings
+from app.recordings.media import keep
+from app.recordings.models import Media
 from app.wishes import actions as wishes
 from app.wishes.models import Wish, WishKind, WishState
 from tests.people import Person
@@ -286,6 +293,70 @@ def test_everything_can_be_taken_away(taken: Taken) -> None:
     assert ANSWERS[0].encode() in files["transcript.txt"]
     assert files["captions.vtt"].startswith(b"WEBVTT")
     assert audited("own_page.downloaded") == 1
+    answer.close()
+
+
+@pytest.fixture
+def recorded(taken: Taken, tmp_path: Path) -> bytes:
+    """The interview with a published sound; returns its bytes."""
+    content = bytes(range(256)) * 3000
+    path = tmp_path / "sound"
+    path.write_bytes(content)
+    organization_id = taken.interview.organization_id
+    db.session.rollback()
+    storage = gateways.current().storage
+    file = keep(path, Media.AUDIO, interview_id=taken.interview_id, duration=12.0, storage=storage)
+    recordings.publish(taken.interview_id, organization_id=organization_id, file=file)
+    db.session.commit()
+    return content
+
+
+def test_the_recording_is_played_from_a_signed_address_and_taken_away(taken: Taken, recorded: bytes) -> None:
+    found = re.search(r'<audio src="(/recordings/[^"]+)"', taken.page().text)
+    assert found is not None
+    assert taken.browser.get(found[1]).get_data() == recorded
+    answer = taken.post("/download")
+    with zipfile.ZipFile(io.BytesIO(answer.get_data())) as packed:
+        assert packed.testzip() is None
+        assert packed.read("recording-audio.m4a") == recorded
+
+
+def test_an_archive_is_made_in_pieces(taken: Taken, recorded: bytes) -> None:
+    answer = taken.browser.post(f"{taken.own}/download", buffered=False)
+    sizes = [len(piece) for piece in answer.response]
+    answer.close()
+    assert sum(sizes) > len(recorded)
+    assert max(sizes) < len(recorded) / 2
+
+
+def test_withdrawn_consent_takes_the_recording_from_recruiters_alone(
+    taken: Taken, recorded: bytes, owner: Person
+) -> None:
+    assert "<audio" in owner.browser.get(f"/interviews/{taken.interview_id}").text
+    taken.post("/requests", {"kind": "withdrawal"})
+    assert "<audio" not in owner.browser.get(f"/interviews/{taken.interview_id}").text
+    found = owner.api("GET", f"/v1/interviews/{taken.interview_id}").json["interview_data"]
+    assert found["audio_url"] is None
+    assert "<audio" in taken.page().text
+
+
+def test_a_deleted_recording_is_said_to_be(taken: Taken, recorded: bytes, owner: Person) -> None:
+    owner.browser.post(f"/interviews/{taken.interview_id}/revoke", data={"confirm": "revoke"})
+    page = taken.page().text
+    assert "<audio" not in page
+    assert "The recording was deleted." in page
+    with zipfile.ZipFile(io.BytesIO(taken.post("/download").get_data())) as packed:
+        assert not [name for name in packed.namelist() if name.startswith("recording")]
+
+
+def test_an_erasure_ends_an_archive_that_is_being_sent(taken: Taken, recorded: bytes, owner: Person) -> None:
+    answer = taken.browser.post(f"{taken.own}/download", buffered=False)
+    pieces = iter(answer.response)
+    next(pieces)
+    owner.browser.post(f"/interviews/{taken.interview_id}/erase", data={"confirm": "erase"})
+    with pytest.raises((Closed, NotFound)):
+        for _piece in pieces:
+            pass
     answer.close()
 
 
