@@ -25,6 +25,7 @@ from app.voice.models import Sitting
 from app.voice.queries import TAKEOVER_AFTER, sitting_of
 from app.voice.script import Script
 from app.web import languages
+from app.wishes.models import Different, WishKind, WishState
 from app.wishes.queries import has_more_time, wishes_of
 
 pages = Blueprint("voice", __name__, url_prefix="/interview/api/<flow_id>/<interview_id>")
@@ -139,13 +140,14 @@ def likely_minutes(questions: int, *, most: int) -> int:
 
 
 def asked(interview: Interview) -> list[dict[str, Any]]:
-    """What the candidate asked for and what came of it, without the candidate's own words: the link is no secret."""
+    """The accommodations asked for and what came of them, without the candidate's own words: the link is no secret."""
     return [
         {
             "id": wish.id, "kind": wish.kind.value, "choice": wish.details.get("choice"), "state": wish.state.value,
             "answer": wish.answer,
         }
         for wish in wishes_of(interview.id)
+        if wish.kind is WishKind.ACCOMMODATION
     ]  # fmt: skip
 
 
@@ -155,13 +157,16 @@ def invitation(interview: Interview, context: dict[str, Any]) -> dict[str, Any]:
         "email_address": not interview.interviewee_email_address,
         "first_name": not interview.interviewee_first_name, "last_name": not interview.interviewee_last_name,
     }  # fmt: skip
+    told = about(interview)
+    granted = {one["choice"] for one in told["asked"] if one["state"] == WishState.GRANTED}
     until = interview.created_at + timedelta(days=settings().link_expiry_days)
     plain = {
-        "view": "invitation", "state": None, "ask": ask, "errors": {}, "values": {},
+        "view": "invitation", "state": None, "ask": ask, "errors": {},
+        "values": {"mode": "text"} if Different.TEXT in granted else {},
         "open_until": None if interview.stage is Stage.RUNNING else until,
         "declined": interview.declined_at is not None and interview.stage is Stage.CREATED,
     }  # fmt: skip
-    return {**plain, **about(interview), **context}
+    return {**plain, **told, **context}
 
 
 def rendered(interview: Interview, view: View) -> Response:

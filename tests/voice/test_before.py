@@ -16,7 +16,8 @@ from app.voice.models import Agreement, Sitting
 from app.voice.standing import likely_minutes
 from app.web.languages import LANGUAGES
 from app.wishes import actions as wishes
-from app.wishes.models import MOST_OPEN, Wish, WishState
+from app.wishes.actions import Asked
+from app.wishes.models import MOST_OPEN, Wish, WishKind, WishState
 from app.wishes.queries import wishes_of
 from tests.factories import Made
 from tests.people import Browser, Person
@@ -257,6 +258,21 @@ def test_more_time_asked_before_or_during_the_talk_is_there_once(
     assert late.start("text")["time_limit_seconds"] == 1200
     assert late.call("POST", "/different", json={"choice": "more_time"})["time_limit_seconds"] == 2400
     assert late.call("GET", "/state")["time_limit_seconds"] == 2400
+
+
+def test_who_asked_to_write_finds_writing_chosen(client: Browser, scripted: Flask, book: Made) -> None:
+    interview = book()
+    assert 'value="voice" checked' in text_of(client, path_of(interview))
+    client.post(path_of(interview) + "/different", data={"choice": "writing"})
+    assert 'value="text" checked' in text_of(client, path_of(interview))
+
+
+def test_the_link_shows_no_requests_of_other_kinds(client: Browser, scripted: Flask, book: Made, owner: Person) -> None:
+    interview = book()
+    wish = wishes.ask(interview, Asked(WishKind.DELETION))
+    wishes.answer(wish, state=WishState.GRANTED, words="All of it goes.", by=owner.member)
+    db.session.commit()
+    assert "All of it goes." not in text_of(client, path_of(interview))
 
 
 def test_during_the_talk_the_holder_asks_as_a_script(candidates: Candidates, book: Made) -> None:

@@ -70,7 +70,7 @@ export function practised(url) {
 }
 
 export function openTalk() {
-  for (const name of ["invitation", "resume"]) show(name, false);
+  for (const name of ["invitation", "resume", "resume-asked"]) show(name, false);
   show("talk");
   window.scrollTo(0, 0);
   show("progress");
