@@ -178,7 +178,8 @@ class Utterance(Base):
 
     ``words`` are ``[word, start, end]`` in seconds on the clock of run ``segment``, null where nothing measured them;
     ``start`` and ``end`` lie on the same clock. ``played`` is how many seconds of the agent's speech were really heard
-    (null: not known, then all of it). ``content`` null: recorded, but not recognised yet.
+    (null: not known, then all of it). ``content`` null: recorded, but not recognised yet. ``confidence`` (0..1) is the
+    recogniser's own mean, where it gives one; ``weak`` are ``[start, end, words]`` of what it was least sure of.
     """
 
     __tablename__ = "utterance"
@@ -197,6 +198,8 @@ class Utterance(Base):
     played: Mapped[float | None]
     typed: Mapped[bool] = mapped_column(default=False)
     engine: Mapped[str | None] = mapped_column(sa.String(100))
+    confidence: Mapped[float | None]
+    weak: Mapped[list[list[Any]] | None] = mapped_column(sa.JSON(none_as_null=True))
     created_at: Mapped[CreatedAt]
 
 
@@ -223,6 +226,19 @@ class TextState(enum.StrEnum):
     EXTRACTED = "extracted"
     NONE = "none"
     FAILED = "failed"
+
+
+class QualityReport(Base):
+    """How well the interview was recorded and heard (``quality.report``), as it was when it was handed in.
+
+    For recruiters who judge the recording, never a part of scores or of the public interface.
+    """
+
+    __tablename__ = "quality_report"
+
+    interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"), primary_key=True)
+    report: Mapped[dict[str, Any]]
+    created_at: Mapped[CreatedAt]
 
 
 class Document(Claimable, Base):

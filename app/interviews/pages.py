@@ -1,6 +1,5 @@
 """Recruiters' pages of interviews: the dashboard, the list, booking, one interview with its result."""
 
-from statistics import median
 from typing import Any
 
 from flask import (
@@ -24,7 +23,7 @@ from app.db import db
 from app.errors import GatewayError, Rejected
 from app.flows.models import FlowStatus
 from app.flows.queries import FlowFilter, flow_seen_by, flows_seen_by, titles_seen_by
-from app.interviews import actions, queries
+from app.interviews import actions, quality, queries
 from app.interviews.forms import BookForm
 from app.interviews.models import Interview, InterviewStatus
 from app.interviews.schemas import NewInterviewSchema
@@ -136,15 +135,16 @@ def show(interview_id: str) -> str:
     signed = {} if interview.withdrawn_at else urls_for(interview.id)
     urls = {media: url.removeprefix(_app_url()) for media, url in signed.items()}
     sound = recording_of(interview.id, Media.VIDEO) or recording_of(interview.id, Media.AUDIO)
-    waits = [turn.heard_ms for turn in interview.turns if turn.heard_ms is not None]
+    result, report = actions.result_of(interview), quality.shown(interview)
     return render_template(
-        "interviews/show.html", interview=interview, result=actions.result_of(interview),
+        "interviews/show.html", interview=interview, result=result, quality=report,
+        weak=quality.placed(report, result["transcript_with_timestamp"] if result else []) if report else [],
+        passed_on=[turn.heard_text for turn in interview.turns if turn.reply_kind == "pass_on" and turn.heard_text],
         link=interview.link(_app_url()),
         audio=urls.get(Media.AUDIO), video=urls.get(Media.VIDEO), duration=sound.duration if sound else None,
         revoked=is_revoked(interview.id), typed=TYPED,
         status_choices=[(name, name.capitalize()) for name in statuses_of(member.organization)],
         may_change=_may_change(member), is_admin=member.role is Role.ADMIN,
-        reply_ms=round(median(waits)) if waits else None,
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ What works on bytes (``workshop``, ``destroy``) is slow, sees no rows, and is ca
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
@@ -37,7 +38,7 @@ _GROWN = (
 _HEX = re.compile(r"[0-9a-f]{64}")
 
 
-def open_run(interview_id: str, *, mime_type: str) -> RecorderRun:
+def open_run(interview_id: str, *, mime_type: str, device: dict[str, Any] | None = None) -> RecorderRun:
     """Begin the next run of the interview's recorder. ``mime_type`` is MediaRecorder's own, WebM or MP4."""
     if len(mime_type) > 100 or not _MIME.fullmatch(mime_type.lower()):
         raise Rejected("mime_type must be audio or video in webm or mp4, as MediaRecorder names it", field="mime_type")
@@ -46,7 +47,8 @@ def open_run(interview_id: str, *, mime_type: str) -> RecorderRun:
         RecorderRun.interview_id == interview_id
     )
     for _attempt in range(5):
-        run = RecorderRun(interview_id=interview_id, number=(db.session.scalar(last) or 0) + 1, mime_type=mime_type)
+        number = (db.session.scalar(last) or 0) + 1
+        run = RecorderRun(interview_id=interview_id, number=number, mime_type=mime_type, device=device)
         try:
             with db.session.begin_nested():
                 db.session.add(run)

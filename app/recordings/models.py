@@ -2,6 +2,7 @@
 
 import enum
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
@@ -37,6 +38,7 @@ class RecorderRun(Base):
     """One run of the recorder, from start or reload to stop: a segment with a header and a clock of its own.
 
     ``number`` counts from 1. ``last_mix_chunk`` is known once the browser says that the run is over.
+    ``device`` are facts about browser and microphone, for the report on quality; no names of devices.
     """
 
     __tablename__ = "recorder_run"
@@ -48,6 +50,7 @@ class RecorderRun(Base):
     mime_type: Mapped[str] = mapped_column(sa.String(100))
     last_mix_chunk: Mapped[int | None]
     size: Mapped[int] = mapped_column(sa.BigInteger, default=0)
+    device: Mapped[dict[str, Any] | None] = mapped_column(sa.JSON(none_as_null=True))
     created_at: Mapped[CreatedAt]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import sqlalchemy as sa
@@ -118,6 +118,25 @@ def known_hash(interview_id: str, segment: int, track: Track, *, number: int) ->
     """The hash under which this chunk has arrived; None when it has not."""
     given = {"interview": interview_id, "segment": segment, "track": track, "number": number}
     return db.session.connection().execute(_KNOWN, given).scalar_one_or_none()
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """What is there of a run's mixed track: how many pieces, the highest number, and when the last one came."""
+
+    count: int
+    highest: int
+    last_at: datetime
+
+
+def arrivals(interview_id: str) -> dict[int, Arrived]:
+    """By number of the run; a run of which nothing has arrived is missing."""
+    last_at = sa.type_coerce(sa.func.max(Chunk.created_at), Chunk.created_at.type)
+    rows = sa.select(Chunk.segment, sa.func.count(), sa.func.max(Chunk.number), last_at).where(
+        Chunk.interview_id == interview_id, Chunk.track == Track.MIX
+    )  # fmt: skip
+    found = db.session.execute(rows.group_by(Chunk.segment)).all()
+    return {row[0]: Arrived(row[1], row[2], row[3]) for row in found}
 
 
 def chunk_keys(interview_id: str, segment: int, track: Track, *, first: int, last: int) -> list[str]:

@@ -257,6 +257,7 @@ def _write_previous(holder: Holder, number: int, played: Played | None) -> None:
     utterances.write_agents(holder.interview_id, previous, played)
     if played is not None:
         previous.heard_ms = played.latency_ms
+        previous.interrupted = bool(previous.seconds) and not played.whole
     db.session.flush()
 
 

@@ -7,6 +7,7 @@ durable before their row is committed, and the row before the answer is sent.
 import re
 import secrets
 from dataclasses import dataclass
+from typing import Any
 
 from flask import Response, jsonify, request
 from flask_smorest import abort
@@ -21,6 +22,7 @@ from app.voice import actions, allowance, schemas
 from app.voice.access import holder, linked_interview, protocol, settings
 from app.voice.actions import Holder
 from app.voice.conversation import utterance_key
+from app.voice.devices import browser_of
 from app.voice.schemas import CHUNK_SAMPLES, LAST_SEGMENT
 from app.voice.script import Script
 
@@ -78,10 +80,16 @@ def open_segment() -> tuple[Response, int]:
     actions.hold(holder())
     if len(kept.runs_of(holder().interview_id)) >= LAST_SEGMENT:
         raise Rejected(sentence("The recording was started anew too often. Please go on in writing."))
-    run = recordings.open_run(holder().interview_id, mime_type=given["mime_type"])
+    run = recordings.open_run(holder().interview_id, mime_type=given["mime_type"], device=_device(given["device"]))
     db.session.commit()
     gateways.current().transcriber.prepare(holder().language)
     return jsonify({"segment": run.number}), 201
+
+
+def _device(told: dict[str, Any] | None) -> dict[str, Any]:
+    """What the browser says of itself in the request, and what the page could find out."""
+    known = {name: value for name, value in (told or {}).items() if value is not None}
+    return {"browser": browser_of(request.headers.get("User-Agent", "")), **known}
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,7 @@ class Said:
     content: str | None = None
     words: tuple[Word, ...] = ()
     engine: str | None = None
+    confidence: float | None = None
 
 
 @dataclass(slots=True)
@@ -167,7 +168,7 @@ def _hear(script: Script, answer: Answer, *, transcriber: Transcriber | None, ti
     if heard is None:
         return Said(Event.ANSWER)
     command = spoken_command(heard.text, script.language)
-    return Said(command or Event.ANSWER, heard.text, heard.words, heard.engine)
+    return Said(command or Event.ANSWER, heard.text, heard.words, heard.engine, heard.confidence)
 
 
 def _meant(script: Script, place: Place, said: Said) -> Said:

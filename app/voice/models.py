@@ -96,7 +96,7 @@ class Turn(Claimable, Base):
     is the text that is open after it. Times in milliseconds: ``detected`` is end of speech to its detection in the
     browser, ``collected`` reading the stored sound and looking for speech in it, ``recognised``, ``decided`` and
     ``spoken`` the engines' shares, ``answered`` the whole request, and ``heard`` end of speech to the first sample that
-    the candidate heard, which the browser reports one turn later.
+    the candidate heard, which the browser reports one turn later, as it does whether the reply was ``interrupted``.
     """
 
     __tablename__ = "turn"
@@ -123,5 +123,6 @@ class Turn(Claimable, Base):
     spoken_ms: Mapped[int | None]
     answered_ms: Mapped[int | None]
     heard_ms: Mapped[int | None]
+    interrupted: Mapped[bool | None]
     created_at: Mapped[CreatedAt]
     answered_at: Mapped[datetime | None]

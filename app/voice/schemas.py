@@ -31,6 +31,7 @@ LAST_SEGMENT = 50
 MOST_PIECES = 100
 """Pieces in which one reply may come."""
 CHUNK_SAMPLES = 8_000
+MICROPHONES = ("built-in", "headset", "bluetooth", "usb", "virtual", "other")
 A_DAY_MS = 86_400_000
 BODY_BYTES = 256 * 1024
 _AFTER_ANSWERS = frozenset((Kind.QUESTION, Kind.FOLLOW_UP, Kind.OUTRO))
@@ -136,10 +137,31 @@ class SilenceSchema(_Strict):
             raise ma.ValidationError("May not lie before first_chunk.", "last_chunk")
 
 
+def _known(lowest: int, highest: int) -> ma.fields.Integer:
+    return _whole(lowest, highest, load_default=None, allow_none=True)
+
+
+class DeviceSchema(_Strict):
+    """Facts about the candidate's microphone and camera, as far as the browser tells them; no names of devices."""
+
+    sample_rate = _known(1, 1_000_000)
+    channels = _known(1, 64)
+    echo_cancellation = Flag(load_default=None, allow_none=True)
+    noise_suppression = Flag(load_default=None, allow_none=True)
+    gain_control = Flag(load_default=None, allow_none=True)
+    microphone = ma.fields.String(
+        load_default=None, allow_none=True, validate=validate.OneOf(MICROPHONES, error="Must be one of {choices}.")
+    )  # fmt: skip
+    width = _known(1, 16_384)
+    height = _known(1, 16_384)
+    frame_rate = _known(1, 1_000)
+
+
 class SegmentSchema(_Strict):
     """A new run of the recorder."""
 
     mime_type = Text(most=100, required=True)
+    device = ma.fields.Nested(DeviceSchema, load_default=None, allow_none=True)
 
 
 class UploadSchema(_Strict):

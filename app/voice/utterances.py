@@ -18,6 +18,8 @@ from app.voice.models import Turn
 from app.voice.script import Event
 from app.voice.speaking import Part, Stretch
 
+UNSURE, UNSURE_WORDS = 0.35, 4
+"""A mean confidence below this, over so many words, is worth listening to before judging."""
 CHUNK_SECONDS = 0.5
 """What one voice chunk holds, so that its number is its time on the run's clock."""
 
@@ -191,7 +193,7 @@ def write_candidates(interview_id: str, said: Said, heard: Heard) -> None:
         return
     row = Utterance(
         interview_id=interview_id, number=_next_number(interview_id), role=Role.USER, content=said.content,
-        typed=heard.typed, engine=said.engine, segment=heard.segment,
+        typed=heard.typed, engine=said.engine, segment=heard.segment, confidence=said.confidence,
         question_index=heard.question_index,
     )  # fmt: skip
     if heard.first_chunk is not None and heard.last_chunk is not None:
@@ -204,6 +206,24 @@ def _place(row: Utterance, words: tuple[Word, ...], sent: tuple[float, float]) -
     """On the run's clock: from the first word to the last where their times are known, else all that was sent."""
     row.words = [[w.word, round(sent[0] + w.start, 3), round(sent[0] + w.end, 3)] for w in words] or None
     row.start, row.end = (row.words[0][1], row.words[-1][2]) if row.words else sent
+    row.weak = [[round(sent[0] + start, 3), round(sent[0] + end, 3), text] for start, end, text in weak(words)] or None
+
+
+def weak(words: tuple[Word, ...]) -> list[tuple[float, float, str]]:
+    """(start, end, words) where a recogniser was unsure of several words in a row; one unsure word says little."""
+    sure = [word.confidence for word in words]
+    unsure: set[int] = set()
+    for at in range(max(0, len(words) - UNSURE_WORDS) + 1):
+        near = [value for value in sure[at : at + UNSURE_WORDS] if value is not None]
+        if near and sum(near) / len(near) < UNSURE:
+            unsure.update(range(at, min(at + UNSURE_WORDS, len(words))))
+    runs: list[list[int]] = []
+    for at in sorted(unsure):
+        if runs and at == runs[-1][-1] + 1:
+            runs[-1].append(at)
+        else:
+            runs.append([at])
+    return [(words[run[0]].start, words[run[-1]].end, " ".join(words[at].word for at in run)) for run in runs]
 
 
 def _next_number(interview_id: str) -> int:

@@ -37,8 +37,8 @@ from tests.portal.conftest import (  # noqa: F401 - fixtures
 PRIVATE = ("candidate@example.com", "help people", "were five", "my cv", "Zoltan", "Lovelace", "please look")
 
 ERASED = {
-    "chunk", "document", "document_upload", "feedback", "letter", "own_code", "recorder_run", "recording",
-    "turn", "utterance",
+    "chunk", "document", "document_upload", "feedback", "letter", "own_code", "quality_report", "recorder_run",
+    "recording", "turn", "utterance",
 }  # fmt: skip
 KEPT = {
     "agreement": "what was agreed to, when, in which language: the proof of consent",

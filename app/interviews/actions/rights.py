@@ -16,6 +16,7 @@ from app.interviews.models import (
     Interview,
     InterviewData,
     InterviewStatus,
+    QualityReport,
     Stage,
     Utterance,
     VideoStage,
@@ -60,6 +61,7 @@ def erase(interview: Interview) -> dict[str, int]:
         "uploads": _uploads_deleted(interview.id),
         "documents": _deleted(Document, interview.id), "utterances": _deleted(Utterance, interview.id),
         "results": _emptied(interview.id), "feedback": _deleted(Feedback, interview.id),
+        "quality": _deleted(QualityReport, interview.id),
     }  # fmt: skip
     interview.interviewee_email_address = interview.interviewee_first_name = interview.interviewee_last_name = None
     interview.candidate = None

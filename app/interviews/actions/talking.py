@@ -13,6 +13,7 @@ from app.db import db
 from app.errors import Conflict, Rejected
 from app.flows.models import FlowStatus, InterviewFlow, InterviewType
 from app.flows.queries import flow_for, script_of
+from app.interviews import quality
 from app.interviews.actions.counting import count
 from app.interviews.models import Interview, InterviewStatus, Stage, VideoStage
 from app.queue import Job
@@ -119,6 +120,7 @@ def decline(interview: Interview, *, at: datetime) -> bool:
 
 def submit(interview: Interview) -> bool:
     """The talk is over and everything has arrived: ask for processing. False when that was done before."""
+    quality.keep(interview)
     return _to_processing(interview, (Stage.RUNNING, Stage.ABANDONED), submitted_at=clock.now())
 
 

@@ -1,6 +1,7 @@
 // The talk itself: feeds events into turns.js and carries out what it decides, with the sound, the outbox, the server and
 // the view. Holds no rule of its own about whose turn it is.
 import { Ear, startDetector } from "./ear.js";
+import { describe } from "./device.js";
 import { hash } from "./outbox.js";
 import { finish } from "./ending.js";
 import { Refused } from "./protocol.js";
@@ -43,7 +44,7 @@ export class Talk {
   }
 
   async #record() {
-    const { segment } = await this.protocol.post("segments", { mime_type: this.sound.type });
+    const { segment } = await this.protocol.post("segments", { mime_type: this.sound.type, device: describe(this.sound) });
     this.segment = segment;
     await this.sound.record((number, bytes) => this.outbox.add({ segment, track: "mix", number, bytes, type: this.sound.type.split(";")[0] }));
     this.track = new VoiceTrack((number, pcm) => this.outbox.add({ segment, track: "voice", number, bytes: new Uint8Array(pcm.buffer), type: "application/octet-stream" }));

@@ -1,0 +1,68 @@
+"""The report on quality beside an interview's result: readable, wide and narrow, and usable by everyone."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.demo.candidate import Candidate, Talk
+from app.demo.tape import Tape
+
+from .conftest import PASSWORD, Installation, assert_accessible
+from .speech import spoken
+
+DEVICE = {
+    "sample_rate": 48_000, "channels": 1, "echo_cancellation": True, "noise_suppression": True, "gain_control": False,
+    "microphone": "headset", "width": 640, "height": 480, "frame_rate": 24,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def taken(installation: Installation) -> str:
+    """The id of an interview that was taken by voice, with an interruption and a second run of the recorder."""
+    flow = installation.api(
+        "POST", "/interview-flows",
+        json={
+            "org_name": "Example Freight", "title": "Driver", "team_id": installation.team_id,
+            "interview_type": "general",
+            "questions": ["Why do you want to drive for us?", "What did you do last?"],
+        },
+    )  # fmt: skip
+    booked = installation.api(
+        "POST", "/interviews", json={"interview_flow_id": flow["interview_flow_id"]},
+    )  # fmt: skip
+    candidate = Candidate(booked["interview_link"])
+    candidate.open()
+    candidate.start()
+    candidate.call("POST", "/segments", json={"mime_type": "audio/webm", "device": DEVICE})
+    talk = Talk(candidate, Tape(video=False))
+    heard = talk.listen(candidate.turn(1, "begin"), until=0.6)
+    answer = talk.answer(spoken("I have driven kubernetes trucks for Vandelay since two thousand and nine."))
+    prompt = candidate.turn(2, "answer", **answer, played={**heard, "latency_ms": 640})
+    prompt = candidate.turn(3, "end", played={**talk.listen(prompt), "latency_ms": 910})
+    candidate.finish([talk.end()], played=talk.listen(prompt))
+    found: str = booked["interview_id"]
+    return found
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (360, 740)])
+def test_the_report_stands_beside_the_result(
+    chromium: Any, installation: Installation, taken: str, watch: Callable[[Any], Any], width: int, height: int
+) -> None:
+    context = chromium.new_context(viewport={"width": width, "height": height})
+    page = watch(context.new_page())
+    page.goto(f"{installation.url}/sign-in")
+    page.fill("#email", installation.email)
+    page.fill("#password", PASSWORD)
+    page.press("#password", "Enter")
+    page.wait_for_url("**/dashboard")
+    page.goto(f"{installation.url}/interviews/{taken}")
+    card = page.locator("#quality")
+    assert "1 reply was interrupted" in card.inner_text()
+    assert "0.64 s" in card.inner_text()
+    for summary in card.locator("summary").all():
+        summary.click()
+    assert "48.0 kHz" in card.inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert_accessible(page)
+    context.close()
