@@ -1,6 +1,13 @@
-"""What a browser says of itself, without what would tell one visitor from another."""
+"""What a browser says of itself and its microphone, without what would tell one visitor from another."""
 
 import re
+
+import marshmallow as ma
+from marshmallow import validate
+
+from app.web.fields import Flag
+
+MICROPHONES = ("built-in", "headset", "bluetooth", "usb", "virtual", "other")
 
 _BROWSERS = (
     ("Edge", r"Edg(?:e|A|iOS)?/(\d+)"), ("Opera", r"(?:OPR|Opera)/(\d+)"),
@@ -20,3 +27,31 @@ def browser_of(user_agent: str) -> str:
     browser = next((f"{name} {found.group(1)}" for name, found in known if found), "Unknown browser")
     system = next((name for name, pattern in _SYSTEMS if re.search(pattern, user_agent)), "an unknown system")
     return f"{browser} on {system}"
+
+
+def _known(highest: int) -> ma.fields.Integer:
+    span = validate.Range(1, highest, error=f"Must lie between 1 and {highest}.")
+    return ma.fields.Integer(strict=True, validate=span, load_default=None, allow_none=True)
+
+
+def _switch() -> Flag:
+    return Flag(load_default=None, allow_none=True)
+
+
+class DeviceSchema(ma.Schema):
+    """Facts about the candidate's microphone and camera, as far as the browser tells them; no names of devices."""
+
+    class Meta:
+        unknown = ma.RAISE
+
+    sample_rate = _known(1_000_000)
+    channels = _known(64)
+    echo_cancellation = _switch()
+    noise_suppression = _switch()
+    gain_control = _switch()
+    microphone = ma.fields.String(
+        load_default=None, allow_none=True, validate=validate.OneOf(MICROPHONES, error="Must be one of {choices}.")
+    )  # fmt: skip
+    width = _known(16_384)
+    height = _known(16_384)
+    frame_rate = _known(1_000)

@@ -18,6 +18,7 @@ from app.settings import Settings
 from app.voice import patience
 from app.voice.allowance import MOST_EXTENSIONS, elapsed, extension_of
 from app.voice.commands import spoken_command
+from app.voice.devices import DeviceSchema
 from app.voice.models import Turn, TurnKind
 from app.voice.queries import last_reply, sitting_of
 from app.voice.script import Kind, Phase, Place, Script
@@ -31,7 +32,6 @@ LAST_SEGMENT = 50
 MOST_PIECES = 100
 """Pieces in which one reply may come."""
 CHUNK_SAMPLES = 8_000
-MICROPHONES = ("built-in", "headset", "bluetooth", "usb", "virtual", "other")
 A_DAY_MS = 86_400_000
 BODY_BYTES = 256 * 1024
 _AFTER_ANSWERS = frozenset((Kind.QUESTION, Kind.FOLLOW_UP, Kind.OUTRO))
@@ -135,26 +135,6 @@ class SilenceSchema(_Strict):
     def fits(self, data: dict[str, Any], **_: Any) -> None:
         if data["last_chunk"] < data["first_chunk"]:
             raise ma.ValidationError("May not lie before first_chunk.", "last_chunk")
-
-
-def _known(lowest: int, highest: int) -> ma.fields.Integer:
-    return _whole(lowest, highest, load_default=None, allow_none=True)
-
-
-class DeviceSchema(_Strict):
-    """Facts about the candidate's microphone and camera, as far as the browser tells them; no names of devices."""
-
-    sample_rate = _known(1, 1_000_000)
-    channels = _known(1, 64)
-    echo_cancellation = Flag(load_default=None, allow_none=True)
-    noise_suppression = Flag(load_default=None, allow_none=True)
-    gain_control = Flag(load_default=None, allow_none=True)
-    microphone = ma.fields.String(
-        load_default=None, allow_none=True, validate=validate.OneOf(MICROPHONES, error="Must be one of {choices}.")
-    )  # fmt: skip
-    width = _known(1, 16_384)
-    height = _known(1, 16_384)
-    frame_rate = _known(1, 1_000)
 
 
 class SegmentSchema(_Strict):
