@@ -70,6 +70,10 @@ class Story:
     declined: int = 0
     uploads: list[int] = field(default_factory=list)
     asked: list[dict[str, Any]] = field(default_factory=list)
+    elapsed: float = 3
+    extensions: int = 0
+    paused: bool = False
+    pauses: list[bool] = field(default_factory=list)
     pieces: int = 1  # in which the sound of each reply comes
     made: threading.Event | None = None  # later pieces wait for it
     has_detector: bool = True
@@ -81,7 +85,9 @@ def state(story: Story) -> dict[str, Any]:
         "documents": [{"id": i, "name": n, "size": 1} for i, n in story.documents.items()], "turn": story.turn,
         "uploads": [{k: one[k] for k in ("id", "name", "sha256")} for one in story.on_their_way.values()],
         "prompt": story.prompt, "question_index": max(0, story.at), "question_count": len(story.questions),
-        "next_segment": story.segments, "voice_chunk_samples": 8000, "time_limit_seconds": 1200, "elapsed_seconds": 3,
+        "next_segment": story.segments, "voice_chunk_samples": 8000, "elapsed_seconds": story.elapsed,
+        "time_limit_seconds": 1200 + 300 * story.extensions, "extensions": story.extensions,
+        "extensions_left": 10 - story.extensions, "extension_seconds": 300, "paused": story.paused,
         "redirect_url": None,
     }  # fmt: skip
 
@@ -91,7 +97,7 @@ def prompt_at(story: Story, *, kind: str, heard: str | None) -> dict[str, Any]:
     text = "Thank you, that was all." if over else story.questions[story.at]
     sound = f"{BASE}/turns/{story.turn}/audio"
     return {
-        "turn": story.turn, "text": text, "audio_url": sound,
+        "question": None if over else text, "turn": story.turn, "text": text, "audio_url": sound,
         "audio_urls": [sound, *(f"{sound}/{n}" for n in range(1, story.pieces))],
         "seconds": story.spoken_seconds, "question_index": None if over else story.at,
         "question_count": len(story.questions), "kind": "outro" if over else kind,
@@ -201,6 +207,17 @@ def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for ea
     def current() -> Any:
         return jsonify(state(story))
 
+    @app.post(f"{BASE}/pause")
+    def pause() -> Any:
+        story.paused = request.get_json()["paused"]
+        story.pauses.append(story.paused)
+        return jsonify(state(story))
+
+    @app.post(f"{BASE}/time")
+    def more_time() -> Any:
+        story.extensions = max(story.extensions, request.get_json()["extension"])
+        return jsonify(state(story))
+
     @app.post(f"{BASE}/segments")
     def segment() -> Any:
         story.segments += 1
@@ -217,7 +234,8 @@ def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for ea
             story.chunks[key] = body
         have = {n for r, t, n in story.chunks if (r, t) == (run, track)}
         missing = [n for n in range(max(have, default=-1)) if n not in have]
-        return jsonify(received=-1, missing=missing, duplicate=False)
+        told = {"partial": f"words up to {number}"} if track == "voice" else {}
+        return jsonify(received=-1, missing=missing, duplicate=False, **told)
 
     @app.post(f"{BASE}/turns/<int:number>")
     def turn(number: int) -> Any:
@@ -230,10 +248,13 @@ def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for ea
             if missing:
                 return jsonify(message="gaps", reason="missing", missing=missing), 409
         story.turns.append({"t": number, **body})
-        if body["kind"] != "repeat":
+        story.paused = False
+        if body["kind"] != "repeat" and not body.get("unfinished"):
             story.at = len(story.questions) if body["kind"] == "end" else story.at + 1
         heard = {"answer": "spoken words", "text": body.get("text")}.get(body["kind"])
         story.prompt = prompt_at(story, kind="repeat" if body["kind"] == "repeat" else "question", heard=heard)
+        if body.get("unfinished"):
+            story.prompt |= {"kind": "kept", "text": "", "parts": [], "audio_url": None, "seconds": 0}
         story.turn += 1
         if story.prompt["expects"] == "finish":
             story.stage = "outro"

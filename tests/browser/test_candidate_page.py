@@ -64,7 +64,7 @@ def test_every_state_is_accessible(chromium: Any, watch: Any, server: Running, w
     page.click("[data-do=write]")
     assert_accessible(page)
     page.fill("#answer", "A written answer.")
-    page.click("[data-part=writing] button")
+    page.click("[data-do=send]")
     until(page, "document.querySelector('[data-text=progress]').textContent === 'Question 2 of 2'")
     server.story.stage = "live"
     page.reload()
@@ -172,7 +172,7 @@ def test_without_scripts_the_page_says_so_and_cannot_start(chromium: Any, server
 def test_repeat_skip_and_end_reach_the_server(page: Any, server: Running) -> None:
     start_writing(page, server)
     page.click("[data-do=repeat]")
-    until(page, "!document.querySelector('[data-do=skip]').disabled")
+    until(page, "document.querySelector('[data-do=skip]').ariaDisabled === 'false'")
     page.click("[data-do=skip]")
     until(page, "document.querySelector('[data-text=progress]').textContent === 'Question 2 of 2'")
     page.click("[data-do=end]")
@@ -185,7 +185,7 @@ def test_a_server_that_restarts_costs_nothing(page: Any, server: Running) -> Non
     start_writing(page, server)
     server.story.fail_next["/turns/2"] = [503, 502, 503]
     page.fill("#answer", "Patience.")
-    page.click("[data-part=writing] button")
+    page.click("[data-do=send]")
     page.wait_for_selector(".connection .notice-warn")
     until(page, "document.querySelector('[data-text=progress]').textContent === 'Question 2 of 2'")
     assert [turn["kind"] for turn in server.story.turns] == ["begin", "text"]
@@ -196,9 +196,16 @@ def test_a_turn_that_was_answered_unseen_is_caught_up_with(page: Any, server: Ru
     start_writing(page, server)
     story = server.story
     story.at, story.turn = 1, 3  # as if the answer to turn 2 had been lost on the way back
-    story.prompt = {**(story.prompt or {}), "turn": 2, "text": "Question two?", "parts": [], "question_index": 1}
+    story.prompt = {
+        **(story.prompt or {}),
+        "turn": 2,
+        "text": "Question two?",
+        "question": "Question two?",
+        "parts": [],
+        "question_index": 1,
+    }
     page.fill("#answer", "Late.")
-    page.click("[data-part=writing] button")
+    page.click("[data-do=send]")
     until(page, "document.querySelector('[data-text=question]').textContent === 'Question two?'")
     assert [turn["t"] for turn in story.turns] == [1]
 
@@ -207,7 +214,7 @@ def test_an_interview_that_goes_on_elsewhere_stops_here(page: Any, server: Runni
     start_writing(page, server)
     page.route("**/turns/2", lambda route: route.fulfill(status=409, json={"message": "x", "reason": "taken over"}))
     page.fill("#answer", "Hello?")
-    page.click("[data-part=writing] button")
+    page.click("[data-do=send]")
     page.wait_for_selector("[data-part=stopped]:visible")
     assert page.inner_text("[data-text=stopped-title]") == "The interview goes on elsewhere"
     assert page.is_hidden("[data-part=talk]")

@@ -48,6 +48,7 @@ export class Check {
 
   #fails(key) {
     this.heard = false;
+    this.problem = key;
     view.say("check", key);
     view.checked("microphone", "bad", null);
     this.onChange();

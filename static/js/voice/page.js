@@ -1,6 +1,8 @@
 // The candidate's page: invitation, checks, talk, end. Puts the other modules together.
+import { Allowance } from "./allowance.js";
 import { Check } from "./check.js";
 import { different } from "./different.js";
+import { dock } from "./dock.js";
 import { documents } from "./documents.js";
 import { Outbox } from "./outbox.js";
 import { Practice } from "./practice.js";
@@ -44,34 +46,26 @@ function speaker() {
 
 async function open(server, sound) {
   const store = await openStore(settings.base);
-  const outbox = new Outbox(sender(protocol), store, { onStop: (error) => talk.fails(error) });
-  talk = new Talk({ protocol, outbox, sound, server });
+  const outbox = new Outbox(sender(protocol, (words) => talk.hears(words)), store, { onStop: (error) => talk.fails(error) });
+  talk = new Talk({ protocol, outbox, sound, server, allowance: new Allowance(protocol, server) });
   await outbox.restore();
   documents(protocol, server.documents, server.uploads);
   if (!store.durable && sound) view.say("document", "no-memory");
-  keepAlive(server);
-  mirror(sound);
+  keepAlive();
+  view.mirror(sound);
   different(protocol, (choice, limit) => {
-    if (choice === "more_time") server.time_limit_seconds = limit;
+    if (choice === "more_time") talk.allowance.limit = limit;
     if (choice === "writing" && !talk.writing) talk.write(true);
   });
   await talk.begin().catch((error) => talk.fails(error));
 }
 
-function keepAlive(server) {
-  const from = performance.now() - (server.elapsed_seconds ?? 0) * 1000;
-  setInterval(() => view.time((performance.now() - from) / 1000, server.time_limit_seconds), 1000);
+function keepAlive() {
+  setInterval(() => talk.allowance.tick(), 1000);
   setInterval(() => protocol.call("POST", "heartbeat", { body: "{}", type: "application/json", tries: 1 }).catch((error) => {
     if (error instanceof Refused) talk.fails(error);
   }), 30000);
   navigator.wakeLock?.request("screen").catch(() => {}); // a phone that goes dark would end the recording
-}
-
-function mirror(sound) {
-  const self = view.part("self");
-  if (!self || !sound) return;
-  self.querySelector("video").srcObject = new MediaStream(sound.stream.getVideoTracks());
-  self.hidden = false;
 }
 
 async function start(event) {
@@ -123,26 +117,10 @@ async function resumeHeard() {
   await open(server, check.sound);
 }
 
-function controls() {
-  view.on("finished", () => talk.happens({ type: "finished", at: talk.at }));
-  for (const kind of ["repeat", "skip"]) view.on(kind, () => talk.happens({ type: "ask", kind }));
-  view.on("write", () => talk.write(!talk.writing));
-  const dialog = view.part("end-dialog");
-  view.on("end", () => dialog.showModal());
-  view.on("stay", () => dialog.close());
-  view.on("end-yes", () => { dialog.close(); talk.happens({ type: "ask", kind: "end" }); });
-  view.part("writing").addEventListener("submit", (event) => {
-    event.preventDefault();
-    const text = document.getElementById("answer").value;
-    if (text.trim()) talk.happens({ type: "typed", text });
-    else view.say("phase", "empty");
-  });
-  window.addEventListener("beforeunload", (event) => {
-    if (talk && !talk.outbox.store.durable && talk.outbox.pending) event.preventDefault();
-  });
-}
-
-controls();
+window.addEventListener("beforeunload", (event) => {
+  if (talk && !talk.outbox.store.durable && talk.outbox.pending) event.preventDefault();
+});
+dock(() => talk);
 if (form) {
   form.addEventListener("submit", start);
   form.addEventListener("change", ready);

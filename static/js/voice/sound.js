@@ -32,9 +32,25 @@ export class Sound {
 
   async record(onChunk) {
     const tracks = [...this.mix.stream.getAudioTracks(), ...(this.video ? this.stream.getVideoTracks() : [])];
+    this.#listen(true);
+    if (this.recorder) return; // a pause that only muted
     this.recorder = new Recorder(new MediaStream(tracks), this.type, onChunk);
     await this.recorder.start();
     this.started = this.context.currentTime;
+  }
+
+  // Microphone and camera go dark until ``record``; the run ends unless it is to go on.
+  async rest({ ends }) {
+    this.player.stop();
+    this.#listen(false);
+    if (!ends) return;
+    await this.recorder?.stop();
+    this.recorder = null;
+    this.started = null;
+  }
+
+  #listen(yes) {
+    for (const track of this.stream.getTracks()) track.enabled = yes;
   }
 
   use(stream) {

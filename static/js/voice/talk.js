@@ -4,6 +4,7 @@ import { Ear, startDetector } from "./ear.js";
 import { describe } from "./device.js";
 import { hash } from "./outbox.js";
 import { finish } from "./ending.js";
+import { rest } from "./pausing.js";
 import { Refused } from "./protocol.js";
 import { Reply } from "./reply.js";
 import { beginning, step } from "./turns.js";
@@ -13,8 +14,8 @@ import * as view from "./view.js";
 const TAIL = 4800; // samples kept after the last speech: 0.3 s
 
 export class Talk {
-  constructor({ protocol, outbox, sound, server }) {
-    Object.assign(this, { protocol, outbox, sound, server, segment: null, track: null, speechEnd: null, reply: null });
+  constructor({ protocol, outbox, sound, server, allowance }) {
+    Object.assign(this, { protocol, outbox, sound, server, allowance, segment: null, track: null, speechEnd: null, reply: null });
     this.ear = new Ear((change) => this.#changes(change), sound && view.settings.detector ? startDetector(view.settings.detector) : null);
     this.writing = !sound;
     this.state = beginning({ mode: this.writing ? "text" : "voice", turn: server.turn });
@@ -22,7 +23,8 @@ export class Talk {
 
   async begin() {
     view.openTalk();
-    if (this.sound) await this.#record();
+    if (this.server.paused) this.allowance.take(await this.protocol.post("pause", { paused: false })); // whoever comes back goes on
+    if (this.sound) await this.record();
     this.happens({ type: "start", prompt: this.server.prompt, at: this.at, audible: this.#audible(this.server.prompt) });
     view.focusQuestion();
   }
@@ -43,17 +45,32 @@ export class Talk {
     return Boolean(prompt?.audio_url && this.sound);
   }
 
-  async #record() {
+  // A microphone that was not there at the beginning.
+  async listens(sound) {
+    this.sound = sound;
+    view.mirror(sound);
+    this.ear.close();
+    if (view.settings.detector) this.ear = new Ear((change) => this.#changes(change), startDetector(view.settings.detector));
+    if (this.state.phase === "paused") return sound.rest({ ends: false });
+    return this.record();
+  }
+
+  // Words of the answer that is being spoken.
+  hears(words) {
+    if (this.state.phase === "answering") view.write("heard", words);
+  }
+
+  async record() {
     const { segment } = await this.protocol.post("segments", { mime_type: this.sound.type, device: describe(this.sound) });
     this.segment = segment;
     await this.sound.record((number, bytes) => this.outbox.add({ segment, track: "mix", number, bytes, type: this.sound.type.split(";")[0] }));
     this.track = new VoiceTrack((number, pcm) => this.outbox.add({ segment, track: "voice", number, bytes: new Uint8Array(pcm.buffer), type: "application/octet-stream" }));
     this.sound.onFrame = (pcm, level) => this.#frame(pcm, level);
-    this.sound.stream.getAudioTracks()[0].addEventListener("ended", () => {
+    this.sound.stream.getAudioTracks()[0].onended = () => {
       if (this.state.phase === "leaving") return;
       view.say("heard", "microphone-lost");
       this.write(true);
-    });
+    };
   }
 
   #frame(pcm, level) {
@@ -77,10 +94,11 @@ export class Talk {
   }
 
   write(writing) {
+    const draft = document.getElementById("answer").value;
     this.writing = writing;
-    if (this.state.phase === "answering") this.track.drop();
     this.happens({ type: "mode", mode: writing ? "text" : "voice", at: this.at });
     if (writing) document.getElementById("answer").focus();
+    else this.happens({ type: "typed", text: draft, unfinished: true }); // what is written already belongs to the answer
   }
 
   #do(effect) {
@@ -90,6 +108,7 @@ export class Talk {
       "stop-player": () => { this.sound?.player.stop(); this.ear.agentSpeaks(false); },
       listen: () => this.#listen(),
       unheard: () => this.#expect(),
+      pause: () => rest(this).catch((error) => this.fails(error)),
       "open-track": () => this.track.open(effect.from),
       post: () => this.#post(effect),
       finish: () => finish(this).catch((error) => this.fails(error)),
@@ -100,7 +119,7 @@ export class Talk {
   #listen() {
     this.ear.agentSpeaks(false);
     this.ear.reset();
-    if (this.writing && !this.sound) document.getElementById("answer").focus({ preventScroll: true });
+    if (this.writing) view.focusAnswer();
   }
 
   // A reply is about to come: until its first sample sounds, nothing of it has been heard.
@@ -130,9 +149,9 @@ export class Talk {
     return this.reply ? this.reply.report(this.sound.player) : this.sound.player.report();
   }
 
-  async #post({ turn, kind, text, to, continues = false }) {
+  async #post({ turn, kind, text, to, continues = false, unfinished = false }) {
     if (this.sound) this.ear.agentSpeaks(true); // a cough while the server thinks is no answer
-    const body = { kind, continues, segment: this.segment, played: this.played };
+    const body = { kind, continues, unfinished, segment: this.segment, played: this.played };
     if (kind === "text") body.text = text;
     if (kind === "answer") {
       const { first, last } = this.track.close(to);
@@ -140,7 +159,7 @@ export class Talk {
     } else this.track?.drop();
     try {
       const prompt = await this.#sent(turn, body);
-      document.getElementById("answer").value = "";
+      view.sent(text);
       this.happens({ type: "reply", prompt, turn: turn + 1, at: this.at });
     } catch (error) {
       await this.fails(error);
@@ -198,8 +217,13 @@ export class Talk {
   }
 }
 
-export function sender(protocol) {
-  return async (chunk) => protocol.call("PUT", `segments/${chunk.segment}/chunks/${chunk.number}?track=${chunk.track}`, {
-    body: chunk.bytes, type: chunk.type, headers: { "X-Content-SHA256": await hash(chunk.bytes) },
-  });
+// onWords(text): what the recogniser understands while somebody speaks.
+export function sender(protocol, onWords = () => {}) {
+  return async (chunk) => {
+    const arrived = await protocol.call("PUT", `segments/${chunk.segment}/chunks/${chunk.number}?track=${chunk.track}`, {
+      body: chunk.bytes, type: chunk.type, headers: { "X-Content-SHA256": await hash(chunk.bytes) },
+    });
+    if (arrived?.partial) onWords(arrived.partial);
+    return arrived;
+  };
 }

@@ -4,7 +4,7 @@
 // Places in the sound are samples (16 kHz) on the clock of the running recorder.
 //
 // Phases: ready, speaking (the agent), listening (nobody yet), answering (the candidate), thinking (the server),
-// leaving (everything is being saved), stopped (nothing more can be done on this page).
+// paused (the candidate wants to), leaving (everything is being saved), stopped (nothing more can be done on this page).
 //
 // A pause for breath looks like the end of an answer. Whoever speaks on while the server thinks, or over the first
 // words of its reply, continues that answer: the reply counts as unheard, and its question is open again.
@@ -15,24 +15,29 @@ export const ASK_AFTER = 25 * 16000; // of silence: the agent asks once whether 
 const EARLY = 1.5 * 16000; // nobody answers a question that has been heard for less than this
 
 export function beginning({ mode = "voice", turn = 1 } = {}) {
-  return { phase: "ready", mode, turn, prompt: null, from: null, since: 0, former: null, resumed: null, continues: false, asked: false };
+  return { phase: "ready", mode, turn, prompt: null, from: null, since: 0, former: null, resumed: null, continues: false, asked: false, pausing: false, again: false };
 }
 
 const ASKS = new Set(["repeat", "skip", "end"]);
-const SAME = new Set(["not_heard", "wait", "repeat"]); // replies that leave the question as it was
+const SAME = new Set(["not_heard", "wait", "repeat", "kept"]); // replies that leave the question as it was
 const open = (state) => ["speaking", "listening", "answering"].includes(state.phase) && state.prompt?.expects === "answer";
 const nothing = (state) => [state, []];
 const hush = (state) => (state.phase === "speaking" ? [{ do: "stop-player" }] : []);
 
 function post(state, before, body) {
   const more = state.continues ? { continues: true } : {};
-  const former = body.kind === "answer" ? state.prompt : null;
+  const former = body.kind === "answer" && !body.unfinished ? state.prompt : null;
   const next = { ...state, phase: "thinking", from: null, former, resumed: null, continues: false };
   return [next, [...before, { do: "post", turn: state.turn, ...body, ...more }]];
 }
 
 function answer(state, to) {
   return post(state, [], { kind: "answer", from: state.from, to });
+}
+
+// What was spoken so far is kept; the answer goes on in another way, or later.
+function part(state, to) {
+  return post(state, [], { kind: "answer", from: state.from, to, unfinished: true });
 }
 
 // The answer was not over: its question is open again, and what is said now belongs to it.
@@ -60,6 +65,7 @@ const events = {
   reply(state, { prompt, turn, at, audible = Boolean(prompt.audio_url) && state.mode === "voice" }) {
     if (state.resumed) return goOn({ ...state, turn }, state.resumed, [{ do: "unheard" }]);
     const next = { ...state, prompt, turn, from: null, since: at, asked: state.asked && SAME.has(prompt.kind) };
+    if (state.pausing && prompt.expects === "answer") return [{ ...next, phase: "paused", pausing: false, former: null, again: audible }, [{ do: "show" }, { do: "pause" }]];
     if (audible) return [{ ...next, phase: "speaking" }, [{ do: "show" }, { do: "play", url: prompt.audio_url }]];
     const [after, effects] = afterPrompt(next, at);
     return [after, [{ do: "show" }, ...effects]];
@@ -99,22 +105,39 @@ const events = {
     const opened = state.phase === "answering" ? [] : [{ do: "open-track", from }];
     return post(state, opened, { kind: "answer", from, to: at });
   },
-  typed(state, { text }) {
-    return open(state) && text.trim() ? post(state, hush(state), { kind: "text", text: text.trim() }) : nothing(state);
+  typed(state, { text, unfinished = false }) {
+    if (!open(state) || !text.trim()) return nothing(state);
+    return post(state, hush(state), { kind: "text", text: text.trim(), ...(unfinished ? { unfinished } : {}) });
   },
   ask(state, { kind }) {
     return open(state) && ASKS.has(kind) ? post(state, hush(state), { kind }) : nothing(state);
   },
-  // Voice and writing can be changed at any moment; a spoken beginning is given up for the written answer.
+  // Voice and writing can be changed at any moment; what was spoken of an answer is kept, and the rest is written.
   mode(state, { mode, at }) {
-    if (mode === state.mode || !["speaking", "listening", "answering"].includes(state.phase)) return nothing(state);
+    if (mode === state.mode || ["leaving", "stopped"].includes(state.phase)) return nothing(state);
     const next = { ...state, mode };
-    if (state.phase === "speaking") return [next, []];
+    if (state.phase === "answering") return part(next, at);
+    if (state.phase === "thinking") return [{ ...next, resumed: state.resumed && { ...state.resumed, to: state.resumed.to ?? at } }, []];
+    if (state.phase !== "listening") return [next, []];
     return [{ ...next, phase: "listening", since: at, from: null }, [{ do: "listen" }]];
+  },
+  // Nothing is said, heard or counted until the candidate goes on. What was spoken of an answer is kept first; while the
+  // server thinks, its reply is awaited, and said again a second time to change one's mind.
+  pause(state, { at }) {
+    if (state.phase === "thinking") return [{ ...state, pausing: !state.pausing, resumed: state.resumed && { ...state.resumed, to: state.resumed.to ?? at } }, []];
+    if (!open(state)) return nothing(state);
+    if (state.phase === "answering") return part({ ...state, pausing: true }, at);
+    return [{ ...state, phase: "paused", former: null, again: state.phase === "speaking" }, [...hush(state), { do: "pause" }]];
+  },
+  // A prompt that was cut off by the pause, or came during it, is said from its beginning.
+  goOn(state, { at }) {
+    if (state.phase !== "paused") return nothing(state);
+    const next = { ...state, again: false, since: at };
+    return state.again ? [{ ...next, phase: "speaking" }, [{ do: "play", url: state.prompt.audio_url }]] : afterPrompt(next, at);
   },
   // The server did not take the turn for a reason that the candidate can mend (an answer that is too long).
   refused(state, { at }) {
-    return state.phase === "thinking" ? [{ ...state, phase: "listening", since: at, former: null, resumed: null }, [{ do: "listen" }]] : nothing(state);
+    return state.phase === "thinking" ? [{ ...state, phase: "listening", since: at, former: null, resumed: null, pausing: false }, [{ do: "listen" }]] : nothing(state);
   },
   stop(state) {
     return [{ ...state, phase: "stopped" }, [{ do: "stop-player" }]];

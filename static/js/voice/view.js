@@ -11,8 +11,13 @@ export const settings = {
 export const part = (name) => document.querySelector(`[data-part="${name}"]`);
 export const control = (name) => document.querySelector(`[data-do="${name}"]`);
 
+// Buttons of the talk that cannot be used now stay in place and keep the focus, so they are told apart by attribute.
 export function on(name, action) {
-  control(name)?.addEventListener("click", action);
+  control(name)?.addEventListener("click", (event) => { if (event.currentTarget.getAttribute("aria-disabled") !== "true") action(event); });
+}
+
+function able(name, yes) {
+  control(name).setAttribute("aria-disabled", String(!yes));
 }
 
 const number = new Intl.NumberFormat(document.documentElement.lang);
@@ -73,25 +78,51 @@ export function openTalk() {
   for (const name of ["invitation", "resume", "resume-asked"]) show(name, false);
   show("talk");
   window.scrollTo(0, 0);
-  show("progress");
 }
 
 // The talk in one of its phases: what can be pressed, what is read out.
 export function phase(state, { writing, sound }) {
   const talk = part("talk");
   talk.dataset.phase = state.phase;
+  talk.dataset.mode = writing ? "text" : "voice";
   const open = ["speaking", "listening", "answering"].includes(state.phase) && state.prompt?.expects === "answer";
-  say("phase", state.phase === "listening" && writing ? "reading" : words[state.phase] ? state.phase : null);
-  for (const name of ["repeat", "skip", "end"]) control(name).disabled = !open;
-  control("finished").hidden = writing;
-  control("finished").disabled = !open;
-  control("write").hidden = !sound;
-  control("write").disabled = !open;
-  control("write").setAttribute("aria-pressed", String(writing));
-  control("write").querySelector("span").textContent = word(writing ? "speak" : "type");
-  show("writing", writing);
-  show("meter", Boolean(sound) && !writing);
-  part("writing").querySelector("button").disabled = !open;
+  const [thinking, paused] = [state.phase === "thinking", state.phase === "paused"];
+  say("phase", state.phase === "listening" && writing ? "reading" : state.pausing ? "pausing" : words[state.phase] ? state.phase : null);
+  for (const name of ["repeat", "skip", "finished", "send"]) able(name, open);
+  able("end", open || paused);
+  able("write", open || thinking || paused);
+  able("pause", open || thinking || paused);
+  label("write", writing ? "speak" : "type");
+  label("pause", paused || state.pausing ? "go-on" : "pause");
+  main(paused ? "go-on" : writing ? "send" : "finished");
+  show("writing", writing && !paused);
+  show("meter", Boolean(sound) && !writing && !paused);
+}
+
+function label(name, key) {
+  control(name).querySelector("span").textContent = word(key);
+}
+
+// One button in the main place; the focus goes along.
+function main(name) {
+  const all = ["finished", "go-on", "send"].map(control);
+  const focused = all.includes(document.activeElement);
+  for (const button of all) button.hidden = button !== control(name);
+  if (focused) control(name).focus({ preventScroll: true });
+}
+
+// Captions are remembered in this browser; the open question is always shown.
+export function captions(yes) {
+  part("talk").dataset.captions = yes ? "on" : "off";
+  control("captions").setAttribute("aria-pressed", String(yes));
+  try { localStorage.setItem("parley-captions", yes ? "on" : "off"); } catch { /* a browser that keeps nothing */ }
+}
+
+export function mirror(sound) {
+  const self = part("self");
+  if (!self || !sound) return;
+  self.querySelector("video").srcObject = new MediaStream(sound.stream.getVideoTracks());
+  self.hidden = false;
 }
 
 export function prompt(prompt, { spoken }) {
@@ -114,9 +145,34 @@ export function focusQuestion() {
   document.querySelector('[data-text="question"]').focus({ preventScroll: true });
 }
 
+// The answer's box, unless the candidate is busy with something else.
+export function focusAnswer() {
+  const [active, box] = [document.activeElement, document.getElementById("answer")];
+  const free = !active || active === document.body || active.matches('[data-text="question"]') || part("writing").contains(active) || active === control("send");
+  if (free && !document.querySelector("dialog[open]")) box.focus({ preventScroll: true });
+}
+
+// The box is emptied of what was sent, not of what was typed since.
+export function sent(text) {
+  const box = document.getElementById("answer");
+  if (text !== undefined && box.value.trim() === text) box.value = "";
+}
+
 export function time(seconds, limit) {
   const clock = (all) => `${Math.floor(all / 60)}:${String(Math.floor(all % 60)).padStart(2, "0")}`;
-  write("time", limit ? word("time", { used: clock(seconds), limit: clock(limit) }) : clock(seconds));
+  write("time", word(limit ? "time" : "time-alone", { used: clock(seconds), left: clock(Math.max(0, (limit ?? 0) - seconds)) }));
+}
+
+// "soon", "over" or null; ``more``: whether more time can still be had.
+export function timeNote(note, { more }) {
+  if (part("time-note").hidden === !note && part("time-note").dataset.note === (note ?? "")) return;
+  const focused = part("time-note").contains(document.activeElement);
+  part("time-note").dataset.note = note ?? "";
+  show("time-note", Boolean(note));
+  say("time-note", note && `time-${note}`);
+  control("more-time").hidden = !more;
+  part("time-note").querySelector(".buttons").hidden = note === "added";
+  if (note !== "soon" && note !== "over" && focused) focusQuestion();
 }
 
 let connected = true;
@@ -143,7 +199,7 @@ export function saving(left) {
 }
 
 export function stopped(key) {
-  for (const name of ["invitation", "resume", "talk", "saving", "progress"]) show(name, false);
+  for (const name of ["invitation", "resume", "talk", "saving"]) show(name, false);
   say("stopped-title", `${key}-title`);
   say("stopped-text", key);
   show("stopped");
