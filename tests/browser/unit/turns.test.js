@@ -135,4 +135,61 @@ export const tests = {
     };
     walk(speaking(), true, 6);
   },
+  "what was spoken before writing is kept as a part, and the question stays open"() {
+    const [state, effects] = run([{ type: "speech", from: 2000 }, { type: "mode", mode: "text", at: 9000 }], listening());
+    equal(state.phase, "thinking");
+    equal(effects.at(-1), { do: "post", turn: 1, kind: "answer", from: 2000, to: 9000, unfinished: true });
+    const kept = { ...QUESTION, kind: "kept", audio_url: null };
+    const [after] = step(state, { type: "reply", prompt: kept, turn: 2, at: 9100, audible: false });
+    equal([after.phase, after.mode, after.former], ["listening", "text", null]);
+    const [, rest] = step(after, { type: "typed", text: "the rest" });
+    equal(rest, [{ do: "post", turn: 2, kind: "text", text: "the rest" }]);
+  },
+  "a draft goes along when the candidate speaks on"() {
+    const [state] = step(listening(), { type: "mode", mode: "text", at: 9 });
+    const [spoken, effects] = run([{ type: "mode", mode: "voice", at: 10 }, { type: "typed", text: "first", unfinished: true }], state);
+    equal([spoken.mode, effects.at(-1)], ["voice", { do: "post", turn: 1, kind: "text", text: "first", unfinished: true }]);
+  },
+  "a pause while the agent speaks says it again from the beginning"() {
+    const [paused, effects] = step(speaking(), { type: "pause", at: 100 });
+    equal([paused.phase, names(effects)], ["paused", ["stop-player", "pause"]]);
+    const [after, again] = step(paused, { type: "goOn", at: 0 });
+    equal([after.phase, again], ["speaking", [{ do: "play", url: "/a" }]]);
+  },
+  "a pause while nobody speaks listens again afterwards"() {
+    const [paused, effects] = step(listening(), { type: "pause", at: 100 });
+    equal([paused.phase, effects], ["paused", [{ do: "pause" }]]);
+    const [after, heard] = step(paused, { type: "goOn", at: 5 });
+    equal([after.phase, after.since, heard], ["listening", 5, [{ do: "listen" }]]);
+  },
+  "a pause in the middle of an answer keeps what was said first"() {
+    const [posted, effects] = run([{ type: "speech", from: 2000 }, { type: "pause", at: 9000 }], listening());
+    equal(effects.at(-1), { do: "post", turn: 1, kind: "answer", from: 2000, to: 9000, unfinished: true });
+    const kept = { ...QUESTION, kind: "kept", audio_url: null };
+    const [paused, quiet] = step(posted, { type: "reply", prompt: kept, turn: 2, at: 9100, audible: false });
+    equal([paused.phase, names(quiet)], ["paused", ["show", "pause"]]);
+    equal(step(paused, { type: "goOn", at: 0 })[0].phase, "listening");
+  },
+  "a reply that comes during a pause waits for its end"() {
+    const [thinking] = run([{ type: "speech", from: 2000 }, { type: "silence", to: 9000 }, { type: "pause", at: 9010 }], listening());
+    const [paused, effects] = step(thinking, { type: "reply", prompt: QUESTION, turn: 2, at: 9100 });
+    equal([paused.phase, names(effects)], ["paused", ["show", "pause"]]);
+    equal(step(paused, { type: "goOn", at: 0 })[1], [{ do: "play", url: "/a" }]);
+  },
+  "pressing pause twice while the server thinks changes nothing"() {
+    const [thinking] = run([{ type: "ask", kind: "skip" }, { type: "pause", at: 1 }, { type: "pause", at: 2 }], listening());
+    equal(step(thinking, { type: "reply", prompt: QUESTION, turn: 2, at: 9 })[0].phase, "speaking");
+  },
+  "nothing is heard, asked or taken during a pause"() {
+    const [paused] = step(listening(), { type: "pause", at: 100 });
+    for (const event of [{ type: "speech", from: 5 }, { type: "silence", to: 9 }, { type: "tick", at: ASK_AFTER * 9 }, { type: "finished", at: 9 },
+      { type: "typed", text: "t" }, { type: "ask", kind: "end" }, { type: "pause", at: 9 }]) {
+      const [after, effects] = step(paused, event);
+      equal([after.phase, effects], ["paused", []]);
+    }
+  },
+  "the goodbye is not paused"() {
+    const [thinking] = run([{ type: "ask", kind: "end" }, { type: "pause", at: 1 }], listening());
+    equal(step(thinking, { type: "reply", prompt: OUTRO, turn: 2, at: 9 })[0].phase, "speaking");
+  },
 };

@@ -1,0 +1,228 @@
+"""The bar of the talk: it never moves, nothing in it ends the interview by accident, all of it works by keyboard."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from .conftest import assert_accessible, write_wav
+from .fake_server import Running
+from .speech import NOISE, spoken
+from .test_candidate_page import begin_speaking, phase, start_writing, until
+
+SIZES = {
+    "phone": {"width": 360, "height": 640}, "side": {"width": 640, "height": 360},
+    "desk": {"width": 1280, "height": 800},
+}  # fmt: skip
+CONTROLS = ("repeat", "skip", "write", "pause", "captions", "help", "end")
+IS_ASIDE = "[...document.querySelectorAll('[data-do]')].find(one => one.dataset.do === '{}').ariaDisabled"
+
+
+@pytest.fixture(params=SIZES)
+def page(chromium: Any, watch: Callable[[Any], Any], request: pytest.FixtureRequest) -> Any:
+    context = chromium.new_context(viewport=SIZES[request.param])
+    yield watch(context.new_page())
+    context.close()
+
+
+@pytest.fixture
+def desk(chromium: Any, watch: Callable[[Any], Any]) -> Any:
+    context = chromium.new_context(viewport=SIZES["desk"])
+    yield watch(context.new_page())
+    context.close()
+
+
+def places(page: Any) -> dict[str, Any]:
+    return {name: page.locator(f"[data-do={name}]").bounding_box() for name in CONTROLS}
+
+
+def test_the_bar_never_moves_and_is_always_in_view(page: Any, server: Running) -> None:
+    server.story.questions = ("Short?", "Long. " * 150)
+    start_writing(page, server)
+    before, size = places(page), page.viewport_size
+    for box in before.values():
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= size["height"]
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= size["width"]
+        assert min(box["width"], box["height"]) >= 24
+    assert_accessible(page)
+    page.click("[data-do=pause]")
+    phase(page, "paused")
+    assert places(page) == before
+    assert_accessible(page)
+    page.click("[data-do=go-on]")
+    phase(page, "listening")
+    page.click("[data-do=skip]")
+    until(page, "document.querySelector('[data-text=progress]').textContent === 'Question 2 of 2'")
+    assert places(page) == before
+    page.click("[data-do=help]")
+    assert_accessible(page)
+    page.keyboard.press("Escape")
+    page.click("[data-do=end]")
+    assert_accessible(page)
+    assert [turn["kind"] for turn in server.story.turns] == ["begin", "skip"]
+
+
+def test_a_pause_is_told_to_the_server_and_keeps_the_place(desk: Any, server: Running) -> None:
+    start_writing(desk, server)
+    desk.click("[data-do=pause]")
+    phase(desk, "paused")
+    assert desk.evaluate(IS_ASIDE.format("repeat")) == "true"
+    desk.evaluate("document.querySelector('[data-do=skip]').click()")  # no click gets through while it is aside
+    used = desk.inner_text("[data-text=time]")
+    desk.wait_for_timeout(2200)
+    assert desk.inner_text("[data-text=time]") == used
+    desk.dblclick("[data-do=go-on]")
+    phase(desk, "listening")
+    assert server.story.pauses == [True, False]
+    assert [turn["kind"] for turn in server.story.turns] == ["begin"]
+
+
+def test_whoever_reloads_in_a_pause_goes_on(desk: Any, server: Running) -> None:
+    start_writing(desk, server)
+    desk.click("[data-do=pause]")
+    phase(desk, "paused")
+    desk.reload()
+    desk.click("[data-do=resume-text]")
+    phase(desk, "listening")
+    assert server.story.pauses == [True, False]
+
+
+def test_double_clicks_and_held_keys_do_one_thing(desk: Any, server: Running) -> None:
+    start_writing(desk, server)
+    desk.dblclick("[data-do=end]")
+    assert desk.is_visible("[data-part=end-dialog]")
+    desk.keyboard.press("Enter")  # the safe choice has the focus
+    assert not desk.is_visible("[data-part=end-dialog]")
+    desk.focus("[data-do=end]")
+    desk.evaluate(
+        """for (const repeat of [false, true, true]) {
+            const key = new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true, repeat });
+            window.refused = [...(window.refused ?? []), !document.activeElement.dispatchEvent(key)];
+        }"""
+    )
+    assert desk.evaluate("window.refused") == [False, True, True]
+    desk.focus("[data-do=repeat]")
+    desk.dblclick("[data-do=repeat]")
+    until(desk, "document.querySelector('[data-part=talk]').dataset.phase === 'listening'")
+    assert [turn["kind"] for turn in server.story.turns][:2] == ["begin", "repeat"]
+    assert "end" not in {turn["kind"] for turn in server.story.turns}
+    assert desk.evaluate("document.activeElement.dataset.do") == "repeat"  # the focus was never lost
+
+
+def test_more_time_is_offered_before_the_end_and_given_at_once(page: Any, server: Running) -> None:
+    server.story.elapsed = 1000
+    start_writing(page, server)
+    page.wait_for_selector("[data-part=time-note]:visible")
+    assert page.inner_text("[data-text=time-note]") == "The time will soon be over."
+    assert_accessible(page)
+    page.dblclick("[data-do=more-time]")
+    until(page, "document.querySelector('[data-text=time-note]').textContent === 'You have more time now.'")
+    assert server.story.extensions == 1
+    until(page, "document.querySelector('[data-part=time-note]').hidden")
+
+
+def test_that_the_time_is_over_is_said_and_can_still_be_mended(desk: Any, server: Running) -> None:
+    server.story.elapsed = 1300
+    start_writing(desk, server)
+    until(desk, "document.querySelector('[data-text=time-note]').textContent.startsWith('The time is over.')")
+    desk.click("[data-do=time-enough]")
+    assert desk.is_hidden("[data-part=time-note]")
+    desk.click("[data-do=help]")
+    desk.click("[data-do=more-time-now]")
+    until(desk, "document.querySelector('[data-text=more-time]').textContent === 'You have more time now.'")
+    assert server.story.extensions == 1
+
+
+def test_captions_are_switched_off_and_stay_off(desk: Any, server: Running) -> None:
+    start_writing(desk, server)
+    desk.fill("#answer", "Something.")
+    desk.click("[data-do=send]")
+    desk.wait_for_selector("[data-text=heard]:visible")
+    desk.click("[data-do=captions]")
+    assert desk.is_hidden("[data-text=heard]")
+    assert desk.is_visible("[data-text=question]")
+    desk.reload()
+    desk.click("[data-do=resume-text]")
+    assert desk.get_attribute("[data-do=captions]", "aria-pressed") == "false"
+    desk.click("[data-do=captions]")
+    assert desk.get_attribute("[data-do=captions]", "aria-pressed") == "true"
+
+
+def test_shortcuts_press_the_same_buttons(desk: Any, server: Running) -> None:
+    start_writing(desk, server)
+    desk.keyboard.press("Alt+Shift+KeyP")
+    phase(desk, "paused")
+    desk.keyboard.press("Alt+Shift+KeyP")
+    phase(desk, "listening")
+    desk.keyboard.press("Alt+Shift+KeyH")
+    assert desk.is_visible("[data-part=help-dialog]")
+    desk.keyboard.press("Alt+Shift+KeyS")  # nothing happens behind a dialog
+    desk.keyboard.press("Escape")
+    desk.keyboard.press("Alt+Shift+KeyS")
+    until(desk, "document.querySelector('[data-text=progress]').textContent === 'Question 2 of 2'")
+    assert [turn["kind"] for turn in server.story.turns] == ["begin", "skip"]
+
+
+def test_who_began_in_writing_can_speak_and_takes_the_draft_along(desk: Any, server: Running) -> None:
+    start_writing(desk, server)
+    desk.fill("#answer", "I began in writing")
+    desk.click("[data-do=write]")
+    until(desk, "document.querySelector('[data-part=talk]').dataset.mode === 'voice'")
+    phase(desk, "listening", "answering")
+    assert [(t["kind"], t.get("text"), t["unfinished"]) for t in server.story.turns[1:2]] == [
+        ("text", "I began in writing", True)
+    ]
+    assert server.story.segments == 1
+    assert desk.input_value("#answer") == ""
+
+
+@pytest.fixture(scope="module")
+def long_answer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three seconds of a quiet room, then somebody who speaks for long."""
+    rng = np.random.default_rng(2)
+    words = spoken("I built a small house with my brother last summer, and then we painted all of its windows.")
+    voice = np.concatenate([words + rng.normal(0, NOISE, len(words)) for _ in range(4)])
+    room = rng.normal(0, NOISE, 16000 * 3)
+    return write_wav(tmp_path_factory.mktemp("long") / "answer.wav", np.concatenate([room, voice]), rate=16000)
+
+
+def test_words_show_while_they_are_spoken_and_are_kept_when_the_rest_is_written(
+    with_microphone: Any, server: Running, watch: Any, long_answer: Path
+) -> None:
+    page = begin_speaking(with_microphone(long_answer), server, watch)
+    until(page, "document.querySelector('[data-text=heard]').textContent.startsWith('words up to')", seconds=40)
+    page.click("[data-do=write]")
+    until(page, "document.querySelector('[data-part=talk]').dataset.phase === 'listening'")
+    part = server.story.turns[1]
+    assert (part["kind"], part["unfinished"]) == ("answer", True)
+    assert part["last_chunk"] > part["first_chunk"]
+    assert page.inner_text("[data-text=progress]") == "Question 1 of 2"
+    page.fill("#answer", "And the rest in writing.")
+    page.click("[data-do=send]")
+    until(page, "document.querySelector('[data-text=progress]').textContent === 'Question 2 of 2'")
+    assert [(turn["kind"], turn["unfinished"]) for turn in server.story.turns] == [
+        ("begin", False), ("answer", True), ("text", False),
+    ]  # fmt: skip
+
+
+def test_a_pause_silences_the_microphone_and_ends_the_run(
+    with_microphone: Any, server: Running, watch: Any, long_answer: Path
+) -> None:
+    page = begin_speaking(with_microphone(long_answer), server, watch)
+    phase(page, "answering", seconds=40)
+    page.click("[data-do=pause]")
+    phase(page, "paused")
+    until(page, "document.querySelector('[data-do=go-on]').hidden === false")
+    page.wait_for_timeout(300)
+    before = len(server.story.chunks)
+    page.wait_for_timeout(2500)
+    assert len(server.story.chunks) <= before + 2  # what was still on its way
+    assert server.story.turns[1]["unfinished"] is True
+    page.click("[data-do=go-on]")
+    phase(page, "listening", "answering", "speaking")
+    assert server.story.segments == 2
+    assert server.story.pauses == [True, False]
