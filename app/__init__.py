@@ -55,6 +55,7 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     for room in ROOMS_WITH_API:
         rest.register_blueprint(import_module(f"app.{room}.api").blp)
     import_module("app.voice.pages_before")
+    import_module("app.voice.pages_after")
     for room in ROOMS_WITH_PAGES:
         app.register_blueprint(import_module(f"app.{room}.pages").pages)
     for module in (

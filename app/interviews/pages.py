@@ -26,6 +26,7 @@ from app.flows.queries import FlowFilter, flow_seen_by, flows_seen_by, titles_se
 from app.interviews import actions, quality, queries
 from app.interviews.forms import BookForm
 from app.interviews.models import Interview, InterviewStatus
+from app.interviews.ratings import ratings_seen_by
 from app.interviews.schemas import NewInterviewSchema
 from app.recordings import actions as recordings
 from app.recordings.models import Media
@@ -55,7 +56,7 @@ def dashboard() -> str:
         recent=queries.shown_on_platform(member, everything, limit=RECENT, offset=0),
         completed=queries.count(owners, status=InterviewStatus.COMPLETED),
         incomplete=queries.count(owners, status=InterviewStatus.INCOMPLETE),
-        has_flows=bool(titles_seen_by(member)), may_change=_may_change(member),
+        has_flows=bool(titles_seen_by(member)), may_change=_may_change(member), ratings=ratings_seen_by(member),
     )  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """The Start form: consent, voice or text, and who it is, as far as the booking did not say. And what is asked for."""
 
+from typing import Any
+
 from flask import request
 from flask_babel import gettext, lazy_gettext
 from flask_wtf import FlaskForm
@@ -119,6 +121,31 @@ class DifferentForm(FlaskForm):  # type: ignore[misc]  # as above
     def typed(self) -> dict[str, str]:
         """What to show again."""
         return {name: self[name].data or "" for name in ("choice", "text", "contact")}
+
+
+class FeedbackForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
+    """What the candidate thinks: 1 to 5, or words, or both."""
+
+    class Meta:
+        csrf = False
+
+    rating = StringField(validators=[Optional(), Regexp(r"[1-5]\Z", message=lazy_gettext("Choose 1 to 5."))])
+    comment = StringField(validators=[Length(max=2000, message=TOO_LONG)])
+
+    def validate_comment(self, given: StringField) -> None:
+        """Words that can be kept; one of the two has to be there."""
+        _check(given)
+        if not (given.data or "").strip() and not (self.rating.data or "").strip():
+            raise ValidationError(gettext("Choose 1 to 5, or write something."))
+
+    def values(self) -> dict[str, Any]:
+        """Ready to be kept."""
+        comment = (self.comment.data or "").replace("\r\n", "\n").strip()
+        return {"rating": int(self.rating.data) if self.rating.data else None, "comment": comment or None}
+
+    def typed(self) -> dict[str, str]:
+        """What to show again."""
+        return {name: self[name].data or "" for name in ("rating", "comment")}
 
 
 def _sent() -> MultiDict[str, str]:

@@ -1,7 +1,7 @@
 """What a browser sees at an interview's address: which page, with what in it, and whether Start would work.
 
-The views hang on ``pages`` from two modules: ``pages`` (the invitation, Start, the end) and ``pages_before``
-(everything that happens before anybody starts). Nothing here changes anything.
+The views hang on ``pages`` from three modules: ``pages`` (the invitation, Start, the end), ``pages_before``
+(everything that happens before anybody starts) and ``pages_after`` (feedback). Nothing here changes anything.
 """
 
 from dataclasses import dataclass, field
@@ -16,6 +16,7 @@ from app import clock, gateways
 from app.errors import NotFound
 from app.flows.models import FlowStatus
 from app.flows.queries import script_of
+from app.interviews.actions.rating import MOST_REVISIONS
 from app.interviews.models import Interview, Stage
 from app.interviews.queries import open_interview
 from app.voice import detector, schemas
@@ -92,8 +93,17 @@ def _over(interview: Interview, sitting: Sitting | None, *, is_mine: bool) -> Vi
         return View("closed", 410, {"reason": "ended"})
     url = (interview.script or {}).get("redirect_url")
     host = urlsplit(url).hostname if url else None
-    told = {"documents": len(interview.documents), "mode": sitting.mode.value}
+    told = {"documents": len(interview.documents), "mode": sitting.mode.value, **_feedback(interview)}
     return View("done", 200, {"redirect_url": url, "redirect_host": host, **told})
+
+
+def _feedback(interview: Interview) -> dict[str, Any]:
+    """What the candidate has said about the interview, and whether it may still be changed."""
+    given = interview.feedback
+    values = {"rating": str(given.rating or ""), "comment": given.comment or ""} if given else {}
+    sent = request.args.get("feedback", "") if given else ""
+    may_rate = given is None or given.revision < MOST_REVISIONS
+    return {"given": given is not None, "values": values, "errors": {}, "may_rate": may_rate, "sent": sent}
 
 
 def _is_expired(interview: Interview) -> bool:

@@ -1,4 +1,5 @@
-// Takes the candidate to the address that the flow names, after a few seconds that can be stopped.
+// Takes the candidate to the address that the flow names, after a few seconds that can be stopped; whoever does anything
+// else on the page stops them too.
 export default function redirect(box) {
   const [line, stay] = [box.querySelector("[data-countdown]"), box.querySelector("button")];
   let left = Number(box.dataset.seconds);
@@ -10,5 +11,8 @@ export default function redirect(box) {
   }, 1000);
   show();
   line.hidden = stay.hidden = false;
-  stay.addEventListener("click", () => { clearInterval(timer); line.hidden = stay.hidden = true; });
+  const stop = () => { clearInterval(timer); line.hidden = stay.hidden = true; };
+  stay.addEventListener("click", stop);
+  document.addEventListener("input", stop, { once: true });
+  document.addEventListener("focusin", (event) => { if (!box.contains(event.target)) stop(); });
 }

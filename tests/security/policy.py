@@ -210,6 +210,7 @@ POLICY: dict[str, Rule] = {
     "webhooks.disable": Rule("member", ENDPOINT, ADMINS, DONE),
     # The candidate's link: two ids that fit open the page; only the browser that holds the interview gets further.
     "voice.show": Rule("link", LINK),
+    "voice.feedback": Rule("link", LINK, own=LEFT, given=lambda _: {"rating": "5"}),
     "voice.declined": Rule("link", LINK),
     "voice.decline": Rule("link", LINK, own=LEFT, given=lambda _: {}),
     "voice.different": Rule("link", LINK, own=LEFT, given=lambda _: {"choice": "person", "text": "", "contact": ""}),

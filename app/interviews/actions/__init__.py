@@ -18,6 +18,7 @@ from app.interviews.actions.outcomes import (
     video_ready,
     wait_for_recognition,
 )
+from app.interviews.actions.rating import rate
 from app.interviews.actions.reading import result_of
 from app.interviews.actions.revoking import revoke_recordings, video_revoked
 from app.interviews.actions.rights import erase, withdraw
@@ -57,6 +58,7 @@ __all__ = [
     "park",
     "park_video",
     "part_size",
+    "rate",
     "read_anew",
     "remove_document",
     "result_of",

@@ -1,0 +1,28 @@
+"""What a candidate thinks of the interview: kept apart from the result, and changed at most once."""
+
+from sqlalchemy.exc import IntegrityError
+
+from app.db import db
+from app.interviews.models import Feedback, Interview
+
+MOST_REVISIONS = 2
+
+
+def rate(interview: Interview, *, rating: int | None, comment: str | None) -> bool:
+    """Keep a rating (1 to 5), words, or both; the second time replaces the first. False when both were used up."""
+    known = db.session.get(Feedback, interview.id, with_for_update=True)
+    if known is None:
+        known = Feedback(interview_id=interview.id, rating=rating, comment=comment)
+        try:
+            with db.session.begin_nested():
+                db.session.add(known)
+        except IntegrityError:  # sent twice at once: the first one stands
+            return True
+        return True
+    if (known.rating, known.comment) == (rating, comment):
+        return True
+    if known.revision >= MOST_REVISIONS:
+        return False
+    known.rating, known.comment, known.revision = rating, comment, known.revision + 1
+    db.session.flush()
+    return True

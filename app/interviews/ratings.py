@@ -1,0 +1,81 @@
+"""What candidates think of their interviews, as far as a member may see it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.accounts.models import Role, TeamMember
+from app.db import db
+from app.flows.models import InterviewFlow
+from app.interviews.models import Feedback, Interview
+
+MOST_FLOWS = 20
+MOST_COMMENTS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class FlowRating:
+    """One flow's ratings: its title, how many, their mean (1 to 5)."""
+
+    flow_id: str
+    title: str
+    count: int
+    average: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """Words of one candidate, with the interview and flow they are about."""
+
+    interview_id: str
+    title: str
+    rating: int | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ratings:
+    """All that the dashboard shows; ``average`` is None while nobody has rated."""
+
+    count: int
+    average: float | None
+    flows: tuple[FlowRating, ...]
+    comments: tuple[Comment, ...]
+
+
+def ratings_seen_by(member: TeamMember) -> Ratings:
+    """Ratings of the member's teams, of the whole organization for administrators; the newest comments first."""
+    score = Feedback.rating
+    count, average = db.session.execute(_of(member, sa.func.count(score), sa.func.avg(score))).one()
+    by_flow = (
+        _of(member, Interview.flow_id, InterviewFlow.title, sa.func.count(score), sa.func.avg(score))
+        .where(score.is_not(None))
+        .group_by(Interview.flow_id, InterviewFlow.title)
+        .order_by(sa.func.count(score).desc(), InterviewFlow.title)
+        .limit(MOST_FLOWS)
+    )
+    said = (
+        _of(member, Feedback.interview_id, InterviewFlow.title, score, Feedback.comment)
+        .where(Feedback.comment.is_not(None))
+        .order_by(Feedback.created_at.desc(), Feedback.interview_id)
+        .limit(MOST_COMMENTS)
+    )
+    flows = tuple(
+        FlowRating(id_, title, n, round(float(mean), 1)) for id_, title, n, mean in db.session.execute(by_flow)
+    )
+    comments = tuple(Comment(*row) for row in db.session.execute(said))
+    return Ratings(count, None if average is None else round(float(average), 1), flows, comments)
+
+
+def _of(member: TeamMember, *columns: Any) -> sa.Select[*tuple[Any, ...]]:
+    owned = (
+        sa.select(*columns)
+        .select_from(Feedback)
+        .join(Interview, Interview.id == Feedback.interview_id)
+        .join(InterviewFlow, InterviewFlow.id == Interview.flow_id)
+        .where(Interview.organization_id == member.organization_id)
+    )
+    if member.role is Role.ADMIN:
+        return owned
+    return owned.where(Interview.team_id.in_([team.id for team in member.teams]))
