@@ -1,12 +1,11 @@
 // The time of the talk: how much is used and left, a warning before the end, and more of it for whoever asks.
-import * as view from "./view.js";
-
+// Knows no page: ``show`` is told what to show (time, timeNote).
 const WARN = 300; // seconds before the end
 const THANKS_MS = 5000;
 const MOST_SHARE = 4; // of a short interview a quarter
 
 export class Allowance {
-  constructor(protocol, server, { now = () => performance.now(), show = view } = {}) {
+  constructor(protocol, server, { show, now = () => performance.now() }) {
     Object.assign(this, { protocol, now, show, enough: 0, asking: false, thanks: 0 });
     this.take(server);
   }

@@ -47,7 +47,7 @@ function speaker() {
 async function open(server, sound) {
   const store = await openStore(settings.base);
   const outbox = new Outbox(sender(protocol, (words) => talk.hears(words)), store, { onStop: (error) => talk.fails(error) });
-  talk = new Talk({ protocol, outbox, sound, server, allowance: new Allowance(protocol, server) });
+  talk = new Talk({ protocol, outbox, sound, server, allowance: new Allowance(protocol, server, { show: view }) });
   await outbox.restore();
   documents(protocol, server.documents, server.uploads);
   if (!store.durable && sound) view.say("document", "no-memory");
