@@ -154,6 +154,20 @@ def test_a_silent_microphone_never_reaches_the_first_question(
     stays_shut(page, server)
 
 
+def test_a_reload_is_no_way_round_the_check(with_microphone: Any, server: Running, watch: Any, tmp_path: Path) -> None:
+    path = write_wav(tmp_path / "silence.wav", np.zeros(16000 * 3), rate=16000)
+    page = watch(with_microphone(path).new_page())
+    server.story.view, server.story.mode = "live", "voice"  # started, but nothing was asked yet
+    page.goto(server.page)
+    page.click("[data-do=resume]")
+    says(page, "check", "Is it muted by a switch", seconds=30)
+    assert page.is_hidden("[data-part=talk]")
+    assert server.story.turns == []
+    assert_accessible(page)
+    page.click("[data-do=resume-text]")
+    page.wait_for_selector("#answer:visible")
+
+
 def test_another_microphone_has_to_prove_itself_anew(page: Any, server: Running) -> None:
     check_now(page, server)
     until(page, "!document.querySelector('[data-do=start]').disabled")
