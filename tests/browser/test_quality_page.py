@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from app.demo.candidate import Candidate, Talk
 from app.demo.tape import Tape
 
 from .conftest import PASSWORD, Installation, assert_accessible
-from .speech import spoken
+from .speech import NOISE, spoken
 
 DEVICE = {
     "sample_rate": 48_000, "channels": 1, "echo_cancellation": True, "noise_suppression": True, "gain_control": False,
@@ -37,10 +38,13 @@ def taken(installation: Installation) -> str:
     candidate.call("POST", "/segments", json={"mime_type": "audio/webm", "device": DEVICE})
     talk = Talk(candidate, Tape(video=False))
     heard = talk.listen(candidate.turn(1, "begin"), until=0.6)
-    answer = talk.answer(spoken("I have driven kubernetes trucks for Vandelay since two thousand and nine."))
+    said = spoken("I have driven kubernetes trucks for Vandelay since two thousand and nine.")
+    said = said + np.random.default_rng(5).normal(0, NOISE, len(said))
+    answer = talk.answer(said.clip(-32768, 32767).astype("<i2").tobytes())
     prompt = candidate.turn(2, "answer", **answer, played={**heard, "latency_ms": 640})
     prompt = candidate.turn(3, "end", played={**talk.listen(prompt), "latency_ms": 910})
-    candidate.finish([talk.end()], played=talk.listen(prompt))
+    played = talk.listen(prompt)
+    candidate.finish([talk.end()], played=played)
     found: str = booked["interview_id"]
     return found
 
