@@ -41,7 +41,7 @@ def findings(known: Settings) -> list[Finding]:
     """All parts, each looked at although another one fails."""
     parts: dict[str, Callable[[Settings], tuple[bool, str]]] = {
         "settings": _settings, "database": _database, "migrations": _migrations, "redis": _redis, "storage": _storage,
-        "engines": _engines,
+        "engines": _engines, "word times": _word_times,
     }  # fmt: skip
     found = []
     for part, look in parts.items():
@@ -121,3 +121,14 @@ def _engines(known: Settings) -> tuple[bool, str]:
     if not spoken.pcm:
         return False, f"{names}; the voice stays silent"
     return True, names if heard else f"{names}; English is not recognised, so candidates answer in writing"
+
+
+def _word_times(known: Settings) -> tuple[bool, str]:
+    from app.speech.probing import probe
+
+    found = probe(known)
+    if not found:
+        return True, "no recognition server is configured" + (
+            "; the embedded recogniser measures them" if "pocketsphinx" in known.stt_provider else ""
+        )
+    return not any(one.failure for one in found), "; ".join(one.words for one in found)

@@ -6,6 +6,7 @@ it. The application is loaded before anything is forked. Rows hold the truth, so
 
 import logging
 import random
+import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -24,6 +25,7 @@ from app import create_app, embedded
 from app.processes.family import Family
 from app.queue import SHORT_JOBS, Job, Queued
 from app.settings import Settings
+from app.speech.probing import report
 
 log = logging.getLogger(__name__)
 
@@ -144,8 +146,12 @@ def job_class(app: Flask, ours: frozenset[str] = OUR_JOBS) -> type[RqJob]:
 
 
 def tick_forever(app: Flask, settings: Settings, ticks: list[str]) -> None:
-    """Call each of ``ticks`` every SWEEP_SECONDS, and put RQ's own delayed retries back into their queues."""
+    """Call each of ``ticks`` every SWEEP_SECONDS, and put RQ's own delayed retries back into their queues.
+
+    First of all it is tried, aside, what configured recognisers are able to, and the log says so.
+    """
     scheduler = Scheduler(settings.redis_url, round(settings.sweep_seconds) + 1)
+    threading.Thread(target=report, args=(settings,), daemon=True).start()  # a server may be slow to answer
     while True:
         began = time.monotonic()
         scheduler.turn()

@@ -71,28 +71,34 @@ def build_transcriber(settings: SpeechSettings) -> Transcriber:
     embedded = PocketsphinxTranscriber(processes=settings.stt_processes)
 
     def make(provider: str) -> Recogniser:
-        if provider == "openai":
-            from app.speech.engines.transcription_api import TranscriptionApiTranscriber
-
-            return TranscriptionApiTranscriber(
-                settings.stt_base_url,
-                api_key=settings.stt_api_key,
-                model=settings.stt_model,
-                models=settings.stt_overrides,
-                words=settings.stt_words,
-                timeout=settings.stt_timeout,
-                aligner=embedded,
-            )
-        if provider == "elevenlabs":
-            from app.speech.engines.elevenlabs import ElevenLabsTranscriber
-
-            return ElevenLabsTranscriber(
-                settings.elevenlabs_base_url, api_key=settings.elevenlabs_api_key, timeout=settings.stt_timeout
-            )
-        return embedded
+        remote = provider in {"openai", "elevenlabs"}
+        return make_remote(settings, provider, aligner=embedded) if remote else embedded
 
     engines = tuple(make(provider) for provider in settings.stt_provider if provider != "none")
     return FallbackTranscriber(engines, also_close=(embedded,))
+
+
+def make_remote(
+    settings: SpeechSettings, provider: str, *, aligner: PocketsphinxTranscriber | None = None
+) -> Recogniser:
+    """The recogniser `openai` or `elevenlabs` as configured; without an `aligner` its word times are its own."""
+    if provider == "elevenlabs":
+        from app.speech.engines.elevenlabs import ElevenLabsTranscriber
+
+        return ElevenLabsTranscriber(
+            settings.elevenlabs_base_url, api_key=settings.elevenlabs_api_key, timeout=settings.stt_timeout
+        )
+    from app.speech.engines.transcription_api import TranscriptionApiTranscriber
+
+    return TranscriptionApiTranscriber(
+        settings.stt_base_url,
+        api_key=settings.stt_api_key,
+        model=settings.stt_model,
+        models=settings.stt_overrides,
+        words=settings.stt_words,
+        timeout=settings.stt_timeout,
+        aligner=aligner,
+    )
 
 
 def build_speaker(settings: SpeechSettings, *, store: Store | None = None) -> Speaker:
