@@ -73,9 +73,14 @@ def erase(candidate: Candidate) -> None:
 
 def note_result(candidate: Candidate, scores: Mapping[str, float | None] | None, *, at: datetime) -> None:
     """A new result of this candidate: its mean score, if any was assessed, and that nobody has judged it yet."""
+    candidate.interviewed_at, candidate.reviewed_at = at, None
+    score_again(candidate, scores)
+
+
+def score_again(candidate: Candidate, scores: Mapping[str, float | None] | None) -> None:
+    """The mean of what counts now: of a new result, or of an older one after the newest was withdrawn or erased."""
     assessed = [value for value in (scores or {}).values() if value is not None]
     candidate.score = round(sum(assessed) / len(assessed), 1) if assessed else None
-    candidate.interviewed_at, candidate.reviewed_at = at, None
     db.session.flush()
 
 

@@ -13,6 +13,7 @@ from flask import Flask
 
 from app import gateways
 from app.accounts.models import AuditEntry
+from app.candidates.models import Candidate
 from app.db import db
 from app.errors import NotFound
 from app.interviews import actions as interviews
@@ -228,10 +229,16 @@ def test_no_request_comes_without_its_token_or_from_another_site(taken: Taken) -
 
 
 def test_withdrawn_consent_hides_judgement_and_recordings_at_once(taken: Taken, owner: Person) -> None:
+    interview = taken.interview
+    assert interview.data is not None
+    assert interview.candidate is not None
+    interview.data.scores, interview.candidate.score = {"motivation": 4.0}, 4.0
+    db.session.commit()
     before = owner.api("GET", f"/v1/interviews/{taken.interview_id}").json["interview_data"]
-    assert before["scores"] is not None
+    assert before["scores"]["motivation"] == 4.0
     assert before["summary"]
     assert taken.post("/requests", {"kind": "withdrawal"}).status_code == 303
+    assert [one.score for one in db.session.query(Candidate)] == [None]
     after = owner.api("GET", f"/v1/interviews/{taken.interview_id}").json
     assert (after["status"], after["interview_data"]["scores"], after["interview_data"]["summary"]) == (
         "completed", None, None,

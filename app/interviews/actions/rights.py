@@ -6,6 +6,7 @@ import sqlalchemy as sa
 
 from app import clock
 from app.candidates import actions as candidates
+from app.candidates.models import Candidate
 from app.db import db
 from app.interviews.data import freeze_details, freeze_text
 from app.interviews.models import (
@@ -46,6 +47,8 @@ def withdraw(interview: Interview) -> bool:
     )  # fmt: skip
     changed = len(db.session.execute(statement).all()) == 1
     db.session.refresh(interview)
+    if interview.candidate is not None:
+        _score_again(interview.candidate)
     return changed
 
 
@@ -72,12 +75,22 @@ def erase(interview: Interview) -> dict[str, int]:
     interview.erased_at = interview.erased_at or clock.now()
     db.session.flush()
     db.session.expire(interview, ["documents"])
-    if candidate is not None and not _has_others(candidate.id):
+    if candidate is not None and _has_others(candidate.id):
+        _score_again(candidate)
+    elif candidate is not None:
         removed["payloads"] = webhooks.forget(candidate.id)
         candidates.erase(candidate)
         removed["candidates"] = 1
     removed["payloads"] = removed.get("payloads", 0) + webhooks.forget(interview.id)
     return removed
+
+
+def _score_again(candidate: Candidate) -> None:
+    """What the pipeline shows of the candidate rests on results that still count."""
+    counts = sa.and_(Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None))
+    newest = sa.select(InterviewData.scores).join(Interview).where(Interview.candidate_id == candidate.id, counts)
+    scores = db.session.scalar(newest.order_by(Interview.completed_at.desc()).limit(1))
+    candidates.score_again(candidate, scores)
 
 
 def _has_others(candidate_id: str) -> bool:
