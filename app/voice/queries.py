@@ -42,7 +42,8 @@ def seat_of(flow_id: str, interview_id: str) -> Seat:
     Raises NotFound when the two ids do not fit.
     """
     given = {"flow": flow_id, "interview": interview_id}
-    found = db.session.connection().execute(_SEAT, given).one_or_none() if is_id(interview_id) else None
+    are_ids = is_id(flow_id) and is_id(interview_id)
+    found = db.session.connection().execute(_SEAT, given).one_or_none() if are_ids else None
     if found is None:
         raise NotFound(MISSING)
     return Seat(*found)

@@ -58,7 +58,15 @@ def _runs_a_shell(node: ast.AST) -> bool:
     return _keywords(node).get("shell") == "True" or _called(node) in {"os.system", "os.popen"}
 
 
-XML = ("xml.etree.ElementTree.fromstring", "xml.etree.ElementTree.parse", "xml.sax", "xml.dom", "lxml")
+def _parses_xml(node: ast.AST) -> bool:
+    """Python's own parsers within reach: a module of ``xml``, or more of it than names of handlers and errors."""
+    if isinstance(node, ast.Import):
+        return _imports("xml", "lxml")(node)
+    if not isinstance(node, ast.ImportFrom) or node.level or not _imports("xml", "lxml")(node):
+        return False
+    return node.module != "xml.sax" or not {alias.name for alias in node.names} <= {"ContentHandler", "SAXException"}
+
+
 JITTER = frozenset({"app/processes/worker.py", "app/webhooks/schedule.py", "app/webhooks/actions/results.py"})
 """Pauses that are spread by chance guard nothing."""
 
@@ -67,7 +75,7 @@ RULES: dict[str, tuple[Test, frozenset[str]]] = {
     "a shell": (_runs_a_shell, frozenset()),
     "code from text": (_calls("eval", "exec", "compile", "__import__"), frozenset()),
     "code from bytes": (_imports("pickle", "marshal", "shelve", "dill", "yaml"), frozenset()),
-    "XML without its guard": (_imports(*XML), frozenset()),
+    "XML without its guard": (_parses_xml, frozenset()),
     "templates from text": (_calls("render_template_string", "Template", "Environment.from_string"), frozenset()),
     "marking text as safe": (_calls("Markup", "markupsafe.Markup"), frozenset({"app/web/templating.py"})),
     "numbers that can be guessed for secrets": (_imports("random"), JITTER),

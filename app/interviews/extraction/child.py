@@ -155,7 +155,7 @@ def rtf(content: bytes) -> Iterator[str]:
     yield plain
 
 
-def text(content: bytes, *, language: str) -> Iterator[str]:
+def plain_text(content: bytes, *, language: str) -> Iterator[str]:
     """The text in whatever it was written in."""
     for code in (
         "utf-8-sig",
@@ -172,7 +172,7 @@ def read(kind: str, content: bytes, *, language: str, most: int, most_pages: int
     """``{"text", "whole"}``, or ``{"error"}`` with a reason that may be shown."""
     readers: dict[str, Callable[[], Iterator[str]]] = {
         "pdf": lambda: pdf(content, most_pages=most_pages), "docx": lambda: docx(content),
-        "rtf": lambda: rtf(content), "text": lambda: text(content, language=language),
+        "rtf": lambda: rtf(content), "text": lambda: plain_text(content, language=language),
     }  # fmt: skip
     try:
         found, whole = gather(readers[kind](), most=most)
