@@ -138,7 +138,7 @@ def test_time_that_is_over_before_anything_was_read_is_said(monkeypatch: pytest.
         raise child.OutOfTime
         yield
 
-    monkeypatch.setattr(child, "text", late)
+    monkeypatch.setattr(child, "plain_text", late)
     answer = child.read("text", b"a", language="en-US", most=10, most_pages=1)
     assert "more time or memory" in answer["error"]
 
