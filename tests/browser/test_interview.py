@@ -60,6 +60,10 @@ def progress(page: Any) -> str:
     return str(page.text_content("[data-text=progress]"))
 
 
+def phase(page: Any) -> str:
+    return str(page.get_attribute("[data-part=talk]", "data-phase"))
+
+
 def reach(page: Any, holds: Callable[[], bool], what: str) -> None:
     deadline = time.monotonic() + LONGEST
     while not holds():
@@ -79,6 +83,9 @@ def test_a_spoken_interview_with_video_and_a_reload_in_the_middle(
     reach(page, lambda: page.is_enabled("[data-do=start]"), "the microphone check")
     page.click("[data-do=start]")
     reach(page, lambda: progress(page) == "Question 2 of 2", "the second question")
+    # On a busy machine the pause between the answer's sentences may be long enough to end it. What is said then goes on
+    # with it, and a reload in the middle of that would rightly lose it: so the page is left when it is quiet.
+    reach(page, lambda: phase(page) == "listening", "the end of what was still being said")
     page.reload()
     assert_accessible(page)
     page.click("[data-do=resume]")
