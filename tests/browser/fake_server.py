@@ -77,6 +77,8 @@ class Story:
     pieces: int = 1  # in which the sound of each reply comes
     made: threading.Event | None = None  # later pieces wait for it
     has_detector: bool = True
+    judged: dict[str, Any] = field(default_factory=dict)  # what a silence means
+    silences: list[dict[str, Any]] = field(default_factory=list)
 
 
 def state(story: Story) -> dict[str, Any]:
@@ -259,6 +261,11 @@ def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for ea
         if story.prompt["expects"] == "finish":
             story.stage = "outro"
         return jsonify(story.prompt)
+
+    @app.post(f"{BASE}/turns/<int:number>/silence")
+    def silence(number: int) -> Any:
+        story.silences.append({"t": number, **request.get_json()})
+        return jsonify({"text": None, "patience_ms": None, "counts": None, **story.judged})
 
     @app.get(f"{BASE}/turns/<int:number>/audio")
     def audio(number: int) -> Response:

@@ -16,7 +16,7 @@ SIZES = {
     "phone": {"width": 360, "height": 640}, "side": {"width": 640, "height": 360},
     "desk": {"width": 1280, "height": 800},
 }  # fmt: skip
-CONTROLS = ("repeat", "skip", "write", "pause", "captions", "help", "end")
+CONTROLS = ("repeat", "think", "skip", "write", "pause", "captions", "help", "end")
 IS_ASIDE = "[...document.querySelectorAll('[data-do]')].find(one => one.dataset.do === '{}').ariaDisabled"
 
 

@@ -3,12 +3,13 @@
 import { hear, wake } from "./pausing.js";
 import * as view from "./view.js";
 
-const KEYS = { KeyF: "finished", KeyR: "repeat", KeyS: "skip", KeyT: "write", KeyP: "pause", KeyC: "captions", KeyH: "help" };
+const KEYS = { KeyF: "finished", KeyR: "repeat", KeyS: "skip", KeyT: "write", KeyL: "think", KeyP: "pause", KeyC: "captions", KeyH: "help" };
 
 export function dock(current) {
   const talk = () => current();
   const failing = (promise) => promise.catch((error) => talk().fails(error));
   view.on("finished", () => talk().happens({ type: "finished", at: talk().at }));
+  view.on("think", () => talk().happens({ type: "think", at: talk().at }));
   for (const kind of ["repeat", "skip"]) view.on(kind, () => talk().happens({ type: "ask", kind }));
   view.on("write", () => failing(change(talk())));
   view.on("pause", () => (talk().state.phase === "paused" ? failing(wake(talk())) : talk().happens({ type: "pause", at: talk().at })));

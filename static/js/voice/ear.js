@@ -112,12 +112,21 @@ export class Ear {
     this.speech.reset();
   }
 
-  get stirs() {
-    return this.judge.stirs;
+  get waits() {
+    return this.judge.asked !== null;
   }
 
-  get speaking() {
-    return this.judge.speaking;
+  get quietSince() {
+    return this.judge.quietSince;
+  }
+
+  // Whether somebody speaks right now, not only within the same answer.
+  get talks() {
+    return this.judge.speaking && this.judge.quietSince === null;
+  }
+
+  get stirs() {
+    return this.judge.stirs;
   }
 
   close() {

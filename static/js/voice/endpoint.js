@@ -4,12 +4,12 @@
 // push() gives null or one of
 //   { type: "speech", from }  somebody began to speak at this sample
 //   { type: "lasting", from } and has gone on for so long that it is more than a cough or "mm-hm"
-//   { type: "pause", to }     silent for a moment since this sample: time to ask whether the answer sounds complete
+//   { type: "lull", to }      silent for a moment since this sample: time to ask whether the answer sounds complete
 //   { type: "silence", to }   silent for as long as patience goes: the answer is over
 export const DEFAULTS = {
   onset: 120, // ms of speech within a little more than that, which make a beginning
   lasting: 700, // ms of speech that are more than a cough
-  pause: 260, // ms of silence until the pause is told
+  pause: 260, // ms of silence until the lull is told
   patience: 1000, // ms of silence that end an answer, unless wait() says otherwise …
   perHesitation: 150, // … and so many more after each pause inside it …
   patienceMost: 1500, // … up to this
@@ -51,6 +51,11 @@ class Endpoint {
     this.asked = ms;
   }
 
+  // The last speech before the pause that has been told, while it lasts; else null.
+  get quietSince() {
+    return this.speaking && this.told ? this.lastSpeech : null;
+  }
+
   // Whether somebody might just be beginning to speak.
   get stirs() {
     return this.recent.slice(-3).some((one) => one.loud);
@@ -82,7 +87,7 @@ class Endpoint {
     }
     if (this.told || quiet < this.options.pause) return null;
     this.told = true;
-    return { type: "pause", to: this.lastSpeech };
+    return { type: "lull", to: this.lastSpeech };
   }
 
   #goesOn(quiet, sample) {

@@ -1,9 +1,11 @@
 // Plays the agent's replies through the page's own sound graph, so that the recording holds what was heard, and knows to
 // the hundredth of a second how much of each was heard.
+const REPEATED = 0.3; // seconds said again after a pause, so that no word is lost in it
+
 export class Player {
   // clock(): seconds on the recorder's run, or null while nothing is recorded
   constructor(context, outputs, clock) {
-    Object.assign(this, { context, outputs, clock, source: null, last: null });
+    Object.assign(this, { context, outputs, clock, source: null, playing: null, halted: false, last: null });
   }
 
   async decode(bytes) {
@@ -16,34 +18,62 @@ export class Player {
     this.last = { segment, started: round(this.clock() ?? 0), seconds: 0, whole: false, latency_ms: null };
   }
 
-  // Resolves when the reply has been heard to its end or was stopped.
-  play(buffer, { segment, speechEnd = null }) {
+  // Resolves when the reply has been heard to its end or was stopped. onSound(): its first sample is heard now.
+  play(buffer, { segment, speechEnd = null, onSound = () => {} }) {
+    const { halted } = this;
     this.stop();
-    const source = this.context.createBufferSource();
-    source.buffer = buffer;
-    for (const output of this.outputs) source.connect(output);
-    const begins = this.context.currentTime + 0.02;
+    this.halted = halted; // a piece that comes while the agent pauses waits as well
     this.last = {
       segment, started: round((this.clock() ?? 0) + 0.02), seconds: 0, whole: false,
       latency_ms: speechEnd === null ? null : Math.max(0, Math.round(performance.now() + 20 + this.lag * 1000 - speechEnd)),
     };
-    this.source = source;
-    this.begins = begins;
     return new Promise((resolve) => {
-      source.onended = () => {
-        if (this.source === source) this.#note(true);
-        resolve();
-      };
-      source.start(begins);
+      this.playing = { buffer, resolve, onSound };
+      this.offset = 0;
+      if (!halted) this.#sound(0);
     });
+  }
+
+  // From this second of the buffer on.
+  #sound(offset) {
+    const source = this.context.createBufferSource();
+    source.buffer = this.playing.buffer;
+    for (const output of this.outputs) source.connect(output);
+    this.source = source;
+    this.offset = offset;
+    this.begins = this.context.currentTime + 0.02;
+    source.onended = () => { if (this.source === source) this.#end(true); };
+    source.start(this.begins, offset);
+    this.playing.onSound();
+    this.playing.onSound = () => {};
+  }
+
+  // Falls silent now, and keeps its place.
+  pause() {
+    this.halted = true;
+    if (!this.source) return;
+    const { source } = this;
+    this.offset = this.#heard();
+    this.source = null;
+    source.stop();
+    this.last = { ...this.last, seconds: round(this.offset) };
+  }
+
+  // Goes on a little before the place where it paused. What follows is placed on the clock of the run from here.
+  resume() {
+    this.halted = false;
+    if (this.source || !this.playing) return;
+    this.#sound(Math.max(0, this.offset - REPEATED));
+    this.last = { ...this.last, started: round(Math.max(0, (this.clock() ?? 0) + 0.02 - this.offset)) };
   }
 
   // Falls silent now; the tail already handed to the loudspeaker is a few hundredths.
   stop() {
-    if (!this.source) return;
-    const source = this.source;
-    this.#note(false);
-    source.stop();
+    this.halted = false;
+    if (!this.playing) return;
+    const { source } = this;
+    this.#end(false);
+    source?.stop();
   }
 
   get lag() {
@@ -55,11 +85,18 @@ export class Player {
     return this.last && this.last.segment !== null ? this.last : null;
   }
 
-  #note(whole) {
-    const length = this.source.buffer.duration;
-    const heard = whole ? length : Math.min(length, Math.max(0, this.context.currentTime - this.begins - this.lag));
-    this.last = { ...this.last, seconds: round(heard), whole };
+  #heard() {
+    if (!this.source) return this.offset;
+    const since = Math.max(0, this.context.currentTime - this.begins - this.lag);
+    return Math.min(this.playing.buffer.duration, this.offset + since);
+  }
+
+  #end(whole) {
+    const { buffer, resolve } = this.playing;
+    this.last = { ...this.last, seconds: round(whole ? buffer.duration : this.#heard()), whole };
     this.source = null;
+    this.playing = null;
+    resolve();
   }
 }
 

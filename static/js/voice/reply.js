@@ -19,14 +19,14 @@ export class Reply {
   }
 
   // Plays to the end, or for as long as wanted() holds. Resolves when there is nothing more to be heard.
-  async play(player, { segment, speechEnd, wanted }) {
+  async play(player, { segment, speechEnd, wanted, onSound }) {
     for (let number = 0; number < this.urls.length; number += 1) {
       const buffer = await this.#piece(number);
       if (!wanted()) return;
       if (!buffer) continue;
       if (this.now !== null) this.heard.push({ number: this.now, ...player.report() });
       this.now = number;
-      await player.play(buffer, { segment, speechEnd: this.heard.length ? null : speechEnd });
+      await player.play(buffer, { segment, speechEnd: this.heard.length ? null : speechEnd, onSound: this.heard.length ? undefined : onSound });
       if (!wanted()) return;
     }
   }

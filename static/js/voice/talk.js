@@ -7,15 +7,18 @@ import { finish } from "./ending.js";
 import { rest } from "./pausing.js";
 import { Refused } from "./protocol.js";
 import { Reply } from "./reply.js";
+import { Silences } from "./silences.js";
 import { beginning, step } from "./turns.js";
 import { VoiceTrack } from "./voice-track.js";
 import * as view from "./view.js";
 
 const TAIL = 4800; // samples kept after the last speech: 0.3 s
+const SETTLES = 8000; // samples after "Let me think" that may still be the end of a word: half a second
+const AFTER_THINKING = 5000; // ms of silence once "let me think" is taken back
 
 export class Talk {
   constructor({ protocol, outbox, sound, server, allowance }) {
-    Object.assign(this, { protocol, outbox, sound, server, allowance, segment: null, track: null, speechEnd: null, reply: null });
+    Object.assign(this, { protocol, outbox, sound, server, allowance, segment: null, track: null, speechEnd: null, reply: null, next: null, silences: null, thinking: 0 });
     this.ear = new Ear((change) => this.#changes(change), sound && view.settings.detector ? startDetector(view.settings.detector) : null);
     this.writing = !sound;
     this.state = beginning({ mode: this.writing ? "text" : "voice", turn: server.turn });
@@ -36,6 +39,7 @@ export class Talk {
   happens(event) {
     if (event.prompt && event.audible === undefined) event.audible = this.#audible(event.prompt);
     const [state, effects] = step(this.state, event);
+    if (state.continues && !this.state.continues) this.silences?.patience.wasWrong();
     this.state = state;
     for (const effect of effects) this.#do(effect);
     view.phase(this.state, { writing: this.writing, sound: this.sound });
@@ -65,6 +69,8 @@ export class Talk {
     this.segment = segment;
     await this.sound.record((number, bytes) => this.outbox.add({ segment, track: "mix", number, bytes, type: this.sound.type.split(";")[0] }));
     this.track = new VoiceTrack((number, pcm) => this.outbox.add({ segment, track: "voice", number, bytes: new Uint8Array(pcm.buffer), type: "application/octet-stream" }));
+    const ask = (chunks) => this.#judged({ segment, ...chunks });
+    this.silences = new Silences({ ear: this.ear, track: this.track, ask, patience: this.silences?.patience });
     this.sound.onFrame = (pcm, level) => this.#frame(pcm, level);
     this.sound.stream.getAudioTracks()[0].onended = () => {
       if (this.state.phase === "leaving") return;
@@ -77,14 +83,37 @@ export class Talk {
     this.track.push(pcm);
     view.level(level);
     this.ear.push(pcm, level, this.at);
+    this.silences.frame();
     if (this.state.phase === "answering" || this.state.phase === "listening") this.#tick();
+    if (this.state.think && this.state.phase === "answering" && !this.ear.waits) this.#speaksAgain();
+  }
+
+  // Whoever presses "Let me think" in the last word has not gone on yet.
+  #speaksAgain() {
+    if (this.at < this.thinking + SETTLES) this.ear.wait(Infinity);
+    else this.happens({ type: "speech", from: this.at });
   }
 
   #changes(change) {
-    if (change.type === "speech") this.happens(change);
-    if (change.type !== "silence") return;
+    if (change.type !== "silence") {
+      if (change.type === "speech") this.speechEnd = null;
+      this.happens(change);
+      if (change.type === "lull" && this.state.phase === "answering") this.silences.lull(change.to);
+      return;
+    }
     this.speechEnd = performance.now() - (this.at - change.to) / 16;
     this.happens({ ...change, to: Math.min(change.to + TAIL, this.at) });
+  }
+
+  // What the server makes of a silence. Nobody waits for it: without an answer the page goes by its own rules.
+  async #judged(body) {
+    await this.outbox.empty("voice");
+    return this.protocol.post(`turns/${this.state.turn}/silence`, body, { tries: 1 });
+  }
+
+  async #call({ from, to }) {
+    const counts = await this.silences.call(to);
+    this.happens({ type: "called", from, counts, quiet: !this.ear.talks });
   }
 
   #tick() {
@@ -106,6 +135,12 @@ export class Talk {
       show: () => view.prompt(this.state.prompt, { spoken: this.#audible(this.state.prompt) }),
       play: () => this.#play(this.state.prompt),
       "stop-player": () => { this.sound?.player.stop(); this.ear.agentSpeaks(false); },
+      "pause-player": () => { this.sound.player.pause(); this.ear.agentSpeaks(false); },
+      "resume-player": () => { this.sound.player.resume(); this.ear.reset(); this.ear.agentSpeaks(true); },
+      "ask-call": () => this.#call(effect),
+      "drop-track": () => this.track.drop(),
+      wait: () => { this.thinking = this.at; this.ear.wait(Infinity); },
+      "go-on": () => this.ear.wait((this.at - (this.ear.quietSince ?? this.at)) / 16 + AFTER_THINKING),
       listen: () => this.#listen(),
       unheard: () => this.#expect(),
       pause: () => rest(this).catch((error) => this.fails(error)),
@@ -128,19 +163,33 @@ export class Talk {
     this.sound.player.expect(this.segment);
   }
 
+  // Its sound is fetched at once, also while it is held back.
+  #fetched(prompt) {
+    return new Reply(prompt.audio_urls ?? [prompt.audio_url], async (url) => {
+      const bytes = await this.protocol.sound(url);
+      return bytes && this.sound.player.decode(bytes);
+    });
+  }
+
   async #play(prompt) {
     const { sound: { player }, speechEnd } = this;
-    this.speechEnd = null;
+    const ready = this.next?.prompt === prompt ? this.next.reply : null;
+    this.speechEnd = this.next = null;
     this.#expect();
     this.ear.reset();
     this.ear.agentSpeaks(true);
-    const wanted = () => this.state.phase === "speaking" && this.state.prompt === prompt;
-    this.reply = new Reply(prompt.audio_urls ?? [prompt.audio_url], async (url) => {
-      const bytes = await this.protocol.sound(url);
-      return bytes && player.decode(bytes);
-    });
-    await this.reply.play(player, { segment: this.segment, speechEnd, wanted });
+    const wanted = () => ["speaking", "interrupted"].includes(this.state.phase) && this.state.prompt === prompt;
+    const onSound = () => this.happens({ type: "sounds", at: this.at });
+    this.reply = ready ?? this.#fetched(prompt);
+    await this.reply.play(player, { segment: this.segment, speechEnd, wanted, onSound });
     if (wanted()) this.happens({ type: "played", at: this.at });
+  }
+
+  // Until the answer has surely been over, or is gone on with, or nobody waits for the reply to it any more.
+  async #hold(prompt, ended) {
+    if (!prompt.patience_ms || !this.#audible(prompt) || this.state.mode !== "voice") return;
+    this.next = { prompt, reply: this.#fetched(prompt) };
+    await this.silences.hold(ended, prompt.patience_ms, () => this.state.phase !== "thinking" || this.state.resumed !== null || this.state.pausing || this.state.mode !== "voice");
   }
 
   // How the last reply was heard.
@@ -149,7 +198,7 @@ export class Talk {
     return this.reply ? this.reply.report(this.sound.player) : this.sound.player.report();
   }
 
-  async #post({ turn, kind, text, to, continues = false, unfinished = false }) {
+  async #post({ turn, kind, text, to, continues = false, unfinished = false, sure = false }) {
     if (this.sound) this.ear.agentSpeaks(true); // a cough while the server thinks is no answer
     const body = { kind, continues, unfinished, segment: this.segment, played: this.played };
     if (kind === "text") body.text = text;
@@ -157,8 +206,10 @@ export class Talk {
       const { first, last } = this.track.close(to);
       Object.assign(body, { first_chunk: first, last_chunk: last, timing: this.#timing() });
     } else this.track?.drop();
+    const ended = sure ? null : this.speechEnd;
     try {
       const prompt = await this.#sent(turn, body);
+      if (kind === "answer" && ended !== null) await this.#hold(prompt, ended);
       view.sent(text);
       this.happens({ type: "reply", prompt, turn: turn + 1, at: this.at });
     } catch (error) {

@@ -3,11 +3,14 @@
 //
 // Places in the sound are samples (16 kHz) on the clock of the running recorder.
 //
-// Phases: ready, speaking (the agent), listening (nobody yet), answering (the candidate), thinking (the server),
-// paused (the candidate wants to), leaving (everything is being saved), stopped (nothing more can be done on this page).
+// Phases: ready, speaking (the agent), interrupted (the agent pauses: was that a word?), listening (nobody yet),
+// answering (the candidate), thinking (the server), paused (the candidate wants to), leaving (everything is being saved),
+// stopped (nothing more can be done on this page).
 //
 // A pause for breath looks like the end of an answer. Whoever speaks on while the server thinks, or over the first
 // words of its reply, continues that answer: the reply counts as unheard, and its question is open again.
+//
+// Any sound of a voice makes the agent pause at once. A cough or "mm-hm" lets it go on where it was; words take the turn.
 
 export const LONGEST_ANSWER = 5 * 60 * 16000;
 
@@ -15,19 +18,25 @@ export const ASK_AFTER = 25 * 16000; // of silence: the agent asks once whether 
 const EARLY = 1.5 * 16000; // nobody answers a question that has been heard for less than this
 
 export function beginning({ mode = "voice", turn = 1 } = {}) {
-  return { phase: "ready", mode, turn, prompt: null, from: null, since: 0, former: null, resumed: null, continues: false, asked: false, pausing: false, again: false };
+  return { phase: "ready", mode, turn, prompt: null, from: null, since: 0, former: null, resumed: null, continues: false, asked: false, call: null, think: false, pausing: false, again: false };
 }
 
 const ASKS = new Set(["repeat", "skip", "end"]);
-const SAME = new Set(["not_heard", "wait", "repeat", "kept"]); // replies that leave the question as it was
-const open = (state) => ["speaking", "listening", "answering"].includes(state.phase) && state.prompt?.expects === "answer";
+const SAME = new Set(["not_heard", "wait", "repeat", "kept", "think"]); // replies that leave the question as it was
+const SHORT_CALL = 0.45 * 16000; // over the agent: no word that needs an answer is shorter, so nobody asks what it was
+const OPEN = new Set(["speaking", "interrupted", "listening", "answering"]);
+export const open = (state) => OPEN.has(state.phase) && state.prompt?.expects === "answer";
 const nothing = (state) => [state, []];
-const hush = (state) => (state.phase === "speaking" ? [{ do: "stop-player" }] : []);
+const sounding = (state) => state.phase === "speaking" || state.phase === "interrupted";
+const hush = (state) => (sounding(state) ? [{ do: "stop-player" }] : []);
+const forget = (state) => (state.call?.asked ? [{ do: "drop-track" }] : []);
+const ended = (state, at) => state.resumed && { ...state.resumed, to: state.resumed.to ?? at };
+const QUIET = { call: null, think: false };
 
 function post(state, before, body) {
   const more = state.continues ? { continues: true } : {};
   const former = body.kind === "answer" && !body.unfinished ? state.prompt : null;
-  const next = { ...state, phase: "thinking", from: null, former, resumed: null, continues: false };
+  const next = { ...state, ...QUIET, phase: "thinking", from: null, former, resumed: null, continues: false };
   return [next, [...before, { do: "post", turn: state.turn, ...body, ...more }]];
 }
 
@@ -40,17 +49,33 @@ function part(state, to) {
   return post(state, [], { kind: "answer", from: state.from, to, unfinished: true });
 }
 
-// The answer was not over: its question is open again, and what is said now belongs to it.
-function goOn(state, { from, to = null }, before) {
-  const next = { ...state, phase: "answering", prompt: state.former, former: null, resumed: null, continues: true, from };
-  const effects = [...before, { do: "show" }, { do: "open-track", from }];
+// The words said over the agent take the turn: as an answer to what it was saying, or as more of the answer before.
+function take(state) {
+  const { from, to, early } = state.call;
+  if (early) return takeUp(state, { from, to }, hush(state));
+  const next = { ...state, phase: "answering", from, ...QUIET };
+  const effects = [...hush(state), ...(state.call.asked ? [] : [{ do: "open-track", from }])];
   if (to === null) return [next, effects];
   const [after, more] = answer(next, to);
   return [after, [...effects, ...more]];
 }
 
+// That was nothing: the agent goes on where it was.
+function goBack(state) {
+  return [{ ...state, phase: "speaking", call: null }, [...forget(state), { do: "resume-player" }]];
+}
+
+// The answer was not over: its question is open again, and what is said now belongs to it.
+function takeUp(state, { from, to = null }, before) {
+  const next = { ...state, call: null, phase: "answering", prompt: state.former, former: null, resumed: null, continues: true, from };
+  const effects = [...before, { do: "show" }, { do: "open-track", from }, ...(state.think ? [{ do: "wait" }] : [])];
+  if (to === null) return [next, effects];
+  const [after, more] = state.mode === "text" || state.pausing ? part(next, to) : answer(next, to);
+  return [after, [...effects, ...more]];
+}
+
 function afterPrompt(before, at) {
-  const state = { ...before, former: null };
+  const state = { ...before, call: null, former: null };
   if (state.prompt.expects === "finish") return [{ ...state, phase: "leaving" }, [{ do: "finish" }]];
   return [{ ...state, phase: "listening", since: at, from: null }, [{ do: "listen" }]];
 }
@@ -63,8 +88,8 @@ const events = {
   },
   // The server's reply to a turn. A reply without sound has been given once it is shown.
   reply(state, { prompt, turn, at, audible = Boolean(prompt.audio_url) && state.mode === "voice" }) {
-    if (state.resumed) return goOn({ ...state, turn }, state.resumed, [{ do: "unheard" }]);
-    const next = { ...state, prompt, turn, from: null, since: at, asked: state.asked && SAME.has(prompt.kind) };
+    if (state.resumed) return takeUp({ ...state, turn }, state.resumed, [{ do: "unheard" }]);
+    const next = { ...state, prompt, turn, from: null, since: at, call: null, think: prompt.kind === "think", asked: state.asked && SAME.has(prompt.kind) };
     if (state.pausing && prompt.expects === "answer") return [{ ...next, phase: "paused", pausing: false, former: null, again: audible }, [{ do: "show" }, { do: "pause" }]];
     if (audible) return [{ ...next, phase: "speaking" }, [{ do: "show" }, { do: "play", url: prompt.audio_url }]];
     const [after, effects] = afterPrompt(next, at);
@@ -74,21 +99,49 @@ const events = {
   played(state, { at }) {
     return state.phase === "speaking" ? afterPrompt(state, at) : nothing(state);
   },
-  // Somebody speaks. While the agent speaks this is an interruption: the agent falls silent at once.
+  // The first sample of the reply is heard now.
+  sounds(state, { at }) {
+    return state.phase === "speaking" ? [{ ...state, since: at }, []] : nothing(state);
+  },
+  // Somebody speaks, or goes on after a pause. The agent pauses at once; whether it goes on is decided by what follows.
   speech(state, { from }) {
     if (state.mode !== "voice") return nothing(state);
     if (state.phase === "thinking" && state.former) return [{ ...state, resumed: { from: state.resumed?.from ?? from, to: null } }, []];
-    if (state.phase === "speaking" && state.former && from < state.since + EARLY) return goOn(state, { from }, hush(state));
-    if (!open(state) || state.phase === "answering") return nothing(state);
-    return [{ ...state, phase: "answering", from }, [...hush(state), { do: "open-track", from }]];
+    if (state.phase === "answering") return state.think ? [{ ...state, think: false }, []] : nothing(state);
+    if (state.phase === "interrupted") return [{ ...state, call: { ...state.call, to: null } }, []];
+    if (state.phase === "speaking") {
+      const early = Boolean(state.former) && from < state.since + EARLY;
+      if (!early && !open(state)) return nothing(state);
+      return [{ ...state, phase: "interrupted", call: { from, to: null, early, asked: false } }, [{ do: "pause-player" }]];
+    }
+    return open(state) ? [{ ...state, phase: "answering", from, think: false }, [{ do: "open-track", from }]] : nothing(state);
+  },
+  // Whoever speaks over the agent for so long has something to say.
+  lasting(state) {
+    return state.phase === "interrupted" ? take(state) : nothing(state);
+  },
+  // A moment of silence. After a call over the agent's words the server is asked what it was, unless it was very short.
+  lull(state, { to }) {
+    if (state.phase !== "interrupted" || state.call.asked) return nothing(state);
+    if (to - state.call.from < SHORT_CALL) return goBack(state);
+    const { from } = state.call;
+    return [{ ...state, call: { ...state.call, asked: true } }, [{ do: "open-track", from }, { do: "ask-call", from, to }]];
+  },
+  // What the call was: words (counts), or nothing that wants an answer. Unknown (null) counts as nothing: it was short.
+  // While somebody goes on speaking (not quiet) the agent stays silent, and the next moment of silence is judged anew.
+  called(state, { from, counts, quiet }) {
+    if (state.phase !== "interrupted" || !state.call.asked || state.call.from !== from) return nothing(state);
+    if (counts) return take(state);
+    return quiet ? goBack(state) : [{ ...state, call: { ...state.call, asked: false } }, [{ do: "drop-track" }]];
   },
   silence(state, { to }) {
     if (state.phase === "thinking" && state.resumed) return [{ ...state, resumed: { ...state.resumed, to } }, []];
-    return state.phase === "answering" ? answer(state, to) : nothing(state);
+    if (state.phase === "interrupted") return [{ ...state, call: { ...state.call, to } }, []];
+    return state.phase === "answering" && !state.think ? answer(state, to) : nothing(state);
   },
   // Time passes: an answer has a longest length, so that steady noise cannot hold the turn for ever.
   tick(state, { at }) {
-    if (state.phase === "listening" && state.mode === "voice" && !state.asked && at - state.since > ASK_AFTER) {
+    if (state.phase === "listening" && state.mode === "voice" && !state.asked && !state.think && at - state.since > ASK_AFTER) {
       const from = at - 16000;
       return post({ ...state, asked: true }, [{ do: "open-track", from }], { kind: "answer", from, to: at });
     }
@@ -97,13 +150,23 @@ const events = {
   // "I have finished": ends the answer, also one that was spoken too softly to be noticed.
   finished(state, { at }) {
     if (!open(state) || state.mode !== "voice") return nothing(state);
-    if (state.phase === "speaking") {
+    if (sounding(state)) {
       const [after, effects] = afterPrompt(state, at);
-      return [after, [{ do: "stop-player" }, ...effects]];
+      return [after, [...forget(state), ...hush(state), ...effects]];
     }
     const from = state.from ?? state.since;
     const opened = state.phase === "answering" ? [] : [{ do: "open-track", from }];
-    return post(state, opened, { kind: "answer", from, to: at });
+    return post(state, opened, { kind: "answer", from, to: at, sure: true });
+  },
+  // "Let me think" holds the turn until the candidate speaks or presses again; nobody asks meanwhile.
+  think(state, { at }) {
+    if (state.mode !== "voice") return nothing(state);
+    if (state.phase === "thinking" && state.former) return [{ ...state, think: true, resumed: state.resumed ?? { from: at, to: null } }, []];
+    if (!open(state)) return nothing(state);
+    if (state.phase === "answering") return [{ ...state, think: !state.think }, [{ do: state.think ? "go-on" : "wait" }]];
+    if (state.phase === "listening") return [{ ...state, think: !state.think, since: at }, []];
+    const [after, effects] = afterPrompt(state, at);
+    return [{ ...after, think: true }, [...forget(state), ...hush(state), ...effects]];
   },
   typed(state, { text, unfinished = false }) {
     if (!open(state) || !text.trim()) return nothing(state);
@@ -115,19 +178,20 @@ const events = {
   // Voice and writing can be changed at any moment; what was spoken of an answer is kept, and the rest is written.
   mode(state, { mode, at }) {
     if (mode === state.mode || ["leaving", "stopped"].includes(state.phase)) return nothing(state);
-    const next = { ...state, mode };
+    const next = { ...state, mode, think: false };
     if (state.phase === "answering") return part(next, at);
-    if (state.phase === "thinking") return [{ ...next, resumed: state.resumed && { ...state.resumed, to: state.resumed.to ?? at } }, []];
+    if (state.phase === "thinking") return [{ ...next, resumed: ended(state, at) }, []];
+    if (state.phase === "interrupted") return goBack(next);
     if (state.phase !== "listening") return [next, []];
     return [{ ...next, phase: "listening", since: at, from: null }, [{ do: "listen" }]];
   },
   // Nothing is said, heard or counted until the candidate goes on. What was spoken of an answer is kept first; while the
   // server thinks, its reply is awaited, and said again a second time to change one's mind.
   pause(state, { at }) {
-    if (state.phase === "thinking") return [{ ...state, pausing: !state.pausing, resumed: state.resumed && { ...state.resumed, to: state.resumed.to ?? at } }, []];
+    if (state.phase === "thinking") return [{ ...state, pausing: !state.pausing, resumed: ended(state, at) }, []];
     if (!open(state)) return nothing(state);
     if (state.phase === "answering") return part({ ...state, pausing: true }, at);
-    return [{ ...state, phase: "paused", former: null, again: state.phase === "speaking" }, [...hush(state), { do: "pause" }]];
+    return [{ ...state, ...QUIET, phase: "paused", former: null, again: sounding(state) }, [...forget(state), ...hush(state), { do: "pause" }]];
   },
   // A prompt that was cut off by the pause, or came during it, is said from its beginning.
   goOn(state, { at }) {

@@ -1,4 +1,6 @@
 // What the page shows. The one place of the interview that touches the document; sentences come from the template.
+import { open as isOpen } from "./turns.js";
+
 const root = document.querySelector("[data-interview]");
 const words = JSON.parse(root.querySelector("[data-words]").dataset.words);
 
@@ -83,12 +85,15 @@ export function openTalk() {
 // The talk in one of its phases: what can be pressed, what is read out.
 export function phase(state, { writing, sound }) {
   const talk = part("talk");
+  const shown = state.phase === "interrupted" ? "answering" : state.phase;
   talk.dataset.phase = state.phase;
   talk.dataset.mode = writing ? "text" : "voice";
-  const open = ["speaking", "listening", "answering"].includes(state.phase) && state.prompt?.expects === "answer";
+  const open = isOpen(state);
   const [thinking, paused] = [state.phase === "thinking", state.phase === "paused"];
-  say("phase", state.phase === "listening" && writing ? "reading" : state.pausing ? "pausing" : words[state.phase] ? state.phase : null);
+  say("phase", state.pausing ? "pausing" : state.think ? "take-time" : shown === "listening" && writing ? "reading" : words[shown] ? shown : null);
   for (const name of ["repeat", "skip", "finished", "send"]) able(name, open);
+  able("think", !writing && Boolean(open || (thinking && state.former)));
+  control("think").setAttribute("aria-pressed", String(state.think));
   able("end", open || paused);
   able("write", open || thinking || paused);
   able("pause", open || thinking || paused);

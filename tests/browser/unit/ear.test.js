@@ -37,7 +37,7 @@ export const tests = {
     push(300, -20, 0.9);
     ok(!ear.trained, "judges changed in the middle of speech");
     push(1500, -70, 0);
-    equal([heard, ear.trained], [["speech", "lasting", "pause", "silence"], true]);
+    equal([heard, ear.trained], [["speech", "lasting", "lull", "silence"], true]);
   },
   "once ready the detector alone decides"() {
     const made = detector();
@@ -66,7 +66,7 @@ export const tests = {
     made.onError();
     push(500, -20);
     push(1500, -70);
-    equal([heard, ear.trained, made.ended], [["speech", "lasting", "pause", "silence"], false, true]);
+    equal([heard, ear.trained, made.ended], [["speech", "lasting", "lull", "silence"], false, true]);
   },
   "a detector that falls behind is given up"() {
     const made = detector();

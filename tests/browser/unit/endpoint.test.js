@@ -27,7 +27,7 @@ export const tests = {
     equal(turns(found), ["speech", "silence"]);
     ok(Math.abs(found[0].from / 16 - 1000) <= 40, `began at ${found[0].from / 16}`);
     ok(found[0].heardAt - 1000 <= 160, "noticed late");
-    equal(names(found), ["speech", "lasting", "pause", "silence"]);
+    equal(names(found), ["speech", "lasting", "lull", "silence"]);
     const [pause, silence] = [found[2], found[3]];
     ok(Math.abs(silence.to / 16 - 3000) <= 40, `ended at ${silence.to / 16}`);
     ok(pause.heardAt - 3000 >= 240 && pause.heardAt - 3000 <= 320, `pause told after ${pause.heardAt - 3000}`);
@@ -48,7 +48,7 @@ export const tests = {
     const ear = new EnergyEndpoint();
     const found = hear(ear, [[500, -70], [800, -25], [600, -70], [800, -25], [600, -70], [800, -25], [1400, -70]]);
     equal(turns(found), ["speech", "silence"]);
-    equal(names(found), ["speech", "lasting", "pause", "pause", "pause", "silence"]);
+    equal(names(found), ["speech", "lasting", "lull", "lull", "lull", "silence"]);
     const [silence] = only(found, "silence");
     const patience = silence.heardAt - silence.to / 16;
     ok(patience >= 1280 && patience <= 1340, `patience of ${patience}`);
@@ -73,7 +73,7 @@ export const tests = {
   },
   "what lasts is told once"() {
     const found = hear(new EnergyEndpoint(), [[1000, -70], [600, -25], [400, -70], [3000, -25], [100, -70]]);
-    equal(names(found), ["speech", "pause", "lasting"]);
+    equal(names(found), ["speech", "lull", "lasting"]);
     equal(found[0].from, found[2].from);
   },
   "a wish for patience holds for one pause only"() {
@@ -103,7 +103,7 @@ export const tests = {
     equal(listen([0, 0, 0.9, 0.9, 0, 0, 0, 0.9, 0, 0.9, 0, 0]), []);
     equal(listen([0, 0, 0.9, 0.9, 0.9]), [{ type: "speech", from: 1024 }]);
     const whole = listen([0, ...Array(10).fill(0.9), ...Array(40).fill(0.4), ...Array(40).fill(0.1)]);
-    equal(names(whole), ["speech", "lasting", "pause", "silence"]);
+    equal(names(whole), ["speech", "lasting", "lull", "silence"]);
     equal(whole[3].to, 51 * 512);
   },
 };

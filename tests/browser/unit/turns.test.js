@@ -27,14 +27,35 @@ export const tests = {
     equal(state.phase, "thinking");
     equal(effects, [{ do: "open-track", from: 2000 }, { do: "post", turn: 1, kind: "answer", from: 2000, to: 9000 }]);
   },
-  "an interruption silences the agent before the answer begins"() {
+  "a voice makes the agent pause at once, and words take the turn"() {
     const [state, effects] = step(speaking(), { type: "speech", from: 500 });
-    equal(state.phase, "answering");
-    equal(names(effects), ["stop-player", "open-track"]);
+    equal([state.phase, effects], ["interrupted", [{ do: "pause-player" }]]);
+    const [taken, more] = step(state, { type: "lasting", from: 500 });
+    equal([taken.phase, taken.from, names(more)], ["answering", 500, ["stop-player", "open-track"]]);
   },
-  "the end of a prompt that was interrupted is not taken for its end"() {
-    const [state] = run([{ type: "speech", from: 500 }, { type: "played", at: 900 }], speaking());
-    equal(state.phase, "answering");
+  "a cough lets the agent go on where it was"() {
+    const [state, effects] = run([{ type: "speech", from: 500 }, { type: "lull", to: 5000 }], speaking());
+    equal([state.phase, names(effects)], ["speaking", ["pause-player", "resume-player"]]);
+    equal(step(state, { type: "played", at: 9000 })[0].phase, "listening");
+  },
+  "a longer call is asked about: mm-hm goes on, words are an answer"() {
+    const [state, effects] = run([{ type: "speech", from: 500 }, { type: "lull", to: 9500 }], speaking());
+    equal([state.phase, names(effects)], ["interrupted", ["pause-player", "open-track", "ask-call"]]);
+    const verdict = { type: "called", from: 500, quiet: true };
+    const [back, resumed] = step(state, { ...verdict, counts: false });
+    equal([back.phase, names(resumed)], ["speaking", ["drop-track", "resume-player"]]);
+    equal(step(state, { ...verdict, counts: null })[0].phase, "speaking");
+    const [taken, stopped] = step(state, { ...verdict, counts: true });
+    equal([taken.phase, names(stopped)], ["answering", ["stop-player"]]);
+    const over = step(state, { type: "silence", to: 9500 })[0];
+    equal(step(over, { ...verdict, counts: true })[1].at(-1), { do: "post", turn: 1, kind: "answer", from: 500, to: 9500 });
+    equal(step(state, { ...verdict, from: 499, counts: true })[1], []);
+  },
+  "while somebody goes on speaking the agent stays silent whatever the first call was"() {
+    const asked = run([{ type: "speech", from: 500 }, { type: "lull", to: 9500 }], speaking())[0];
+    const [state, effects] = step(asked, { type: "called", from: 500, counts: false, quiet: false });
+    equal([state.phase, names(effects)], ["interrupted", ["drop-track"]]);
+    equal(names(step(state, { type: "lull", to: 30000 })[1]), ["open-track", "ask-call"]);
   },
   "speech while the server thinks continues the answer and leaves the reply unheard"() {
     const answered = run([{ type: "speech", from: 2000 }, { type: "silence", to: 9000 }, { type: "speech", from: 22000 }], listening())[0];
@@ -50,8 +71,9 @@ export const tests = {
   "speech over the first words of the reply continues the answer, later it answers the reply"() {
     const replied = run([{ type: "speech", from: 2000 }, { type: "silence", to: 9000 },
       { type: "reply", prompt: { ...OUTRO, text: "Bye" }, turn: 2, at: 30000 }], listening())[0];
-    const [state, effects] = step(replied, { type: "speech", from: 40000 });
-    equal([state.phase, state.continues, names(effects)], ["answering", true, ["stop-player", "show", "open-track"]]);
+    const [state, effects] = run([{ type: "speech", from: 40000 }, { type: "lasting", from: 40000 }], replied);
+    equal([state.phase, state.continues, names(effects)], ["answering", true, ["pause-player", "stop-player", "show", "open-track"]]);
+    equal(run([{ type: "speech", from: 40000 }, { type: "lull", to: 43000 }], replied)[0].phase, "speaking");
     equal(step(replied, { type: "speech", from: 60000 }), [replied, []]);
   },
   "silence asks once and then only waits"() {
@@ -75,7 +97,7 @@ export const tests = {
   },
   "the button ends an answer that was too soft to be noticed"() {
     const [, effects] = step(listening(), { type: "finished", at: 50000 });
-    equal(effects, [{ do: "open-track", from: 1000 }, { do: "post", turn: 1, kind: "answer", from: 1000, to: 50000 }]);
+    equal(effects, [{ do: "open-track", from: 1000 }, { do: "post", turn: 1, kind: "answer", from: 1000, to: 50000, sure: true }]);
   },
   "the button during the agent's words gives the candidate the turn"() {
     const [state, effects] = step(speaking(), { type: "finished", at: 40 });
@@ -114,9 +136,50 @@ export const tests = {
     const [state] = step(listening(), { type: "stop" });
     equal(step(state, { type: "reply", prompt: QUESTION, turn: 9, at: 1 }), [state, []]);
   },
+  "the reply counts from its first sample, however long it was held back"() {
+    const replied = run([{ type: "speech", from: 2000 }, { type: "silence", to: 9000 },
+      { type: "reply", prompt: QUESTION, turn: 2, at: 30000 }, { type: "sounds", at: 90000 }], listening())[0];
+    equal(run([{ type: "speech", from: 100000 }, { type: "lasting", from: 100000 }], replied)[0].continues, true);
+    equal(run([{ type: "speech", from: 120000 }, { type: "lasting", from: 120000 }], replied)[0].continues, false);
+  },
+  "let me think holds the turn, and nobody asks"() {
+    const [state] = step(listening(), { type: "think", at: 2000 });
+    equal([state.think, step(state, { type: "tick", at: 2000 + 9 * ASK_AFTER })[1]], [true, []]);
+    const [answering] = step(state, { type: "speech", from: 9000 });
+    equal([answering.phase, answering.think], ["answering", false]);
+    const [again] = step(state, { type: "think", at: 5000 });
+    equal([again.think, again.since], [false, 5000]);
+    equal(names(step(again, { type: "tick", at: 5001 + ASK_AFTER })[1]), ["open-track", "post"]);
+  },
+  "let me think in the middle of an answer waits for its next word"() {
+    const answering = step(listening(), { type: "speech", from: 2000 })[0];
+    const [state, effects] = step(answering, { type: "think", at: 9000 });
+    equal([state.think, effects], [true, [{ do: "wait" }]]);
+    equal(step(state, { type: "silence", to: 9000 }), [state, []]);
+    const on = step(state, { type: "speech", from: 400000 })[0];
+    equal([on.think, names(step(on, { type: "silence", to: 500000 })[1])], [false, ["post"]]);
+    equal(names(step(state, { type: "think", at: 10000 })[1]), ["go-on"]);
+    equal(names(step(state, { type: "finished", at: 10000 })[1]), ["post"]);
+  },
+  "let me think after the answer was sent takes it up again"() {
+    const sent = run([{ type: "speech", from: 2000 }, { type: "silence", to: 9000 }, { type: "think", at: 12000 }], listening())[0];
+    const [state, effects] = step(sent, { type: "reply", prompt: { ...QUESTION, text: "Next?" }, turn: 2, at: 30000 });
+    equal([state.phase, state.continues, state.think, names(effects)], ["answering", true, true, ["unheard", "show", "open-track", "wait"]]);
+  },
+  "let me think while the agent speaks silences it"() {
+    const [state, effects] = step(speaking(), { type: "think", at: 700 });
+    equal([state.phase, state.think, names(effects)], ["listening", true, ["stop-player", "listen"]]);
+  },
+  "said instead of pressed it holds the turn too"() {
+    const state = run([{ type: "speech", from: 2000 }, { type: "silence", to: 9000 },
+      { type: "reply", prompt: { ...QUESTION, kind: "think" }, turn: 2, at: 30000 }, { type: "played", at: 40000 }], listening())[0];
+    equal([state.phase, state.think, step(state, { type: "tick", at: 40000 + 9 * ASK_AFTER })[1]], ["listening", true, []]);
+  },
   "whatever happens, the agent never speaks over a candidate's answer"() {
     // Every order of six events from a small alphabet: a prompt may only begin to play when nobody is answering.
-    const alphabet = [{ type: "speech", from: 10 }, { type: "silence", to: 20 }, { type: "played", at: 5 }, { type: "finished", at: 30 },
+    const alphabet = [{ type: "speech", from: 10 }, { type: "lasting", from: 10 }, { type: "lull", to: 9000 },
+      { type: "called", from: 10, counts: true, quiet: true }, { type: "called", from: 10, counts: false, quiet: true },
+      { type: "silence", to: 20 }, { type: "think", at: 25 }, { type: "played", at: 5 }, { type: "finished", at: 30 },
       { type: "typed", text: "t" }, { type: "ask", kind: "skip" }, { type: "reply", prompt: QUESTION, turn: 2, at: 40 }];
     const walk = (state, playing, depth) => {
       if (depth === 0) return;
@@ -125,11 +188,10 @@ export const tests = {
         const [next, effects] = step(state, event);
         let sound = event.type === "played" ? false : playing;
         for (const effect of effects) {
-          if (effect.do === "stop-player") sound = false;
-          if (effect.do === "play") sound = true;
+          if (effect.do === "stop-player" || effect.do === "pause-player") sound = false;
+          if (effect.do === "play" || effect.do === "resume-player") sound = true;
         }
-        ok(!(sound && next.phase === "answering"), `${event.type} left the agent speaking`);
-        ok(!(sound && next.phase === "thinking"), `${event.type} left the agent speaking`);
+        ok(sound === (next.phase === "speaking"), `${event.type} left the agent ${sound ? "speaking" : "silent"} in ${next.phase}`);
         walk(next, sound, depth - 1);
       }
     };

@@ -1,0 +1,67 @@
+// Asks the server what a silence means, as soon as the sound that holds the last words has arrived there, and holds a
+// reply until the answer has been over for long enough. Driven by the microphone's frames, not by timers.
+import { Patience } from "./patience.js";
+import { CHUNK } from "./voice-track.js";
+
+const TAIL = 1600; // samples after the last speech that belong to its last word
+const UNANSWERED = 3000; // ms after which a call is taken for nothing: without a network the agent goes on
+const LATE = 1500; // ms beyond which a held reply is let go even where no frames come any more
+
+export class Silences {
+  // ear, track: as talk.js has them; ask(chunks): the server's judgement of { first_chunk, last_chunk, interrupts }
+  constructor({ ear, track, ask, patience = new Patience(), now = () => performance.now() }) {
+    Object.assign(this, { ear, track, ask, now, patience, waiting: null, held: null });
+  }
+
+  // A silence inside an answer began: ask how long it may last.
+  lull(to) {
+    this.waiting = { to, chunk: Math.floor((to + TAIL - 1) / CHUNK), interrupts: false };
+  }
+
+  // A call over the agent's words ended: resolves with whether it counts (null: nobody knows).
+  call(to) {
+    return new Promise((resolve) => {
+      this.waiting = { to, chunk: Math.floor((to + TAIL - 1) / CHUNK), interrupts: true, resolve };
+      setTimeout(() => resolve(null), UNANSWERED);
+    });
+  }
+
+  // Each frame: what waited for sound or time goes on.
+  frame() {
+    const { waiting, held } = this;
+    if (waiting && this.track.samples >= (waiting.chunk + 1) * CHUNK) {
+      this.waiting = null;
+      this.#judge(waiting);
+    }
+    if (held && (held.over() || (this.now() >= held.until && !this.ear.stirs))) this.release();
+  }
+
+  async #judge({ to, chunk, interrupts, resolve }) {
+    const first = this.track.first;
+    if (first === null || (!interrupts && this.ear.quietSince !== to)) {
+      resolve?.(null);
+      return;
+    }
+    const judged = await this.ask({ first_chunk: Math.min(first, chunk), last_chunk: chunk, interrupts }).catch(() => null);
+    resolve?.(judged?.counts ?? null);
+    if (!interrupts && judged?.patience_ms && this.ear.quietSince === to) this.ear.wait(this.patience.send(judged.patience_ms));
+  }
+
+  // Resolves when the answer that ended at this moment (performance.now) has been over for long enough, or over() says
+  // that there is no need to wait any more.
+  hold(ended, judged, over) {
+    const until = ended === null ? 0 : ended + this.patience.speak(judged);
+    if (this.now() >= until && !this.ear.stirs) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.release(), until - this.now() + LATE);
+      this.held = { until, over, done: () => { clearTimeout(timer); resolve(); } };
+    });
+  }
+
+  // Nothing is held any longer.
+  release() {
+    const { held } = this;
+    this.held = null;
+    held?.done();
+  }
+}
