@@ -234,7 +234,7 @@ class Desk:
         utterance = self._streams.get(key)
         if utterance is None or utterance.broken or utterance.next <= last or utterance.is_waited_for:
             self._connection.send((number, None, None))
-        elif utterance.decoder is None:  # too little of it to begin with: a copy is decoded by itself
+        elif utterance.decoder is None and len(utterance.pending) < WARM_UP:  # too little to begin: a copy is decoded
             self._batch(number, bytes(utterance.pending))
         else:
             utterance.peeked_by = number
