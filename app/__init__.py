@@ -67,6 +67,8 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     ):
         import_module(module)
     app.register_blueprint(import_module("app.voice.access").protocol)
+    import_module("app.voice.pages_preview_talk")
+    app.register_blueprint(import_module("app.voice.pages_preview_files").pages)
     app.register_blueprint(import_module("app.voice.detector").files)
     return app
 

@@ -56,12 +56,12 @@ def choose(preferred: str | None = None) -> str:
     return chosen
 
 
-def remember(response: Response, *, settings: Settings) -> Response:
-    """Keep a language that was asked for in the address; an unknown one leaves no trace."""
+def remember(response: Response, *, settings: Settings, path: str = COOKIE_PATH) -> Response:
+    """Keep a language asked for in the address, for the pages below ``path``; an unknown one leaves no trace."""
     asked = request.args.get("lang")
     if asked in LANGUAGES:
         response.set_cookie(
-            COOKIE, asked, max_age=COOKIE_DAYS * 86_400, path=COOKIE_PATH, secure=settings.is_https, httponly=True,
+            COOKIE, asked, max_age=COOKIE_DAYS * 86_400, path=path, secure=settings.is_https, httponly=True,
             samesite="Lax",
         )  # fmt: skip
     return response

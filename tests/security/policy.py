@@ -81,6 +81,41 @@ LINK = path(flow_id="flow", interview_id="sat")
 BOOKED = (("interview_flow_id", "flow"), ("assigned_recruiter_id", "recruiter"))
 LEFT = frozenset({200, 303})
 
+
+def _previews() -> dict[str, Rule]:
+    """Preview as candidate: a member's own try of a flow, in memory; 409 for one that was not begun."""
+    changes: dict[str, dict[str, Any]] = {
+        "start": {"mode": "text"}, "pause": {"paused": True}, "more_time": {"extension": 1}, "judge_silence": {},
+        "open_segment": {"mime_type": "audio/webm"}, "post_turn": {"kind": "begin"}, "finish": {}, "begin_upload": {},
+    }  # fmt: skip
+    others = ("fresh", "show", "check", "check_upload", "state", "heartbeat", "reply_audio", "put_chunk", "put_part")
+    own = {
+        "start": 200,
+        "fresh": 200,
+        "show": 200,
+        "check": 200,
+        "check_upload": 200,
+        "decline": 200,
+        "different": 422,
+        "feedback": 303,
+        "add_document": 422,
+    }
+    numbered = {
+        "post_turn": {"number": 1}, "judge_silence": {"number": 1}, "reply_audio": {"number": 1},
+        "put_chunk": {"segment": 1, "number": 0}, "put_part": {"name": "x", "number": 0},
+        "finish_upload": {"name": "x"}, "drop_file": {"name": "x"},
+    }  # fmt: skip
+    rules = {}
+    for name in (*changes, *others, "finish_upload", "drop_file", "decline", "different", "feedback", "add_document"):
+        parts: dict[str, Any] = {} if name == "fresh" else {"preview_id": name, **numbered.get(name, {})}
+        given = (lambda _, body=changes[name]: body) if name in changes else None
+        rules[f"preview.{name}"] = Rule(
+            "member", FLOW, own=frozenset({own.get(name, 409)}), archived=frozenset({422}), as_json=name in changes,
+            given=given, extra=parts,
+        )  # fmt: skip
+    return rules
+
+
 POLICY: dict[str, Rule] = {
     # Open to everyone: they take no id, and tell nothing about anyone.
     "site.front": Rule("open", own=MOVED),
@@ -172,6 +207,7 @@ POLICY: dict[str, Rule] = {
     "flows.archive": Rule("member", FLOW, RECRUITERS, DONE, archived=DONE),
     "flows.prepare_speech": Rule("member", FLOW, RECRUITERS, DONE, archived=DONE),
     "flows.voice_sample": Rule("member", roles=RECRUITERS, extra={"voice_id": "vendora-Kate"}),
+    **_previews(),
     "interviews.dashboard": Rule("member", shows="team"),
     "interviews.index": Rule(
         "member", (("query", "flow", "flow"),), shows="team", filters=frozenset({"flow"}), archived=OK
