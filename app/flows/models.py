@@ -90,3 +90,8 @@ class InterviewFlow(Claimable, Base):
 
     organization: Mapped[Organization] = relationship()
     team: Mapped[Team] = relationship()
+
+    @property
+    def logo_path(self) -> str | None:
+        """Path of the asking company's logo; None where it has none and Parley's own stands there."""
+        return f"/flows/{self.id}/logo" if self.logo_key else None

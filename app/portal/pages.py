@@ -191,7 +191,8 @@ def _door(interview: Interview, *, status: int, **context: Any) -> Response:
     """The page for those who only have the link: it tells nothing but how to get in."""
     has_mail = gateways.current().mail.is_configured
     script = interview.script or script_of(interview.flow)
-    shown = {"has_mail": has_mail, "org_name": script["org_name"], "link": _link(), "was_sent": False, "flaw": None}
+    shown = {"has_mail": has_mail, "org_name": script["org_name"], "link": _link(), "was_sent": False, "flaw": None,
+             "logo_url": interview.flow.logo_path}  # fmt: skip
     page = render_template("voice/own/door.html", base=url_for("portal.show"), **{**shown, **context})
     return make_response(page, status)
 
@@ -206,7 +207,8 @@ def _page(interview: Interview, *, status: int = 200, **context: Any) -> Respons
         "title": script["title"], "result": result_of(interview), "marks": marks_of(wishes), "state": _state(interview),
         "audio": urls.get(Media.AUDIO), "video": urls.get(Media.VIDEO), "revoked": is_revoked(interview.id),
         "pipeline": interview.candidate.status if shows_status and interview.candidate else None,
-        "flagging": number_of_query("flag"), "asked": None, "flagged": None, "too_many": False,
+        "flagging": number_of_query("flag"), "logo_url": interview.flow.logo_path,
+        "asked": None, "flagged": None, "too_many": False,
     }  # fmt: skip
     return make_response(render_template("voice/own/page.html", **{**shown, **context}), status)
 

@@ -124,7 +124,7 @@ def about(interview: Interview) -> dict[str, Any]:
     limit = round(limit_of(interview) / 60) * (1 + has_more_time(interview.id))
     shown = {
         "title": script["title"], "org_name": script["org_name"], "language": script["language"],
-        "logo_url": url_for("flows.logo", flow_id=flow.id) if flow.logo_key else None,
+        "logo_url": flow.logo_path,
         "preamble_video_url": url_for("flows.intro_video", flow_id=flow.id) if flow.preamble_video_key else None,
         "preamble_video_type": flow.preamble_video_type, "is_video_enabled": script["is_video_enabled"],
         "is_doc_upload_enabled": script["is_doc_upload_enabled"], "question_count": len(script["questions"]),
@@ -188,7 +188,7 @@ def rendered(interview: Interview, view: View) -> Response:
     base = schemas.base_of(interview)
     shown = {
         "own_url": f"{base}/own", "org_name": script["org_name"], "title": script["title"],
-        "language": script["language"], "base": base,
+        "language": script["language"], "base": base, "logo_url": interview.flow.logo_path,
     }  # fmt: skip
     return make_response(render_template(f"voice/{view.page}.html", **{**shown, **view.context}), view.status)
 

@@ -11,7 +11,8 @@ export default function redirect(box) {
   }, 1000);
   show();
   line.hidden = stay.hidden = false;
-  const stop = () => { clearInterval(timer); line.hidden = stay.hidden = true; };
+  // What is gone keeps its place: a press on a link below moves the focus first, and nothing may move under the pointer then.
+  const stop = () => { clearInterval(timer); for (const gone of [line, stay]) gone.classList.add("settled"); };
   stay.addEventListener("click", stop);
   document.addEventListener("input", stop, { once: true });
   document.addEventListener("focusin", (event) => { if (!box.contains(event.target)) stop(); });

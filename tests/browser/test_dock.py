@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
 
 from .conftest import assert_accessible, write_wav
-from .fake_server import Running
+from .fake_server import BASE, Running
 from .speech import NOISE, spoken
 from .test_candidate_page import begin_speaking, phase, start_writing, until
 
@@ -226,3 +227,44 @@ def test_a_pause_silences_the_microphone_and_ends_the_run(
     phase(page, "listening", "answering", "speaking")
     assert server.story.segments == 2
     assert server.story.pauses == [True, False]
+
+
+# --- the way on, after the end -----------------------------------------------------------------------------------
+
+
+def open_sent(page: Any, server: Running, **more: str) -> None:
+    """The thank-you page just after feedback was sent."""
+    told = {"redirect_url": f"{server.url}{BASE}/elsewhere", "redirect_host": "freight.example", "sent": "sent", **more}
+    page.goto(f"{server.url}/other/done?{urlencode(told)}")
+    page.wait_for_selector("[data-countdown]:visible")
+
+
+def test_the_way_on_is_taken_by_itself_and_names_where_it_leads(desk: Any, server: Running) -> None:
+    desk.clock.install()
+    open_sent(desk, server)
+    assert desk.inner_text("[data-countdown]") == "Seconds until you are taken there: 10"
+    assert "freight.example" in desk.inner_text("main")
+    desk.clock.run_for(11_000)
+    desk.wait_for_url(f"**{BASE}/elsewhere")
+
+
+def test_a_link_below_the_countdown_stays_under_the_pointer(page: Any, server: Running) -> None:
+    open_sent(page, server, own_url=f"{server.url}{BASE}/elsewhere?own")
+    link = page.locator("a[href$='elsewhere?own']")
+    link.scroll_into_view_if_needed()
+    at = link.bounding_box()
+    page.mouse.move(at["x"] + 5, at["y"] + 5)
+    page.mouse.down()  # the link takes the focus, which ends the countdown
+    until(page, "getComputedStyle(document.querySelector('[data-countdown]')).visibility === 'hidden'")
+    assert link.bounding_box() == at
+    page.mouse.up()
+    page.wait_for_url("**/elsewhere?own")
+
+
+def test_whoever_stays_stays(desk: Any, server: Running) -> None:
+    desk.clock.install()
+    open_sent(desk, server)
+    desk.click("text=Stay here")
+    desk.clock.run_for(60_000)
+    assert "/other/done" in desk.url
+    assert_accessible(desk)

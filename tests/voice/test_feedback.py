@@ -44,6 +44,15 @@ def test_the_page_asks_and_a_plain_form_is_enough(finished: Candidate) -> None:
     assert (row.rating, row.comment, row.revision) == (4, "Calm and clear.\nThank you.", 1)
 
 
+def test_the_asking_company_s_logo_stays_on_top_to_the_end(candidates: Candidates, book: Made) -> None:
+    asking = book(logo_key="logos/own.png", org_name="Willow")
+    candidate = candidates(asking)
+    candidate.start("text")
+    candidate.write(["One.", "Two."])
+    assert f'src="/flows/{asking.flow_id}/logo"' in candidate.open()
+    assert f'src="/flows/{asking.flow_id}/logo"' in candidate.ask("GET", "/own").content.decode()
+
+
 def test_the_way_on_is_counted_down_only_after_it_was_sent(finished: Candidate) -> None:
     assert "data-seconds" not in finished.ask("GET", "?feedback=sent").content.decode()  # nothing was sent yet
     send(finished, rating="5")
