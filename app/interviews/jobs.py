@@ -66,7 +66,7 @@ def _process(interview_id: str, token: int) -> None:
     source = _read(interview_id)
     storage = gateways.current().storage
     with recordings.workshop(interview_id, source.takes, storage=storage) as shop:
-        runs = [run for run in shop.timeline() if run.duration] if source.takes else []
+        runs = [run for run in shop.timeline() if run.duration] if source.is_playable else []
         with ThreadPoolExecutor(max_workers=1) as aside:
             # Copied packets are there soon and play in most browsers; the file that plays everywhere follows.
             copied = aside.submit(shop.quick_audio) if runs else None
@@ -106,6 +106,7 @@ class _Source:
     takes: list[Take]
     with_video: bool
     abandoned: bool
+    is_playable: bool
     documents: tuple[str, ...] = ()
 
     def talk(self, shop: Workshop, runs: list[PlacedRun]) -> Talk:
@@ -151,16 +152,12 @@ def _read(interview_id: str) -> _Source:
     source = _Source(
         organization_id=interview.organization_id, script=script, takes=takes,
         turns=tuple(_turn(row) for row in queries.utterances_of(interview_id)),
-        abandoned=interview.submitted_at is None,
-        with_video=bool(script.get("is_video_enabled")) and _has_picture(takes),
+        abandoned=interview.submitted_at is None, is_playable=bool(takes) and not interview.without_recording,
+        with_video=bool(script.get("is_video_enabled")) and any(take.has_picture for take in takes),
         documents=attached.document_texts(interview_id, most=MOST_OF_DOCUMENTS),
     )  # fmt: skip
     db.session.rollback()  # ends the read: what follows is slow
     return source
-
-
-def _has_picture(takes: list[Take]) -> bool:
-    return any(take.mime_type.lower().startswith("video") for take in takes)
 
 
 def _turn(row: Utterance) -> TurnValue:

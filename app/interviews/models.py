@@ -68,6 +68,7 @@ class Interview(Claimable, Base):
 
     ``script`` is the flow as it stood when the candidate began; later edits of the flow do not reach it.
     ``declined_at`` is when the candidate last did not agree; who starts afterwards has changed their mind.
+    ``without_recording``: a person had it processed without its sound, which could not be read.
     After ``withdrawn_at`` nothing is processed, judged or played any more; after ``erased_at`` nothing is left.
     """
 
@@ -108,6 +109,7 @@ class Interview(Claimable, Base):
     due_at: Mapped[datetime | None]
     failures: Mapped[int] = mapped_column(default=0)
     failure: Mapped[str | None] = mapped_column(sa.String(500))
+    without_recording: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
 
     flow: Mapped[InterviewFlow] = relationship()
     candidate: Mapped[Candidate | None] = relationship()

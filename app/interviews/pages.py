@@ -25,12 +25,12 @@ from app.flows.models import FlowStatus
 from app.flows.queries import FlowFilter, flow_seen_by, flows_seen_by, titles_seen_by
 from app.interviews import actions, quality, queries
 from app.interviews.forms import BookForm
-from app.interviews.models import Interview, InterviewStatus
+from app.interviews.models import Interview, InterviewStatus, Stage
 from app.interviews.ratings import ratings_seen_by
 from app.interviews.schemas import NewInterviewSchema
 from app.recordings import actions as recordings
 from app.recordings.models import Media
-from app.recordings.queries import is_revoked, recording_of, urls_for
+from app.recordings.queries import is_revoked, recording_of, runs_of, urls_for
 from app.settings import Settings
 from app.web.fields import flaw_of
 from app.web.templating import offset_of_request
@@ -144,6 +144,7 @@ def show(interview_id: str) -> str:
         link=interview.link(_app_url()),
         audio=urls.get(Media.AUDIO), video=urls.get(Media.VIDEO), duration=sound.duration if sound else None,
         revoked=is_revoked(interview.id), typed=TYPED,
+        has_takes=interview.stage is Stage.PROCESSING_FAILED and bool(runs_of(interview.id)),
         status_choices=[(name, name.capitalize()) for name in statuses_of(member.organization)],
         may_change=_may_change(member), is_admin=member.role is Role.ADMIN,
     )  # fmt: skip
@@ -154,7 +155,13 @@ def retry(interview_id: str) -> AnyResponse:
     """Try again what failed, waits for an engine, or was abandoned."""
     require_recruiter()
     interview = queries.interview_seen_by(current_member(), interview_id)
-    began = actions.retry(interview)
+    without_recording = request.form.get("without_recording") == "yes"
+    began = actions.retry(interview, without_recording=without_recording)
+    if began and without_recording:
+        write_audit(
+            interview.flow.organization, action="interview.processed_without_recording", subject=interview.id,
+            by=current_member(), details={},
+        )  # fmt: skip
     db.session.commit()
     if began:
         flash("Processing has begun again; load this page in a minute.", "good")

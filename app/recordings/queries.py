@@ -39,6 +39,11 @@ class Take:
     mix: tuple[Piece, ...]
     voice: tuple[Piece, ...]
 
+    @property
+    def has_picture(self) -> bool:
+        """Whether it was recorded as a video."""
+        return self.mime_type.lower().startswith("video")
+
 
 def prefix_of(interview_id: str) -> str:
     """The storage folder of everything that was recorded in an interview."""

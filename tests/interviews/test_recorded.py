@@ -13,10 +13,10 @@ from app.accounts.models import AuditEntry
 from app.db import db
 from app.errors import GatewayError
 from app.interviews import actions, jobs
-from app.interviews.models import Interview, Role, Utterance, VideoStage
+from app.interviews.models import Interview, Role, Stage, Utterance, VideoStage
 from app.queue import Job, SilentBell
 from app.recordings import actions as recordings
-from app.recordings.models import Recording, Track
+from app.recordings.models import Chunk, Recording, Track
 from app.recordings.queries import chunk_key
 from app.webhooks.models import Delivery
 from tests.factories import Made
@@ -110,6 +110,10 @@ def stage_of(interview: Interview) -> VideoStage:
 def states(interview: Interview) -> dict[str, str]:
     rows = db.session.scalars(sa.select(Delivery).where(Delivery.subject == interview.id))
     return {row.event_type.value: row.state.value for row in rows}
+
+
+def interview_now(interview: Interview) -> Interview:
+    return db.session.get_one(Interview, interview.id, populate_existing=True)
 
 
 def test_words_lie_on_the_recordings_own_clock(owner: Person, recorded: Made) -> None:
@@ -257,3 +261,47 @@ def test_a_damaged_recording_parks_the_interview_with_the_reason(recorded: Made)
     parked = db.session.get_one(Interview, interview.id, populate_existing=True)
     assert parked.stage.value == "processing_failed"
     assert "damaged" in str(parked.failure)
+
+
+def test_a_recording_that_cannot_be_read_is_left_out_when_a_recruiter_says_so(owner: Person, recorded: Made) -> None:
+    interview = recorded("libvpx")
+    storage = gateways.current().storage
+    keys = list(storage.list(f"recordings/{interview.id}/1/mix"))
+    db.session.rollback()
+    noise = bytes(range(256)) * 64
+    storage.put(keys[0], noise)
+    db.session.execute(
+        sa.update(Chunk).where(Chunk.storage_key == keys[0]).values(sha256=hashlib.sha256(noise).hexdigest())
+    )
+    db.session.commit()
+    jobs.process_interview(interview.id)
+    assert interview_now(interview).stage is Stage.PROCESSING_FAILED
+    page = owner.browser.get(f"/interviews/{interview.id}").text
+    assert "Processing failed: a recorded part is neither WebM nor MP4, or its beginning is missing." in page
+    assert "Process without the recording" in page
+
+    owner.browser.post(f"/interviews/{interview.id}/retry")
+    jobs.process_interview(interview.id)
+    assert interview_now(interview).stage is Stage.PROCESSING_FAILED, "a further try mends nothing"
+    assert not interview_now(interview).without_recording
+
+    answer = owner.browser.post(f"/interviews/{interview.id}/retry", data={"without_recording": "yes"})
+    assert answer.status_code == 303
+    jobs.process_interview(interview.id)
+    data = read(owner, interview)
+    assert (data["audio_url"], data["transcript"]) == (None, "agent: Why?\nuser: hello there")
+    assert stage_of(interview) is VideoStage.NONE
+    page = owner.browser.get(f"/interviews/{interview.id}").text
+    assert "could not be read" in page
+    assert "<audio" not in page
+    assert list(storage.list(f"recordings/{interview.id}/1/mix")) == keys, "what arrived is kept"
+    (entry,) = db.session.scalars(sa.select(AuditEntry).where(AuditEntry.subject == interview.id))
+    assert (entry.action, entry.member_id) == ("interview.processed_without_recording", owner.member.id)
+
+
+def test_nobody_leaves_out_a_recording_that_was_not_in_the_way(owner: Person, recorded: Made) -> None:
+    interview = recorded()
+    owner.browser.post(f"/interviews/{interview.id}/retry", data={"without_recording": "yes"})
+    jobs.process_interview(interview.id)
+    assert read(owner, interview)["audio_url"]
+    assert not interview_now(interview).without_recording

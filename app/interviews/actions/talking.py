@@ -124,10 +124,11 @@ def submit(interview: Interview) -> bool:
     return _to_processing(interview, (Stage.RUNNING, Stage.ABANDONED), submitted_at=clock.now())
 
 
-def retry(interview: Interview) -> bool:
+def retry(interview: Interview, *, without_recording: bool = False) -> bool:
     """A person asks to try again what failed, waits, or was abandoned. False when there is nothing to try.
 
-    Nor is there anything after the candidate has withdrawn their consent.
+    Nor is there anything after the candidate has withdrawn their consent. ``without_recording`` is the way out of a
+    failure that no further try mends: what was understood during the talk becomes the result, and nothing is played.
     """
     if interview.withdrawn_at is not None or interview.erased_at is not None:
         return False
@@ -137,7 +138,10 @@ def retry(interview: Interview) -> bool:
         db.session.flush()
         queue.after_commit(Job.PROCESS_VIDEO, interview.id)
         return True
-    return _to_processing(interview, (Stage.PROCESSING_FAILED, Stage.WAITS_FOR_RECOGNITION, Stage.ABANDONED))
+    if without_recording:
+        return _to_processing(interview, (Stage.PROCESSING_FAILED,), without_recording=True)
+    stages = (Stage.PROCESSING_FAILED, Stage.WAITS_FOR_RECOGNITION, Stage.ABANDONED)
+    return _to_processing(interview, stages, without_recording=False)
 
 
 def _to_processing(interview: Interview, stages: tuple[Stage, ...], **values: Any) -> bool:
