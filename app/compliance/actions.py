@@ -21,6 +21,7 @@ from app.errors import Conflict
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.letters import actions as letters
+from app.outreach import actions as outreach
 from app.portal import actions as portal
 from app.recordings import actions as recordings
 from app.recordings.queries import prefix_of
@@ -37,6 +38,7 @@ def erase(interview: Interview, *, by: TeamMember) -> Erasure:
     known = db.session.get(Erasure, interview.id)
     if known is not None:
         return known
+    outreach.erase(interview.id)
     removed = {
         **recordings.erase(interview.id), "turns": _erase_talk(interview.id), "wishes": wishes.erase(interview.id),
         "letters": letters.erase(interview.id), "codes": portal.erase(interview.id), **interviews.erase(interview),

@@ -68,6 +68,18 @@ def put_off(letter_id: str, token: int, *, failure: str) -> bool:
     )  # fmt: skip
 
 
+def drop(interview_id: str) -> int:
+    """What still waits to be sent about the interview has lost its sense, and is not sent; returns how many."""
+    statement = (
+        sa.update(Letter)
+        .where(Letter.interview_id == interview_id, Letter.state == LetterState.WAITING)
+        .values(state=LetterState.EXPIRED, sealed=None, settled_at=clock.now(), failure="not needed any more")
+        .returning(Letter.id)
+        .execution_options(synchronize_session=False)
+    )
+    return len(db.session.execute(statement).all())
+
+
 def erase(interview_id: str) -> int:
     """Forget all mail about an interview; what is not sent yet never will be."""
     gone = sa.delete(Letter).where(Letter.interview_id == interview_id).returning(Letter.id)

@@ -40,6 +40,7 @@ TICKS = (
     "app.interviews.jobs_reading.sweep",
     "app.recordings.jobs.sweep",
     "app.voice.jobs.sweep_sittings",
+    "app.outreach.jobs.sweep",
     "app.letters.jobs.sweep",
     "app.compliance.jobs.sweep",
 )

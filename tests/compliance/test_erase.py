@@ -17,6 +17,9 @@ from app.db import Base, db
 from app.errors import GatewayError
 from app.interviews.jobs import process_interview
 from app.interviews.models import DocumentPart, DocumentUpload, Feedback, InterviewStatus, Stage
+from app.letters import actions as letters
+from app.mail import Mail
+from app.outreach.models import Invited, Message, Step
 from app.webhooks.models import Delivery, DeliveryState
 from app.wishes.models import Wish, WishState
 from tests.people import Person
@@ -37,8 +40,8 @@ from tests.portal.conftest import (  # noqa: F401 - fixtures
 PRIVATE = ("candidate@example.com", "help people", "were five", "my cv", "Zoltan", "Lovelace", "please look")
 
 ERASED = {
-    "chunk", "document", "document_upload", "feedback", "letter", "own_code", "quality_report", "recorder_run",
-    "recording", "turn", "utterance",
+    "chunk", "document", "document_upload", "feedback", "invited", "letter", "message", "own_code", "quality_report",
+    "recorder_run", "recording", "turn", "utterance",
 }  # fmt: skip
 KEPT = {
     "agreement": "what was agreed to, when, in which language: the proof of consent",
@@ -74,6 +77,10 @@ def told(takes: Takes, owner: Person) -> Taken:  # noqa: F811
     db.session.flush()
     db.session.add(DocumentPart(upload_id=upload.id, number=0, sha256="0" * 64, storage_key="documents/x"))
     db.session.add(Feedback(interview_id=found.interview_id, rating=5, comment="Zoltan liked it"))
+    letter = letters.post(interview.id, Mail("candidate@example.com", "Zoltan", "Zoltan"), lasts=timedelta(days=1))
+    about = {"organization_id": interview.organization_id, "interview_id": interview.id, "number": 0}
+    db.session.add(Message(letter=letter, step=Step.INVITATION, language="en-US", **about))
+    db.session.add(Invited(batch="list", created_at=clock.now(), **about))
     interview.interviewee_first_name, interview.interviewee_last_name = "Zoltan", "Lovelace"
     db.session.commit()
     found.post("/requests", {"kind": "deletion", "text": "please look"})

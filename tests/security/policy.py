@@ -62,6 +62,13 @@ def _booking(side: Side) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _list(side: Side) -> dict[str, Any]:
+    return {
+        "flow": side.ids["flow"], "recruiter": side.ids["recruiter"], "rows": "new@candidate.example",
+        "batch": "3b241101-e2bb-4255-8caf-4136c566a962",
+    }  # fmt: skip
+
+
 def _member(side: Side) -> dict[str, Any]:
     return {
         "email": "further@example.com", "full_name": "Further", "role": "viewer", "team": side.ids["team"],
@@ -196,6 +203,46 @@ POLICY: dict[str, Rule] = {
     "candidates.rename_status": Rule("member", path("column_id"), ADMINS, DONE, lambda _: {"name": "Renamed"}),
     "candidates.shift_status": Rule("member", path("column_id"), ADMINS, DONE, lambda _: {"to": "left"}),
     "candidates.remove_status": Rule("member", path("column_id"), ADMINS, DONE, lambda _: {"into": "invited"}),
+    "outreach.invite": Rule(
+        "member", (("query", "flow", "flow"),), RECRUITERS, shows="team", filters=frozenset({"flow"}), archived=OK
+    ),
+    "outreach.check": Rule(
+        "member",
+        (("form", "flow", "flow"), ("form", "recruiter", "recruiter")),
+        RECRUITERS,
+        OK,
+        _list,
+        archived=frozenset({422}),
+    ),
+    "outreach.send": Rule(
+        "member",
+        (("form", "flow", "flow"), ("form", "recruiter", "recruiter")),
+        RECRUITERS,
+        OK,
+        _list,
+        archived=frozenset({422}),
+    ),
+    "outreach.remind_many": Rule(
+        "member",
+        (("form", "id", "candidate"),),
+        RECRUITERS,
+        frozenset({422}),
+        lambda side: {"id": side.ids["candidate"]},
+        filters=frozenset({"id"}),
+    ),
+    "outreach.write": Rule("member", INTERVIEW, RECRUITERS, DONE, lambda _: {"step": "invitation"}),
+    "outreach.log": Rule("member", shows="team"),
+    "outreach.plan": Rule("member", roles=ADMINS),
+    "outreach.words": Rule(
+        "member", roles=ADMINS, shows="organization", extra={"step": "reminder", "language": "en-US"}
+    ),
+    "outreach.keep_words": Rule(
+        "member",
+        roles=ADMINS,
+        own=DONE,
+        given=lambda _: {"subject": "New", "text": "{link}"},
+        extra={"step": "reminder", "language": "en-US"},
+    ),
     "flows.index": Rule("member", shows="team"),
     "flows.new": Rule("member", roles=RECRUITERS),
     "flows.create": Rule("member", (("form", "team_id", "team"),), RECRUITERS, DONE, _flow_form),

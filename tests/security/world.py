@@ -25,6 +25,9 @@ from app.interviews import actions as interviews
 from app.interviews.jobs import process_interview
 from app.interviews.models import Interview, Utterance
 from app.interviews.models import Role as Voice
+from app.letters import actions as letters
+from app.mail import Mail
+from app.outreach.models import Message, Step
 from app.recordings import actions as recordings
 from app.recordings.addresses import signer
 from app.recordings.media import keep
@@ -109,7 +112,20 @@ def planted(app: Flask, name: str) -> Side:
     db.session.commit()
     side.own = _own(completed)
     side.ids["wish"] = _asked_for(completed)
+    _written_to(completed)
     return side
+
+
+def _written_to(interview: Interview) -> None:
+    mark = interview.flow.title.split()[0]
+    letter = letters.post(interview.id, Mail(f"{mark}@example.com", mark, f"{mark} mail"), lasts=timedelta(days=1))
+    db.session.add(
+        Message(
+            organization_id=interview.organization_id, interview_id=interview.id, letter_id=letter.id,
+            step=Step.INVITATION, number=0, language="en-US",
+        )
+    )  # fmt: skip
+    db.session.commit()
 
 
 def _asked_for(interview: Interview) -> str:

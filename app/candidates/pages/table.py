@@ -62,15 +62,15 @@ def change_many() -> AnyResponse | tuple[str, int]:
     require_recruiter()
     member = current_member()
     try:
-        ids = _chosen(member)
+        ids = chosen_ids(member)
         if request.form.get("kind") == "export":
-            return _export(member, candidates_seen_by(member, _asked_for(), limit=MOST_EXPORTED, offset=0), set(ids))
+            return _export(member, candidates_seen_by(member, asked_for(), limit=MOST_EXPORTED, offset=0), set(ids))
         rows = bulk.apply(member, ids, _change())
     except Rejected as refusal:
         db.session.rollback()
         return _page(member, offset_of_request(), error=refusal.message), 422
     db.session.commit()
-    page = render_template("candidates/bulk.html", rows=rows, back=url_for("candidates.index", **_kept()))
+    page = render_template("candidates/bulk.html", rows=rows, back=url_for("candidates.index", **kept()))
     return page, 422 if all(row.outcome == "refused" for row in rows) else 200
 
 
@@ -79,7 +79,7 @@ def export() -> AnyResponse:
     """Everyone whom the filter finds, at most 10,000, as CSV. No GET: who exported how much is written down."""
     require_recruiter()
     member = current_member()
-    return _export(member, candidates_seen_by(member, _asked_for(), limit=MOST_EXPORTED, offset=0), None)
+    return _export(member, candidates_seen_by(member, asked_for(), limit=MOST_EXPORTED, offset=0), None)
 
 
 @pages.post("/candidates/views")
@@ -94,7 +94,7 @@ def save_view() -> AnyResponse | tuple[str, int]:
         return _page(member, 0, error=refusal.message), 422
     db.session.commit()
     flash("The view is saved.", "good")
-    return redirect(url_for("candidates.index", **_kept()), 303)
+    return redirect(url_for("candidates.index", **kept()), 303)
 
 
 @pages.post("/candidates/views/<view_id>/delete")
@@ -107,7 +107,7 @@ def delete_view(view_id: str) -> AnyResponse:
 
 
 def _page(member: TeamMember, offset: int, error: str = "") -> str:
-    found_by, chosen = _asked_for(), [name for name in request.args.getlist("show") if name in dict(COLUMNS)]
+    found_by, chosen = asked_for(), [name for name in request.args.getlist("show") if name in dict(COLUMNS)]
     views = [(view.id, view.name, f"{url_for('candidates.index')}?{view.query}") for view in views_of(member)]
     statuses = statuses_of(member.organization)
     people = [(one.id, one.full_name or one.email) for one in members_of(member.organization, None)]
@@ -116,12 +116,12 @@ def _page(member: TeamMember, offset: int, error: str = "") -> str:
         total=how_many_seen_by(member, found_by), found_by=found_by, offset=offset, limit=PER_PAGE, error=error,
         flows=titles_seen_by(member), statuses=[(name, name[:1].upper() + name[1:]) for name in statuses],
         recruiters=people, nobody=NOBODY, tags=tags_seen_by(member), views=views, columns=COLUMNS,
-        shown=chosen or SHOWN, orders=[(one.value, one.value.capitalize()) for one in Order], kept=_kept(),
+        shown=chosen or SHOWN, orders=[(one.value, one.value.capitalize()) for one in Order], kept=kept(),
         may_change=member.role is not Role.VIEWER, narrowed=bool(_pairs()), most=bulk.MOST_ROWS,
     )  # fmt: skip
 
 
-def _asked_for() -> CandidateFilter:
+def asked_for() -> CandidateFilter:
     """The filter of the address; what cannot be read counts as not asked."""
     try:
         order = Order(asked("order") or Order.NEWEST)
@@ -156,16 +156,17 @@ def _pairs() -> list[tuple[str, str]]:
     return [(name, value) for name, value in given if value] + shown
 
 
-def _kept() -> dict[str, Any]:
+def kept() -> dict[str, Any]:
     """The same as parameters of ``url_for``."""
-    kept: dict[str, Any] = {name: asked(name) for name in KEPT if asked(name)}
+    narrowed: dict[str, Any] = {name: asked(name) for name in KEPT if asked(name)}
     shown = [value for name, value in _pairs() if name == "show"]
-    return {**kept, "show": shown} if shown else kept
+    return {**narrowed, "show": shown} if shown else narrowed
 
 
-def _chosen(member: TeamMember) -> list[str]:
+def chosen_ids(member: TeamMember) -> list[str]:
+    """The candidates whom a form names, or those whom the address's filter finds."""
     if request.form.get("all") == "yes":
-        return ids_seen_by(member, _asked_for(), limit=bulk.MOST_ROWS)
+        return ids_seen_by(member, asked_for(), limit=bulk.MOST_ROWS)
     return request.form.getlist("id")
 
 

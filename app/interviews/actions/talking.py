@@ -16,6 +16,7 @@ from app.flows.queries import flow_for, script_of
 from app.interviews import quality
 from app.interviews.actions.counting import count
 from app.interviews.models import Interview, InterviewStatus, Stage, VideoStage
+from app.letters import actions as letters
 from app.queue import Job
 
 
@@ -96,6 +97,7 @@ def begin(
     if interview.script is None:
         interview.script = script_of(interview.flow)
         interview.started_at = clock.now()
+        letters.drop(interview.id)  # a reminder that still waits to be sent comes too late
     interview.stage = Stage.RUNNING
     interview.interviewee_email_address = interview.interviewee_email_address or email
     interview.interviewee_first_name = interview.interviewee_first_name or first_name
@@ -114,6 +116,8 @@ def decline(interview: Interview, *, at: datetime) -> bool:
         .execution_options(synchronize_session=False)
     )
     changed = len(db.session.execute(statement).all()) == 1
+    if changed:
+        letters.drop(interview.id)
     db.session.refresh(interview)
     return changed
 

@@ -1,0 +1,1 @@
+"""Mail to candidates: invitations, reminders and notices before a link ends, each step once per interview."""

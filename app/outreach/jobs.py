@@ -1,0 +1,53 @@
+"""Writes by itself to candidates who were invited by mail and have not begun."""
+
+from flask import current_app
+
+from app import gateways
+from app.db import db, reading
+from app.errors import Conflict
+from app.interviews.models import Interview
+from app.outreach import actions, queries
+from app.outreach.actions import Post
+from app.outreach.models import Step
+from app.settings import Settings
+
+
+def sweep() -> int:
+    """Post what the plans ask for; returns how many. May run anywhere, any number of times: nothing is posted twice."""
+    settings: Settings = current_app.extensions["parley.settings"]
+    if not gateways.current().mail.is_configured:
+        return 0
+    post = Post(settings.app_url, settings.link_expiry_days, can_send=True)
+    with reading():
+        due = _due(post)
+        db.session.rollback()
+    written = sum(_written(interview_id, step, post) for interview_id, step in due)
+    if actions.forget_lists():
+        db.session.commit()
+    else:
+        db.session.rollback()
+    return written
+
+
+def _due(post: Post) -> list[tuple[str, Step]]:
+    due: list[tuple[str, Step]] = []
+    for organization_id in queries.organizations_that_write(link_days=post.link_days):
+        plan = queries.plan_of(organization_id)
+        for step, days in ((Step.EXPIRY, plan.notice_before), (Step.REMINDER, plan.remind_after)):
+            if days is not None:
+                found = queries.to_write(organization_id, step, days=days, link_days=post.link_days)
+                due += [(one, step) for one in found if one not in {known for known, _step in due}]
+    return due
+
+
+def _written(interview_id: str, step: Step, post: Post) -> bool:
+    interview = db.session.get(Interview, interview_id)
+    if interview is None:
+        return False
+    try:
+        actions.write(interview, step, post, by=None)
+    except Conflict:  # the candidate has begun meanwhile, or another worker was quicker
+        db.session.rollback()
+        return False
+    db.session.commit()
+    return True

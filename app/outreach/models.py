@@ -1,0 +1,87 @@
+"""Rows of what was sent to candidates, of the words an organization chose, and of its plan."""
+
+import enum
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.accounts.models import TeamMember
+from app.db import Base, CreatedAt, Id, Ref, one_of
+from app.interviews.models import Interview
+from app.letters.models import Letter
+
+
+class Step(enum.StrEnum):
+    """What a mail is for."""
+
+    INVITATION = "invitation"
+    REMINDER = "reminder"
+    EXPIRY = "expiry"
+
+
+class Message(Base):
+    """One mail about one interview. ``number`` counts the mails of a step, so that none can be made twice.
+
+    ``by_id`` is empty when the plan sent it. What came of it is the letter's state; its words are not kept.
+    """
+
+    __tablename__ = "message"
+    __table_args__ = (
+        sa.UniqueConstraint("interview_id", "step", "number"),
+        sa.Index(None, "organization_id", "step", "created_at"),
+    )
+
+    id: Mapped[Id]
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
+    interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"))
+    letter_id: Mapped[Ref] = mapped_column(sa.ForeignKey("letter.id"), index=True)
+    by_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
+    step: Mapped[Step] = mapped_column(one_of(Step))
+    number: Mapped[int]
+    language: Mapped[str] = mapped_column(sa.String(10))
+    created_at: Mapped[CreatedAt]
+
+    interview: Mapped[Interview] = relationship()
+    letter: Mapped[Letter] = relationship()
+    by: Mapped[TeamMember | None] = relationship()
+
+
+class MailWords(Base):
+    """An organization's own words for a step in a language; without a row the product's own are used."""
+
+    __tablename__ = "mail_words"
+
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"), primary_key=True)
+    step: Mapped[Step] = mapped_column(one_of(Step), primary_key=True)
+    language: Mapped[str] = mapped_column(sa.String(10), primary_key=True)
+    subject: Mapped[str] = mapped_column(sa.String(200))
+    text: Mapped[str] = mapped_column(sa.Text)
+    changed_at: Mapped[CreatedAt]
+
+
+class OutreachPlan(Base):
+    """When the product writes by itself to candidates whom it has invited. None: it does not.
+
+    ``remind_after`` counts days since the invitation, ``notice_before`` days until the link ends.
+    """
+
+    __tablename__ = "outreach_plan"
+
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"), primary_key=True)
+    remind_after: Mapped[int | None]
+    notice_before: Mapped[int | None]
+
+
+class Invited(Base):
+    """A row of an invitation list that became an interview: whoever sends the same list again gets the same."""
+
+    __tablename__ = "invited"
+    __table_args__ = (sa.UniqueConstraint("batch", "number"),)
+
+    id: Mapped[Id]
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
+    batch: Mapped[str] = mapped_column(sa.String(36))
+    number: Mapped[int]
+    interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"), index=True)
+    created_at: Mapped[datetime] = mapped_column(index=True)

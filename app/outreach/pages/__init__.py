@@ -1,0 +1,6 @@
+"""Pages of outreach. Importing the package hangs every page on the blueprint."""
+
+from app.outreach.pages import lists, mails
+from app.outreach.pages.blueprint import pages
+
+__all__ = ["lists", "mails", "pages"]

@@ -1,0 +1,150 @@
+"""Where recruiters invite people: a list is checked first, and then sent."""
+
+import uuid
+
+from flask import render_template, request
+
+from app.accounts.access import current_member, require_recruiter
+from app.accounts.actions import write_audit
+from app.accounts.queries import member_in_team, members_of
+from app.db import db
+from app.errors import Rejected
+from app.flows.models import FlowStatus, InterviewFlow
+from app.flows.queries import FlowFilter, flow_seen_by, flows_seen_by
+from app.interviews.schemas import NewInterviewSchema
+from app.mail import Mail
+from app.outreach import actions, inviting, queries, sheet
+from app.outreach.forms import InviteForm
+from app.outreach.inviting import Order, Row
+from app.outreach.models import Step
+from app.outreach.pages.blueprint import pages, post, pretended
+from app.outreach.sheet import Line
+from app.web.fields import flaw_of
+
+MOST_FLOWS = 500
+_FIELDS = {
+    "interviewee_email_address": "Address", "interviewee_first_name": "First name",
+    "interviewee_last_name": "Last name",
+}  # fmt: skip
+
+
+@pages.get("/candidates/invite")
+def invite() -> str:
+    """An empty form: one person or a list."""
+    require_recruiter()
+    return _form(InviteForm(data={"flow": request.args.get("flow", "")}))
+
+
+@pages.post("/candidates/invite")
+def check() -> str | tuple[str, int]:
+    """What would become of each line; nothing is done yet."""
+    require_recruiter()
+    form = InviteForm()
+    try:
+        flow, recruiter = _where(form)
+        rows = inviting.judge(flow, _lines(form), flaw=_flaw, link_days=post().link_days)
+    except Rejected as refusal:
+        form.blame(refusal.field, refusal.message)
+        return _form(form), 422
+    new = [Line(number, row.line.email, row.line.first_name, row.line.last_name)
+           for number, row in enumerate((row for row in rows if row.outcome == "new"), 1)]  # fmt: skip
+    by_mail = post().can_send and bool(form.by_mail.data)
+    return render_template(
+        "outreach/check.html", rows=rows, new=new, flow=flow, recruiter=recruiter, by_mail=by_mail,
+        text=sheet.written(new), batch=str(uuid.uuid4()), sample=_sample(flow, new[0]) if new else None,
+    )  # fmt: skip
+
+
+@pages.post("/candidates/invite/send")
+def send() -> str | tuple[str, int]:
+    """Book and write, line by line, each for good; a list that is sent again goes on where it was broken off."""
+    require_recruiter()
+    member, form = current_member(), InviteForm()
+    try:
+        flow, recruiter = _where(form)
+        lines, batch = _lines(form), _batch()
+    except Rejected as refusal:
+        form.blame(refusal.field, refusal.message)
+        return _form(form), 422
+    order = Order(batch, recruiter, post().can_send and bool(form.by_mail.data), post())
+    done = queries.invited_in(member.organization_id, batch)
+    fresh = [line for line in lines if line.number not in done]
+    judged = {row.line.number: row for row in inviting.judge(flow, fresh, flaw=_flaw, link_days=post().link_days)}
+    rows = []
+    for line in lines:
+        row = judged.get(line.number) or Row(line, "done", interview=done.get(line.number))
+        if row.outcome == "new":
+            row = inviting.carry_out(flow, row, order, by=member)
+            if row.outcome == "done":
+                db.session.commit()
+            else:
+                db.session.rollback()
+        rows.append(row)
+    _note_list(flow, rows)
+    sent = queries.messages_of_many([row.interview.id for row in rows if row.interview])
+    page = render_template("outreach/invited.html", rows=rows, flow=flow, sent=sent, app_url=post().app_url)
+    return page, 422 if all(row.outcome == "refused" for row in rows) else 200
+
+
+def _note_list(flow: InterviewFlow, rows: list[Row]) -> None:
+    count = sum(row.outcome == "done" for row in rows)
+    member = current_member()
+    write_audit(
+        member.organization, action="candidates.invited", subject=flow.id, by=member, details={"invited": count}
+    )
+    db.session.commit()
+
+
+def _sample(flow: InterviewFlow, line: Line) -> Mail:
+    person = pretended(flow, line)
+    language = actions.language_of(person)
+    known = actions.words_for(flow.organization_id, Step.INVITATION, language)
+    return actions.compose(person, known, post(), language=language)
+
+
+def _form(form: InviteForm) -> str:
+    member = current_member()
+    flows = flows_seen_by(member, FlowFilter(status=FlowStatus.OPEN), limit=MOST_FLOWS, offset=0)
+    people = [(one.id, one.full_name or one.email) for one in members_of(member.organization, None)]
+    form.offer([(flow.id, flow.title) for flow in flows], people)
+    return render_template(
+        "outreach/invite.html", form=form, has_flows=bool(flows), can_send=post().can_send, most=sheet.MOST_ROWS
+    )
+
+
+def _where(form: InviteForm) -> tuple[InterviewFlow, str | None]:
+    flow_id, recruiter_id = form.flow.data or "", form.recruiter.data or None
+    if not flow_id or flaw_of(flow_id):
+        raise Rejected("Choose a flow.", field="flow")
+    flow = flow_seen_by(current_member(), flow_id)
+    if recruiter_id and (flaw_of(recruiter_id) or member_in_team(flow.team_id, recruiter_id) is None):
+        raise Rejected("This recruiter is not in the team of the flow.", field="recruiter")
+    return flow, recruiter_id
+
+
+def _lines(form: InviteForm) -> list[Line]:
+    file = request.files.get("file")
+    content = file.read(sheet.MOST_BYTES + 1) if file else b""
+    text = sheet.decoded(content) if content else form.rows.data or ""
+    flaw = flaw_of(text)
+    if flaw:
+        raise Rejected(flaw, field="rows")
+    return sheet.lines_of(text)
+
+
+def _batch() -> str:
+    try:
+        return str(uuid.UUID(request.form.get("batch", "")))
+    except ValueError:
+        raise Rejected("Check the list again before it is sent.", field="rows") from None
+
+
+def _flaw(line: Line) -> str | None:
+    if not line.email:
+        return "There is no address in this line."
+    given = {
+        "interview_flow_id": "-", "interviewee_email_address": line.email,
+        "interviewee_first_name": line.first_name, "interviewee_last_name": line.last_name,
+    }  # fmt: skip
+    wrong = NewInterviewSchema().validate(given)
+    return next((f"{_FIELDS[name]}: {words[0]}" for name, words in wrong.items() if name in _FIELDS), None)

@@ -1,0 +1,157 @@
+"""What was sent to candidates, in which words, and when the product writes by itself."""
+
+from flask import flash, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from app.accounts.access import current_member, require_admin, require_recruiter
+from app.accounts.models import Role
+from app.candidates.pages.table import chosen_ids, kept
+from app.candidates.queries import candidates_named
+from app.db import db
+from app.errors import Conflict, NotFound, Rejected
+from app.flows.models import InterviewFlow
+from app.interviews.queries import interview_seen_by
+from app.outreach import actions, inviting, queries, sheet
+from app.outreach import words as rules
+from app.outreach.forms import PlanForm, WordsForm
+from app.outreach.models import Step
+from app.outreach.pages.blueprint import pages, post, pretended
+from app.web.languages import LANGUAGES
+from app.web.templating import offset_of_request
+
+PER_PAGE = 50
+
+
+@pages.post("/candidates/remind")
+def remind_many() -> str | tuple[str, int] | AnyResponse:
+    """A reminder to each of the chosen candidates, or to all that the filter finds, with a result for each."""
+    require_recruiter()
+    member = current_member()
+    try:
+        found = queries.open_interviews_of(member, _checked(chosen_ids(member)))
+    except Rejected as refusal:
+        flash(refusal.message, "bad")
+        return redirect(url_for("candidates.index", **kept()), 303)
+    rows = []
+    for candidate_id, interview in found.items():
+        outcome, reason = inviting.write_to(interview, post(), by=member)
+        if outcome == "done":
+            db.session.commit()
+        else:
+            db.session.rollback()
+        rows.append({"candidate_id": candidate_id, "outcome": outcome, "reason": reason})
+    page = render_template("outreach/reminded.html", rows=_named(rows), back=url_for("candidates.index", **kept()))
+    return page, 422 if all(row["outcome"] == "refused" for row in rows) else 200
+
+
+def _checked(ids: list[str]) -> list[str]:
+    """At least one, at most 1,000. Raises Rejected."""
+    if not ids:
+        raise Rejected("Choose at least one candidate.", field="id")
+    if len(ids) > sheet.MOST_ROWS:
+        raise Rejected(f"At most {sheet.MOST_ROWS} candidates are reminded at once; narrow the list.", field="id")
+    return ids
+
+
+def _named(rows: list[dict[str, str]]) -> list[dict[str, str]]:
+    known = candidates_named(current_member(), [row["candidate_id"] for row in rows])
+    return [{**row, "name": known[row["candidate_id"]].full_name or known[row["candidate_id"]].email} for row in rows]
+
+
+@pages.post("/interviews/<interview_id>/mail")
+def write(interview_id: str) -> AnyResponse:
+    """Send the invitation or a reminder of one interview."""
+    require_recruiter()
+    member = current_member()
+    interview = interview_seen_by(member, interview_id)
+    answer = redirect(url_for("interviews.show", interview_id=interview_id, _anchor="mails"), 303)
+    given = request.form.get("step", "")
+    step = Step(given) if given in {Step.INVITATION, Step.REMINDER} else Step.INVITATION
+    try:
+        actions.write(interview, step, post(), by=member)
+    except Conflict as refusal:
+        db.session.rollback()
+        flash(f"Nothing was sent: {refusal.message}", "bad")
+        return answer
+    db.session.commit()
+    flash(f"The {step.value} is on its way.", "good")
+    return answer
+
+
+@pages.get("/candidates/mails")
+def log() -> str:
+    """What was sent to whom, newest first, with what came of it; for administrators also words and plan."""
+    member, offset = current_member(), offset_of_request()
+    messages, total = queries.messages_seen_by(member, limit=PER_PAGE, offset=offset)
+    return render_template(
+        "outreach/log.html", messages=messages, total=total, offset=offset, limit=PER_PAGE,
+        is_admin=member.role is Role.ADMIN, can_send=post().can_send,
+    )  # fmt: skip
+
+
+@pages.route("/candidates/mails/plan", methods=["GET", "POST"])
+def plan() -> str | AnyResponse | tuple[str, int]:
+    """When the product writes by itself, and the words of each mail in each language."""
+    require_admin()
+    member = current_member()
+    known = queries.plan_of(member.organization_id)
+    form = PlanForm(data={"remind_after": known.remind_after, "notice_before": known.notice_before})
+    if form.is_submitted():
+        try:
+            actions.set_plan(member.organization, form.plan(), by=member)
+        except Rejected as refusal:
+            db.session.rollback()
+            form.blame(refusal.field, refusal.message)
+        else:
+            db.session.commit()
+            flash("Saved.", "good")
+            return redirect(url_for("outreach.plan"), 303)
+    own = queries.all_own_words(member.organization_id)
+    page = render_template("outreach/plan.html", form=form, steps=list(Step), languages=LANGUAGES, own=own)
+    return page, 422 if form.errors else 200
+
+
+@pages.get("/candidates/mails/<step>/<language>")
+def words(step: str, language: str) -> str:
+    """The words of one mail in one language, and how it reads."""
+    require_admin()
+    kind = _step(step, language)
+    now = actions.words_for(current_member().organization_id, kind, language)
+    return _words_page(kind, language, WordsForm(data={"subject": now.subject, "text": now.text}))
+
+
+@pages.post("/candidates/mails/<step>/<language>")
+def keep_words(step: str, language: str) -> str | AnyResponse | tuple[str, int]:
+    """Show how the given words read, keep them, or go back to the product's own."""
+    require_admin()
+    member, form, kind = current_member(), WordsForm(), _step(step, language)
+    try:
+        given = None if "reset" in request.form else rules.checked(*form.given())
+    except Rejected as refusal:
+        form.blame(refusal.field, refusal.message)
+        return _words_page(kind, language, form), 422
+    if "look" in request.form:
+        return _words_page(kind, language, form)
+    actions.keep_words(member.organization, kind, given, language=language, by=member)
+    db.session.commit()
+    flash("Saved; the next mail reads so." if given else "These are Parley's own words again.", "good")
+    return redirect(url_for("outreach.words", step=step, language=language), 303)
+
+
+def _step(step: str, language: str) -> Step:
+    if step not in set(Step) or language not in LANGUAGES:
+        raise NotFound("There is no such mail.")
+    return Step(step)
+
+
+def _words_page(step: Step, language: str, form: WordsForm) -> str:
+    try:
+        shown = rules.checked(*form.given())
+    except Rejected:
+        shown = None
+    flow = InterviewFlow(org_name=current_member().organization.name, title="Nurse", language=language)
+    return render_template(
+        "outreach/words.html", step=step, language=language, form=form, places=rules.PLACES,
+        own=queries.own_words(current_member().organization_id, step, language) is not None,
+        sample=actions.compose(pretended(flow), shown, post(), language=language) if shown else None,
+    )  # fmt: skip

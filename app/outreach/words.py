@@ -1,0 +1,111 @@
+"""The words of each mail, and what may be filled into them. Pure, but for the language that is in force."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flask_babel import gettext
+
+from app.errors import Rejected
+from app.outreach.models import Step
+
+LONGEST_SUBJECT, LONGEST_TEXT = 200, 5_000
+PLACES = {
+    "name": "the candidate's first name, or nothing where it is not known",
+    "organization": "the name of the organization, as the flow has it",
+    "title": "the title of the flow",
+    "link": "the candidate's link; every mail needs it",
+    "until": "the day until which the link works",
+}
+_PLACE = re.compile(r"\{(\w*)\}")
+_NAME = re.compile(r" ?\{name\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Subject and text of a mail, with places in braces."""
+
+    subject: str
+    text: str
+
+
+def default_words(step: Step) -> Words:
+    """The product's own, in the language in force."""
+    if step is Step.INVITATION:
+        return _invitation()
+    if step is Step.REMINDER:
+        return _reminder()
+    return _expiry()
+
+
+def _invitation() -> Words:
+    return Words(
+        gettext("Your interview with {organization}: {title}"),
+        _paragraphs(
+            gettext("Hello {name},"),
+            gettext("{organization} invites you to an interview: {title}."),
+            gettext(
+                "An AI asks the questions, in your browser, at a time that suits you. You speak or type your answers. "
+                "They are recorded, and people at {organization} look at them."
+            ),
+            gettext("Your link: {link}"),
+            gettext("It is meant for you alone and works until {until}."),
+            gettext("If you need something different, for example more time or a person, that page tells you how."),
+        ),
+    )
+
+
+def _reminder() -> Words:
+    return Words(
+        gettext("Your interview with {organization} is waiting: {title}"),
+        _paragraphs(
+            gettext("Hello {name},"),
+            gettext("You have not started your interview with {organization} yet: {title}."),
+            gettext("Your link: {link}"),
+            gettext("It is meant for you alone and works until {until}."),
+            gettext("If you do not want to take part, you can say so on that page, and no further reminder will come."),
+        ),
+    )
+
+
+def _expiry() -> Words:
+    return Words(
+        gettext("The link to your interview with {organization} ends soon"),
+        _paragraphs(
+            gettext("Hello {name},"),
+            gettext("The link to your interview with {organization} ({title}) works until {until} only."),
+            gettext("Your link: {link}"),
+        ),
+    )
+
+
+def _paragraphs(*all_of_them: str) -> str:
+    return "\n\n".join(all_of_them)
+
+
+def checked(subject: str, text: str) -> Words:
+    """Words as they are kept. Raises Rejected naming ``subject`` or ``text``."""
+    head, body = " ".join(subject.split()), text.replace("\r\n", "\n").strip()
+    for name, value, most in (("subject", head, LONGEST_SUBJECT), ("text", body, LONGEST_TEXT)):
+        if not value:
+            raise Rejected(f"The {name} is empty.", field=name)
+        if len(value) > most:
+            raise Rejected(f"The {name} has {len(value)} characters; at most {most} fit.", field=name)
+        unknown = sorted({place for place in _PLACE.findall(value) if place not in PLACES})
+        if unknown:
+            known = ", ".join(f"{{{place}}}" for place in PLACES)
+            raise Rejected(f"Nothing can be filled into {{{unknown[0]}}}; there are {known}.", field=name)
+    if "{link}" not in body:
+        raise Rejected("The text needs {link}: without it the candidate cannot come.", field="text")
+    return Words(head, body)
+
+
+def filled(words: Words, values: Mapping[str, str]) -> Words:
+    """The words with every place filled; a missing name leaves no gap behind."""
+    return Words(" ".join(_filled(words.subject, values).split()), _filled(words.text, values))
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    if not values.get("name"):
+        text = _NAME.sub("", text)
+    return _PLACE.sub(lambda place: values.get(place[1], place[0]), text)

@@ -1,0 +1,340 @@
+"""Mail to candidates: invited in a list, reminded by the plan, never twice, and never after the start."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from babel.dates import format_date
+from flask import Flask
+
+from app import clock
+from app.accounts.models import AuditEntry
+from app.db import db
+from app.errors import Conflict
+from app.flows.models import FlowStatus
+from app.interviews import actions as interviews
+from app.interviews.models import Interview
+from app.letters.jobs import sweep as send_letters
+from app.outreach import actions, queries
+from app.outreach.actions import Post
+from app.outreach.jobs import sweep
+from app.outreach.models import Message, Step
+from tests.factories import Made
+from tests.people import Person
+from tests.portal.conftest import (  # noqa: F401 - fixtures
+    Postbox,
+    asks,
+    book,
+    candidates,
+    hears,
+    postbox,
+    scripted,
+    speaks,
+)
+
+POST = Post("https://parley.example", 30, can_send=True)
+
+
+def steps_of(interview: Interview) -> list[str]:
+    db.session.expire_all()
+    return [one.step.value for one in queries.messages_of(interview.id)]
+
+
+def later(**delta: float) -> Any:
+    then = clock.now() + timedelta(**delta)
+    return clock.replaced(lambda: then)
+
+
+@pytest.fixture
+def ada(owner: Person, book: Made, postbox: Postbox) -> Interview:  # noqa: F811
+    interview: Interview = book()
+    interview.interviewee_email_address, interview.interviewee_first_name = "ada@candidate.example", "Ada"
+    db.session.commit()
+    actions.write(interview, Step.INVITATION, POST, by=owner.member)
+    db.session.commit()
+    send_letters()
+    return interview
+
+
+def test_an_invitation_says_who_asks_and_where_to_go(ada: Interview, postbox: Postbox) -> None:  # noqa: F811
+    (mail,) = postbox.mails
+    assert mail.to == "ada@candidate.example"
+    assert mail.subject == f"Your interview with {ada.flow.org_name}: {ada.flow.title}"
+    assert mail.text.startswith("Hello Ada,")
+    assert f"Your link: https://parley.example/interview/api/{ada.flow_id}/{ada.id}\n" in mail.text
+    until = ada.created_at + timedelta(days=30)
+    assert f"{until:%B} {until.day}, {until.year}" in mail.text
+
+
+def test_an_invitation_goes_out_once(ada: Interview, owner: Person, postbox: Postbox) -> None:  # noqa: F811
+    answer = owner.browser.post(f"/interviews/{ada.id}/mail", data={"step": "invitation"}, follow_redirects=True)
+    assert "Nothing was sent: The invitation was sent on" in answer.text
+    send_letters()
+    assert len(postbox.mails) == 1
+    assert steps_of(ada) == ["invitation"]
+
+
+def test_the_flows_language_is_the_mails(owner: Person, book: Made, postbox: Postbox) -> None:  # noqa: F811
+    interview = book(language="de-DE")
+    interview.interviewee_email_address = "ada@candidate.example"
+    actions.write(interview, Step.INVITATION, POST, by=owner.member)
+    db.session.commit()
+    send_letters()
+    assert format_date(POST.ends(interview).date(), "long", locale="de_DE") in postbox.mails[0].text
+    assert interview.link(POST.app_url) in postbox.mails[0].text
+
+
+def test_the_plan_reminds_once_and_tells_of_the_end_once(ada: Interview, postbox: Postbox) -> None:  # noqa: F811
+    with later(days=2):
+        assert sweep() == 0
+    with later(days=3, minutes=1):
+        assert [sweep(), sweep()] == [1, 0]
+        send_letters()
+    with later(days=20):
+        assert sweep() == 0
+    with later(days=28, minutes=1):
+        assert [sweep(), sweep()] == [1, 0]
+        send_letters()
+    with later(days=31):
+        assert sweep() == 0
+    assert steps_of(ada) == ["invitation", "reminder", "expiry"]
+    assert [mail.subject.split()[0] for mail in postbox.mails] == ["Your", "Your", "The"]
+    assert all(ada.id in mail.text for mail in postbox.mails)
+
+
+def test_nobody_gets_two_mails_within_a_day(ada: Interview, owner: Person, postbox: Postbox) -> None:  # noqa: F811
+    with later(days=2, hours=23):
+        actions.write(ada, Step.REMINDER, POST, by=owner.member)
+        db.session.commit()
+        send_letters()
+    with later(days=3, minutes=1):
+        assert sweep() == 0
+        with pytest.raises(Conflict, match="within the last 24 hours"):
+            actions.write(ada, Step.REMINDER, POST, by=owner.member)
+
+
+@pytest.mark.parametrize("reason", ["begun", "declined", "withdrawn", "closed", "no plan", "no mail server"])
+def test_nobody_is_reminded_who_need_not_be(
+    ada: Interview,
+    owner: Person,
+    scripted: Flask,  # noqa: F811
+    postbox: Postbox,  # noqa: F811
+    reason: str,
+) -> None:
+    if reason == "begun":
+        interviews.begin(ada)
+    elif reason == "declined":
+        interviews.decline(ada, at=clock.now())
+    elif reason == "withdrawn":
+        ada.withdrawn_at = clock.now()
+    elif reason == "closed":
+        ada.flow.status = FlowStatus.CLOSED
+    elif reason == "no plan":
+        actions.set_plan(owner.organization, queries.Plan(None, None), by=owner.member)
+    else:
+        postbox.is_configured = False
+    db.session.commit()
+    with later(days=4):
+        assert sweep() == 0
+    with later(days=29):
+        assert sweep() == 0
+    assert steps_of(ada) == ["invitation"]
+
+
+def test_a_reminder_that_waited_too_long_is_not_sent_after_the_start(ada: Interview, postbox: Postbox) -> None:  # noqa: F811
+    with later(days=4):
+        assert sweep() == 1
+        interviews.begin(ada)
+        db.session.commit()
+        send_letters()
+    assert len(postbox.mails) == 1
+    assert queries.messages_of(ada.id)[-1].letter.failure == "not needed any more"
+
+
+def test_an_invitation_that_was_refused_can_be_sent_again(
+    owner: Person,
+    book: Made,  # noqa: F811
+    postbox: Postbox,  # noqa: F811
+) -> None:
+    from app.errors import GatewayError
+
+    interview = book()
+    interview.interviewee_email_address = "ada@candidate.example"
+    db.session.commit()
+    postbox.fails = GatewayError("the mail server refused the recipient (550)", retryable=False)
+    for expected in (0, 1):
+        assert owner.browser.post(f"/interviews/{interview.id}/mail", data={"step": "invitation"}).status_code == 303
+        send_letters()
+        assert len(postbox.mails) == expected
+        postbox.fails = None
+    seen = owner.browser.get(f"/interviews/{interview.id}").text
+    assert "the mail server refused the recipient (550)" in seen
+    assert "Not delivered" in seen
+
+
+def test_without_a_mail_server_the_page_says_so(owner: Person, book: Made) -> None:  # noqa: F811
+    interview = book()
+    seen = owner.browser.get(f"/interviews/{interview.id}").text
+    assert "This installation sends no mail (SMTP_HOST is not set)" in seen
+    assert "This installation sends no mail" in owner.browser.get("/candidates/invite").text
+    answer = owner.browser.post(f"/interviews/{interview.id}/mail", data={"step": "invitation"}, follow_redirects=True)
+    assert "Nothing was sent" in answer.text
+    assert steps_of(interview) == []
+
+
+def the_list(owner: Person, flow_id: str, rows: str, **more: str) -> Any:
+    return owner.browser.post("/candidates/invite", data={"flow": flow_id, "rows": rows, "recruiter": "", **more})
+
+
+def form_of(text: str) -> dict[str, str]:
+    """The fields that the checked list is sent with."""
+    fields = dict(re.findall(r'<input type="hidden" name="(batch|flow|recruiter|by_mail)" value="([^"]*)"', text))
+    found = re.search(r'<textarea name="rows" hidden>(.*?)</textarea>', text, re.DOTALL)
+    assert found
+    return {**fields, "rows": found[1]}
+
+
+def test_a_list_is_checked_first_and_sent_once(owner: Person, make_flow: Made, postbox: Postbox) -> None:  # noqa: F811
+    flow = make_flow()
+    rows = "email,first name\nada@e.com,Ada\nADA@e.com,Again\nnonsense,X\nbo@e.com,\n"
+    seen = the_list(owner, flow.id, rows, by_mail="y")
+    assert seen.status_code == 200
+    assert "2 people will be invited" in seen.text
+    assert "The same address as in line 2." in seen.text
+    assert "Address: " in seen.text
+    assert db.session.query(Interview).count() == 0
+    fields = form_of(seen.text)
+    for _ in range(2):
+        done = owner.browser.post("/candidates/invite/send", data=fields)
+        assert done.status_code == 200
+        assert "2 of 2 invited" in done.text
+        send_letters()
+    assert sorted(mail.to for mail in postbox.mails) == ["ada@e.com", "bo@e.com"]
+    assert db.session.query(Interview).count() == 2
+    again = the_list(owner, flow.id, rows, by_mail="y")
+    assert "0 people will be invited" in again.text
+    assert "Is invited since" in again.text
+    assert db.session.query(AuditEntry).filter_by(action="candidates.invited").count() == 2
+
+
+def test_a_list_that_was_broken_off_goes_on(
+    owner: Person,
+    make_flow: Made,
+    monkeypatch: pytest.MonkeyPatch,
+    postbox: Postbox,  # noqa: F811
+) -> None:
+    flow = make_flow()
+    fields = form_of(the_list(owner, flow.id, "\n".join(f"p{n}@e.com" for n in range(5))).text)
+    booked, calls = interviews.book, 0
+
+    def dies(*args: Any, **kwargs: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 4:
+            raise KeyboardInterrupt
+        return booked(*args, **kwargs)
+
+    monkeypatch.setattr(interviews, "book", dies)
+    with pytest.raises(KeyboardInterrupt):
+        owner.browser.post("/candidates/invite/send", data=fields)
+    db.session.rollback()
+    assert db.session.query(Interview).count() == 3
+    assert "5 of 5 invited" in owner.browser.post("/candidates/invite/send", data=fields).text
+    found = [row.interviewee_email_address for row in db.session.query(Interview)]
+    assert sorted(found, key=str) == [f"p{n}@e.com" for n in range(5)]
+    assert postbox.mails == []
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"rows": ""}, "The list is empty"),
+        ({"flow": ""}, "Choose a flow"),
+        ({"flow": "\x00"}, "Choose a flow"),
+        ({"recruiter": "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d"}, "not in the team"),
+        ({"rows": "a@e.com\x00"}, "NUL"),
+        ({"batch": "x"}, "Check the list again"),
+    ],
+)
+def test_a_list_that_cannot_be_sent(owner: Person, make_flow: Made, change: dict[str, str], words: str) -> None:
+    fields = {"flow": make_flow().id, "rows": "a@e.com", "recruiter": "", "batch": "", **change}
+    path = "/candidates/invite/send" if "batch" in change else "/candidates/invite"
+    answer = owner.browser.post(path, data=fields)
+    assert answer.status_code == 422
+    assert words in answer.text
+    assert db.session.query(Interview).count() == 0
+
+
+def test_many_are_reminded_at_once_with_a_result_for_each(
+    owner: Person,
+    ada: Interview,
+    make_flow: Made,
+    postbox: Postbox,  # noqa: F811
+) -> None:
+    flow = make_flow()
+    fields = form_of(the_list(owner, flow.id, "ada@e.com\nbo@e.com", by_mail="y").text)
+    owner.browser.post("/candidates/invite/send", data=fields)
+    send_letters()
+    ids = [row.candidate_id for row in db.session.query(Interview).filter_by(flow_id=flow.id)]
+    with later(days=2):
+        interviews.begin(db.session.query(Interview).filter_by(interviewee_email_address="bo@e.com").one())
+        db.session.commit()
+        answer = owner.browser.post("/candidates/remind", data={"id": [*ids, "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d"]})
+        assert "1 of 2 reminded" in answer.text
+        assert "Has no interview that waits to be begun." in answer.text
+        send_letters()
+    assert [mail.to for mail in postbox.mails][-1] == "ada@e.com"
+    assert owner.browser.post("/candidates/remind", data={}).status_code == 303
+
+
+def test_own_words_are_used_and_given_back(owner: Person, book: Made, postbox: Postbox) -> None:  # noqa: F811
+    path = "/candidates/mails/invitation/en-US"
+    good = {"subject": "Come, {name}", "text": "Here: {link}"}
+    assert "Here: https://" not in owner.browser.get(path).text
+    assert "Come, Maria" in owner.browser.post(path, data={**good, "look": "yes"}).text
+    bad = owner.browser.post(path, data={**good, "text": "no link"})
+    assert (bad.status_code, "needs {link}" in bad.text) == (422, True)
+    assert owner.browser.post(path, data=good).status_code == 303
+    interview = book()
+    interview.interviewee_email_address = "ada@candidate.example"
+    actions.write(interview, Step.INVITATION, POST, by=owner.member)
+    db.session.commit()
+    send_letters()
+    assert (postbox.mails[0].subject, postbox.mails[0].text) == ("Come,", f"Here: {interview.link(POST.app_url)}")
+    owner.browser.post(path, data={**good, "reset": "yes"})
+    assert queries.all_own_words(owner.organization.id) == set()
+    assert owner.browser.get("/candidates/mails/invitation/xx-XX").status_code == 404
+    assert owner.browser.get("/candidates/mails/party/en-US").status_code == 404
+
+
+@pytest.mark.parametrize(("field", "value"), [("remind_after", "0"), ("remind_after", "soon"), ("notice_before", "99")])
+def test_a_plan_that_makes_no_sense_is_refused(owner: Person, field: str, value: str) -> None:
+    given = {"remind_after": "3", "notice_before": "2", field: value}
+    assert owner.browser.post("/candidates/mails/plan", data=given).status_code == 422
+    assert queries.plan_of(owner.organization.id) == queries.Plan()
+
+
+def test_a_plan_is_kept(owner: Person) -> None:
+    given = {"remind_after": "5", "notice_before": ""}
+    assert owner.browser.post("/candidates/mails/plan", data=given).status_code == 303
+    db.session.expire_all()
+    assert queries.plan_of(owner.organization.id) == queries.Plan(5, None)
+    assert 'value="5"' in owner.browser.get("/candidates/mails/plan").text
+
+
+def test_the_log_shows_what_was_sent(ada: Interview, owner: Person) -> None:
+    seen = owner.browser.get("/candidates/mails").text
+    assert "Invitation" in seen
+    assert "Sent" in seen
+    assert f"/interviews/{ada.id}" in seen
+
+
+def test_two_at_once_send_one(ada: Interview, owner: Person) -> None:
+    sent = queries.messages_of(ada.id)
+    with later(days=2):
+        actions.write(ada, Step.REMINDER, POST, by=owner.member, sent=sent)
+        with pytest.raises(Conflict, match="Somebody else"):
+            actions.write(ada, Step.REMINDER, POST, by=owner.member, sent=sent)
+    assert db.session.scalar(sa.select(sa.func.count()).select_from(Message)) == 2

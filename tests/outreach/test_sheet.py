@@ -1,0 +1,57 @@
+"""Lists of people as spreadsheets save them."""
+
+import pytest
+
+from app.errors import Rejected
+from app.outreach.sheet import MOST_BYTES, MOST_ROWS, Line, decoded, lines_of, written
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ada@e.com,Ada,Lovelace",
+        "ada@e.com;Ada;Lovelace",
+        "ada@e.com\tAda\tLovelace\r\n",
+        "\ufeffEmail,First name,Last name\nada@e.com,Ada,Lovelace",
+        "Surname;E-Mail;First  Name\nLovelace;ada@e.com;Ada",
+        '\n\n"ada@e.com" , " Ada " ,"Lovelace"\n\n',
+        "last,role,email,first\rLovelace,Dev,ada@e.com,Ada",
+    ],
+)
+def test_spellings_of_the_same_list(text: str) -> None:
+    (line,) = lines_of(text)
+    assert (line.email, line.first_name, line.last_name) == ("ada@e.com", "Ada", "Lovelace")
+
+
+def test_names_may_be_left_out_and_lines_keep_their_numbers() -> None:
+    assert lines_of("a@e.com\n\nb@e.com,Bo") == [Line(1, "a@e.com"), Line(3, "b@e.com", "Bo")]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "empty"),
+        (" \n\n", "empty"),
+        ("email,first name\n", "nobody below"),
+        ("a\0b", "no text"),
+        ("\n".join(f"p{n}@e.com" for n in range(MOST_ROWS + 1)), "at most 1000"),
+        ('a@e.com,"' + "x" * 200_000, "cannot be read"),
+    ],
+)
+def test_lists_that_are_none(text: str, words: str) -> None:
+    with pytest.raises(Rejected, match=words):
+        lines_of(text)
+
+
+def test_files_of_every_spreadsheet() -> None:
+    for encoding in ("utf-8", "utf-8-sig", "utf-16", "cp1252"):
+        assert decoded("é@e.com,Zoë".encode(encoding)) == "é@e.com,Zoë"
+    with pytest.raises(Rejected, match="256 KiB"):
+        decoded(b"x" * (MOST_BYTES + 1))
+    with pytest.raises(Rejected, match="no text"):
+        decoded(b"PK\x03\x04\x81\x8d")
+
+
+def test_a_list_is_read_as_it_was_written() -> None:
+    people = [Line(2, "a@e.com", 'O"Neil, Ann', None), Line(3, "b@e.com", None, "=1+1")]
+    assert lines_of(written(people)) == people
