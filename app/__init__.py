@@ -71,6 +71,7 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     import_module("app.voice.pages_preview_talk")
     app.register_blueprint(import_module("app.voice.pages_preview_files").pages)
     app.register_blueprint(import_module("app.voice.detector").files)
+    app.register_blueprint(import_module("app.voice.statement").statement)
     return app
 
 

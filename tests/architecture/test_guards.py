@@ -18,6 +18,7 @@ OPEN = {
     "accounts.set_up": "the one-time address is the key",
     "flows.logo": "candidates see it; the id is random",
     "flows.intro_video": "candidates see it; the id is random",
+    "voice_statement.page": "what is promised to everybody; it names nobody",
     "voice_files.detector": "a file of a public package, the same for everybody",
     "recordings.recording": "the address is signed and expires",
 }

@@ -17,6 +17,7 @@ from typing import Any
 from flask import Flask, Response, jsonify, make_response, redirect, render_template, request
 from werkzeug.serving import make_server
 
+from app.voice import statement
 from app.voice.detector import weights
 from app.web import languages
 
@@ -132,6 +133,7 @@ def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for ea
 
     @app.before_request
     def misbehave() -> Response | None:
+        languages.choose()
         for part, statuses in story.fail_next.items():
             if statuses and part in request.path:
                 return make_response(jsonify(message="as told"), statuses.pop(0))
@@ -154,7 +156,8 @@ def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for ea
 
     @app.get("/other/<name>")
     def other(name: str) -> str:
-        return render_template(f"voice/{name}.html", base=BASE, org_name="Example Freight", **dict(request.args))
+        told = {"claims": statement.CLAIMS, "limits": statement.LIMITS, **dict(request.args)}
+        return render_template(f"voice/{name}.html", base=BASE, org_name="Example Freight", **told)
 
     @app.get(f"{BASE}/elsewhere")
     def elsewhere() -> str:

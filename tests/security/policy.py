@@ -300,6 +300,7 @@ POLICY: dict[str, Rule] = {
     "voice.check": Rule("link", LINK),
     "voice.check_upload": Rule("link", LINK),
     "voice.start": Rule("link", LINK, own=LEFT, given=lambda _: {"consent": "yes", "mode": "text"}),
+    "voice_statement.page": Rule("open"),
     "voice_files.detector": Rule("open", own=frozenset({404}), extra={"version": "of-another-file"}),
     "voice_api.state": Rule("holder", LINK, shows="team"),
     "voice_api.heartbeat": Rule("holder", LINK, own=frozenset({204})),

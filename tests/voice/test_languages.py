@@ -17,6 +17,7 @@ from flask import Flask
 
 from app.interviews.documents import KINDS
 from app.speech import catalogue as speech
+from app.voice.statement import CLAIMS
 from app.web.languages import COOKIE, LANGUAGES, LOCALES
 from tests.factories import Made
 from tests.people import Browser
@@ -230,3 +231,22 @@ def test_dates_are_written_as_the_language_writes_them(client: Browser, scripted
     assert re.search(r"\d{4}年\d{1,2}月\d{1,2}日まで開始できます", client.get(link).get_data(as_text=True))
     german = client.get(link + "?lang=de-DE").get_data(as_text=True)
     assert re.search(r"bis zum \d{1,2}\. [A-Z][a-zä]+ \d{4} beginnen", german)
+
+
+@pytest.mark.parametrize("tag", sorted(LANGUAGES))
+def test_the_accessibility_statement_names_every_claim_in_every_language(client: Browser, tag: str) -> None:
+    answer = client.get(f"/interview/api/accessibility?lang={tag}")
+    page = html.unescape(answer.get_data(as_text=True))
+    assert f'<html lang="{tag}"' in page
+    for claim in CLAIMS:
+        source = claim.sentence._args[0]
+        assert (source if tag == "en-US" else str(catalogue(tag)[source].string)) in page
+        assert all(criterion in page for criterion in claim.criteria)
+
+
+def test_every_candidates_page_leads_to_the_statement(client: Browser, scripted: Flask, book: Made) -> None:
+    for path in (path_of(book(language="fr-FR")), "/interview/api/a/b"):
+        page = client.get(path).get_data(as_text=True)
+        href = re.search(r'href="(/interview/api/accessibility\?lang=[\w-]+)"', page)
+        assert href is not None
+        assert client.get(href.group(1)).status_code == 200
