@@ -2,9 +2,11 @@
 
 import io
 from itertools import pairwise
+from typing import Any
 
 import av
 import numpy as np
+import sqlalchemy as sa
 from flask import Flask
 
 from app.db import db
@@ -17,6 +19,7 @@ from app.recordings.models import Track
 from app.recordings.queries import chunk_keys
 from app.speech.sound import resample
 from app.storage import read
+from app.voice.models import Sitting
 from tests.factories import Made
 
 from .conftest import path_of
@@ -78,3 +81,29 @@ def test_a_spoken_interview_with_video_is_heard_and_recorded(app: Flask, engines
         pictures = sum(1 for _frame in file.decode(video=0))
     assert abs(seconds - (agents[-1].end or 0)) < 0.2
     assert abs(pictures / PICTURES_PER_SECOND - seconds) < 0.5
+
+
+def test_commands_are_understood_by_voice(app: Flask, engines: Gateways, book: Made) -> None:
+    """One question again, one passed over, and the end, which has to be said twice: nothing of it is an answer."""
+    sayings = (
+        "Can you repeat that?", "Okay, let's move on to the next question.", "Please stop the interview.",
+        "Please stop the interview.",
+    )  # fmt: skip
+    interview = book(questions=["What do you do?", "Why?", "Since when?"], follow_up_limit=0)
+    interview_id = interview.id
+    candidate = Candidate(f"http://localhost{path_of(interview)}", session=Direct(app.test_client()))  # type: ignore[arg-type]
+    candidate.open()
+    candidate.start()
+    prompts: list[tuple[str, int | None]] = []
+
+    left = iter(sayings)
+
+    def answer(prompt: dict[str, Any]) -> bytes:
+        prompts.append((prompt["kind"], prompt["question_index"]))
+        return spoken(engines, next(left), 1)
+
+    candidate.take(answer)
+    assert prompts == [("question", 0), ("repeat", 0), ("question", 1), ("sure", 1)]
+    db.session.rollback()
+    sitting = db.session.scalars(sa.select(Sitting).where(Sitting.interview_id == interview_id)).one()
+    assert sitting.answers == 0
