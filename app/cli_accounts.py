@@ -132,6 +132,21 @@ def member_password(*, email: str, password: str, as_json: bool) -> None:
     tell({"member_id": member_id}, as_json=as_json, words="The password is changed; every session has ended.")
 
 
+@member.command("second-factor-off")
+@click.argument("email")
+@AS_JSON
+def member_second_factor_off(*, email: str, as_json: bool) -> None:
+    """Turn off two-step sign-in for a member who has lost app and recovery codes. Every session of the member ends."""
+    with database(settings()):
+        found = queries.member_by_address(email)
+        if found is None:
+            raise Rejected(f"nobody signs in with {email}", field="email")
+        lifecycle.drop_second_factor(found, by=None)
+        member_id = found.id
+        db.session.commit()
+    tell({"member_id": member_id}, as_json=as_json, words="Two-step sign-in is off; every session has ended.")
+
+
 @click.group("api-key")
 def api_key() -> None:
     """API keys of /v1."""

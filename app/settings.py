@@ -206,6 +206,7 @@ class Settings:
         "SESSION_IDLE_MINUTES", _number(1, 1440), 30, "Idle time after which a recruiter signs in again."
     )
     session_hours: int = var("SESSION_HOURS", _number(1, 168), 12, "Longest time a sign-in lasts.")
+    admin_totp: bool | None = var("ADMIN_TOTP", _boolean, None, "Whether administrators need a code from an authenticator app to sign in; default only when APP_URL is https.")  # fmt: skip
     interview_minutes: int = var(
         "INTERVIEW_MINUTES", _number(1, 120), 60, "Longest time of one interview, where the flow sets none."
     )
@@ -273,6 +274,11 @@ class Settings:
     def http_allowed(self) -> bool:
         """Whether customers' addresses may be plain http."""
         return (not self.is_https) if self.outbound_http is None else self.outbound_http
+
+    @property
+    def admins_need_totp(self) -> bool:
+        """Whether administrators may do nothing before two-step sign-in is set up."""
+        return self.is_https if self.admin_totp is None else self.admin_totp
 
     @property
     def is_embedded(self) -> bool:

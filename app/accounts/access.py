@@ -163,11 +163,28 @@ def require_member() -> Response | tuple[str, int] | None:
     What was typed into a form is offered again after signing in, so that nothing is lost.
     """
     keep_private()
-    if current_login() is not None:
+    login = current_login()
+    if login is not None and (request.endpoint in TO_SET_UP or not needs_second_factor(login.member)):
         return None
+    if login is not None and request.method not in {"GET", "HEAD"}:
+        raise Forbidden(
+            "Administrators need two-step sign-in here. Please set it up first: Your sessions, Two-step sign-in."
+        )
     if request.method in {"GET", "HEAD"}:
-        return redirect(url_for("accounts.sign_in", next=request.full_path.rstrip("?")))  # type: ignore[return-value]
+        way = "accounts.sign_in" if login is None else "accounts.second_factor"
+        return redirect(url_for(way, next=request.full_path.rstrip("?")))  # type: ignore[return-value]
     return render_template("errors/signed_out.html", typed=typed_input()), 401
+
+
+TO_SET_UP = frozenset(
+    f"accounts.{name}" for name in ("second_factor", "begin_second_factor", "confirm_second_factor", "sign_out")
+)
+
+
+def needs_second_factor(member: TeamMember) -> bool:
+    """Whether the member may do nothing here before two-step sign-in is set up."""
+    settings: Settings = current_app.extensions["parley.settings"]
+    return settings.admins_need_totp and member.role == Role.ADMIN and member.totp_since is None
 
 
 def current_member() -> TeamMember:

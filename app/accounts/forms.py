@@ -64,6 +64,13 @@ class SignInForm(FlaskForm):  # type: ignore[misc]
     next = HiddenField()
 
 
+class CodeForm(FlaskForm):  # type: ignore[misc]
+    """The second step: a code of the authenticator app, or a recovery code."""
+
+    code = StringField("Code", [InputRequired("Enter the code."), Length(max=100), clean])
+    next = HiddenField()
+
+
 class SetUpForm(FlaskForm):  # type: ignore[misc]
     """The first administrator names everything."""
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 
 from app import clock
-from app.accounts import queries
+from app.accounts import queries, second_factor
 from app.accounts.actions import write_audit
 from app.accounts.models import Organization, Role, Team, TeamMember
 from app.db import db
@@ -50,6 +50,13 @@ def reset_password(member: TeamMember, password_hash: str, *, by: TeamMember | N
     member.password_hash = password_hash
     _end_sessions(member)
     write_audit(member.organization, action="member.password_reset", subject=member.id, by=by, details={})
+
+
+def drop_second_factor(member: TeamMember, *, by: TeamMember | None) -> None:
+    """For whoever has lost app and recovery codes: the password alone opens again, and every session ends."""
+    if member.totp_since is not None:
+        second_factor.turn_off(member, by=by)
+        _end_sessions(member)
 
 
 def _end_sessions(member: TeamMember) -> None:

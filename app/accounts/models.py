@@ -62,7 +62,10 @@ class Team(Base):
 
 
 class TeamMember(Base):
-    """A person who works with candidates. The address is the login name, so it is unique, in lower case."""
+    """A person who works with candidates. The address is the login name, so it is unique, in lower case.
+
+    ``totp_secret`` is sealed; it counts from ``totp_since`` on, and ``totp_step`` is the half minute of the last code.
+    """
 
     __tablename__ = "team_member"
 
@@ -74,6 +77,9 @@ class TeamMember(Base):
     password_hash: Mapped[str | None] = mapped_column(sa.String(200))
     created_at: Mapped[CreatedAt]
     disabled_at: Mapped[datetime | None]
+    totp_secret: Mapped[str | None] = mapped_column(sa.String(200))
+    totp_since: Mapped[datetime | None]
+    totp_step: Mapped[int | None]
 
     organization: Mapped[Organization] = relationship()
     teams: Mapped[list[Team]] = relationship(secondary="team_membership", order_by="Team.created_at")
@@ -115,6 +121,19 @@ class LoginFailure(Base):
     account: Mapped[str] = mapped_column(sa.String(64))
     address: Mapped[str] = mapped_column(sa.String(64))
     at: Mapped[CreatedAt]
+
+
+class RecoveryCode(Base):
+    """One way in without the authenticator app, good once: HMAC-SHA256 under a key made from SECRET_KEY."""
+
+    __tablename__ = "recovery_code"
+    __table_args__ = (sa.UniqueConstraint("member_id", "code_hash"),)
+
+    id: Mapped[Id]
+    member_id: Mapped[Ref] = mapped_column(sa.ForeignKey("team_member.id"))
+    code_hash: Mapped[str] = mapped_column(sa.String(64))
+    created_at: Mapped[CreatedAt]
+    used_at: Mapped[datetime | None]
 
 
 class ApiKey(Base):

@@ -15,6 +15,7 @@ OPEN = {
     "api_docs.page": "the published document, to read",
     "api_docs.file": "its script and style",
     "accounts.sign_in": "how one gets in",
+    "accounts.sign_in_code": "the second step; opens for whoever has just given the right password",
     "accounts.set_up": "the one-time address is the key",
     "flows.logo": "candidates see it; the id is random",
     "flows.intro_video": "candidates see it; the id is random",

@@ -4,10 +4,11 @@ import json
 import re
 from dataclasses import replace
 
+import pyotp
 import pytest
 
-from app import cli, create_app, queue
-from app.accounts import passwords, queries
+from app import cli, clock, create_app, queue
+from app.accounts import passwords, queries, second_factor
 from app.db import db
 
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -138,3 +139,17 @@ def test_a_new_password_needs_a_member_and_a_good_password(parley, founded, emai
     assert refused.exit_code == 1
     assert word in refused.stderr
     assert refused.stdout == ""
+
+
+def test_two_step_sign_in_is_turned_off_for_whoever_lost_it(parley, founded):
+    with cli.database(cli.settings()):
+        member = queries.member_by_address("owner@first.example")
+        second_factor.begin(member)
+        code = pyotp.TOTP(second_factor.pending_secret(member)).at(clock.now())
+        assert second_factor.confirm(member, code, but=None)
+        db.session.commit()
+    done = parley("member", "second-factor-off", "Owner@first.example", "--json")
+    assert json.loads(done.stdout) == {"member_id": founded["member_id"]}
+    with cli.database(cli.settings()):
+        assert queries.member_by_address("owner@first.example").totp_since is None
+    assert parley("member", "second-factor-off", "nobody@first.example").exit_code == 1

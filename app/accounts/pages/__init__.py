@@ -1,6 +1,6 @@
 """Pages of accounts. Importing the package hangs every page on the blueprint."""
 
-from app.accounts.pages import entry, keys, member, own, people
+from app.accounts.pages import entry, keys, member, own, people, second_factor
 from app.accounts.pages.blueprint import pages
 
-__all__ = ["entry", "keys", "member", "own", "pages", "people"]
+__all__ = ["entry", "keys", "member", "own", "pages", "people", "second_factor"]

@@ -11,7 +11,7 @@ from app.web.security import keep_private
 
 pages = Blueprint("accounts", __name__)
 
-OPEN_TO_STRANGERS = frozenset({"accounts.sign_in", "accounts.set_up"})
+OPEN_TO_STRANGERS = frozenset({"accounts.sign_in", "accounts.sign_in_code", "accounts.set_up"})
 
 
 @pages.before_request

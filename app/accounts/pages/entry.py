@@ -11,6 +11,7 @@ from app.accounts.forms import SetUpForm, SignInForm
 from app.accounts.models import TeamMember
 from app.accounts.pages.blueprint import pages
 from app.accounts.pages.keys import remember_key
+from app.accounts.pages.second_step import ask_for_code
 from app.db import db
 from app.errors import Conflict
 from app.settings import Settings
@@ -43,7 +44,7 @@ def sign_in() -> ResponseReturnValue:
         form.form_errors.append(WRONG)
         return _sign_in_page(form), 422
     passwords.forget_failures(form.email.data)
-    response = _signed_in(member, target)
+    response = ask_for_code(member, target) if member.totp_since is not None else signed_in(member, target)
     db.session.commit()
     return response
 
@@ -68,7 +69,8 @@ def _member_with(email: str, password: str) -> TeamMember | None:
     return member
 
 
-def _signed_in(member: TeamMember, target: str) -> Response:
+def signed_in(member: TeamMember, target: str) -> Response:
+    """The way in is open: a new session, its cookie, and on to ``target``."""
     settings: Settings = current_app.extensions["parley.settings"]
     session.clear()  # a token known before signing in is worth nothing afterwards
     before = current_login()
@@ -118,7 +120,7 @@ def set_up(token: str) -> ResponseReturnValue:
     except Conflict:
         db.session.rollback()
         return render_template("accounts/set_up_done.html"), 410
-    response = _signed_in(founded.admin, url_for("accounts.api_keys"))
+    response = signed_in(founded.admin, url_for("accounts.api_keys"))
     db.session.commit()
     remember_key(founded.key)
     return response

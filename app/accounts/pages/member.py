@@ -89,6 +89,20 @@ def enable_member(member_id: str) -> ResponseReturnValue:
     return redirect(url_for("accounts.member", member_id=member_id))
 
 
+@pages.post("/team/members/<member_id>/second-factor-off")
+def drop_second_factor(member_id: str) -> ResponseReturnValue:
+    """For someone who has lost both app and recovery codes."""
+    require_admin()
+    me = current_member()
+    found = queries.member_of(me.organization, member_id)
+    if found.id == me.id:
+        raise Rejected("Turn off your own two-step sign-in on its page, with a code.")
+    lifecycle.drop_second_factor(found, by=me)
+    db.session.commit()
+    flash("Two-step sign-in is off for this member, who is signed out everywhere.", "success")
+    return redirect(url_for("accounts.member", member_id=member_id))
+
+
 def _form_for(member: TeamMember) -> ChangeForm:
     form = ChangeForm(formdata=None, role=member.role.value, teams=[team.id for team in member.teams])
     form.offer(queries.teams_of(member.organization))

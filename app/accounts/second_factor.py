@@ -1,0 +1,161 @@
+"""Two-step sign-in: codes of an authenticator app (RFC 6238), recovery codes for when it is lost; each is good once.
+
+The secret is sealed at rest for its row; of recovery codes there are only hashes.
+"""
+
+import hashlib
+import hmac
+import secrets
+
+import pyotp
+import sqlalchemy as sa
+
+from app import clock, vault
+from app.accounts import queries
+from app.accounts.actions import write_audit
+from app.accounts.models import RecoveryCode, TeamMember
+from app.db import db
+from app.errors import Rejected
+
+ISSUER = "Parley"
+STEP_SECONDS = 30
+DIGITS = 6
+CODES = 10
+_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
+"""No letter that looks like another one."""
+_HALF = 5
+
+
+def throttle_name(member: TeamMember) -> str:
+    """Under which wrong codes are counted: apart from wrong passwords, so that strangers slow nobody down here."""
+    return f"second factor of {member.id}"
+
+
+def begin(member: TeamMember) -> None:
+    """A new secret, which counts for nothing until ``confirm``. Raises Rejected while another one is in use."""
+    if member.totp_since is not None:
+        raise Rejected("Two-step sign-in is on already; turn it off first.")
+    member.totp_secret = vault.seal(pyotp.random_base32(), context=_context(member))
+    member.totp_step = None
+    db.session.flush()
+
+
+def pending_secret(member: TeamMember) -> str | None:
+    """The secret that waits for its first code; None where two-step sign-in is on, or was not begun."""
+    if member.totp_since is not None or member.totp_secret is None:
+        return None
+    return _opened(member)
+
+
+def address_of(member: TeamMember, secret: str) -> str:
+    """What the QR code says to the authenticator app."""
+    return pyotp.TOTP(secret, interval=STEP_SECONDS).provisioning_uri(name=member.email, issuer_name=ISSUER)
+
+
+def confirm(member: TeamMember, code: str, *, but: str | None) -> list[str] | None:
+    """Turn it on with the first code: the recovery codes, which nobody can read again; None for a wrong code.
+
+    Every session of the member ends ``but`` the one with this id.
+    """
+    secret = pending_secret(member)
+    step = _step_of(secret, code) if secret is not None else None
+    if step is None:
+        return None
+    turned_on = sa.update(TeamMember).values(totp_since=clock.now(), totp_step=step)
+    if not _wins(turned_on.where(TeamMember.id == member.id, TeamMember.totp_since.is_(None)), TeamMember):
+        return None
+    for login in queries.logins_of(member):
+        if login.id != but:
+            login.ended_at = clock.now()
+    write_audit(member.organization, action="member.second_factor_on", subject=member.id, by=member, details={})
+    return _new_codes(member)
+
+
+def accepts(member: TeamMember, given: str) -> bool:
+    """Whether this is the app's code of now, or a recovery code; it is used up by asking."""
+    code = "".join(letter for letter in given.lower() if letter.isalnum())
+    if member.totp_since is None:
+        return False
+    return _accepts_code(member, code) if len(code) == DIGITS else _accepts_recovery(member, code)
+
+
+def renew_codes(member: TeamMember) -> list[str]:
+    """Fresh recovery codes; those of before are worth nothing."""
+    write_audit(member.organization, action="member.recovery_codes", subject=member.id, by=member, details={})
+    return _new_codes(member)
+
+
+def turn_off(member: TeamMember, *, by: TeamMember | None) -> None:
+    """Signing in takes the password alone again. ``by`` is None for the command line."""
+    if member.totp_since is not None:
+        write_audit(member.organization, action="member.second_factor_off", subject=member.id, by=by, details={})
+    member.totp_secret = member.totp_since = member.totp_step = None
+    _forget_codes(member)
+
+
+def codes_left(member: TeamMember) -> int:
+    """Recovery codes that still work."""
+    found = sa.select(sa.func.count()).where(RecoveryCode.member_id == member.id, RecoveryCode.used_at.is_(None))
+    return db.session.execute(found).scalar_one()
+
+
+def _opened(member: TeamMember) -> str | None:
+    """The secret; None where SECRET_KEY has changed, so that only recovery by an administrator is left."""
+    try:
+        return vault.unseal(member.totp_secret or "", context=_context(member))
+    except vault.SealBroken:
+        return None
+
+
+def _context(member: TeamMember) -> str:
+    return f"team_member:{member.id}:totp_secret"
+
+
+def _step_of(secret: str, code: str) -> int | None:
+    """The half minute whose code it is: now, or one to either side, for clocks that are a little off."""
+    totp, now = pyotp.TOTP(secret), int(clock.now().timestamp()) // STEP_SECONDS
+    given = "".join(code.split()).encode()
+    found = [step for step in (now - 1, now, now + 1) if hmac.compare_digest(totp.generate_otp(step).encode(), given)]
+    return found[0] if found else None
+
+
+def _accepts_code(member: TeamMember, code: str) -> bool:
+    secret = _opened(member)
+    step = _step_of(secret, code) if secret is not None else None
+    if step is None:
+        return False
+    unused = sa.or_(TeamMember.totp_step.is_(None), TeamMember.totp_step < step)
+    used = sa.update(TeamMember).where(TeamMember.id == member.id, unused).values(totp_step=step)
+    return _wins(used, TeamMember)
+
+
+def _accepts_recovery(member: TeamMember, code: str) -> bool:
+    mine = (RecoveryCode.member_id == member.id, RecoveryCode.code_hash == _digest(member, code))
+    unused = sa.update(RecoveryCode).where(*mine, RecoveryCode.used_at.is_(None))
+    if not _wins(unused.values(used_at=clock.now()), RecoveryCode):
+        return False
+    write_audit(member.organization, action="member.recovery_code_used", subject=member.id, by=member, details={})
+    return True
+
+
+def _wins(change: sa.Update, row: type[TeamMember] | type[RecoveryCode]) -> bool:
+    """Whether the conditional change was the first of its kind."""
+    return db.session.execute(change.returning(row.id)).first() is not None
+
+
+def _new_codes(member: TeamMember) -> list[str]:
+    _forget_codes(member)
+    codes = ["".join(secrets.choice(_LETTERS) for _ in range(2 * _HALF)) for _ in range(CODES)]
+    db.session.add_all(RecoveryCode(member_id=member.id, code_hash=_digest(member, code)) for code in codes)
+    db.session.flush()
+    return [f"{code[:_HALF]}-{code[_HALF:]}" for code in codes]
+
+
+def _forget_codes(member: TeamMember) -> None:
+    db.session.execute(sa.delete(RecoveryCode).where(RecoveryCode.member_id == member.id))
+    db.session.flush()
+
+
+def _digest(member: TeamMember, code: str) -> str:
+    told = f"{member.id}:{code}".encode()
+    return hmac.new(vault.derived_key("recovery codes"), told, hashlib.sha256).hexdigest()

@@ -1,0 +1,77 @@
+"""People and their way in, in a real browser on the real platform, by keyboard."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pyotp
+import pytest
+
+from .conftest import PASSWORD, Installation, assert_accessible
+
+pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
+
+
+@pytest.fixture
+def page(chromium: Any, watch: Any) -> Iterator[Any]:
+    context = chromium.new_context(viewport={"width": 1280, "height": 800})
+    yield watch(context.new_page())
+    context.close()
+
+
+def sign_in(page: Any, installation: Installation, email: str, password: str = PASSWORD) -> None:
+    page.goto(f"{installation.url}/sign-in")
+    page.keyboard.type(email)  # the field has the focus
+    page.keyboard.press("Tab")
+    page.keyboard.type(password)
+    page.keyboard.press("Enter")
+
+
+def accessible(page: Any) -> None:
+    """In both widths."""
+    for width in (1280, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert_accessible(page)
+
+
+def test_two_step_sign_in_from_setting_it_up_to_turning_it_off(installation: Installation, page: Any) -> None:
+    sign_in(page, installation, installation.email)
+    page.wait_for_selector(".sidebar")
+    page.goto(f"{installation.url}/sessions")
+    page.locator("a", has_text="Two-step sign-in").press("Enter")
+    accessible(page)
+    page.locator("button", has_text="Set it up").press("Enter")
+    secret = page.input_value("#totp-key")
+    drawn = page.locator(".qr svg").bounding_box()
+    assert drawn["width"] > 150
+    assert drawn["width"] == drawn["height"]
+    accessible(page)
+    page.focus("#code")
+    page.keyboard.type("12345")
+    page.keyboard.press("Enter")
+    page.locator(".error-summary", has_text="This code does not work.").wait_for()
+    accessible(page)
+    page.focus("#code")
+    page.keyboard.type(pyotp.TOTP(secret).now())
+    page.keyboard.press("Enter")
+    page.locator("h2", has_text="Your recovery codes").wait_for()
+    codes = page.locator(".codes code").all_inner_texts()
+    assert len(codes) == 10
+    assert all(re.fullmatch(r"[a-z2-9]{5}-[a-z2-9]{5}", code) for code in codes)
+    accessible(page)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.locator("button", has_text="Sign out").first.press("Enter")
+    page.locator("h1", has_text="Sign in").wait_for()
+    sign_in(page, installation, installation.email)
+    page.locator("h1", has_text="Enter the code").wait_for()
+    accessible(page)
+    page.keyboard.type(codes[0])  # the field has the focus
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".sidebar", state="attached")
+    page.goto(f"{installation.url}/second-factor")
+    page.locator("main", has_text="9 recovery codes left").wait_for()
+    accessible(page)
+    page.focus("#code")
+    page.keyboard.type(codes[1])
+    page.locator("button", has_text="Turn off").press("Enter")
+    page.locator("[role=status]", has_text="Two-step sign-in is off.").wait_for()
