@@ -18,7 +18,8 @@ PLACES = {
     "until": "the day until which the link works",
 }
 _PLACE = re.compile(r"\{(\w*)\}")
-_NAME = re.compile(r" ?\{name\}")
+_BESIDE = r"[^\s{}.,:;!?،。、：！，]*"
+_NAME = re.compile(rf" ?{_BESIDE}\{{name\}}{_BESIDE}")  # with what is joined to it, as さん or คุณ
 
 
 @dataclass(frozen=True, slots=True)

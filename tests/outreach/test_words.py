@@ -1,5 +1,7 @@
 """What mails say, and what may be filled into them."""
 
+import re
+
 import pytest
 from flask import Flask
 from flask_babel import force_locale
@@ -28,6 +30,19 @@ def test_an_unknown_name_leaves_no_gap() -> None:
     words = Words("Dear {name}: {title}", "Hello {name},\n\n{link}")
     assert filled(words, {**VALUES, "name": ""}) == Words("Dear: Nurse", "Hello,\n\nhttps://p.example/x")
     assert filled(words, VALUES).text.startswith("Hello Ada,")
+
+
+@pytest.mark.parametrize("language", sorted(LOCALES))
+def test_an_unknown_name_leaves_a_whole_greeting_in_every_language(app: Flask, language: str) -> None:
+    with force_locale(LOCALES[language]):
+        words = default_words(Step.INVITATION)
+    with_name, without = filled(words, VALUES).text, filled(words, {**VALUES, "name": ""}).text
+    greeting = with_name.partition("\n")[0]
+    assert VALUES["name"] in greeting
+    shorter = without.partition("\n")[0]
+    assert shorter.strip()
+    assert not re.search(r"\s$|[\s,.:!،。，]{2,}|さん|님|คุณ", shorter), shorter
+    assert without.partition("\n")[2] == with_name.partition("\n")[2]
 
 
 def test_what_is_filled_in_is_not_read_again() -> None:
