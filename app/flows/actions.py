@@ -4,15 +4,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from app import clock, vault
-from app.accounts.models import Team
+from app.accounts.actions import write_audit
+from app.accounts.models import Team, TeamMember
 from app.db import db, new_id
 from app.errors import Rejected
 from app.flows.media import Kept
-from app.flows.models import FlowStatus, InterviewFlow, SpeechState
+from app.flows.models import LONGEST, FlowStatus, InterviewFlow, SpeechState
 from app.flows.queries import secret_context, secret_of
 from app.queue import Job, after_commit
 
 _SPOKEN = ("questions", "intro", "outro", "language", "voice_id")
+_OF_ITS_OWN = frozenset({
+    "id", "organization_id", "team_id", "title", "status", "created_at", "changed_at", "webhook_secret_sealed",
+    "logo_key", "preamble_video_key", "preamble_video_type", "speech_state", "lease_until", "fence", "recoveries",
+})  # fmt: skip
 
 
 def create(team: Team, values: Mapping[str, Any], *, kept: Kept) -> InterviewFlow:
@@ -26,6 +31,20 @@ def create(team: Team, values: Mapping[str, Any], *, kept: Kept) -> InterviewFlo
     db.session.flush()
     after_commit(Job.PREPARE_SPEECH, flow.id)
     return flow
+
+
+def duplicate(flow: InterviewFlow, *, kept: Kept, by: TeamMember) -> InterviewFlow:
+    """A new, open flow of the same team with all that ``flow`` has, its secret too, and none of its interviews.
+
+    ``kept`` names copies of its logo and video: each flow deletes its own.
+    """
+    names = [attribute.key for attribute in InterviewFlow.__mapper__.column_attrs if attribute.key not in _OF_ITS_OWN]
+    values = {name: getattr(flow, name) for name in names}
+    title = f"Copy of {flow.title}"[: LONGEST["title"]].rstrip()
+    more = {"title": title, "questions": list(flow.questions), "webhook_secret_key": secret_of(flow)}
+    copy = create(flow.team, {**values, **more}, kept=kept)
+    write_audit(flow.organization, action="flow.duplicated", subject=copy.id, by=by, details={"from": flow.id})
+    return copy
 
 
 def edit(flow: InterviewFlow, values: Mapping[str, Any], *, kept: Kept) -> list[str]:

@@ -1,5 +1,6 @@
 """The platform's form of a flow: how it is laid out and read. What is allowed is said once, by the schemas."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from flask_wtf import FlaskForm
@@ -14,6 +15,7 @@ LANGUAGE_NAMES = {
     "ko-KR": "Korean", "vi-VN": "Vietnamese", "th-TH": "Thai", "ar-AE": "Arabic", "no-NO": "Norwegian",
 }  # fmt: skip
 FEWEST_SHOWN = 3
+MORE = 3
 _TEXTS = (
     "company_logo_url", "preamble_video_url", "redirect_url", "webhook_url", "intro", "outro", "additional_info",
     "additional_instructions", "alternative_text", "alternative_contact",
@@ -134,6 +136,29 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
         wanted = max(FEWEST_SHOWN, len(filled) + 1, len(self.questions) + by)
         while len(self.questions) < min(wanted, MOST_QUESTIONS):
             self.questions.append_entry()
+
+    def arrange(self, pressed: Mapping[str, str]) -> str | None:
+        """Carry out the button of the question list in ``pressed``: further fields, or one question up, down or away.
+
+        Returns what was done, in words, and nothing for any other button; nothing is checked or saved.
+        """
+        if "more" in pressed:
+            self.grow(by=MORE)
+            return "Here are more fields."
+        if "arrange" not in pressed:
+            return None
+        what, _, number = pressed["arrange"].partition(" ")
+        place = int(number) if number.isdecimal() and len(number) < 4 else len(self.questions)
+        texts = [entry.data for entry in self.questions]
+        to = {"up": place - 1, "down": place + 1, "remove": place}.get(what, -1)
+        if place >= len(texts) or not 0 <= to < len(texts):
+            return "The questions stay as they are."
+        text = texts.pop(place)
+        texts.insert(to if what != "remove" else len(texts), text if what != "remove" else "")
+        for entry, given in zip(self.questions, texts, strict=True):
+            entry.data = given
+        self.questions[to].render_kw = {**self.questions[to].render_kw, "autofocus": True}
+        return f"Question {place + 1} was removed." if what == "remove" else f"Question {place + 1} is now {to + 1}."
 
     def values(self) -> dict[str, Any]:
         """What was typed, in the form the schema reads. Empty questions and empty texts were not given."""

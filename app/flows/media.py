@@ -21,7 +21,7 @@ from typing import BinaryIO
 
 from PIL import Image, ImageOps
 
-from app.errors import GatewayError, Rejected
+from app.errors import GatewayError, NotFound, Rejected
 from app.outbound import FetchLimits, Outbound, Unreachable
 from app.storage import Storage
 
@@ -69,6 +69,35 @@ def kept(*, logo_url: str | None, video_url: str | None, http: Outbound, storage
     except BaseException:
         discard(stored, storage=storage)
         raise
+
+
+@contextmanager
+def copied(source: Kept, *, storage: Storage) -> Iterator[Kept]:
+    """The files that ``source`` names once more, under keys of their own, for the block that writes the row.
+
+    A file that is no longer there is left out. If the block fails, the copies are deleted again. Raises GatewayError.
+    """
+    stored: list[str] = []
+    try:
+        logo_key = _copy(source.logo_key, storage, stored=stored)
+        video_key = _copy(source.video_key, storage, stored=stored)
+        yield Kept(logo_key, video_key, source.video_type if video_key else None)
+    except BaseException:
+        discard(stored, storage=storage)
+        raise
+
+
+def _copy(key: str | None, storage: Storage, *, stored: list[str]) -> str | None:
+    if key is None:
+        return None
+    copy = f"flow-media/{uuid.uuid4()}.{key.rsplit('.', 1)[-1]}"
+    stored.append(copy)
+    try:
+        storage.put(copy, storage.open(key, 0, storage.size(key)))
+    except NotFound:
+        log.warning("media: %s was not there to be copied", key)
+        return None
+    return copy
 
 
 def discard(keys: list[str], *, storage: Storage) -> None:

@@ -15,7 +15,7 @@ from app.db import db
 from app.errors import Forbidden, GatewayError, NotFound, Rejected
 from app.flows import actions, media
 from app.flows.forms import BLANK, FlowForm, form_of, language_name, voice_name
-from app.flows.models import FlowStatus, InterviewFlow
+from app.flows.models import MOST_QUESTIONS, FlowStatus, InterviewFlow
 from app.flows.queries import FlowFilter, flow_seen_by, flows_seen_by, how_many_seen_by, open_flow
 from app.flows.schemas import FlowFormSchema
 from app.speech import phrases
@@ -27,7 +27,6 @@ from app.web.templating import offset_of_request
 PER_PAGE = 25
 SAMPLES_PER_MINUTE = 40
 """Enough to hear every voice twice."""
-MORE = 3
 FILE_TYPES = {
     "png": "image/png",
     "jpg": "image/jpeg",
@@ -77,8 +76,8 @@ def create() -> Answer:
     """Save a new flow; logo and video are fetched first."""
     require_recruiter()
     form = FlowForm()
-    if "more" in request.form:
-        return _form_page(form, None, more=MORE)
+    if done := form.arrange(request.form):
+        return _form_page(form, None, done=done)
     values = _checked(form)
     if values is None:
         return _form_page(form, None), 422
@@ -115,8 +114,8 @@ def save(flow_id: str) -> Answer:
     require_recruiter()
     flow = _changeable(flow_id)
     form = FlowForm()
-    if "more" in request.form:
-        return _form_page(form, flow, more=MORE)
+    if done := form.arrange(request.form):
+        return _form_page(form, flow, done=done)
     values = _checked(form, team_id=flow.team_id)
     if values is None:
         return _form_page(form, flow), 422
@@ -249,13 +248,13 @@ def _written(
     return result
 
 
-def _form_page(form: FlowForm, flow: InterviewFlow | None, *, more: int = 0) -> str:
+def _form_page(form: FlowForm, flow: InterviewFlow | None, *, done: str = "") -> str:
     teams = teams_seen_by(current_member())
     form.team_id.choices = {team.id: team.name for team in teams}
-    form.grow(by=more)
+    form.grow()
     speaker = gateways.current().speaker
     return render_template(
-        "flows/form.html", form=form, flow=flow, teams=teams,
+        "flows/form.html", form=form, flow=flow, teams=teams, done=done, most=MOST_QUESTIONS,
         spoken=[language for language in LANGUAGES if speaker.supports(language)],
     )  # fmt: skip
 

@@ -138,11 +138,39 @@ def test_more_question_fields_come_without_saving_or_losing_anything(owner: Pers
     assert db.session.query(InterviewFlow).count() == 0
 
 
+@pytest.mark.parametrize(
+    ("pressed", "expected", "said"),
+    [
+        ("up 1", ["Two?", "Why?", "Three?"], "Question 2 is now 1. Nothing is saved yet."),
+        ("down 1", ["Why?", "Three?", "Two?"], "Question 2 is now 3."),
+        ("remove 0", ["Two?", "Three?"], "Question 1 was removed."),
+        ("up 0", ["Why?", "Two?", "Three?"], "The questions stay as they are."),
+        ("down 99", ["Why?", "Two?", "Three?"], "The questions stay as they are."),
+        ("sideways -1", ["Why?", "Two?", "Three?"], "The questions stay as they are."),
+        ("up ²", ["Why?", "Two?", "Three?"], "The questions stay as they are."),
+    ],
+)
+def test_questions_are_put_in_order_without_any_script(
+    owner: Person, make_flow: Made, pressed: str, expected: list[str], said: str
+) -> None:
+    flow = make_flow(questions=["Old?"])
+    typed = _typed(owner, arrange=pressed, **{"questions-1": "Two?", "questions-2": "Three?"})
+    for path in ("/flows/new", f"/flows/{flow.id}/edit"):
+        seen = owner.browser.post(path, data=typed)
+        assert seen.status_code == 200
+        shown = re.findall(r'<textarea[^>]*name="questions-\d+"[^>]*>\s*([^<]*)</textarea>', seen.text)
+        assert [text for text in shown if text] == expected
+        assert said in seen.text
+    db.session.expire_all()
+    assert flow.questions == ["Old?"]
+
+
 def test_twenty_questions_fit_and_no_more_fields_are_offered(owner: Person) -> None:
     typed = _typed(owner, **{f"questions-{n}": f"Question {n}?" for n in range(20)})
     seen = owner.browser.post("/flows/new", data={**typed, "more": "yes"})
     assert seen.text.count('name="questions-') == 20
-    assert "More questions" not in seen.text
+    assert re.search(r'name="more"[^>]* hidden>', seen.text)
+    assert "<strong><span data-count>20</span> of 20</strong>" in seen.text
     assert owner.browser.post("/flows/new", data=typed).status_code == 303
     assert len(_only_flow().questions) == 20
 

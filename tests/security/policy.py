@@ -256,6 +256,7 @@ POLICY: dict[str, Rule] = {
     "flows.show": Rule("member", FLOW, shows="team", archived=OK),
     "flows.edit": Rule("member", FLOW, RECRUITERS, shows="team", archived=frozenset({422})),
     "flows.save": Rule("member", FLOW, RECRUITERS, DONE, _flow_form, archived=frozenset({422})),
+    "flows.duplicate": Rule("member", FLOW, RECRUITERS, DONE, archived=DONE),
     "flows.close": Rule("member", FLOW, RECRUITERS, DONE, archived=DONE),
     "flows.reopen": Rule("member", FLOW, RECRUITERS, DONE, archived=DONE),
     "flows.archive": Rule("member", FLOW, RECRUITERS, DONE, archived=DONE),

@@ -1,0 +1,128 @@
+"""The editor of a flow in Chromium: questions are put in order by mouse, keys and buttons, and nothing is lost."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from .conftest import PASSWORD, Installation, assert_accessible
+
+pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
+
+
+@pytest.fixture
+def editor(chromium: Any, installation: Installation, watch: Callable[[Any], Any]) -> Iterator[Callable[..., Any]]:
+    """``editor(viewport=…)``: a signed-in page that edits a flow of three questions; without scripts if told so."""
+    contexts = []
+
+    def opened(**options: Any) -> Any:
+        made = installation.api(
+            "POST", "/interview-flows",
+            json={
+                "org_name": "Example Freight", "title": "Driver", "questions": ["One?", "Two?", "Three?"],
+                "team_id": installation.team_id,
+            },
+        )  # fmt: skip
+        context = chromium.new_context(**options)
+        contexts.append(context)
+        page = watch(context.new_page())
+        page.goto(f"{installation.url}/sign-in")
+        page.fill("#email", installation.email)
+        page.fill("#password", PASSWORD)
+        page.press("#password", "Enter")
+        page.wait_for_url("**/dashboard")
+        page.goto(f"{installation.url}/flows/{made['interview_flow_id']}/edit")
+        if options.get("java_script_enabled", True):
+            page.wait_for_selector(".can-drag")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+def typed(page: Any) -> list[str]:
+    boxes = page.locator(".questions textarea")
+    return [text for text in (boxes.nth(n).input_value() for n in range(boxes.count())) if text]
+
+
+def saved(page: Any) -> list[str]:
+    page.click("text=Save changes")
+    page.wait_for_selector("text=The changes were saved.")
+    found: list[str] = page.locator("main ol li").all_inner_texts()
+    return found
+
+
+def drag(page: Any, number: int, to: int, *, drop: bool = True) -> None:
+    """Take question ``number`` by its handle and carry it past the middle of the question at ``to``."""
+    grips, items = page.locator(".grip"), page.locator(".question-item")
+    grips.nth(number).scroll_into_view_if_needed()
+    start, target = grips.nth(number).bounding_box(), items.nth(to).bounding_box()
+    x = start["x"] + start["width"] / 2
+    page.mouse.move(x, start["y"] + start["height"] / 2)
+    page.mouse.down()
+    for share in (0.3, 0.6, 1.0):
+        y = target["y"] + target["height"] * (0.8 if to > number else 0.2)
+        page.mouse.move(x, start["y"] + (y - start["y"]) * share)
+    if drop:
+        page.mouse.up()
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_questions_are_put_in_order_in_every_way(editor: Callable[..., Any], width: int) -> None:
+    page = editor(viewport={"width": width, "height": 900})
+    assert_accessible(page)
+    page.click("[aria-label='Question 1 down']")
+    assert typed(page) == ["Two?", "One?", "Three?"]
+    assert page.evaluate("document.activeElement.ariaLabel") == "Question 2 down"  # the button went along
+    assert page.inner_text("[data-module=questions] [data-note]") == "Question 1 is now 2. Nothing is saved yet."
+    page.focus("[aria-label='Move question 3']")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    assert typed(page) == ["Three?", "Two?", "One?"]
+    assert page.evaluate("document.activeElement.ariaLabel") == "Move question 1"
+    page.keyboard.press("ArrowUp")  # nothing is above the first
+    drag(page, 0, 2)
+    assert typed(page) == ["Two?", "One?", "Three?"]
+    drag(page, 2, 0, drop=False)
+    page.keyboard.press("Escape")
+    page.mouse.up()
+    assert typed(page) == ["Two?", "One?", "Three?"]
+    assert_accessible(page)
+    assert saved(page) == ["Two?", "One?", "Three?"]
+
+
+def test_questions_are_added_up_to_twenty_and_removed_with_a_way_back(editor: Callable[..., Any]) -> None:
+    page = editor(viewport={"width": 1280, "height": 900})
+    page.click("[aria-label='Remove question 2']")
+    assert typed(page) == ["One?", "Three?"]
+    assert page.inner_text("[data-count]") == "2"
+    page.click("text=Undo")
+    assert typed(page) == ["One?", "Two?", "Three?"]
+    while page.is_visible("[name=more]"):
+        page.click("[name=more]")
+        page.keyboard.type("One more?")
+    assert len(typed(page)) == 19  # the empty field that stood there is still empty
+    assert page.locator(".questions textarea").count() == 20
+    assert page.inner_text("[data-count]") == "19"
+    assert len(saved(page)) == 19
+
+
+def test_the_buttons_work_without_scripts(editor: Callable[..., Any]) -> None:
+    page = editor(viewport={"width": 1280, "height": 900}, java_script_enabled=False)
+    page.fill("#questions-0", "First, changed?")
+    page.click("[aria-label='Question 1 down']")
+    assert typed(page) == ["Two?", "First, changed?", "Three?"]
+    page.click("[aria-label='Remove question 3']")
+    assert typed(page) == ["Two?", "First, changed?"]
+    assert saved(page) == ["Two?", "First, changed?"]
+
+
+def test_a_flow_is_duplicated_and_the_copy_edited(editor: Callable[..., Any]) -> None:
+    page = editor(viewport={"width": 1280, "height": 900})
+    page.goto(page.url.removesuffix("/edit"))
+    page.click("text=Duplicate")
+    page.wait_for_selector("text=This is a copy of “Driver”")
+    assert page.input_value("#title") == "Copy of Driver"
+    page.click("[aria-label='Question 3 up']")
+    assert saved(page) == ["One?", "Three?", "Two?"]
