@@ -45,7 +45,7 @@ def decline(flow_id: str, interview_id: str) -> Response:
             return unknown()
         view = view_of(interview)
         if not view.may_start:
-            return rendered(interview, view)
+            return _too_late(interview, view)
         db.session.rollback()
     interviews.decline(open_interview(flow_id, interview_id), at=clock.now())
     db.session.commit()
@@ -61,12 +61,19 @@ def declined(flow_id: str, interview_id: str) -> Response:
             return unknown()
         view = view_of(interview)
         if not view.may_start:
-            return rendered(interview, view)
+            return _too_late(interview, view)
         if interview.declined_at is None:
             return make_response(redirect(schemas.base_of(interview), 302))
         flow = interview.flow
         offered = {"alternative_text": flow.alternative_text, "alternative_contact": flow.alternative_contact}
         return rendered(interview, View("declined", context={**offered, **about(interview)}))
+
+
+def _too_late(interview: Interview, view: View) -> Response:
+    """Whoever is in the middle of the talk goes back to it; everybody else sees in which state the link is."""
+    if view.is_mine and view.page == "page":
+        return make_response(redirect(schemas.base_of(interview), 303))
+    return rendered(interview, view)
 
 
 @pages.post("/different")
