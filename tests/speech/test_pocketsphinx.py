@@ -3,11 +3,13 @@
 import os
 import signal
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from app.errors import GatewayError
+from app.speech.engines import pocketsphinx, pocketsphinx_child
 from app.speech.engines.pocketsphinx import PocketsphinxTranscriber
 from app.speech.ports import SPEECH_RATE
 
@@ -218,3 +220,38 @@ def test_whoever_cannot_wait_gets_nothing_and_nothing_breaks(sphinx, samples):
     assert sphinx.pids() == before
     assert sphinx.peek("hurried", last=0, language="en-US", seconds=20) is None
     assert sphinx.peek("hurried", last=0, language="de-DE", seconds=20) is None
+
+
+def test_an_answer_that_waits_for_a_decoder_is_heard_once_one_is_left(monkeypatch):
+    """Four tabs were closed in mid-answer: their decoders are free ten seconds later, and nobody has to say so."""
+    moment, sent = [0.0], []
+    monkeypatch.setattr(pocketsphinx_child.time, "monotonic", lambda: moment[0])
+    desk = pocketsphinx_child.Desk(SimpleNamespace(send=sent.append))
+    speech = np.random.default_rng(1).normal(0, 500, 3 * SPEECH_RATE).astype("<i2").tobytes()
+    for name in "abcd":
+        desk.take(None, "feed", name, 0, speech)
+        while desk.step():
+            pass
+    assert desk.patience is None
+    desk.take(7, "batch", speech)
+    assert not desk.step()
+    assert desk.patience == pocketsphinx_child.LOOK_AGAIN
+    moment[0] = pocketsphinx_child.IDLE_SECONDS + 1
+    while desk.step():
+        pass
+    assert [number for number, problem, _ in sent if number is not None] == [7]
+    assert desk.patience is None
+
+
+def test_a_busy_process_is_not_waited_for_longer_than_a_candidate_can(samples, monkeypatch):
+    monkeypatch.setattr(pocketsphinx, "LIVE_PATIENCE", 0.0)
+    busy = PocketsphinxTranscriber(processes=1)
+    try:
+        pieces = pieces_of(samples[0].pcm)
+        for number, piece in enumerate(pieces):
+            busy.feed("k", number, piece, language="en-US")
+        with pytest.raises(GatewayError) as late:
+            busy.finish("k", first=0, last=len(pieces) - 1, language="en-US", pcm=not_needed)
+        assert late.value.retryable
+    finally:
+        busy.close()

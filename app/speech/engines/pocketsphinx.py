@@ -18,6 +18,8 @@ PROGRAM = Path(__file__).with_name("pocketsphinx_child.py")
 LANGUAGE = "en-US"
 PATIENCE, PATIENCE_PER_SECOND = 30.0, 2.0
 """Seconds to wait for an answer: at least, and for each second of audio."""
+LIVE_PATIENCE = 20.0
+"""Seconds that a candidate waits for the end of their answer; after that the talk goes on and it is heard later."""
 MOST_UNSENT = 32_000_000
 """Bytes of live audio (17 minutes) that may wait for a busy process; beyond that the audio is decoded afterwards."""
 KEEP_PIN_SECONDS = 1_800.0
@@ -75,15 +77,18 @@ class PocketsphinxTranscriber:
         return None if found is None else " ".join(word for word, *_ in found)
 
     def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:
-        """What was decoded meanwhile; the whole audio once more if pieces are missing or the process was lost."""
+        """What was decoded meanwhile; the whole audio once more if pieces are missing or the process was lost.
+
+        Raises a retryable GatewayError when the process is too busy to answer in time.
+        """
         self._check(language)
         with self._pinning:
             child, _ = self._pins.pop(key, (None, 0.0))
         self._partials.pop(key, None)
         if child is not None:
             try:
-                found = child.call("finish", key, first, last, timeout=PATIENCE)
-            except (ChildLost, ChildFailed, GatewayError):
+                found = child.call("finish", key, first, last, timeout=LIVE_PATIENCE)
+            except (ChildLost, ChildFailed):  # a process that is only busy would take longer still to begin anew
                 found = None
             if found is not None:
                 return self._heard(found)

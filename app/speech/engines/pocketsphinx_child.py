@@ -26,6 +26,8 @@ DECODERS = 4
 STATES = 5_000
 """Searched per frame at most: six tenths of the work of the default (30,000) for 28 instead of 27 % wrong words."""
 IDLE_SECONDS = 10.0
+LOOK_AGAIN = 0.5
+"""Seconds until somebody who waits for a decoder looks again whether one has been left."""
 FORGET_SECONDS = 900.0
 NOISE, SILENT_PEAK, FRAME = 100.0, 2, 160
 PDEATHSIG = 1
@@ -269,6 +271,12 @@ class Desk:
             return True
         return False
 
+    @property
+    def patience(self) -> float | None:
+        """Seconds until ``step`` is worth another try without a new request; None: only a request changes anything."""
+        everyone = [*self._batches, *self._streams.values()]
+        return LOOK_AGAIN if any(one.is_waited_for and one.has_work for one in everyone) else None
+
     def _work(self, utterance: Utterance) -> None:
         if block := utterance.take_block():
             utterance.decoder.process_raw(block)
@@ -318,7 +326,7 @@ def main() -> None:
     busy = False
     while True:
         try:
-            message = inbox.get(block=not busy)
+            message = inbox.get(block=not busy, timeout=None if busy else desk.patience)
         except queue.Empty:
             busy = desk.step()
             continue
