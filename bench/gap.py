@@ -1,33 +1,51 @@
-"""Reply gap in a real browser: from the end of speech to the first sound of the reply, as the browser measures it.
+"""Reply gap in a real browser: from the end of speech to the first sound of the reply.
 
     .venv/bin/python bench/gap.py [--interviews 2] [--questions 5] [--quick]
 
-Chromium with a fake microphone that plays self-made short answers, the real platform with the embedded engines. A short
-answer gets one follow-up, so scripted replies and follow-ups take turns. Per stage: detection in the browser, reading the
-sound, recognition, decision, voice, the whole request, and what is left (network, upload of the last chunk, decoding).
+Chromium, the real platform with the embedded engines, and a candidate who speaks by ``tests/browser/mouth.js``: so the end
+of each answer's last sound is known from outside, and so is the moment at which the loudspeaker gets the reply's first.
+A short answer gets one follow-up. Beside it what the page itself measured (kept with each turn, shown to recruiters) and
+the stages that the server knows. The floor of the same run is the patience that each reply had to keep, because the
+candidate might go on: what is beyond it is the platform's.
 """
 
 import argparse
+import os
 import statistics
 import sys
 import tempfile
-import time
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.browser import loss
-from tests.browser.conftest import write_wav
-from tests.browser.speech import NOISE, spoken
+from tests.browser.candidate import Candidate
+from tests.browser.conftest import CHROMIUM
+from tests.browser.rehearsal import Platform, platform_in
 
 GOAL = {50: 900, 95: 1500}
 STAGES = ("detected_ms", "collected_ms", "recognised_ms", "decided_ms", "spoken_ms", "answered_ms", "heard_ms")
-SAID = "I like the people here."
+LONG = (
+    "I have worked in a small team for three years and I like to help people every day.",
+    "Last summer our system was very slow in the morning and I was the one who found the reason.",
+    "We were eight people and we met every morning at nine to plan the work of the day.",
+)
+SHORT = "I like the people here."
+SCRIPTED = {"question", "outro"}
+
+
+@dataclass
+class Gap:
+    """One answer: how it was replied to, milliseconds measured outside and inside, and the server's stages."""
+
+    reply: str
+    outside: float | None
+    patience: float | None
+    """Milliseconds of silence that the server asked for before this reply."""
+    stages: dict[str, int | None]
 
 
 def main() -> int:
@@ -38,71 +56,103 @@ def main() -> int:
     given = asked.parse_args()
     if given.quick:
         given.interviews, given.questions = 1, 3
-    if loss.CHROMIUM is None:
+    if CHROMIUM is None:
         print("Chromium is missing: apt-get install chromium")
         return 1
-    with tempfile.TemporaryDirectory() as folder, loss.platform_in(Path(folder), with_model=False) as platform:
-        turns = talked(platform, microphone_file(Path(folder)), given)
-    return report(turns)
+    print(f"{given.interviews} interviews of {given.questions} questions; load {os.getloadavg()[0]:.1f}")
+    with tempfile.TemporaryDirectory() as folder, platform_in(Path(folder), with_model=False) as platform:
+        gaps = talked(platform, given)
+    return report(gaps)
 
 
-def microphone_file(folder: Path) -> Path:
-    """Again and again: eight quiet seconds, in which the agent speaks, and a short answer."""
-    rng = np.random.default_rng(9)
-    samples = np.concatenate([np.zeros(16000 * 8), spoken(SAID), np.zeros(16000)])
-    return write_wav(folder / "short.wav", samples + rng.normal(0, NOISE, len(samples)), rate=16000)
-
-
-def talked(platform: loss.Platform, microphone: Path, given: argparse.Namespace) -> list[dict[str, Any]]:
+def talked(platform: Platform, given: argparse.Namespace) -> list[Gap]:
     from playwright.sync_api import sync_playwright
 
     questions = [f"This is question {number}. What do you say?" for number in range(1, given.questions + 1)]
+    answers = {str(at + 1): SHORT if at % 4 == 1 else LONG[at % 3] for at in range(given.questions)}
+    gaps: list[Gap] = []
     with warnings.catch_warnings(), sync_playwright() as playwright:
         warnings.simplefilter("ignore")
         for _ in range(given.interviews):
-            one = loss.Candidate(playwright, platform, microphone, questions=questions)
+            one = Candidate(playwright, platform, answers=answers, questions=questions)
             try:
                 one.begin()
-                patience = time.monotonic() + 60 * given.questions
-                while not one.page.locator("h1", has_text="Thank you").count():
-                    if time.monotonic() > patience:
-                        print("an interview was not finished:", one.page.inner_text("body")[:300])
-                        break
-                    one.page.wait_for_timeout(200)
+                one.thanked(120.0 * given.questions)
+                gaps += gaps_of(platform, one)
             finally:
                 one.close()
+    return gaps
+
+
+def gaps_of(platform: Platform, one: Candidate) -> list[Gap]:
+    """The answers in order; each answer's outside gap ends with the first sound of the agent after it."""
     columns = ", ".join(STAGES)
-    rows = platform.rows(f"select reply_kind, {columns} from turn where kind = 'answer' order by created_at")
-    return [dict(zip(("reply", *STAGES), row, strict=True)) for row in rows]
+    rows = platform.rows(
+        f"select reply_kind, {columns} from turn where kind = 'answer' and sitting_id = "
+        "(select id from sitting where interview_id = :i) order by number", i=one.interview_id,
+    )  # fmt: skip
+    heard = heard_gaps(one.remembered)
+    if len(heard) != len(rows):
+        print(
+            f"{len(heard)} answers were said, {len(rows)} were taken: the outside gaps of this interview are left out"
+        )
+        heard = [(None, None)] * len(rows)
+    return [
+        Gap(row[0], *gap, stages=dict(zip(STAGES, row[1:], strict=True))) for row, gap in zip(rows, heard, strict=True)
+    ]  # fmt: skip
 
 
-def report(turns: list[dict[str, Any]]) -> int:
-    kinds = {"follow-ups": [one for one in turns if one["reply"] == "follow_up"]}
-    kinds["scripted replies"] = [one for one in turns if one["reply"] in {"question", "outro"}]
-    kinds["all replies"] = turns
-    for name, some in kinds.items():
-        heard = [one["heard_ms"] for one in some if one["heard_ms"] is not None]
-        if not heard:
-            print(f"{name}: none was heard ({len(some)} turns)")
+def heard_gaps(events: list[dict[str, Any]]) -> list[tuple[float | None, float | None]]:
+    """For each answer: until the agent's next sound, and the patience of the reply that this sound belongs to."""
+    found: list[tuple[float | None, float | None]] = []
+    said = [(at, one) for at, one in enumerate(events) if one["kind"] == "said" and one["name"] != "hello"]
+    for at, one in said:
+        after = [later for later in events[at + 1 :] if later["kind"] in {"agent", "said", "reply"}]
+        sound = next((later for later in after if later["kind"] != "reply"), None)
+        if sound is None or sound["kind"] == "said":
+            found.append((None, None))
             continue
-        print(f"{name}: n {len(heard)}, end of speech to first sound p50 {percentile(heard, 50)}, "
-              f"p95 {percentile(heard, 95)}, max {max(heard)} ms")  # fmt: skip
-        for stage in STAGES[:-1]:
-            figures = [one[stage] or 0 for one in some]
-            print(
-                f"    {stage.removesuffix('_ms'):10} median {statistics.median(figures):6.0f}, max {max(figures):6.0f} ms"
-            )
-        rest = [
-            one["heard_ms"] - (one["detected_ms"] or 0) - (one["answered_ms"] or 0) for one in some if one["heard_ms"]
-        ]
-        print(f"    {'the rest':10} median {statistics.median(rest):6.0f}, max {max(rest):6.0f} ms")
-    every = [one["heard_ms"] for one in turns if one["heard_ms"] is not None]
+        reply = next((later for later in reversed(after[: after.index(sound)]) if later["kind"] == "reply"), None)
+        found.append((sound["sounds"] - one["ends"], float(reply["patience"]) if reply else None))
+    return found
+
+
+def report(gaps: list[Gap]) -> int:
+    shown = {
+        "follow-ups": [one for one in gaps if one.reply == "follow_up"],
+        "scripted replies": [one for one in gaps if one.reply in SCRIPTED],
+        "all replies": gaps,
+    }
+    for name, some in shown.items():
+        line("outside", name, [one.outside for one in some if one.outside is not None])
+        line("page's own", name, [float(own) for one in some if (own := one.stages["heard_ms"]) is not None])
+    waits = [one for one in gaps if one.outside is not None and one.patience is not None]
+    line("the patience asked for", "all replies", [one.patience or 0.0 for one in waits])
+    line("beyond that patience", "all replies", [(one.outside or 0.0) - (one.patience or 0.0) for one in waits])
+    for stage in STAGES[:-1]:
+        figures = [float(one.stages[stage] or 0) for one in gaps]
+        print(
+            f"    {stage.removesuffix('_ms'):10} median {statistics.median(figures):6.0f}, max {max(figures):6.0f} ms"
+        )
+    every = [one.outside for one in gaps if one.outside is not None]
+    if asked := [one.patience for one in waits if one.patience]:
+        print(f"reply gap / patience (floor): median {statistics.median(every) / statistics.median(asked):.2f}")
     met = bool(every) and all(percentile(every, of) <= goal for of, goal in GOAL.items())
-    print(f"goal p50 <= {GOAL[50]} and p95 <= {GOAL[95]} ms: {'reached' if met else 'MISSED'}")
+    print(f"reply gap: goal p50 <= {GOAL[50]} and p95 <= {GOAL[95]} ms: {'reached' if met else 'MISSED'}")
     return 0 if every else 1
 
 
-def percentile(figures: list[int], of: int) -> int:
+def line(measured: str, name: str, figures: list[float]) -> None:
+    if not figures:
+        print(f"reply gap, {measured}, {name}: none")
+        return
+    print(
+        f"reply gap, {measured}, {name}: n {len(figures)}, p50 {percentile(figures, 50):.0f}, "
+        f"p95 {percentile(figures, 95):.0f}, max {max(figures):.0f} ms"
+    )
+
+
+def percentile(figures: list[float], of: int) -> float:
     ordered = sorted(figures)
     return ordered[min(len(ordered) - 1, round(of / 100 * (len(ordered) - 1)))]
 

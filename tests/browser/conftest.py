@@ -61,6 +61,15 @@ def chromium(playwright: Any) -> Iterator[Any]:
 
 
 @pytest.fixture
+def strict_chromium(playwright: Any) -> Iterator[Any]:
+    """A browser in which nothing sounds before somebody has pressed something."""
+    flags = [*FLAGS, "--autoplay-policy=user-gesture-required"]
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
 def with_microphone(playwright: Any) -> Iterator[Callable[[Path], Any]]:
     """A browser whose microphone plays a WAV file, again and again."""
     browsers = []

@@ -5,13 +5,13 @@ import sqlite3
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from . import mouth
 from .conftest import PASSWORD, Installation, assert_accessible, wait_until
-from .test_interview import book, microphone_file, progress, reach
+from .test_interview import ANSWER, book, progress, reach
 
 pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
 
@@ -68,11 +68,12 @@ def open_preview(page: Any, installation: Installation) -> None:
 
 
 def test_a_spoken_preview_with_a_reload_leaves_nothing(
-    installation: Installation, with_microphone: Any, watch: Any, tmp_path: Path
+    installation: Installation, strict_chromium: Any, watch: Any
 ) -> None:
     book(installation, is_doc_upload_enabled=True, redirect_url="https://customer.example/thanks")
     prepared(installation)
-    page = watch(with_microphone(microphone_file(tmp_path)).new_page(viewport={"width": 1280, "height": 800}))
+    page = watch(strict_chromium.new_page(viewport={"width": 1280, "height": 800}))
+    page.add_init_script(mouth.script({"answer": ANSWER}))
     sign_in(page, installation)
     before = stored(installation)
     open_preview(page, installation)
