@@ -1,21 +1,27 @@
 """Recruiters' pages of webhooks: the log, one delivery with its attempts, and what administrators do about them."""
 
+import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, current_app, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from app.accounts.access import current_member, require_admin, require_member
+from app import gateways
+from app.accounts.access import current_member, require_admin, require_member, require_recruiter
 from app.accounts.models import Role
 from app.db import db
 from app.errors import Conflict, Rejected
 from app.flows.queries import flow_seen_by, titles_seen_by
+from app.settings import Settings
+from app.web import limits
 from app.web.templating import offset_of_request
 from app.webhooks import actions, queries
-from app.webhooks.models import DeliveryState, DisabledBy
+from app.webhooks.delivery import attempt
+from app.webhooks.models import DeliveryState, DisabledBy, EventType
 
 PER_PAGE = 50
+TESTS_PER_MINUTE = 20
 
 pages = Blueprint("webhooks", __name__)
 pages.before_request(require_member)
@@ -87,6 +93,34 @@ def resend_range() -> AnyResponse:
     return _done(work, "", url_for("webhooks.index", flow=flow.id))
 
 
+@pages.get("/webhooks/test")
+def try_out() -> str:
+    """What a test event of a flow would look like, of each kind."""
+    require_recruiter()
+    flow = flow_seen_by(current_member(), request.args.get("flow", ""))
+    given = request.args.get("event", "")
+    kind = EventType(given) if given in set(EventType) else EventType.INTERVIEW_PROCESSED
+    letter = actions.sample(flow, kind, app_url=_app_url())
+    return render_template("webhooks/test.html", flow=flow, kind=kind, letter=letter, outcome=None, shown=shown)
+
+
+@pages.post("/webhooks/test")
+def send_test() -> str:
+    """Send a made-up event of a flow, once and now, and show what its receiver answered."""
+    require_recruiter()
+    limits.count(current_app._get_current_object(), "webhook-test", most=TESTS_PER_MINUTE)  # type: ignore[attr-defined]  # noqa: SLF001 - the limiter hangs on the application itself
+    flow, given = flow_seen_by(current_member(), request.form.get("flow", "")), request.form.get("event", "")
+    if given not in set(EventType):
+        raise Rejected("Choose which event is sent.", field="event")
+    kind = EventType(given)
+    letter = actions.sample(flow, kind, app_url=_app_url())
+    db.session.commit()  # ends the read: sending is slow
+    outcome = asyncio.run(attempt(letter, http=gateways.current().http))
+    actions.tested(flow, kind, outcome, by=current_member())
+    db.session.commit()
+    return render_template("webhooks/test.html", flow=flow, kind=kind, letter=letter, outcome=outcome, shown=shown)
+
+
 @pages.post("/webhooks/endpoints/<endpoint_id>/enable")
 def enable(endpoint_id: str) -> AnyResponse:
     """Send to this receiver again; what was held goes out in order."""
@@ -139,6 +173,11 @@ def _moment(name: str, *, optional: bool = False) -> datetime | None:
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         raise Rejected("Write date and time like 2026-01-31T09:15, in UTC.", field=name) from None
+
+
+def _app_url() -> str:
+    settings: Settings = current_app.extensions["parley.settings"]
+    return settings.app_url
 
 
 def _may_change() -> bool:

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.outbound.receiver import Receiver
+
 from .conftest import PASSWORD, Installation, assert_accessible
 
 pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
@@ -126,3 +128,21 @@ def test_a_flow_is_duplicated_and_the_copy_edited(editor: Callable[..., Any]) ->
     assert page.input_value("#title") == "Copy of Driver"
     page.click("[aria-label='Question 3 up']")
     assert saved(page) == ["One?", "Three?", "Two?"]
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_a_test_event_is_sent_from_the_page_by_keyboard(
+    editor: Callable[..., Any], installation: Installation, width: int
+) -> None:
+    with Receiver() as receiver:
+        page = editor(viewport={"width": width, "height": 900})
+        page.fill("#webhook_url", receiver.url)
+        page.keyboard.press("Enter")
+        page.click("text=Send a test event to the webhook")
+        assert_accessible(page)
+        page.select_option("#event", "candidate_status_updated")
+        page.focus("text=Send the test event")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("text=Your receiver answered 200")
+        assert_accessible(page)
+        assert b'"candidate_status_updated"' in receiver.bodies[0]

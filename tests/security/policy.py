@@ -286,6 +286,17 @@ POLICY: dict[str, Rule] = {
         "member", path(wish_id="wish"), RECRUITERS, DONE, lambda _: {"state": "granted", "answer": ""}
     ),
     "webhooks.index": Rule("member", (("query", "flow", "flow"),), shows="team", archived=OK),
+    "webhooks.try_out": Rule(
+        "member", (("query", "flow", "flow"),), RECRUITERS, shows="team", archived=frozenset({422})
+    ),
+    "webhooks.send_test": Rule(
+        "member",
+        (("form", "flow", "flow"),),
+        RECRUITERS,
+        OK,
+        lambda side: {"flow": side.ids["flow"], "event": "interview_processed"},
+        archived=frozenset({422}),
+    ),
     "webhooks.show": Rule("member", DELIVERY, shows="team"),
     "webhooks.resend": Rule("member", DELIVERY, ADMINS, DONE),
     "webhooks.dismiss": Rule("member", DELIVERY, ADMINS, DONE),
