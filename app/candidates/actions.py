@@ -90,6 +90,12 @@ def note_review(candidate: Candidate) -> None:
     db.session.flush()
 
 
+def forget_review(candidate: Candidate) -> None:
+    """The judgement was taken back: the result waits for a person again."""
+    candidate.reviewed_at = None
+    db.session.flush()
+
+
 def assign(candidate: Candidate, recruiter: TeamMember | None) -> bool:
     """Give the candidate to a recruiter of their flow's team, or to nobody. False when nothing changes.
 

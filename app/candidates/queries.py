@@ -134,6 +134,29 @@ def how_many_seen_by(member: TeamMember, found_by: CandidateFilter) -> int:
     return db.session.scalar(sa.select(sa.func.count(Candidate.id)).where(*_narrowed(member, found_by))) or 0
 
 
+def waiting_for_review(member: TeamMember, *, flow_id: str = "") -> tuple[int, datetime | None]:
+    """How many results nobody has judged yet, and when the oldest of them came."""
+    narrowed = _narrowed(member, CandidateFilter(flow_id=flow_id, unreviewed=True))
+    query = sa.select(sa.func.count(Candidate.id), sa.func.min(Candidate.interviewed_at)).where(*narrowed)
+    count, oldest = db.session.execute(query).one()
+    return count, oldest
+
+
+def next_to_review(member: TeamMember, *, flow_id: str = "", after: str = "") -> Candidate | None:
+    """Whose result has waited longest; behind the candidate ``after``, and from the beginning again at the end."""
+    narrowed = _narrowed(member, CandidateFilter(flow_id=flow_id, unreviewed=True))
+    order = (Candidate.interviewed_at, Candidate.id)
+    query = sa.select(Candidate).where(*narrowed).order_by(*order).options(joinedload(Candidate.flow)).limit(1)
+    place = db.session.get(Candidate, after) if _ID.fullmatch(after) else None
+    if place is not None and place.interviewed_at is not None and place.organization_id == member.organization_id:
+        at = place.interviewed_at
+        behind = sa.or_(order[0] > at, sa.and_(order[0] == at, order[1] > place.id))
+        found = db.session.scalar(query.where(behind))
+        if found is not None:
+            return found
+    return db.session.scalar(query)
+
+
 def statuses_of(organization: Organization) -> list[str]:
     """The pipeline's statuses in order: the organization's own, or the six defaults while it has none."""
     own = sa.select(PipelineStatus.name).where(PipelineStatus.organization_id == organization.id)

@@ -62,6 +62,15 @@ def interview_seen_by(member: TeamMember, interview_id: str) -> Interview:
     return interview
 
 
+def newest_result(candidate_id: str) -> str | None:
+    """Id of the candidate's newest interview with a result that may still be looked at."""
+    query = sa.select(Interview.id).where(
+        Interview.candidate_id == candidate_id, Interview.stage == Stage.COMPLETED,
+        Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None),
+    )  # fmt: skip
+    return db.session.scalar(query.order_by(Interview.org_seq.desc()).limit(1))
+
+
 def _interview(interview_id: str) -> Interview:
     interview = db.session.get(Interview, interview_id) if is_id(interview_id) else None
     if interview is None:

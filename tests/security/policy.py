@@ -273,6 +273,18 @@ POLICY: dict[str, Rule] = {
     "interviews.book": Rule(
         "member", tuple(("form", *place) for place in BOOKED), RECRUITERS, DONE, _booking, archived=frozenset({422})
     ),
+    "interviews.triage": Rule(
+        "member",
+        (("query", "flow", "flow"), ("query", "after", "candidate")),
+        filters=frozenset({"flow", "after"}),
+        archived=OK,
+    ),
+    "interviews.decide": Rule(
+        "member", path("candidate_id"), RECRUITERS, DONE, lambda _: {"decision": "rejected", "note": ""}
+    ),
+    "interviews.take_back": Rule(
+        "member", path("candidate_id"), RECRUITERS, DONE, lambda _: {"was": "interviewed", "now": "invited"}
+    ),
     "interviews.show": Rule("member", INTERVIEW, shows="team"),
     "compliance.erase": Rule("member", INTERVIEW, ADMINS, DONE, lambda _: {"confirm": "erase"}),
     "interviews.retry": Rule("member", INTERVIEW, RECRUITERS, DONE),

@@ -1,0 +1,132 @@
+"""One result after the other, the one that has waited longest first: heard in a minute, decided by a key."""
+
+from typing import Any
+
+from flask import flash, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import clock
+from app.accounts.access import current_member, require_recruiter
+from app.accounts.models import Role, TeamMember
+from app.candidates import actions as candidates
+from app.candidates.models import REJECTED, SHORTLISTED, Candidate
+from app.candidates.queries import candidate_seen_by, next_to_review, statuses_of, waiting_for_review
+from app.db import db
+from app.errors import Conflict, Rejected
+from app.flows.queries import titles_seen_by
+from app.interviews import actions, queries
+from app.interviews.pages import pages
+from app.interviews.reel import reel_of
+from app.recordings.models import Media
+from app.recordings.queries import urls_for
+from app.web.fields import flaw_of
+
+JUDGED = "judged"
+KEYS = {SHORTLISTED: "s", REJECTED: "r"}
+
+
+@pages.get("/candidates/triage")
+def triage() -> str:
+    """The candidate who has waited longest for a person's judgement, or the one after ``after``."""
+    member, flow_id = current_member(), _asked("flow")
+    at = _asked("at")
+    found = candidate_seen_by(member, at) if at else next_to_review(member, flow_id=flow_id, after=_asked("after"))
+    return _page(member, flow_id, found)
+
+
+@pages.post("/candidates/triage/<candidate_id>")
+def decide(candidate_id: str) -> AnyResponse | tuple[str, int]:
+    """Move the candidate, or only note that a person has judged them; then the next one."""
+    require_recruiter()
+    member, flow_id = current_member(), request.form.get("flow", "")[:36]
+    candidate = candidate_seen_by(member, candidate_id)
+    decision, note = request.form.get("decision", ""), request.form.get("note", "").replace("\r\n", "\n").strip()
+    name, before = candidate.full_name or candidate.email, candidate.status
+    following = next_to_review(member, flow_id=flow_id, after=candidate_id)
+    try:
+        _decided(candidate, decision, note, by=member)
+    except Rejected as refusal:
+        db.session.rollback()
+        return _page(member, flow_id, candidate_seen_by(member, candidate_id), note=note, error=refusal.message), 422
+    after = candidate.status
+    db.session.commit()
+    flash(f"{name} is {after} now." if after != before else f"{name} is marked as judged.", "good")
+    goes_on = following is not None and following.id != candidate_id
+    return redirect(
+        url_for(
+            "interviews.triage", flow=flow_id or None, after=candidate_id if goes_on else None,
+            undo=candidate_id if after != before else None, was=before if after != before else None,
+        ),
+        303,
+    )  # fmt: skip
+
+
+@pages.post("/candidates/triage/<candidate_id>/undo")
+def take_back(candidate_id: str) -> AnyResponse:
+    """Move the candidate back to where they were, and put the result before a person again."""
+    require_recruiter()
+    member, flow_id = current_member(), request.form.get("flow", "")[:36]
+    candidate = candidate_seen_by(member, candidate_id)
+    was, seen = request.form.get("was", ""), request.form.get("now", "")
+    if candidate.status != seen:
+        raise Conflict(f"{candidate.full_name or candidate.email} was moved again meanwhile, to {candidate.status}.")
+    candidates.move(candidate, was, by=member)
+    candidates.forget_review(candidate)
+    db.session.commit()
+    flash("Taken back.", "good")
+    return redirect(url_for("interviews.triage", at=candidate_id, flow=flow_id or None), 303)
+
+
+def _decided(candidate: Candidate, decision: str, note: str, *, by: TeamMember) -> None:
+    flaw = flaw_of(note) or flaw_of(decision)
+    if flaw:
+        raise Rejected(flaw, field="note")
+    if decision != JUDGED and candidates.move(candidate, decision, by=by, note=note):
+        return
+    if note:
+        raise Rejected("A note is kept with a change of status; choose another status, or leave the note out.")
+    candidates.note_review(candidate)
+
+
+def _asked(name: str) -> str:
+    given = request.args.get(name, "")[:36]
+    return "" if flaw_of(given) else given
+
+
+def _page(member: TeamMember, flow_id: str, candidate: Candidate | None, *, note: str = "", error: str = "") -> str:
+    waiting, since = waiting_for_review(member, flow_id=flow_id)
+    shown = _shown(member, candidate) if candidate else {}
+    statuses = statuses_of(member.organization)
+    return render_template(
+        "interviews/triage.html", candidate=candidate, waiting=waiting, flow_id=flow_id, note=note, error=error,
+        days=(clock.now() - since).days if since else 0, flow_choices=[("", "All flows"), *titles_seen_by(member)],
+        statuses=statuses, keys=KEYS, may_change=member.role is not Role.VIEWER, judged=JUDGED, undo=_undo(member),
+        **shown,
+    )  # fmt: skip
+
+
+def _shown(member: TeamMember, candidate: Candidate) -> dict[str, Any]:
+    """The newest result of the candidate that may be looked at."""
+    found = queries.newest_result(candidate.id)
+    if found is None:
+        return {}
+    interview = queries.interview_seen_by(member, found)
+    result, data = actions.result_of(interview), interview.data
+    if result is None or data is None:
+        return {}
+    urls = urls_for(interview.id)
+    url = urls.get(Media.VIDEO) or urls.get(Media.AUDIO)
+    return {
+        "interview": interview, "data": data, "reel": reel_of(result, data.scores, data.evidence),
+        "media": "/" + url.split("/", 3)[3] if url else None, "is_video": Media.VIDEO in urls,
+    }  # fmt: skip
+
+
+def _undo(member: TeamMember) -> dict[str, str] | None:
+    """The move that was just made, if it can be taken back."""
+    candidate_id, was = _asked("undo"), request.args.get("was", "")[:100]
+    if not queries.is_id(candidate_id) or was not in statuses_of(member.organization):
+        return None
+    candidate = candidate_seen_by(member, candidate_id)
+    name = candidate.full_name or candidate.email
+    return {"id": candidate_id, "was": was, "now": candidate.status, "name": name}

@@ -1,0 +1,75 @@
+// Triage by keys: what shows a key is pressed by it. Plays the best evidence, clip after clip. Single keys can be turned
+// off, and never act while something is typed; without scripts everything is a button or a link.
+const KEPT = "parley-single-keys";
+
+// Which element a key stands for, or null: pure, so that it can be tested without a page.
+export function meant(event, controls, on) {
+  if (!on || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return null;
+  const { target } = event;
+  if (target?.closest?.("input:not([type=checkbox]), textarea, select, [contenteditable], video, audio, [popover]:popover-open")) return null;
+  return controls.find((one) => one.dataset.key === event.key.toLowerCase()) ?? null;
+}
+
+export default function triage(box) {
+  const controls = () => [...document.querySelectorAll("[data-key]")];
+  const note = box.querySelector("#note");
+  const choice = box.querySelector("#single-keys");
+  choice.checked = remembered() !== "off";
+  choice.addEventListener("change", () => {
+    try { localStorage.setItem(KEPT, choice.checked ? "on" : "off"); } catch { /* a browser that keeps nothing */ }
+  });
+  box.querySelector("[data-keys]").hidden = false;
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && event.target === note) note.blur();
+    const control = meant(event, controls(), choice.checked);
+    if (!control) return;
+    event.preventDefault();
+    if (control === note) note.focus();
+    else control.click();
+  });
+  const media = box.querySelector(".reel audio, .reel video");
+  if (media) reel(box, media);
+}
+
+function remembered() {
+  try { return localStorage.getItem(KEPT); } catch { return null; }
+}
+
+function reel(box, media) {
+  const clips = [...box.querySelectorAll("[data-clip]")];
+  const button = box.querySelector("[data-reel]");
+  const text = button.querySelector("span");
+  let at = -1; // which clip plays, -1: none
+  let all = false; // whether the next one follows
+
+  if (!clips.length) return;
+  button.hidden = false;
+  for (const clip of clips) {
+    clip.querySelector("[data-plain]").hidden = true;
+    const play = clip.querySelector("[data-play]");
+    play.hidden = false;
+    play.addEventListener("click", () => { all = false; begin(clips.indexOf(clip)); });
+  }
+
+  function begin(place) {
+    at = place;
+    for (const clip of clips) clip.classList.toggle("now", clip === clips[at]);
+    text.textContent = at < 0 ? "Play" : "Stop";
+    if (at < 0) return media.pause();
+    media.currentTime = Number(clips[at].dataset.start);
+    return media.play()?.catch(() => begin(-1)); // the browser wants a press on its own button first
+  }
+
+  function check() {
+    if (at < 0 || media.currentTime < Number(clips[at].dataset.end)) return;
+    begin(all && at + 1 < clips.length ? at + 1 : -1);
+  }
+
+  button.addEventListener("click", () => {
+    all = true;
+    begin(at < 0 ? 0 : -1);
+  });
+  media.addEventListener("timeupdate", check);
+  media.addEventListener("ended", () => { if (at >= 0) begin(-1); });
+  media.addEventListener("pause", () => { if (at >= 0 && !media.ended && !media.seeking) begin(-1); });
+}

@@ -1,0 +1,169 @@
+"""Thirty results are reviewed by keys alone, in Chromium, on the real platform."""
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app import create_app
+from app.accounts.models import Organization
+from app.candidates.models import Candidate, StatusChange
+from app.db import db
+from app.flows.models import InterviewFlow
+from app.interviews import actions
+from app.interviews.jobs import process_interview
+from app.interviews.models import Role, Utterance
+from app.queue import SilentBell
+from app.settings import Settings
+
+from .conftest import PASSWORD, Installation, assert_accessible, wait_until
+
+PEOPLE = 30
+SAID = (
+    (Role.AGENT, "Why do you want to drive for us?"),
+    (Role.USER, "I have driven trucks for ten years, and I like to know that everything arrives in time."),
+)
+
+
+@pytest.fixture(scope="module")
+def platform(installation: Installation) -> Iterator[Any]:
+    """The application on the running installation's data, as another process of it."""
+    given = {**os.environ, "DATA_DIR": str(installation.data), "DATABASE_URL": "", "REDIS_URL": ""}
+    app = create_app(Settings.from_env(given), bell=SilentBell())
+    with app.app_context():
+        yield app
+        db.session.remove()
+        db.engine.dispose()
+
+
+@pytest.fixture(scope="module")
+def results(installation: Installation, platform: Any) -> str:
+    """A flow with thirty candidates, each with a result that nobody has judged; its id."""
+    body = {
+        "org_name": "Example Freight", "title": "Driver", "questions": [SAID[0][1]], "team_id": installation.team_id,
+        "interview_type": "recruitment",
+    }  # fmt: skip
+    flow_id: str = installation.api("POST", "/interview-flows", json=body)["interview_flow_id"]
+    for number in range(PEOPLE):
+        _handed_in(db.session.get_one(InterviewFlow, flow_id).organization, flow_id, number)
+    wait_until(lambda: _waiting() == PEOPLE, seconds=120, what="thirty results")
+    return flow_id
+
+
+def _handed_in(organization: Organization, flow_id: str, number: int) -> None:
+    interview = actions.book(
+        organization, flow_id, email=f"p{number}@example.com", first_name=f"Person{number:02}", last_name="Example"
+    )
+    actions.begin(interview)
+    for place, (role, words) in enumerate(SAID, 1):
+        said = {"question_index": 0, "content": words, "typed": role is Role.USER}
+        db.session.add(Utterance(interview_id=interview.id, number=place, role=role, **said))
+    actions.submit(interview)
+    db.session.commit()
+    process_interview(interview.id)
+
+
+def _waiting() -> int:
+    db.session.rollback()
+    query = sa.select(sa.func.count(Candidate.id)).where(
+        Candidate.interviewed_at.is_not(None), Candidate.reviewed_at.is_(None)
+    )
+    count = db.session.scalar(query) or 0
+    db.session.rollback()  # an open transaction would keep the platform waiting
+    return count
+
+
+@pytest.fixture
+def triage(
+    chromium: Any, installation: Installation, results: str, watch: Callable[[Any], Any]
+) -> Iterator[Callable[..., Any]]:
+    """``triage(viewport=…)``: the page, signed in."""
+    contexts = []
+
+    def opened(**options: Any) -> Any:
+        contexts.append(chromium.new_context(**options))
+        page = watch(contexts[-1].new_page())
+        page.goto(f"{installation.url}/sign-in")
+        page.fill("#email", installation.email)
+        page.fill("#password", PASSWORD)
+        page.press("#password", "Enter")
+        page.wait_for_url("**/dashboard")
+        page.goto(f"{installation.url}/candidates/triage?flow={results}")
+        page.wait_for_selector("[data-keys]:visible")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+def name_of(page: Any) -> str:
+    found: str = page.locator(".triage h2").first.inner_text()
+    return found
+
+
+def press(page: Any, key: str) -> str:
+    """Press a key that leads on, and say who is shown then."""
+    with page.expect_navigation():
+        page.keyboard.press(key)
+    page.wait_for_load_state()
+    return name_of(page) if page.locator(".triage").count() else ""
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_everyone_can_use_it(triage: Callable[..., Any], width: int) -> None:
+    page = triage(viewport={"width": width, "height": 800})
+    assert_accessible(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.keyboard.press("?")
+    page.wait_for_selector("#keys:popover-open")
+    assert_accessible(page)
+
+
+def test_single_keys_can_be_turned_off(triage: Callable[..., Any]) -> None:
+    page = triage()
+    page.keyboard.press("?")
+    page.uncheck("#single-keys")
+    page.keyboard.press("Escape")
+    first = name_of(page)
+    page.keyboard.press("n")
+    page.keyboard.press("s")
+    page.reload()
+    page.wait_for_selector("[data-keys]:visible")
+    page.keyboard.press("m")
+    assert page.evaluate("document.activeElement.id") != "note"
+    assert name_of(page) == first
+
+
+def test_thirty_are_reviewed_without_a_mouse(triage: Callable[..., Any], results: str) -> None:
+    page = triage()
+    assert press(page, "n") == "Person01 Example"
+    page.goto(page.url.split("&after")[0])
+    assert press(page, "s") == "Person01 Example"
+    assert press(page, "u") == "Person00 Example"  # taken back
+    reviewed = 0
+    while page.locator(".triage").count():
+        person = name_of(page)
+        if reviewed % 3 == 0:
+            page.keyboard.press("m")
+            page.keyboard.type("no numbers, no shortcuts: sure")
+            page.keyboard.press("Escape")
+        following = press(page, "srd"[reviewed % 3])
+        assert following != person
+        reviewed += 1
+        assert reviewed <= PEOPLE
+    assert reviewed == PEOPLE
+    assert page.get_by_text("Everything is judged").is_visible()
+    db.session.rollback()
+    stand = dict(
+        db.session.execute(
+            sa.select(Candidate.status, sa.func.count(Candidate.id))
+            .where(Candidate.flow_id == results)
+            .group_by("status")
+        ).all()
+    )
+    assert stand == {"shortlisted": 10, "rejected": 10, "interviewed": 10}
+    notes = db.session.scalars(sa.select(StatusChange.note).where(StatusChange.note.is_not(None)))
+    assert list(notes) == ["no numbers, no shortcuts: sure"] * 10
