@@ -16,6 +16,7 @@ from app.accounts import passwords, queries
 from app.accounts.models import (
     ApiKey,
     AuditEntry,
+    EntryLink,
     Installation,
     Login,
     Organization,
@@ -187,9 +188,16 @@ def sign_out(login: Login) -> None:
         )
 
 
+def end_entry_links(member: TeamMember) -> None:
+    """Whatever link lets the member choose a password works no more."""
+    live = sa.update(EntryLink).where(EntryLink.member_id == member.id, EntryLink.ended_at.is_(None))
+    db.session.execute(live.values(ended_at=clock.now()).execution_options(synchronize_session="fetch"))
+
+
 def change_password(member: TeamMember, password_hash: str, *, but: str | None) -> None:
     """A new password ends every session of the member ``but`` the one with this id."""
     member.password_hash = password_hash
+    end_entry_links(member)
     for login in queries.logins_of(member):
         if login.id != but:
             login.ended_at = clock.now()

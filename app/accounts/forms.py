@@ -86,14 +86,30 @@ class SetUpForm(FlaskForm):  # type: ignore[misc]
 
 
 class MemberForm(FlaskForm):  # type: ignore[misc]
-    """A further member, with a first password that is handed over in person."""
+    """A further member, who is invited by a link, or gets a first password that is handed over in person."""
 
     email = EmailField("Email address", [InputRequired("Enter an email address."), Length(max=320), clean, address])
     full_name = StringField("Name", [Optional(), Length(max=300), clean])
     role = SelectField("Role", choices=ROLES)
     team = SelectField("Team", choices=[])
     password = PasswordField(
-        "First password", [InputRequired("Choose a first password."), clean, strong], description=PASSWORD_HELP
+        "First password", [Optional(), clean, strong],
+        description=f"Leave it empty, and they choose their own by a link. {PASSWORD_HELP}",
+    )  # fmt: skip
+
+
+class ForgottenForm(FlaskForm):  # type: ignore[misc]
+    """Who has forgotten the password."""
+
+    email = EmailField("Email address", [InputRequired("Enter your email address."), Length(max=320), clean, address])
+
+
+class ChoosePasswordForm(FlaskForm):  # type: ignore[misc]
+    """A password by a link, and one's name, where it is the first one."""
+
+    full_name = StringField("Your name", [Optional(), Length(max=300, message="At most 300 characters."), clean])
+    password = PasswordField(
+        "Password", [InputRequired("Choose a password."), clean, strong], description=PASSWORD_HELP
     )
 
 

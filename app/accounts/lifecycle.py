@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from app import clock
 from app.accounts import queries, second_factor
-from app.accounts.actions import write_audit
+from app.accounts.actions import end_entry_links, write_audit
 from app.accounts.models import Organization, Role, Team, TeamMember
 from app.db import db
 from app.errors import Rejected
@@ -34,6 +34,7 @@ def disable(member: TeamMember, *, by: TeamMember) -> None:
     _keep_an_admin(member)
     if member.disabled_at is None:
         member.disabled_at = clock.now()
+        end_entry_links(member)
         _end_sessions(member)
         write_audit(member.organization, action="member.disabled", subject=member.id, by=by, details={})
 
@@ -48,6 +49,7 @@ def enable(member: TeamMember, *, by: TeamMember) -> None:
 def reset_password(member: TeamMember, password_hash: str, *, by: TeamMember | None) -> None:
     """A password from an administrator, or from the command line; every session of the member ends."""
     member.password_hash = password_hash
+    end_entry_links(member)
     _end_sessions(member)
     write_audit(member.organization, action="member.password_reset", subject=member.id, by=by, details={})
 
@@ -65,7 +67,7 @@ def _end_sessions(member: TeamMember) -> None:
 
 
 def _keep_an_admin(member: TeamMember, field: str | None = None) -> None:
-    if member.role is not Role.ADMIN or member.disabled_at is not None:
+    if member.role is not Role.ADMIN or member.disabled_at is not None or member.password_hash is None:
         return
     # Two administrators who remove each other at the same moment queue up here.
     db.session.execute(sa.select(Organization.id).where(Organization.id == member.organization_id).with_for_update())

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.db import Base, CreatedAt, Id, Ref, one_of
+from app.letters.models import Letter
 
 
 class Role(enum.StrEnum):
@@ -134,6 +135,32 @@ class RecoveryCode(Base):
     code_hash: Mapped[str] = mapped_column(sa.String(64))
     created_at: Mapped[CreatedAt]
     used_at: Mapped[datetime | None]
+
+
+class EntryKind(enum.StrEnum):
+    """What a link is for: the first password of somebody invited, or a new one."""
+
+    INVITATION = "invitation"
+    RESET = "reset"
+
+
+class EntryLink(Base):
+    """A link by which a member chooses a password, once. The link holds 256 random bits; here lies their SHA-256."""
+
+    __tablename__ = "entry_link"
+
+    id: Mapped[Id]
+    member_id: Mapped[Ref] = mapped_column(sa.ForeignKey("team_member.id"), index=True)
+    kind: Mapped[EntryKind] = mapped_column(one_of(EntryKind))
+    token_hash: Mapped[str] = mapped_column(sa.String(64), unique=True)
+    created_at: Mapped[CreatedAt]
+    created_by_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
+    expires_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
+    letter_id: Mapped[str | None] = mapped_column(sa.ForeignKey("letter.id"))
+
+    member: Mapped[TeamMember] = relationship(foreign_keys=[member_id])
+    letter: Mapped[Letter | None] = relationship()
 
 
 class ApiKey(Base):

@@ -17,7 +17,7 @@ LEASE = timedelta(minutes=2)
 MOST_ATTEMPTS = 8
 
 
-def post(interview_id: str, mail: Mail, *, lasts: timedelta) -> Letter:
+def post(interview_id: str | None, mail: Mail, *, lasts: timedelta) -> Letter:
     """Put a mail into the outbox; it goes out after the caller's commit, and not at all once it is ``lasts`` old."""
     now, letter_id = clock.now(), new_id()
     sealed = vault.seal(json.dumps(asdict(mail)), context=_context(letter_id))

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.claims import Claimable
-from app.db import Base, CreatedAt, Id, Ref, one_of
+from app.db import Base, CreatedAt, Id, one_of
 
 
 class LetterState(enum.StrEnum):
@@ -22,13 +22,14 @@ class LetterState(enum.StrEnum):
 
 
 class Letter(Claimable, Base):
-    """One mail to one address about one interview. ``sealed`` holds address, subject and text until it is settled."""
+    """One mail to one address: to candidates about one interview, to members about none. ``sealed`` holds address,
+    subject and text until it is settled."""
 
     __tablename__ = "letter"
     __table_args__ = (sa.Index(None, "state", "due_at"),)
 
     id: Mapped[Id]
-    interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"), index=True)
+    interview_id: Mapped[str | None] = mapped_column(sa.ForeignKey("interview.id"), index=True)
     sealed: Mapped[str | None] = mapped_column(sa.Text)
     state: Mapped[LetterState] = mapped_column(one_of(LetterState), default=LetterState.WAITING)
     attempts: Mapped[int] = mapped_column(default=0)

@@ -135,6 +135,8 @@ POLICY: dict[str, Rule] = {
     "api-docs.openapi_json": Rule("open"),
     "accounts.sign_in": Rule("open"),
     "accounts.sign_in_code": Rule("open", own=MOVED),
+    "accounts.forgotten": Rule("open"),
+    "accounts.choose_password": Rule("open", own=frozenset({410})),
     "accounts.set_up": Rule("open", own=frozenset({404, 410})),
     # /v1: a key, and everything of its organization.
     "accounts_api.ping": Rule("key"),
@@ -180,6 +182,7 @@ POLICY: dict[str, Rule] = {
     "accounts.reset_password": Rule(
         "member", MEMBER, ADMINS, MOVED, lambda _: {"password": "an entirely new sentence"}
     ),
+    "accounts.member_link": Rule("member", MEMBER, ADMINS, MOVED),
     "accounts.disable_member": Rule("member", MEMBER, ADMINS, MOVED),
     "accounts.enable_member": Rule("member", MEMBER, ADMINS, MOVED),
     "accounts.add_team": Rule("member", roles=ADMINS, own=MOVED, given=lambda _: {"name": "New"}),

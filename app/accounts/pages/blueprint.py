@@ -11,7 +11,9 @@ from app.web.security import keep_private
 
 pages = Blueprint("accounts", __name__)
 
-OPEN_TO_STRANGERS = frozenset({"accounts.sign_in", "accounts.sign_in_code", "accounts.set_up"})
+OPEN_TO_STRANGERS = frozenset(
+    f"accounts.{name}" for name in ("sign_in", "sign_in_code", "set_up", "forgotten", "choose_password")
+)
 
 
 @pages.before_request

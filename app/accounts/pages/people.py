@@ -11,6 +11,7 @@ from app.accounts.access import current_member, require_admin
 from app.accounts.forms import MemberForm, TeamForm
 from app.accounts.models import Role, Team
 from app.accounts.pages.blueprint import pages
+from app.accounts.pages.links import invite
 from app.db import db
 from app.errors import Rejected
 
@@ -38,14 +39,14 @@ def _team_choices(teams: Sequence[Team]) -> list[SelectChoice]:
 
 @pages.post("/team/members")
 def add_member() -> ResponseReturnValue:
-    """A further member with a first password."""
+    """A further member: invited by a link, or with a first password."""
     require_admin()
     form = MemberForm()
     form.team.choices = _team_choices(queries.teams_of(current_member().organization))
     db.session.rollback()
     if not form.validate_on_submit():
         return _team_page(form, TeamForm(formdata=None)), 422
-    hashed = passwords.hashed(form.password.data)
+    hashed = passwords.hashed(form.password.data) if form.password.data else None
     me = current_member()
     try:
         member = actions.add_member(
@@ -56,9 +57,13 @@ def add_member() -> ResponseReturnValue:
         db.session.rollback()
         getattr(form, error.field or "email").errors = [f"This {error.message}."]
         return _team_page(form, TeamForm(formdata=None)), 422
+    if hashed is None:
+        invite(member, by=me)
+    else:
+        flash(f"{member.email} can sign in now. Hand over the first password in person.", "success")
+    target = url_for("accounts.member", member_id=member.id) if hashed is None else url_for("accounts.team")
     db.session.commit()
-    flash(f"{member.email} can sign in now. Hand over the first password in person.", "success")
-    return redirect(url_for("accounts.team"))
+    return redirect(target)
 
 
 @pages.post("/team/teams")

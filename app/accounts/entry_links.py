@@ -1,0 +1,114 @@
+"""Links by which members choose a password: an invitation, or a new one for who has forgotten theirs. Each works once.
+
+A new link ends the one of before, and so does any new password.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+import sqlalchemy as sa
+
+from app import clock
+from app.accounts import actions, queries
+from app.accounts.models import EntryKind, EntryLink, TeamMember
+from app.db import db
+from app.errors import Conflict
+from app.letters import actions as letters
+from app.mail import Mail
+
+INVITATION_LASTS = timedelta(days=7)
+RESET_LASTS = timedelta(hours=24)
+ASKED_LASTS = timedelta(hours=1)
+"""Of a link that somebody without a session asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """How links leave: ``address_of(token)`` is the whole address, ``by_mail`` whether a mail server is configured."""
+
+    address_of: Callable[[str], str]
+    by_mail: bool
+
+
+def issue(member: TeamMember, post: Post, *, by: TeamMember | None) -> str:
+    """A link for the member, mailed where mail is configured; its address is told this once.
+
+    ``by`` is the administrator, or None where somebody who has forgotten their password asked.
+    """
+    kind = EntryKind.INVITATION if member.password_hash is None else EntryKind.RESET
+    lasts = ASKED_LASTS if by is None else INVITATION_LASTS if kind is EntryKind.INVITATION else RESET_LASTS
+    actions.end_entry_links(member)
+    token = secrets.token_urlsafe(32)
+    address, now = post.address_of(token), clock.now()
+    letter = letters.post(None, _mail(member, kind, address, by=by), lasts=lasts) if post.by_mail else None
+    link = EntryLink(
+        member_id=member.id, kind=kind, token_hash=_digest(token), created_at=now, expires_at=now + lasts,
+        created_by_id=by.id if by else None, letter_id=letter.id if letter else None,
+    )  # fmt: skip
+    db.session.add(link)
+    db.session.flush()
+    word = "member.invited" if kind is EntryKind.INVITATION else "member.reset_link"
+    actions.write_audit(member.organization, action=word, subject=member.id, by=by, details={})
+    return address
+
+
+def found(token: str) -> EntryLink | None:
+    """The link that works: not used, not replaced, not too old, of a member who may sign in."""
+    link = db.session.scalar(sa.select(EntryLink).where(EntryLink.token_hash == _digest(token)))
+    if link is None or link.ended_at is not None or link.expires_at <= clock.now():
+        return None
+    return link if link.member.disabled_at is None and link.member.organization.disabled_at is None else None
+
+
+def latest(member: TeamMember) -> EntryLink | None:
+    """The newest link of the member, whatever became of it."""
+    mine = sa.select(EntryLink).where(EntryLink.member_id == member.id)
+    return db.session.scalar(mine.order_by(EntryLink.created_at.desc(), EntryLink.id).limit(1))
+
+
+def use(link: EntryLink, password_hash: str, *, full_name: str | None) -> TeamMember:
+    """Set the password, and the name where one is given; every session ends. Conflict if it was used meanwhile."""
+    taken = sa.update(EntryLink).where(EntryLink.id == link.id, EntryLink.ended_at.is_(None))
+    if db.session.execute(taken.values(ended_at=clock.now()).returning(EntryLink.id)).first() is None:
+        raise Conflict("This link has been used.")
+    member = link.member
+    is_new = member.password_hash is None
+    if full_name:
+        member.full_name = full_name
+    member.password_hash = password_hash
+    for login in queries.logins_of(member):
+        login.ended_at = clock.now()
+    actions.end_entry_links(member)
+    word = "member.joined" if is_new else "member.password_changed"
+    actions.write_audit(member.organization, action=word, subject=member.id, by=member, details={"by_link": True})
+    return member
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
+
+
+def _mail(member: TeamMember, kind: EntryKind, address: str, *, by: TeamMember | None) -> Mail:
+    organization = " ".join(member.organization.name.split())
+    if kind is EntryKind.INVITATION:
+        who = " ".join((by.full_name or by.email).split()) if by else "You"
+        asks = f"{who} invites you to" if by else "You are invited to"
+        return Mail(
+            member.email,
+            f"Your invitation to {organization} on Parley",
+            f"{asks} work with {organization} on Parley, where interviews are held and looked at.\n\n"
+            f"Choose your password here (the link works once, for {INVITATION_LASTS.days} days):\n{address}\n\n"
+            f"You sign in with this address: {member.email}\n"
+            "If you expected no invitation, do nothing: without you it opens nothing.\n",
+        )
+    hours = round((RESET_LASTS if by else ASKED_LASTS).total_seconds() / 3600)
+    return Mail(
+        member.email,
+        "A new password for Parley",
+        f"Choose a new password for {organization} on Parley here (the link works once, for {hours} "
+        f"{'hour' if hours == 1 else 'hours'}):\n{address}\n\n"
+        "If you did not ask for this, do nothing: your password stays as it is.\n",
+    )

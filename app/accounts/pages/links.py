@@ -1,0 +1,126 @@
+"""Links by which members choose a password: made by administrators, or asked for by who has forgotten theirs."""
+
+import json
+
+from flask import current_app, flash, redirect, render_template, session, url_for
+from flask.typing import ResponseReturnValue
+
+from app import gateways
+from app.accounts import entry_links, passwords, queries
+from app.accounts.access import current_member, require_admin
+from app.accounts.entry_links import Post
+from app.accounts.forms import ChoosePasswordForm, ForgottenForm
+from app.accounts.models import EntryKind, EntryLink, TeamMember
+from app.accounts.pages.blueprint import pages
+from app.accounts.pages.entry import signed_in
+from app.db import db
+from app.errors import Conflict, Rejected
+from app.settings import Settings
+from app.vault import SealBroken, seal, unseal
+from app.web.limits import address_of_request
+from app.web.pages import home
+
+_NEW_LINK = "new_link"
+
+
+def invite(member: TeamMember, *, by: TeamMember) -> None:
+    """A link for the member, told on the member's page this once. The caller commits."""
+    post = _post()
+    address = entry_links.issue(member, post, by=by)
+    session[_NEW_LINK] = seal(json.dumps([member.id, address]), context=_NEW_LINK)
+    if post.by_mail:
+        flash("A mail with the link is on its way; the link is also shown below, this once.", "success")
+    else:
+        flash("No mail is sent from here: copy the link below and hand it over. It is shown this once.", "success")
+
+
+def pop_link(member: TeamMember) -> str | None:
+    """The address that was just made for this member, for one page."""
+    try:
+        made = json.loads(unseal(session.pop(_NEW_LINK), context=_NEW_LINK)) if _NEW_LINK in session else None
+    except SealBroken:
+        return None
+    return made[1] if made is not None and made[0] == member.id else None
+
+
+def _post() -> Post:
+    settings: Settings = current_app.extensions["parley.settings"]
+    return Post(
+        lambda token: settings.app_url + url_for("accounts.choose_password", token=token),
+        gateways.current().mail.is_configured,
+    )
+
+
+@pages.post("/team/members/<member_id>/link")
+def member_link(member_id: str) -> ResponseReturnValue:
+    """A new invitation, or a link for a new password."""
+    require_admin()
+    me = current_member()
+    member = queries.member_of(me.organization, member_id)
+    if member.disabled_at is not None:
+        raise Rejected("This member is disabled; enable them first.")
+    invite(member, by=me)
+    db.session.commit()
+    return redirect(url_for("accounts.member", member_id=member_id))
+
+
+@pages.route("/forgotten", methods=["GET", "POST"])
+def forgotten() -> ResponseReturnValue:
+    """A link by mail for whoever has forgotten the password. The answer tells nothing about who exists."""
+    form = ForgottenForm()
+    by_mail = gateways.current().mail.is_configured
+    if not by_mail or not form.validate_on_submit():
+        page = render_template("accounts/forgotten.html", form=form, by_mail=by_mail, is_sent=False)
+        return page, 422 if form.errors else 200
+    name, address = f"link for {form.email.data.strip().lower()}", f"link {address_of_request()}"
+    wait = passwords.wait_before(name, address)
+    if wait:
+        seconds = int(wait.total_seconds()) + 1
+        form.form_errors.append(f"Too many attempts. Please wait {seconds} seconds and try again.")
+        page = render_template("accounts/forgotten.html", form=form, by_mail=True, is_sent=False)
+        return page, 429, {"Retry-After": str(seconds)}
+    passwords.note_failure(name, address)
+    member = queries.member_by_address(form.email.data)
+    if member is not None and member.disabled_at is None and member.organization.disabled_at is None:
+        entry_links.issue(member, _post(), by=None)
+    db.session.commit()
+    return render_template("accounts/forgotten.html", form=form, by_mail=True, is_sent=True)
+
+
+@pages.route("/choose-password/<token>", methods=["GET", "POST"])
+def choose_password(token: str) -> ResponseReturnValue:
+    """A password by a link: the first one, which also opens the way in, or a new one, which is then asked for."""
+    link = entry_links.found(token)
+    if link is None:
+        return _over()
+    is_first = link.kind is EntryKind.INVITATION
+    form = ChoosePasswordForm(full_name=link.member.full_name)
+    if not form.validate_on_submit():
+        page = render_template("accounts/choose_password.html", form=form, member=link.member, is_first=is_first)
+        return page, 422 if form.errors else 200
+    db.session.rollback()  # hashing takes its time, so no transaction is open meanwhile
+    hashed = passwords.hashed(form.password.data)
+    return _chosen(entry_links.found(token), hashed, full_name=form.full_name.data.strip() if is_first else None)
+
+
+def _chosen(link: EntryLink | None, hashed: str, *, full_name: str | None) -> ResponseReturnValue:
+    if link is None:
+        return _over()
+    is_first = link.kind is EntryKind.INVITATION
+    try:
+        member = entry_links.use(link, hashed, full_name=full_name)
+    except Conflict:
+        db.session.rollback()
+        return _over()
+    passwords.forget_failures(member.email)
+    if is_first:
+        response: ResponseReturnValue = signed_in(member, home())
+    else:
+        flash("Your password is changed, and you are signed out everywhere. Sign in with the new one.", "success")
+        response = redirect(url_for("accounts.sign_in"))
+    db.session.commit()
+    return response
+
+
+def _over() -> ResponseReturnValue:
+    return render_template("accounts/link_over.html", by_mail=gateways.current().mail.is_configured), 410
