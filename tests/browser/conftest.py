@@ -131,7 +131,13 @@ class Installation:
 
 
 @pytest.fixture(scope="module")
-def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+def more_settings() -> dict[str, str]:
+    """Environment variables that a module's installation has besides; override it there."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory, more_settings: dict[str, str]) -> Iterator[Installation]:
     """``parley up`` from an empty directory, ended by its process id."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
@@ -139,7 +145,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
     data, url = tmp_path_factory.mktemp("platform"), f"http://127.0.0.1:{port}"
     env = {
         **os.environ, "DATA_DIR": str(data / "data"), "PORT": str(port), "APP_URL": url, "DATABASE_URL": "",
-        "REDIS_URL": "", "STT_PROCESSES": "1",
+        "REDIS_URL": "", "STT_PROCESSES": "1", **more_settings,
     }  # fmt: skip
     command = [sys.executable, "-m", "app.cli"]
     with (data / "log").open("wb") as log:

@@ -1,11 +1,15 @@
 """The candidate's own page in a real browser, on the real platform: from the thank-you to the proof of an erasure."""
 
+import email
+import email.policy
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.letters.smtp_server import Script, SmtpServer
 
 from .conftest import PASSWORD, Installation, assert_accessible, wait_until
 from .test_interview import book, result
@@ -15,6 +19,22 @@ pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
 
 PDF = b"%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n"
 ANSWER = "I have worked in a small team for three years and I like to help people."
+
+
+@pytest.fixture(scope="module")
+def postbox() -> Iterator[tuple[Script, int]]:
+    """A mail server, and its port."""
+    with SmtpServer() as server:
+        yield server.script, server.port
+
+
+@pytest.fixture(scope="module")
+def more_settings(postbox: tuple[Script, int]) -> dict[str, str]:
+    """The installation sends mail."""
+    return {
+        "SMTP_HOST": "127.0.0.1", "SMTP_PORT": str(postbox[1]), "SMTP_SECURITY": "none",
+        "SMTP_FROM": "Parley <parley@company.example>",
+    }  # fmt: skip
 
 
 @pytest.fixture
@@ -28,15 +48,16 @@ def files(installation: Installation) -> Callable[[str], list[str]]:
     return listed
 
 
-def write(page: Any, link: str) -> None:
+def write(page: Any, link: str, *, document: bool = True) -> None:
     """Take the interview by text, with a document on the way."""
     page.goto(link)
     page.check("#consent")
     page.check("input[name=mode][value=text]")
     page.click("[data-do=start]")
     page.wait_for_selector("#answer:visible")
-    page.set_input_files("#document", files=[{"name": "cv.pdf", "mimeType": "application/pdf", "buffer": PDF}])
-    page.locator(".documents li", has_text="cv.pdf").wait_for(state="attached")
+    if document:
+        page.set_input_files("#document", files=[{"name": "cv.pdf", "mimeType": "application/pdf", "buffer": PDF}])
+        page.locator(".documents li", has_text="cv.pdf").wait_for(state="attached")
     for number in (1, 2):
         page.locator("[data-text=progress]", has_text=f"{number} of 2").wait_for()
         page.fill("#answer", ANSWER)
@@ -96,12 +117,12 @@ def test_from_the_thank_you_to_the_proof_of_erasure(
     recruiter.goto(f"{installation.url}/requests")
     accessible(recruiter)
     recruiter.locator("table a", has_text="Correction").click()
-    assert recruiter.locator("mark.flagged", has_text="three").count() == 1
+    recruiter.locator("mark.flagged", has_text="three").wait_for()
     accessible(recruiter)
     correction = recruiter.locator("li", has=recruiter.locator("h3", has_text="Correction"))
     correction.locator("select").select_option("granted")
     correction.locator("button", has_text="Send the answer").click()
-    assert recruiter.locator("ins", has_text="thirteen").count() == 1
+    recruiter.locator("ins", has_text="thirteen").wait_for()
     page.reload()
     assert page.locator(".said-user ins", has_text="thirteen").count() == 1
     recruiter.locator("#erasure button", has_text="Erase everything").click()
@@ -116,3 +137,56 @@ def test_from_the_thank_you_to_the_proof_of_erasure(
     hold(page)
     for one in (page, stranger, recruiter):
         one.context.close()
+
+
+def code_of(script: Script) -> str:
+    """What the newest mail holds, once it has come."""
+    wait_until(lambda: script.mails, seconds=60, what="the mail with the code")
+    mail = email.message_from_bytes(script.mails[-1], policy=email.policy.default)
+    assert mail["To"] == "ada@applicants.example"
+    return re.findall(r"\b\d{8}\b", str(mail.get_content()))[0]
+
+
+def test_with_a_code_by_mail_consent_is_withdrawn_and_a_person_asked(
+    installation: Installation, chromium: Any, watch: Callable[[Any], Any], postbox: tuple[Script, int]
+) -> None:
+    interview_id, link = book(installation)
+    first = watch(chromium.new_context().new_page())
+    write(first, link, document=False)
+    first.context.close()
+    wait_until(lambda: result(installation, interview_id)["interview_data"], seconds=120, what="the result")
+    page = watch(chromium.new_context().new_page())
+    page.goto(link + "/own")
+    page.fill("#address", "ada@applicants.example")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#code")
+    accessible(page)
+    page.fill("#code", "00000000")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#code-error")
+    accessible(page)
+    page.fill("#code", code_of(postbox[0]))
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#status")
+    assert page.context.cookies()[0]["httpOnly"]
+    page.locator("summary", has_text="Ask for a review by a person").click()
+    page.locator("button", has_text="Ask for a review").click()
+    page.locator("#requests h3", has_text="Review by a person").wait_for()
+    page.locator("summary", has_text="Withdraw your consent").click()
+    page.locator("button", has_text="Withdraw my consent").click()
+    page.locator("#status", has_text="You withdrew your consent").wait_for()
+    accessible(page)
+    assert page.locator("#requests", has_text="You will have an answer by").count() == 1
+
+    recruiter = watch(chromium.new_context().new_page())
+    sign_in(recruiter, installation)
+    recruiter.goto(f"{installation.url}/requests")
+    kinds = recruiter.locator(f"table a[href*='{interview_id}']").all_inner_texts()
+    assert kinds == ["Consent withdrawn", "Review by a person"], "what is due sooner stands first"
+    assert all(re.search(r"\d{4}", due) for due in recruiter.locator("td[data-label='Answer by']").all_inner_texts())
+    recruiter.locator("table a", has_text="Review by a person").first.click()
+    accessible(recruiter)
+    data = result(installation, interview_id)["interview_data"]
+    assert (data["summary"], data["scores"], data["audio_url"]) == (None, None, None)
+    page.context.close()
+    recruiter.context.close()
