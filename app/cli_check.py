@@ -7,7 +7,7 @@ import click
 from sqlalchemy.exc import SQLAlchemyError
 
 from app import migrate
-from app.cli_console import AS_JSON, can_connect, settings, tell
+from app.cli_console import AS_JSON, can_connect, database, settings, tell
 from app.errors import DomainError
 from app.settings import Settings
 
@@ -41,7 +41,7 @@ def findings(known: Settings) -> list[Finding]:
     """All parts, each looked at although another one fails."""
     parts: dict[str, Callable[[Settings], tuple[bool, str]]] = {
         "settings": _settings, "database": _database, "migrations": _migrations, "redis": _redis, "storage": _storage,
-        "engines": _engines, "word times": _word_times,
+        "engines": _engines, "word times": _word_times, "audit log": _audit_log,
     }  # fmt: skip
     found = []
     for part, look in parts.items():
@@ -132,3 +132,19 @@ def _word_times(known: Settings) -> tuple[bool, str]:
             "; the embedded recogniser measures them" if "pocketsphinx" in known.stt_provider else ""
         )
     return not any(one.failure for one in found), "; ".join(one.words for one in found)
+
+
+def _audit_log(known: Settings) -> tuple[bool, str]:
+    from app.accounts import queries
+    from app.accounts.jobs import look
+
+    if not _migrations(known)[0]:
+        return True, "looked at once the migrations have run"
+    with database(known):
+        whole = 0
+        for organization_id, name in queries.all_organizations():
+            found = look(organization_id)
+            if found.flaw:
+                return False, f"the one of {name} is not whole: {found.flaw}"
+            whole += found.number
+    return True, f"whole, {whole} entries"

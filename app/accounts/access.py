@@ -17,7 +17,7 @@ from flask_login import LoginManager, current_user
 from sqlalchemy.orm import joinedload
 
 from app import clock
-from app.accounts import actions, idempotency
+from app.accounts import actions, idempotency, trail
 from app.accounts.models import ApiKey, Login, Organization, Role, TeamMember
 from app.db import db, set_reading
 from app.errors import Forbidden
@@ -69,6 +69,8 @@ def _working_key(bearer: str | None) -> ApiKey | None:
         if request.method not in READING:
             db.session.rollback()  # whoever has no key never waits for the database's one writer
     if key is None or not works:
+        if key is not None:
+            note_access(key.organization, "api_key.refused", key.id, by=None)
         return None
     if stale:
         _mark(
@@ -115,6 +117,25 @@ def _mark(statement: sa.Update, **values: object) -> None:
     set_reading(False)
     try:
         db.session.execute(statement.values(**values).execution_options(synchronize_session=False))
+        db.session.commit()
+    finally:
+        set_reading(request.method in READING)
+
+
+def note_access(
+    organization: Organization, action: str, subject: str, *, by: TeamMember | None, **details: object
+) -> None:
+    """Write down that something was looked at, once an hour for the same thing, in a transaction of its own.
+
+    For the beginning of a GET: what was read before is read anew.
+    """
+    if trail.was_noted(organization.id, action, subject, member_id=by.id if by else None):
+        return
+    if request.method in READING:
+        db.session.rollback()
+    set_reading(False)
+    try:
+        actions.write_audit(organization, action=action, subject=subject, by=by, details=details)
         db.session.commit()
     finally:
         set_reading(request.method in READING)

@@ -210,7 +210,10 @@ class AuditEntry(Base):
     """Who did what, append-only; each row carries the hash of the one before it in its organization."""
 
     __tablename__ = "audit_entry"
-    __table_args__ = (sa.UniqueConstraint("organization_id", "number"),)
+    __table_args__ = (
+        sa.UniqueConstraint("organization_id", "number"),
+        sa.Index(None, "organization_id", "subject", "at"),
+    )
 
     id: Mapped[Id]
     organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
@@ -221,3 +224,23 @@ class AuditEntry(Base):
     subject: Mapped[str] = mapped_column(sa.String(100))
     details: Mapped[dict[str, Any]] = mapped_column(default=dict)
     hash: Mapped[str] = mapped_column(sa.String(64))
+
+    member: Mapped[TeamMember | None] = relationship()
+
+
+class AuditCheck(Base):
+    """What the last check of an organization's log came to.
+
+    ``number`` and ``hash`` are of the last entry up to which everything was right, under ``seal``, a MAC with a key
+    that is not in the database. ``flaw`` says what is wrong, if anything.
+    """
+
+    __tablename__ = "audit_check"
+
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"), primary_key=True)
+    checked_at: Mapped[datetime] = mapped_column(index=True)
+    number: Mapped[int]
+    hash: Mapped[str] = mapped_column(sa.String(64))
+    seal: Mapped[str] = mapped_column(sa.String(64))
+    flaw: Mapped[str | None] = mapped_column(sa.String(200))
+    flaw_number: Mapped[int | None]

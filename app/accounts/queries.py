@@ -126,6 +126,16 @@ def organization_named(id_or_name: str) -> Organization:
     return named[0]
 
 
+def organization_with(organization_id: str) -> Organization:
+    """For work on rows that name their organization."""
+    return db.session.get_one(Organization, organization_id)
+
+
+def all_organizations() -> list[tuple[str, str]]:
+    """(id, name) of every organization, for the operator's commands."""
+    return [(row[0], row[1]) for row in db.session.execute(sa.select(Organization.id, Organization.name))]
+
+
 def only_organization() -> Organization | None:
     """The organization of an installation that has just one."""
     found = db.session.scalars(sa.select(Organization).limit(2)).all()

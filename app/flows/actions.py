@@ -20,8 +20,11 @@ _OF_ITS_OWN = frozenset({
 })  # fmt: skip
 
 
-def create(team: Team, values: Mapping[str, Any], *, kept: Kept) -> InterviewFlow:
-    """A new, open flow of ``team``; its script is spoken into the cache after commit."""
+def create(team: Team, values: Mapping[str, Any], *, kept: Kept, by: TeamMember | None = None) -> InterviewFlow:
+    """A new, open flow of ``team``; its script is spoken into the cache after commit. Without ``by`` a program did it.
+
+    This and every change is written into the audit log, with the names of what changed.
+    """
     flow = InterviewFlow(
         id=new_id(), team_id=team.id, organization_id=team.organization_id, team=team, organization=team.organization
     )
@@ -29,6 +32,7 @@ def create(team: Team, values: Mapping[str, Any], *, kept: Kept) -> InterviewFlo
     _attach(flow, values, kept)
     db.session.add(flow)
     db.session.flush()
+    _note(flow, "flow.created", by=by)
     after_commit(Job.PREPARE_SPEECH, flow.id)
     return flow
 
@@ -42,49 +46,62 @@ def duplicate(flow: InterviewFlow, *, kept: Kept, by: TeamMember) -> InterviewFl
     values = {name: getattr(flow, name) for name in names}
     title = f"Copy of {flow.title}"[: LONGEST["title"]].rstrip()
     more = {"title": title, "questions": list(flow.questions), "webhook_secret_key": secret_of(flow)}
-    copy = create(flow.team, {**values, **more}, kept=kept)
+    copy = create(flow.team, {**values, **more}, kept=kept, by=by)
     write_audit(flow.organization, action="flow.duplicated", subject=copy.id, by=by, details={"from": flow.id})
     return copy
 
 
-def edit(flow: InterviewFlow, values: Mapping[str, Any], *, kept: Kept) -> list[str]:
+def edit(flow: InterviewFlow, values: Mapping[str, Any], *, kept: Kept, by: TeamMember | None = None) -> list[str]:
     """Change the named values. Interviews that have begun keep the script they began with.
 
     Returns storage keys of replaced logos and videos; the edge deletes them after its commit.
     """
     _refuse_archived(flow)
-    before = {name: getattr(flow, name) for name in _SPOKEN}
+    before = _facts(flow)
     _apply(flow, values)
     replaced = _attach(flow, values, kept)
+    changed = sorted(name for name, value in _facts(flow).items() if value != before[name])
     flow.changed_at = clock.now()
-    if before != {name: getattr(flow, name) for name in _SPOKEN}:
+    if not set(changed).isdisjoint(_SPOKEN):
         _speak_anew(flow)
     db.session.flush()
+    if changed:
+        _note(flow, "flow.changed", by=by, fields=changed)
     return replaced
 
 
-def close(flow: InterviewFlow) -> None:
+def _facts(flow: InterviewFlow) -> dict[str, Any]:
+    return {name: getattr(flow, name) for name in InterviewFlow.__mapper__.column_attrs.keys()}  # noqa: SIM118 - no dict
+
+
+def _note(flow: InterviewFlow, action: str, *, by: TeamMember | None, **details: Any) -> None:
+    told = details if by else {**details, "through": "/v1"}
+    write_audit(flow.organization, action=action, subject=flow.id, by=by, details=told)
+
+
+def close(flow: InterviewFlow, *, by: TeamMember | None = None) -> None:
     """No new interviews; those already booked can still be taken."""
     _refuse_archived(flow)
-    _turn(flow, FlowStatus.CLOSED)
+    _turn(flow, FlowStatus.CLOSED, action="flow.closed", by=by)
 
 
-def reopen(flow: InterviewFlow) -> None:
+def reopen(flow: InterviewFlow, *, by: TeamMember | None = None) -> None:
     """A closed flow takes interviews again."""
     _refuse_archived(flow)
-    _turn(flow, FlowStatus.OPEN)
+    _turn(flow, FlowStatus.OPEN, action="flow.reopened", by=by)
 
 
-def archive(flow: InterviewFlow) -> None:
+def archive(flow: InterviewFlow, *, by: TeamMember | None = None) -> None:
     """Delete the flow, as the interface calls it: it stays readable, nothing new comes of it. Twice is once."""
-    _turn(flow, FlowStatus.ARCHIVED)
+    _turn(flow, FlowStatus.ARCHIVED, action="flow.archived", by=by)
 
 
-def prepare_anew(flow: InterviewFlow) -> None:
+def prepare_anew(flow: InterviewFlow, *, by: TeamMember | None = None) -> None:
     """Have the script spoken once more, after it failed."""
     _refuse_archived(flow)
     _speak_anew(flow)
     db.session.flush()
+    _note(flow, "flow.spoken_anew", by=by)
 
 
 def _apply(flow: InterviewFlow, values: Mapping[str, Any]) -> None:
@@ -120,10 +137,11 @@ def _speak_anew(flow: InterviewFlow) -> None:
     after_commit(Job.PREPARE_SPEECH, flow.id)
 
 
-def _turn(flow: InterviewFlow, status: FlowStatus) -> None:
+def _turn(flow: InterviewFlow, status: FlowStatus, *, action: str, by: TeamMember | None) -> None:
     if flow.status is not status:
         flow.status, flow.changed_at = status, clock.now()
         db.session.flush()
+        _note(flow, action, by=by)
 
 
 def _refuse_archived(flow: InterviewFlow) -> None:

@@ -83,7 +83,7 @@ def create() -> Answer:
         return _form_page(form, None), 422
     team = _own_team(values.pop("team_id"))
     try:
-        flow_id = _written(values, lambda kept: actions.create(team, values, kept=kept).id)
+        flow_id = _written(values, lambda kept: actions.create(team, values, kept=kept, by=current_member()).id)
     except (Rejected, GatewayError) as refusal:
         return _refused(form, None, refusal)
     flash("The flow was created. Its questions are being recorded for the agent.", "good")
@@ -122,7 +122,7 @@ def save(flow_id: str) -> Answer:
     values.pop("team_id")
     same = None if form.fetch_again.data else flow
     try:
-        replaced = _written(values, lambda kept: actions.edit(flow, values, kept=kept), same=same)
+        replaced = _written(values, lambda kept: actions.edit(flow, values, kept=kept, by=current_member()), same=same)
     except (Rejected, GatewayError) as refusal:
         return _refused(form, flow, refusal)
     media.discard(replaced, storage=gateways.current().storage)
@@ -188,11 +188,11 @@ def _may_change() -> bool:
     return current_member().role is not Role.VIEWER
 
 
-def _turned(flow_id: str, turn: Callable[[InterviewFlow], None], words: str) -> Answer:
+def _turned(flow_id: str, turn: Callable[..., None], words: str) -> Answer:
     require_recruiter()
     flow = flow_seen_by(current_member(), flow_id)
     try:
-        turn(flow)
+        turn(flow, by=current_member())
     except Rejected as refusal:
         flash(refusal.message, "bad")
     else:

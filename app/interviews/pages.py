@@ -14,7 +14,7 @@ from flask import (
 from werkzeug.wrappers import Response as AnyResponse
 
 from app import gateways
-from app.accounts.access import current_member, require_admin, require_member, require_recruiter
+from app.accounts.access import current_member, note_access, require_admin, require_member, require_recruiter
 from app.accounts.actions import write_audit
 from app.accounts.models import Role, TeamMember
 from app.accounts.queries import members_of, teams_seen_by
@@ -132,6 +132,7 @@ def _booking(form: BookForm) -> str:
 def show(interview_id: str) -> str:
     """One interview: what was said and heard, what came of it, and what can be done; webhooks lead here."""
     member = current_member()
+    note_access(member.organization, "interview.seen", queries.interview_seen_by(member, interview_id).id, by=member)
     interview = queries.interview_seen_by(member, interview_id)
     signed = {} if interview.withdrawn_at else urls_for(interview.id)
     urls = {media: url.removeprefix(_app_url()) for media, url in signed.items()}

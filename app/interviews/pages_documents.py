@@ -6,18 +6,18 @@ from flask import Response, flash, redirect, render_template, stream_with_contex
 from werkzeug.wrappers import Response as AnyResponse
 
 from app import gateways
-from app.accounts.access import current_member, require_recruiter
+from app.accounts.access import current_member, note_access, require_recruiter
 from app.accounts.models import Role
 from app.db import db
 from app.interviews import actions, queries
+from app.interviews.models import Document, Interview
 from app.interviews.pages import pages
 
 
 @pages.get("/interviews/<interview_id>/documents/<document_id>")
 def document(interview_id: str, document_id: str) -> Response:
     """A candidate's document, as a download that a browser never runs."""
-    interview = queries.interview_seen_by(current_member(), interview_id)
-    found = queries.document_for(interview, document_id)
+    _interview, found = _looked_at(interview_id, document_id)
     key, name, size, kind = found.storage_key, found.name, found.size, found.content_type
     db.session.rollback()
     response = Response(stream_with_context(gateways.current().storage.open(key)), mimetype=kind)
@@ -32,12 +32,18 @@ def document(interview_id: str, document_id: str) -> Response:
 @pages.get("/interviews/<interview_id>/documents/<document_id>/text")
 def document_text(interview_id: str, document_id: str) -> str:
     """What could be read of it, as plain text: safe to look at, whatever the file would do."""
+    interview, found = _looked_at(interview_id, document_id)
+    may_change = current_member().role is not Role.VIEWER
+    return render_template("interviews/document.html", interview=interview, document=found, may_change=may_change)
+
+
+def _looked_at(interview_id: str, document_id: str) -> tuple[Interview, Document]:
+    """The document, for a member who may see it; that they did is written down."""
     member = current_member()
+    found = queries.document_for(queries.interview_seen_by(member, interview_id), document_id)
+    note_access(member.organization, "document.seen", found.id, by=member, interview=found.interview_id)
     interview = queries.interview_seen_by(member, interview_id)
-    found = queries.document_for(interview, document_id)
-    return render_template(
-        "interviews/document.html", interview=interview, document=found, may_change=member.role is not Role.VIEWER
-    )
+    return interview, queries.document_for(interview, document_id)
 
 
 @pages.post("/interviews/<interview_id>/documents/<document_id>/read")

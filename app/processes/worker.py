@@ -43,6 +43,7 @@ TICKS = (
     "app.outreach.jobs.sweep",
     "app.letters.jobs.sweep",
     "app.compliance.jobs.sweep",
+    "app.accounts.jobs.check_audit_logs",
 )
 """Looked up when first called, so that a worker knows no room."""
 

@@ -14,7 +14,8 @@ from flask import Blueprint, Flask, Response, current_app, g, request
 from werkzeug.exceptions import Forbidden, Gone, HTTPException, RequestedRangeNotSatisfiable
 
 from app import clock, gateways
-from app.accounts.queries import is_disabled
+from app.accounts.access import current_login, note_access
+from app.accounts.queries import is_disabled, organization_with
 from app.db import db, reading
 from app.errors import GatewayError, NotFound
 from app.recordings import actions, queries
@@ -39,6 +40,7 @@ class Served:
 
     id: str
     interview_id: str
+    organization_id: str
     media: str
     content_type: str
     key: str
@@ -76,7 +78,8 @@ def require_signed_address() -> None:
         if row.damaged_at is not None:
             raise _said(Gone(), "This recording is damaged and cannot be played. Your administrator has been told.")
         g.recording = Served(
-            id=row.id, interview_id=row.interview_id, media=row.media.value, content_type=row.content_type,
+            id=row.id, interview_id=row.interview_id, organization_id=row.organization_id, media=row.media.value,
+            content_type=row.content_type,
             key=row.storage_key, size=row.size, blocks=row.blocks, purpose=purpose,
         )  # fmt: skip
     db.session.rollback()
@@ -87,6 +90,8 @@ def recording(recording_id: str, token: str) -> Response:  # noqa: ARG001 - the 
     """The file, or the part of it that a Range header asks for."""
     served: Served = g.recording
     start, end = _asked(served.size)
+    if start == 0 and request.method == "GET":
+        _note(served)
     body: Iterator[bytes] = iter(())
     release: Callable[[], None] = _nothing
     if request.method != "HEAD" and end > start:
@@ -106,6 +111,16 @@ def recording(recording_id: str, token: str) -> Response:  # noqa: ARG001 - the 
     if _is_part():
         response.headers["Content-Range"] = f"bytes {start}-{end - 1}/{served.size}"
     return response
+
+
+def _note(served: Served) -> None:
+    """Write down that someone began to play or load it; who, where a member is signed in here."""
+    login = current_login()
+    by = login.member if login is not None and login.member.organization_id == served.organization_id else None
+    organization = by.organization if by else organization_with(served.organization_id)
+    told = {"interview": served.interview_id, "media": served.media, "for": served.purpose.value}
+    note_access(organization, "recording.fetched", served.id, by=by, **told)
+    db.session.rollback()
 
 
 def _is_part() -> bool:

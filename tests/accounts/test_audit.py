@@ -1,9 +1,15 @@
 """The append-only log."""
 
 import threading
+from datetime import timedelta
 
-from app.accounts import actions
-from app.accounts.models import AuditEntry
+import pytest
+import sqlalchemy as sa
+
+from app import clock
+from app.accounts import actions, chain
+from app.accounts.jobs import check_audit_logs
+from app.accounts.models import AuditCheck, AuditEntry
 from app.db import db
 from tests.people import person
 
@@ -69,3 +75,101 @@ def test_entries_written_at_once_take_different_numbers(own_app):
         entries = _entries(db.session.get(actions.Organization, organization_id))
         assert len(entries) >= 21
         assert _chain_holds(entries)
+
+
+def _write(organization, count=3):
+    for number in range(count):
+        actions.write_audit(organization, action="team.added", subject=f"s{number}", by=None, details={"n": number})
+    db.session.commit()
+
+
+def _check(organization):
+    found = chain.followed(organization)
+    kept = chain.keep_check(organization, found)
+    db.session.commit()
+    return kept
+
+
+def _run(statement, **values):
+    db.session.execute(sa.text(statement), values)
+    db.session.commit()
+    db.session.expire_all()
+
+
+def test_a_whole_log_is_found_whole_in_pieces_too(owner, monkeypatch):
+    monkeypatch.setattr(chain, "PIECE", 2)
+    _write(owner.organization, 5)
+    kept = _check(owner.organization)
+    assert (kept.flaw, kept.number) == (None, owner.organization.audit_seq)
+    assert kept.hash == _entries(owner.organization)[-1].hash
+
+
+DAMAGE = {
+    "changed": ("UPDATE audit_entry SET subject = 'x' WHERE organization_id = :o AND number = 2", 2, "not what was"),
+    "details changed": ("""UPDATE audit_entry SET details = '{"n": 9}' WHERE organization_id = :o AND number = 3""", 3,
+        "not what was"),
+    "taken out": ("DELETE FROM audit_entry WHERE organization_id = :o AND number = 2", 2, "Entry 2 is missing"),
+    "cut off": ("DELETE FROM audit_entry WHERE organization_id = :o AND number > 2", 3, "are missing"),
+    "all gone": ("DELETE FROM audit_entry WHERE organization_id = :o", 1, "are missing"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+def test_whatever_is_done_past_the_code_shows(owner, how):
+    statement, number, words = DAMAGE[how]
+    _write(owner.organization)
+    assert _check(owner.organization).flaw is None
+    _run(statement, o=owner.organization.id)
+    kept = _check(owner.organization)
+    assert kept.flaw_number == number
+    assert words in kept.flaw
+    assert db.session.query(AuditEntry).filter_by(action="audit.broken").count() == 1
+    _check(owner.organization)
+    assert db.session.query(AuditEntry).filter_by(action="audit.broken").count() == 1, "told once"
+
+
+def test_a_chain_that_was_computed_anew_shows_after_a_check(owner):
+    _write(owner.organization)
+    _check(owner.organization)
+    entries, before = _entries(owner.organization), ""
+    for entry in entries:
+        entry.subject = "forged"
+        entry.hash = before = actions.audit_hash(entry, before)
+    db.session.commit()
+    kept = _check(owner.organization)
+    assert "written anew" in kept.flaw
+    assert kept.number == entries[-1].number
+
+
+def test_what_the_last_check_kept_cannot_be_forged_either(owner):
+    _write(owner.organization)
+    _check(owner.organization)
+    _run("UPDATE audit_check SET number = 1, hash = 'x' WHERE organization_id = :o", o=owner.organization.id)
+    assert "had kept was changed" in _check(owner.organization).flaw
+
+
+def test_a_log_that_was_put_back_is_whole_again(owner):
+    _write(owner.organization)
+    right = _entries(owner.organization)[1].subject
+    change = "UPDATE audit_entry SET subject = :s WHERE organization_id = :o AND number = 2"
+    _run(change, o=owner.organization.id, s="x")
+    assert _check(owner.organization).flaw
+    _run(change, o=owner.organization.id, s=right)
+    assert _check(owner.organization).flaw is None
+
+
+def test_every_log_is_checked_once_a_day(owner, outsider):
+    assert check_audit_logs() >= 2
+    assert check_audit_logs() == 0
+    then = clock.now() + timedelta(hours=25)
+    with clock.replaced(lambda: then):
+        assert check_audit_logs() >= 2
+    assert db.session.query(AuditCheck).count() >= 2
+
+
+def test_the_nightly_check_tells_the_operators_log(owner, caplog):
+    _write(owner.organization)
+    _run("DELETE FROM audit_entry WHERE organization_id = :o AND number = 1", o=owner.organization.id)
+    assert check_audit_logs() == 0
+    assert "audit log of organization" in caplog.text
+    assert "Entry 1 is missing" in caplog.text

@@ -11,9 +11,9 @@ import sqlalchemy as sa
 
 from app.accounts.models import AuditEntry
 from app.candidates import actions
-from app.candidates.export import cell
 from app.candidates.models import Candidate, SavedView
 from app.db import db
+from app.web.sheets import cell
 from app.webhooks.models import Delivery
 from tests.factories import Made
 from tests.people import Person

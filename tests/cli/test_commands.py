@@ -4,9 +4,10 @@ import json
 import os
 
 import pytest
+import sqlalchemy as sa
 from click.testing import CliRunner
 
-from app import cli
+from app import cli, migrate
 from app.cli_console import environment, parsed
 
 
@@ -27,7 +28,7 @@ def test_all_wrong_settings_are_listed_at_once(home, monkeypatch):
 def test_check_tells_in_words_what_is_there(parley):
     told = parley("check")
     assert told.exit_code == 0, told.output
-    for part in ("settings", "database", "migrations", "redis", "storage", "engines"):
+    for part in ("settings", "database", "migrations", "redis", "storage", "engines", "audit log"):
         assert f"ok   {part}: " in told.stdout
 
 
@@ -38,6 +39,19 @@ def test_check_names_what_is_not_there(home, monkeypatch, free_port):
     assert told.exit_code == 1
     assert [name for name, part in parts.items() if not part["ok"]] == ["migrations", "redis"]
     assert "parley migrate" in parts["migrations"]["words"]
+
+
+def test_check_finds_an_audit_log_that_was_changed(parley, founded, own_database):
+    whole = json.loads(parley("check", "--json").stdout)["parts"]["audit log"]
+    assert whole == {"ok": True, "words": "whole, 4 entries"}
+    engine = migrate.engine_for(own_database)
+    with engine.begin() as connection:
+        connection.execute(sa.text("UPDATE audit_entry SET subject = 'x' WHERE number = 3"))
+    engine.dispose()
+    told = parley("check", "--json")
+    part = json.loads(told.stdout)["parts"]["audit log"]
+    assert (told.exit_code, part["ok"]) == (1, False)
+    assert part["words"] == "the one of First Ltd is not whole: Entry 3 is not what was written."
 
 
 def test_a_database_that_is_behind_is_told_apart(home):

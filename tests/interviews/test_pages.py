@@ -353,6 +353,8 @@ def test_a_document_is_a_download_that_no_browser_runs(owner: Person, outsider: 
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert outsider.browser.get(path).status_code == 403
     assert owner.browser.get(f"/interviews/{interview_id}/documents/{new_id()}").status_code == 404
+    looks = db.session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "document.seen")).all()
+    assert [(look.member_id, look.details) for look in looks] == [(owner.member.id, {"interview": interview_id})]
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from app import clock, gateways
+from app.accounts.models import AuditEntry
 from app.db import db
 from app.recordings import actions, queries
 from app.recordings.addresses import Purpose
@@ -198,3 +199,20 @@ def test_paused_players_hold_half_of_the_threads_and_the_others_play_on(client, 
     for answer in paused:
         answer.close()
     assert client.get(path, headers={"Range": f"bytes={start}-"}).data == CONTENT[start:]
+
+
+def test_who_begins_to_play_or_load_it_is_in_the_audit_log_once_an_hour(client, published, owner, outsider):
+    path = path_of(published)
+    for headers in ({"Range": "bytes=0-9"}, {}, {"Range": "bytes=4-9"}):
+        assert client.get(path, headers=headers).status_code in {200, 206}
+    client.head(path)
+    for person in (owner, outsider):
+        assert person.browser.get(path).status_code == 200
+    entries = db.session.query(AuditEntry).filter_by(action="recording.fetched").order_by(AuditEntry.number).all()
+    assert [entry.member_id for entry in entries] == [None, owner.member.id], "of other organizations nobody is named"
+    assert entries[0].details == {"for": "play", "interview": published.interview_id, "media": published.media.value}
+
+
+def test_a_part_from_the_middle_is_no_new_look(client, published):
+    assert client.get(path_of(published), headers={"Range": "bytes=4-9"}).status_code == 206
+    assert db.session.query(AuditEntry).filter_by(action="recording.fetched").count() == 0

@@ -155,6 +155,9 @@ POLICY: dict[str, Rule] = {
     "Interviews.get_interview": Rule("key", INTERVIEW, shows="team"),
     "Interviews.delete_interview": Rule("key", INTERVIEW),
     # Pages of the platform.
+    "accounts.audit": Rule("member", roles=ADMINS, shows="organization"),
+    "accounts.check_audit": Rule("member", roles=ADMINS, own=DONE, given=lambda _: {}),
+    "accounts.export_audit": Rule("member", roles=ADMINS, given=lambda _: {}, shows="organization"),
     "accounts.api_keys": Rule("member", roles=ADMINS, shows="organization"),
     "accounts.create_api_key": Rule("member", roles=ADMINS, own=MOVED, given=lambda _: {"name": "New"}),
     "accounts.revoke_api_key": Rule("member", path("key_id"), ADMINS, MOVED),

@@ -1,0 +1,109 @@
+"""Whether the audit log is whole: entry by entry, and against what the last check had seen.
+
+Each entry carries the hash of the one before it, and the organization counts them, so that one that was changed, taken
+out, or cut off at the end shows. Somebody who can write to the database could compute the whole chain anew; therefore
+a check seals the number and hash that it came to with a key that is not in the database, and the next one looks there.
+"""
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from app import clock
+from app.accounts.actions import audit_hash, write_audit
+from app.accounts.models import AuditCheck, AuditEntry, Organization
+from app.accounts.trail import check_of
+from app.db import db
+from app.vault import derived_key
+
+PIECE = 1_000
+"""So many entries are read at a time."""
+
+
+@dataclass
+class Chain:
+    """A log as far as it was followed. ``flaw`` says what is wrong first, and where; nothing after it counts."""
+
+    number: int = 0
+    hash: str = ""
+    flaw: str | None = None
+    flaw_number: int | None = None
+
+    def follow(self, entry: Any) -> bool:
+        """One entry more, as a row of ``AuditEntry``; False when it does not fit."""
+        if entry.number != self.number + 1:
+            return self.broken(self.number + 1, f"Entry {self.number + 1} is missing.")
+        if entry.hash != audit_hash(entry, self.hash):
+            return self.broken(entry.number, f"Entry {entry.number} is not what was written.")
+        self.number, self.hash = entry.number, entry.hash
+        return True
+
+    def broken(self, number: int, flaw: str) -> bool:
+        """Note what does not fit."""
+        self.flaw, self.flaw_number = flaw, number
+        return False
+
+
+def followed(organization: Organization) -> Chain:
+    """Read the organization's whole log, in pieces, up to what it has counted. Only reads."""
+    chain, upto, known = Chain(), organization.audit_seq, check_of(organization)
+    if known is not None and known.seal and not hmac.compare_digest(known.seal, _seal(known)):
+        chain.broken(known.number, "What the last check had kept was changed.")
+        return chain
+    while chain.flaw is None and chain.number < upto:
+        piece = _piece(organization.id, after=chain.number, upto=upto)
+        if not piece:
+            chain.broken(chain.number + 1, f"Entries {chain.number + 1} to {upto} are missing.")
+        for entry in piece:
+            if not chain.follow(entry) or not _fits(chain, known):
+                break
+    if chain.flaw is None and known is not None and known.number > chain.number:
+        chain.broken(chain.number + 1, f"Entries {chain.number + 1} to {known.number} are missing.")
+    return chain
+
+
+def _piece(organization_id: str, *, after: int, upto: int) -> list[Any]:
+    names = ("number", "at", "member_id", "action", "subject", "details", "hash")
+    found = sa.select(*(getattr(AuditEntry, name) for name in names)).where(
+        AuditEntry.organization_id == organization_id, AuditEntry.number > after, AuditEntry.number <= upto
+    )
+    return list(db.session.execute(found.order_by(AuditEntry.number).limit(PIECE)))
+
+
+def _fits(chain: Chain, known: AuditCheck | None) -> bool:
+    if known is None or known.number != chain.number or known.hash == chain.hash:
+        return True
+    return chain.broken(chain.number, f"Entry {chain.number} or an earlier one was written anew since the last check.")
+
+
+def keep_check(organization: Organization, chain: Chain) -> AuditCheck:
+    """Keep what a check has found; the first time that something is wrong is written into the log, too."""
+    known = check_of(organization) or _first(organization)
+    is_news = chain.flaw is not None and known.flaw is None
+    known.checked_at, known.flaw, known.flaw_number = clock.now(), chain.flaw, chain.flaw_number
+    if chain.flaw is None:
+        known.number, known.hash = chain.number, chain.hash
+        known.seal = _seal(known)
+    db.session.flush()
+    if is_news:
+        details = {"number": chain.flaw_number}
+        write_audit(organization, action="audit.broken", subject=organization.id, by=None, details=details)
+    return known
+
+
+def _first(organization: Organization) -> AuditCheck:
+    made = AuditCheck(organization_id=organization.id, checked_at=clock.now(), number=0, hash="", seal="")
+    try:
+        with db.session.begin_nested():
+            db.session.add(made)
+    except sa.exc.IntegrityError:  # two first checks at once: the other one's row will do
+        return db.session.get_one(AuditCheck, organization.id, populate_existing=True)
+    return made
+
+
+def _seal(known: AuditCheck) -> str:
+    told = f"{known.organization_id}|{known.number}|{known.hash}"
+    return hmac.new(derived_key("audit log"), told.encode(), hashlib.sha256).hexdigest()

@@ -1,0 +1,44 @@
+"""The nightly look at the audit logs: whether every entry is still what was written."""
+
+import logging
+from datetime import timedelta
+
+from app import clock
+from app.accounts import chain
+from app.accounts.chain import Chain
+from app.accounts.models import Organization
+from app.accounts.trail import unchecked
+from app.db import db, reading
+
+log = logging.getLogger(__name__)
+
+CHECKED_EVERY = timedelta(hours=24)
+AT_ONCE = 5
+"""So many organizations are checked in one round."""
+
+
+def check_audit_logs() -> int:
+    """Check the logs that were not checked for a day; called by the worker's tick. Returns how many are whole.
+
+    May run twice at once: both find the same.
+    """
+    with reading():
+        due = list(unchecked(clock.now() - CHECKED_EVERY, AT_ONCE))
+        db.session.rollback()
+    whole = 0
+    for organization_id in due:
+        found = look(organization_id)
+        chain.keep_check(db.session.get_one(Organization, organization_id), found)
+        db.session.commit()
+        whole += found.flaw is None
+    return whole
+
+
+def look(organization_id: str) -> Chain:
+    """Follow one log, and tell the operator's log of a flaw. Leaves no transaction open."""
+    with reading():
+        found = chain.followed(db.session.get_one(Organization, organization_id))
+        db.session.rollback()
+    if found.flaw:
+        log.error("audit log of organization %s is broken: %s", organization_id, found.flaw)
+    return found

@@ -1,0 +1,127 @@
+"""The audit log: who saw, changed, exported, shared or revoked what, for administrators; and whether it is whole."""
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import date
+from typing import Any
+
+from flask import Flask, Response, current_app, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app import clock
+from app.accounts import chain, queries, trail
+from app.accounts.access import current_member, require_admin
+from app.accounts.actions import write_audit
+from app.accounts.models import AuditEntry, Organization
+from app.accounts.pages.blueprint import pages
+from app.accounts.trail import GROUPS, NOBODY, WORDS, TrailFilter
+from app.db import db, reading
+from app.web.fields import flaw_of
+from app.web.sheets import BEGINNING, line
+from app.web.templating import offset_of_request
+
+PER_PAGE = 50
+PIECE = 1_000
+COLUMNS = ("number", "at", "action", "words", "member", "member_id", "subject", "details", "hash")
+KEPT = ("group", "member", "subject", "from", "to")
+
+
+@pages.get("/audit")
+def audit() -> str:
+    """The newest entries, narrowed by what the address says."""
+    require_admin()
+    organization, offset, found_by = current_member().organization, offset_of_request(), _asked_for()
+    people = [(one.id, one.full_name or one.email) for one in queries.everyone_of(organization)]
+    return render_template(
+        "accounts/audit.html", entries=trail.entries_of(organization, found_by, limit=PER_PAGE, offset=offset),
+        total=trail.how_many_entries(organization, found_by), offset=offset, limit=PER_PAGE, found_by=found_by,
+        groups=list(GROUPS.items()), people=people, nobody=NOBODY, words=WORDS, kept=_kept(),
+        check=trail.check_of(organization), newest=organization.audit_seq,
+    )  # fmt: skip
+
+
+@pages.post("/audit/check")
+def check_audit() -> ResponseReturnValue:
+    """Follow the whole chain now."""
+    require_admin()
+    organization_id = current_member().organization_id
+    db.session.rollback()  # reading it all must not keep others from writing
+    with reading():
+        found = chain.followed(queries.organization_with(organization_id))
+        db.session.rollback()
+    chain.keep_check(queries.organization_with(organization_id), found)
+    db.session.commit()
+    if found.flaw:
+        flash(f"The log is not whole. {found.flaw}", "bad")
+    else:
+        flash(f"The log is whole: all {found.number} entries are what was written.", "good")
+    return redirect(url_for("accounts.audit"), 303)
+
+
+@pages.post("/audit/export")
+def export_audit() -> Response:
+    """Everything that the filter finds, as CSV. No GET: that it was exported is itself written down."""
+    require_admin()
+    me, found_by = current_member(), _asked_for()
+    organization_id, people = me.organization_id, {one.id: one.email for one in queries.everyone_of(me.organization)}
+    rows = trail.how_many_entries(me.organization, found_by)
+    details = {"rows": rows, "filter": sorted(_kept())}
+    write_audit(me.organization, action="audit.exported", subject=organization_id, by=me, details=details)
+    db.session.commit()
+    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - for the time after the request
+    told = _pieces(app, organization_id, found_by)
+    headers = {"Content-Disposition": f'attachment; filename="audit-{clock.now():%Y-%m-%d}.csv"'}
+    return Response(_as_csv(told, people), mimetype="text/csv", headers=headers)
+
+
+def _pieces(app: Flask, organization_id: str, found_by: TrailFilter) -> Iterator[list[AuditEntry]]:
+    """The entries in pieces, each in a context of its own, so that nothing is held while a reader is slow."""
+    below: int | None = None
+    while True:
+        with app.app_context(), reading():
+            organization: Organization = queries.organization_with(organization_id)
+            piece = list(trail.entries_of(organization, found_by, limit=PIECE, below=below))
+            db.session.expunge_all()
+            db.session.rollback()
+        if not piece:
+            return
+        below = piece[-1].number
+        yield piece
+
+
+def _as_csv(pieces: Iterable[list[AuditEntry]], people: dict[str, str]) -> Iterator[str]:
+    yield BEGINNING + line(COLUMNS)
+    for piece in pieces:
+        yield "".join(
+            line([
+                one.number, clock.rfc3339(one.at), one.action, WORDS.get(one.action), people.get(one.member_id or ""),
+                one.member_id, one.subject, json.dumps(one.details, sort_keys=True, ensure_ascii=False), one.hash,
+            ])
+            for one in piece
+        )  # fmt: skip
+
+
+def _asked_for() -> TrailFilter:
+    """The filter of the address; what cannot be read counts as not asked."""
+    group = _asked("group")
+    return TrailFilter(
+        group=group if group in GROUPS else "", member_id=_asked("member"), subject=_asked("subject"),
+        first=_day("from"), last=_day("to"),
+    )  # fmt: skip
+
+
+def _asked(name: str) -> str:
+    given = request.args.get(name, "").strip()
+    return "" if flaw_of(given) else given[:100]
+
+
+def _day(name: str) -> date | None:
+    try:
+        return date.fromisoformat(_asked(name))
+    except ValueError:
+        return None
+
+
+def _kept() -> dict[str, Any]:
+    """The filter as parameters of ``url_for``."""
+    return {name: _asked(name) for name in KEPT if _asked(name)}

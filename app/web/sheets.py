@@ -1,0 +1,22 @@
+"""CSV as RFC 4180 has it, which spreadsheets read as it is and never run."""
+
+import csv
+import io
+from collections.abc import Iterable
+
+BEGINNING = "\ufeff"
+"""A byte order mark: spreadsheets then take the file for UTF-8."""
+_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def cell(value: object) -> str:
+    """Text of one cell; what a spreadsheet would run as a formula gets an apostrophe before it."""
+    text = "" if value is None else str(value)
+    return f"'{text}" if text.startswith(_STARTS) else text
+
+
+def line(values: Iterable[object]) -> str:
+    """One row with its line end."""
+    out = io.StringIO()
+    csv.writer(out).writerow([cell(value) for value in values])
+    return out.getvalue()

@@ -1,0 +1,68 @@
+"""Pages of administrators in Chromium: wide and narrow, by keyboard alone, with nothing that axe-core minds."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import PASSWORD, Installation, assert_accessible
+
+pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
+
+
+@pytest.fixture
+def admin(chromium: Any, installation: Installation, watch: Callable[[Any], Any]) -> Iterator[Any]:
+    """A page of the signed-in administrator."""
+    context = chromium.new_context()
+    page = watch(context.new_page())
+    page.goto(f"{installation.url}/sign-in")
+    page.fill("#email", installation.email)
+    page.fill("#password", PASSWORD)
+    page.press("#password", "Enter")
+    page.wait_for_url("**/dashboard")
+    yield page
+    context.close()
+
+
+def accessible(page: Any) -> None:
+    """In both widths."""
+    for width in (360, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert_accessible(page)
+
+
+def tab_to(page: Any, selector: str) -> None:
+    """With the tabulator alone."""
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        if page.evaluate("chosen => document.activeElement.matches(chosen)", selector):
+            return
+    raise AssertionError(f"{selector} is not reached by keyboard")
+
+
+def test_the_audit_log_is_read_narrowed_checked_and_exported_by_keyboard(
+    admin: Any, installation: Installation
+) -> None:
+    admin.goto(f"{installation.url}/dashboard")
+    tab_to(admin, "nav a[href='/audit']")
+    admin.keyboard.press("Enter")
+    admin.wait_for_url("**/audit")
+    accessible(admin)
+    tab_to(admin, "form[action='/audit/check'] button")
+    admin.keyboard.press("Enter")
+    admin.locator(".notice", has_text="The log is whole").wait_for()
+    accessible(admin)
+    tab_to(admin, "#group")
+    admin.keyboard.type("API")
+    tab_to(admin, "#subject")
+    admin.keyboard.press("Enter")
+    admin.wait_for_url("**group=api_key**")
+    assert set(admin.locator("tbody th").all_inner_texts()) == {"Issued an API key"}
+    with admin.expect_download() as download:
+        tab_to(admin, "form[action^='/audit/export'] button")
+        admin.keyboard.press("Enter")
+    assert "Issued an API key" in Path(download.value.path()).read_text(encoding="utf-8-sig")
+    admin.goto(f"{installation.url}/audit?subject=nothing")
+    assert "No entry fits this filter" in admin.inner_text("main")
+    accessible(admin)
