@@ -53,6 +53,7 @@ class Story:
     at: int = -1
     prompt: dict[str, Any] | None = None
     segments: int = 0
+    kinds: list[str] = field(default_factory=list)  # of recording, one for each segment
     chunks: dict[tuple[int, str, int], bytes] = field(default_factory=dict)
     turns: list[dict[str, Any]] = field(default_factory=list)
     documents: dict[str, str] = field(default_factory=dict)
@@ -226,6 +227,7 @@ def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for ea
     @app.post(f"{BASE}/segments")
     def segment() -> Any:
         story.segments += 1
+        story.kinds.append(request.get_json()["mime_type"].split(";")[0])
         return jsonify(segment=story.segments), 201
 
     @app.put(f"{BASE}/segments/<int:run>/chunks/<int:number>")

@@ -23,7 +23,7 @@ export function dock(current) {
 }
 
 async function change(talk) {
-  if (talk.writing && !talk.sound && !(await hear(talk))) return;
+  if (talk.writing && (talk.sound?.gone ?? true) && !(await hear(talk))) return;
   talk.write(!talk.writing);
 }
 

@@ -4,6 +4,7 @@ import { Check } from "./check.js";
 import { different } from "./different.js";
 import { dock } from "./dock.js";
 import { documents } from "./documents.js";
+import { stayLit } from "./interruptions.js";
 import { Outbox } from "./outbox.js";
 import { Practice } from "./practice.js";
 import { Protocol, Refused } from "./protocol.js";
@@ -65,7 +66,7 @@ function keepAlive() {
   setInterval(() => protocol.call("POST", "heartbeat", { body: "{}", type: "application/json", tries: 1 }).catch((error) => {
     if (error instanceof Refused) talk.fails(error);
   }), 30000);
-  navigator.wakeLock?.request("screen").catch(() => {}); // a phone that goes dark would end the recording
+  stayLit(); // a phone that goes dark would end the recording
 }
 
 async function start(event) {

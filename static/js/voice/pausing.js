@@ -22,6 +22,8 @@ export async function wake(talk) {
   talk.waking = true;
   try {
     await talk.resting;
+    if (talk.sound && !(await talk.sound.awake()) && !(talk.writing ? talk.deaf() : await hear(talk))) return;
+    talk.taken = null;
     talk.allowance?.take(await talk.protocol.post("pause", { paused: false }));
     if (talk.sound) await talk.record();
     talk.happens({ type: "goOn", at: talk.at });

@@ -8,8 +8,8 @@ export function bestType(video) {
 }
 
 export class Recorder {
-  // onChunk(number, Uint8Array) is called in order, from 0, without gaps
-  constructor(stream, type, onChunk) {
+  // onChunk(number, Uint8Array) is called in order, from 0, without gaps; onLost() when it stopped by itself
+  constructor(stream, type, onChunk, onLost = () => {}) {
     this.onChunk = onChunk;
     this.number = 0;
     this.done = Promise.resolve();
@@ -17,6 +17,7 @@ export class Recorder {
       mimeType: type, audioBitsPerSecond: 64000, videoBitsPerSecond: 900000,
       videoKeyFrameIntervalDuration: 1000, // so that MP4 comes out each second as well
     });
+    this.recorder.onstop = onLost;
     this.recorder.ondataavailable = ({ data }) => {
       this.done = this.done.then(async () => this.#cut(new Uint8Array(await data.arrayBuffer())));
     };
@@ -24,6 +25,10 @@ export class Recorder {
 
   get type() {
     return this.recorder.mimeType;
+  }
+
+  get works() {
+    return this.recorder.state !== "inactive";
   }
 
   start() {
@@ -34,7 +39,7 @@ export class Recorder {
   }
 
   async stop() {
-    if (this.recorder.state !== "inactive") {
+    if (this.works) {
       await new Promise((resolve) => {
         this.recorder.onstop = resolve;
         this.recorder.stop();

@@ -3,6 +3,8 @@ import { Microphone } from "./microphone.js";
 import { Player } from "./player.js";
 import { Recorder, bestType } from "./recorder.js";
 
+const WAKES = 2000; // ms
+
 export class Sound {
   // Call it from a click: browsers start sound only then.
   static async open(stream, { worklet, video, onFrame }) {
@@ -34,7 +36,7 @@ export class Sound {
     const tracks = [...this.mix.stream.getAudioTracks(), ...(this.video ? this.stream.getVideoTracks() : [])];
     this.#listen(true);
     if (this.recorder) return; // a pause that only muted
-    this.recorder = new Recorder(new MediaStream(tracks), this.type, onChunk);
+    this.recorder = new Recorder(new MediaStream(tracks), this.type, onChunk, () => this.onLost?.());
     await this.recorder.start();
     this.started = this.context.currentTime;
   }
@@ -47,6 +49,17 @@ export class Sound {
     await this.recorder?.stop();
     this.recorder = null;
     this.started = null;
+  }
+
+  // Whether it can be heard and recorded. What the system stopped goes on after a press of a button only: call it from one.
+  async awake() {
+    if (this.context.state !== "running") await Promise.race([this.context.resume().catch(() => {}), new Promise((over) => setTimeout(over, WAKES))]);
+    return this.context.state === "running" && !this.gone && !this.stream.getAudioTracks().some((track) => track.muted);
+  }
+
+  // The microphone was taken away for good; another one has to be asked for.
+  get gone() {
+    return this.stream.getAudioTracks().every((track) => track.readyState === "ended");
   }
 
   #listen(yes) {

@@ -4,11 +4,12 @@ import { Ear, startDetector } from "./ear.js";
 import { describe } from "./device.js";
 import { hash } from "./outbox.js";
 import { finish } from "./ending.js";
+import { guard } from "./interruptions.js";
 import { rest } from "./pausing.js";
 import { Refused } from "./protocol.js";
 import { Reply } from "./reply.js";
 import { Silences } from "./silences.js";
-import { beginning, step } from "./turns.js";
+import { beginning, open, step } from "./turns.js";
 import { VoiceTrack } from "./voice-track.js";
 import * as view from "./view.js";
 
@@ -18,7 +19,7 @@ const AFTER_THINKING = 5000; // ms of silence once "let me think" is taken back
 
 export class Talk {
   constructor({ protocol, outbox, sound, server, allowance }) {
-    Object.assign(this, { protocol, outbox, sound, server, allowance, segment: null, track: null, speechEnd: null, reply: null, next: null, silences: null, thinking: 0 });
+    Object.assign(this, { protocol, outbox, sound, server, allowance, segment: null, track: null, speechEnd: null, reply: null, next: null, silences: null, thinking: 0, taken: null });
     this.ear = new Ear((change) => this.#changes(change), sound && view.settings.detector ? startDetector(view.settings.detector) : null);
     this.writing = !sound;
     this.state = beginning({ mode: this.writing ? "text" : "voice", turn: server.turn });
@@ -42,21 +43,35 @@ export class Talk {
     if (state.continues && !this.state.continues) this.silences?.patience.wasWrong();
     this.state = state;
     for (const effect of effects) this.#do(effect);
-    view.phase(this.state, { writing: this.writing, sound: this.sound });
+    view.phase(this.state, { writing: this.writing, sound: this.sound, taken: this.taken });
   }
 
   #audible(prompt) {
     return Boolean(prompt?.audio_url && this.sound);
   }
 
-  // A microphone that was not there at the beginning.
+  // A microphone that was not there at the beginning, or another one in the place of one that is gone.
   async listens(sound) {
-    this.sound = sound;
+    this.deaf();
+    Object.assign(this, { sound, taken: null });
     view.mirror(sound);
     this.ear.close();
     if (view.settings.detector) this.ear = new Ear((change) => this.#changes(change), startDetector(view.settings.detector));
     if (this.state.phase === "paused") return sound.rest({ ends: false });
     return this.record();
+  }
+
+  deaf() {
+    this.sound?.close().catch(() => {});
+    this.sound = null;
+    return true;
+  }
+
+  // A call, or something like it: as if the candidate had asked for a pause.
+  #interrupted() {
+    if (this.state.pausing || !(open(this.state) || this.state.phase === "thinking")) return;
+    this.taken = "taken";
+    this.happens({ type: "pause", at: this.at });
   }
 
   // Words of the answer that is being spoken.
@@ -69,12 +84,13 @@ export class Talk {
     this.segment = segment;
     await this.sound.record((number, bytes) => this.outbox.add({ segment, track: "mix", number, bytes, type: this.sound.type.split(";")[0] }));
     this.track = new VoiceTrack((number, pcm) => this.outbox.add({ segment, track: "voice", number, bytes: new Uint8Array(pcm.buffer), type: "application/octet-stream" }));
+    this.sound.onLost ??= guard(this.sound, () => this.#interrupted());
     const ask = (chunks) => this.#judged({ segment, ...chunks });
     this.silences = new Silences({ ear: this.ear, track: this.track, ask, patience: this.silences?.patience });
     this.sound.onFrame = (pcm, level) => this.#frame(pcm, level);
     this.sound.stream.getAudioTracks()[0].onended = () => {
       if (this.state.phase === "leaving") return;
-      view.say("heard", "microphone-lost");
+      this.taken = "microphone-lost";
       this.write(true);
     };
   }
@@ -202,6 +218,7 @@ export class Talk {
     if (this.sound) this.ear.agentSpeaks(true); // a cough while the server thinks is no answer
     const body = { kind, continues, unfinished, segment: this.segment, played: this.played };
     if (kind === "text") body.text = text;
+    if (kind === "text") this.taken = null;
     if (kind === "answer") {
       const { first, last } = this.track.close(to);
       Object.assign(body, { first_chunk: first, last_chunk: last, timing: this.#timing() });

@@ -83,14 +83,14 @@ export function openTalk() {
 }
 
 // The talk in one of its phases: what can be pressed, what is read out.
-export function phase(state, { writing, sound }) {
+export function phase(state, { writing, sound, taken = null }) {
   const talk = part("talk");
-  const shown = state.phase === "interrupted" ? "answering" : state.phase;
+  const shown = state.phase === "interrupted" ? "answering" : state.phase === "paused" && taken ? taken : state.phase;
   talk.dataset.phase = state.phase;
   talk.dataset.mode = writing ? "text" : "voice";
   const open = isOpen(state);
   const [thinking, paused] = [state.phase === "thinking", state.phase === "paused"];
-  say("phase", state.pausing ? "pausing" : state.think ? "take-time" : shown === "listening" && writing ? "reading" : words[shown] ? shown : null);
+  say("phase", state.pausing ? "pausing" : state.think ? "take-time" : shown === "listening" && writing ? taken ?? "reading" : words[shown] ? shown : null);
   for (const name of ["repeat", "skip", "finished", "send"]) able(name, open);
   able("think", !writing && Boolean(open || (thinking && state.former)));
   control("think").setAttribute("aria-pressed", String(state.think));
