@@ -54,6 +54,7 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     import_module("app.interviews.pages_documents")
     import_module("app.flows.pages_more")
     import_module("app.interviews.pages_triage")
+    import_module("app.interviews.pages_insights")
     rest = api.Api(app)
     for room in ROOMS_WITH_API:
         rest.register_blueprint(import_module(f"app.{room}.api").blp)

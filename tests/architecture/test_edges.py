@@ -12,6 +12,7 @@ OPEN_SHELVES = {"actions", "events", "queries", "models", "access"}
 OTHER_DOORS = {
     "app.accounts.idempotency",  # belongs to the guard: an endpoint with slow work says when its answer is final
     "app.analysis.answers",
+    "app.candidates.export",  # what a spreadsheet would run as a formula is guarded once
     "app.interviews.attached",  # reads, like queries: of documents
     "app.recordings.media",  # the values that recordings' actions hand out: a workshop and its files
     "app.recordings.video",  # where a run was placed on the recording's clock, a value of the same workshop

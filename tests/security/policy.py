@@ -270,6 +270,8 @@ POLICY: dict[str, Rule] = {
     "flows.voice_sample": Rule("member", roles=RECRUITERS, extra={"voice_id": "vendora-Kate"}),
     **_previews(),
     "interviews.dashboard": Rule("member", shows="team"),
+    "interviews.numbers": Rule("member", (("query", "flow", "flow"),), shows="team", archived=OK),
+    "interviews.usage": Rule("member", (("query", "flow", "flow"),), archived=OK),
     "interviews.index": Rule(
         "member", (("query", "flow", "flow"),), shows="team", filters=frozenset({"flow"}), archived=OK
     ),

@@ -1,0 +1,192 @@
+"""Interviews in numbers, as far as a member may see them: how many get how far, how long it takes, how much is used.
+
+Everything is about the interviews that were booked in a span of days; nothing here tells of a single person.
+"""
+
+import statistics
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.accounts.models import Role as MemberRole
+from app.accounts.models import TeamMember
+from app.db import db
+from app.flows.models import InterviewFlow
+from app.interviews.models import Feedback, Interview, Role, Stage, Utterance
+from app.recordings.models import Media, Recording
+
+MOST = 20_000
+"""Interviews whose times are looked at, the newest first."""
+LENGTHS = (5, 10, 15, 20, 30, 45, 60)
+"""Upper bounds in minutes of the groups that talks are counted in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Which interviews: booked from ``since`` to ``until``, both days included (UTC); of one flow, or of all ("")."""
+
+    since: date
+    until: date
+    flow_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One line of a chart: how many, and which share (0 to 1) of the whole that is."""
+
+    label: str
+    count: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How long something took, in seconds: half of the ``count`` cases at most ``median``, nine tenths ``most``."""
+
+    label: str
+    count: int
+    median: float
+    most: float
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What one flow used in one month (``2026-01``): interviews handed in, and minutes recorded."""
+
+    month: str
+    flow_id: str
+    title: str
+    interviews: int
+    minutes: float
+
+
+def funnel(member: TeamMember, span: Span) -> list[Bar]:
+    """From booked to result: how many interviews got that far."""
+    steps = {
+        "Booked": sa.func.count(), "Begun": sa.func.count(Interview.started_at),
+        "Handed in": sa.func.count(Interview.submitted_at), "Result ready": sa.func.count(Interview.completed_at),
+    }  # fmt: skip
+    return _bars(zip(steps, db.session.execute(_booked(member, span, *steps.values())).one(), strict=True))
+
+
+def left(member: TeamMember, span: Span) -> dict[str, int]:
+    """Those who did not agree and have not begun since, and those who began and were not back in time."""
+    declined = sa.and_(Interview.declined_at.is_not(None), Interview.stage == Stage.CREATED)
+    counted = _booked(
+        member, span, sa.func.count(sa.case((declined, 1))),
+        sa.func.count(sa.case((Interview.stage == Stage.ABANDONED, 1))),
+    )  # fmt: skip
+    refused, gone = db.session.execute(counted).one()
+    return {"Did not agree": refused, "Left in the middle": gone}
+
+
+def by_question(member: TeamMember, span: Span, flow: InterviewFlow) -> list[Bar]:
+    """For each question that ``flow`` asks now: by how many of those who began it was answered."""
+    kept = (Interview.started_at.is_not(None), Interview.erased_at.is_(None))
+    begun = db.session.scalar(_booked(member, span, sa.func.count()).where(*kept)) or 0
+    answered = (
+        _booked(member, span, Utterance.question_index, sa.func.count(sa.distinct(Utterance.interview_id)))
+        .join(Utterance, Utterance.interview_id == Interview.id)
+        .where(*kept, Utterance.role == Role.USER)
+        .group_by(Utterance.question_index)
+    )
+    found = {row[0]: row[1] for row in db.session.execute(answered)}
+    asked = [(text, found.get(place, 0)) for place, text in enumerate(flow.questions)]
+    return _bars([("Begun", begun), *asked])
+
+
+def times(member: TeamMember, span: Span) -> tuple[list[Spread], list[Bar]]:
+    """How long candidates wait, talk and are waited for; and how many talks are how long."""
+    columns = (Interview.created_at, Interview.started_at, Interview.submitted_at, Interview.completed_at)
+    rows = db.session.execute(
+        _booked(member, span, *columns)
+        .where(Interview.submitted_at.is_not(None))
+        .order_by(Interview.created_at.desc())
+        .limit(MOST)
+    ).all()
+    talks = [_seconds(begun, done) for _, begun, done, _ in rows if begun]
+    spreads = [
+        _spread("From booking to Start", [_seconds(booked, begun) for booked, begun, _, _ in rows if begun]),
+        _spread("The talk", talks),
+        _spread("From its end to the result", [_seconds(done, ready) for _, _, done, ready in rows if ready]),
+    ]
+    minutes = [talk / 60 for talk in talks]
+    groups = [(f"Up to {most} minutes", sum(low < one <= most for one in minutes)) for low, most in _groups()]
+    groups.append((f"More than {LENGTHS[-1]} minutes", sum(one > LENGTHS[-1] for one in minutes)))
+    return [spread for spread in spreads if spread.count], _bars(groups, whole=len(minutes))
+
+
+def ratings(member: TeamMember, span: Span) -> tuple[float | None, list[Bar]]:
+    """The mean of what candidates gave (1 to 5), None without any, and how many gave what."""
+    given = (
+        _booked(member, span, Feedback.rating, sa.func.count())
+        .join(Feedback, Feedback.interview_id == Interview.id)
+        .where(Feedback.rating.is_not(None))
+        .group_by(Feedback.rating)
+    )
+    found: dict[int, int] = {row[0]: row[1] for row in db.session.execute(given)}
+    whole = sum(found.values())
+    mean = sum(rating * count for rating, count in found.items()) / whole if whole else None
+    return mean, _bars([(f"{n} of 5", found.get(n, 0)) for n in range(5, 0, -1)], whole=whole)
+
+
+def usage(member: TeamMember, span: Span) -> list[Used]:
+    """Interviews handed in during the span, and minutes recorded, by month and flow, the newest month first."""
+    handed_in = (
+        sa.select(Interview.submitted_at, InterviewFlow.id, InterviewFlow.title, Recording.duration)
+        .select_from(Interview)
+        .join(InterviewFlow, InterviewFlow.id == Interview.flow_id)
+        .outerjoin(Recording, sa.and_(Recording.interview_id == Interview.id, Recording.media == Media.AUDIO))
+        .where(*_seen(member, span), *_within(Interview.submitted_at, span))
+    )
+    found: dict[tuple[str, str], list[Any]] = {}
+    for at, flow_id, title, seconds in db.session.execute(handed_in):
+        one = found.setdefault((f"{at:%Y-%m}", flow_id), [title, 0, 0.0])
+        one[1] += 1
+        one[2] += (seconds or 0.0) / 60
+    used = [Used(month, id_, title, n, round(minutes, 1)) for (month, id_), (title, n, minutes) in found.items()]
+    return sorted(sorted(used, key=lambda one: (one.title, one.flow_id)), key=lambda one: one.month, reverse=True)
+
+
+def _booked(member: TeamMember, span: Span, *columns: Any) -> sa.Select[*tuple[Any, ...]]:
+    chosen = sa.select(*columns).select_from(Interview)
+    return chosen.where(*_seen(member, span), *_within(Interview.created_at, span))
+
+
+def _seen(member: TeamMember, span: Span) -> list[sa.ColumnElement[bool]]:
+    seen = [Interview.organization_id == member.organization_id]
+    if member.role is not MemberRole.ADMIN:
+        seen.append(Interview.team_id.in_([team.id for team in member.teams]))
+    if span.flow_id:
+        seen.append(Interview.flow_id == span.flow_id)
+    return seen
+
+
+def _within(column: Any, span: Span) -> tuple[sa.ColumnElement[bool], ...]:
+    start, end = (datetime(day.year, day.month, day.day, tzinfo=UTC) for day in (span.since, span.until))
+    return column >= start, column < end + timedelta(days=1)
+
+
+def _groups() -> Iterable[tuple[int, int]]:
+    return zip((-1, *LENGTHS), LENGTHS, strict=False)
+
+
+def _bars(pairs: Iterable[tuple[str, int]], *, whole: int | None = None) -> list[Bar]:
+    counted = list(pairs)
+    of = whole if whole is not None else counted[0][1]
+    return [Bar(label, count, count / of if of else 0.0) for label, count in counted]
+
+
+def _seconds(start: datetime, end: datetime) -> float:
+    return max(0.0, (end - start).total_seconds())
+
+
+def _spread(label: str, seconds: list[float]) -> Spread:
+    ordered = sorted(seconds)
+    if not ordered:
+        return Spread(label, 0, 0.0, 0.0)
+    most = ordered[min(len(ordered) - 1, int(len(ordered) * 0.9))]
+    return Spread(label, len(ordered), statistics.median(ordered), most)

@@ -1,0 +1,74 @@
+"""Recruiters' page of interviews in numbers, and what was used as CSV; the views hang on the blueprint of ``pages``."""
+
+import csv
+import io
+from datetime import date, timedelta
+
+from flask import Response, render_template, request
+
+from app import clock
+from app.accounts.access import current_member
+from app.candidates.export import cell
+from app.flows.models import InterviewFlow
+from app.flows.queries import flow_seen_by, titles_seen_by
+from app.interviews import insights
+from app.interviews.insights import Span
+from app.interviews.pages import pages
+
+USUAL = timedelta(days=89)
+LONGEST = timedelta(days=3 * 366)
+
+
+@pages.get("/insights")
+def numbers() -> str:
+    """How far interviews get, where they are left, how long they take, what candidates think, and what is used."""
+    member, (span, flow, errors) = current_member(), _span()
+    spreads, lengths = insights.times(member, span)
+    mean, rated = insights.ratings(member, span)
+    return render_template(
+        "interviews/insights.html", span=span, flow=flow, errors=errors, funnel=insights.funnel(member, span),
+        left=insights.left(member, span), spreads=spreads, lengths=lengths, mean=mean, rated=rated,
+        questions=insights.by_question(member, span, flow) if flow else [], usage=insights.usage(member, span),
+        flow_choices=[("", "All"), *titles_seen_by(member)], typed=request.args,
+    )  # fmt: skip
+
+
+@pages.get("/insights/usage.csv")
+def usage() -> Response:
+    """What was used by month and flow (RFC 4180, UTF-8 with a byte order mark)."""
+    span, _, _ = _span()
+    out = io.StringIO()
+    lines = csv.writer(out)
+    lines.writerow(["month", "flow", "title", "interviews", "minutes"])
+    for one in insights.usage(current_member(), span):
+        lines.writerow([one.month, one.flow_id, cell(one.title), one.interviews, one.minutes])
+    name = f"usage-{span.since}-{span.until}.csv"
+    return Response(
+        "\ufeff" + out.getvalue(), mimetype="text/csv",
+        headers={"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "private, no-store"},
+    )  # fmt: skip
+
+
+def _span() -> tuple[Span, InterviewFlow | None, dict[str, str]]:
+    """What was asked for; the last 90 days stand in for what cannot be read, with the field's complaint."""
+    errors: dict[str, str] = {}
+    until = _day("until", clock.now().date(), errors)
+    since = _day("since", until - USUAL, errors)
+    if since > until or until - since > LONGEST:
+        errors["since"] = "Choose a day before the last one, at most three years earlier."
+        since = until - USUAL
+    wanted = request.args.get("flow", "")
+    flow = flow_seen_by(current_member(), wanted) if wanted else None
+    return Span(since, until, flow.id if flow else ""), flow, errors
+
+
+def _day(name: str, usual: date, errors: dict[str, str]) -> date:
+    given = request.args.get(name, "").strip()
+    try:
+        day = date.fromisoformat(given) if given else usual
+    except ValueError:
+        day = date.min
+    if date(2000, 1, 1) <= day <= date(2200, 1, 1):
+        return day
+    errors[name] = "Write a day like 2026-01-31."
+    return usual

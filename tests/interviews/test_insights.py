@@ -1,0 +1,205 @@
+"""Interviews in numbers: counted rightly, for the right people, over the right days."""
+
+import csv
+import io
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app import clock
+from app.accounts.models import Team
+from app.db import db
+from app.flows.models import InterviewFlow
+from app.interviews import insights
+from app.interviews.insights import Bar, Span
+from app.interviews.models import Feedback, Interview, Role, Stage, Utterance
+from app.recordings.models import Media, Recording
+from tests.factories import Made
+from tests.people import Person
+
+NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
+MARCH = Span(date(2026, 3, 1), date(2026, 3, 31))
+
+
+@pytest.fixture
+def flow(make_flow: Made) -> InterviewFlow:
+    made: InterviewFlow = make_flow(title="=Nurse", questions=["Why?", "How?", "When?"])
+    return made
+
+
+@pytest.fixture
+def past(book: Made, flow: InterviewFlow) -> Made:
+    """``past(begun=…, minutes=…, ready=…, answered=…)``: an interview booked on a day in March, as it went then."""
+    booked = 0
+
+    def make(
+        *, at: datetime = NOON, of: InterviewFlow | None = None, begun: bool = True, minutes: float | None = None,
+        ready: float | None = None, answered: int = 0, rating: int | None = None, **columns: Any,
+    ) -> Interview:  # fmt: skip
+        nonlocal booked
+        booked += 1
+        interview: Interview = book(of or flow, email=f"someone{booked}@candidate.example")
+        interview.created_at = at
+        interview.started_at = at + timedelta(hours=2) if begun else None
+        if interview.started_at and minutes is not None:
+            interview.submitted_at = interview.started_at + timedelta(minutes=minutes)
+        if interview.submitted_at and ready is not None:
+            interview.completed_at = interview.submitted_at + timedelta(seconds=ready)
+        for name, value in columns.items():
+            setattr(interview, name, value)
+        for place in range(answered):
+            for number, role in ((3 * place, Role.AGENT), (3 * place + 1, Role.USER), (3 * place + 2, Role.USER)):
+                db.session.add(Utterance(
+                    interview_id=interview.id, number=number, role=role, question_index=place, content="Words."
+                ))  # fmt: skip
+        if rating:
+            db.session.add(Feedback(interview_id=interview.id, rating=rating))
+        db.session.commit()
+        return interview
+
+    return make
+
+
+def counts(bars: list[Bar]) -> dict[str, int]:
+    return {bar.label: bar.count for bar in bars}
+
+
+def test_the_funnel_counts_how_far_interviews_get(owner: Person, past: Made) -> None:
+    past(begun=False)
+    past(begun=False, declined_at=NOON)
+    past(stage=Stage.ABANDONED, declined_at=NOON)
+    past(minutes=12)
+    past(minutes=8, ready=90)
+    past(at=NOON - timedelta(days=30))
+    bars = insights.funnel(owner.member, MARCH)
+    assert counts(bars) == {"Booked": 5, "Begun": 3, "Handed in": 2, "Result ready": 1}
+    assert [round(bar.share, 2) for bar in bars] == [1, 0.6, 0.4, 0.2]
+    assert insights.left(owner.member, MARCH) == {"Did not agree": 1, "Left in the middle": 1}
+
+
+def test_both_ends_of_the_span_count_and_nothing_beyond(owner: Person, past: Made) -> None:
+    for at in (datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 31, 23, 59, 59, tzinfo=UTC)):
+        past(at=at)
+    for at in (datetime(2026, 2, 28, 23, 59, 59, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)):
+        past(at=at)
+    assert counts(insights.funnel(owner.member, MARCH))["Booked"] == 2
+
+
+def test_each_question_tells_how_many_answered_it(owner: Person, past: Made, flow: InterviewFlow) -> None:
+    for answered in (3, 2, 2, 1, 0):
+        past(answered=answered)
+    past(begun=False)
+    past(answered=3, erased_at=NOON)
+    bars = insights.by_question(owner.member, Span(MARCH.since, MARCH.until, flow.id), flow)
+    assert counts(bars) == {"Begun": 5, "Why?": 4, "How?": 3, "When?": 1}
+    assert bars[3].share == 0.2
+
+
+def test_times_are_told_as_the_middle_and_the_long_end(owner: Person, past: Made) -> None:
+    for minutes in (4, 5, 11, 59, 200):
+        past(minutes=minutes, ready=60 * minutes)
+    past()
+    spreads, lengths = insights.times(owner.member, MARCH)
+    waited, talk, result = spreads
+    assert (waited.label, waited.median, waited.most) == ("From booking to Start", 7200, 7200)
+    assert (talk.count, talk.median, talk.most) == (5, 660, 12000)
+    assert result.median == 660
+    assert {label: n for label, n in counts(lengths).items() if n} == {
+        "Up to 5 minutes": 2, "Up to 15 minutes": 1, "Up to 60 minutes": 1, "More than 60 minutes": 1
+    }  # fmt: skip
+
+
+def test_ratings_are_a_mean_and_a_spread(owner: Person, past: Made) -> None:
+    assert insights.ratings(owner.member, MARCH)[0] is None
+    for rating in (5, 5, 4, 2):
+        past(minutes=5, rating=rating)
+    mean, bars = insights.ratings(owner.member, MARCH)
+    assert mean == 4.0
+    assert counts(bars) == {"5 of 5": 2, "4 of 5": 1, "3 of 5": 0, "2 of 5": 1, "1 of 5": 0}
+    assert bars[0].share == 0.5
+
+
+def test_use_is_told_by_month_and_flow_and_as_csv(owner: Person, past: Made, make_flow: Made) -> None:
+    other = make_flow(title="Cook")
+    for at, of, seconds in (
+        (NOON, None, 90.0),
+        (NOON, None, 30.0),
+        (NOON, other, None),
+        (NOON - timedelta(30), None, 60),
+    ):
+        interview = past(at=at, of=of, minutes=5)
+        if seconds:
+            db.session.add(Recording(
+                organization_id=interview.organization_id, interview_id=interview.id, media=Media.AUDIO, size=1,
+                content_type="audio/mp4", storage_key=interview.id, sha256="0" * 64, blocks=b"", duration=seconds,
+            ))  # fmt: skip
+    db.session.commit()
+    used = insights.usage(owner.member, Span(date(2026, 2, 1), MARCH.until))
+    assert [(one.month, one.title, one.interviews, one.minutes) for one in used] == [
+        ("2026-03", "=Nurse", 2, 2.0), ("2026-03", "Cook", 1, 0.0), ("2026-02", "=Nurse", 1, 1.0),
+    ]  # fmt: skip
+    answer = owner.browser.get("/insights/usage.csv?since=2026-02-01&until=2026-03-31")
+    assert answer.mimetype == "text/csv"
+    rows = list(csv.reader(io.StringIO(answer.text.removeprefix("\ufeff"))))
+    assert rows[0] == ["month", "flow", "title", "interviews", "minutes"]
+    assert rows[1][2:] == ["'=Nurse", "2", "2.0"]  # no spreadsheet runs it
+
+
+def test_a_recruiter_sees_numbers_of_their_teams_only(
+    owner: Person, colleague: Person, outsider: Person, past: Made, make_flow: Made
+) -> None:
+    team = Team(organization_id=owner.organization.id, name="Other")
+    db.session.add(team)
+    db.session.flush()
+    hidden = make_flow(team_id=team.id, title="Hidden")
+    past(minutes=5, rating=1, answered=1)
+    past(of=hidden, minutes=5, rating=5, answered=1)
+    assert counts(insights.funnel(owner.member, MARCH))["Booked"] == 2
+    assert counts(insights.funnel(colleague.member, MARCH))["Booked"] == 1
+    assert insights.ratings(colleague.member, MARCH)[0] == 1.0
+    assert [one.title for one in insights.usage(colleague.member, MARCH)] == ["=Nurse"]
+    assert insights.times(colleague.member, MARCH)[0][0].count == 1
+    assert counts(insights.funnel(outsider.member, MARCH))["Booked"] == 0
+    assert insights.usage(outsider.member, MARCH) == []
+    assert colleague.browser.get(f"/insights?flow={hidden.id}").status_code == 403
+
+
+def test_the_page_shows_every_chart_with_its_numbers(owner: Person, past: Made, flow: InterviewFlow) -> None:
+    past(at=clock.now(), minutes=8, ready=30, rating=4, answered=2)
+    past(at=clock.now())
+    page = owner.browser.get(f"/insights?flow={flow.id}").text
+    for words in ("How far interviews get", "Why?", "Length of the talks", "Use by month", "4 of 5", "50 %", "8 min"):
+        assert words in page, words
+    assert page.count('<svg class="share-bar"') == 4 + 4 + 8 + 5
+    assert "/insights/usage.csv?flow=" in page
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("since=yesterday", "Write a day like 2026-01-31."), ("until=99999-01-01", "Write a day like 2026-01-31."),
+        ("since=2026-03-02&until=2026-03-01", "Choose a day before the last one"),
+        ("since=2001-01-01&until=2026-03-01", "Choose a day before the last one"), ("since=0001-01-01", "Write a day"),
+    ],
+)  # fmt: skip
+def test_days_that_make_no_span_are_named_and_the_usual_ones_shown(owner: Person, query: str, said: str) -> None:
+    answer = owner.browser.get(f"/insights?{query}")
+    assert answer.status_code == 200
+    assert said in answer.text
+    assert owner.browser.get(f"/insights/usage.csv?{query}").status_code == 200
+
+
+def test_the_page_asks_a_fixed_number_of_questions_of_the_database(owner: Person, past: Made) -> None:
+    browser, asked = owner.browser, []
+    sa.event.listen(db.engine, "before_cursor_execute", lambda *given: asked.append(given[2]))
+    for _ in range(2):
+        for _ in range(3):
+            past(at=clock.now(), minutes=5, rating=3, answered=1)
+        asked.clear()
+        browser.get("/insights")
+        if "before" not in locals():
+            before = len(asked)
+    assert len(asked) == before
+    assert before < 40
