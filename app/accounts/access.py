@@ -189,7 +189,7 @@ def require_member() -> Response | tuple[str, int] | None:
         return None
     if login is not None and request.method not in {"GET", "HEAD"}:
         raise Forbidden(
-            "Administrators need two-step sign-in here. Please set it up first: Your sessions, Two-step sign-in."
+            "Administrators need two-step sign-in here. Please set it up first: Your profile, Two-step sign-in."
         )
     if request.method in {"GET", "HEAD"}:
         way = "accounts.sign_in" if login is None else "accounts.second_factor"

@@ -188,6 +188,14 @@ def sign_out(login: Login) -> None:
         )
 
 
+def rename(member: TeamMember, full_name: str) -> None:
+    """Another name of one's own; an empty one leaves the address alone to tell who it is."""
+    name = _named(full_name, "full_name") if full_name.strip() else None
+    if member.full_name != name:
+        member.full_name = name
+        write_audit(member.organization, action="member.renamed", subject=member.id, by=member, details={})
+
+
 def end_entry_links(member: TeamMember) -> None:
     """Whatever link lets the member choose a password works no more."""
     live = sa.update(EntryLink).where(EntryLink.member_id == member.id, EntryLink.ended_at.is_(None))

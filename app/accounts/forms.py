@@ -153,6 +153,12 @@ class OrganizationForm(FlaskForm):  # type: ignore[misc]
     shows_status = BooleanField("Show candidates their status")
 
 
+class ProfileForm(FlaskForm):  # type: ignore[misc]
+    """What a member says about themselves."""
+
+    full_name = StringField("Your name", [Optional(), Length(max=300, message="At most 300 characters."), clean])
+
+
 class PasswordForm(FlaskForm):  # type: ignore[misc]
     """A member's own new password."""
 

@@ -37,8 +37,11 @@ def accessible(page: Any) -> None:
 def test_two_step_sign_in_from_setting_it_up_to_turning_it_off(installation: Installation, page: Any) -> None:
     sign_in(page, installation, installation.email)
     page.wait_for_selector(".sidebar")
-    page.goto(f"{installation.url}/sessions")
-    page.locator("a", has_text="Two-step sign-in").press("Enter")
+    page.locator("a", has_text="Your profile").press("Enter")
+    page.locator("h1", has_text="Your profile").wait_for()
+    accessible(page)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.locator("main a", has_text="Two-step sign-in").press("Enter")
     accessible(page)
     page.locator("button", has_text="Set it up").press("Enter")
     secret = page.input_value("#totp-key")

@@ -162,6 +162,7 @@ POLICY: dict[str, Rule] = {
     "accounts.create_api_key": Rule("member", roles=ADMINS, own=MOVED, given=lambda _: {"name": "New"}),
     "accounts.revoke_api_key": Rule("member", path("key_id"), ADMINS, MOVED),
     "accounts.organization": Rule("member", roles=ADMINS),
+    "accounts.profile": Rule("member"),
     "accounts.sessions": Rule("member"),
     "accounts.end_session": Rule("member", path("login_id"), frozenset({"recruiter"}), MOVED),
     "accounts.password": Rule("member"),

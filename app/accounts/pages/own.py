@@ -1,11 +1,11 @@
-"""What a member may change: the organization's settings, their own sessions and password."""
+"""What a member may change: the organization's settings, their own profile, sessions and password."""
 
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts import actions, passwords, queries
 from app.accounts.access import current_login, current_member, require_admin
-from app.accounts.forms import OrganizationForm, PasswordForm
+from app.accounts.forms import OrganizationForm, PasswordForm, ProfileForm
 from app.accounts.models import TeamMember
 from app.accounts.pages.blueprint import pages
 from app.db import db
@@ -25,6 +25,23 @@ def organization() -> ResponseReturnValue:
         flash("Saved.", "success")
         return redirect(url_for("accounts.organization"))
     return render_template("accounts/organization.html", form=form, organization=me.organization)
+
+
+@pages.route("/profile", methods=["GET", "POST"])
+def profile() -> ResponseReturnValue:
+    """The member's own name, role and teams, and the ways to everything else that is theirs."""
+    me = current_member()
+    form = ProfileForm(request.form if request.method == "POST" else None, obj=me)
+    if form.validate_on_submit():
+        actions.rename(me, form.full_name.data or "")
+        db.session.commit()
+        flash("Saved.", "success")
+        return redirect(url_for("accounts.profile"))
+    page = render_template(
+        "accounts/profile.html", form=form, member=me, browsers=len(queries.logins_of(me)),
+        teams=queries.teams_seen_by(me),
+    )  # fmt: skip
+    return page, 422 if form.errors else 200
 
 
 @pages.get("/sessions")
