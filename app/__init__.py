@@ -24,6 +24,7 @@ ROOMS_WITH_PAGES = (
     "recordings",
     "interviews",
     "wishes",
+    "reviews",
     "outreach",
     "voice",
     "portal",

@@ -14,8 +14,8 @@ from alembic.script import ScriptDirectory
 from app.db import Base, engine_options, prepare
 
 ROOMS = (
-    "accounts", "flows", "webhooks", "candidates", "interviews", "recordings", "letters", "wishes", "outreach", "voice",
-    "portal", "compliance",
+    "accounts", "flows", "webhooks", "candidates", "interviews", "recordings", "letters", "wishes", "reviews",
+    "outreach", "voice", "portal", "compliance",
 )  # fmt: skip
 _LOCK = 7_264_102
 

@@ -25,6 +25,7 @@ from app.outreach import actions as outreach
 from app.portal import actions as portal
 from app.recordings import actions as recordings
 from app.recordings.queries import prefix_of
+from app.reviews import actions as reviews
 from app.storage import Storage
 from app.voice.models import Sitting, Turn
 from app.wishes import actions as wishes
@@ -41,7 +42,8 @@ def erase(interview: Interview, *, by: TeamMember) -> Erasure:
     outreach.erase(interview.id)
     removed = {
         **recordings.erase(interview.id), "turns": _erase_talk(interview.id), "wishes": wishes.erase(interview.id),
-        "letters": letters.erase(interview.id), "codes": portal.erase(interview.id), **interviews.erase(interview),
+        "letters": letters.erase(interview.id), "codes": portal.erase(interview.id),
+        "assessments": reviews.erase(interview.id), **interviews.erase(interview),
     }  # fmt: skip
     erasure = Erasure(
         interview_id=interview.id, organization_id=interview.organization_id, erased_at=clock.now(), by_id=by.id,

@@ -5,8 +5,8 @@ import ast
 from .source import modules
 
 ROOMS = {
-    "accounts", "flows", "webhooks", "letters", "candidates", "recordings", "interviews", "wishes", "voice", "portal",
-    "compliance",
+    "accounts", "flows", "webhooks", "letters", "candidates", "recordings", "interviews", "wishes", "reviews", "voice",
+    "portal", "compliance",
 }  # fmt: skip
 OPEN_SHELVES = {"actions", "events", "queries", "models", "access"}
 OTHER_DOORS = {

@@ -20,6 +20,7 @@ from app.interviews.models import DocumentPart, DocumentUpload, Feedback, Interv
 from app.letters import actions as letters
 from app.mail import Mail
 from app.outreach.models import Invited, Message, Step
+from app.reviews.models import Assessment
 from app.webhooks.models import Delivery, DeliveryState
 from app.wishes.models import Wish, WishState
 from tests.people import Person
@@ -40,8 +41,8 @@ from tests.portal.conftest import (  # noqa: F401 - fixtures
 PRIVATE = ("candidate@example.com", "help people", "were five", "my cv", "Zoltan", "Lovelace", "please look")
 
 ERASED = {
-    "chunk", "document", "document_upload", "feedback", "invited", "letter", "message", "own_code", "quality_report",
-    "recorder_run", "recording", "turn", "utterance",
+    "assessment", "chunk", "document", "document_upload", "feedback", "invited", "letter", "message", "own_code",
+    "quality_report", "recorder_run", "recording", "turn", "utterance",
 }  # fmt: skip
 KEPT = {
     "agreement": "what was agreed to, when, in which language: the proof of consent",
@@ -81,6 +82,8 @@ def told(takes: Takes, owner: Person) -> Taken:  # noqa: F811
     about = {"organization_id": interview.organization_id, "interview_id": interview.id, "number": 0}
     db.session.add(Message(letter=letter, step=Step.INVITATION, language="en-US", **about))
     db.session.add(Invited(batch="list", created_at=clock.now(), **about))
+    rating = {"interview_id": interview.id, "organization_id": interview.organization_id, "member_id": owner.member.id}
+    db.session.add(Assessment(competence="skills", value=4.0, comment="Zoltan", changed_at=clock.now(), **rating))
     interview.interviewee_first_name, interview.interviewee_last_name = "Zoltan", "Lovelace"
     db.session.commit()
     found.post("/requests", {"kind": "deletion", "text": "please look"})

@@ -32,6 +32,8 @@ from app.recordings import actions as recordings
 from app.recordings.addresses import signer
 from app.recordings.media import keep
 from app.recordings.models import Media
+from app.reviews import actions as reviews
+from app.reviews.actions import Opinion
 from app.voice import actions as voice
 from app.voice.actions import Agreed
 from app.voice.models import Mode, Sitting
@@ -112,6 +114,8 @@ def planted(app: Flask, name: str) -> Side:
     db.session.commit()
     side.own = _own(completed)
     side.ids["wish"] = _asked_for(completed)
+    reviews.assess(completed, {"overall": Opinion(4.0, f"{team_mark} opinion")}, by=recruiter.member)
+    db.session.commit()
     _written_to(completed)
     return side
 

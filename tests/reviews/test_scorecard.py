@@ -1,0 +1,169 @@
+"""People rate interviews: beside the machine's scores, each for themselves, and with a reason where they differ."""
+
+import html
+import re
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app import clock
+from app.accounts.models import AuditEntry
+from app.analysis.scores import NAMES
+from app.db import db
+from app.errors import Conflict, Rejected
+from app.interviews.models import Interview, InterviewData
+from app.reviews import actions
+from app.reviews.actions import Opinion
+from app.reviews.models import COMPETENCES, LONGEST_COMMENT, OVERALL, Assessment
+from app.reviews.queries import scorecard_of
+from tests.factories import Made
+from tests.interviews.conftest import book, completed, scripted, submitted  # noqa: F401 - fixtures
+from tests.people import Person, person
+
+
+@pytest.fixture
+def interview(completed: Made) -> Interview:  # noqa: F811
+    """Processed, with 3.5 for skills and nothing else assessed."""
+    found: Interview = completed()
+    data = db.session.get_one(InterviewData, found.id)
+    data.scores = {**dict.fromkeys(NAMES), "skills": 3.5}
+    db.session.commit()
+    return db.session.get_one(Interview, found.id, populate_existing=True)
+
+
+@pytest.fixture
+def colleague(owner: Person) -> Person:
+    return person(owner.app, "ben@first.example", organization=owner.organization, role="recruiter")
+
+
+def words_of(answer: Any) -> str:
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", answer.text)))
+
+
+def rate(who: Person, interview: Interview, **fields: str) -> Any:
+    return who.browser.post(f"/interviews/{interview.id}/scorecard", data=fields)
+
+
+def kept() -> list[tuple[str, str, float | None, str | None]]:
+    db.session.expire_all()
+    found = db.session.scalars(sa.select(Assessment)).all()
+    return sorted(
+        ((one.member.email, one.competence, one.value, one.comment) for one in found), key=lambda row: row[:2]
+    )
+
+
+def test_people_rate_what_the_scores_name_and_the_whole() -> None:
+    assert tuple(COMPETENCES) == (*NAMES, OVERALL)
+
+
+def test_a_rating_stands_beside_the_score_with_its_reason(
+    owner: Person, colleague: Person, interview: Interview
+) -> None:
+    browser = owner.browser
+    assert "Nobody has rated this interview yet" in words_of(browser.get(f"/interviews/{interview.id}"))
+    page = words_of(browser.get(f"/interviews/{interview.id}/scorecard"))
+    assert "AI: 3.5 of 5" in page
+    assert "AI: not assessed" in page
+    answer = rate(owner, interview, skills_value="5.0", skills_comment="Has led\r\nfive.", overall_comment="Nice")
+    assert answer.status_code == 303
+    assert answer.location.endswith("#scorecard")
+    rate(colleague, interview, skills_value="4.0")
+    shown = words_of(browser.get(f"/interviews/{interview.id}"))
+    assert "Skills 4.5 of 5 in the mean of 2 · AI 3.5" in shown
+    assert "Has led five." in shown
+    assert "Overall No rating, words only" in shown
+    assert interview.data is not None
+    assert interview.data.scores is not None
+    assert interview.data.scores["skills"] == 3.5, "the machine's score is never touched"
+    assert kept() == [
+        (colleague.member.email, "skills", 4.0, None), (owner.member.email, "overall", None, "Nice"),
+        (owner.member.email, "skills", 5.0, "Has led\nfive."),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "needs_reason"), [("4.0", False), ("3.0", False), ("4.5", True), ("0.0", True)])
+def test_who_differs_from_the_score_says_why(
+    owner: Person, interview: Interview, value: str, needs_reason: bool
+) -> None:
+    answer = rate(owner, interview, skills_value=value, motivation_value="1.0")
+    assert answer.status_code == (422 if needs_reason else 303)
+    assert ("Why (Skills) : Say why: the AI's score is 3.5" in words_of(answer)) is needs_reason
+    assert ('href="#skills_comment"' in answer.text) is needs_reason
+    assert bool(kept()) is not needs_reason, "all of it, or nothing"
+
+
+def test_what_was_typed_is_not_lost_where_something_is_wrong(owner: Person, interview: Interview) -> None:
+    long = "x" * (LONGEST_COMMENT + 1)
+    answer = rate(
+        owner, interview, motivation_value="2.5", motivation_comment="Kept words", skills_value="9",
+        overall_comment=long, communication_comment="a\x00b",
+    )  # fmt: skip
+    assert answer.status_code == 422
+    shown = words_of(answer)
+    assert "Skills : Choose a rating from 0 to 5 in halves" in shown
+    assert f"Why (Overall) : These are {LONGEST_COMMENT + 1} characters; at most {LONGEST_COMMENT} are kept" in shown
+    assert "Why (Communication) : May not contain the character NUL" in shown
+    assert "Kept words" in shown
+    assert '<option selected value="2.5">' in answer.text
+    assert kept() == []
+
+
+def test_it_can_be_changed_and_taken_back_and_the_log_knows_numbers_and_no_words(
+    owner: Person, interview: Interview
+) -> None:
+    rate(owner, interview, skills_value="4.0", skills_comment="private words")
+    rate(owner, interview, skills_value="4.0", skills_comment="private words")
+    assert '<option selected value="4.0">' in owner.browser.get(f"/interviews/{interview.id}/scorecard").text
+    rate(owner, interview, skills_value="3.0", skills_comment="private words")
+    rate(owner, interview)
+    assert kept() == []
+    written = [
+        entry.details["skills"]
+        for entry in db.session.scalars(sa.select(AuditEntry).order_by(AuditEntry.number))
+        if entry.action == "interview.assessed"
+    ]
+    assert written == [
+        {"from": None, "to": 4.0, "comment_changed": True}, {"from": 4.0, "to": 3.0, "comment_changed": False},
+        {"from": 3.0, "to": None, "comment_changed": True},
+    ]  # fmt: skip
+
+
+def test_viewers_read_and_nobody_rates_what_they_do_not_see(
+    owner: Person, outsider: Person, interview: Interview
+) -> None:
+    rate(owner, interview, skills_value="4.0")
+    viewer = person(owner.app, "vera@first.example", organization=owner.organization, role="viewer")
+    assert rate(viewer, interview, skills_value="1.0").status_code == 403
+    shown = viewer.browser.get(f"/interviews/{interview.id}")
+    assert "Skills 4.0 of 5" in words_of(shown)
+    assert "Rate this interview" not in shown.text
+    assert rate(outsider, interview, skills_value="1.0").status_code == 403
+    assert [value for _, _, value, _ in kept()] == [4.0]
+
+
+def test_without_a_result_there_is_nothing_to_rate(owner: Person, book: Made, interview: Interview) -> None:  # noqa: F811
+    waiting = book()
+    answer = owner.browser.get(f"/interviews/{waiting.id}/scorecard")
+    assert answer.status_code == 303
+    assert "Scorecard of people" not in owner.browser.get(f"/interviews/{waiting.id}").text
+    with pytest.raises(Conflict):
+        actions.assess(waiting, {"skills": Opinion(3.0)}, by=owner.member)
+    rate(owner, interview, skills_value="4.0", skills_comment="withheld words")
+    db.session.get_one(Interview, interview.id).withdrawn_at = clock.now()
+    db.session.commit()
+    assert rate(owner, interview, skills_value="1.0").status_code == 303
+    assert "withheld words" not in owner.browser.get(f"/interviews/{interview.id}").text
+    assert [value for _, _, value, _ in kept()] == [4.0]
+
+
+def test_where_language_is_not_assessed_people_are_not_asked_about_it(owner: Person, interview: Interview) -> None:
+    interview.script = {**(interview.script or {}), "assess_language": False}
+    db.session.commit()
+    assert [row.competence for row in scorecard_of(interview)] == ["communication", "motivation", "skills", "overall"]
+    assert "Language" not in owner.browser.get(f"/interviews/{interview.id}/scorecard").text
+    assert rate(owner, interview, language_comprehension_value="1.0", skills_value="3.5").status_code == 303
+    assert [name for _, name, _, _ in kept()] == ["skills"]
+    with pytest.raises(Rejected) as refused:
+        actions.assess(interview, {"language_comprehension": Opinion(1.0)}, by=owner.member)
+    assert refused.value.field == "language_comprehension_value"
