@@ -25,6 +25,14 @@ def before_starts_answer(one: Candidate) -> None:
     done = one.once("**/start", "POST", lambda route: _done_but_unsaid(one, route))
     one.begin()
     _server_returns(one, done, "Start")
+    # A page that has tried for half a minute says so and lets the candidate press Start again.
+    again, talk = (
+        "document.querySelector('[data-do=start]').disabled",
+        "document.querySelector('[data-part=talk]').hidden",
+    )
+    one.reach(f"!{again} || !{talk}", "Start, or the talk")
+    if one.page.evaluate(f"!{again} && {talk}"):
+        one.page.click("[data-do=start]")
     one.question(1)
 
 
