@@ -239,7 +239,7 @@ def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for ea
             story.lose_chunks.discard(key)
         else:
             story.chunks[key] = body
-        have = {n for r, t, n in story.chunks if (r, t) == (run, track)}
+        have = {n for r, t, n in list(story.chunks) if (r, t) == (run, track)}
         missing = [n for n in range(max(have, default=-1)) if n not in have]
         told = {"partial": f"words up to {number}"} if track == "voice" else {}
         return jsonify(received=-1, missing=missing, duplicate=False, **told)

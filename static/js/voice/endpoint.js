@@ -8,7 +8,7 @@
 //   { type: "silence", to }   silent for as long as patience goes: the answer is over
 export const DEFAULTS = {
   onset: 120, // ms of speech within a little more than that, which make a beginning
-  lasting: 700, // ms of speech that are more than a cough
+  lasting: 1000, // ms of speech that are more than a cough or a long "mm-hm"
   pause: 260, // ms of silence until the lull is told
   patience: 1000, // ms of silence that end an answer, unless wait() says otherwise …
   perHesitation: 150, // … and so many more after each pause inside it …

@@ -8,13 +8,15 @@ const UNANSWERED = 3000; // ms after which a call is taken for nothing: without 
 const LATE = 1500; // ms beyond which a held reply is let go even where no frames come any more
 
 export class Silences {
-  // ear, track: as talk.js has them; ask(chunks): the server's judgement of { first_chunk, last_chunk, interrupts }
-  constructor({ ear, track, ask, patience = new Patience(), now = () => performance.now() }) {
-    Object.assign(this, { ear, track, ask, now, patience, waiting: null, held: null });
+  // ear, track, melody: as talk.js has them (melody may be null); ask(chunks): the server's judgement of { first_chunk, last_chunk, interrupts }
+  constructor({ ear, track, ask, melody = null, patience = new Patience(), now = () => performance.now() }) {
+    Object.assign(this, { ear, track, ask, melody, falls: null, now, patience, waiting: null, held: null });
   }
 
-  // A silence inside an answer began: ask how long it may last.
+  // A silence inside an answer began: how long it may last is heard from the melody, then asked of the server.
   lull(to) {
+    this.falls = this.melody?.falls(to) ?? null;
+    this.#wait(null);
     this.waiting = { to, chunk: Math.floor((to + TAIL - 1) / CHUNK), interrupts: false };
   }
 
@@ -44,13 +46,18 @@ export class Silences {
     }
     const judged = await this.ask({ first_chunk: Math.min(first, chunk), last_chunk: chunk, interrupts }).catch(() => null);
     resolve?.(judged?.counts ?? null);
-    if (!interrupts && judged?.patience_ms && this.ear.quietSince === to) this.ear.wait(this.patience.send(judged.patience_ms));
+    if (!interrupts && judged?.patience_ms && this.ear.quietSince === to) this.#wait(judged.patience_ms);
+  }
+
+  #wait(judged) {
+    const ms = this.patience.send(judged, this.falls);
+    if (ms !== null) this.ear.wait(ms);
   }
 
   // Resolves when the answer that ended at this moment (performance.now) has been over for long enough, or over() says
   // that there is no need to wait any more.
   hold(ended, judged, over) {
-    const until = ended === null ? 0 : ended + this.patience.speak(judged);
+    const until = ended === null ? 0 : ended + this.patience.speak(judged, this.falls);
     if (this.now() >= until && !this.ear.stirs) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.release(), until - this.now() + LATE);

@@ -6,6 +6,7 @@ import { hash } from "./outbox.js";
 import { finish } from "./ending.js";
 import { guard } from "./interruptions.js";
 import { rest } from "./pausing.js";
+import { Melody } from "./melody.js";
 import { Refused } from "./protocol.js";
 import { Reply } from "./reply.js";
 import { Silences } from "./silences.js";
@@ -21,6 +22,7 @@ export class Talk {
   constructor({ protocol, outbox, sound, server, allowance }) {
     Object.assign(this, { protocol, outbox, sound, server, allowance, segment: null, track: null, speechEnd: null, reply: null, next: null, silences: null, thinking: 0, taken: null });
     this.ear = new Ear((change) => this.#changes(change), sound && view.settings.detector ? startDetector(view.settings.detector) : null);
+    this.melody = Melody.of(view.settings.language);
     this.writing = !sound;
     this.state = beginning({ mode: this.writing ? "text" : "voice", turn: server.turn });
   }
@@ -86,7 +88,7 @@ export class Talk {
     this.track = new VoiceTrack((number, pcm) => this.outbox.add({ segment, track: "voice", number, bytes: new Uint8Array(pcm.buffer), type: "application/octet-stream" }));
     this.sound.onLost ??= guard(this.sound, () => this.#interrupted());
     const ask = (chunks) => this.#judged({ segment, ...chunks });
-    this.silences = new Silences({ ear: this.ear, track: this.track, ask, patience: this.silences?.patience });
+    this.silences = new Silences({ ear: this.ear, track: this.track, ask, melody: this.melody, patience: this.silences?.patience });
     this.sound.onFrame = (pcm, level) => this.#frame(pcm, level);
     this.sound.stream.getAudioTracks()[0].onended = () => {
       if (this.state.phase === "leaving") return;
@@ -99,6 +101,7 @@ export class Talk {
     this.track.push(pcm);
     view.level(level);
     this.ear.push(pcm, level, this.at);
+    if (this.state.phase !== "speaking") this.melody?.push(pcm, this.at); // not the agent's own voice out of the loudspeaker
     this.silences.frame();
     if (this.state.phase === "answering" || this.state.phase === "listening") this.#tick();
     if (this.state.think && this.state.phase === "answering" && !this.ear.waits) this.#speaksAgain();
@@ -114,7 +117,7 @@ export class Talk {
     if (change.type !== "silence") {
       if (change.type === "speech") this.speechEnd = null;
       this.happens(change);
-      if (change.type === "lull" && this.state.phase === "answering") this.silences.lull(change.to);
+      if (change.type === "lull" && this.state.phase === "answering" && !this.state.think) this.silences.lull(change.to);
       return;
     }
     this.speechEnd = performance.now() - (this.at - change.to) / 16;
@@ -124,7 +127,9 @@ export class Talk {
   // What the server makes of a silence. Nobody waits for it: without an answer the page goes by its own rules.
   async #judged(body) {
     await this.outbox.empty("voice");
-    return this.protocol.post(`turns/${this.state.turn}/silence`, body, { tries: 1 });
+    const judged = await this.protocol.post(`turns/${this.state.turn}/silence`, body, { tries: 1 });
+    if (judged?.text && !body.interrupts) this.hears(judged.text); // the newest caption of the own words
+    return judged;
   }
 
   async #call({ from, to }) {
@@ -157,6 +162,7 @@ export class Talk {
       "drop-track": () => this.track.drop(),
       wait: () => { this.thinking = this.at; this.ear.wait(Infinity); },
       "go-on": () => this.ear.wait((this.at - (this.ear.quietSince ?? this.at)) / 16 + AFTER_THINKING),
+      attend: () => this.ear.reset(), // whoever speaks already is noticed anew
       listen: () => this.#listen(),
       unheard: () => this.#expect(),
       pause: () => rest(this).catch((error) => this.fails(error)),

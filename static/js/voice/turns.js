@@ -179,10 +179,11 @@ const events = {
   mode(state, { mode, at }) {
     if (mode === state.mode || ["leaving", "stopped"].includes(state.phase)) return nothing(state);
     const next = { ...state, mode, think: false };
+    const attend = mode === "voice" ? [{ do: "attend" }] : [];
     if (state.phase === "answering") return part(next, at);
-    if (state.phase === "thinking") return [{ ...next, resumed: ended(state, at) }, []];
+    if (state.phase === "thinking") return [{ ...next, resumed: ended(state, at) }, attend];
     if (state.phase === "interrupted") return goBack(next);
-    if (state.phase !== "listening") return [next, []];
+    if (state.phase !== "listening") return [next, attend];
     return [{ ...next, phase: "listening", since: at, from: null }, [{ do: "listen" }]];
   },
   // Nothing is said, heard or counted until the candidate goes on. What was spoken of an answer is kept first; while the

@@ -6,6 +6,7 @@ const words = JSON.parse(root.querySelector("[data-words]").dataset.words);
 
 export const settings = {
   base: root.dataset.base, live: root.dataset.view === "live", video: root.dataset.video === "yes", worklet: root.dataset.worklet, detector: root.dataset.detector,
+  language: document.querySelector('[data-text="question"]')?.lang || "en",
   state: root.dataset.state ? JSON.parse(root.dataset.state) : null,
   token: document.querySelector("meta[name=csrf-token]")?.content ?? "",
 };

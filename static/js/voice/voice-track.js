@@ -12,6 +12,8 @@ export class VoiceTrack {
     this.next = null; // number of the first chunk not yet handed out, null while nobody answers
     this.first = null;
     this.last = -1; // highest number handed out in this run
+    this.closed = -1; // … and of answers that are over
+    this.oldest = Infinity; // lowest handed out since then, of what was given up
   }
 
   push(frame) {
@@ -28,9 +30,9 @@ export class VoiceTrack {
 
   // An answer began at this sample: hand out what is there already, then everything that comes.
   open(from) {
-    const oldest = this.waiting.size ? Math.min(...this.waiting.keys()) : Math.floor(this.samples / CHUNK);
-    this.first = Math.max(Math.floor(from / CHUNK) - 1, this.last + 1, oldest, 0);
-    this.next = this.first;
+    const kept = this.waiting.size ? Math.min(...this.waiting.keys()) : Math.floor(this.samples / CHUNK);
+    this.first = Math.max(Math.floor(from / CHUNK) - 1, this.closed + 1, Math.min(kept, this.oldest), 0);
+    this.next = Math.max(this.first, this.last + 1);
     this.#flush();
   }
 
@@ -44,6 +46,8 @@ export class VoiceTrack {
       this.#out(last, padded);
     }
     const range = { first: this.first, last };
+    this.closed = last;
+    this.oldest = Infinity;
     this.next = this.first = null;
     return range;
   }
@@ -71,6 +75,7 @@ export class VoiceTrack {
 
   #out(number, chunk) {
     this.last = number;
+    if (number > this.closed) this.oldest = Math.min(this.oldest, number);
     for (const old of this.waiting.keys()) if (old <= number) this.waiting.delete(old);
     this.hand(number, chunk);
   }

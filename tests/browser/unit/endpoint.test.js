@@ -48,7 +48,7 @@ export const tests = {
     const ear = new EnergyEndpoint();
     const found = hear(ear, [[500, -70], [800, -25], [600, -70], [800, -25], [600, -70], [800, -25], [1400, -70]]);
     equal(turns(found), ["speech", "silence"]);
-    equal(names(found), ["speech", "lasting", "lull", "lull", "lull", "silence"]);
+    equal(names(found), ["speech", "lull", "lasting", "lull", "lull", "silence"]);
     const [silence] = only(found, "silence");
     const patience = silence.heardAt - silence.to / 16;
     ok(patience >= 1280 && patience <= 1340, `patience of ${patience}`);

@@ -68,4 +68,16 @@ export const tests = {
     speak(CHUNK * 2);
     equal([...out.keys()], [0]);
   },
+  "what was handed out of a call that was given up can still belong to an answer"() {
+    const { made, out, speak } = track();
+    speak(CHUNK * 4);
+    made.open(CHUNK * 3);
+    speak(CHUNK);
+    made.drop();
+    speak(CHUNK);
+    made.open(CHUNK * 4 + 100);
+    speak(CHUNK * 2);
+    equal(made.close(CHUNK * 7), { first: 3, last: 6 });
+    equal([...out.keys()], [2, 3, 4, 5, 6, 7]);
+  },
 };

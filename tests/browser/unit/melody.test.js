@@ -1,0 +1,55 @@
+import { Melody, pitchOf } from "/static/js/voice/melody.js";
+import { Patience } from "/static/js/voice/patience.js";
+import { equal, ok } from "./assert.js";
+import { chance } from "./virtual.js";
+
+// A buzz with the harmonics of a voice, of this pitch at each moment.
+function hum(seconds, pitch) {
+  const samples = new Int16Array(Math.round(seconds * 16000));
+  let phase = 0;
+  for (let at = 0; at < samples.length; at += 1) {
+    phase += pitch(at / 16000) / 16000;
+    samples[at] = [1, 2, 3, 4].reduce((sum, n) => sum + (2500 / n) * Math.sin(2 * Math.PI * n * phase), 0);
+  }
+  return samples;
+}
+
+function heard(samples) {
+  const melody = new Melody();
+  for (let at = 0; at + 320 <= samples.length; at += 320) melody.push(samples.subarray(at, at + 320), at + 320);
+  return melody;
+}
+
+export const tests = {
+  "the pitch of deep and high voices is found, and noise has none"() {
+    for (const hertz of [75, 110, 180, 260, 380]) {
+      const found = pitchOf(Float32Array.from(hum(0.04, () => hertz)));
+      ok(Math.abs(12 * Math.log2(found / hertz)) < 0.5, `${hertz} Hz was taken for ${found}`);
+    }
+    const { between } = chance(3);
+    equal(pitchOf(Float32Array.from({ length: 640 }, () => between(-600, 600))), 0);
+    equal(pitchOf(new Float32Array(640)), 0);
+  },
+  "a voice that sinks at the end has come to rest, one that stays up or rises has not"() {
+    const ends = 32000;
+    const at = (end) => heard(hum(2, (s) => (s < 1.7 ? 120 + 8 * Math.sin(9 * s) : end(s - 1.7)))).falls(ends);
+    equal([at((s) => 120 - 130 * s), at(() => 120), at((s) => 120 + 100 * s)], [true, false, false]);
+  },
+  "little speech, or none for long, tells nothing"() {
+    equal(heard(hum(0.3, () => 120)).falls(4800), null);
+    equal(heard(hum(2, () => 120)).falls(64000), null);
+  },
+  "languages whose words have melodies are not judged by it"() {
+    equal(["zh-CN", "th-TH", "vi-VN", "nb-NO", "ja-JP"].map((language) => Melody.of(language)), [null, null, null, null, null]);
+    ok(Melody.of("en-US") && Melody.of("de-DE"));
+  },
+  "words and melody together decide how long a silence may last"() {
+    const patience = new Patience();
+    equal([850, 1400, 2600, 2900, 20000].map((judged) => patience.speak(judged, true)), [850, 850, 1300, 1450, 20000]);
+    equal([850, 1400, 2900, 20000].map((judged) => patience.speak(judged, false)), [2600, 2600, 2900, 20000]);
+    equal([850, 2900, 0].map((judged) => patience.speak(judged)), [850, 2900, 0]);
+    equal([patience.speak(0, false), patience.send(null), patience.send(null, true), patience.send(null, false)], [0, null, 450, 2200]);
+    patience.wasWrong();
+    equal([patience.speak(850, true), patience.speak(0, true)], [1150, 0]);
+  },
+};
