@@ -1,19 +1,17 @@
 """Recruiters' page of interviews in numbers, and what was used as CSV; the views hang on the blueprint of ``pages``."""
 
-import csv
-import io
 from datetime import date, timedelta
 
 from flask import Response, render_template, request
 
 from app import clock
 from app.accounts.access import current_member
-from app.candidates.export import cell
 from app.flows.models import InterviewFlow
 from app.flows.queries import flow_seen_by, titles_seen_by
 from app.interviews import insights
 from app.interviews.insights import Span
 from app.interviews.pages import pages
+from app.web.sheets import BEGINNING, line
 
 USUAL = timedelta(days=89)
 LONGEST = timedelta(days=3 * 366)
@@ -37,14 +35,14 @@ def numbers() -> str:
 def usage() -> Response:
     """What was used by month and flow (RFC 4180, UTF-8 with a byte order mark)."""
     span, _, _ = _span()
-    out = io.StringIO()
-    lines = csv.writer(out)
-    lines.writerow(["month", "flow", "title", "interviews", "minutes"])
-    for one in insights.usage(current_member(), span):
-        lines.writerow([one.month, one.flow_id, cell(one.title), one.interviews, one.minutes])
+    rows = [
+        (one.month, one.flow_id, one.title, one.interviews, one.minutes)
+        for one in insights.usage(current_member(), span)
+    ]
+    lines = [line(row) for row in (("month", "flow", "title", "interviews", "minutes"), *rows)]
     name = f"usage-{span.since}-{span.until}.csv"
     return Response(
-        "\ufeff" + out.getvalue(), mimetype="text/csv",
+        BEGINNING + "".join(lines), mimetype="text/csv",
         headers={"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "private, no-store"},
     )  # fmt: skip
 
