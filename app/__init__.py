@@ -30,6 +30,15 @@ ROOMS_WITH_PAGES = (
     "portal",
     "compliance",
 )
+MORE_PAGES = (
+    "app.interviews.pages_documents",
+    "app.interviews.pages_triage",
+    "app.interviews.pages_insights",
+    "app.flows.pages_more",
+    "app.voice.pages_before",
+    "app.voice.pages_after",
+)
+"""Views that hang on the blueprint of their room, and so come before it."""
 ROOMS_WITH_API = ("accounts", "flows", "interviews")
 
 
@@ -52,15 +61,11 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     for part in (tracing, errors, security, templating, languages, pages):
         part.register(app)
     access.register(app)
-    import_module("app.interviews.pages_documents")
-    import_module("app.flows.pages_more")
-    import_module("app.interviews.pages_triage")
-    import_module("app.interviews.pages_insights")
+    for module in MORE_PAGES:
+        import_module(module)
     rest = api.Api(app)
     for room in ROOMS_WITH_API:
         rest.register_blueprint(import_module(f"app.{room}.api").blp)
-    import_module("app.voice.pages_before")
-    import_module("app.voice.pages_after")
     for room in ROOMS_WITH_PAGES:
         app.register_blueprint(import_module(f"app.{room}.pages").pages)
     for module in (
