@@ -2,10 +2,8 @@
 
 import json
 
-import segno
 from flask import flash, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
-from markupsafe import Markup
 
 from app.accounts import passwords, second_factor
 from app.accounts.access import current_login, current_member, needs_second_factor, safe_next
@@ -18,6 +16,7 @@ from app.db import db
 from app.errors import Rejected
 from app.vault import SealBroken, seal, unseal
 from app.web.limits import address_of_request
+from app.web.templating import qr_code
 
 _CODES = "recovery_codes"
 WRONG = "This code does not work. Codes of the app last half a minute, and every code works once."
@@ -72,14 +71,9 @@ def _page(form: CodeForm) -> str:
     secret = second_factor.pending_secret(member)
     return render_template(
         "accounts/second_factor.html", member=member, form=form, secret=secret, new_codes=_pop_codes(),
-        picture=_picture(second_factor.address_of(member, secret)) if secret else None,
+        picture=qr_code(second_factor.address_of(member, secret)) if secret else None,
         left=second_factor.codes_left(member) if member.totp_since else 0, is_needed=needs_second_factor(member),
     )  # fmt: skip
-
-
-def _picture(address: str) -> Markup:
-    """The address as a QR code: SVG that needs neither a file nor a style."""
-    return Markup(segno.make(address, micro=False).svg_inline(scale=5, light="#fff"))  # noqa: S704 - made of squares by the library
 
 
 @pages.post("/second-factor/begin")
