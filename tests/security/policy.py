@@ -292,7 +292,7 @@ POLICY: dict[str, Rule] = {
         "member", path("candidate_id"), RECRUITERS, DONE, lambda _: {"decision": "rejected", "note": ""}
     ),
     "interviews.take_back": Rule(
-        "member", path("candidate_id"), RECRUITERS, DONE, lambda _: {"was": "interviewed", "now": "invited"}
+        "member", path("candidate_id"), RECRUITERS, DONE, lambda _: {"was": "interviewed", "now": "shortlisted"}
     ),
     "interviews.show": Rule("member", INTERVIEW, shows="team"),
     "compliance.erase": Rule("member", INTERVIEW, ADMINS, DONE, lambda _: {"confirm": "erase"}),
