@@ -134,6 +134,7 @@ def walk(page: Any, url: str) -> list[str]:
             if (
                 kind.startswith("/")
                 and not kind.startswith(("/v1", "/recordings", "/interview/"))
+                and not kind.endswith(".csv")
                 and kind not in kinds
             ):
                 kinds.add(kind)

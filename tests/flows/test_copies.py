@@ -31,6 +31,7 @@ def the_copy_of(flow: InterviewFlow) -> InterviewFlow:
 
 @pytest.fixture
 def full(owner: Person, make_flow: Made, engines: Gateways) -> InterviewFlow:
+    engines.storage.delete_prefix("flow-media")  # other tests of this process keep files there too
     for key in ("flow-media/a.png", "flow-media/b.webm"):
         engines.storage.put(key, key.encode())
     flow: InterviewFlow = make_flow(

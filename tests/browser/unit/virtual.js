@@ -66,8 +66,10 @@ class Source {
 
 class Context {
   constructor(clock) {
-    Object.assign(this, { clock, sources: new Set(), outputLatency: 0 });
+    Object.assign(this, { clock, sources: new Set(), outputLatency: 0, state: "running" });
   }
+
+  addEventListener() {}
 
   get currentTime() { return this.clock.now / 1000; }
 
@@ -132,7 +134,7 @@ function soundOf(world, Player) {
   const context = new Context(world.clock);
   const sound = {
     type: "audio/webm", started: null, onFrame: () => {}, context,
-    stream: { getAudioTracks: () => [{ onended: null }], getVideoTracks: () => [], getTracks: () => [] },
+    stream: { getAudioTracks: () => [{ onended: null, addEventListener() {} }], getVideoTracks: () => [], getTracks: () => [] },
     async record() { sound.started ??= context.currentTime; },
     async rest() { sound.player.stop(); sound.started = null; },
     async close() {},
