@@ -99,6 +99,7 @@ def check_result(found: dict[str, Any]) -> None:
         assert answer.content[4:8] == b"ftyp"
 
 
+@pytest.mark.thorough  # walks every page
 def test_the_platform_s_pages_are_accessible_at_both_widths(
     installation: Installation, chromium: Any, watch: Any
 ) -> None:
