@@ -292,7 +292,6 @@ def test_something_different_is_asked_for_without_any_script(chromium: Any, serv
     context.close()
 
 
-@pytest.mark.thorough  # the dock's panel opens late now and then; to be settled
 def test_something_different_during_the_talk(page: Any, server: Running) -> None:
     check_now(page, server)
     until(page, "!document.querySelector('[data-do=start]').disabled")
@@ -311,6 +310,7 @@ def test_something_different_during_the_talk(page: Any, server: Running) -> None
     assert_accessible(page)
     page.click("[data-do=different-close]")
     until(page, "/ (39:[0-5]\\d|40:00) left$/.test(document.querySelector('[data-text=time]').textContent)")
+    page.click("[data-do=help]")
     page.click("[data-do=different]")
     page.check("[data-part=different-form] input[value=writing]")
     page.keyboard.press("Enter")
