@@ -175,15 +175,35 @@ def key_list(*, organization: str | None, as_json: bool) -> None:
             {
                 "api_key_id": key.id, "name": key.name, "last4": key.last4, "created_at": clock.rfc3339(key.created_at),
                 "last_used_at": clock.rfc3339(key.last_used_at) if key.last_used_at else None,
+                "ends_at": clock.rfc3339(key.expires_at) if key.expires_at else None,
             }
             for key in queries.keys_of(_organization(organization))
         ]  # fmt: skip
         db.session.rollback()
     lines = [
         f"{key['api_key_id']}  …{key['last4']}  {key['name']}  last used {key['last_used_at'] or 'never'}"
+        + (f"  ends {key['ends_at']}" if key["ends_at"] else "")
         for key in keys
     ]
     tell({"api_keys": keys}, as_json=as_json, words="\n".join(lines) or "No keys.")
+
+
+@api_key.command("rotate")
+@click.argument("key_id")
+@click.option(
+    "--ends", type=click.Choice(list(lifecycle.OVERLAPS)), default="24h", show_default=True,
+    help="When the old key stops working.",
+)  # fmt: skip
+@ORGANIZATION
+@AS_JSON
+def key_rotate(*, key_id: str, ends: str, organization: str | None, as_json: bool) -> None:
+    """Replace a key by a new one, which is shown this once; the old one works on for a while."""
+    with database(settings()):
+        key = queries.key_for(_organization(organization), key_id)
+        row, secret = lifecycle.rotate_api_key(key, ends=ends, by=None)
+        told = {"api_key_id": row.id, "api_key": secret, "old_ends": ends}
+        db.session.commit()
+    tell(told, as_json=as_json, words=f"api key id: {told['api_key_id']}\napi key: {secret}\nthe old one ends: {ends}")
 
 
 @api_key.command("revoke")

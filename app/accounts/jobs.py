@@ -1,10 +1,10 @@
-"""The nightly look at the audit logs: whether every entry is still what was written."""
+"""What the worker looks after: the audit logs, whether every entry is what was written, and keys that end soon."""
 
 import logging
 from datetime import timedelta
 
 from app import clock
-from app.accounts import chain
+from app.accounts import chain, lifecycle
 from app.accounts.chain import Chain
 from app.accounts.models import Organization
 from app.accounts.trail import unchecked
@@ -32,6 +32,24 @@ def check_audit_logs() -> int:
         db.session.commit()
         whole += found.flaw is None
     return whole
+
+
+def watch_old_keys() -> int:
+    """Tell of replaced keys that are still used shortly before their end; called by the worker's tick.
+
+    Returns how many were told of. May run twice at once: each key is told of once.
+    """
+    with reading():
+        late = lifecycle.late_keys()
+        db.session.rollback()
+    told = 0
+    for key_id in late:
+        is_told = lifecycle.note_late(key_id)
+        db.session.commit()
+        if is_told:
+            log.warning("API key %s was replaced, ends soon, and is still used", key_id)
+        told += is_told
+    return told
 
 
 def look(organization_id: str) -> Chain:

@@ -1,16 +1,21 @@
-"""What administrators change about members who have joined: role, teams, access, a forgotten password."""
+"""What administrators change about members and keys that are there: role, teams, access, a new key for an old one."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 import sqlalchemy as sa
 
 from app import clock
 from app.accounts import queries, second_factor
-from app.accounts.actions import end_entry_links, write_audit
-from app.accounts.models import Organization, Role, Team, TeamMember
+from app.accounts.actions import end_entry_links, issue_api_key, revoke_api_key, write_audit
+from app.accounts.models import ApiKey, Organization, Role, Team, TeamMember
 from app.db import db
 from app.errors import Rejected
 
+OVERLAPS = {"24h": timedelta(hours=24), "7d": timedelta(days=7), "now": timedelta()}
+"""How long a replaced key may still be used."""
+LATE = 0.8
+"""The part of an overlap after which a replaced key that is still used is worth a warning."""
 LAST_ADMIN = "is the last administrator; make someone else one first"
 
 
@@ -73,3 +78,60 @@ def _keep_an_admin(member: TeamMember, field: str | None = None) -> None:
     db.session.execute(sa.select(Organization.id).where(Organization.id == member.organization_id).with_for_update())
     if not queries.has_other_admin(member):
         raise Rejected(LAST_ADMIN if field else f"This member {LAST_ADMIN}.", field=field)
+
+
+def rotate_api_key(key: ApiKey, *, ends: str, by: TeamMember | None) -> tuple[ApiKey, str]:
+    """A new key in the place of ``key``, which works on until it ``ends``: a word of OVERLAPS.
+
+    Returns the new row, and the key itself, this once. Raises Rejected for a key that was replaced already, by somebody
+    else at the same moment too, or works no more, and for another word.
+    """
+    now = clock.now()
+    if ends not in OVERLAPS:
+        raise Rejected(f"must be one of: {', '.join(OVERLAPS)}", field="ends")
+    if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now):
+        raise Rejected("This key no longer works; create a new one instead.", field="key")
+    if not _is_first(key.id, "rotated_at"):
+        raise Rejected("This key has been replaced already; revoke it, or wait for its end.", field="key")
+    row, secret = issue_api_key(key.organization, name=key.name, by=by)
+    if OVERLAPS[ends]:
+        end = now + OVERLAPS[ends]
+        key.expires_at = min(key.expires_at, end) if key.expires_at else end
+    else:
+        revoke_api_key(key, by=by)
+    details = {"new_key": row.id, "old_ends": ends}
+    write_audit(key.organization, action="api_key.rotated", subject=key.id, by=by, details=details)
+    return row, secret
+
+
+def late_keys() -> list[str]:
+    """Ids of replaced keys that are still used when four fifths of their overlap are over, and were not told of yet."""
+    found = sa.select(ApiKey).where(
+        ApiKey.rotated_at.is_not(None), ApiKey.revoked_at.is_(None), ApiKey.warned_at.is_(None),
+        ApiKey.expires_at > clock.now(),
+    )  # fmt: skip
+    return [key.id for key in db.session.scalars(found) if is_late(key)]
+
+
+def note_late(key_id: str) -> bool:
+    """Write down that a replaced key is still used; False where somebody else was quicker. Each is told once."""
+    if not _is_first(key_id, "warned_at"):
+        return False
+    organization = db.session.get_one(ApiKey, key_id).organization
+    write_audit(organization, action="api_key.still_used", subject=key_id, by=None, details={})
+    return True
+
+
+def is_late(key: ApiKey) -> bool:
+    """Whether a replaced key is near its end and was used lately: some program still needs the new one."""
+    if key.rotated_at is None or key.expires_at is None or key.last_used_at is None:
+        return False
+    late = key.rotated_at + (key.expires_at - key.rotated_at) * LATE
+    return clock.now() >= late and key.last_used_at > key.rotated_at + (late - key.rotated_at) / 2
+
+
+def _is_first(key_id: str, name: str) -> bool:
+    """Write the moment into this column of the key, if it is still empty: of two at once, one is the first."""
+    column = getattr(ApiKey, name)
+    taken = sa.update(ApiKey).where(ApiKey.id == key_id, column.is_(None)).values({column: clock.now()})
+    return db.session.execute(taken.returning(ApiKey.id)).first() is not None

@@ -164,7 +164,11 @@ class EntryLink(Base):
 
 
 class ApiKey(Base):
-    """A bearer key of ``/v1``: HMAC-SHA256 with a pepper that is not in the database; shown once, at birth."""
+    """A bearer key of ``/v1``: HMAC-SHA256 with a pepper that is not in the database; shown once, at birth.
+
+    After ``rotated_at`` another key has taken its place, and it works until ``expires_at``; ``warned_at`` is when it
+    was noticed that it is still used although the end is near.
+    """
 
     __tablename__ = "api_key"
 
@@ -177,6 +181,8 @@ class ApiKey(Base):
     created_by_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
     expires_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
+    rotated_at: Mapped[datetime | None]
+    warned_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]
     last_address: Mapped[str | None] = mapped_column(sa.String(64))
 

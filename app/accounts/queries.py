@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
+from app import clock
 from app.accounts.models import ApiKey, Login, Organization, Role, Team, TeamMember, TeamMembership
 from app.db import db
 from app.errors import Forbidden, NotFound, Rejected
@@ -99,7 +100,8 @@ def member_by_address(email: str) -> TeamMember | None:
 
 def keys_of(organization: Organization) -> Sequence[ApiKey]:
     """Keys that still work, the newest first."""
-    found = sa.select(ApiKey).where(ApiKey.organization_id == organization.id, ApiKey.revoked_at.is_(None))
+    lives = sa.or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > clock.now())
+    found = sa.select(ApiKey).where(ApiKey.organization_id == organization.id, ApiKey.revoked_at.is_(None), lives)
     return db.session.scalars(found.order_by(ApiKey.created_at.desc(), ApiKey.id)).all()
 
 

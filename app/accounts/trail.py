@@ -42,6 +42,8 @@ WORDS = {
     "member.recovery_code_used": "Signed in with a recovery code",
     "team.added": "Added a team",
     "api_key.issued": "Issued an API key",
+    "api_key.rotated": "Replaced an API key by a new one",
+    "api_key.still_used": "A replaced API key is still used near its end",
     "api_key.revoked": "Revoked an API key",
     "api_key.refused": "An API key that no longer works was used",
     "flow.created": "Created a flow",

@@ -44,6 +44,7 @@ TICKS = (
     "app.letters.jobs.sweep",
     "app.compliance.jobs.sweep",
     "app.accounts.jobs.check_audit_logs",
+    "app.accounts.jobs.watch_old_keys",
 )
 """Looked up when first called, so that a worker knows no room."""
 

@@ -100,10 +100,16 @@ def test_keys_are_created_listed_and_revoked(parley, founded, ping):
     listed = json.loads(parley("api-key", "list", "--json").stdout)["api_keys"]
     assert {key["name"] for key in listed} == {"First key", "Import"}
     assert made["api_key"] not in json.dumps(listed)
+    again = json.loads(parley("api-key", "rotate", made["api_key_id"], "--ends", "7d", "--json").stdout)
+    assert (ping(again["api_key"]).status_code, ping(made["api_key"]).status_code) == (200, 200)
+    ends = {
+        key["api_key_id"]: key["ends_at"] for key in json.loads(parley("api-key", "list", "--json").stdout)["api_keys"]
+    }
+    assert (ends[again["api_key_id"]], ends[made["api_key_id"]] > clock.rfc3339(clock.now())) == (None, True)
     revoked = parley("api-key", "revoke", made["api_key_id"], "--json")
     assert json.loads(revoked.stdout) == {"api_key_id": made["api_key_id"], "revoked": True}
     assert ping(made["api_key"]).status_code == 401
-    assert "Import" not in parley("api-key", "list").stdout
+    assert made["api_key_id"] not in parley("api-key", "list").stdout
 
 
 def test_a_key_of_another_organization_cannot_be_revoked(parley, founded):

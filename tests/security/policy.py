@@ -160,6 +160,7 @@ POLICY: dict[str, Rule] = {
     "accounts.export_audit": Rule("member", roles=ADMINS, given=lambda _: {}, shows="organization"),
     "accounts.api_keys": Rule("member", roles=ADMINS, shows="organization"),
     "accounts.create_api_key": Rule("member", roles=ADMINS, own=MOVED, given=lambda _: {"name": "New"}),
+    "accounts.rotate_api_key": Rule("member", path("key_id"), ADMINS, MOVED, given=lambda _: {"ends": "7d"}),
     "accounts.revoke_api_key": Rule("member", path("key_id"), ADMINS, MOVED),
     "accounts.organization": Rule("member", roles=ADMINS),
     "accounts.profile": Rule("member"),

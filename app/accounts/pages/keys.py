@@ -1,15 +1,19 @@
 """The page of API keys."""
 
-from flask import flash, redirect, render_template, session, url_for
+from flask import flash, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
-from app.accounts import actions, queries
+from app.accounts import actions, lifecycle, queries
 from app.accounts.access import current_member, require_admin
 from app.accounts.forms import KeyForm
 from app.accounts.pages.blueprint import pages
 from app.db import db
+from app.errors import Rejected
 from app.vault import SealBroken, seal, unseal
+from app.web.templating import moment
 
+ENDS = [("24h", "after 24 hours"), ("7d", "after 7 days"), ("now", "now")]
+"""When a key that is replaced may end, the usual choice first."""
 _NEW_KEY = "new_key"
 
 
@@ -22,7 +26,9 @@ def api_keys() -> str:
 
 def _keys_page(form: KeyForm, *, new_key: str | None = None) -> str:
     keys = queries.keys_of(current_member().organization)
-    return render_template("accounts/api_keys.html", keys=keys, form=form, new_key=new_key)
+    return render_template(
+        "accounts/api_keys.html", keys=keys, form=form, new_key=new_key, is_late=lifecycle.is_late, ends=ENDS
+    )
 
 
 @pages.post("/api-keys")
@@ -36,6 +42,26 @@ def create_api_key() -> ResponseReturnValue:
     _row, key = actions.issue_api_key(me.organization, name=form.name.data, by=me)
     db.session.commit()
     remember_key(key)
+    return redirect(url_for("accounts.api_keys"))
+
+
+@pages.post("/api-keys/<key_id>/rotate")
+def rotate_api_key(key_id: str) -> ResponseReturnValue:
+    """A new key in the place of this one, which works on for a while."""
+    require_admin()
+    me = current_member()
+    key = queries.key_for(me.organization, key_id)
+    try:
+        _row, new = lifecycle.rotate_api_key(key, ends=request.form.get("ends", ""), by=me)
+    except Rejected as refusal:
+        db.session.rollback()
+        words = "Choose when the old key ends." if refusal.field == "ends" else refusal.message
+        flash(f"Nothing was changed. {words}", "error")
+        return redirect(url_for("accounts.api_keys"))
+    db.session.commit()
+    remember_key(new)
+    until = "no longer works" if key.revoked_at else f"works until {moment(key.expires_at)}"
+    flash(f"There is a new key. The old one, …{key.last4}, {until}.", "success")
     return redirect(url_for("accounts.api_keys"))
 
 
