@@ -42,7 +42,7 @@ class Job(Enum):
     PROCESS_INTERVIEW = Work("app.interviews.jobs.process_interview", "interviews", 3600)
     PROCESS_VIDEO = Work("app.interviews.jobs.process_video", "media", 7200)
     READ_DOCUMENT = Work("app.interviews.jobs_reading.read_document", "speech", 180)
-    SEND_LETTER = Work("app.letters.jobs.send", "letters", 120)
+    SEND_LETTER = Work("app.letters.jobs.send", "letters", 360)
     SWEEP = Work("app.interviews.jobs.sweep", "interviews", 300, at_most_one_waits=True)
 
 

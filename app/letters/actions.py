@@ -12,7 +12,7 @@ from app.letters.models import Letter, LetterState
 from app.mail import Mail
 from app.queue import Job
 
-LEASE = timedelta(minutes=2)
+LEASE = timedelta(minutes=6)
 """Longer than a mail server may take with all its time-outs."""
 MOST_ATTEMPTS = 8
 
@@ -45,7 +45,11 @@ def take(letter_id: str) -> tuple[int, Mail] | None:
     if over is not None or letter.sealed is None:
         settle(letter_id, token, over or LetterState.LOST)
         return None
-    return token, Mail(**json.loads(vault.unseal(letter.sealed, context=_context(letter_id))))
+    try:
+        return token, Mail(**json.loads(vault.unseal(letter.sealed, context=_context(letter_id))))
+    except vault.SealBroken as error:
+        settle(letter_id, token, LetterState.REFUSED, failure=str(error))
+        return None
 
 
 def settle(letter_id: str, token: int, state: LetterState, *, failure: str | None = None) -> bool:

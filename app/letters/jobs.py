@@ -7,6 +7,7 @@ from app.db import db, reading
 from app.errors import GatewayError
 from app.letters import actions, queries
 from app.letters.models import LetterState
+from app.mail import Unanswered
 from app.queue import Job
 
 log = logging.getLogger(__name__)
@@ -26,7 +27,8 @@ def send(letter_id: str) -> None:
         if error.retryable:
             actions.put_off(letter_id, token, failure=error.message)
         else:
-            actions.settle(letter_id, token, LetterState.REFUSED, failure=error.message)
+            state = LetterState.LOST if isinstance(error, Unanswered) else LetterState.REFUSED
+            actions.settle(letter_id, token, state, failure=error.message)
     else:
         actions.settle(letter_id, token, LetterState.SENT)
     db.session.commit()

@@ -11,7 +11,8 @@ from app.db import Base, CreatedAt, Id, one_of
 
 
 class LetterState(enum.StrEnum):
-    """``lost``: a worker died while it was sending, so nobody knows whether it arrived; it is not sent again."""
+    """``lost``: the worker died while it was sending, or the mail server never answered, so nobody knows whether it
+    arrived; it is not sent again."""
 
     WAITING = "waiting"
     SENDING = "sending"

@@ -1,10 +1,10 @@
 """Sending mail: one outside thing, behind one verb."""
 
-from app.mail.ports import Mail, Mailer, NoMailer
+from app.mail.ports import Mail, Mailer, NoMailer, Unanswered
 from app.mail.smtp import SmtpMailer
 from app.settings import Settings
 
-__all__ = ["Mail", "Mailer", "NoMailer", "SmtpMailer", "build_mailer"]
+__all__ = ["Mail", "Mailer", "NoMailer", "SmtpMailer", "Unanswered", "build_mailer"]
 
 
 def build_mailer(settings: Settings) -> Mailer:

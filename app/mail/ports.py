@@ -15,13 +15,21 @@ class Mail:
     text: str
 
 
+class Unanswered(GatewayError):
+    """The mail has left, and no answer came: it may have arrived, so trying again could bring it twice."""
+
+    def __init__(self) -> None:
+        super().__init__("the mail server took the mail and did not answer", retryable=False)
+
+
 class Mailer(Protocol):
     """Hands mails over. ``is_configured`` says whether there is anybody to hand them to."""
 
     is_configured: bool
 
     def send(self, mail: Mail) -> None:
-        """On return the server has accepted the mail. GatewayError says whether trying again may help."""
+        """On return the server has accepted the mail. GatewayError says whether trying again may help, Unanswered that
+        nobody knows whether it arrived."""
 
 
 class NoMailer:

@@ -3,18 +3,42 @@
 import smtplib
 import ssl
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from email.message import EmailMessage
 from email.utils import formatdate, make_msgid, parseaddr
 from typing import Any
 
 from app.errors import GatewayError
-from app.mail.ports import Mail
+from app.mail.ports import Mail, Unanswered
 from app.settings import Settings
 
 TIMEOUT = 15.0
 """Seconds each step of the conversation may take."""
+PATIENCE = 60.0
+"""The same for the mail itself, which servers look through before they take it."""
 _PASSING = range(400, 500)
+
+
+class _Talk(smtplib.SMTP):
+    """The conversation, which tells an answer that is missing from one that says no."""
+
+    patience = PATIENCE
+
+    def data(self, msg: Any) -> tuple[int, bytes]:
+        """Send the mail itself. Raises Unanswered when the server goes away or is silent instead of answering."""
+        if self.sock is not None:
+            self.sock.settimeout(self.patience)
+        try:
+            return super().data(msg)
+        except smtplib.SMTPServerDisconnected:
+            raise Unanswered from None
+        finally:
+            if self.sock is not None:
+                self.sock.settimeout(self.timeout)
+
+
+class _TlsTalk(_Talk, smtplib.SMTP_SSL):
+    """The same over TLS from the first byte."""
 
 
 class SmtpMailer:
@@ -22,13 +46,16 @@ class SmtpMailer:
 
     is_configured = True
 
-    def __init__(self, settings: Settings, *, context: ssl.SSLContext | None = None, timeout: float = TIMEOUT) -> None:
+    def __init__(
+        self, settings: Settings, *, context: ssl.SSLContext | None = None, timeout: float = TIMEOUT,
+        patience: float = PATIENCE,
+    ) -> None:  # fmt: skip
         self._settings = settings
         self._context = context or ssl.create_default_context()
-        self._timeout = timeout
+        self._timeout, self._patience = timeout, patience
 
     def send(self, mail: Mail) -> None:
-        """Hand ``mail`` over. Raises GatewayError; not retryable where the server said no for good."""
+        """Hand ``mail`` over. Raises GatewayError; not retryable where the server said no for good, or said nothing."""
         message = self._message(mail)
         with _translated(), self._connected() as server:
             server.send_message(message)
@@ -50,13 +77,18 @@ class SmtpMailer:
     def _connected(self) -> Iterator[smtplib.SMTP]:
         known = self._settings
         where: dict[str, Any] = {"host": known.smtp_host, "port": known.smtp_port, "timeout": self._timeout}
-        is_tls = known.smtp_security == "tls"
-        with smtplib.SMTP_SSL(**where, context=self._context) if is_tls else smtplib.SMTP(**where) as server:
+        server = _TlsTalk(**where, context=self._context) if known.smtp_security == "tls" else _Talk(**where)
+        server.patience = self._patience
+        try:
             if known.smtp_security == "starttls":
                 server.starttls(context=self._context)
             if known.smtp_username:
                 server.login(known.smtp_username, known.smtp_password)
             yield server
+        finally:
+            with suppress(smtplib.SMTPException, OSError):  # what was taken stays taken, however the server takes leave
+                server.quit()
+            server.close()
 
 
 @contextmanager

@@ -2,16 +2,21 @@
 
 import base64
 import contextlib
+import socket
 import socketserver
 import ssl
 import threading
+import time
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 
 @dataclass
 class Script:
-    """How the server behaves: replies by command instead of the usual ones; and what has happened."""
+    """How the server behaves: replies by command instead of the usual ones; and what has happened.
+
+    Instead of a reply: ``HANG UP``, ``SILENCE`` until the other side hangs up, ``SLOW …`` for a reply after a second.
+    """
 
     replies: dict[str, str] = field(default_factory=dict)
     context: ssl.SSLContext | None = None
@@ -79,6 +84,14 @@ class _Talk(socketserver.StreamRequestHandler):
         return b"".join(lines)
 
     def _say(self, text: str) -> None:
+        if text == "HANG UP":
+            self.connection.shutdown(socket.SHUT_RDWR)
+            return
+        if text == "SILENCE":
+            return
+        if text.startswith("SLOW "):
+            time.sleep(1)
+            text = text.removeprefix("SLOW ")
         self.wfile.write(f"{text}\r\n".encode())
         self.wfile.flush()
 

@@ -12,7 +12,7 @@ from app.errors import GatewayError
 from app.letters import actions
 from app.letters.jobs import send, sweep
 from app.letters.models import Letter, LetterState
-from app.mail import Mail
+from app.mail import Mail, Unanswered
 from app.queue import Job, SilentBell
 from tests.factories import Made
 from tests.portal.conftest import (  # noqa: F401 - fixtures
@@ -95,9 +95,33 @@ def test_a_letter_whose_sender_died_is_not_sent_a_second_time(letter: str, postb
     assert actions.take(letter) is not None
     db.session.commit()
     assert sweep() == 0
-    with later(minutes=3):
+    with later(minutes=5):
+        assert sweep() == 0, "the mail server may still be thinking"
+    with later(minutes=7):
         assert sweep() == 1
     assert (row(letter).state, postbox.mails) == (LetterState.LOST, [])
+
+
+def test_a_letter_that_got_no_answer_is_not_sent_a_second_time(letter: str, postbox: Postbox) -> None:  # noqa: F811
+    postbox.fails = Unanswered()
+    send(letter)
+    assert (row(letter).state, row(letter).sealed) == (LetterState.LOST, None)
+    postbox.fails = None
+    with later(minutes=5):
+        assert sweep() == 0
+    assert postbox.mails == []
+
+
+def test_a_letter_that_cannot_be_opened_any_more_holds_nobody_up(letter: str, book: Made, postbox: Postbox) -> None:  # noqa: F811
+    row(letter).sealed = "v1.AAAA"
+    other = actions.post(book().id, MAIL, lasts=timedelta(minutes=10)).id
+    db.session.commit()
+    assert sweep() == 2
+    assert (row(letter).state, row(letter).failure) == (
+        LetterState.REFUSED,
+        "a sealed value cannot be opened; was SECRET_KEY changed?",
+    )
+    assert (row(other).state, len(postbox.mails)) == (LetterState.SENT, 1)
 
 
 def test_a_stolen_claim_settles_nothing(letter: str, postbox: Postbox) -> None:  # noqa: F811

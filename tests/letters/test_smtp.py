@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.errors import GatewayError
-from app.mail import Mail, NoMailer, SmtpMailer, build_mailer
+from app.mail import Mail, NoMailer, SmtpMailer, Unanswered, build_mailer
 from app.settings import Settings
 from tests.outbound.certificates import Authority
 
@@ -83,6 +83,37 @@ def test_a_refusal_says_whether_to_try_again(settings: Settings, reply: dict[str
         mailer(settings, server).send(MAIL)
     assert refused.value.retryable is retryable
     assert "candidate" not in refused.value.message
+
+
+@pytest.mark.parametrize("reply", ["250 fine", "421 too many", "500 what", "HANG UP", "SILENCE"])
+def test_a_farewell_that_goes_wrong_undoes_nothing(settings: Settings, reply: str) -> None:
+    with SmtpServer(replies={"QUIT": reply}) as server:
+        sender = mailer(settings, server)
+        sender._timeout = 0.5
+        sender.send(MAIL)
+    assert len(server.script.mails) == 1
+
+
+@pytest.mark.parametrize("reply", ["HANG UP", "SILENCE"])
+@pytest.mark.parametrize("security", ["none", "tls"])
+def test_a_mail_without_an_answer_may_have_arrived_and_is_not_sent_again(
+    settings: Settings, contexts: tuple[ssl.SSLContext, ssl.SSLContext], security: str, reply: str
+) -> None:
+    with SmtpServer(replies={"MESSAGE": reply}, context=contexts[0], implicit=security == "tls") as server:
+        sender = mailer(settings, server, security)
+        sender._context, sender._patience = contexts[1], 0.3
+        with pytest.raises(Unanswered) as missing:
+            sender.send(MAIL)
+    assert not missing.value.retryable
+    assert len(server.script.mails) == 1
+
+
+def test_an_answer_may_take_longer_than_any_other_step(settings: Settings) -> None:
+    with SmtpServer(replies={"MESSAGE": "SLOW 250 kept"}) as server:
+        sender = mailer(settings, server)
+        sender._timeout = 0.3
+        sender.send(MAIL)
+    assert len(server.script.mails) == 1
 
 
 def test_a_wrong_password_is_not_tried_again(settings: Settings) -> None:
