@@ -196,19 +196,26 @@ def rename(member: TeamMember, full_name: str) -> None:
         write_audit(member.organization, action="member.renamed", subject=member.id, by=member, details={})
 
 
-def end_entry_links(member: TeamMember) -> None:
-    """Whatever link lets the member choose a password works no more."""
+def end_entry_links(member: TeamMember, *, only_asked: bool = False) -> None:
+    """No link lets the member choose a password any more; ``only_asked``: but for those that administrators made."""
     live = sa.update(EntryLink).where(EntryLink.member_id == member.id, EntryLink.ended_at.is_(None))
+    if only_asked:
+        live = live.where(EntryLink.created_by_id.is_(None))
     db.session.execute(live.values(ended_at=clock.now()).execution_options(synchronize_session="fetch"))
+
+
+def end_sessions(member: TeamMember, *, but: str | None = None) -> None:
+    """Every browser of the member is signed out ``but`` the one with this id."""
+    for login in queries.logins_of(member):
+        if login.id != but:
+            login.ended_at = clock.now()
 
 
 def change_password(member: TeamMember, password_hash: str, *, but: str | None) -> None:
     """A new password ends every session of the member ``but`` the one with this id."""
     member.password_hash = password_hash
     end_entry_links(member)
-    for login in queries.logins_of(member):
-        if login.id != but:
-            login.ended_at = clock.now()
+    end_sessions(member, but=but)
     write_audit(member.organization, action="member.password_changed", subject=member.id, by=member, details={})
 
 

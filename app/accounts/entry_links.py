@@ -1,6 +1,7 @@
 """Links by which members choose a password: an invitation, or a new one for who has forgotten theirs. Each works once.
 
-A new link ends the one of before, and so does any new password.
+A new link ends the one of before, and so does any new password. But a link that a stranger can ask for ends none that
+an administrator has made.
 """
 
 import hashlib
@@ -12,7 +13,7 @@ from datetime import timedelta
 import sqlalchemy as sa
 
 from app import clock
-from app.accounts import actions, queries
+from app.accounts import actions
 from app.accounts.models import EntryKind, EntryLink, TeamMember
 from app.db import db
 from app.errors import Conflict
@@ -40,10 +41,11 @@ def issue(member: TeamMember, post: Post, *, by: TeamMember | None) -> str:
     """
     kind = EntryKind.INVITATION if member.password_hash is None else EntryKind.RESET
     lasts = ASKED_LASTS if by is None else INVITATION_LASTS if kind is EntryKind.INVITATION else RESET_LASTS
-    actions.end_entry_links(member)
+    actions.end_entry_links(member, only_asked=by is None)
     token = secrets.token_urlsafe(32)
     address, now = post.address_of(token), clock.now()
-    letter = letters.post(None, _mail(member, kind, address, by=by), lasts=lasts) if post.by_mail else None
+    words = f"the link works once, for {_in_words(lasts)}):\n{address}"
+    letter = letters.post(None, _mail(member, words, kind=kind, by=by), lasts=lasts) if post.by_mail else None
     link = EntryLink(
         member_id=member.id, kind=kind, token_hash=_digest(token), created_at=now, expires_at=now + lasts,
         created_by_id=by.id if by else None, letter_id=letter.id if letter else None,
@@ -64,9 +66,11 @@ def found(token: str) -> EntryLink | None:
 
 
 def latest(member: TeamMember) -> EntryLink | None:
-    """The newest link of the member, whatever became of it."""
+    """The newest link of the member that works, or else the newest, whatever became of it."""
+    works = sa.and_(EntryLink.ended_at.is_(None), EntryLink.expires_at > clock.now())
     mine = sa.select(EntryLink).where(EntryLink.member_id == member.id)
-    return db.session.scalar(mine.order_by(EntryLink.created_at.desc(), EntryLink.id).limit(1))
+    ordered = mine.order_by(sa.case((works, 0), else_=1), EntryLink.created_at.desc(), EntryLink.id)
+    return db.session.scalar(ordered.limit(1))
 
 
 def use(link: EntryLink, password_hash: str, *, full_name: str | None) -> TeamMember:
@@ -79,8 +83,7 @@ def use(link: EntryLink, password_hash: str, *, full_name: str | None) -> TeamMe
     if full_name:
         member.full_name = full_name
     member.password_hash = password_hash
-    for login in queries.logins_of(member):
-        login.ended_at = clock.now()
+    actions.end_sessions(member)
     actions.end_entry_links(member)
     word = "member.joined" if is_new else "member.password_changed"
     actions.write_audit(member.organization, action=word, subject=member.id, by=member, details={"by_link": True})
@@ -91,7 +94,13 @@ def _digest(token: str) -> str:
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
-def _mail(member: TeamMember, kind: EntryKind, address: str, *, by: TeamMember | None) -> Mail:
+def _in_words(lasts: timedelta) -> str:
+    hours = round(lasts.total_seconds() / 3600)
+    number, thing = (hours // 24, "day") if hours > 24 else (hours, "hour")
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def _mail(member: TeamMember, link: str, *, kind: EntryKind, by: TeamMember | None) -> Mail:
     organization = " ".join(member.organization.name.split())
     if kind is EntryKind.INVITATION:
         who = " ".join((by.full_name or by.email).split()) if by else "You"
@@ -100,15 +109,13 @@ def _mail(member: TeamMember, kind: EntryKind, address: str, *, by: TeamMember |
             member.email,
             f"Your invitation to {organization} on Parley",
             f"{asks} work with {organization} on Parley, where interviews are held and looked at.\n\n"
-            f"Choose your password here (the link works once, for {INVITATION_LASTS.days} days):\n{address}\n\n"
+            f"Choose your password here ({link}\n\n"
             f"You sign in with this address: {member.email}\n"
             "If you expected no invitation, do nothing: without you it opens nothing.\n",
         )
-    hours = round((RESET_LASTS if by else ASKED_LASTS).total_seconds() / 3600)
     return Mail(
         member.email,
         "A new password for Parley",
-        f"Choose a new password for {organization} on Parley here (the link works once, for {hours} "
-        f"{'hour' if hours == 1 else 'hours'}):\n{address}\n\n"
+        f"Choose a new password for {organization} on Parley here ({link}\n\n"
         "If you did not ask for this, do nothing: your password stays as it is.\n",
     )

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from app import clock
 from app.accounts import queries, second_factor
-from app.accounts.actions import end_entry_links, issue_api_key, revoke_api_key, write_audit
+from app.accounts.actions import end_entry_links, end_sessions, issue_api_key, revoke_api_key, write_audit
 from app.accounts.models import ApiKey, Organization, Role, Team, TeamMember
 from app.db import db
 from app.errors import Rejected
@@ -40,7 +40,7 @@ def disable(member: TeamMember, *, by: TeamMember) -> None:
     if member.disabled_at is None:
         member.disabled_at = clock.now()
         end_entry_links(member)
-        _end_sessions(member)
+        end_sessions(member)
         write_audit(member.organization, action="member.disabled", subject=member.id, by=by, details={})
 
 
@@ -55,7 +55,7 @@ def reset_password(member: TeamMember, password_hash: str, *, by: TeamMember | N
     """A password from an administrator, or from the command line; every session of the member ends."""
     member.password_hash = password_hash
     end_entry_links(member)
-    _end_sessions(member)
+    end_sessions(member)
     write_audit(member.organization, action="member.password_reset", subject=member.id, by=by, details={})
 
 
@@ -63,12 +63,7 @@ def drop_second_factor(member: TeamMember, *, by: TeamMember | None) -> None:
     """For whoever has lost app and recovery codes: the password alone opens again, and every session ends."""
     if member.totp_since is not None:
         second_factor.turn_off(member, by=by)
-        _end_sessions(member)
-
-
-def _end_sessions(member: TeamMember) -> None:
-    for login in queries.logins_of(member):
-        login.ended_at = clock.now()
+        end_sessions(member)
 
 
 def _keep_an_admin(member: TeamMember, field: str | None = None) -> None:

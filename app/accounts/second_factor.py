@@ -11,8 +11,7 @@ import pyotp
 import sqlalchemy as sa
 
 from app import clock, vault
-from app.accounts import queries
-from app.accounts.actions import write_audit
+from app.accounts.actions import end_sessions, write_audit
 from app.accounts.models import RecoveryCode, TeamMember
 from app.db import db
 from app.errors import Rejected
@@ -64,9 +63,7 @@ def confirm(member: TeamMember, code: str, *, but: str | None) -> list[str] | No
     turned_on = sa.update(TeamMember).values(totp_since=clock.now(), totp_step=step)
     if not _wins(turned_on.where(TeamMember.id == member.id, TeamMember.totp_since.is_(None)), TeamMember):
         return None
-    for login in queries.logins_of(member):
-        if login.id != but:
-            login.ended_at = clock.now()
+    end_sessions(member, but=but)
     write_audit(member.organization, action="member.second_factor_on", subject=member.id, by=member, details={})
     return _new_codes(member)
 

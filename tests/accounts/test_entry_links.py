@@ -244,6 +244,25 @@ def test_somebody_invited_who_forgot_the_mail_gets_an_invitation(mailing, owner:
     assert "Welcome to" in stranger.get(link_in(mails()[-1].text)).text
 
 
+def test_a_stranger_who_knows_the_address_ends_no_invitation(mailing, owner: Person, stranger: Browser) -> None:
+    member, link = invited(owner)
+    for _ in range(2):
+        stranger.post("/forgotten", data={"email": "new@first.example"})
+    _first, older, newer = mails()
+    assert [("for 7 days)" in mail.text, "for 1 hour)" in mail.text) for mail in mails()] == [
+        (True, False), (False, True), (False, True),
+    ]  # fmt: skip
+    assert stranger.get(link_in(older.text)).status_code == 410
+    assert (stranger.get(link).status_code, stranger.get(link_in(newer.text)).status_code) == (200, 200)
+    with time_machine.travel(datetime.now(UTC) + timedelta(hours=2)):
+        assert (stranger.get(link).status_code, stranger.get(link_in(newer.text)).status_code) == (200, 410)
+        found = entry_links.latest(db.session.get_one(TeamMember, member.id))
+        assert found is not None
+        assert found.created_by_id == owner.member.id, "the page tells of the link that works"
+    assert stranger.post(link, data={"full_name": "", "password": NEW}).status_code == 302
+    assert stranger.get(link_in(newer.text)).status_code == 410
+
+
 def test_two_step_sign_in_stays_after_a_new_password(mailing, known: Person, stranger: Browser) -> None:
     known.member.totp_secret, known.member.totp_since = "v1.x", datetime.now(UTC)
     db.session.commit()
