@@ -22,6 +22,8 @@ WORDS = {
     "organization.shows_status": "Changed whether candidates see their status",
     "organization.answer_days": "Changed the days for answers",
     "pipeline.changed": "Changed the statuses of the pipeline",
+    "outreach.words": "Changed the words of a mail to candidates",
+    "outreach.plan": "Changed when candidates are written to",
     "audit.exported": "Exported the audit log",
     "audit.broken": "Found that the audit log is broken",
     "member.signed_in": "Signed in",
@@ -85,7 +87,7 @@ GROUPS = {
 }  # fmt: skip
 """What the page offers to choose from; the first word of an action decides, after ``ALSO``."""
 ALSO = {
-    "organization": ("pipeline",), "member": ("team",), "interview": ("document", "recording", "recordings"),
+    "organization": ("pipeline", "outreach"), "member": ("team",), "interview": ("document", "recording", "recordings"),
     "candidate": ("candidates", "wish"),
 }  # fmt: skip
 
