@@ -49,8 +49,11 @@ class Chain:
 
 def followed(organization: Organization) -> Chain:
     """Read the organization's whole log, in pieces, up to what it has counted. Only reads."""
-    chain, upto, known = Chain(), organization.audit_seq, check_of(organization)
-    if known is not None and known.seal and not hmac.compare_digest(known.seal, _seal(known)):
+    chain, known = Chain(), check_of(organization)
+    # Counted after the mark was read: a check that ends meanwhile may have come further than an older count.
+    counted = sa.select(Organization.audit_seq).where(Organization.id == organization.id)
+    upto = db.session.execute(counted).scalar_one()
+    if known is not None and not hmac.compare_digest(known.seal, _seal(known)):
         chain.broken(known.number, "What the last check had kept was changed.")
         return chain
     while chain.flaw is None and chain.number < upto:
@@ -84,7 +87,7 @@ def keep_check(organization: Organization, chain: Chain) -> AuditCheck:
     known = check_of(organization) or _first(organization)
     is_news = chain.flaw is not None and known.flaw is None
     known.checked_at, known.flaw, known.flaw_number = clock.now(), chain.flaw, chain.flaw_number
-    if chain.flaw is None:
+    if chain.flaw is None and chain.number >= known.number:  # another check may have come further meanwhile
         known.number, known.hash = chain.number, chain.hash
         known.seal = _seal(known)
     db.session.flush()
@@ -95,7 +98,8 @@ def keep_check(organization: Organization, chain: Chain) -> AuditCheck:
 
 
 def _first(organization: Organization) -> AuditCheck:
-    made = AuditCheck(organization_id=organization.id, checked_at=clock.now(), number=0, hash="", seal="")
+    made = AuditCheck(organization_id=organization.id, checked_at=clock.now(), number=0, hash="")
+    made.seal = _seal(made)
     try:
         with db.session.begin_nested():
             db.session.add(made)

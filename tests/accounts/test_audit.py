@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.orm import attributes
 
 from app import clock
 from app.accounts import actions, chain
@@ -141,11 +142,42 @@ def test_a_chain_that_was_computed_anew_shows_after_a_check(owner):
     assert kept.number == entries[-1].number
 
 
-def test_what_the_last_check_kept_cannot_be_forged_either(owner):
+@pytest.mark.parametrize("forged", ["number = 1, hash = 'x'", "number = 0, hash = '', seal = ''"])
+def test_what_the_last_check_kept_cannot_be_forged_either(owner, forged):
     _write(owner.organization)
     _check(owner.organization)
-    _run("UPDATE audit_check SET number = 1, hash = 'x' WHERE organization_id = :o", o=owner.organization.id)
+    _run(f"UPDATE audit_check SET {forged} WHERE organization_id = :o", o=owner.organization.id)
     assert "had kept was changed" in _check(owner.organization).flaw
+
+
+def test_a_first_check_that_finds_a_flaw_leaves_a_mark_that_holds(owner):
+    _write(owner.organization)
+    right = _entries(owner.organization)[1].subject
+    change = "UPDATE audit_entry SET subject = :s WHERE organization_id = :o AND number = 2"
+    _run(change, o=owner.organization.id, s="x")
+    assert "Entry 2" in _check(owner.organization).flaw
+    _run(change, o=owner.organization.id, s=right)
+    assert _check(owner.organization).flaw is None
+
+
+def test_of_two_checks_at_once_the_one_that_came_further_counts(owner):
+    _write(owner.organization)
+    slow = chain.followed(owner.organization)
+    _write(owner.organization)
+    assert _check(owner.organization).number == slow.number + 3
+    kept = chain.keep_check(owner.organization, slow)
+    assert (kept.number, kept.flaw) == (slow.number + 3, None)
+    assert _check(owner.organization).flaw is None
+
+
+def test_a_count_that_is_older_than_the_mark_accuses_nobody(owner):
+    _write(owner.organization)
+    organization = owner.organization
+    count = organization.audit_seq
+    _write(organization)
+    _check(organization)
+    attributes.set_committed_value(organization, "audit_seq", count)
+    assert chain.followed(organization).flaw is None
 
 
 def test_a_log_that_was_put_back_is_whole_again(owner):
