@@ -11,6 +11,7 @@ from app.flows.queries import flow_seen_by, titles_seen_by
 from app.interviews import insights
 from app.interviews.insights import Span
 from app.interviews.pages import pages
+from app.web.fields import day_in
 from app.web.sheets import BEGINNING, line
 
 USUAL = timedelta(days=89)
@@ -62,11 +63,8 @@ def _span() -> tuple[Span, InterviewFlow | None, dict[str, str]]:
 
 def _day(name: str, usual: date, errors: dict[str, str]) -> date:
     given = request.args.get(name, "").strip()
-    try:
-        day = date.fromisoformat(given) if given else usual
-    except ValueError:
-        day = date.min
-    if date(2000, 1, 1) <= day <= date(2200, 1, 1):
+    day = day_in(given) if given else usual
+    if day is not None:
         return day
     errors[name] = "Write a day like 2026-01-31."
     return usual

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from datetime import date
 from typing import Any
 
 import marshmallow as ma
@@ -9,6 +10,7 @@ from email_validator import EmailNotValidError, validate_email
 
 LIMIT_HIGHEST = 1000
 OFFSET_HIGHEST = 1_000_000_000
+FIRST_DAY, LAST_DAY = date(2000, 1, 1), date(2200, 1, 1)
 
 _WHOLE = re.compile(r"-?[0-9]{1,18}\Z", re.ASCII)
 UUID_FORM = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
@@ -24,6 +26,15 @@ def flaw_of(text: str) -> str | None:
     except UnicodeEncodeError:
         return "Contains half of a surrogate pair, which is no character."
     return None
+
+
+def day_in(text: str) -> date | None:
+    """The day that an address names as ``2026-01-31``; None for what is no day, or is far from any of ours."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return day if FIRST_DAY <= day <= LAST_DAY else None
 
 
 class Text(ma.fields.String):

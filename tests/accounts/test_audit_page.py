@@ -69,7 +69,7 @@ def test_it_is_narrowed_by_kind_person_day_and_id(owner, filled):
 
 @pytest.mark.parametrize("query", [
     {"group": "nope"}, {"from": "yesterday"}, {"to": "2026-99-99"}, {"member": "\x00"}, {"subject": "\x00"},
-    {"offset": "-3"}, {"group": "_"},
+    {"offset": "-3"}, {"group": "_"}, {"from": "0001-01-01", "to": "9999-12-31"},
 ])  # fmt: skip
 def test_a_filter_that_cannot_be_read_is_no_error(owner, filled, query):
     shown(owner, **query)

@@ -63,6 +63,7 @@ def three(owner: Person, make_flow: Made, make_candidate: Made) -> dict[str, str
         ("from=2026-03-02", "Cyd Bob"),
         ("from=2026-03-02&to=2026-03-02", "Bob"),
         ("from=yesterday&to=2026-99-99", "Cyd Bob Ada"),
+        ("from=0001-01-01&to=9999-12-31", "Cyd Bob Ada"),
         ("without_status=invited", ""),
     ],
 )

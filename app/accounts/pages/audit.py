@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from datetime import date
 from typing import Any
 
 from flask import Flask, Response, current_app, flash, redirect, render_template, request, url_for
@@ -16,7 +15,7 @@ from app.accounts.models import AuditEntry, Organization
 from app.accounts.pages.blueprint import pages
 from app.accounts.trail import GROUPS, NOBODY, WORDS, TrailFilter
 from app.db import db, reading
-from app.web.fields import flaw_of
+from app.web.fields import day_in, flaw_of
 from app.web.sheets import BEGINNING, line
 from app.web.templating import offset_of_request
 
@@ -106,20 +105,13 @@ def _asked_for() -> TrailFilter:
     group = _asked("group")
     return TrailFilter(
         group=group if group in GROUPS else "", member_id=_asked("member"), subject=_asked("subject"),
-        first=_day("from"), last=_day("to"),
+        first=day_in(_asked("from")), last=day_in(_asked("to")),
     )  # fmt: skip
 
 
 def _asked(name: str) -> str:
     given = request.args.get(name, "").strip()
     return "" if flaw_of(given) else given[:100]
-
-
-def _day(name: str) -> date | None:
-    try:
-        return date.fromisoformat(_asked(name))
-    except ValueError:
-        return None
 
 
 def _kept() -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """The list of candidates: narrowed, sorted, changed in bulk, exported, and kept as views."""
 
-from datetime import date
 from typing import Any
 from urllib.parse import urlencode
 
@@ -32,7 +31,7 @@ from app.candidates.queries import (
 from app.db import db
 from app.errors import Rejected
 from app.flows.queries import titles_seen_by
-from app.web.fields import flaw_of
+from app.web.fields import day_in, flaw_of
 from app.web.templating import offset_of_request
 
 PER_PAGE = 50
@@ -130,8 +129,8 @@ def asked_for() -> CandidateFilter:
     return CandidateFilter(
         flow_id=asked("flow"), status=asked("status"), text=asked("text"), recruiter_id=asked("recruiter"),
         tag=asked("tag"), without_status=asked("without_status"), without_tag=asked("without_tag"),
-        score_from=_score("score_from"), score_to=_score("score_to"), added_from=_day("from"), added_to=_day("to"),
-        unreviewed=asked("unreviewed") == "yes", order=order,
+        score_from=_score("score_from"), score_to=_score("score_to"), added_from=day_in(asked("from")),
+        added_to=day_in(asked("to")), unreviewed=asked("unreviewed") == "yes", order=order,
     )  # fmt: skip
 
 
@@ -141,13 +140,6 @@ def _score(name: str) -> float | None:
     except ValueError:
         return None
     return value if 0 <= value <= 5 else None
-
-
-def _day(name: str) -> date | None:
-    try:
-        return date.fromisoformat(asked(name))
-    except ValueError:
-        return None
 
 
 def _pairs() -> list[tuple[str, str]]:
