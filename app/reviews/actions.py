@@ -6,6 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm.exc import StaleDataError
 
 from app import clock
 from app.accounts.actions import write_audit
@@ -67,7 +68,7 @@ def assess(interview: Interview, opinions: Mapping[str, Opinion], *, by: TeamMem
             changes[name] = change
     try:
         db.session.flush()
-    except IntegrityError:
+    except (IntegrityError, StaleDataError):
         raise Conflict("You have just saved this scorecard in another window. Look at it there.") from None
     if changes:
         write_audit(by.organization, action="interview.assessed", subject=interview.id, by=by, details=changes)

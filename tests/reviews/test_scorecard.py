@@ -13,7 +13,7 @@ from app.analysis.scores import NAMES
 from app.db import db
 from app.errors import Conflict, Rejected
 from app.interviews.models import Interview, InterviewData
-from app.reviews import actions
+from app.reviews import actions, queries
 from app.reviews.actions import Opinion
 from app.reviews.models import COMPETENCES, LONGEST_COMMENT, OVERALL, Assessment
 from app.reviews.queries import scorecard_of
@@ -154,6 +154,23 @@ def test_without_a_result_there_is_nothing_to_rate(owner: Person, book: Made, in
     db.session.commit()
     assert rate(owner, interview, skills_value="1.0").status_code == 303
     assert "withheld words" not in owner.browser.get(f"/interviews/{interview.id}").text
+    assert [value for _, _, value, _ in kept()] == [4.0]
+
+
+def test_what_another_window_took_back_meanwhile_is_told(
+    owner: Person, interview: Interview, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rate(owner, interview, skills_value="4.0")
+
+    def just_gone(*asked: Any) -> dict[str, Assessment]:
+        found = queries.own_assessments(*asked)
+        db.session.execute(sa.delete(Assessment).execution_options(synchronize_session=False))
+        return found
+
+    monkeypatch.setattr(actions, "own_assessments", just_gone)
+    with pytest.raises(Conflict, match="another window"):
+        actions.assess(interview, {"skills": Opinion(3.0)}, by=owner.member)
+    db.session.rollback()
     assert [value for _, _, value, _ in kept()] == [4.0]
 
 
