@@ -44,10 +44,13 @@ def enrol(
     return known
 
 
-def move(candidate: Candidate, to: str, *, by: TeamMember | None, note: str | None = None) -> StatusChange | None:
+def move(
+    candidate: Candidate, to: str, *, by: TeamMember | None, note: str | None = None, judges: bool = True
+) -> StatusChange | None:
     """Set the status, keep the move in the history, announce it. The same status is no move: None.
 
-    ``by`` is None when the product itself moves the candidate. Of two moves at once both count, one after the other:
+    ``by`` is None when the product itself moves the candidate; whoever moves one has judged the result, but for what
+    is no word about this candidate (not ``judges``). Of two moves at once both count, one after the other:
     each takes its number in the same UPDATE that checks where the candidate stands.
     """
     statuses = statuses_of(candidate.flow.organization)
@@ -60,6 +63,8 @@ def move(candidate: Candidate, to: str, *, by: TeamMember | None, note: str | No
         number = _step(candidate.id, previous, to)
         db.session.refresh(candidate)
         if number is not None:
+            if by is not None and judges:
+                candidate.reviewed_at = clock.now()
             return _kept(candidate, StatusChange(number=number, previous=previous, new=to, note=note or None), by)
     raise Conflict("Others are moving this candidate at this very moment. Try again.")
 
@@ -116,8 +121,12 @@ def tag(candidate: Candidate, name: str) -> bool:
         return False
     if len(candidate.tags) >= MOST_TAGS:
         raise Rejected(f"A candidate has at most {MOST_TAGS} tags.", field="tag")
-    candidate.tags.append(CandidateTag(organization_id=candidate.organization_id, name=word))
-    db.session.flush()
+    try:
+        with db.session.begin_nested():
+            candidate.tags.append(CandidateTag(organization_id=candidate.organization_id, name=word))
+    except IntegrityError:  # somebody else has just hung it there
+        db.session.expire(candidate, ["tags"])
+        return False
     return True
 
 
@@ -142,7 +151,7 @@ def checked_tag(name: str) -> str:
 
 
 def save_view(member: TeamMember, name: str, query: str) -> SavedView:
-    """Keep a filter under a name; the same name is overwritten. Raises Rejected."""
+    """Keep a filter under a name; the same name is overwritten. Raises Rejected, Conflict for two windows at once."""
     words = " ".join(name.split())
     if not words or len(words) > LONGEST_VIEW:
         raise Rejected(f"Give the view a name of 1 to {LONGEST_VIEW} characters.", field="name")
@@ -153,8 +162,11 @@ def save_view(member: TeamMember, name: str, query: str) -> SavedView:
         raise Rejected(f"You have {MOST_VIEWS} views; delete one first.", field="name")
     view = known.get(words) or SavedView(member_id=member.id, name=words)
     view.query = query
-    db.session.add(view)
-    db.session.flush()
+    try:
+        with db.session.begin_nested():
+            db.session.add(view)
+    except IntegrityError:
+        raise Conflict("You have just saved a view of this name in another window.") from None
     return view
 
 
@@ -183,8 +195,6 @@ def _step(candidate_id: str, previous: str, to: str) -> int | None:
 
 def _kept(candidate: Candidate, change: StatusChange, by: TeamMember | None) -> StatusChange:
     change.candidate_id, change.by_id = candidate.id, by.id if by else None
-    if by is not None:
-        candidate.reviewed_at = clock.now()
     db.session.add(change)
     db.session.flush()
     events.status_updated(candidate, change)

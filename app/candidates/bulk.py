@@ -45,16 +45,22 @@ class Row:
 
 def apply(member: TeamMember, ids: Sequence[str], change: Change) -> list[Row]:
     """Change each of ``ids`` (at most 1,000), in their order. Raises Rejected when nothing can be done at all."""
-    wanted = list(dict.fromkeys(ids))
-    if not wanted:
-        raise Rejected("Choose at least one candidate.", field="id")
-    if len(wanted) > MOST_ROWS:
-        raise Rejected(f"At most {MOST_ROWS} candidates are changed at once; narrow the list.", field="id")
+    wanted = checked(ids)
     recruiter = _recruiter(member, change)
     if change.kind in {Kind.TAG, Kind.UNTAG}:
         actions.checked_tag(change.value)
     known = candidates_named(member, wanted)
     return [_one(known.get(one), one, change, by=member, recruiter=recruiter) for one in wanted]
+
+
+def checked(ids: Sequence[str]) -> list[str]:
+    """Each of them once, in their order. Raises Rejected for none, and for more than are chosen at once."""
+    wanted = list(dict.fromkeys(ids))
+    if not wanted:
+        raise Rejected("Choose at least one candidate.", field="id")
+    if len(wanted) > MOST_ROWS:
+        raise Rejected(f"At most {MOST_ROWS} candidates are chosen at once; narrow the list.", field="id")
+    return wanted
 
 
 def _recruiter(member: TeamMember, change: Change) -> TeamMember | None:

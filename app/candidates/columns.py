@@ -104,7 +104,7 @@ def remove(organization: Organization, column_id: str, *, into: str, by: TeamMem
     if people and into not in {other.name for other in columns if other is not column}:
         raise Rejected("Choose the status that its candidates move to.", field="into")
     for candidate in people:
-        actions.move(candidate, into, by=by)
+        actions.move(candidate, into, by=by, judges=False)
     db.session.delete(column)
     db.session.flush()
     _note(column, organization, {"removed": column_id, "moved": len(people)}, by=by)

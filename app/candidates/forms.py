@@ -3,6 +3,8 @@
 from flask_wtf import FlaskForm
 from wtforms import SelectField, TextAreaField
 
+from app.web.templating import capital
+
 
 class MoveForm(FlaskForm):  # type: ignore[misc]
     """A status and, if one likes, why."""
@@ -12,4 +14,4 @@ class MoveForm(FlaskForm):  # type: ignore[misc]
 
     def offer(self, statuses: list[str]) -> None:
         """Fill the menu."""
-        self.status.choices = {name: name.capitalize() for name in statuses}
+        self.status.choices = {name: capital(name) for name in statuses}

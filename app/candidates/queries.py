@@ -88,18 +88,14 @@ def candidates_seen_by(member: TeamMember, found_by: CandidateFilter, *, limit: 
     """One page of the member's list with flow, recruiter and tags: no further query per row."""
     query = sa.select(Candidate).where(*_narrowed(member, found_by))
     ordered = query.order_by(*_ORDERS[found_by.order], Candidate.id.desc()).limit(limit).offset(offset)
-    together = ordered.options(
-        joinedload(Candidate.flow), joinedload(Candidate.assigned_recruiter), selectinload(Candidate.tags)
-    )
-    return list(db.session.scalars(together))
+    return list(db.session.scalars(ordered.options(*_together())))
 
 
 def candidates_named(member: TeamMember, ids: Collection[str]) -> dict[str, Candidate]:
-    """Those of ``ids`` that the member may see, by id, with flow and tags; the others are left out."""
+    """Those of ``ids`` that the member may see, by id, with flow, recruiter and tags; the others are left out."""
     wanted = [one for one in ids if _ID.fullmatch(one)]
     query = sa.select(Candidate).where(*_narrowed(member, CandidateFilter()), Candidate.id.in_(wanted))
-    found = db.session.scalars(query.options(joinedload(Candidate.flow), selectinload(Candidate.tags)))
-    return {candidate.id: candidate for candidate in found}
+    return {candidate.id: candidate for candidate in db.session.scalars(query.options(*_together()))}
 
 
 def ids_seen_by(member: TeamMember, found_by: CandidateFilter, *, limit: int) -> list[str]:
@@ -109,9 +105,10 @@ def ids_seen_by(member: TeamMember, found_by: CandidateFilter, *, limit: int) ->
 
 
 def tags_seen_by(member: TeamMember) -> list[str]:
-    """Every tag in use in the member's organization, by name."""
-    query = sa.select(CandidateTag.name).where(CandidateTag.organization_id == member.organization_id).distinct()
-    return list(db.session.scalars(query.order_by(CandidateTag.name).limit(MOST_TAGS_SHOWN)))
+    """Every tag that hangs on a candidate whom the member may see, by name."""
+    query = sa.select(CandidateTag.name).join(Candidate, Candidate.id == CandidateTag.candidate_id).distinct()
+    mine = query.where(*_narrowed(member, CandidateFilter()))
+    return list(db.session.scalars(mine.order_by(CandidateTag.name).limit(MOST_TAGS_SHOWN)))
 
 
 def views_of(member: TeamMember) -> list[SavedView]:
@@ -259,6 +256,11 @@ def _by_score_and_day(found_by: CandidateFilter) -> list[Condition]:
     if found_by.added_to is not None:
         conditions.append(Candidate.created_at < _begin_of(found_by.added_to) + timedelta(days=1))
     return conditions
+
+
+def _together() -> tuple[Any, ...]:
+    """What a row of a list shows, so that there is no further query for each."""
+    return joinedload(Candidate.flow), joinedload(Candidate.assigned_recruiter), selectinload(Candidate.tags)
 
 
 def _has_tag(name: str) -> Condition:

@@ -33,7 +33,7 @@ from app.recordings.models import Media
 from app.recordings.queries import is_revoked, recording_of, runs_of, urls_for
 from app.settings import Settings
 from app.web.fields import flaw_of
-from app.web.templating import offset_of_request
+from app.web.templating import capital, offset_of_request
 
 PER_PAGE = 25
 RECENT = 8
@@ -146,7 +146,7 @@ def show(interview_id: str) -> str:
         audio=urls.get(Media.AUDIO), video=urls.get(Media.VIDEO), duration=sound.duration if sound else None,
         revoked=is_revoked(interview.id), typed=TYPED,
         has_takes=interview.stage is Stage.PROCESSING_FAILED and bool(runs_of(interview.id)),
-        status_choices=[(name, name.capitalize()) for name in statuses_of(member.organization)],
+        status_choices=[(name, capital(name)) for name in statuses_of(member.organization)],
         may_change=_may_change(member), is_admin=member.role is Role.ADMIN,
     )  # fmt: skip
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 BEGINNING = "\ufeff"
 """A byte order mark: spreadsheets then take the file for UTF-8."""
-_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""The wide signs count as the plain ones where Japanese is written."""
 
 
 def cell(value: object) -> str:

@@ -20,7 +20,9 @@ def register(app: Flask) -> None:
     root = Path(app.static_folder or "")
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
-    app.jinja_env.filters.update(day=day, moment=moment, iso=clock.rfc3339, duration=duration, bytes_in_words=size)
+    app.jinja_env.filters.update(
+        day=day, moment=moment, iso=clock.rfc3339, duration=duration, bytes_in_words=size, capital=capital
+    )
     app.jinja_env.globals.update(asset=lambda name: asset(root, name), page_url=page_url, app_url=settings.app_url)
 
 
@@ -63,6 +65,11 @@ def size(count: int | None) -> str:
             return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
         value /= 1000
     return f"{value:.1f} GB"
+
+
+def capital(words: str) -> str:
+    """With a capital at its beginning, and the rest as it is: people name a status “HR call”, too."""
+    return words[:1].upper() + words[1:]
 
 
 def page_url(**changes: Any) -> str:

@@ -104,14 +104,8 @@ export default function board(box) {
         if (Number(shown.textContent) !== now) others = true;
         shown.textContent = now;
       }
-      if (others) note.replaceChildren(document.createTextNode("Others have moved candidates. "), button());
+      if (others) say("Others have moved candidates. ", again());
     }, LATELY);
-    function button() {
-      const show = document.createElement("button");
-      Object.assign(show, { type: "button", className: "button button-small", textContent: "Show the board as it is now" });
-      show.addEventListener("click", () => location.reload());
-      return show;
-    }
   }
 }
 

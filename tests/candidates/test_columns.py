@@ -3,6 +3,7 @@
 import pytest
 import sqlalchemy as sa
 
+from app import clock
 from app.accounts.models import AuditEntry
 from app.candidates import actions, columns
 from app.candidates.models import Candidate
@@ -60,6 +61,28 @@ def test_a_status_that_is_taken_away_moves_its_candidates(owner: Person, make_fl
     assert db.session.get_one(Candidate, candidate.id).status == "accepted"
     assert db.session.scalar(sa.select(sa.func.count(Delivery.id))) == 2
     assert "shortlisted" not in statuses_of(owner.organization)
+
+
+def test_taking_a_status_away_judges_nobody(owner: Person, make_candidate: Made) -> None:
+    candidate = make_candidate()
+    actions.note_result(candidate, {"a": 3.0}, at=clock.now())
+    actions.move(candidate, "shortlisted", by=None)
+    columns.remove(owner.organization, "shortlisted", into="accepted", by=owner.member)
+    assert (candidate.status, candidate.reviewed_at) == ("accepted", None)
+
+
+def test_their_words_are_shown_as_they_are_written(owner: Person, make_candidate: Made) -> None:
+    candidate = make_candidate()
+    columns.rename(owner.organization, "invited", "HR screening", by=owner.member)
+    columns.rename(owner.organization, "accepted", "iOS team", by=owner.member)
+    db.session.commit()
+    browser = owner.browser
+    for address in ("/candidates", "/candidates/board", f"/candidates/{candidate.id}"):
+        text = browser.get(address).text
+        assert "HR screening" in text
+        assert "IOS team" in text, "with a capital, and the rest as it is"
+        assert "Hr screening" not in text
+    assert "Invited" not in browser.get(f"/candidates/{candidate.id}").text
 
 
 @pytest.mark.parametrize("name", ["invited", "interviewed"])

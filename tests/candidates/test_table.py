@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from app.accounts.actions import add_team
 from app.accounts.models import AuditEntry
 from app.candidates import actions
-from app.candidates.models import Candidate, SavedView
-from app.db import db
+from app.candidates.models import Candidate, CandidateTag, SavedView
+from app.candidates.queries import tags_seen_by
+from app.db import db, new_id
 from app.web.sheets import cell
 from app.webhooks.models import Delivery
 from tests.factories import Made
@@ -151,6 +153,36 @@ def test_others_candidates_are_out_of_reach(outsider: Person, three: dict[str, s
     assert "Ada" not in answer.text
 
 
+def test_tags_of_other_teams_are_none_of_ones_business(
+    owner: Person, colleague: Person, three: dict[str, str], make_flow: Made, make_candidate: Made
+) -> None:
+    elsewhere = add_team(owner.organization, "Board", by=owner.member)
+    theirs = make_candidate("ceo@e.com", flow=make_flow(team_id=elsewhere.id))
+    actions.tag(theirs, "secret search")
+    db.session.commit()
+    assert tags_seen_by(owner.member) == ["remote", "secret search"]
+    assert tags_seen_by(colleague.member) == ["remote"]
+
+
+def test_the_same_tag_at_the_same_moment_is_one(owner: Person, three: dict[str, str]) -> None:
+    bob = db.session.get_one(Candidate, three["Bob"])
+    assert bob.tags == []
+    row = {"organization_id": bob.organization_id, "candidate_id": bob.id, "name": "remote", "id": new_id()}
+    db.session.execute(sa.insert(CandidateTag).values(**row))
+    assert actions.tag(bob, "remote") is False
+    assert [one.name for one in bob.tags] == ["remote"]
+    db.session.commit()
+
+
+def test_the_same_view_in_two_windows_is_told(
+    owner: Person, three: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = "/candidates/views?score_from=4"
+    assert owner.browser.post(save, data={"name": "Best"}).status_code == 303
+    monkeypatch.setattr(actions, "views_of", lambda _: [])
+    assert owner.browser.post(save, data={"name": "Best"}).status_code == 409
+
+
 def test_viewers_change_nothing(viewer: Person, three: dict[str, str]) -> None:
     assert post(viewer, id=list(three.values()), kind="reviewed").status_code == 403
     assert viewer.browser.post("/candidates/export").status_code == 403
@@ -185,9 +217,10 @@ def test_the_export_reads_back_and_holds_no_formulas(
     assert entry.details == {"rows": 4}
     chosen = post(owner, id=[three["Bob"]], kind="export")
     assert chosen.data.decode("utf-8-sig").count("\r\n") == 2
+    assert post(owner, kind="export").status_code == 422, "nobody was chosen"
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"])
 def test_every_start_of_a_formula_is_defused(start: str) -> None:
     assert cell(f"{start}x") == f"'{start}x"
     assert cell(f"x{start}") == f"x{start}"

@@ -20,6 +20,7 @@ from app.candidates.queries import (
     NOBODY,
     CandidateFilter,
     Order,
+    candidates_named,
     candidates_seen_by,
     how_many_seen_by,
     ids_seen_by,
@@ -32,7 +33,7 @@ from app.db import db
 from app.errors import Rejected
 from app.flows.queries import titles_seen_by
 from app.web.fields import day_in, flaw_of
-from app.web.templating import offset_of_request
+from app.web.templating import capital, offset_of_request
 
 PER_PAGE = 50
 MOST_EXPORTED = 10_000
@@ -63,7 +64,8 @@ def change_many() -> AnyResponse | tuple[str, int]:
     try:
         ids = chosen_ids(member)
         if request.form.get("kind") == "export":
-            return _export(member, candidates_seen_by(member, asked_for(), limit=MOST_EXPORTED, offset=0), set(ids))
+            known = candidates_named(member, bulk.checked(ids))
+            return _export(member, [known[one] for one in ids if one in known])
         rows = bulk.apply(member, ids, _change())
     except Rejected as refusal:
         db.session.rollback()
@@ -78,7 +80,7 @@ def export() -> AnyResponse:
     """Everyone whom the filter finds, at most 10,000, as CSV. No GET: who exported how much is written down."""
     require_recruiter()
     member = current_member()
-    return _export(member, candidates_seen_by(member, asked_for(), limit=MOST_EXPORTED, offset=0), None)
+    return _export(member, candidates_seen_by(member, asked_for(), limit=MOST_EXPORTED, offset=0))
 
 
 @pages.post("/candidates/views")
@@ -113,7 +115,7 @@ def _page(member: TeamMember, offset: int, error: str = "") -> str:
     return render_template(
         "candidates/index.html", candidates=candidates_seen_by(member, found_by, limit=PER_PAGE, offset=offset),
         total=how_many_seen_by(member, found_by), found_by=found_by, offset=offset, limit=PER_PAGE, error=error,
-        flows=titles_seen_by(member), statuses=[(name, name[:1].upper() + name[1:]) for name in statuses],
+        flows=titles_seen_by(member), statuses=[(name, capital(name)) for name in statuses],
         recruiters=people, nobody=NOBODY, tags=tags_seen_by(member), views=views, columns=COLUMNS,
         shown=chosen or SHOWN, orders=[(one.value, one.value.capitalize()) for one in Order], kept=kept(),
         may_change=member.role is not Role.VIEWER, narrowed=bool(_pairs()), most=bulk.MOST_ROWS,
@@ -175,12 +177,11 @@ def _change() -> Change:
     return Change(kind, value)
 
 
-def _export(member: TeamMember, found: list[Candidate], only: set[str] | None) -> Response:
-    rows = [one for one in found if only is None or one.id in only]
+def _export(member: TeamMember, rows: list[Candidate]) -> Response:
+    text = "".join(as_csv(rows))
     write_audit(
         member.organization, action="candidates.exported", subject=member.id, by=member, details={"rows": len(rows)}
     )
-    text = "".join(as_csv(rows))
     db.session.commit()
     name = f"candidates-{clock.now():%Y-%m-%d}.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
