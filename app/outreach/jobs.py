@@ -21,7 +21,7 @@ def sweep() -> int:
     with reading():
         due = _due(post)
         db.session.rollback()
-    written = sum(_written(interview_id, step, post) for interview_id, step in due)
+    written = sum(_written(interview_id, step, post) for interview_id, step in due.items())
     if actions.forget_lists():
         db.session.commit()
     else:
@@ -29,14 +29,16 @@ def sweep() -> int:
     return written
 
 
-def _due(post: Post) -> list[tuple[str, Step]]:
-    due: list[tuple[str, Step]] = []
+def _due(post: Post) -> dict[str, Step]:
+    """What each interview is to get; near the end of its link the notice, and no reminder beside it."""
+    due: dict[str, Step] = {}
     for organization_id in queries.organizations_that_write(link_days=post.link_days):
         plan = queries.plan_of(organization_id)
         for step, days in ((Step.EXPIRY, plan.notice_before), (Step.REMINDER, plan.remind_after)):
             if days is not None:
                 found = queries.to_write(organization_id, step, days=days, link_days=post.link_days)
-                due += [(one, step) for one in found if one not in {known for known, _step in due}]
+                for interview_id in found:
+                    due.setdefault(interview_id, step)
     return due
 
 

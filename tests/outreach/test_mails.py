@@ -219,6 +219,17 @@ def test_a_list_is_checked_first_and_sent_once(owner: Person, make_flow: Made, p
     assert db.session.query(AuditEntry).filter_by(action="candidates.invited").count() == 2
 
 
+def test_a_flow_that_closes_before_the_list_is_sent_loses_nothing(owner: Person, make_flow: Made) -> None:
+    flow, _open = make_flow(), make_flow()
+    fields = form_of(the_list(owner, flow.id, "ada@e.com,Ada").text)
+    flow.status = FlowStatus.CLOSED
+    db.session.commit()
+    answer = owner.browser.post("/candidates/invite/send", data=fields)
+    assert (answer.status_code, db.session.query(Interview).count()) == (422, 0)
+    assert "This flow is closed" in answer.text
+    assert "ada@e.com" in answer.text, "the list stands in the form"
+
+
 def test_a_list_that_was_broken_off_goes_on(
     owner: Person,
     make_flow: Made,

@@ -63,13 +63,13 @@ def send() -> str | tuple[str, int]:
     try:
         flow, recruiter = _where(form)
         lines, batch = _lines(form), _batch()
+        done = queries.invited_in(member.organization_id, batch)
+        fresh = [line for line in lines if line.number not in done]
+        judged = {row.line.number: row for row in inviting.judge(flow, fresh, flaw=_flaw, link_days=post().link_days)}
     except Rejected as refusal:
         form.blame(refusal.field, refusal.message)
         return _form(form), 422
     order = Order(batch, recruiter, post().can_send and bool(form.by_mail.data), post())
-    done = queries.invited_in(member.organization_id, batch)
-    fresh = [line for line in lines if line.number not in done]
-    judged = {row.line.number: row for row in inviting.judge(flow, fresh, flaw=_flaw, link_days=post().link_days)}
     rows = []
     for line in lines:
         row = judged.get(line.number) or Row(line, "done", interview=done.get(line.number))

@@ -5,13 +5,14 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app.accounts.access import current_member, require_admin, require_recruiter
 from app.accounts.models import Role
+from app.candidates import bulk
 from app.candidates.pages.table import chosen_ids, kept
 from app.candidates.queries import candidates_named
 from app.db import db
 from app.errors import Conflict, NotFound, Rejected
 from app.flows.models import InterviewFlow
 from app.interviews.queries import interview_seen_by
-from app.outreach import actions, inviting, queries, sheet
+from app.outreach import actions, inviting, queries
 from app.outreach import words as rules
 from app.outreach.forms import PlanForm, WordsForm
 from app.outreach.models import Step
@@ -28,10 +29,12 @@ def remind_many() -> str | tuple[str, int] | AnyResponse:
     require_recruiter()
     member = current_member()
     try:
-        found = queries.open_interviews_of(member, _checked(chosen_ids(member)))
+        found = queries.open_interviews_of(member, bulk.checked(chosen_ids(member)))
     except Rejected as refusal:
         flash(refusal.message, "bad")
         return redirect(url_for("candidates.index", **kept()), 303)
+    people = candidates_named(member, list(found))
+    names = {one.id: one.full_name or one.email for one in people.values()}
     rows = []
     for candidate_id, interview in found.items():
         outcome, reason = inviting.write_to(interview, post(), by=member)
@@ -39,23 +42,10 @@ def remind_many() -> str | tuple[str, int] | AnyResponse:
             db.session.commit()
         else:
             db.session.rollback()
-        rows.append({"candidate_id": candidate_id, "outcome": outcome, "reason": reason})
-    page = render_template("outreach/reminded.html", rows=_named(rows), back=url_for("candidates.index", **kept()))
+        name = names.get(candidate_id, "")
+        rows.append({"candidate_id": candidate_id, "name": name, "outcome": outcome, "reason": reason})
+    page = render_template("outreach/reminded.html", rows=rows, back=url_for("candidates.index", **kept()))
     return page, 422 if all(row["outcome"] == "refused" for row in rows) else 200
-
-
-def _checked(ids: list[str]) -> list[str]:
-    """At least one, at most 1,000. Raises Rejected."""
-    if not ids:
-        raise Rejected("Choose at least one candidate.", field="id")
-    if len(ids) > sheet.MOST_ROWS:
-        raise Rejected(f"At most {sheet.MOST_ROWS} candidates are reminded at once; narrow the list.", field="id")
-    return ids
-
-
-def _named(rows: list[dict[str, str]]) -> list[dict[str, str]]:
-    known = candidates_named(current_member(), [row["candidate_id"] for row in rows])
-    return [{**row, "name": known[row["candidate_id"]].full_name or known[row["candidate_id"]].email} for row in rows]
 
 
 @pages.post("/interviews/<interview_id>/mail")
