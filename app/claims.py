@@ -16,6 +16,8 @@ from app.db import Moment, db
 
 PARKED_AFTER = 3
 """A row whose work died this often is parked for a person to look at."""
+LATER = timedelta(seconds=30)
+"""So long a row rests whose work has failed for a reason that may pass."""
 
 
 class Claimable:
@@ -65,6 +67,17 @@ def renew(model: type[Any], row_id: str, token: int, *, lease: timedelta) -> boo
 def finish(model: type[Any], row_id: str, token: int, **outcome: Any) -> bool:
     """Write the outcome if the claim still holds, and give the row up. False: drop everything else as well."""
     return _changed(model, row_id, token=token, values={"lease_until": None, **outcome})
+
+
+def after_failure(
+    column: InstrumentedAttribute[Any], recoveries: int, *, retryable: bool, waits: Any, parked: Any
+) -> dict[str, Any]:
+    """The outcome to ``finish`` with after a failure: the row ``waits`` again, though not before a while, or is
+    ``parked`` where trying again makes no sense or did not help. ``recoveries`` is what the claimed row had."""
+    failures = recoveries + 1
+    if not retryable or failures >= PARKED_AFTER:
+        return {column.key: parked, "recoveries": failures}
+    return {column.key: waits, "recoveries": failures, "lease_until": moment(LATER)}  # the lease stands for the while
 
 
 def _changed(model: type[Any], row_id: str, *, token: int, values: dict[str, Any]) -> bool:

@@ -15,7 +15,6 @@ log = logging.getLogger(__name__)
 
 LEASE = timedelta(minutes=3)
 """Longer than any one text takes; renewed after each."""
-LATER = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,10 @@ def prepare_speech(flow_id: str) -> None:
         outcome = {"speech_state": SpeechState.READY, "recoveries": 0}
     except GatewayError as error:
         log.warning("speech of flow %s failed: %s", flow_id, error)
-        outcome = _after_failure(script, error)
+        outcome = claims.after_failure(
+            InterviewFlow.speech_state, script.failures, retryable=error.retryable,
+            waits=SpeechState.PENDING, parked=SpeechState.FAILED,
+        )  # fmt: skip
     claims.finish(InterviewFlow, flow_id, script.token, **outcome)
     db.session.commit()
 
@@ -76,11 +78,3 @@ def _spoken(script: Script) -> bool:
         if not held:
             return False
     return True
-
-
-def _after_failure(script: Script, error: GatewayError) -> dict[str, object]:
-    failures = script.failures + 1
-    if not error.retryable or failures >= claims.PARKED_AFTER:
-        return {"speech_state": SpeechState.FAILED, "recoveries": failures}
-    # Free again, but not before a while: the lease stands for the waiting time.
-    return {"speech_state": SpeechState.PENDING, "recoveries": failures, "lease_until": claims.moment(LATER)}

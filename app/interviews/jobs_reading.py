@@ -19,7 +19,6 @@ log = logging.getLogger(__name__)
 
 LEASE = timedelta(minutes=3)
 """Longer than reading may take."""
-LATER = timedelta(seconds=30)
 BROKEN_OFF = "reading it was broken off three times"
 
 
@@ -46,7 +45,11 @@ def read_document(document_id: str) -> None:
         return  # taken back in the meantime: no row is left to write to
     except GatewayError as error:
         log.warning("document %s not read: %s", document_id, type(error).__name__)
-        outcome = _after_failure(source, error)
+        outcome = claims.after_failure(
+            Document.text_state, source.recoveries, retryable=error.retryable,
+            waits=TextState.PENDING, parked=TextState.FAILED,
+        )  # fmt: skip
+        outcome["text_failure"] = error.message[:300]
     claims.finish(Document, document_id, source.token, **outcome)
     db.session.commit()
 
@@ -95,11 +98,3 @@ def _outcome(found: Extracted | None) -> dict[str, Any]:
     return {
         "text_state": TextState.EXTRACTED, "text": found.text, "text_whole": found.whole, "text_failure": None,
     }  # fmt: skip
-
-
-def _after_failure(source: _Source, error: GatewayError) -> dict[str, Any]:
-    failures = source.recoveries + 1
-    if not error.retryable or failures >= claims.PARKED_AFTER:
-        return {"text_state": TextState.FAILED, "text_failure": error.message[:300], "recoveries": failures}
-    # Free again, but not before a while: the lease stands for the waiting time.
-    return {"text_state": TextState.PENDING, "recoveries": failures, "lease_until": claims.moment(LATER)}

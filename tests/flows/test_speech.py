@@ -101,7 +101,7 @@ def test_a_passing_failure_is_tried_again_later(make_flow: Made, speak: Any) -> 
         flow = speak(make_flow(), ScriptedSpeaker(GatewayError("away", retryable=True)))
         assert (flow.speech_state, flow.recoveries) == (SpeechState.PENDING, 1)
         assert unspoken(10) == []
-    with clock.replaced(lambda: start + jobs.LATER + timedelta(seconds=1)):
+    with clock.replaced(lambda: start + claims.LATER + timedelta(seconds=1)):
         assert unspoken(10) == [flow.id]
         assert speak(flow, ScriptedSpeaker()).speech_state is SpeechState.READY
 
@@ -109,7 +109,7 @@ def test_a_passing_failure_is_tried_again_later(make_flow: Made, speak: Any) -> 
 def test_three_failures_park_the_flow(make_flow: Made, speak: Any) -> None:
     flow, moment = make_flow(), datetime(2026, 1, 1, tzinfo=UTC)
     for _ in range(claims.PARKED_AFTER):
-        moment += jobs.LATER + timedelta(seconds=1)
+        moment += claims.LATER + timedelta(seconds=1)
         with clock.replaced(lambda now=moment: now):
             flow = speak(flow, ScriptedSpeaker(GatewayError("away", retryable=True)))
     assert flow.speech_state is SpeechState.FAILED

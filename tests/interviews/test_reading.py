@@ -12,7 +12,7 @@ from flask import Flask
 from pypdf import PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
-from app import clock
+from app import claims, clock
 from app.db import db
 from app.errors import GatewayError
 from app.interviews import actions, attached
@@ -233,7 +233,7 @@ def test_a_storage_that_is_away_is_tried_again_and_then_said(
     def away(*_: Any, **__: Any) -> None:
         raise GatewayError("the storage is away", retryable=True)
 
-    monkeypatch.setattr(reading, "LATER", timedelta(0))
+    monkeypatch.setattr(claims, "LATER", timedelta(0))
     monkeypatch.setattr(reading, "read", away)
     for state in (TextState.PENDING, TextState.PENDING, TextState.FAILED):
         db.session.rollback()
