@@ -1,6 +1,7 @@
 """Passwords and sign-in addresses: what is accepted, how it is kept, and how guessing is slowed down."""
 
 import hashlib
+import math
 import threading
 from datetime import timedelta
 from functools import lru_cache
@@ -88,11 +89,17 @@ def forget_failures(email: str) -> None:
     db.session.execute(sa.delete(LoginFailure).where(LoginFailure.account == _account(email)))
 
 
-def wait_before(email: str, address: str) -> timedelta:
-    """How long this account, or this address, still has to wait. Grows with each failure; nobody is locked out."""
+def wait_before(email: str, address: str) -> int:
+    """Seconds that this account, or this address, still has to wait, 0 for none. Grows with each failure; nobody is
+    locked out."""
     by_account = _delay(LoginFailure.account == _account(email), FREE_PER_ACCOUNT)
     by_address = _delay(LoginFailure.address == address[:64], FREE_PER_ADDRESS)
-    return max(by_account, by_address)
+    return math.ceil(max(by_account, by_address).total_seconds())
+
+
+def too_many(seconds: int) -> str:
+    """What is said to whoever has to wait."""
+    return f"Too many attempts. Please wait {seconds} seconds and try again."
 
 
 def _delay(which: sa.ColumnElement[bool], free: int) -> timedelta:

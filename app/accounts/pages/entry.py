@@ -34,9 +34,8 @@ def sign_in() -> ResponseReturnValue:
     wait = passwords.wait_before(form.email.data, address_of_request())
     if wait:
         db.session.rollback()
-        seconds = int(wait.total_seconds()) + 1
-        form.form_errors.append(f"Too many attempts. Please wait {seconds} seconds and try again.")
-        return _sign_in_page(form), 429, {"Retry-After": str(seconds)}
+        form.form_errors.append(passwords.too_many(wait))
+        return _sign_in_page(form), 429, {"Retry-After": str(wait)}
     member = _member_with(form.email.data, form.password.data)
     if member is None:
         passwords.note_failure(form.email.data, address_of_request())

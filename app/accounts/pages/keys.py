@@ -1,15 +1,15 @@
 """The page of API keys."""
 
-from flask import flash, redirect, render_template, request, session, url_for
+from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts import actions, lifecycle, queries
 from app.accounts.access import current_member, require_admin
 from app.accounts.forms import KeyForm
+from app.accounts.pages import once
 from app.accounts.pages.blueprint import pages
 from app.db import db
 from app.errors import Rejected
-from app.vault import SealBroken, seal, unseal
 from app.web.templating import moment
 
 ENDS = [("24h", "after 24 hours"), ("7d", "after 7 days"), ("now", "now")]
@@ -21,7 +21,7 @@ _NEW_KEY = "new_key"
 def api_keys() -> str:
     """Keys that work, and the new one, this once."""
     require_admin()
-    return _keys_page(KeyForm(), new_key=_pop_key())
+    return _keys_page(KeyForm(), new_key=once.pop(_NEW_KEY))
 
 
 def _keys_page(form: KeyForm, *, new_key: str | None = None) -> str:
@@ -78,12 +78,5 @@ def revoke_api_key(key_id: str) -> ResponseReturnValue:
 
 
 def remember_key(key: str) -> None:
-    """For the next page only. The cookie is signed but readable, so the key travels sealed."""
-    session[_NEW_KEY] = seal(key, context=_NEW_KEY)
-
-
-def _pop_key() -> str | None:
-    try:
-        return unseal(session.pop(_NEW_KEY), context=_NEW_KEY) if _NEW_KEY in session else None
-    except SealBroken:
-        return None
+    """For the next page only."""
+    once.keep(_NEW_KEY, key)

@@ -1,8 +1,6 @@
 """Links by which members choose a password: made by administrators, or asked for by who has forgotten theirs."""
 
-import json
-
-from flask import current_app, flash, redirect, render_template, session, url_for
+from flask import current_app, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 
 from app import gateways
@@ -11,12 +9,12 @@ from app.accounts.access import current_member, require_admin
 from app.accounts.entry_links import Post
 from app.accounts.forms import ChoosePasswordForm, ForgottenForm
 from app.accounts.models import EntryKind, EntryLink, TeamMember
+from app.accounts.pages import once
 from app.accounts.pages.blueprint import pages
 from app.accounts.pages.entry import signed_in
 from app.db import db
 from app.errors import Conflict, Rejected
 from app.settings import Settings
-from app.vault import SealBroken, seal, unseal
 from app.web.limits import address_of_request
 from app.web.pages import home
 
@@ -27,7 +25,7 @@ def invite(member: TeamMember, *, by: TeamMember) -> None:
     """A link for the member, told on the member's page this once. The caller commits."""
     post = _post()
     address = entry_links.issue(member, post, by=by)
-    session[_NEW_LINK] = seal(json.dumps([member.id, address]), context=_NEW_LINK)
+    once.keep(_NEW_LINK, [member.id, address])
     if post.by_mail:
         flash("A mail with the link is on its way; the link is also shown below, this once.", "success")
     else:
@@ -36,10 +34,7 @@ def invite(member: TeamMember, *, by: TeamMember) -> None:
 
 def pop_link(member: TeamMember) -> str | None:
     """The address that was just made for this member, for one page."""
-    try:
-        made = json.loads(unseal(session.pop(_NEW_LINK), context=_NEW_LINK)) if _NEW_LINK in session else None
-    except SealBroken:
-        return None
+    made = once.pop(_NEW_LINK)
     return made[1] if made is not None and made[0] == member.id else None
 
 
@@ -75,10 +70,9 @@ def forgotten() -> ResponseReturnValue:
     name, address = f"link for {form.email.data.strip().lower()}", f"link {address_of_request()}"
     wait = passwords.wait_before(name, address)
     if wait:
-        seconds = int(wait.total_seconds()) + 1
-        form.form_errors.append(f"Too many attempts. Please wait {seconds} seconds and try again.")
+        form.form_errors.append(passwords.too_many(wait))
         page = render_template("accounts/forgotten.html", form=form, by_mail=True, is_sent=False)
-        return page, 429, {"Retry-After": str(seconds)}
+        return page, 429, {"Retry-After": str(wait)}
     passwords.note_failure(name, address)
     member = queries.member_by_address(form.email.data)
     if member is not None and member.disabled_at is None and member.organization.disabled_at is None:

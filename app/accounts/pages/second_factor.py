@@ -1,20 +1,18 @@
 """Two-step sign-in: the code after the password, and the member's own page to set it up, renew codes, turn it off."""
 
-import json
-
-from flask import flash, redirect, render_template, request, session, url_for
+from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts import passwords, second_factor
 from app.accounts.access import current_login, current_member, needs_second_factor, safe_next
 from app.accounts.forms import CodeForm
 from app.accounts.models import TeamMember
+from app.accounts.pages import once
 from app.accounts.pages.blueprint import pages
 from app.accounts.pages.entry import signed_in
 from app.accounts.pages.second_step import waiting
 from app.db import db
 from app.errors import Rejected
-from app.vault import SealBroken, seal, unseal
 from app.web.limits import address_of_request
 from app.web.templating import qr_code
 
@@ -49,9 +47,8 @@ def _judge(member: TeamMember, form: CodeForm) -> int:
     name, address = second_factor.throttle_name(member), address_of_request()
     wait = passwords.wait_before(name, address)
     if wait:
-        seconds = int(wait.total_seconds()) + 1
-        form.code.errors = [f"Too many attempts. Please wait {seconds} seconds and try again."]
-        return seconds
+        form.code.errors = [passwords.too_many(wait)]
+        return wait
     if second_factor.accepts(member, form.code.data):
         passwords.forget_failures(name)
     else:
@@ -70,7 +67,7 @@ def _page(form: CodeForm) -> str:
     member, form.code.data = current_member(), ""
     secret = second_factor.pending_secret(member)
     return render_template(
-        "accounts/second_factor.html", member=member, form=form, secret=secret, new_codes=_pop_codes(),
+        "accounts/second_factor.html", member=member, form=form, secret=secret, new_codes=once.pop(_CODES),
         picture=qr_code(second_factor.address_of(member, secret)) if secret else None,
         left=second_factor.codes_left(member) if member.totp_since else 0, is_needed=needs_second_factor(member),
     )  # fmt: skip
@@ -97,17 +94,17 @@ def confirm_second_factor() -> ResponseReturnValue:
     if not form.validate_on_submit():
         return _page(form), 422
     name, address = second_factor.throttle_name(member), address_of_request()
-    wait = int(passwords.wait_before(name, address).total_seconds())
+    wait = passwords.wait_before(name, address)
     codes = None if wait else second_factor.confirm(member, form.code.data, but=getattr(current_login(), "id", None))
     if codes is None:
         if not wait:
             passwords.note_failure(name, address)
             db.session.commit()
-        form.code.errors = [f"Too many attempts. Please wait {wait + 1} seconds and try again." if wait else WRONG]
+        form.code.errors = [passwords.too_many(wait) if wait else WRONG]
         return _page(form), 429 if wait else 422
     passwords.forget_failures(name)
     db.session.commit()
-    _remember_codes(codes)
+    once.keep(_CODES, codes)
     flash("Two-step sign-in is on, and other browsers are signed out.", "success")
     return redirect(url_for("accounts.second_factor", next=safe_next(form.next.data)), 303)
 
@@ -121,7 +118,7 @@ def renew_recovery_codes() -> ResponseReturnValue:
         return refused
     codes = second_factor.renew_codes(member)
     db.session.commit()
-    _remember_codes(codes)
+    once.keep(_CODES, codes)
     flash("These are new recovery codes; the ones of before no longer work.", "success")
     return redirect(url_for("accounts.second_factor"), 303)
 
@@ -148,15 +145,3 @@ def _refused(form: CodeForm, member: TeamMember) -> ResponseReturnValue | None:
         return None
     db.session.commit()  # the failure counts
     return _page(form), 429 if wait else 422
-
-
-def _remember_codes(codes: list[str]) -> None:
-    """For the next page only. The cookie is signed but readable, so the codes travel sealed."""
-    session[_CODES] = seal(json.dumps(codes), context=_CODES)
-
-
-def _pop_codes() -> list[str]:
-    try:
-        return list(json.loads(unseal(session.pop(_CODES), context=_CODES))) if _CODES in session else []
-    except SealBroken:
-        return []

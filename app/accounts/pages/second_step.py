@@ -4,14 +4,13 @@ It opens nothing by itself, and dies with the password it was given for.
 """
 
 import hashlib
-import json
 
 from flask import Response, redirect, session, url_for
 
 from app import clock
 from app.accounts.models import TeamMember
+from app.accounts.pages import once
 from app.db import db
-from app.vault import SealBroken, seal, unseal
 
 _WAITING = "second_step"
 LASTS_SECONDS = 600
@@ -21,16 +20,13 @@ def ask_for_code(member: TeamMember, target: str) -> Response:
     """Remember whose password was right, and ask for the code."""
     session.clear()  # a token known before is worth nothing afterwards
     told = {"member": member.id, "next": target, "at": clock.now().timestamp(), "for": _mark(member)}
-    session[_WAITING] = seal(json.dumps(told), context=_WAITING)
+    once.keep(_WAITING, told)
     return redirect(url_for("accounts.sign_in_code"))  # type: ignore[return-value]
 
 
 def waiting() -> tuple[TeamMember, str] | None:
     """Who is asked for a code, and where it leads; None for nobody, too late, disabled, or another password since."""
-    try:
-        told = json.loads(unseal(session[_WAITING], context=_WAITING)) if _WAITING in session else None
-    except SealBroken:
-        told = None
+    told = once.look(_WAITING)
     if told is None or clock.now().timestamp() - told["at"] > LASTS_SECONDS:
         return None
     member = db.session.get(TeamMember, told["member"])
