@@ -81,6 +81,8 @@ def _of_installation(interview: Interview, post: Post) -> str | None:
         return "This installation sends no mail (SMTP_HOST is not set). Copy the link and send it yourself."
     if not interview.interviewee_email_address:
         return "This interview has no email address."
+    if interview.flow.organization.disabled_at is not None:
+        return "The organization is shut out; its links do not work."
     return None
 
 

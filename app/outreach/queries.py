@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import joinedload
 
 from app import clock
-from app.accounts.models import Role, TeamMember
+from app.accounts.models import Organization, Role, TeamMember
 from app.accounts.queries import teams_seen_by
 from app.candidates.queries import candidates_named
 from app.db import db
@@ -102,10 +102,13 @@ def open_interviews_of(member: TeamMember, candidate_ids: list[str]) -> dict[str
 
 
 def organizations_that_write(*, link_days: int) -> list[str]:
-    """Organizations with an invitation by mail whose link may still be good."""
+    """Organizations that are not shut out, with an invitation by mail whose link may still be good."""
     since = clock.now() - timedelta(days=link_days)
     query = sa.select(Message.organization_id).where(Message.step == Step.INVITATION, Message.created_at > since)
-    return list(db.session.scalars(query.distinct()))
+    works = query.join(Organization, Organization.id == Message.organization_id).where(
+        Organization.disabled_at.is_(None)
+    )
+    return list(db.session.scalars(works.distinct()))
 
 
 def to_write(organization_id: str, step: Step, *, days: int, link_days: int, limit: int = 100) -> list[str]:

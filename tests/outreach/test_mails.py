@@ -115,7 +115,9 @@ def test_nobody_gets_two_mails_within_a_day(ada: Interview, owner: Person, postb
             actions.write(ada, Step.REMINDER, POST, by=owner.member)
 
 
-@pytest.mark.parametrize("reason", ["begun", "declined", "withdrawn", "closed", "no plan", "no mail server"])
+@pytest.mark.parametrize(
+    "reason", ["begun", "declined", "withdrawn", "closed", "shut out", "no plan", "no mail server"]
+)
 def test_nobody_is_reminded_who_need_not_be(
     ada: Interview,
     owner: Person,
@@ -131,6 +133,10 @@ def test_nobody_is_reminded_who_need_not_be(
         ada.withdrawn_at = clock.now()
     elif reason == "closed":
         ada.flow.status = FlowStatus.CLOSED
+    elif reason == "shut out":
+        owner.organization.disabled_at = clock.now()
+        with pytest.raises(Conflict, match="shut out"):
+            actions.write(ada, Step.REMINDER, POST, by=None)
     elif reason == "no plan":
         actions.set_plan(owner.organization, queries.Plan(None, None), by=owner.member)
     else:
