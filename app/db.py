@@ -97,7 +97,7 @@ def reading() -> Iterator[None]:
 
 
 def set_reading(value: bool) -> None:  # noqa: FBT001 - one switch, named by the function
-    """The same for an edge that cannot wrap its work in a block; the edge sets it anew for every request."""
+    """The same for an edge that cannot wrap its work in a block; the edge sets it for a request, and back after it."""
     _reading.set(value)
 
 

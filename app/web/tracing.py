@@ -29,6 +29,7 @@ def register(app: Flask) -> None:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
     app.before_request(_begin)
     app.after_request(_end)
+    app.teardown_request(_leave)
 
 
 def request_id() -> str:
@@ -57,3 +58,8 @@ def _end(response: Response) -> Response:
     route = request.url_rule.rule if request.url_rule else "(no route)"
     log.info("%s %s %s %d %.0f ms", request_id(), request.method, route, response.status_code, took)
     return response
+
+
+def _leave(_error: BaseException | None) -> None:
+    # What this thread does next may be no request: a job that began as a reader would be refused its first write.
+    set_reading(False)

@@ -18,7 +18,7 @@ from app.interviews.models import Role, Utterance
 from app.queue import SilentBell
 from app.settings import Settings
 
-from .conftest import PASSWORD, Installation, assert_accessible, wait_until
+from .conftest import Installation, assert_accessible, wait_until
 
 PEOPLE = 30
 SAID = (
@@ -48,7 +48,7 @@ def results(installation: Installation, platform: Any) -> str:
     flow_id: str = installation.api("POST", "/interview-flows", json=body)["interview_flow_id"]
     for number in range(PEOPLE):
         _handed_in(db.session.get_one(InterviewFlow, flow_id).organization, flow_id, number)
-    wait_until(lambda: _waiting() == PEOPLE, seconds=120, what="thirty results")
+    wait_until(lambda: _waiting(flow_id) == PEOPLE, seconds=120, what="thirty results")
     return flow_id
 
 
@@ -65,10 +65,10 @@ def _handed_in(organization: Organization, flow_id: str, number: int) -> None:
     process_interview(interview.id)
 
 
-def _waiting() -> int:
+def _waiting(flow_id: str) -> int:
     db.session.rollback()
     query = sa.select(sa.func.count(Candidate.id)).where(
-        Candidate.interviewed_at.is_not(None), Candidate.reviewed_at.is_(None)
+        Candidate.flow_id == flow_id, Candidate.interviewed_at.is_not(None), Candidate.reviewed_at.is_(None)
     )
     count = db.session.scalar(query) or 0
     db.session.rollback()  # an open transaction would keep the platform waiting
@@ -76,27 +76,15 @@ def _waiting() -> int:
 
 
 @pytest.fixture
-def triage(
-    chromium: Any, installation: Installation, results: str, watch: Callable[[Any], Any]
-) -> Iterator[Callable[..., Any]]:
+def triage(results: str, signed_in: Callable[..., Any]) -> Callable[..., Any]:
     """``triage(viewport=…)``: the page, signed in."""
-    contexts = []
 
     def opened(**options: Any) -> Any:
-        contexts.append(chromium.new_context(**options))
-        page = watch(contexts[-1].new_page())
-        page.goto(f"{installation.url}/sign-in")
-        page.fill("#email", installation.email)
-        page.fill("#password", PASSWORD)
-        page.press("#password", "Enter")
-        page.wait_for_url("**/dashboard")
-        page.goto(f"{installation.url}/candidates/triage?flow={results}")
+        page = signed_in(f"/candidates/triage?flow={results}", **options)
         page.wait_for_selector("[data-keys]:visible")
         return page
 
-    yield opened
-    for context in contexts:
-        context.close()
+    return opened
 
 
 def name_of(page: Any) -> str:

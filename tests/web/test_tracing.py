@@ -45,3 +45,8 @@ def test_only_requests_that_change_something_begin_as_writers(probing):
         b"writer",
         b"reader",
     ]
+
+
+def test_what_a_thread_does_after_a_request_begins_as_a_writer(client):
+    client.get("/healthz")
+    assert _reading.get() is False
