@@ -163,6 +163,32 @@ def installation(tmp_path_factory: pytest.TempPathFactory, more_settings: dict[s
         running.wait(timeout=60)
 
 
+def sign_in(page: Any, installation: Installation) -> None:
+    """As the installation's administrator; the dashboard stands there then."""
+    page.goto(f"{installation.url}/sign-in")
+    page.fill("#email", installation.email)
+    page.fill("#password", PASSWORD)
+    page.press("#password", "Enter")
+    page.wait_for_url("**/dashboard")
+
+
+@pytest.fixture
+def signed_in(chromium: Any, installation: Installation, watch: Callable[[Any], Any]) -> Iterator[Callable[..., Any]]:
+    """``signed_in(path, **context)``: the administrator's page at ``path``, in a browser context of its own."""
+    contexts = []
+
+    def opened(path: str, **options: Any) -> Any:
+        contexts.append(chromium.new_context(**options))
+        page = watch(contexts[-1].new_page())
+        sign_in(page, installation)
+        page.goto(f"{installation.url}{path}")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
 def _answers(url: str) -> bool:
     try:
         return requests.get(url, timeout=2).status_code == 200

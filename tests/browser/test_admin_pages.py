@@ -1,28 +1,20 @@
 """Pages of administrators in Chromium: wide and narrow, by keyboard alone, with nothing that axe-core minds."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .conftest import PASSWORD, Installation, assert_accessible
+from .conftest import Installation, assert_accessible
 
 pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
 
 
 @pytest.fixture
-def admin(chromium: Any, installation: Installation, watch: Callable[[Any], Any]) -> Iterator[Any]:
+def admin(signed_in: Callable[..., Any]) -> Any:
     """A page of the signed-in administrator."""
-    context = chromium.new_context()
-    page = watch(context.new_page())
-    page.goto(f"{installation.url}/sign-in")
-    page.fill("#email", installation.email)
-    page.fill("#password", PASSWORD)
-    page.press("#password", "Enter")
-    page.wait_for_url("**/dashboard")
-    yield page
-    context.close()
+    return signed_in("/dashboard")
 
 
 def accessible(page: Any) -> None:

@@ -1,11 +1,11 @@
 """The pipeline's board in Chromium: cards are moved by mouse, finger, key and menu, and everyone can use it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from .conftest import PASSWORD, Installation, assert_accessible
+from .conftest import Installation, assert_accessible
 
 NAMES = ("Ada", "Bob", "Cyd", "Dee")
 
@@ -33,28 +33,15 @@ def recruiting(installation: Installation) -> str:
 
 
 @pytest.fixture
-def board(
-    chromium: Any, installation: Installation, recruiting: str, watch: Callable[[Any], Any]
-) -> Iterator[Callable[..., Any]]:
+def board(recruiting: str, signed_in: Callable[..., Any]) -> Callable[..., Any]:
     """``board(width=…)``: a signed-in page that shows the board of the flow."""
-    contexts = []
 
     def opened(**options: Any) -> Any:
-        context = chromium.new_context(**options)
-        contexts.append(context)
-        page = watch(context.new_page())
-        page.goto(f"{installation.url}/sign-in")
-        page.fill("#email", installation.email)
-        page.fill("#password", PASSWORD)
-        page.press("#password", "Enter")
-        page.wait_for_url("**/dashboard")
-        page.goto(f"{installation.url}/candidates/board?flow={recruiting}")
+        page = signed_in(f"/candidates/board?flow={recruiting}", **options)
         page.wait_for_selector(".can-drag")
         return page
 
-    yield opened
-    for context in contexts:
-        context.close()
+    return opened
 
 
 def standing(page: Any) -> dict[str, str]:

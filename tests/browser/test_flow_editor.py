@@ -1,21 +1,20 @@
 """The editor of a flow in Chromium: questions are put in order by mouse, keys and buttons, and nothing is lost."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.outbound.receiver import Receiver
 
-from .conftest import PASSWORD, Installation, assert_accessible
+from .conftest import Installation, assert_accessible
 
 pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
 
 
 @pytest.fixture
-def editor(chromium: Any, installation: Installation, watch: Callable[[Any], Any]) -> Iterator[Callable[..., Any]]:
+def editor(installation: Installation, signed_in: Callable[..., Any]) -> Callable[..., Any]:
     """``editor(viewport=…)``: a signed-in page that edits a flow of three questions; without scripts if told so."""
-    contexts = []
 
     def opened(**options: Any) -> Any:
         made = installation.api(
@@ -25,22 +24,12 @@ def editor(chromium: Any, installation: Installation, watch: Callable[[Any], Any
                 "team_id": installation.team_id,
             },
         )  # fmt: skip
-        context = chromium.new_context(**options)
-        contexts.append(context)
-        page = watch(context.new_page())
-        page.goto(f"{installation.url}/sign-in")
-        page.fill("#email", installation.email)
-        page.fill("#password", PASSWORD)
-        page.press("#password", "Enter")
-        page.wait_for_url("**/dashboard")
-        page.goto(f"{installation.url}/flows/{made['interview_flow_id']}/edit")
+        page = signed_in(f"/flows/{made['interview_flow_id']}/edit", **options)
         if options.get("java_script_enabled", True):
             page.wait_for_selector(".can-drag")
         return page
 
-    yield opened
-    for context in contexts:
-        context.close()
+    return opened
 
 
 def typed(page: Any) -> list[str]:

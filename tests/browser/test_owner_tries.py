@@ -3,14 +3,14 @@
 import io
 import sqlite3
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
 import pytest
 
 from . import mouth
-from .conftest import PASSWORD, Installation, assert_accessible, wait_until
+from .conftest import Installation, assert_accessible, sign_in, wait_until
 from .test_interview import ANSWER, book, progress, reach
 
 pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
@@ -21,21 +21,9 @@ SPARE = {"member_session", "audit_entry"}
 
 
 @pytest.fixture
-def owner(installation: Installation, chromium: Any, watch: Any) -> Iterator[Any]:
+def owner(signed_in: Callable[..., Any]) -> Any:
     """A page of a signed-in member."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 800})
-    page = watch(context.new_page())
-    sign_in(page, installation)
-    yield page
-    context.close()
-
-
-def sign_in(page: Any, installation: Installation) -> None:
-    page.goto(f"{installation.url}/sign-in")
-    page.fill("input[type=email]", installation.email)
-    page.fill("input[type=password]", PASSWORD)
-    page.keyboard.press("Enter")
-    page.wait_for_selector(".sidebar")
+    return signed_in("/dashboard", viewport={"width": 1280, "height": 800})
 
 
 def stored(installation: Installation) -> tuple[dict[str, int], list[str]]:

@@ -9,7 +9,7 @@ import pytest
 from app.demo.candidate import Candidate, Talk
 from app.demo.tape import Tape
 
-from .conftest import PASSWORD, Installation, assert_accessible
+from .conftest import Installation, assert_accessible
 from .speech import NOISE, spoken
 
 DEVICE = {
@@ -51,16 +51,9 @@ def taken(installation: Installation) -> str:
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 900), (360, 740)])
 def test_the_report_stands_beside_the_result(
-    chromium: Any, installation: Installation, taken: str, watch: Callable[[Any], Any], width: int, height: int
+    signed_in: Callable[..., Any], taken: str, width: int, height: int
 ) -> None:
-    context = chromium.new_context(viewport={"width": width, "height": height})
-    page = watch(context.new_page())
-    page.goto(f"{installation.url}/sign-in")
-    page.fill("#email", installation.email)
-    page.fill("#password", PASSWORD)
-    page.press("#password", "Enter")
-    page.wait_for_url("**/dashboard")
-    page.goto(f"{installation.url}/interviews/{taken}")
+    page = signed_in(f"/interviews/{taken}", viewport={"width": width, "height": height})
     card = page.locator("#quality")
     assert "1 reply was interrupted" in card.inner_text()
     assert "0.64 s" in card.inner_text()
@@ -69,4 +62,3 @@ def test_the_report_stands_beside_the_result(
     assert "48.0 kHz" in card.inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert_accessible(page)
-    context.close()
