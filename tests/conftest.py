@@ -26,6 +26,18 @@ pytest_plugins = ["tests.factories"]
 GIVEN_URL = os.environ.get("DATABASE_URL", "")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--with-database", action="store_true", help="only tests that see a database")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--with-database"):
+        return
+    blind = [item for item in items if "pristine_database" not in getattr(item, "fixturenames", ())]
+    config.hook.pytest_deselected(items=blind)
+    items[:] = [item for item in items if item not in set(blind)]
+
+
 def pytest_runtest_setup() -> None:
     socket_allow_hosts(["127.0.0.1", "::1"], allow_unix_socket=True)
 

@@ -18,16 +18,9 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
         yield running
 
 
-HARDEST = {"in mid-answer", "while the server thinks", "during finish"}
-
-
 def on_two_cores(names: list[str]) -> list[Any]:
-    """All ten, shared by two; CI takes the hardest, ``make test`` and ``bench/loss.py`` all."""
-    found = []
-    for at, name in enumerate(names):
-        thorough = [] if name in HARDEST else [pytest.mark.thorough]
-        found.append(pytest.param(name, marks=[pytest.mark.xdist_group(f"loss-{at % 2}"), *thorough]))
-    return found
+    """All of them, shared by two workers, each with a platform of its own."""
+    return [pytest.param(name, marks=pytest.mark.xdist_group(f"loss-{at % 2}")) for at, name in enumerate(names)]
 
 
 @pytest.mark.parametrize("name", on_two_cores([*loss.POINTS]))

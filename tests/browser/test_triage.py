@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import sqlalchemy as sa
 from app import create_app
 from app.accounts.models import Organization
 from app.candidates.models import Candidate, StatusChange
-from app.db import db
+from app.db import db, reading
 from app.flows.models import InterviewFlow
 from app.interviews import actions
 from app.interviews.jobs import process_interview
@@ -38,17 +39,21 @@ def platform(installation: Installation) -> Iterator[Any]:
         db.engine.dispose()
 
 
-@pytest.fixture(scope="module")
-def results(installation: Installation, platform: Any) -> str:
-    """A flow with thirty candidates, each with a result that nobody has judged; its id."""
+@pytest.fixture
+def results(installation: Installation, platform: Any) -> Callable[[int], str]:
+    """``results(people)``: the id of a new flow with so many candidates, each with a result that nobody has judged."""
+    return partial(_judged_by_nobody, installation)
+
+
+def _judged_by_nobody(installation: Installation, people: int) -> str:
     body = {
         "org_name": "Example Freight", "title": "Driver", "questions": [SAID[0][1]], "team_id": installation.team_id,
         "interview_type": "recruitment",
     }  # fmt: skip
     flow_id: str = installation.api("POST", "/interview-flows", json=body)["interview_flow_id"]
-    for number in range(PEOPLE):
+    for number in range(people):
         _handed_in(db.session.get_one(InterviewFlow, flow_id).organization, flow_id, number)
-    wait_until(lambda: _waiting(flow_id) == PEOPLE, seconds=120, what="thirty results")
+    wait_until(lambda: asked(_waiting(flow_id)) == [(people,)], seconds=120, what="as many results")
     return flow_id
 
 
@@ -65,22 +70,26 @@ def _handed_in(organization: Organization, flow_id: str, number: int) -> None:
     process_interview(interview.id)
 
 
-def _waiting(flow_id: str) -> int:
-    db.session.rollback()
-    query = sa.select(sa.func.count(Candidate.id)).where(
+def _waiting(flow_id: str) -> Any:
+    return sa.select(sa.func.count(Candidate.id)).where(
         Candidate.flow_id == flow_id, Candidate.interviewed_at.is_not(None), Candidate.reviewed_at.is_(None)
     )
-    count = db.session.scalar(query) or 0
-    db.session.rollback()  # an open transaction would keep the platform waiting
-    return count
+
+
+def asked(query: Any) -> list[Any]:
+    """All rows. An open transaction would keep the platform waiting, so none is left."""
+    with reading():
+        found = db.session.execute(query).all()
+        db.session.rollback()
+    return list(found)
 
 
 @pytest.fixture
-def triage(results: str, signed_in: Callable[..., Any]) -> Callable[..., Any]:
-    """``triage(viewport=…)``: the page, signed in."""
+def triage(signed_in: Callable[..., Any]) -> Callable[..., Any]:
+    """``triage(flow_id, viewport=…)``: the page, signed in."""
 
-    def opened(**options: Any) -> Any:
-        page = signed_in(f"/candidates/triage?flow={results}", **options)
+    def opened(flow_id: str, **options: Any) -> Any:
+        page = signed_in(f"/candidates/triage?flow={flow_id}", **options)
         page.wait_for_selector("[data-keys]:visible")
         return page
 
@@ -97,12 +106,15 @@ def press(page: Any, key: str) -> str:
     with page.expect_navigation():
         page.keyboard.press(key)
     page.wait_for_load_state()
-    return name_of(page) if page.locator(".triage").count() else ""
+    if not page.locator(".triage").count():
+        return ""
+    page.wait_for_selector("[data-keys]:visible")
+    return name_of(page)
 
 
 @pytest.mark.parametrize("width", [1280, 360])
-def test_everyone_can_use_it(triage: Callable[..., Any], width: int) -> None:
-    page = triage(viewport={"width": width, "height": 800})
+def test_everyone_can_use_it(results: Callable[[int], str], triage: Callable[..., Any], width: int) -> None:
+    page = triage(results(1), viewport={"width": width, "height": 800})
     assert_accessible(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.keyboard.press("?")
@@ -110,8 +122,8 @@ def test_everyone_can_use_it(triage: Callable[..., Any], width: int) -> None:
     assert_accessible(page)
 
 
-def test_single_keys_can_be_turned_off(triage: Callable[..., Any]) -> None:
-    page = triage()
+def test_single_keys_can_be_turned_off(results: Callable[[int], str], triage: Callable[..., Any]) -> None:
+    page = triage(results(2))
     page.keyboard.press("?")
     page.uncheck("#single-keys")
     page.keyboard.press("Escape")
@@ -125,10 +137,12 @@ def test_single_keys_can_be_turned_off(triage: Callable[..., Any]) -> None:
     assert name_of(page) == first
 
 
-def test_thirty_are_reviewed_without_a_mouse(triage: Callable[..., Any], results: str) -> None:
-    page = triage()
+def test_thirty_are_reviewed_without_a_mouse(results: Callable[[int], str], triage: Callable[..., Any]) -> None:
+    flow_id = results(PEOPLE)
+    page = triage(flow_id)
     assert press(page, "n") == "Person01 Example"
     page.goto(page.url.split("&after")[0])
+    page.wait_for_selector("[data-keys]:visible")
     assert press(page, "s") == "Person01 Example"
     assert press(page, "u") == "Person00 Example"  # taken back
     reviewed = 0
@@ -144,14 +158,8 @@ def test_thirty_are_reviewed_without_a_mouse(triage: Callable[..., Any], results
         assert reviewed <= PEOPLE
     assert reviewed == PEOPLE
     assert page.get_by_text("Everything is judged").is_visible()
-    db.session.rollback()
-    stand = dict(
-        db.session.execute(
-            sa.select(Candidate.status, sa.func.count(Candidate.id))
-            .where(Candidate.flow_id == results)
-            .group_by("status")
-        ).all()
-    )
-    assert stand == {"shortlisted": 10, "rejected": 10, "interviewed": 10}
-    notes = db.session.scalars(sa.select(StatusChange.note).where(StatusChange.note.is_not(None)))
-    assert list(notes) == ["no numbers, no shortcuts: sure"] * 10
+    mine = Candidate.flow_id == flow_id
+    stand = asked(sa.select(Candidate.status, sa.func.count(Candidate.id)).where(mine).group_by("status"))
+    assert dict(map(tuple, stand)) == {"shortlisted": 10, "rejected": 10, "interviewed": 10}
+    notes = sa.select(StatusChange.note).join(Candidate).where(mine, StatusChange.note.is_not(None))
+    assert asked(notes) == [("no numbers, no shortcuts: sure",)] * 10
