@@ -15,7 +15,7 @@ from app.speech import silence
 from app.speech.ports import Heard, Interviewer, Speaker, Transcriber, Word
 from app.voice.commands import confirmed, spoken_command
 from app.voice.deciding import Decided, Told, decide
-from app.voice.script import Event, Kind, Place, Script, Step, step, taken_up
+from app.voice.script import Event, Kind, Phase, Place, Script, Step, step, taken_up
 from app.voice.speaking import Part, speak
 
 log = logging.getLogger(__name__)
@@ -128,7 +128,7 @@ def respond(script: Script, place: Place, answer: Answer, *, engines: Engines) -
     event, is_answer = decided.event, decided.event in {Event.ANSWER, Event.PART}
     if answer.unfinished and event is Event.SILENCE:
         event = Event.PART
-    if answer.time_over and event not in {Event.BEGIN, Event.PART}:
+    if answer.time_over and place.phase is Phase.QUESTION and event is not Event.PART:
         event = Event.END
     next_step = step(
         script, place, event, text=said.content or "", follow_up=decided.follow_up, aside=decided.aside

@@ -249,6 +249,20 @@ def test_when_the_time_is_over_the_answer_counts_and_the_agent_says_goodbye(with
     assert late.kind is Kind.INTRO
 
 
+def test_a_cough_at_the_goodbye_is_told_it_again_also_when_the_time_is_over_by_then(
+    with_all: Engines, hears: ScriptedTranscriber
+) -> None:
+    hears.texts = ["because i like it a lot", ""]
+    goodbye = respond(SCRIPT, Place(Phase.QUESTION, 1), spoken_answer(), engines=with_all)
+    assert goodbye.kind is Kind.OUTRO
+    cough = Answer("answer", audio=audio(b"\0" * 32_000), continues=True, time_over=True)
+    again = respond(SCRIPT, goodbye.step.place, cough, engines=with_all)
+    assert [part.text for part in again.parts] == ["Goodbye now."]
+    hears.texts = ["and my brother likes it too"]
+    longer = respond(SCRIPT, goodbye.step.place, replace(cough, audio=audio()), engines=with_all)
+    assert (longer.kind, longer.is_answer) == (Kind.OUTRO, True)
+
+
 def test_without_any_engine_the_talk_still_goes_on() -> None:
     reply = respond(SCRIPT, OPEN, spoken_answer(), engines=Engines())
     assert (reply.said.content, reply.is_answer, reply.wav) == (None, True, None)
