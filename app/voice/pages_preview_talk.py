@@ -8,9 +8,7 @@ from flask import Response, jsonify, request, send_file
 from app import gateways
 from app.errors import Conflict, GatewayError, NotFound, Rejected
 from app.recordings.models import LARGEST_CHUNK
-from app.speech.ports import SPEECH_RATE
-from app.voice import patience, pieces, schemas
-from app.voice.commands import spoken_command
+from app.voice import pieces, schemas, silences
 from app.voice.conversation import Answer, Engines, respond, utterance_key
 from app.voice.models import TurnKind
 from app.voice.pages_preview import current, pages, prompt
@@ -54,20 +52,14 @@ def judge_silence(number: int) -> Response:
     found, given = current(), schemas.body(schemas.SilenceSchema())
     _open_turn(found, number)
     language, transcriber = found.script.language, gateways.current().transcriber
-    key = utterance_key(found.id, turn=number, segment=given["segment"])
-    if not transcriber.supports(language):
-        return jsonify({"text": None, "patience_ms": None, "counts": None})
+    segment, first, last = given["segment"], given["first_chunk"], given["last_chunk"]
+    key = utterance_key(found.id, turn=number, segment=segment)
     if not given["interrupts"]:
-        text = transcriber.peek(key, last=given["last_chunk"], language=language, seconds=0.6)
-        known = None if text is None else patience.patience(text, language)
-        return jsonify({"text": text, "patience_ms": known, "counts": None})
-    try:
-        pcm = found.spoken(given["segment"], given["first_chunk"], given["last_chunk"])
-        words = transcriber.transcribe(pcm[-8 * 2 * schemas.CHUNK_SAMPLES :], rate=SPEECH_RATE, language=language).text
-    except (GatewayError, Conflict):
-        return jsonify({"text": None, "patience_ms": None, "counts": None})
-    counts = spoken_command(words, language) is not None or not patience.is_backchannel(words, language)
-    return jsonify({"text": words, "patience_ms": None, "counts": counts})
+        return jsonify(silences.pause(transcriber, key, last=last, language=language))
+    called = silences.call(
+        transcriber, key, chunks=last - first + 1, language=language, pcm=lambda: found.heard(segment, first, last)
+    )  # fmt: skip
+    return jsonify(called)
 
 
 def _open_turn(found: Preview, number: int) -> None:
@@ -90,7 +82,7 @@ def post_turn(number: int) -> Response:
         try:
             reply = respond(found.script, found.place, _answer(found, given), engines=engines)
         except WrongMoment as error:
-            raise Conflict(str(error), details={"reason": "wrong moment"}) from None
+            raise Conflict(str(error), details={"reason": "over"}) from None
         found.answer(given["kind"], reply)
         return jsonify(prompt(found))
 
@@ -120,5 +112,9 @@ def reply_audio(number: int, piece: int = 0) -> Response:
             if owed is None:
                 raise NotFound("This reply has no such piece.")
             speaker = Forgetful(gateways.current().speaker)
-            found.sounds[piece] = say(found.script, Kind(owed[0]["kind"]), owed[1]["text"], speaker=speaker).to_wav()
+            try:
+                spoken = say(found.script, Kind(owed[0]["kind"]), owed[1]["text"], speaker=speaker)
+            except GatewayError:
+                raise NotFound("This piece of the reply is only shown.") from None
+            found.sounds[piece] = spoken.to_wav()
         return send_file(io.BytesIO(found.sounds[piece]), mimetype="audio/wav")

@@ -94,6 +94,13 @@ class Preview:
             raise Conflict("Parts of the answer have not arrived yet.", details=details)
         return b"".join(pcm for pcm in pieces.values() if pcm is not None)
 
+    def heard(self, segment: int, first: int, last: int) -> bytes | None:
+        """The same; None where some have not arrived."""
+        try:
+            return self.spoken(segment, first, last)
+        except Conflict:
+            return None
+
     def audio(self, segment: int, first: int, last: int) -> Audio:
         """A spoken answer, as the conversation takes it."""
         if last - first >= MOST_CHUNKS:

@@ -12,7 +12,7 @@ from app.db import Base, db
 from app.demo.candidate import Candidate
 from app.errors import GatewayError
 from app.speech.ports import FollowUp
-from app.voice import preview
+from app.voice import preview, speaking
 from app.voice.preview import MOST_CHUNKS, MOST_PREVIEWS
 from tests.factories import Made
 from tests.people import Browser, Person
@@ -53,7 +53,8 @@ class Trial:
     def post(self, path: str, **body: Any) -> Any:
         return self.browser.post(f"{self.base}{path}", json=body)
 
-    def say(self, number: int, pcm: bytes, *, first: int = 0) -> Any:
+    def send(self, pcm: bytes, *, first: int = 0) -> int:
+        """Speech, from this chunk on; gives the number of its last."""
         chunks = [pcm[at : at + 16_000].ljust(16_000, b"\0") for at in range(0, len(pcm), 16_000)]
         for at, chunk in enumerate(chunks):
             answer = self.browser.put(
@@ -62,7 +63,10 @@ class Trial:
                 content_type="application/octet-stream",
             )  # fmt: skip
             assert answer.status_code == 200
-        last = first + len(chunks) - 1
+        return first + len(chunks) - 1
+
+    def say(self, number: int, pcm: bytes, *, first: int = 0) -> Any:
+        last = self.send(pcm, first=first)
         return self.post(f"/turns/{number}", kind="answer", segment=1, first_chunk=first, last_chunk=last)
 
 
@@ -140,6 +144,42 @@ def test_a_talk_goes_on_without_engines(trial: Trial, hears: ScriptedTranscriber
     assert (silent["audio_url"], silent["question_index"]) == (None, 0)
     assert trial.get("/turns/1/audio").status_code in {404, 409}
     assert trial.say(2, sound(1.0)).status_code == 200
+
+
+@pytest.mark.parametrize(("text", "counts"), [("mm hm", False), ("i do not agree with that", True)])
+def test_words_over_the_agent_are_judged_as_in_an_interview(
+    trial: Trial, hears: ScriptedTranscriber, text: str, counts: bool
+) -> None:
+    trial.post("/start", mode="voice")
+    trial.post("/segments", mime_type="audio/webm")
+    trial.post("/turns/1", kind="begin")
+    last = trial.send(sound(1.0))
+    hears.texts = [text]
+    told = trial.post("/turns/2/silence", segment=1, first_chunk=0, last_chunk=last, interrupts=True).json
+    assert told == {"text": text, "patience_ms": None, "counts": counts}
+    assert bool(hears.dropped) is not counts, "what was no answer stays out of the answer's words"
+    last = trial.send(sound(4.0), first=last + 1)
+    for first_chunk, last_chunk in ((0, last), (last, last + 1)):  # too long to be a call; not arrived
+        asked = {"segment": 1, "first_chunk": first_chunk, "last_chunk": last_chunk, "interrupts": True}
+        assert trial.post("/turns/2/silence", **asked).json["counts"] is None
+
+
+def test_a_piece_that_no_voice_speaks_is_only_shown(
+    trial: Trial, asks: ScriptedInterviewer, speaks: ScriptedSpeaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(speaking, "SOON", 0.0)
+    trial.post("/start", mode="text")
+    trial.post("/turns/1", kind="begin")
+    asks.follow_ups.append(
+        FollowUp("Thank you, now I know more about the work. Which of these tasks would you do in another way?")
+    )
+    reply = trial.post("/turns/2", kind="text", text="The people").json
+    first, second = reply["audio_urls"]
+    assert trial.browser.get(first).status_code == 200
+    speaks.error = GatewayError("away", retryable=True)
+    assert trial.browser.get(second).status_code == 404
+    speaks.error = None
+    assert trial.browser.get(second).mimetype == "audio/wav"
 
 
 def test_pause_and_more_time_work(trial: Trial) -> None:
