@@ -134,7 +134,7 @@ def build_speaker(settings: SpeechSettings, *, store: Store | None = None) -> Sp
 
 
 LONGEST_THOUGHT = 6.0
-"""Seconds a candidate waits for a follow-up at most; then the next question comes instead."""
+"""Seconds a candidate waits for one answer of the model at most; without one the next question comes instead."""
 
 
 def _chat(settings: SpeechSettings, timeout: float) -> "Chat":

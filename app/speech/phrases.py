@@ -181,11 +181,6 @@ def all_of(language: str) -> tuple[str, ...]:
     return (*dict.fromkeys(phrase(name, language) for name in _LINES), tell_more(language))
 
 
-def one_moment(language: str) -> str:
-    """Said when the preferred voice failed and another one takes over."""
-    return ONE_MOMENT.get(language, ONE_MOMENT[DEFAULT_LANGUAGE])
-
-
 def tell_more(language: str) -> str:
     """The one fixed follow-up of an interview without a language model."""
     return TELL_MORE.get(language, TELL_MORE[DEFAULT_LANGUAGE])

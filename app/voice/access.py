@@ -25,6 +25,7 @@ from app.settings import Settings
 from app.voice.actions import Holder, taken_over
 from app.voice.models import Sitting
 from app.voice.queries import seat_of
+from app.voice.script import Script
 from app.web import languages
 from app.web.errors import RETRY_SECONDS, WORDS
 from app.web.security import keep_private
@@ -107,6 +108,11 @@ def linked_interview() -> Interview:
     return open_interview(flow_id, interview_id)
 
 
+def linked_script() -> Script:
+    """What that interview's agent goes by, as it was frozen when the talk began."""
+    return Script.of(linked_interview().script or {"questions": []}, minutes=settings().interview_minutes)
+
+
 def require_sitting() -> None:
     """Guard of the protocol: leaves ``g.holder``, plain values, with no transaction open.
 
@@ -155,7 +161,7 @@ def refused(error: DomainError) -> Response:
     db.session.rollback()
     kind = next(known for known in STATUS if isinstance(error, known))
     details: dict[str, Any] = {"reason": REASONS.get(kind), "field": None}
-    told = gettext(error.template, **error.values) if error.values else gettext(error.template)
+    told = gettext(error.template, **error.values)
     if isinstance(error, Rejected):
         details["field"] = error.field
     if isinstance(error, Conflict):

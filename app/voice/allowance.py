@@ -4,6 +4,7 @@ Every step may come twice: a pause that is on stays on, and extensions are numbe
 """
 
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -29,6 +30,15 @@ def elapsed(sitting: Sitting, started_at: datetime | None) -> float:
         return 0.0
     until = sitting.paused_at or clock.now()
     return max(0.0, (until - started_at).total_seconds() - sitting.paused)
+
+
+def told(sitting: Sitting, *, limit: float, started_at: datetime | None) -> dict[str, Any]:
+    """The clock of a talk of ``limit`` seconds as the page gets it."""
+    return {
+        "time_limit_seconds": limit + sitting.extra_seconds, "elapsed_seconds": round(elapsed(sitting, started_at), 1),
+        "extension_seconds": extension_of(limit), "extensions": sitting.extensions,
+        "extensions_left": MOST_EXTENSIONS - sitting.extensions, "paused": sitting.paused_at is not None,
+    }  # fmt: skip
 
 
 def pause(holder: Holder) -> None:

@@ -19,12 +19,11 @@ from app.recordings import actions as recordings
 from app.recordings import queries as kept
 from app.recordings.models import LARGEST_CHUNK, LAST_CHUNK, Track
 from app.voice import actions, allowance, schemas
-from app.voice.access import holder, linked_interview, protocol, settings
+from app.voice.access import holder, linked_interview, linked_script, protocol, settings
 from app.voice.actions import Holder
 from app.voice.conversation import utterance_key
 from app.voice.devices import browser_of
 from app.voice.schemas import CHUNK_SAMPLES, LAST_SEGMENT
-from app.voice.script import Script
 
 VOICE_BYTES = CHUNK_SAMPLES * 2
 MOST_NAMED = 500
@@ -64,8 +63,7 @@ def pause() -> Response:
 def more_time() -> Response:
     """More time for whoever asks, before or after the limit, as long as the talk is not over."""
     given = schemas.body(schemas.TimeSchema())
-    script = Script.of(linked_interview().script or {"questions": []}, minutes=settings().interview_minutes)
-    allowance.extend(holder(), number=given["extension"], limit=script.seconds)
+    allowance.extend(holder(), number=given["extension"], limit=linked_script().seconds)
     db.session.commit()
     return state()
 

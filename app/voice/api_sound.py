@@ -21,7 +21,7 @@ from app.recordings import queries as kept
 from app.recordings.models import LAST_CHUNK
 from app.storage import Storage, read
 from app.voice import pieces
-from app.voice.access import holder, linked_interview, protocol, settings
+from app.voice.access import holder, linked_script, protocol
 from app.voice.models import Turn
 from app.voice.queries import turn_of
 from app.voice.script import Kind, Script
@@ -77,8 +77,7 @@ def _owed(number: int, piece: int) -> _Owed:
     if turn is None or found is None:
         raise NotFound("This reply has no such piece.")
     part, stretch = found
-    script = Script.of(linked_interview().script or {"questions": []}, minutes=settings().interview_minutes)
-    return _Owed(turn.id, script, Kind(part["kind"]), stretch["text"], stretch["key"])
+    return _Owed(turn.id, linked_script(), Kind(part["kind"]), stretch["text"], stretch["key"])
 
 
 def _made(owed: _Owed, number: int, piece: int) -> str | None:

@@ -21,7 +21,7 @@ from app.recordings import queries as kept
 from app.recordings.models import LAST_CHUNK, Track
 from app.storage import Storage, read_verified
 from app.voice import actions, allowance, schemas, utterances
-from app.voice.access import holder, linked_interview, protocol, settings
+from app.voice.access import holder, linked_interview, linked_script, protocol, settings
 from app.voice.actions import Holder, Outcome
 from app.voice.api_sound import keep
 from app.voice.conversation import Answer, Audio, Engines, Reply, respond, utterance_key
@@ -92,8 +92,7 @@ def _check_number(number: int, given: dict[str, Any]) -> None:
 def _answered_or_busy(turn: Turn, interview: Interview) -> Response | tuple[Response, int]:
     if turn.state is not TurnState.ANSWERED:
         return jsonify({"retry_after_ms": RETRY_MS}), 202
-    script = Script.of(interview.script or {"questions": []}, minutes=settings().interview_minutes)
-    return jsonify(_told(turn, schemas.base_of(interview), script))
+    return jsonify(_told(turn, schemas.base_of(interview), linked_script()))
 
 
 def _told(turn: Turn, base: str, script: Script) -> dict[str, Any]:
@@ -103,7 +102,7 @@ def _told(turn: Turn, base: str, script: Script) -> dict[str, Any]:
 def _work(interview: Interview, turn: Turn, token: int, *, given: dict[str, Any]) -> _Work:
     """Everything the turn needs. Raises Conflict with the missing chunks of a spoken answer."""
     sitting = db.session.get_one(Sitting, turn.sitting_id)
-    script = Script.of(interview.script or {"questions": []}, minutes=settings().interview_minutes)
+    script = linked_script()
     place = Place.from_json(sitting.place)
     is_over = allowance.elapsed(sitting, interview.started_at) > script.seconds + sitting.extra_seconds
     kind: TurnKind = given["kind"]

@@ -148,6 +148,11 @@ class FeedbackForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
         return {name: self[name].data or "" for name in ("rating", "comment")}
 
 
+def errors_of(form: FlaskForm) -> dict[str, str]:
+    """The first thing that is wrong with each field; with the form as a whole under ``_form``."""
+    return {name or "_form": str(messages[0]) for name, messages in form.errors.items() if messages}
+
+
 def _sent() -> MultiDict[str, str]:
     """What was sent: the page's form, or the texts of a script's JSON object; anything else is an empty form."""
     if not request.is_json:

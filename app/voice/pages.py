@@ -13,10 +13,10 @@ from app.interviews.queries import open_interview
 from app.voice import actions, allowance, consent, schemas, standing
 from app.voice.access import set_cookie, settings, token_for
 from app.voice.actions import Agreed
-from app.voice.forms import StartForm
+from app.voice.forms import StartForm, errors_of
 from app.voice.models import Mode
 from app.voice.queries import sitting_of
-from app.voice.standing import View, about, found, invitation, pages, plain_answer, rendered, unknown
+from app.voice.standing import View, about, found, invitation, pages, plain_answer, rendered
 from app.web import languages, limits
 from app.web.security import allow_devices, keep_private
 from app.wishes.queries import has_more_time
@@ -44,8 +44,6 @@ def show(flow_id: str, interview_id: str) -> Response:
     """The page, in whatever state the interview is for this browser."""
     with reading():
         interview = found(flow_id, interview_id)
-        if interview is None:
-            return unknown()
         view = standing.view_of(interview)
         if view.may_start:
             view.context.update(invitation(interview, view.context))
@@ -60,8 +58,6 @@ def start(flow_id: str, interview_id: str) -> Response:
     """Claim the link for this browser, after consent. Of many at once exactly one wins."""
     with reading():
         interview = found(flow_id, interview_id)
-        if interview is None:
-            return unknown()
         view = standing.view_of(interview)
         if view.is_mine and view.page == "page":
             return _begun(interview)
@@ -113,7 +109,7 @@ def _begun(interview: Interview) -> Response:
 
 def _again(interview: Interview, view: View, form: StartForm, *, status: int) -> Response:
     """The invitation once more, with what was typed and what is wrong with it."""
-    errors = {name or "_form": str(messages[0]) for name, messages in form.errors.items() if messages}
+    errors = errors_of(form)
     if request.is_json:
         name, message = next(iter(errors.items()))
         return plain_answer(status, message, None if status == 422 else "try again", field_name=name)

@@ -1,14 +1,13 @@
 """After the interview: what the candidate thinks of it. For the browser that took it, with and without scripts."""
 
 from flask import Response, make_response, redirect, request
-from werkzeug.datastructures import MultiDict
 
 from app.db import db, reading
 from app.interviews import actions as interviews
 from app.interviews.queries import open_interview
 from app.voice import schemas
-from app.voice.forms import FeedbackForm
-from app.voice.standing import View, found, pages, rendered, unknown, view_of
+from app.voice.forms import FeedbackForm, errors_of
+from app.voice.standing import View, found, pages, rendered, view_of
 
 
 @pages.post("/feedback")
@@ -16,17 +15,14 @@ def feedback(flow_id: str, interview_id: str) -> Response:
     """Keep a rating, words or both; they may be changed once. Nobody else but the candidate's browser may send any."""
     with reading():
         interview = found(flow_id, interview_id)
-        if interview is None:
-            return unknown()
         view = view_of(interview)
         if view.page == "page":  # the talk is not over yet
             return make_response(redirect(schemas.base_of(interview), 303))
         if view.page != "done":
             return rendered(interview, view)
-        form = FeedbackForm(formdata=MultiDict(request.form))
+        form = FeedbackForm(formdata=request.form)
         if not form.validate():
-            errors = {name: str(messages[0]) for name, messages in form.errors.items() if name and messages}
-            wrong = {**view.context, "errors": errors, "values": form.typed()}
+            wrong = {**view.context, "errors": errors_of(form), "values": form.typed()}
             return rendered(interview, View("done", 422, wrong))
         db.session.rollback()
     interview = open_interview(flow_id, interview_id)

@@ -15,7 +15,7 @@ from app.interviews.models import Interview
 from app.interviews.queries import open_interview
 from app.voice import allowance, schemas
 from app.voice.access import settings
-from app.voice.forms import DifferentForm
+from app.voice.forms import DifferentForm, errors_of
 from app.voice.standing import (
     View,
     about,
@@ -23,10 +23,10 @@ from app.voice.standing import (
     found,
     invitation,
     limit_of,
+    offered,
     pages,
     plain_answer,
     rendered,
-    unknown,
     view_of,
 )
 from app.wishes import actions as wishes
@@ -41,8 +41,6 @@ def decline(flow_id: str, interview_id: str) -> Response:
     """Somebody does not agree: the moment is kept for the recruiter. The link stays as it is."""
     with reading():
         interview = found(flow_id, interview_id)
-        if interview is None:
-            return unknown()
         view = view_of(interview)
         if not view.may_start:
             return _too_late(interview, view)
@@ -57,16 +55,12 @@ def declined(flow_id: str, interview_id: str) -> Response:
     """What the flow's owner offers to those who do not agree. Who has not declined gets the invitation."""
     with reading():
         interview = found(flow_id, interview_id)
-        if interview is None:
-            return unknown()
         view = view_of(interview)
         if not view.may_start:
             return _too_late(interview, view)
         if interview.declined_at is None:
             return make_response(redirect(schemas.base_of(interview), 302))
-        flow = interview.flow
-        offered = {"alternative_text": flow.alternative_text, "alternative_contact": flow.alternative_contact}
-        return rendered(interview, View("declined", context={**offered, **about(interview)}))
+        return rendered(interview, View("declined", context={**offered(interview.flow), **about(interview)}))
 
 
 def _too_late(interview: Interview, view: View) -> Response:
@@ -81,8 +75,6 @@ def different(flow_id: str, interview_id: str) -> Response:
     """Keep a request for something different, before the talk or during it; the page then shows what came of it."""
     with reading():
         interview = found(flow_id, interview_id)
-        if interview is None:
-            return unknown()
         view = view_of(interview)
         if view.page != "page":
             return rendered(interview, view)
@@ -107,7 +99,7 @@ def different(flow_id: str, interview_id: str) -> Response:
 
 
 def _wrong(interview: Interview, view: View, form: DifferentForm) -> Response:
-    errors = {name or "_form": str(messages[0]) for name, messages in form.errors.items() if messages}
+    errors = errors_of(form)
     if request.is_json or view.is_mine:  # during the talk the page's script asks, and shows what is wrong itself
         name, message = next(iter(errors.items()))
         return plain_answer(422, message, None, field_name=name)
@@ -119,15 +111,15 @@ def _wrong(interview: Interview, view: View, form: DifferentForm) -> Response:
 def check(flow_id: str, interview_id: str) -> Response:
     """A round trip for the page's check of the network."""
     with reading():
-        return jsonify({"received": 0}) if found(flow_id, interview_id) else unknown()
+        found(flow_id, interview_id)
+        return jsonify({"received": 0})
 
 
 @pages.post("/check")
 def check_upload(flow_id: str, interview_id: str) -> Response:
     """An upload for the same check: counted, and thrown away."""
     with reading():
-        if found(flow_id, interview_id) is None:
-            return unknown()
+        found(flow_id, interview_id)
         db.session.rollback()
     if (request.content_length or 0) > CHECK_BYTES:
         abort(413, message=f"The check takes at most {CHECK_BYTES} bytes.")

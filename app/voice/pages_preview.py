@@ -5,10 +5,8 @@ Speaks the protocol of ``api`` and its sisters, so that the candidate's scripts 
 """
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from flask import Blueprint, Response, g, jsonify, make_response, redirect, render_template, request, url_for
-from werkzeug.datastructures import MultiDict
 
 from app import clock
 from app.accounts.access import current_member, require_member
@@ -20,10 +18,10 @@ from app.interviews.models import Interview, Stage
 from app.recordings.models import LARGEST_CHUNK
 from app.voice import access, preview, schemas
 from app.voice.access import settings
-from app.voice.forms import DifferentForm, FeedbackForm
+from app.voice.forms import DifferentForm, FeedbackForm, errors_of
 from app.voice.models import Mode
 from app.voice.preview import Preview
-from app.voice.standing import invitation
+from app.voice.standing import ending, invitation, offered
 from app.web import errors, languages
 from app.web.security import allow_devices, keep_private
 
@@ -106,19 +104,14 @@ def show() -> Response:
 @pages.post("/<preview_id>/decline")
 def decline() -> Response:
     """What those read who do not agree. Nobody declined."""
-    flow, told = _flow(), invitation(_interview(), {"taking_over": False})
-    offered: dict[str, Any] = {
-        "alternative_text": flow.alternative_text,
-        "alternative_contact": flow.alternative_contact,
-    }
-    return _page("declined", **offered, **told)
+    return _page("declined", **offered(_flow()), **invitation(_interview(), {"taking_over": False}))
 
 
 @pages.post("/<preview_id>/different")
 def different() -> Response:
     """A request for something different, which goes nowhere; the page says so."""
     form = DifferentForm.of_request()
-    errors = {} if form.validate() else {name or "_form": str(texts[0]) for name, texts in form.errors.items() if texts}
+    errors = {} if form.validate() else errors_of(form)
     if request.is_json:
         name, message = next(iter(errors.items()), (None, NOT_HERE))
         raise Rejected(message, field=name)
@@ -133,10 +126,9 @@ def feedback() -> Response:
     found = preview.find(g.preview_id, flow_id=g.flow_id, member_id=g.member_id)
     if found is None or not found.is_over:
         return make_response(redirect(_base(), 303))
-    form = FeedbackForm(formdata=MultiDict(request.form))
+    form = FeedbackForm(formdata=request.form)
     if not form.validate():
-        errors = {name: str(texts[0]) for name, texts in form.errors.items() if name and texts}
-        return _page("done", status=422, **{**_told(found), "errors": errors, "values": form.typed()})
+        return _page("done", status=422, **{**_told(found), "errors": errors_of(form), "values": form.typed()})
     return _page("done", **{**_told(found), "given": True, "sent": "sent", "values": form.typed()})
 
 
@@ -164,10 +156,7 @@ def _page(name: str, *, status: int = 200, **context: Any) -> Response:
 
 def _told(found: Preview) -> dict[str, Any]:
     """What the end says."""
-    url = found.frozen["redirect_url"]
-    documents = sum(1 for one in found.files.values() if one["whole"])
-    host = urlsplit(url).hostname if url else None
-    return {"documents": documents, "mode": found.sitting.mode.value, "redirect_url": url, "redirect_host": host}
+    return ending(found.frozen["redirect_url"], documents=sum(1 for one in found.files.values() if one["whole"]))
 
 
 def _state(found: Preview) -> dict[str, Any]:

@@ -7,6 +7,7 @@ candidate short; so doubt means patience.
 
 import unicodedata
 
+from app.voice.commands import short_of
 from app.voice.endings import (
     ADJECTIVES,
     BACKCHANNELS,
@@ -38,7 +39,7 @@ def patience(text: str | None, language: str) -> int:
     """Milliseconds of silence after ``text`` until the agent may speak. None: the words are not known."""
     if text is None:
         return UNKNOWN
-    tag = language.split("-", maxsplit=1)[0]
+    tag = short_of(language)
     said = plain(text)
     if not said:
         return UNKNOWN
@@ -52,7 +53,7 @@ def patience(text: str | None, language: str) -> int:
 def is_backchannel(text: str, language: str) -> bool:
     """Whether these words only say "I am listening": the agent goes on after them."""
     said = plain(text)
-    return not said or said in {plain(one) for one in BACKCHANNELS.get(language.split("-", maxsplit=1)[0], ())}
+    return not said or said in {plain(one) for one in BACKCHANNELS.get(short_of(language), ())}
 
 
 def plain(text: str) -> str:

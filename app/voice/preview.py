@@ -14,7 +14,7 @@ from typing import Any
 from app import clock
 from app.errors import Conflict, Rejected
 from app.speech.ports import Speaker, Spoken
-from app.voice.allowance import MOST_EXTENSIONS, elapsed, extension_of
+from app.voice import allowance
 from app.voice.conversation import Audio, Reply, utterance_key
 from app.voice.models import Mode, Sitting, Turn, TurnKind, TurnState
 from app.voice.script import Phase, Place, Script, WrongMoment, open_line
@@ -75,7 +75,7 @@ class Preview:
 
     @property
     def time_is_over(self) -> bool:
-        return elapsed(self.sitting, self.started_at) > self.script.seconds + self.sitting.extra_seconds
+        return allowance.elapsed(self.sitting, self.started_at) > self.script.seconds + self.sitting.extra_seconds
 
     def hear(self, segment: int, number: int, pcm: bytes) -> None:
         """Hold half a second of speech; the oldest makes room."""
@@ -140,7 +140,7 @@ class Preview:
         """Add extension ``number`` once."""
         if number == self.sitting.extensions + 1:
             self.sitting.extensions = number
-            self.sitting.extra_seconds += extension_of(self.script.seconds)
+            self.sitting.extra_seconds += allowance.extension_of(self.script.seconds)
 
     def state(self) -> dict[str, Any]:
         """As ``schemas.state`` says it of an interview, without the prompt."""
@@ -151,10 +151,8 @@ class Preview:
             "documents_allowed": self.frozen["is_doc_upload_enabled"], "uploads": [], "turn": self.turn,
             "documents": [one for one in self.files.values() if one["whole"]],
             "question_index": place.question_index, "question_count": len(self.script.questions),
-            "next_segment": self.segments + 1, "time_limit_seconds": self.script.seconds + sitting.extra_seconds,
-            "extension_seconds": extension_of(self.script.seconds), "extensions": sitting.extensions,
-            "extensions_left": MOST_EXTENSIONS - sitting.extensions, "paused": sitting.paused_at is not None,
-            "elapsed_seconds": round(elapsed(sitting, self.started_at), 1), "redirect_url": None,
+            "next_segment": self.segments + 1, "redirect_url": None,
+            **allowance.told(sitting, limit=self.script.seconds, started_at=self.started_at),
         }  # fmt: skip
 
 

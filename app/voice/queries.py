@@ -78,12 +78,6 @@ def deserted(*, link_days: int, limit: int = 100) -> list[str]:
     return list(db.session.scalars(left))
 
 
-def latencies(limit: int = 10_000) -> list[tuple[int | None, int | None]]:
-    """The newest turns' (milliseconds of the request, milliseconds to the first sample heard)."""
-    rows = sa.select(Turn.answered_ms, Turn.heard_ms).where(Turn.answered_ms.is_not(None))
-    return [(row[0], row[1]) for row in db.session.execute(rows.order_by(Turn.created_at.desc()).limit(limit))]
-
-
 _I, _S = Interview.__table__.c, Sitting.__table__.c
 _SEAT = (
     sa.select(_I.id, _I.script, _S.id, _S.token_hash, _S.fence, _S.next_turn, _S.heartbeat_at, _S.ended_at)

@@ -15,8 +15,7 @@ from app.interviews.models import Document, DocumentUpload, Interview
 from app.recordings.models import LAST_CHUNK
 from app.recordings.queries import runs_of
 from app.settings import Settings
-from app.voice import patience
-from app.voice.allowance import MOST_EXTENSIONS, elapsed, extension_of
+from app.voice import allowance, patience
 from app.voice.commands import spoken_command
 from app.voice.devices import DeviceSchema
 from app.voice.models import Turn, TurnKind
@@ -169,7 +168,7 @@ class PauseSchema(_Strict):
 class TimeSchema(_Strict):
     """Which extension of the time limit is asked for; numbered, so that asking twice adds one."""
 
-    extension = _whole(1, MOST_EXTENSIONS, required=True)
+    extension = _whole(1, allowance.MOST_EXTENSIONS, required=True)
 
 
 class FinishSchema(_Strict):
@@ -270,11 +269,8 @@ def state(interview: Interview, *, settings: Settings) -> dict[str, Any]:
         ),
         "question_index": place.question_index, "question_count": count,
         "next_segment": (runs[-1].number if runs else 0) + 1, "voice_chunk_samples": CHUNK_SAMPLES,
-        "time_limit_seconds": script.seconds + sitting.extra_seconds,
-        "extension_seconds": extension_of(script.seconds), "extensions": sitting.extensions,
-        "extensions_left": MOST_EXTENSIONS - sitting.extensions, "paused": sitting.paused_at is not None,
+        **allowance.told(sitting, limit=script.seconds, started_at=interview.started_at),
         "answer_seconds": 60 * settings.answer_minutes,
-        "elapsed_seconds": round(elapsed(sitting, interview.started_at), 1),
         "redirect_url": interview.script["redirect_url"] if is_over else None,
     }  # fmt: skip
 

@@ -14,7 +14,7 @@ from flask_babel import gettext
 
 from app import clock, gateways
 from app.errors import NotFound
-from app.flows.models import FlowStatus
+from app.flows.models import FlowStatus, InterviewFlow
 from app.flows.queries import script_of
 from app.interviews.actions.rating import MOST_REVISIONS
 from app.interviews.models import Interview, Stage
@@ -46,19 +46,17 @@ class View:
     is_mine: bool = False
 
 
-def found(flow_id: str, interview_id: str) -> Interview | None:
-    """The interview of the link, if there is one; settles the language of the answer either way."""
-    try:
-        interview = open_interview(flow_id, interview_id)
-    except NotFound:
-        languages.choose()
-        return None
+def found(flow_id: str, interview_id: str) -> Interview:
+    """The interview of the link; settles the language of the answer. Raises NotFound, which ``unknown`` answers."""
+    interview = open_interview(flow_id, interview_id)
     languages.choose((interview.script or script_of(interview.flow))["language"])
     return interview
 
 
-def unknown() -> Response:
+@pages.errorhandler(NotFound)
+def unknown(_error: NotFound) -> Response:
     """The answer to an address that leads nowhere."""
+    languages.choose()
     if request.is_json:
         return plain_answer(404, gettext("There is no interview at this address."), "unknown")
     return make_response(render_template("voice/unknown.html"), 404)
@@ -92,9 +90,13 @@ def _over(interview: Interview, sitting: Sitting | None, *, is_mine: bool) -> Vi
     if sitting.place["phase"] != "finished":
         return View("closed", 410, {"reason": "ended"})
     url = (interview.script or {}).get("redirect_url")
-    host = urlsplit(url).hostname if url else None
-    told = {"documents": len(interview.documents), "mode": sitting.mode.value, **_feedback(interview)}
-    return View("done", 200, {"redirect_url": url, "redirect_host": host, **told})
+    return View("done", 200, {**ending(url, documents=len(interview.documents)), **_feedback(interview)})
+
+
+def ending(redirect_url: str | None, *, documents: int) -> dict[str, Any]:
+    """What the thank-you page says of the way on, and of the files that arrived."""
+    host = urlsplit(redirect_url).hostname if redirect_url else None
+    return {"documents": documents, "redirect_url": redirect_url, "redirect_host": host}
 
 
 def _feedback(interview: Interview) -> dict[str, Any]:
@@ -141,6 +143,11 @@ def about(interview: Interview) -> dict[str, Any]:
 def limit_of(interview: Interview) -> float:
     """Seconds of the time limit as the flow has it, without what was added for anybody."""
     return Script.of(interview.script or script_of(interview.flow), minutes=settings().interview_minutes).seconds
+
+
+def offered(flow: InterviewFlow) -> dict[str, Any]:
+    """What the flow's owner offers to those who do not agree."""
+    return {"alternative_text": flow.alternative_text, "alternative_contact": flow.alternative_contact}
 
 
 def likely_minutes(questions: int, *, most: int) -> int:

@@ -42,9 +42,7 @@ class Slow(GatewayError):
 
 def refused(server: str, status: int) -> GatewayError:
     """An HTTP status as an error; configuration faults are final. Bodies are never quoted: they hold answers."""
-    hint = {401: ": check its API key", 403: ": check its API key", 404: ": check its address and model"}.get(
-        status, ""
-    )
+    hint = HINTS.get(status, "")
     return GatewayError(f"{server} answered {status}{hint}", retryable=status in RETRYABLE_STATUS)
 
 
