@@ -1,6 +1,7 @@
 """Fixtures of the talk: scripted engines, a booked interview, and a candidate with its link."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from app.demo.candidate import Candidate
 from app.gateways import Gateways
 from app.interviews import actions
 from app.interviews.models import Interview
+from app.speech.engines import pocketsphinx
 from app.speech.sound import resample
 from app.voice import speaking
 from tests.factories import Made
@@ -27,8 +29,9 @@ Candidates = Callable[..., Candidate]
 
 @pytest.fixture(autouse=True)
 def _unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However slow the machine is, a reply is one sound; tests of pieces set this to 0."""
+    """However slow the machine is, a reply is one sound (tests of pieces set this to 0), and every answer is heard."""
     monkeypatch.setattr(speaking, "SOON", 3600.0)
+    monkeypatch.setattr(pocketsphinx, "LIVE_PATIENCE", 600.0)
 
 
 @pytest.fixture
@@ -51,11 +54,19 @@ def scripted(
     app: Flask, engines: Gateways, hears: ScriptedTranscriber, speaks: ScriptedSpeaker, asks: ScriptedInterviewer
 ) -> Iterator[Flask]:
     """The application with scripted engines and real storage."""
+    with working_with(app, engines, transcriber=hears, speaker=speaks, interviewer=asks):
+        yield app
+
+
+@contextmanager
+def working_with(app: Flask, engines: Gateways, **parts: Any) -> Iterator[None]:
+    """The application with these engines in the place of its own."""
     kept = app.extensions["parley.gateways"]
-    parts: dict[str, Any] = {"transcriber": Guarded(hears), "speaker": Guarded(speaks), "interviewer": Guarded(asks)}
-    app.extensions["parley.gateways"] = replace(engines, **parts)
-    yield app
-    app.extensions["parley.gateways"] = kept
+    app.extensions["parley.gateways"] = replace(engines, **{name: Guarded(part) for name, part in parts.items()})
+    try:
+        yield
+    finally:
+        app.extensions["parley.gateways"] = kept
 
 
 @pytest.fixture
