@@ -11,7 +11,7 @@ import pytest
 from .conftest import assert_accessible, write_wav
 from .fake_server import BASE, Running
 from .speech import NOISE, spoken
-from .test_candidate_page import begin_speaking, phase, start_writing, until
+from .test_candidate_page import begin_speaking, phase, start_writing, until, whole
 
 SIZES = {
     "phone": {"width": 360, "height": 640}, "side": {"width": 640, "height": 360},
@@ -227,6 +227,29 @@ def test_a_pause_silences_the_microphone_and_ends_the_run(
     phase(page, "listening", "answering", "speaking")
     assert server.story.segments == 2
     assert server.story.pauses == [True, False]
+
+
+def test_after_many_pauses_one_more_only_mutes_and_the_run_goes_on(
+    with_microphone: Any, server: Running, watch: Any, long_answer: Path
+) -> None:
+    server.story.segments = 44  # pausing.js: KEPT_RUNS
+    page = begin_speaking(with_microphone(long_answer), server, watch)
+    phase(page, "answering", seconds=40)
+    page.click("[data-do=pause]")
+    phase(page, "paused")
+    page.wait_for_timeout(4000)
+    page.click("[data-do=go-on]")
+    phase(page, "answering", seconds=40)
+    page.wait_for_timeout(1000)
+    page.click("[data-do=finished]")
+    until(page, "document.querySelector('[data-text=progress]').textContent === 'Question 2 of 2'")
+    before, after = server.story.turns[1:3]
+    assert server.story.segments == 45
+    assert [(turn["kind"], turn["segment"], turn["unfinished"]) for turn in (before, after)] == [
+        ("answer", 45, True), ("answer", 45, False),
+    ]  # fmt: skip
+    assert after["first_chunk"] - before["last_chunk"] >= 6  # the pause lies between them, as on the recording
+    assert whole(server, 45, "mix")
 
 
 # --- the way on, after the end -----------------------------------------------------------------------------------

@@ -100,6 +100,22 @@ def test_a_microphone_that_is_gone_is_asked_for_again(spoken: Any, server: Runni
     assert "answer" in to_the_end(page, server)
 
 
+def test_whoever_has_paused_can_end_without_a_microphone(spoken: Any, server: Running) -> None:
+    page = spoken
+    page.click("[data-do=pause]")
+    phase(page, "paused")
+    page.evaluate("""() => {
+        window.tracks.at(-1).stop();
+        navigator.mediaDevices.getUserMedia = async () => { throw new DOMException("gone", "NotFoundError"); };
+    }""")
+    page.click("[data-do=go-on]")
+    until(page, "document.querySelector('[data-text=phase]').textContent.startsWith('No microphone was found.')")
+    page.click("[data-do=end]")
+    page.click("[data-do=end-yes]")
+    page.wait_for_selector("h1:text('Thank you')", timeout=60_000)
+    assert server.story.turns[-1]["kind"] == "end"
+
+
 def test_a_page_that_the_system_freezes_goes_on_where_it_was(spoken: Any, server: Running) -> None:
     """As phones do with a locked screen: nothing runs, then everything again."""
     system = spoken.context.new_cdp_session(spoken)

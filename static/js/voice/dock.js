@@ -46,7 +46,7 @@ function dialogs(talk, failing) {
   view.on("end-yes", (event) => {
     if (event.detail > 1) return; // the second half of a double click
     end.close();
-    failing(wake(talk()).then(() => talk().happens({ type: "ask", kind: "end" })));
+    failing(wake(talk(), { deaf: true }).then(() => talk().happens({ type: "ask", kind: "end" })));
   });
   view.on("help", () => { view.say("more-time"); help.showModal(); });
   for (const name of ["help-close", "different"]) view.on(name, () => help.close());

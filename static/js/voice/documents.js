@@ -51,7 +51,7 @@ export function documents(protocol, already, unfinished = []) {
   function half(shown, { id, sha256 }) {
     rows.set(sha256, shown);
     shown.remove.onclick = async () => {
-      await attempt(() => protocol.call("DELETE", `uploads/${id}`, { tries: 4 }));
+      if (await attempt(() => protocol.call("DELETE", `uploads/${id}`, { tries: 4 })) === failed) return;
       rows.delete(sha256);
       gone(shown);
     };
@@ -62,6 +62,7 @@ export function documents(protocol, already, unfinished = []) {
     try {
       return await action();
     } catch (error) {
+      if (error.status === 404) return null; // it is gone already
       view.write("document", isRefusal(error) ? error.message : view.word("lost"));
       return failed;
     }

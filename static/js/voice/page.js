@@ -97,25 +97,22 @@ async function resume(spoken) {
     return;
   }
   if (spoken && !check.heard && settings.state.turn <= 1) return waits(); // not even the first question was asked yet
+  await comeBack(spoken);
+}
+
+// A microphone that hears nothing reaches no question after a reload either.
+function waits() {
+  view.control("resume-text").disabled = false;
+  check.onChange = () => { if (check.heard) comeBack(true); };
+}
+
+async function comeBack(spoken) {
   if (resumed) return;
   resumed = true;
   if (!spoken) await check.sound?.close();
   const server = await protocol.get("state").catch(() => null);
   if (!server || server.stage === "finished") return location.reload();
   await open(server, spoken ? check.sound : null);
-}
-
-// A microphone that hears nothing reaches no question after a reload either.
-function waits() {
-  view.control("resume-text").disabled = false;
-  check.onChange = () => { if (check.heard && !resumed) resumeHeard(); };
-}
-
-async function resumeHeard() {
-  resumed = true;
-  const server = await protocol.get("state").catch(() => null);
-  if (!server || server.stage === "finished") return location.reload();
-  await open(server, check.sound);
 }
 
 window.addEventListener("beforeunload", (event) => {

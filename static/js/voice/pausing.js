@@ -8,25 +8,27 @@ const KEPT_RUNS = 45; // of 50 that an interview may have: from then on a pause 
 export async function rest(talk) {
   talk.resting = (async () => {
     if (talk.sound) {
-      talk.sound.onFrame = () => {};
+      const ends = talk.segment < KEPT_RUNS;
+      talk.sound.onFrame = ends ? () => {} : (pcm) => talk.track.push(pcm); // a run's clock goes on, and the track's with it
       view.level(-100);
-      await talk.sound.rest({ ends: talk.segment < KEPT_RUNS });
+      await talk.sound.rest({ ends });
     }
     talk.allowance?.take(await talk.protocol.post("pause", { paused: true }));
   })();
   await talk.resting;
 }
 
-export async function wake(talk) {
+// deaf: whether a microphone that is gone is done without. Resolves with the talk going on, unless one is needed and missing.
+export async function wake(talk, { deaf = talk.writing } = {}) {
   if (talk.state.phase !== "paused" || talk.waking) return;
   talk.waking = true;
   try {
     await talk.resting;
-    if (talk.sound && !(await talk.sound.awake()) && !(talk.writing ? talk.deaf() : await hear(talk))) return;
+    if (talk.sound && !(await talk.sound.awake()) && !(deaf ? talk.deaf() : await hear(talk))) return;
     talk.taken = null;
     talk.allowance?.take(await talk.protocol.post("pause", { paused: false }));
     if (talk.sound) await talk.record();
-    talk.happens({ type: "goOn", at: talk.at });
+    talk.happens({ type: "goOn", at: talk.at, audible: Boolean(talk.sound) });
   } finally {
     talk.waking = false;
   }

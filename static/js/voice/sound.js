@@ -34,18 +34,22 @@ export class Sound {
 
   async record(onChunk) {
     const tracks = [...this.mix.stream.getAudioTracks(), ...(this.video ? this.stream.getVideoTracks() : [])];
-    this.#listen(true);
-    if (this.recorder) return; // a pause that only muted
+    this.listen(true);
     this.recorder = new Recorder(new MediaStream(tracks), this.type, onChunk, () => this.onLost?.());
     await this.recorder.start();
     this.started = this.context.currentTime;
   }
 
-  // Microphone and camera go dark until ``record``; the run ends unless it is to go on.
+  // Whether a run of the recorder goes on.
+  get runs() {
+    return Boolean(this.recorder?.works);
+  }
+
+  // Microphone and camera go dark until ``record`` or ``listen``; the run ends unless it is to go on.
   async rest({ ends }) {
     this.player.stop();
-    this.#listen(false);
-    if (!ends) return;
+    this.listen(false);
+    if (this.runs && !ends) return;
     await this.recorder?.stop();
     this.recorder = null;
     this.started = null;
@@ -62,7 +66,7 @@ export class Sound {
     return this.stream.getAudioTracks().every((track) => track.readyState === "ended");
   }
 
-  #listen(yes) {
+  listen(yes) {
     for (const track of this.stream.getTracks()) track.enabled = yes;
   }
 

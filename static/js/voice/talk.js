@@ -82,6 +82,12 @@ export class Talk {
   }
 
   async record() {
+    if (this.sound.runs) this.sound.listen(true); // after a pause that only muted
+    else await this.#run();
+    this.sound.onFrame = (pcm, level) => this.#frame(pcm, level);
+  }
+
+  async #run() {
     const { segment } = await this.protocol.post("segments", { mime_type: this.sound.type, device: describe(this.sound) });
     this.segment = segment;
     await this.sound.record((number, bytes) => this.outbox.add({ segment, track: "mix", number, bytes, type: this.sound.type.split(";")[0] }));
@@ -89,7 +95,6 @@ export class Talk {
     this.sound.onLost ??= guard(this.sound, () => this.#interrupted());
     const ask = (chunks) => this.#judged({ segment, ...chunks });
     this.silences = new Silences({ ear: this.ear, track: this.track, ask, melody: this.melody, patience: this.silences?.patience });
-    this.sound.onFrame = (pcm, level) => this.#frame(pcm, level);
     this.sound.stream.getAudioTracks()[0].onended = () => {
       if (this.state.phase === "leaving") return;
       this.taken = "microphone-lost";
@@ -223,8 +228,10 @@ export class Talk {
   async #post({ turn, kind, text, to, continues = false, unfinished = false, sure = false }) {
     if (this.sound) this.ear.agentSpeaks(true); // a cough while the server thinks is no answer
     const body = { kind, continues, unfinished, segment: this.segment, played: this.played };
-    if (kind === "text") body.text = text;
-    if (kind === "text") this.taken = null;
+    if (kind === "text") {
+      body.text = text;
+      this.taken = null;
+    }
     if (kind === "answer") {
       const { first, last } = this.track.close(to);
       Object.assign(body, { first_chunk: first, last_chunk: last, timing: this.#timing() });
@@ -283,6 +290,7 @@ export class Talk {
   }
 
   stop(key) {
+    if (this.state.phase === "stopped") return; // said once
     this.happens({ type: "stop" });
     this.outbox.stop();
     this.ear.close();

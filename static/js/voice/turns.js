@@ -195,10 +195,10 @@ const events = {
     return [{ ...state, ...QUIET, phase: "paused", former: null, again: sounding(state) }, [...forget(state), ...hush(state), { do: "pause" }]];
   },
   // A prompt that was cut off by the pause, or came during it, is said from its beginning.
-  goOn(state, { at }) {
+  goOn(state, { at, audible = true }) {
     if (state.phase !== "paused") return nothing(state);
     const next = { ...state, again: false, since: at };
-    return state.again ? [{ ...next, phase: "speaking" }, [{ do: "play", url: state.prompt.audio_url }]] : afterPrompt(next, at);
+    return state.again && audible ? [{ ...next, phase: "speaking" }, [{ do: "play", url: state.prompt.audio_url }]] : afterPrompt(next, at);
   },
   // The server did not take the turn for a reason that the candidate can mend (an answer that is too long).
   refused(state, { at }) {

@@ -217,6 +217,8 @@ export const tests = {
     equal([paused.phase, names(effects)], ["paused", ["stop-player", "pause"]]);
     const [after, again] = step(paused, { type: "goOn", at: 0 });
     equal([after.phase, again], ["speaking", [{ do: "play", url: "/a" }]]);
+    const [silent, shown] = step(paused, { type: "goOn", at: 0, audible: false }); // the sound card was lost meanwhile
+    equal([silent.phase, shown], ["listening", [{ do: "listen" }]]);
   },
   "a pause while nobody speaks listens again afterwards"() {
     const [paused, effects] = step(listening(), { type: "pause", at: 100 });
