@@ -66,14 +66,6 @@ class CandidateFilter:
     order: Order = Order.NEWEST
 
 
-def candidate_for(organization: Organization, candidate_id: str) -> Candidate:
-    """The organization's candidate. Raises NotFound, or Forbidden when it is someone else's."""
-    candidate = _candidate(candidate_id)
-    if candidate.organization_id != organization.id:
-        raise Forbidden("This candidate belongs to another organization.")
-    return candidate
-
-
 def candidate_seen_by(member: TeamMember, candidate_id: str) -> Candidate:
     """A candidate that the member may see: of their teams, or any of the organization for administrators."""
     candidate = _candidate(candidate_id)

@@ -184,11 +184,6 @@ def endpoints_seen_by(member: TeamMember) -> list[Endpoint]:
     return list(db.session.scalars(sa.select(Endpoint).where(Endpoint.id.in_(led)).order_by(*ordered)))
 
 
-def deliveries_of(flow: InterviewFlow, *, limit: int = 50, offset: int = 0) -> list[Delivery]:
-    """The flow's deliveries, newest first."""
-    return _newest(sa.select(Delivery).where(Delivery.flow_id == flow.id), limit, offset)
-
-
 def deliveries_seen_by(member: TeamMember, found_by: LogFilter, *, limit: int, offset: int) -> list[Delivery]:
     """What the member's log shows, newest first, each with its flow."""
     log = _log(sa.select(Delivery), member, found_by).options(contains_eager(Delivery.flow))
@@ -198,13 +193,6 @@ def deliveries_seen_by(member: TeamMember, found_by: LogFilter, *, limit: int, o
 def how_many_seen_by(member: TeamMember, found_by: LogFilter) -> int:
     """Length of the whole log of ``deliveries_seen_by``."""
     return db.session.scalar(_log(sa.select(sa.func.count(Delivery.id)), member, found_by)) or 0
-
-
-def oldest_due(now: datetime) -> datetime | None:
-    """Due time of the oldest event that should have gone out by now: a gauge for whoever runs Parley."""
-    return db.session.scalar(
-        sa.select(sa.func.min(Delivery.due_at)).where(Delivery.state == DeliveryState.PENDING, Delivery.due_at <= now)
-    )
 
 
 def attempts_before(moment: datetime) -> sa.Select[Any]:

@@ -7,7 +7,7 @@ from flask import Flask
 
 from app.candidates import actions
 from app.candidates.models import Candidate, StatusChange
-from app.candidates.queries import candidate_for, enrolled
+from app.candidates.queries import candidate_seen_by, enrolled
 from app.db import db
 from app.errors import Forbidden, NotFound
 from app.flows.models import InterviewFlow
@@ -93,9 +93,9 @@ def test_enrolments_at_the_same_moment_agree_on_one_candidate(own_app: Flask) ->
 
 def test_an_organization_finds_its_own_candidates_only(make_candidate: Made, owner: Person, outsider: Person) -> None:
     candidate = make_candidate()
-    assert candidate_for(owner.organization, candidate.id) is candidate
+    assert candidate_seen_by(owner.member, candidate.id) is candidate
     with pytest.raises(Forbidden):
-        candidate_for(outsider.organization, candidate.id)
+        candidate_seen_by(outsider.member, candidate.id)
     for unknown in ("9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d", "x\x00", ""):
         with pytest.raises(NotFound):
-            candidate_for(owner.organization, unknown)
+            candidate_seen_by(owner.member, unknown)
