@@ -15,9 +15,7 @@ def upgrade() -> None:
         sa.Column("interview_id", sa.String(length=36), nullable=False),
         sa.Column("report", sa.JSON(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["interview_id"], ["interview.id"], name=op.f("fk_quality_report_interview_id_interview")
-        ),
+        sa.ForeignKeyConstraint(["interview_id"], ["interview.id"], name=op.f("fk_quality_report_interview_id")),
         sa.PrimaryKeyConstraint("interview_id", name=op.f("pk_quality_report")),
     )
     with op.batch_alter_table("recorder_run") as run:

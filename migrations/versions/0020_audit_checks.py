@@ -19,9 +19,7 @@ def upgrade() -> None:
         sa.Column("seal", sa.String(length=64), nullable=False),
         sa.Column("flaw", sa.String(length=200), nullable=True),
         sa.Column("flaw_number", sa.Integer(), nullable=True),
-        sa.ForeignKeyConstraint(
-            ["organization_id"], ["organization.id"], name=op.f("fk_audit_check_organization_id_organization")
-        ),
+        sa.ForeignKeyConstraint(["organization_id"], ["organization.id"], name=op.f("fk_audit_check_organization_id")),
         sa.PrimaryKeyConstraint("organization_id", name=op.f("pk_audit_check")),
     )
     op.create_index(op.f("ix_audit_check_checked_at"), "audit_check", ["checked_at"])

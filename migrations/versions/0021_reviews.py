@@ -20,11 +20,9 @@ def upgrade() -> None:
         sa.Column("value", sa.Double(), nullable=True),
         sa.Column("comment", sa.Text(), nullable=True),
         sa.Column("changed_at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(["interview_id"], ["interview.id"], name=op.f("fk_assessment_interview_id_interview")),
-        sa.ForeignKeyConstraint(["member_id"], ["team_member.id"], name=op.f("fk_assessment_member_id_team_member")),
-        sa.ForeignKeyConstraint(
-            ["organization_id"], ["organization.id"], name=op.f("fk_assessment_organization_id_organization")
-        ),
+        sa.ForeignKeyConstraint(["interview_id"], ["interview.id"], name=op.f("fk_assessment_interview_id")),
+        sa.ForeignKeyConstraint(["member_id"], ["team_member.id"], name=op.f("fk_assessment_member_id")),
+        sa.ForeignKeyConstraint(["organization_id"], ["organization.id"], name=op.f("fk_assessment_organization_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_assessment")),
         sa.UniqueConstraint(
             "interview_id", "member_id", "competence", name=op.f("uq_assessment_interview_id_member_id_competence")

@@ -1,11 +1,13 @@
 """Migrations lead from nothing to exactly the rows the code declares, and back."""
 
+from importlib import import_module
 from pathlib import Path
 
 import sqlalchemy as sa
 from alembic.script import ScriptDirectory
 
 from app import migrate
+from app.db import Base
 
 
 def test_zero_to_head_equals_the_declared_rows(pristine_database: str) -> None:
@@ -32,3 +34,24 @@ def test_there_is_one_line_of_numbered_revisions() -> None:
 def test_migrations_never_import_the_rows() -> None:
     for path in Path("migrations/versions").glob("*.py"):
         assert "from app" not in path.read_text(encoding="utf-8"), path
+
+
+def test_constraints_have_the_names_that_a_later_migration_will_call_them_by(pristine_database: str) -> None:
+    for room in migrate.ROOMS:
+        import_module(f"app.{room}.models")
+    engine = migrate.engine_for(pristine_database)
+    with engine.connect() as connection:
+        inspector = sa.inspect(connection)
+        told, known = engine.dialect.identifier_preparer, {}
+        for table in Base.metadata.sorted_tables:
+            found = {str(key["name"]) for key in inspector.get_foreign_keys(table.name)}
+            found |= {str(key["name"]) for key in inspector.get_unique_constraints(table.name)}
+            wanted = {
+                str(told.format_constraint(one)).strip('"')
+                for one in table.constraints
+                if isinstance(one, sa.ForeignKeyConstraint | sa.UniqueConstraint)
+            }
+            if found != wanted:
+                known[table.name] = (sorted(found - wanted), sorted(wanted - found))
+    engine.dispose()
+    assert known == {}
