@@ -30,6 +30,7 @@ from app.errors import Conflict, Rejected
 from app.vault import derived_key
 
 NAME_MOST = 300
+IN_USE = "is already in use by a member"
 
 
 class Founded(NamedTuple):
@@ -103,13 +104,16 @@ def add_member(
     """A member who can sign in, if there is a password. Raises Rejected naming the field."""
     address = passwords.checked_address(email)
     if queries.member_by_address(address) is not None:
-        raise Rejected("is already in use by a member", field="email")
+        raise Rejected(IN_USE, field="email")
     name = _named(full_name, "full_name") if full_name and full_name.strip() else None
     member = TeamMember(
         organization_id=organization.id, email=address, full_name=name, role=role, password_hash=password_hash
     )
-    db.session.add(member)
-    db.session.flush()
+    try:
+        with db.session.begin_nested():
+            db.session.add(member)
+    except sa.exc.IntegrityError:  # added by somebody else at this very moment
+        raise Rejected(IN_USE, field="email") from None
     for team in teams:
         db.session.add(TeamMembership(team_id=team.id, member_id=member.id))
     db.session.flush()

@@ -154,7 +154,7 @@ def keep_words(organization: Organization, step: Step, words: Words | None, *, l
     else:
         own = own or MailWords(organization_id=organization.id, step=step, language=language)
         own.subject, own.text, own.changed_at = words.subject, words.text, clock.now()
-        db.session.add(own)
+        _save(own)
     details = {"step": step.value, "language": language, "own": words is not None}
     write_audit(organization, action="outreach.words", subject=organization.id, by=by, details=details)
     db.session.flush()
@@ -168,9 +168,17 @@ def set_plan(organization: Organization, plan: Plan, *, by: TeamMember) -> None:
             raise Rejected(f"must lie between 1 and {LONGEST_PLAN} days, or be empty", field=name)
     row = db.session.get(OutreachPlan, organization.id) or OutreachPlan(organization_id=organization.id)
     row.remind_after, row.notice_before = plan.remind_after, plan.notice_before
-    db.session.add(row)
+    _save(row)
     write_audit(organization, action="outreach.plan", subject=organization.id, by=by, details=given)
     db.session.flush()
+
+
+def _save(row: MailWords | OutreachPlan) -> None:
+    try:
+        with db.session.begin_nested():
+            db.session.add(row)
+    except IntegrityError:
+        raise Conflict("Somebody else has just saved this as well. Look at it again before you change it.") from None
 
 
 def remember(interview: Interview, batch: str, number: int) -> None:

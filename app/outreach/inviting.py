@@ -43,7 +43,7 @@ def judge(
     """What would become of each line, without doing it. Raises Rejected for a flow that takes no interviews."""
     if flow.status is not FlowStatus.OPEN:
         raise Rejected(f"This flow is {flow.status.value}; only open flows take interviews.", field="flow")
-    known = standing_invitations(flow, [line.email.lower() for line in lines])
+    known = standing_invitations(flow, [line.email for line in lines])
     first: dict[str, int] = {}
     rows = []
     for line in lines:

@@ -75,9 +75,10 @@ def all_own_words(organization_id: str) -> set[tuple[Step, str]]:
 
 
 def standing_invitations(flow: InterviewFlow, addresses: list[str]) -> dict[str, Interview]:
-    """The newest interview of the flow for each of these addresses (in lower case), if there is one."""
-    address = sa.func.lower(Interview.interviewee_email_address)
-    query = sa.select(Interview).where(Interview.flow_id == flow.id, address.in_(addresses))
+    """The newest interview of the flow for each of these addresses, by the address in lower case, if there is one."""
+    given = {*addresses, *(address.lower() for address in addresses)}  # SQLite knows small letters of ASCII alone
+    kept = Interview.interviewee_email_address
+    query = sa.select(Interview).where(Interview.flow_id == flow.id, kept.in_(given) | sa.func.lower(kept).in_(given))
     found = db.session.scalars(query.order_by(Interview.org_seq))
     return {(one.interviewee_email_address or "").lower(): one for one in found}
 

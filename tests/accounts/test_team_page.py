@@ -2,6 +2,7 @@
 
 import pytest
 
+from app.accounts import queries
 from app.accounts.models import Team, TeamMember
 from app.db import db
 
@@ -60,3 +61,11 @@ def test_an_administrator_adds_a_team(owner):
     assert owner.browser.post("/team/teams", data={"name": "Sales"}).status_code == 302
     assert db.session.query(Team).filter_by(name="Sales", organization_id=owner.organization.id).count() == 1
     assert owner.browser.post("/team/teams", data={"name": ""}).status_code == 422
+
+
+def test_of_two_who_add_the_same_member_at_once_one_does(owner, monkeypatch):
+    monkeypatch.setattr(queries, "member_by_address", lambda _: None)  # as it is in between
+    answer = owner.browser.post("/team/members", data={**FIELDS, "email": "owner@first.example", "team": owner.team.id})
+    assert answer.status_code == 422
+    assert b"already in use by a member" in answer.data
+    assert db.session.query(TeamMember).filter_by(email="owner@first.example").count() == 1

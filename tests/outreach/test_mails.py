@@ -20,7 +20,8 @@ from app.letters.jobs import sweep as send_letters
 from app.outreach import actions, queries
 from app.outreach.actions import Post
 from app.outreach.jobs import sweep
-from app.outreach.models import Message, Step
+from app.outreach.models import MailWords, Message, Step
+from app.outreach.words import Words
 from tests.factories import Made
 from tests.people import Person
 from tests.portal.conftest import (  # noqa: F401 - fixtures
@@ -223,6 +224,26 @@ def test_a_list_is_checked_first_and_sent_once(owner: Person, make_flow: Made, p
     assert "0 people will be invited" in again.text
     assert "Is invited since" in again.text
     assert db.session.query(AuditEntry).filter_by(action="candidates.invited").count() == 2
+
+
+def test_an_address_of_other_letters_is_invited_once_too(owner: Person, make_flow: Made) -> None:
+    flow, rows = make_flow(), "Übel@e.com\nbo@e.com"
+    owner.browser.post("/candidates/invite/send", data=form_of(the_list(owner, flow.id, rows).text))
+    again = the_list(owner, flow.id, rows).text
+    assert "0 people will be invited" in again
+    assert again.count("Is invited since") == 2
+
+
+def test_of_two_who_save_their_first_words_at_once_one_does(owner: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = {"organization_id": owner.organization.id, "step": Step.REMINDER, "language": "en-US"}
+    db.session.execute(sa.insert(MailWords).values(**row, subject="Theirs", text="{link}", changed_at=clock.now()))
+    monkeypatch.setattr(actions, "own_words", lambda *_: None)  # as it was a moment ago
+    with pytest.raises(Conflict, match="just saved"):
+        actions.keep_words(
+            owner.organization, Step.REMINDER, Words("Mine", "{link}"), language="en-US", by=owner.member
+        )  # fmt: skip
+    assert db.session.scalar(sa.select(MailWords.subject)) == "Theirs"
+    db.session.rollback()
 
 
 def test_a_flow_that_closes_before_the_list_is_sent_loses_nothing(owner: Person, make_flow: Made) -> None:
