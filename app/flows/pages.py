@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import marshmallow as ma
-from flask import Blueprint, Response, current_app, flash, redirect, render_template, request, url_for
+from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from app import gateways
@@ -158,7 +158,7 @@ def prepare_speech(flow_id: str) -> Answer:
 def voice_sample(voice_id: str) -> Response:
     """A sentence in the voice and ``language`` asked for, as sound; made once and kept."""
     require_recruiter()
-    limits.count(current_app._get_current_object(), "voice-sample", most=SAMPLES_PER_MINUTE)  # type: ignore[attr-defined]  # noqa: SLF001 - the limiter hangs on the application itself
+    limits.count("voice-sample", most=SAMPLES_PER_MINUTE)
     language = request.args.get("language", "") or DEFAULT_LANGUAGE
     if voice_id not in VOICES:
         raise NotFound("There is no voice with this id.")

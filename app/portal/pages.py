@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from flask import Blueprint, Response, current_app, g, make_response, redirect, render_template, request, url_for
+from flask import Blueprint, Response, g, make_response, redirect, render_template, request, url_for
 from flask_babel import gettext
 
 from app import gateways
@@ -50,7 +50,7 @@ def guard() -> Response | None:
     """The candidate gets in; everybody else gets the page that asks for a code, and nothing of the interview."""
     keep_private()
     request.max_content_length = LARGEST_FORM
-    limits.count(current_app._get_current_object(), "own", most=OPENS_PER_MINUTE)  # type: ignore[attr-defined]  # noqa: SLF001 - the limiter hangs on the application itself
+    limits.count("own", most=OPENS_PER_MINUTE)
     with reading():
         try:
             interview = open_interview(*g.link)

@@ -3,7 +3,7 @@
 Opening the page claims nothing and changes nothing, whoever opens it; only Start, after consent, does.
 """
 
-from flask import Response, current_app, jsonify, make_response, redirect, request
+from flask import Response, jsonify, make_response, redirect, request
 from flask_babel import lazy_gettext
 
 from app import gateways
@@ -31,7 +31,7 @@ def _before() -> None:
     keep_private()
     allow_devices()
     kind, most = ("check", CHECKS_PER_MINUTE) if "check" in str(request.endpoint) else ("interview", OPENS_PER_MINUTE)
-    limits.count(current_app._get_current_object(), kind, most=most)  # type: ignore[attr-defined]  # noqa: SLF001 - the limiter hangs on the application itself
+    limits.count(kind, most=most)
 
 
 @pages.after_request

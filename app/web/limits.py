@@ -7,7 +7,7 @@ import hashlib
 from urllib.parse import urlsplit
 
 import limits as counting
-from flask import Flask, Response, request
+from flask import Flask, Response, current_app, request
 from flask_limiter import ApplicationLimit, HeaderNames, Limiter
 from flask_limiter.errors import RateLimitExceeded
 from flask_smorest import abort
@@ -119,12 +119,12 @@ def _restore_retry_after(response: Response) -> Response:
     return response
 
 
-def count(app: Flask, name: str, *, most: int) -> None:
+def count(name: str, *, most: int) -> None:
     """Count one call of ``name`` by this request's address; 429 beyond ``most`` in a minute. Off with the other limits.
 
     For pages that strangers may open, such as an interview's address.
     """
-    limiter: Limiter = app.extensions["parley.limiter"]
+    limiter: Limiter = current_app.extensions["parley.limiter"]
     if not limiter.enabled:
         return
     try:

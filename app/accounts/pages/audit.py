@@ -1,4 +1,4 @@
-"""The audit log: who saw, changed, exported, shared or revoked what, for administrators; and whether it is whole."""
+"""The audit log: who saw, changed, exported or revoked what, for administrators; and whether it is whole."""
 
 import json
 from collections.abc import Iterable, Iterator
