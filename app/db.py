@@ -4,6 +4,7 @@ Nothing outside this module, ``claims`` and ``migrations/env.py`` knows which of
 """
 
 import enum
+import re
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from app import clock
 
 _reading: ContextVar[bool] = ContextVar("reading", default=False)
 
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 BUSY_SECONDS = 30
 """How long SQLite waits for its one writer before it gives up."""
 
@@ -69,6 +71,11 @@ class Base(DeclarativeBase):
 def new_id() -> str:
     """A random UUID version 4 in lower case: ids appear in addresses and answers, so none may be guessed."""
     return str(uuid.uuid4())
+
+
+def is_id(text: str) -> bool:
+    """Whether this could be an id. What is none never reaches the database: PostgreSQL stumbles over NUL in a text."""
+    return _ID.fullmatch(text) is not None
 
 
 def one_of(states: type[enum.StrEnum]) -> sa.Enum:

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from app import clock
 from app.accounts.models import ApiKey, Login, Organization, Role, Team, TeamMember, TeamMembership
-from app.db import db
+from app.db import db, is_id
 from app.errors import Forbidden, NotFound, Rejected
 
 
@@ -48,8 +48,7 @@ def everyone_of(organization: Organization) -> Sequence[TeamMember]:
 
 def member_of(organization: Organization, member_id: str) -> TeamMember:
     """A member of this organization, disabled ones included. Raises NotFound or Forbidden."""
-    # What is no id at all never reaches the database: PostgreSQL stumbles over NUL in a text.
-    found = db.session.get(TeamMember, member_id) if "\x00" not in member_id else None
+    found = db.session.get(TeamMember, member_id) if is_id(member_id) else None
     if found is None:
         raise NotFound("There is no such member.")
     if found.organization_id != organization.id:

@@ -1,7 +1,6 @@
 """Reads of candidates and their pipeline, always with the owner."""
 
 import enum
-import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -20,14 +19,12 @@ from app.candidates.models import (
     SavedView,
     StatusChange,
 )
-from app.db import db
+from app.db import db, is_id
 from app.errors import Forbidden, NotFound
 
 Condition = sa.ColumnElement[bool]
 
 MOST_TAGS_SHOWN = 500
-
-_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 NOBODY = "nobody"
@@ -85,7 +82,7 @@ def candidates_seen_by(member: TeamMember, found_by: CandidateFilter, *, limit: 
 
 def candidates_named(member: TeamMember, ids: Collection[str]) -> dict[str, Candidate]:
     """Those of ``ids`` that the member may see, by id, with flow, recruiter and tags; the others are left out."""
-    wanted = [one for one in ids if _ID.fullmatch(one)]
+    wanted = [one for one in ids if is_id(one)]
     query = sa.select(Candidate).where(*_narrowed(member, CandidateFilter()), Candidate.id.in_(wanted))
     return {candidate.id: candidate for candidate in db.session.scalars(query.options(*_together()))}
 
@@ -112,7 +109,7 @@ def views_of(member: TeamMember) -> list[SavedView]:
 
 def view_of(member: TeamMember, view_id: str) -> SavedView:
     """One of the member's own views. Raises NotFound."""
-    view = db.session.get(SavedView, view_id) if _ID.fullmatch(view_id) else None
+    view = db.session.get(SavedView, view_id) if is_id(view_id) else None
     if view is None or view.member_id != member.id:
         raise NotFound("There is no such view of yours.")
     return view
@@ -136,7 +133,7 @@ def next_to_review(member: TeamMember, *, flow_id: str = "", after: str = "") ->
     narrowed = _narrowed(member, CandidateFilter(flow_id=flow_id, unreviewed=True))
     order = (Candidate.interviewed_at, Candidate.id)
     query = sa.select(Candidate).where(*narrowed).order_by(*order).options(joinedload(Candidate.flow)).limit(1)
-    place = db.session.get(Candidate, after) if _ID.fullmatch(after) else None
+    place = db.session.get(Candidate, after) if is_id(after) else None
     if place is not None and place.interviewed_at is not None and place.organization_id == member.organization_id:
         at = place.interviewed_at
         behind = sa.or_(order[0] > at, sa.and_(order[0] == at, order[1] > place.id))
@@ -197,8 +194,7 @@ def enrolled(flow_id: str, email: str) -> Candidate | None:
 
 
 def _candidate(candidate_id: str) -> Candidate:
-    # What is no id at all never reaches the database: PostgreSQL stumbles over NUL in a text.
-    candidate = db.session.get(Candidate, candidate_id) if _ID.fullmatch(candidate_id) else None
+    candidate = db.session.get(Candidate, candidate_id) if is_id(candidate_id) else None
     if candidate is None:
         raise NotFound("There is no candidate with this id.")
     return candidate

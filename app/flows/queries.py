@@ -1,6 +1,5 @@
 """Reads of interview flows, always with the owner: an organization under ``/v1``, a member on the pages."""
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +10,12 @@ from app import vault
 from app.accounts.models import Organization, Role, Team, TeamMember
 from app.accounts.queries import teams_seen_by
 from app.claims import moment
-from app.db import db
+from app.db import db, is_id
 from app.errors import Forbidden, NotFound
 from app.flows.models import FlowStatus, InterviewFlow, SpeechState
 from app.speech.catalogue import DEFAULT_LANGUAGE
 
 Condition = sa.ColumnElement[bool]
-
-_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +114,7 @@ def unspoken(limit: int) -> list[str]:
 
 
 def _flow(flow_id: str) -> InterviewFlow:
-    # What is no id at all never reaches the database: PostgreSQL stumbles over NUL in a text.
-    flow = db.session.get(InterviewFlow, flow_id) if _ID.fullmatch(flow_id) else None
+    flow = db.session.get(InterviewFlow, flow_id) if is_id(flow_id) else None
     if flow is None:
         raise NotFound("There is no interview flow with this id.")
     return flow

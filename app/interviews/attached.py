@@ -1,17 +1,14 @@
 """Reads of what candidates attach: documents, their texts, and files that are still on their way."""
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import sqlalchemy as sa
 
 from app.claims import moment
-from app.db import db
+from app.db import db, is_id
 from app.errors import NotFound, sentence
 from app.interviews.models import Document, DocumentPart, DocumentUpload, Interview, TextState
-
-_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class StoredPart(NamedTuple):
@@ -30,7 +27,7 @@ def documents_of(interview_id: str) -> Sequence[Document]:
 
 def upload_for(interview: Interview, upload_id: str) -> DocumentUpload:
     """A file on its way to this interview, or NotFound."""
-    upload = db.session.get(DocumentUpload, upload_id) if _ID.fullmatch(upload_id) else None
+    upload = db.session.get(DocumentUpload, upload_id) if is_id(upload_id) else None
     if upload is None or upload.interview_id != interview.id:
         raise NotFound(sentence("There is no such document."))
     return upload

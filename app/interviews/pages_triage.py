@@ -11,7 +11,7 @@ from app.accounts.models import Role, TeamMember
 from app.candidates import actions as candidates
 from app.candidates.models import REJECTED, SHORTLISTED, Candidate
 from app.candidates.queries import candidate_seen_by, next_to_review, statuses_of, waiting_for_review
-from app.db import db
+from app.db import db, is_id
 from app.errors import Conflict, Rejected
 from app.flows.queries import titles_seen_by
 from app.interviews import actions, queries
@@ -125,7 +125,7 @@ def _shown(member: TeamMember, candidate: Candidate) -> dict[str, Any]:
 def _undo(member: TeamMember) -> dict[str, str] | None:
     """The move that was just made, if it can be taken back."""
     candidate_id, was = _asked("undo"), request.args.get("was", "")[:100]
-    if not queries.is_id(candidate_id) or was not in statuses_of(member.organization):
+    if not is_id(candidate_id) or was not in statuses_of(member.organization):
         return None
     candidate = candidate_seen_by(member, candidate_id)
     name = candidate.full_name or candidate.email

@@ -4,7 +4,6 @@ Numbers are dense per organization and per team, so a page is a range of numbers
 walk the index; deep ones first skip whole thousands by their counters.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +15,7 @@ from sqlalchemy.orm import joinedload
 from app.accounts.models import Organization, Team, TeamMember
 from app.accounts.models import Role as MemberRole
 from app.claims import moment
-from app.db import db
+from app.db import db, is_id
 from app.errors import Forbidden, NotFound, sentence
 from app.interviews.models import (
     Document,
@@ -34,7 +33,6 @@ BUCKET = 1000
 DEEP = 10_000
 """From this offset on, a filtered list skips by counters."""
 MISSING = "There is no interview with this id."
-_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def interview_for(organization: Organization, interview_id: str) -> Interview:
@@ -76,11 +74,6 @@ def _interview(interview_id: str) -> Interview:
     if interview is None:
         raise NotFound(MISSING)
     return interview
-
-
-def is_id(text: str) -> bool:
-    """What is no id at all never reaches the database: PostgreSQL stumbles over NUL in a text."""
-    return _ID.fullmatch(text) is not None
 
 
 class Published(NamedTuple):
@@ -250,7 +243,7 @@ def utterances_of(interview_id: str) -> Sequence[Utterance]:
 
 def document_for(interview: Interview, document_id: str) -> Document:
     """A document of this interview, or NotFound."""
-    document = db.session.get(Document, document_id) if _ID.fullmatch(document_id) else None
+    document = db.session.get(Document, document_id) if is_id(document_id) else None
     if document is None or document.interview_id != interview.id:
         raise NotFound(sentence("There is no such document."))
     return document

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from app import claims
-from app.db import db
+from app.db import db, is_id
 from app.errors import NotFound
 from app.interviews.models import Interview, Stage
-from app.interviews.queries import MISSING, is_id
+from app.interviews.queries import MISSING
 from app.voice.models import Sitting, Turn, TurnState
 
 TAKEOVER_AFTER = timedelta(seconds=120)

@@ -1,6 +1,5 @@
 """Reads of webhooks: what may be sent now, what waits for what, and the log that pages show."""
 
-import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,13 +9,11 @@ from sqlalchemy.orm import aliased, contains_eager
 
 from app import claims
 from app.accounts.models import Role, TeamMember
-from app.db import db
+from app.db import db, is_id
 from app.errors import Forbidden, NotFound
 from app.flows.models import InterviewFlow
 from app.flows.queries import flow_seen_by
 from app.webhooks.models import Attempt, Delivery, DeliveryState, Endpoint, Hold, Route
-
-_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 WARN_AFTER = timedelta(hours=96)
 """An endpoint without success for this long is warned of, 24 h before it may be disabled."""
@@ -160,7 +157,7 @@ def endpoint_of(flow: InterviewFlow) -> Endpoint | None:
 
 def delivery_seen_by(member: TeamMember, delivery_id: str) -> Delivery:
     """A delivery of a flow that the member sees. NotFound; Forbidden when it is someone else's."""
-    found = db.session.get(Delivery, delivery_id) if _ID.fullmatch(delivery_id) else None
+    found = db.session.get(Delivery, delivery_id) if is_id(delivery_id) else None
     if found is None:
         raise NotFound("There is no such webhook delivery.")
     flow_seen_by(member, found.flow_id)
@@ -169,7 +166,7 @@ def delivery_seen_by(member: TeamMember, delivery_id: str) -> Delivery:
 
 def endpoint_seen_by(member: TeamMember, endpoint_id: str) -> Endpoint:
     """A receiver of the member's organization. NotFound; Forbidden when it is someone else's."""
-    found = db.session.get(Endpoint, endpoint_id) if _ID.fullmatch(endpoint_id) else None
+    found = db.session.get(Endpoint, endpoint_id) if is_id(endpoint_id) else None
     if found is None:
         raise NotFound("There is no such webhook endpoint.")
     if found.organization_id != member.organization_id:

@@ -1,6 +1,5 @@
 """Reads of what candidates ask for, always with the owner: the interview on its link, a member on the pages."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,14 +7,12 @@ import sqlalchemy as sa
 from sqlalchemy.orm import joinedload
 
 from app.accounts.models import Role, TeamMember
-from app.db import db
+from app.db import db, is_id
 from app.errors import Forbidden, NotFound
 from app.interviews.models import Interview
 from app.wishes.models import Different, Wish, WishKind, WishState
 
 Condition = sa.ColumnElement[bool]
-
-_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +31,7 @@ def wishes_of(interview_id: str) -> Sequence[Wish]:
 
 def wish_seen_by(member: TeamMember, wish_id: str) -> Wish:
     """A request that the member may see: of their teams, or any of the organization for administrators."""
-    # What is no id at all never reaches the database: PostgreSQL stumbles over NUL in a text.
-    wish = db.session.get(Wish, wish_id) if _ID.fullmatch(wish_id) else None
+    wish = db.session.get(Wish, wish_id) if is_id(wish_id) else None
     if wish is None:
         raise NotFound("There is no request with this id.")
     if wish.organization_id != member.organization_id:
