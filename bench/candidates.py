@@ -23,8 +23,10 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import sqlalchemy as sa
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -45,6 +47,7 @@ from app.voice.models import Sitting
 from app.voice.script import Place
 
 GOAL = 500
+percentile = partial(np.percentile, method="nearest")
 BARE = """
 import os, sys, uuid
 from pathlib import Path
@@ -119,11 +122,6 @@ def show(name: str, load: Load, count: int) -> None:
         f"{cores:.2f} cores ({100 * cores / count:.3f} per 100), {load.rss_mb:.0f} MB "
         f"({1000 * load.cpu_seconds / load.sent:.2f} ms CPU a chunk)"
     )
-
-
-def percentile(figures: list[float], of: int) -> float:
-    ordered = sorted(figures)
-    return ordered[min(len(ordered) - 1, round(of / 100 * (len(ordered) - 1)))]
 
 
 # --- the two servers ----------------------------------------------------------------------------------------------

@@ -16,8 +16,11 @@ import sys
 import tempfile
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -27,6 +30,7 @@ from tests.browser.conftest import CHROMIUM
 from tests.browser.rehearsal import Platform, platform_in
 
 GOAL = {50: 900, 95: 1500}
+percentile = partial(np.percentile, method="nearest")
 STAGES = ("detected_ms", "collected_ms", "recognised_ms", "decided_ms", "spoken_ms", "answered_ms", "heard_ms")
 LONG = (
     "I have worked in a small team for three years and I like to help people every day.",
@@ -150,11 +154,6 @@ def line(measured: str, name: str, figures: list[float]) -> None:
         f"reply gap, {measured}, {name}: n {len(figures)}, p50 {percentile(figures, 50):.0f}, "
         f"p95 {percentile(figures, 95):.0f}, max {max(figures):.0f} ms"
     )
-
-
-def percentile(figures: list[float], of: int) -> float:
-    ordered = sorted(figures)
-    return ordered[min(len(ordered) - 1, round(of / 100 * (len(ordered) - 1)))]
 
 
 if __name__ == "__main__":

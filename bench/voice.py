@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,7 @@ from app.speech.sound import resample
 from app.voice.models import Turn, TurnKind
 
 GOAL_MS = 50
+percentile = partial(np.percentile, method="nearest")
 SENTENCES = (
     "I have worked in a small team for three years and I like to help people every day",
     "last summer our system was very slow in the morning and I found the reason",
@@ -182,11 +184,6 @@ def show(name: str, figures: list[float]) -> None:
         f"{name}: n {len(figures)}, median {statistics.median(figures):.0f} ms, "
         f"p95 {percentile(figures, 95):.0f} ms, max {max(figures):.0f} ms"
     )
-
-
-def percentile(figures: list[float], of: int) -> float:
-    ordered = sorted(figures)
-    return ordered[min(len(ordered) - 1, round(of / 100 * (len(ordered) - 1)))]
 
 
 if __name__ == "__main__":
