@@ -4,13 +4,17 @@ Slow, and blind to the database: given plain values.
 """
 
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import IO, Any, cast
 
+from app import clock
 from app.storage import Storage, pieces_of
 
 CUE_WORDS = 12
+LOOK_AFTER = timedelta(seconds=2)
+"""How often it is asked, in the middle of a file, whether it may still be had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +49,25 @@ class _Sink:
         return whole
 
 
-def archive(parts: Sequence[Part], storage: Storage, *, is_open: Callable[[], bool]) -> Iterator[bytes]:
-    """The bytes of the archive, piece by piece; ``is_open`` is asked before every file and may end it (Closed)."""
+def archive(parts: Sequence[Part], storage: Storage, *, is_open: Callable[[], bool]) -> Generator[bytes, None, None]:
+    """The bytes of the archive, piece by piece; ``is_open`` is asked again and again, and may end it (Closed)."""
     sink = _Sink()
     # Deflate in blocks that are only stored: a plain stored file of unknown length is what some unpackers refuse.
     with zipfile.ZipFile(cast("IO[bytes]", sink), "w", zipfile.ZIP_DEFLATED, compresslevel=0) as packed:
         for part in parts:
-            if not is_open():
-                raise Closed
+            _refuse_closed(is_open)
+            looked = clock.now()
             for _more in _written(packed, part, storage):
+                if clock.now() - looked >= LOOK_AFTER:
+                    _refuse_closed(is_open)
+                    looked = clock.now()
                 yield sink.taken()
     yield sink.taken()
+
+
+def _refuse_closed(is_open: Callable[[], bool]) -> None:
+    if not is_open():
+        raise Closed
 
 
 def _written(packed: zipfile.ZipFile, part: Part, storage: Storage) -> Iterator[None]:

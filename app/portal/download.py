@@ -1,8 +1,6 @@
 """Puts the candidate's archive together: rows are read first, then everything is sent without a transaction."""
 
 import logging
-import threading
-from collections.abc import Iterator
 from typing import Any
 
 import orjson
@@ -18,7 +16,7 @@ from app.portal.bundle import Part, archive, captions
 from app.portal.queries import agreements_of
 from app.recordings.models import Media
 from app.recordings.queries import is_revoked, recording_of
-from app.settings import Settings
+from app.web.lasting import Lasting, places
 from app.wishes.queries import wishes_of
 
 log = logging.getLogger(__name__)
@@ -30,53 +28,27 @@ def sent(interview_id: str) -> Response:
     """The archive of an interview as an answer. GatewayError when too many are being sent just now."""
     with reading():
         parts = parts_of(db.session.get_one(Interview, interview_id))
+        was_revoked = is_revoked(interview_id)
         db.session.rollback()
-    slots = _slots()
-    if not slots.acquire(blocking=False):
+    place = places("archives", share=4).take()
+    if place is None:
         raise GatewayError("Many downloads are under way just now; try again in a little while.", retryable=True)
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - for the time after the request
     storage = gateways.current().storage
-    body = archive(parts, storage, is_open=lambda: _is_open(app, interview_id))
-    response = Response(_held(body, slots), mimetype="application/zip")
+    body = archive(parts, storage, is_open=lambda: _is_open(app, interview_id, was_revoked=was_revoked))
+    response = Response(Lasting(body, place), mimetype="application/zip")
     response.headers["Content-Disposition"] = f'attachment; filename="interview-{interview_id[:8]}.zip"'
     return response
 
 
-def _slots() -> threading.BoundedSemaphore:
-    """A quarter of the threads: an archive takes one for as long as its reader takes."""
-    settings: Settings = current_app.extensions["parley.settings"]
-    made = threading.BoundedSemaphore(max(1, settings.web_threads // 4))
-    found: threading.BoundedSemaphore = current_app.extensions.setdefault("parley.portal.downloads", made)
-    return found
-
-
-class _held:  # noqa: N801 - used like a function
-    """An iterator that gives its slot back once, also when it was never begun."""
-
-    def __init__(self, body: Iterator[bytes], slots: threading.BoundedSemaphore) -> None:
-        self._body = body
-        self._slots: threading.BoundedSemaphore | None = slots
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self
-
-    def __next__(self) -> bytes:
-        return next(self._body)
-
-    def close(self) -> None:
-        """Called by the server at the end of the answer, however it ends."""
-        slots, self._slots = self._slots, None
-        if slots is not None:
-            slots.release()
-
-
-def _is_open(app: Flask, interview_id: str) -> bool:
+def _is_open(app: Flask, interview_id: str, *, was_revoked: bool) -> bool:
+    """Whether everything in the archive may still be had."""
     with app.app_context(), reading():
-        interview = db.session.get_one(Interview, interview_id)
-        is_open = interview.erased_at is None
+        is_erased = db.session.get_one(Interview, interview_id).erased_at is not None
+        is_open = not is_erased and is_revoked(interview_id) == was_revoked
         db.session.rollback()
     if not is_open:
-        log.info("interview %s: erased while it was being sent", interview_id)
+        log.info("interview %s: erased or revoked while it was being sent", interview_id)
     return is_open
 
 

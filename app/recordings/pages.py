@@ -5,8 +5,7 @@ The application serves them itself, because an address that the storage signs ca
 
 import hashlib
 import logging
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -21,8 +20,8 @@ from app.errors import GatewayError, NotFound
 from app.recordings import actions, queries
 from app.recordings.addresses import Expired, Forged, Purpose, signer
 from app.recordings.models import BLOCK
-from app.settings import Settings
 from app.storage import Storage
+from app.web.lasting import Lasting, Place, places
 
 log = logging.getLogger(__name__)
 
@@ -93,19 +92,11 @@ def recording(recording_id: str, token: str) -> Response:  # noqa: ARG001 - the 
     if start == 0 and request.method == "GET":
         _note(served)
     body: Iterator[bytes] = iter(())
-    release: Callable[[], None] = _nothing
     if request.method != "HEAD" and end > start:
-        end, release = _granted(start, end)
+        end, place = _granted(start, end)
         app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - Flask's own way
-        body = _flow(_Keeper(served, app), start=start, end=end)
-        try:
-            first = next(body)  # a missing or damaged file is told before the answer begins
-        except BaseException:
-            release()
-            raise
-        body = _after(first, body, release)
+        body = Lasting(_flow(_Keeper(served, app), start=start, end=end), place).begun()
     response = Response(body, status=206 if _is_part() else 200, content_type=served.content_type)
-    response.call_on_close(release)
     response.headers.update(_headers(served))
     response.content_length = end - start
     if _is_part():
@@ -138,43 +129,21 @@ def _asked(size: int) -> tuple[int, int]:
     return int(span[0]), int(span[1])
 
 
-def _granted(start: int, end: int) -> tuple[int, Callable[[], None]]:
-    """Where this answer ends, and what to call when it is over.
+def _granted(start: int, end: int) -> tuple[int, Place | None]:
+    """Where this answer ends, and its place among those that last; none for one that is short.
 
     A reader that pauses holds a thread as long as more than the server's buffer is on its way. Half of the threads may
     be held like that; then players get one block at a time, which fits into the buffer, and ask for the next one.
     """
     block_end = (start // BLOCK + 1) * BLOCK
     if end <= block_end:
-        return end, _nothing
-    streams = _streams()
-    if streams.acquire(blocking=False):
-        return end, _once(streams.release)
+        return end, None
+    place = places("recordings", share=2).take()
+    if place is not None:
+        return end, place
     if _is_part():
-        return block_end, _nothing
+        return block_end, None
     raise GatewayError("Many recordings are being downloaded just now; try again in a little while.", retryable=True)
-
-
-def _streams() -> threading.BoundedSemaphore:
-    settings: Settings = current_app.extensions["parley.settings"]
-    made = threading.BoundedSemaphore(max(1, settings.web_threads // 2))
-    found: threading.BoundedSemaphore = current_app.extensions.setdefault("parley.recordings.streams", made)
-    return found
-
-
-def _once(release: Callable[[], None]) -> Callable[[], None]:
-    """An answer ends when its last byte is taken, or when the connection is closed, and mostly both."""
-    left = [release]
-
-    def give_back() -> None:
-        if left:
-            left.pop()()
-
-    return give_back
-
-
-def _nothing() -> None:
-    """There is nothing to give back."""
 
 
 def _headers(served: Served) -> dict[str, str]:
@@ -191,15 +160,7 @@ def _headers(served: Served) -> dict[str, str]:
     }
 
 
-def _after(first: bytes, rest: Iterator[bytes], release: Callable[[], None]) -> Iterator[bytes]:
-    try:
-        yield first
-        yield from rest
-    finally:
-        release()
-
-
-def _flow(keeper: "_Keeper", *, start: int, end: int) -> Iterator[bytes]:
+def _flow(keeper: "_Keeper", *, start: int, end: int) -> Generator[bytes, None, None]:
     """Slices of the range: each block is compared with its hash, and access looked up at every MiB and every 2 s."""
     checked = clock.now()
     for block in range(start // BLOCK, (end - 1) // BLOCK + 1):

@@ -367,6 +367,28 @@ def test_an_erasure_ends_an_archive_that_is_being_sent(taken: Taken, recorded: b
     answer.close()
 
 
+def test_recordings_that_are_deleted_end_an_archive_that_holds_them(
+    taken: Taken, recorded: bytes, owner: Person
+) -> None:
+    answer = taken.browser.post(f"{taken.own}/download", buffered=False)
+    pieces = iter(answer.response)
+    next(pieces)
+    owner.browser.post(f"/interviews/{taken.interview_id}/revoke", data={"confirm": "revoke"})
+    with pytest.raises((Closed, NotFound)):
+        for _piece in pieces:
+            pass
+    with zipfile.ZipFile(io.BytesIO(taken.post("/download").get_data())) as packed:
+        assert "interview.json" in packed.namelist()
+
+
+def test_an_archive_that_was_read_to_its_end_holds_no_slot(taken: Taken, app: Flask) -> None:
+    slots = app.extensions["parley.settings"].web_threads // 4
+    answers = [taken.post("/download") for _ in range(slots)]
+    assert taken.post("/download").status_code == 503
+    assert all(answer.get_data().startswith(b"PK") for answer in answers)
+    assert taken.post("/download").status_code == 200
+
+
 def test_many_downloads_at_once_are_put_off_and_every_slot_is_given_back(taken: Taken, app: Flask) -> None:
     slots = app.extensions["parley.settings"].web_threads // 4
     for _ in range(slots + 1):
