@@ -39,9 +39,12 @@ def erase(interview: Interview, *, by: TeamMember) -> Erasure:
     known = db.session.get(Erasure, interview.id)
     if known is not None:
         return known
+    turns = _erase_talk(interview.id)  # first, as whoever hands an interview in holds its sitting first
+    # Whoever writes about the interview at this moment ends before we read on; whoever comes later finds it erased.
+    db.session.refresh(interview, with_for_update=True)
     outreach.erase(interview.id)
     removed = {
-        **recordings.erase(interview.id), "turns": _erase_talk(interview.id), "wishes": wishes.erase(interview.id),
+        **recordings.erase(interview.id), "turns": turns, "wishes": wishes.erase(interview.id),
         "letters": letters.erase(interview.id), "codes": portal.erase(interview.id),
         "assessments": reviews.erase(interview.id), **interviews.erase(interview),
     }  # fmt: skip

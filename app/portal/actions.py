@@ -22,7 +22,7 @@ from app.portal.models import OwnCode, OwnPass
 from app.portal.queries import MOST_TRIES, codes_asked, live_codes
 from app.vault import derived_key
 from app.wishes import actions as wishes
-from app.wishes.actions import Asked
+from app.wishes.actions import ERASED, Asked
 from app.wishes.models import Wish, WishKind
 
 CODE_LIVES = timedelta(minutes=10)
@@ -94,7 +94,6 @@ def ask(interview: Interview, kind: WishKind, text: str | None) -> Wish:
     """A request of the candidate. Withdrawing consent works at once; the request then tells people about it."""
     if kind not in ASKABLE:
         raise Rejected("Choose what you ask for.", field="kind")
-    _refuse_erased(interview)
     if kind is WishKind.WITHDRAWAL:
         interviews.withdraw(interview)
     wish = wishes.ask(interview, Asked(kind, text))
@@ -104,7 +103,8 @@ def ask(interview: Interview, kind: WishKind, text: str | None) -> Wish:
 
 def flag(interview: Interview, *, segment: int, words: tuple[int, ...], suggestion: str, text: str | None) -> Wish:
     """The candidate says that something else was said. Raises Rejected with the field where there is no such word."""
-    _refuse_erased(interview)
+    if interview.erased_at is not None:
+        raise Conflict(ERASED)
     result = interviews.result_of(interview)
     segments: list[dict[str, Any]] = result["transcript_with_timestamp"] if result else []
     if not 0 <= segment < len(segments) or segments[segment]["role"] != "user":
@@ -120,11 +120,6 @@ def flag(interview: Interview, *, segment: int, words: tuple[int, ...], suggesti
     wish = wishes.ask(interview, Asked(WishKind.CORRECTION, text, details=details))
     note(interview, "own_page.asked", kind=WishKind.CORRECTION.value, request=wish.id)
     return wish
-
-
-def _refuse_erased(interview: Interview) -> None:
-    if interview.erased_at is not None:
-        raise Conflict("Everything about this interview has been erased.")
 
 
 def note(interview: Interview, action: str, **details: Any) -> None:

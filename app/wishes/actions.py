@@ -24,6 +24,7 @@ from app.wishes.models import (
 )
 from app.wishes.queries import wishes_of
 
+ERASED = "Everything about this interview has been erased."
 AT_ONCE = frozenset({Different.MORE_TIME, Different.TEXT})
 """Granted without a person: they cost nobody anything, and waiting for an answer would itself shut someone out."""
 
@@ -41,8 +42,12 @@ class Asked:
 def ask(interview: Interview, asked: Asked) -> Wish:
     """Keep a request. The same one twice, while it is open or granted, is one; too many open ones are Rejected.
 
-    More time and text are granted at once, the rest waits for a person until its due date.
+    More time and text are granted at once, the rest waits for a person until its due date. Conflict after an erasure.
     """
+    # Two requests at once are taken one after the other, and none beside an erasure.
+    db.session.refresh(interview, with_for_update={"key_share": True})
+    if interview.erased_at is not None:
+        raise Conflict(ERASED)
     known = wishes_of(interview.id)
     same = next((one for one in known if one.state in {WishState.OPEN, WishState.GRANTED} and _is(one, asked)), None)
     if same is not None:

@@ -81,11 +81,14 @@ def _narrowed(member: TeamMember, found_by: WishFilter) -> list[Condition]:
 def marks_of(wishes: Sequence[Wish]) -> dict[tuple[int, int], Wish]:
     """Where the candidate says that something else was said: (segment, word) of the transcript to the correction.
 
-    Corrections that were declined leave no mark. Of two at one word the later one counts.
+    Corrections that were declined leave no mark. Of two that share a word the later one counts, and only that one.
     """
-    marks = {}
+    marks: dict[tuple[int, int], Wish] = {}
     for wish in wishes:
         if wish.kind is WishKind.CORRECTION and wish.state is not WishState.DECLINED and "segment" in wish.details:
-            places = range(int(wish.details["first"]), int(wish.details["last"]) + 1)
-            marks.update({(int(wish.details["segment"]), place): wish for place in places})
+            words = range(int(wish.details["first"]), int(wish.details["last"]) + 1)
+            places = [(int(wish.details["segment"]), word) for word in words]
+            covered = {marks[place].id for place in places if place in marks}
+            marks = {place: one for place, one in marks.items() if one.id not in covered}
+            marks.update(dict.fromkeys(places, wish))
     return marks

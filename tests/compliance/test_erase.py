@@ -1,6 +1,7 @@
 """Erasing an interview: nothing of a person is left in any table or file, and the proof says so."""
 
 import json
+import threading
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -9,21 +10,24 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app import clock
+from app import claims, clock
 from app.compliance import actions
 from app.compliance.jobs import sweep
 from app.compliance.models import Erasure
 from app.db import Base, db
 from app.errors import GatewayError
+from app.interviews import actions as interviews
 from app.interviews.jobs import process_interview
-from app.interviews.models import DocumentPart, DocumentUpload, Feedback, InterviewStatus, Stage
+from app.interviews.models import DocumentPart, DocumentUpload, Feedback, Interview, InterviewStatus, Stage
 from app.letters import actions as letters
 from app.mail import Mail
 from app.outreach.models import Invited, Message, Step
+from app.reviews import actions as reviews
 from app.reviews.models import Assessment
 from app.webhooks.models import Delivery, DeliveryState
 from app.wishes.models import Wish, WishState
-from tests.people import Person
+from tests.factories import a_flow
+from tests.people import Person, person
 from tests.portal.conftest import (  # noqa: F401 - fixtures
     ANSWERS,
     Taken,
@@ -237,9 +241,49 @@ def test_an_interview_that_is_being_processed_is_dropped(takes: Takes, owner: Pe
     assert found.interview.stage is Stage.ABANDONED
 
 
+def test_nobody_begins_to_work_beside_an_erasure(own_app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    tokens: list[int | None] = []
+    began, over = threading.Event(), threading.Event()
+
+    def work() -> None:
+        with own_app.app_context():
+            began.set()
+            took = claims.take(
+                Interview.stage, interview_id, expects=[Stage.SUBMITTED], becomes=Stage.PROCESSING,
+                lease=timedelta(minutes=1),
+            )  # fmt: skip
+            tokens.append(took)
+            db.session.commit()
+            over.set()
+
+    worker = threading.Thread(target=work)
+    forget = reviews.erase
+
+    def meanwhile(found: str) -> int:
+        """Half of the erasure is done, and a worker wants the interview."""
+        worker.start()
+        assert began.wait(10)
+        assert not over.wait(0.5)
+        return forget(found)
+
+    monkeypatch.setattr(reviews, "erase", meanwhile)
+    with own_app.app_context():
+        owner = person(own_app, "owner@first.example", organization="First Ltd", role="admin")
+        interview = interviews.book(owner.organization, a_flow(owner).id, email="candidate@example.com")
+        interview.stage = Stage.SUBMITTED
+        db.session.commit()
+        interview_id = interview.id
+        actions.erase(db.session.get_one(Interview, interview_id), by=owner.member)
+        db.session.commit()
+        worker.join(30)
+        assert tokens == [None]
+        assert db.session.get_one(Interview, interview_id, populate_existing=True).stage is Stage.ABANDONED
+        db.session.remove()
+        db.engine.dispose()
+
+
 def test_a_candidate_with_another_interview_stays_in_the_pipeline(told: Taken, owner: Person) -> None:
     from app.candidates.models import Candidate
-    from app.interviews import actions as interviews
 
     db.session.query(Candidate).one().score = 4.0
     interviews.book(owner.organization, told.interview.flow_id, email="candidate@example.com")

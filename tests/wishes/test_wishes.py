@@ -1,8 +1,10 @@
 """What candidates ask for: kept once, granted at once where it costs nobody anything, answered by people."""
 
+import threading
 from datetime import timedelta
 
 import pytest
+import sqlalchemy as sa
 from flask import Flask
 
 from app import clock
@@ -18,12 +20,13 @@ from app.wishes.queries import (
     WishFilter,
     has_more_time,
     how_many_wishes_seen_by,
+    marks_of,
     wish_seen_by,
     wishes_of,
     wishes_seen_by,
 )
-from tests.factories import Made
-from tests.people import Person
+from tests.factories import Made, a_flow
+from tests.people import Person, person
 
 
 @pytest.fixture
@@ -62,6 +65,55 @@ def test_the_same_request_twice_is_one(interview: Interview) -> None:
     other = actions.ask(interview, different("person", "Hello again"))
     assert first.id == again.id != other.id
     assert len(wishes_of(interview.id)) == 2
+
+
+def test_the_same_request_at_the_same_moment_is_one(own_app: Flask) -> None:
+    with own_app.app_context():
+        owner = person(own_app, "owner@first.example", organization="First Ltd", role="admin")
+        interview_id = interviews.book(owner.organization, a_flow(owner).id).id
+        db.session.commit()
+    together, wrong = threading.Barrier(6), []
+
+    def ask() -> None:
+        with own_app.app_context():
+            try:
+                together.wait()
+                actions.ask(db.session.get_one(Interview, interview_id), different("person", "Hello"))
+                db.session.commit()
+            except Exception as error:  # noqa: BLE001 - whatever it is, the test must see it
+                wrong.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    with own_app.app_context():
+        assert len(wishes_of(interview_id)) == 1
+        db.session.remove()
+        db.engine.dispose()
+
+
+def test_nothing_is_asked_after_an_erasure(interview: Interview) -> None:
+    erased = sa.update(Interview).where(Interview.id == interview.id).values(erased_at=clock.now())
+    db.session.execute(erased.execution_options(synchronize_session=False))
+    with pytest.raises(Conflict, match="erased"):
+        actions.ask(interview, different("person"))
+    assert not wishes_of(interview.id)
+
+
+def correction(interview: Interview, first: int, last: int) -> Wish:
+    details = {"segment": 1, "first": first, "last": last, "heard": "a", "suggestion": f"{first}-{last}"}
+    return actions.ask(interview, Asked(WishKind.CORRECTION, details=details))
+
+
+def test_of_corrections_that_share_a_word_the_later_one_is_shown_whole(interview: Interview) -> None:
+    correction(interview, 1, 3)
+    apart, later = correction(interview, 6, 6), correction(interview, 2, 4)
+    assert marks_of(wishes_of(interview.id)) == {
+        (1, 2): later, (1, 3): later, (1, 4): later, (1, 6): apart,
+    }  # fmt: skip
 
 
 def test_what_was_settled_may_be_asked_for_anew(interview: Interview, owner: Person) -> None:
