@@ -38,7 +38,7 @@ def triage() -> str:
 def decide(candidate_id: str) -> AnyResponse | tuple[str, int]:
     """Move the candidate, or only note that a person has judged them; then the next one."""
     require_recruiter()
-    member, flow_id = current_member(), request.form.get("flow", "")[:36]
+    member, flow_id = current_member(), _asked("flow")
     candidate = candidate_seen_by(member, candidate_id)
     decision, note = request.form.get("decision", ""), request.form.get("note", "").replace("\r\n", "\n").strip()
     name, before = candidate.full_name or candidate.email, candidate.status
@@ -65,7 +65,7 @@ def decide(candidate_id: str) -> AnyResponse | tuple[str, int]:
 def take_back(candidate_id: str) -> AnyResponse:
     """Move the candidate back to where they were, and put the result before a person again."""
     require_recruiter()
-    member, flow_id = current_member(), request.form.get("flow", "")[:36]
+    member, flow_id = current_member(), _asked("flow")
     candidate = candidate_seen_by(member, candidate_id)
     was, seen = request.form.get("was", ""), request.form.get("now", "")
     if candidate.status != seen:
@@ -89,7 +89,8 @@ def _decided(candidate: Candidate, decision: str, note: str, *, by: TeamMember) 
 
 
 def _asked(name: str) -> str:
-    given = request.args.get(name, "")[:36]
+    """An id of the address or of the form; what no database takes counts as missing."""
+    given = request.values.get(name, "")[:36]
     return "" if flaw_of(given) else given
 
 

@@ -57,7 +57,7 @@ def _quoted(segments: Sequence[Mapping[str, Any]], scores: Mapping[str, Any], wh
             if place >= len(quotes):
                 continue
             at, text = quotes[place]["segment_index"], quotes[place]["text"]
-            known = any(clip.segment == at and clip.text == text[:LONGEST_TEXT] for clip in found)
+            known = any(clip.segment == at and clip.text == _short(text) for clip in found)
             if 0 <= at < len(segments) and not known:
                 found.append(_clip(segments[at], at, text, why=name))
     return found

@@ -76,6 +76,13 @@ def test_a_decision_is_taken_back(owner: Person, waiting: list[Candidate]) -> No
     assert owner.browser.post(f"/candidates/triage/{waiting[0].id}/undo", data=data).status_code == 409
 
 
+def test_a_flow_that_cannot_be_one_is_no_flow(owner: Person, waiting: list[Candidate]) -> None:
+    data = {"decision": "rejected", "was": "interviewed", "now": "rejected", "flow": "\x00"}
+    for path in ("", "/undo"):
+        answer = owner.browser.post(f"/candidates/triage/{waiting[0].id}{path}", data=data)
+        assert (answer.status_code, "flow=" in answer.location) == (303, False)
+
+
 def test_judged_without_a_move(owner: Person, waiting: list[Candidate]) -> None:
     decide(owner, waiting[0], "judged")
     db.session.expire_all()
