@@ -94,11 +94,6 @@ def arrived(interview_id: str, segment: int, track: Track) -> tuple[int, int]:
     return missing_chunks(interview_id, segment=segment, track=track, first=0, last=last)[0] - 1, last
 
 
-def highest(interview_id: str, segment: int, track: Track) -> int:
-    """The highest number that has arrived; -1 when none has."""
-    return arrived(interview_id, segment, track)[1]
-
-
 class Standing(NamedTuple):
     """All that decides whether a chunk may be kept: its run, what the interview holds, and the same number's row."""
 
@@ -142,11 +137,6 @@ def arrivals(interview_id: str) -> dict[int, Arrived]:
     )  # fmt: skip
     found = db.session.execute(rows.group_by(Chunk.segment)).all()
     return {row[0]: Arrived(row[1], row[2], row[3]) for row in found}
-
-
-def chunk_keys(interview_id: str, segment: int, track: Track, *, first: int, last: int) -> list[str]:
-    """Storage keys of the chunks that are there, in order."""
-    return [piece.key for piece in pieces_of(interview_id, segment, track, first=first, last=last)]
 
 
 def pieces_of(

@@ -101,12 +101,12 @@ def test_an_interview_holds_two_gibibytes_and_no_more(interview, open_run):
 def test_gaps_are_listed_and_the_start_without_gaps_is_known(interview, open_run):
     open_run()
     assert queries.contiguous(interview.id, 1, Track.MIX) == -1
-    assert queries.highest(interview.id, 1, Track.MIX) == -1
+    assert queries.arrived(interview.id, 1, Track.MIX) == (-1, -1)
     for number in (0, 1, 2, 4, 7):
         keep(interview, number=number)
     keep(interview, number=3, track=Track.VOICE)
     assert queries.contiguous(interview.id, 1, Track.MIX) == 2
-    assert queries.highest(interview.id, 1, Track.MIX) == 7
+    assert queries.arrived(interview.id, 1, Track.MIX) == (2, 7)
     assert queries.missing_chunks(interview.id, segment=1, track=Track.MIX, first=0, last=8) == [3, 5, 6, 8]
     assert queries.missing_chunks(interview.id, segment=1, track=Track.MIX, first=0, last=2) == []
     assert queries.contiguous(interview.id, 1, Track.VOICE) == -1
@@ -118,7 +118,8 @@ def test_keys_come_in_the_order_of_their_numbers(interview, open_run):
     open_run()
     for number in (10, 2, 9, 1):
         keep(interview, number=number)
-    assert queries.chunk_keys(interview.id, 1, Track.MIX, first=2, last=10) == [f"r/{n}-aaaaaaaa" for n in (2, 9, 10)]
+    pieces = queries.pieces_of(interview.id, 1, Track.MIX, first=2, last=10)
+    assert [piece.key for piece in pieces] == [f"r/{n}-aaaaaaaa" for n in (2, 9, 10)]
 
 
 def test_a_run_is_sealed_only_when_everything_has_arrived(interview, open_run):

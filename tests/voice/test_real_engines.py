@@ -18,7 +18,7 @@ from app.gateways import Gateways
 from app.interviews.models import Role
 from app.interviews.queries import utterances_of
 from app.recordings.models import Track
-from app.recordings.queries import chunk_keys
+from app.recordings.queries import pieces_of
 from app.speech.engines.espeak import EspeakSpeaker
 from app.speech.sound import resample
 from app.storage import read
@@ -90,7 +90,7 @@ def test_a_spoken_interview_with_video_is_heard_and_recorded(
     assert all(later.start > (row.end or 0) for row, later in pairwise(rows) if later.role is Role.AGENT)
     assert all(row.words for row in agents)
 
-    keys = chunk_keys(interview_id, 1, Track.MIX, first=0, last=1000)
+    keys = [piece.key for piece in pieces_of(interview_id, 1, Track.MIX)]
     db.session.rollback()
     whole = b"".join(read(engines.storage, key) for key in keys)
     with av.open(io.BytesIO(whole)) as file:
