@@ -8,7 +8,7 @@ from flask_babel import gettext
 from app import gateways
 from app.accounts.queries import is_disabled
 from app.db import db, reading
-from app.errors import Conflict, NotFound, Rejected
+from app.errors import Conflict, GatewayError, NotFound, Rejected
 from app.flows.queries import script_of
 from app.interviews.actions import result_of
 from app.interviews.models import Interview, Stage
@@ -20,8 +20,9 @@ from app.portal.download import captions_of, sent
 from app.portal.forms import AskForm, FlagForm, number_of_query
 from app.recordings.models import Media
 from app.recordings.queries import is_revoked, urls_for
-from app.voice.access import settings
+from app.voice.access import UNTOLD, settings
 from app.web import languages, limits
+from app.web.errors import RETRY_SECONDS
 from app.web.fields import address_flaw
 from app.web.security import keep_private
 from app.wishes.queries import marks_of, wishes_of
@@ -142,9 +143,17 @@ def download() -> Response:
     interview = open_interview(*g.link)
     if interview.erased_at is not None:
         return _here("status")
-    actions.note(interview, "own_page.downloaded")
+    db.session.rollback()
+    try:
+        answer = sent(interview.id)
+    except GatewayError:
+        with reading():
+            page = _page(open_interview(*g.link), status=503, trouble=UNTOLD[503])
+        page.headers["Retry-After"] = str(RETRY_SECONDS)
+        return page
+    actions.note(open_interview(*g.link), "own_page.downloaded")
     db.session.commit()
-    return sent(interview.id)
+    return answer
 
 
 @pages.post("/code")
@@ -208,7 +217,7 @@ def _page(interview: Interview, *, status: int = 200, **context: Any) -> Respons
         "audio": urls.get(Media.AUDIO), "video": urls.get(Media.VIDEO), "revoked": is_revoked(interview.id),
         "pipeline": interview.candidate.status if shows_status and interview.candidate else None,
         "flagging": number_of_query("flag"), "logo_url": interview.flow.logo_path,
-        "asked": None, "flagged": None, "too_many": False,
+        "asked": None, "flagged": None, "too_many": False, "trouble": None,
     }  # fmt: skip
     return make_response(render_template("voice/own/page.html", **{**shown, **context}), status)
 

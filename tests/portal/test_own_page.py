@@ -396,7 +396,12 @@ def test_many_downloads_at_once_are_put_off_and_every_slot_is_given_back(taken: 
         assert answer.status_code == 200
         answer.close()
     held = [taken.browser.post(f"{taken.own}/download", buffered=False) for _ in range(slots)]
-    assert taken.post("/download").status_code == 503
+    noted = audited("own_page.downloaded")
+    refused = taken.post("/download?lang=de-DE")
+    assert (refused.status_code, int(refused.headers["Retry-After"]) > 0) == (503, True)
+    assert "gerade nicht erreichbar" in words_of(refused), "said on the candidate's own page, in their language"
+    assert "/download" in refused.text
+    assert audited("own_page.downloaded") == noted, "what was not sent is not written down as sent"
     for answer in held:
         answer.close()
     assert taken.post("/download").status_code == 200
