@@ -1,9 +1,27 @@
-"""The form that moves a candidate; which statuses there are is the organization's affair."""
+"""What people send about candidates: the form that moves one, the filter of the list, and whom of it a form names."""
 
+from typing import Any
+
+from flask import request
 from flask_wtf import FlaskForm
 from wtforms import SelectField, TextAreaField
 
+from app.accounts.models import TeamMember
+from app.candidates import bulk
+from app.candidates.queries import CandidateFilter, Order, ids_seen_by
+from app.web.fields import day_in, flaw_of
 from app.web.templating import capital
+
+LONGEST_SEARCH = 200
+COLUMNS = (
+    ("email", "Email"), ("flow", "Flow"), ("recruiter", "Recruiter"), ("added", "Added"),
+    ("interviewed", "Interviewed"), ("score", "Score"), ("tags", "Tags"), ("status", "Status"),
+)  # fmt: skip
+KEPT = (
+    "text", "flow", "status", "recruiter", "tag", "without_status", "without_tag", "score_from", "score_to", "from",
+    "to", "unreviewed", "order",
+)  # fmt: skip
+"""What an address may say about the list; ``show`` (once per column) comes on top."""
 
 
 class MoveForm(FlaskForm):  # type: ignore[misc]
@@ -15,3 +33,55 @@ class MoveForm(FlaskForm):  # type: ignore[misc]
     def offer(self, statuses: list[str]) -> None:
         """Fill the menu."""
         self.status.choices = {name: capital(name) for name in statuses}
+
+
+def asked(name: str) -> str:
+    """A parameter of the address; empty when it is missing or cannot be text."""
+    given = request.args.get(name, "").strip()[:LONGEST_SEARCH]
+    return "" if flaw_of(given) else given
+
+
+def asked_for() -> CandidateFilter:
+    """The filter of the address; what cannot be read counts as not asked."""
+    try:
+        order = Order(asked("order") or Order.NEWEST)
+    except ValueError:
+        order = Order.NEWEST
+    return CandidateFilter(
+        flow_id=asked("flow"), status=asked("status"), text=asked("text"), recruiter_id=asked("recruiter"),
+        tag=asked("tag"), without_status=asked("without_status"), without_tag=asked("without_tag"),
+        score_from=_score("score_from"), score_to=_score("score_to"), added_from=day_in(asked("from")),
+        added_to=day_in(asked("to")), unreviewed=asked("unreviewed") == "yes", order=order,
+    )  # fmt: skip
+
+
+def _score(name: str) -> float | None:
+    try:
+        value = float(asked(name))
+    except ValueError:
+        return None
+    return value if 0 <= value <= 5 else None
+
+
+def pairs() -> list[tuple[str, str]]:
+    """What the address says about the list."""
+    given = [(name, asked(name)) for name in KEPT]
+    shown = [("show", name) for name in request.args.getlist("show") if name in dict(COLUMNS)]
+    return [(name, value) for name, value in given if value] + shown
+
+
+def kept() -> dict[str, Any]:
+    """The same as parameters of ``url_for``."""
+    narrowed: dict[str, Any] = {name: asked(name) for name in KEPT if asked(name)}
+    shown = [value for name, value in pairs() if name == "show"]
+    return {**narrowed, "show": shown} if shown else narrowed
+
+
+def chosen_ids(member: TeamMember) -> list[str]:
+    """The candidates whom a form names, each once, or those whom the address's filter finds.
+
+    Raises Rejected for none, and for more than are chosen at once.
+    """
+    if request.form.get("all") == "yes":
+        return bulk.checked(ids_seen_by(member, asked_for(), limit=bulk.MOST_ROWS))
+    return bulk.checked(request.form.getlist("id"))

@@ -2,18 +2,17 @@
 
 import ast
 
-from .source import modules
+from app.migrate import ROOMS
 
-ROOMS = {
-    "accounts", "flows", "webhooks", "letters", "candidates", "recordings", "interviews", "wishes", "reviews", "voice",
-    "portal", "compliance",
-}  # fmt: skip
+from .source import APP, modules
+
 OPEN_SHELVES = {"actions", "events", "queries", "models", "access"}
 OTHER_DOORS = {
     "app.accounts.idempotency",  # belongs to the guard: an endpoint with slow work says when its answer is final
     "app.analysis.answers",
-    "app.candidates.export",  # what a spreadsheet would run as a formula is guarded once
+    "app.candidates.forms",  # which candidates a form of the list names, for what others do with them
     "app.interviews.attached",  # reads, like queries: of documents
+    "app.interviews.schemas",  # the published input of a booking, which the lines of a list are held against
     "app.recordings.media",  # the values that recordings' actions hand out: a workshop and its files
     "app.recordings.video",  # where a run was placed on the recording's clock, a value of the same workshop
 }
@@ -31,6 +30,10 @@ def _calls_commit(tree: ast.Module) -> bool:
         isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "commit"
         for node in ast.walk(tree)
     )
+
+
+def test_every_package_with_rows_is_a_room() -> None:
+    assert {path.parent.name for path in APP.glob("*/models.py")} == set(ROOMS)
 
 
 def test_commit_is_called_in_edges_only() -> None:
@@ -51,6 +54,14 @@ def test_across_rooms_only_the_agreed_shelves_are_imported() -> None:
                 assert parts[2] in OPEN_SHELVES, f"{path} imports {imported}"
             if imported.startswith("app.analysis.") and room != "analysis":
                 assert imported in OTHER_DOORS or is_door, f"{path} imports {imported}"
+
+
+def test_every_other_door_is_used() -> None:
+    used = {
+        ".".join(imported.split(".")[:3])
+        for path, tree in modules() for imported in _imports(tree) if imported.split(".")[1:2] != [path.parts[1]]
+    }  # fmt: skip
+    assert used >= OTHER_DOORS
 
 
 def _imports(tree: ast.Module) -> list[str]:

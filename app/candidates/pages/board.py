@@ -8,8 +8,9 @@ from werkzeug.wrappers import Response
 
 from app.accounts.access import current_member
 from app.accounts.models import Role, TeamMember
+from app.candidates.forms import asked
 from app.candidates.models import Candidate
-from app.candidates.pages.blueprint import asked, pages
+from app.candidates.pages.blueprint import pages
 from app.candidates.queries import (
     CandidateFilter,
     candidates_seen_by,

@@ -1,6 +1,5 @@
 """The list of candidates: narrowed, sorted, changed in bulk, exported, and kept as views."""
 
-from typing import Any
 from urllib.parse import urlencode
 
 from flask import Response, flash, redirect, render_template, request, url_for
@@ -14,16 +13,15 @@ from app.accounts.queries import members_of
 from app.candidates import actions, bulk
 from app.candidates.bulk import Change, Kind
 from app.candidates.export import as_csv
+from app.candidates.forms import COLUMNS, asked_for, chosen_ids, kept, pairs
 from app.candidates.models import Candidate
-from app.candidates.pages.blueprint import asked, pages
+from app.candidates.pages.blueprint import pages
 from app.candidates.queries import (
     NOBODY,
-    CandidateFilter,
     Order,
     candidates_named,
     candidates_seen_by,
     how_many_seen_by,
-    ids_seen_by,
     statuses_of,
     tags_seen_by,
     view_of,
@@ -32,21 +30,12 @@ from app.candidates.queries import (
 from app.db import db
 from app.errors import Rejected
 from app.flows.queries import titles_seen_by
-from app.web.fields import day_in, flaw_of
+from app.web.fields import flaw_of
 from app.web.templating import capital, offset_of_request
 
 PER_PAGE = 50
 MOST_EXPORTED = 10_000
-COLUMNS = (
-    ("email", "Email"), ("flow", "Flow"), ("recruiter", "Recruiter"), ("added", "Added"),
-    ("interviewed", "Interviewed"), ("score", "Score"), ("tags", "Tags"), ("status", "Status"),
-)  # fmt: skip
 SHOWN = ("email", "flow", "recruiter", "added", "score", "status")
-KEPT = (
-    "text", "flow", "status", "recruiter", "tag", "without_status", "without_tag", "score_from", "score_to", "from",
-    "to", "unreviewed", "order",
-)  # fmt: skip
-"""What an address may say about the list; ``show`` (once per column) comes on top."""
 
 
 @pages.get("/candidates")
@@ -64,7 +53,7 @@ def change_many() -> AnyResponse | tuple[str, int]:
     try:
         ids = chosen_ids(member)
         if request.form.get("kind") == "export":
-            known = candidates_named(member, bulk.checked(ids))
+            known = candidates_named(member, ids)
             return _export(member, [known[one] for one in ids if one in known])
         rows = bulk.apply(member, ids, _change())
     except Rejected as refusal:
@@ -89,7 +78,7 @@ def save_view() -> AnyResponse | tuple[str, int]:
     member = current_member()
     name = request.form.get("name", "")
     try:
-        actions.save_view(member, "" if flaw_of(name) else name, urlencode(_pairs()))
+        actions.save_view(member, "" if flaw_of(name) else name, urlencode(pairs()))
     except Rejected as refusal:
         db.session.rollback()
         return _page(member, 0, error=refusal.message), 422
@@ -118,50 +107,8 @@ def _page(member: TeamMember, offset: int, error: str = "") -> str:
         flows=titles_seen_by(member), statuses=[(name, capital(name)) for name in statuses],
         recruiters=people, nobody=NOBODY, tags=tags_seen_by(member), views=views, columns=COLUMNS,
         shown=chosen or SHOWN, orders=[(one.value, one.value.capitalize()) for one in Order], kept=kept(),
-        may_change=member.role is not Role.VIEWER, narrowed=bool(_pairs()), most=bulk.MOST_ROWS,
+        may_change=member.role is not Role.VIEWER, narrowed=bool(pairs()), most=bulk.MOST_ROWS,
     )  # fmt: skip
-
-
-def asked_for() -> CandidateFilter:
-    """The filter of the address; what cannot be read counts as not asked."""
-    try:
-        order = Order(asked("order") or Order.NEWEST)
-    except ValueError:
-        order = Order.NEWEST
-    return CandidateFilter(
-        flow_id=asked("flow"), status=asked("status"), text=asked("text"), recruiter_id=asked("recruiter"),
-        tag=asked("tag"), without_status=asked("without_status"), without_tag=asked("without_tag"),
-        score_from=_score("score_from"), score_to=_score("score_to"), added_from=day_in(asked("from")),
-        added_to=day_in(asked("to")), unreviewed=asked("unreviewed") == "yes", order=order,
-    )  # fmt: skip
-
-
-def _score(name: str) -> float | None:
-    try:
-        value = float(asked(name))
-    except ValueError:
-        return None
-    return value if 0 <= value <= 5 else None
-
-
-def _pairs() -> list[tuple[str, str]]:
-    given = [(name, asked(name)) for name in KEPT]
-    shown = [("show", name) for name in request.args.getlist("show") if name in dict(COLUMNS)]
-    return [(name, value) for name, value in given if value] + shown
-
-
-def kept() -> dict[str, Any]:
-    """The same as parameters of ``url_for``."""
-    narrowed: dict[str, Any] = {name: asked(name) for name in KEPT if asked(name)}
-    shown = [value for name, value in _pairs() if name == "show"]
-    return {**narrowed, "show": shown} if shown else narrowed
-
-
-def chosen_ids(member: TeamMember) -> list[str]:
-    """The candidates whom a form names, or those whom the address's filter finds."""
-    if request.form.get("all") == "yes":
-        return ids_seen_by(member, asked_for(), limit=bulk.MOST_ROWS)
-    return request.form.getlist("id")
 
 
 def _change() -> Change:

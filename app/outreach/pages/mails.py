@@ -5,8 +5,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app.accounts.access import current_member, require_admin, require_recruiter
 from app.accounts.models import Role
-from app.candidates import bulk
-from app.candidates.pages.table import chosen_ids, kept
+from app.candidates.forms import chosen_ids, kept
 from app.candidates.queries import candidates_named
 from app.db import db
 from app.errors import Conflict, NotFound, Rejected
@@ -29,7 +28,7 @@ def remind_many() -> str | tuple[str, int] | AnyResponse:
     require_recruiter()
     member = current_member()
     try:
-        found = queries.open_interviews_of(member, bulk.checked(chosen_ids(member)))
+        found = queries.open_interviews_of(member, chosen_ids(member))
     except Rejected as refusal:
         flash(refusal.message, "bad")
         return redirect(url_for("candidates.index", **kept()), 303)
