@@ -14,7 +14,7 @@ import numpy as np
 from app.speech.ports import SPEECH_RATE, Speaker
 from app.speech.sound import resample
 
-VOICES = ("vendora-Anthony", "vendora-Kate", "vendora-James", "vendora-Emma")
+VOICES = ("vendora-Anthony", "vendora-Kate", "vendora-Anna", "vendora-Rahul")
 NOISES = (60.0, 100.0, 200.0)
 """Standard deviation of the room's noise in 16-bit steps: quiet, ordinary, a fan."""
 FILLERS = ("um", "uh", "well", "you know", "let me see")
