@@ -37,15 +37,17 @@ def stored(installation: Installation) -> tuple[dict[str, int], list[str]]:
 
 
 def prepared(installation: Installation) -> None:
-    """Every flow's speech has been made beforehand, so that nothing else writes meanwhile."""
+    """Every flow's speech is made and every audit log checked, so that nothing else writes meanwhile."""
     path = next(installation.data.rglob("*.db"))
 
     def ready() -> bool:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
             states = {row[0] for row in database.execute("select distinct lower(speech_state) from interview_flow")}
-        return states <= {"ready", "failed", "unneeded", "none"}
+            unchecked = "select count(*) from organization where id not in (select organization_id from audit_check)"
+            left = database.execute(unchecked).fetchone()[0]
+        return not left and states <= {"ready", "failed", "unneeded", "none"}
 
-    wait_until(ready, seconds=120, what="the agent's voice is recorded")
+    wait_until(ready, seconds=120, what="the agent's voice is recorded, the audit log is checked")
 
 
 def open_preview(page: Any, installation: Installation) -> None:
