@@ -20,6 +20,7 @@ from app.flows.queries import FlowFilter, flow_seen_by, flows_seen_by, how_many_
 from app.flows.schemas import FlowFormSchema
 from app.speech import phrases
 from app.speech.catalogue import DEFAULT_LANGUAGE, LANGUAGES, VOICES
+from app.speech.sound import wav
 from app.web import limits
 from app.web.fields import flaw_of
 from app.web.templating import offset_of_request
@@ -169,7 +170,8 @@ def voice_sample(voice_id: str) -> Response:
         raise Rejected(f"{language_name(language)} has no voice on this installation. Candidates read and write it.")
     db.session.rollback()  # ends the read: speaking is slow
     spoken = speaker.speak(phrases.sample(language), voice_id=voice_id, language=language, remember=True)
-    return Response(spoken.to_wav(), mimetype="audio/wav", headers={"Cache-Control": "private, max-age=300"})
+    sound = wav(spoken.pcm, spoken.rate)
+    return Response(sound, mimetype="audio/wav", headers={"Cache-Control": "private, max-age=300"})
 
 
 @pages.get("/flows/<flow_id>/logo")

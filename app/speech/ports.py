@@ -4,8 +4,6 @@ Units: times are seconds (float) from the start of the audio they belong to; aud
 little-endian mono PCM. Engines raise `app.errors.GatewayError(message, retryable)` and nothing else.
 """
 
-import io
-import wave
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -54,6 +52,15 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
+class Sayings:
+    """What may be said: one of ``whole``, between any number of words ``before`` and ``after`` it."""
+
+    whole: tuple[str, ...]
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Spoken:
     """Speech to be played; `fell_back` says that the preferred engine failed and another one served."""
 
@@ -67,16 +74,6 @@ class Spoken:
     def duration(self) -> float:
         """Seconds of audio."""
         return len(self.pcm) / (SAMPLE_BYTES * self.rate)
-
-    def to_wav(self) -> bytes:
-        """The same samples as a WAV file."""
-        file = io.BytesIO()
-        with wave.open(file, "wb") as wav:
-            wav.setnchannels(1)
-            wav.setsampwidth(SAMPLE_BYTES)
-            wav.setframerate(self.rate)
-            wav.writeframes(self.pcm)
-        return file.getvalue()
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,10 +194,8 @@ class Transcriber(Protocol):
         ...
 
     def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None:
-        """Hand over piece `number` of utterance `key` (16 kHz) while it is spoken; never blocks, never raises.
-
-        The smallest number given first marks the start; pieces may come twice or in another order.
-        """
+        """Hand over piece `number` of utterance `key` (16 kHz) while it is spoken; never blocks, never raises. The
+        smallest number given first marks the start; pieces may come twice or in another order."""
         ...
 
     def peek(self, key: str, *, last: int, language: str, seconds: float) -> str | None:
@@ -213,11 +208,16 @@ class Transcriber(Protocol):
         """The text of pieces `first..last`; `pcm()` gives all of them (16 kHz) where they were not all fed."""
         ...
 
-    def partial(self, key: str) -> str | None:
-        """The words of an utterance that is still being fed, as far as they are known; None where nothing is known.
+    def choose(self, heard: Heard, *, language: str, among: Sayings, pcm: Callable[[], bytes]) -> Heard | None:
+        """The saying that the whole sound (16 kHz) of what was `heard` as another text is most like, and how surely.
 
-        They may change until `finish`. Never blocks, never raises.
+        None where it is like none, and from engines whose text needs no second look. Quick, and never raises.
         """
+        ...
+
+    def partial(self, key: str) -> str | None:
+        """The words of an utterance that is still being fed, as far as they are known, until `finish` changes them;
+        None where nothing is known. Never blocks, never raises."""
         ...
 
     def drop(self, key: str) -> None:

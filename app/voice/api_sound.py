@@ -19,6 +19,7 @@ from app.db import db, reading
 from app.errors import GatewayError, NotFound
 from app.recordings import queries as kept
 from app.recordings.models import LAST_CHUNK
+from app.speech.sound import wav
 from app.storage import Storage, read
 from app.voice import pieces
 from app.voice.access import holder, linked_script, protocol
@@ -85,7 +86,7 @@ def _made(owed: _Owed, number: int, piece: int) -> str | None:
     engines, key = gateways.current(), None
     try:
         spoken = say(owed.script, owed.kind, owed.text, speaker=engines.speaker)
-        key = keep(engines.storage, spoken.to_wav(), name=f"{number}-{piece}", kinds=[owed.kind])
+        key = keep(engines.storage, wav(spoken.pcm, spoken.rate), name=f"{number}-{piece}", kinds=[owed.kind])
         known: dict[str, Any] = {"seconds": round(spoken.duration, 3), "words": spoken.words, "key": key}
     except GatewayError as error:
         log.warning("piece of a reply is shown, not spoken: %s", type(error).__name__)

@@ -35,12 +35,20 @@ def spoken_command(text: str, language: str) -> Event | None:
 
 
 def confirmed(text: str, language: str) -> bool | None:
-    """Whether the whole utterance says yes or no to "do you want to end?"; None where it says something else."""
+    """Whether the whole utterance says yes or no to "do you want to end?"; None where it says something else.
+
+    What could be either ("dạ không") is a no: an end cannot be taken back.
+    """
     short = short_of(language)
     said = plain(text, language) if short in _WORDS and len(text) <= LONGEST else ""
-    if said and _whole(short, "yes").fullmatch(said):
-        return True
-    return False if said and _whole(short, "no").fullmatch(said) else None
+    if said and _whole(short, "no").fullmatch(said):
+        return False
+    return True if said and _whole(short, "yes").fullmatch(said) else None
+
+
+def words_of(language: str, name: str) -> list[str]:
+    """The patterns of commands.toml under ``repeat``, ``yes``, ``before`` and so on."""
+    return _WORDS.get(short_of(language), {}).get(name, [])
 
 
 def is_compact(language: str) -> bool:

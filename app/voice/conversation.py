@@ -16,10 +16,13 @@ from app.speech.ports import Heard, Interviewer, Speaker, Transcriber, Word
 from app.voice.commands import confirmed, spoken_command
 from app.voice.deciding import Decided, Told, decide
 from app.voice.script import Event, Kind, Phase, Place, Script, Step, step, taken_up
+from app.voice.second_look import second_look
 from app.voice.speaking import Part, speak
 
 log = logging.getLogger(__name__)
 
+LONGEST_COMMAND = 14
+"""Voice chunks (7 s): a command of 4 s, and the silence around it."""
 SURELY_SPEECH = 4
 """From so many recognised words on nobody asks the slower speech detector: noise was never taken for more than two."""
 
@@ -114,7 +117,7 @@ class Engines:
 def respond(script: Script, place: Place, answer: Answer, *, engines: Engines) -> Reply:
     """The agent's whole turn. Raises WrongMoment (see ``script.step``) and nothing else of its own."""
     timing = Timing()
-    said = _meant(script, place, _hear(script, answer, transcriber=engines.transcriber, timing=timing))
+    said = _meant(script, place, _hear(script, place, answer, transcriber=engines.transcriber, timing=timing))
     if answer.unfinished and said.event is not Event.SILENCE:
         said = replace(said, event=Event.PART)
     if answer.continues:
@@ -152,7 +155,7 @@ def _kind(event: Event, reply: Step) -> Kind | Literal["repeat", "kept"]:
 # --- hearing ------------------------------------------------------------------------------------------------------
 
 
-def _hear(script: Script, answer: Answer, *, transcriber: Transcriber | None, timing: Timing) -> Said:
+def _hear(script: Script, place: Place, answer: Answer, *, transcriber: Transcriber | None, timing: Timing) -> Said:
     if answer.kind == "text":
         return Said(spoken_command(answer.text, script.language) or Event.ANSWER, answer.text)
     if answer.kind != "answer" or answer.audio is None:
@@ -167,6 +170,9 @@ def _hear(script: Script, answer: Answer, *, transcriber: Transcriber | None, ti
                 return Said(Event.SILENCE)
     if heard is None:
         return Said(Event.ANSWER)
+    if not answer.unfinished and answer.audio.last - answer.audio.first < LONGEST_COMMAND:
+        with _clocked(timing, "recognised"):
+            heard = second_look(heard, answer.audio.pcm, place, language=script.language, transcriber=transcriber)
     command = spoken_command(heard.text, script.language)
     return Said(command or Event.ANSWER, heard.text, heard.words, heard.engine, heard.confidence)
 

@@ -8,6 +8,7 @@ from flask import Response, jsonify, request, send_file
 from app import gateways
 from app.errors import Conflict, GatewayError, NotFound, Rejected
 from app.recordings.models import LARGEST_CHUNK
+from app.speech.sound import wav
 from app.voice import pieces, schemas, silences
 from app.voice.conversation import Answer, Engines, respond, utterance_key
 from app.voice.models import TurnKind
@@ -116,5 +117,5 @@ def reply_audio(number: int, piece: int = 0) -> Response:
                 spoken = say(found.script, Kind(owed[0]["kind"]), owed[1]["text"], speaker=speaker)
             except GatewayError:
                 raise NotFound("This piece of the reply is only shown.") from None
-            found.sounds[piece] = spoken.to_wav()
+            found.sounds[piece] = wav(spoken.pcm, spoken.rate)
         return send_file(io.BytesIO(found.sounds[piece]), mimetype="audio/wav")

@@ -34,6 +34,8 @@ class ScriptedTranscriber:
     def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:
         return self.transcribe(pcm(), rate=16_000, language=language)
 
+    def choose(self, heard: Heard, *, language: str, among: object, pcm: Callable[[], bytes]) -> None: ...
+
     def partial(self, key: str) -> str | None:
         return None
 

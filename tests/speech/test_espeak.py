@@ -82,6 +82,6 @@ def test_a_text_beyond_the_limit_is_refused(espeak):
 
 def test_the_wav_file_holds_the_same_samples(espeak):
     spoken = espeak.speak("Hello.", voice_id=None, language="en-US")
-    from app.speech.sound import read_wav
+    from app.speech.sound import read_wav, wav
 
-    assert read_wav(spoken.to_wav()) == (spoken.pcm, spoken.rate)
+    assert read_wav(wav(spoken.pcm, spoken.rate)) == (spoken.pcm, spoken.rate)

@@ -4,7 +4,7 @@ import pytest
 
 from app.errors import GatewayError
 from app.speech.engines.fallback import FallbackSpeaker, FallbackTranscriber
-from app.speech.ports import Heard, Spoken
+from app.speech.ports import Heard, Sayings, Spoken
 
 
 class Engine:
@@ -39,6 +39,9 @@ class Engine:
 
     def finish(self, key, *, first, last, language, pcm):
         return self._or_fail(Heard("streamed", (), self.name))
+
+    def choose(self, heard, *, language, among, pcm):
+        return Heard(f"chosen by {self.name}", (), self.name)
 
     def partial(self, key):
         return None
@@ -108,6 +111,16 @@ def test_each_engine_is_closed_once():
     engine, other = Engine("a"), Engine("b")
     FallbackTranscriber((engine,), also_close=(engine, other)).close()
     assert (engine.closed, other.closed) == (1, 1)
+
+
+def test_the_engine_that_has_heard_it_is_asked_what_it_was():
+    transcriber = FallbackTranscriber((Engine("first"), Engine("second"), Engine("third", languages=("de-DE",))))
+
+    def choice(engine):
+        return transcriber.choose(Heard("a", (), engine), language="en-US", among=Sayings(("b",)), pcm=bytes)
+
+    assert choice("second").text == "chosen by second"
+    assert choice("third") is None
 
 
 def test_only_the_engine_that_will_hear_it_is_prepared():

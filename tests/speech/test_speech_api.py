@@ -54,7 +54,7 @@ def test_english_word_times_come_from_alignment(speaks, server, reply, sphinx, s
             pass
 
     spoken = samples[0].spoken
-    server.replies = [reply(spoken.to_wav())]
+    server.replies = [reply(wav(spoken.pcm, spoken.rate))]
     made = speaks(aligner=Shared()).speak(samples[0].text, voice_id=None, language="en-US")
     assert [word.word for word in made.words] == samples[0].text.split()
 

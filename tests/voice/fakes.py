@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from app.errors import GatewayError
-from app.speech.ports import Exchange, FollowUp, Heard, Spoken, Word
+from app.speech.ports import Exchange, FollowUp, Heard, Sayings, Spoken, Word
 
 RATE = 16_000
 SECONDS_PER_WORD = 0.25
@@ -21,6 +21,8 @@ class ScriptedTranscriber:
     prepared: list[str] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
     peeks: list[str | None] = field(default_factory=list)
+    choices: list[Heard | None] = field(default_factory=list)
+    looked_at: list[tuple[str, Sayings, int]] = field(default_factory=list)
     otherwise: str = "i like this work very much"
     name: str = "scripted"
 
@@ -42,6 +44,10 @@ class ScriptedTranscriber:
     def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:
         self.finished.append((key, first, last))
         return self._next()
+
+    def choose(self, heard: Heard, *, language: str, among: Sayings, pcm: Callable[[], bytes]) -> Heard | None:
+        self.looked_at.append((heard.text, among, len(pcm())))
+        return self.choices.pop(0) if self.choices else None
 
     def _next(self) -> Heard:
         text = self.texts.pop(0) if self.texts else self.otherwise

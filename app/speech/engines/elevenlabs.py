@@ -9,7 +9,7 @@ from typing import Any
 from app.errors import GatewayError
 from app.speech import catalogue
 from app.speech.engines.remote import Remote
-from app.speech.ports import SPEECH_RATE, Heard, Spoken, Word
+from app.speech.ports import SPEECH_RATE, Heard, Sayings, Spoken, Word
 from app.speech.sound import wav
 
 RATE = 24_000
@@ -144,6 +144,10 @@ class ElevenLabsTranscriber:
         """The whole answer at once."""
         del key, first, last
         return self.transcribe(pcm(), rate=SPEECH_RATE, language=language)
+
+    def choose(self, heard: Heard, *, language: str, among: Sayings, pcm: Callable[[], bytes]) -> None:
+        """Nothing: its text is good enough."""
+        del pcm, language, among, heard
 
     def partial(self, key: str) -> str | None:
         """Whole answers only."""

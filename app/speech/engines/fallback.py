@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from app.errors import GatewayError
-from app.speech.ports import Heard, Spoken, Transcriber
+from app.speech.ports import Heard, Sayings, Spoken, Transcriber
 
 log = logging.getLogger(__name__)
 
@@ -125,6 +125,12 @@ class FallbackTranscriber:
         return self._first(
             language, lambda engine: engine.finish(key, first=first, last=last, language=language, pcm=pcm)
         )
+
+    def choose(self, heard: Heard, *, language: str, among: Sayings, pcm: Callable[[], bytes]) -> Heard | None:
+        """What the engine makes of it that has heard it."""
+        for engine in (one for one in self._able(language) if one.name == heard.engine):
+            return engine.choose(heard, language=language, among=among, pcm=pcm)
+        return None
 
     def partial(self, key: str) -> str | None:
         """From whichever engine hears it."""

@@ -4,13 +4,14 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
 from app.errors import GatewayError
 from app.speech.engines.children import Child, ChildFailed, ChildLost, Children
 from app.speech.engines.spelling import as_written, sounds_of, tokens_of
-from app.speech.ports import SPEECH_RATE, Heard, Word
+from app.speech.ports import SPEECH_RATE, Heard, Sayings, Word
 from app.speech.silence import has_speech
 from app.speech.sound import resample, seconds
 
@@ -22,6 +23,8 @@ LIVE_PATIENCE = 20.0
 """Seconds that a candidate waits for the end of their answer; after that the talk goes on and it is heard later."""
 MOST_UNSENT = 32_000_000
 """Bytes of live audio (17 minutes) that may wait for a busy process; beyond that the audio is decoded afterwards."""
+CHOICE_PATIENCE = 1.0
+"""Seconds to wait for a choice: who is busier than that leaves the text as it is."""
 KEEP_PIN_SECONDS = 1_800.0
 
 
@@ -93,6 +96,19 @@ class PocketsphinxTranscriber:
             if found is not None:
                 return self._heard(found)
         return self.transcribe(pcm(), rate=SPEECH_RATE, language=language)
+
+    def choose(self, heard: Heard, *, language: str, among: Sayings, pcm: Callable[[], bytes]) -> Heard | None:
+        """A second decoding by a grammar of the sayings, of a few seconds at most."""
+        if not self.supports(language) or not among.whole:
+            return None
+        chosen = None
+        with contextlib.suppress(GatewayError):
+            child, sound = self._children.pick(), pcm()
+            chosen = child.ask("choose", astuple(among), sound, heard.text, timeout=CHOICE_PATIENCE)
+        if chosen is None:
+            return None
+        words, sure = tuple(Word(*word) for word in chosen[0]), chosen[1]
+        return Heard(" ".join(word.word for word in words), words, self.name, sure)
 
     def partial(self, key: str) -> str | None:
         """What the process has reported since the first block was decoded."""

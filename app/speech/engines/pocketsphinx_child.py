@@ -1,23 +1,28 @@
 """The recognition process: pocketsphinx holds the interpreter's lock, so it never runs beside a web thread.
 
 Started by path with a socket's number; imports nothing of Parley. Several utterances are decoded in turns, block by
-block: those that someone waits for first. Requests: batch, feed, peek, finish, drop, align.
+block: those that someone waits for first. Requests: batch, feed, peek, finish, drop, align, choose.
 """
 
 import contextlib
 import ctypes
 import queue
 import re
+import runpy
 import signal
 import sys
 import threading
 import time
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-RATE, SAMPLE_BYTES, FRAMES_PER_SECOND = 16_000, 2, 100
+_beside = runpy.run_path(str(Path(__file__).with_name("pocketsphinx_choice.py")))
+Chooser, _words_of = _beside["Chooser"], _beside["words_of"]
+
+RATE, SAMPLE_BYTES = 16_000, 2
 BLOCK = 8_000
 """Bytes decoded in one go (0.25 s): the longest that another utterance waits for its turn."""
 WARM_UP = int(2.5 * RATE) * SAMPLE_BYTES
@@ -101,6 +106,7 @@ class Recogniser:
         self._made = 1
         self._plain_means = self._free[0].get_cmn(update=False)
         self._aligner: Any = None
+        self.chooser = Chooser()
 
     def lend(self, utterance: Utterance, others: list[Utterance]) -> bool:
         """Give the utterance a decoder, if need be that of one which nobody feeds any more."""
@@ -162,10 +168,7 @@ class Recogniser:
             if self._aligner.lookup_word(word) is None:
                 self._aligner.add_word(word, sounds, update=True)
         self._aligner.set_align_text(" ".join(word for word, _ in words))
-        silent = Utterance()
-        if _has_digital_silence(pcm):
-            silent.noise = np.random.default_rng(0)
-        pcm = silent.noisy(pcm)
+        pcm = _audible(pcm)
         self._warm_up(self._aligner, pcm)
         self._aligner.start_utt()
         self._aligner.process_raw(pcm, full_utt=True)
@@ -179,18 +182,10 @@ def _new_decoder() -> Any:
     return pocketsphinx.Decoder(loglevel="FATAL", maxhmmpf=STATES)
 
 
-def _words_of(decoder: Any) -> Any:
-    if decoder.hyp() is None:
-        return
-    for one in decoder.seg():
-        if one.word[0] in "<[+":
-            continue
-        yield (
-            re.sub(r"\(\d+\)$", "", one.word),
-            one.start_frame / FRAMES_PER_SECOND,
-            (one.end_frame + 1) / FRAMES_PER_SECOND,
-            round(min(1.0, max(0.0, one.prob)), 3),
-        )
+def _audible(pcm: bytes) -> bytes:
+    one = Utterance()
+    one.noise = np.random.default_rng(0) if _has_digital_silence(pcm) else None
+    return one.noisy(pcm)
 
 
 def _has_digital_silence(pcm: bytes) -> bool:
@@ -252,6 +247,9 @@ class Desk:
             self._connection.send((number, None, self._recogniser.align(words, pcm)))
         except RuntimeError:
             self._connection.send((number, "the text cannot be aligned with the audio", None))
+
+    def _choose(self, number: int, among: Any, pcm: bytes, heard: str) -> None:
+        self._connection.send((number, None, self._recogniser.chooser.choose(among, _audible(pcm), heard)))
 
     def _forget_old(self) -> None:
         now = time.monotonic()

@@ -6,7 +6,7 @@ from typing import Any
 from app.speech import catalogue
 from app.speech.engines.openai_client import OpenAiServer
 from app.speech.engines.remote import Aligner
-from app.speech.ports import SPEECH_RATE, Heard, Word
+from app.speech.ports import SPEECH_RATE, Heard, Sayings, Word
 from app.speech.sound import wav
 
 SERVER = "the transcription server"
@@ -75,6 +75,10 @@ class TranscriptionApiTranscriber:
         """The whole answer at once."""
         del key, first, last
         return self.transcribe(pcm(), rate=SPEECH_RATE, language=language)
+
+    def choose(self, heard: Heard, *, language: str, among: Sayings, pcm: Callable[[], bytes]) -> None:
+        """Nothing: its text is good enough."""
+        del pcm, language, among, heard
 
     def partial(self, key: str) -> str | None:
         """Whole answers only."""

@@ -1,0 +1,43 @@
+"""A second look at short utterances that were no command as they were heard: were they a misheard one?
+
+An answer must not be lost to it. So a saying counts only where the recogniser is sure of it, and the surer the more
+there is to lose: to hear a question again costs a few seconds, to pass over one costs an answer.
+"""
+
+from collections.abc import Callable
+
+from app.speech.ports import Heard, Transcriber
+from app.voice.commands import LONGEST, confirmed, spoken_command
+from app.voice.sayings import sayings
+from app.voice.script import Event, Place
+
+MOST_WORDS = 12
+"""Whatever was heard as more words is an answer."""
+COMMANDS, WHETHER_TO_END = ("repeat", "think", "skip", "stop"), ("yes", "no", "stop")
+SURE = {Event.REPEAT: 0.7, Event.SKIP: 0.8, Event.STOP: 0.85, Event.THINK: 0.985}
+SURE_OF_NO, SURE_OF_YES = 0.95, 0.98
+"""How sure the recogniser has to be, 0..1. "Let me think" has by far the most sayings, and answers are like some of
+them; "yes" ends the interview. Of what was no command, nothing came near the measures of SKIP and STOP."""
+
+
+def second_look(
+    heard: Heard, pcm: Callable[[], bytes], place: Place, *, language: str, transcriber: Transcriber
+) -> Heard:
+    """What was heard, or the command that it surely was instead. Slow, never raises."""
+    is_known = spoken_command(heard.text, language) or (place.stopping and confirmed(heard.text, language) is not None)
+    if is_known or not heard.text or len(heard.text) > LONGEST or len(heard.text.split()) > MOST_WORDS:
+        return heard
+    among = sayings(language, *(WHETHER_TO_END if place.stopping else COMMANDS))
+    chosen = transcriber.choose(heard, language=language, among=among, pcm=pcm)
+    if chosen is None or (chosen.confidence or 0.0) < _needed(chosen.text, language, is_asked=place.stopping):
+        return heard
+    return chosen
+
+
+def _needed(text: str, language: str, *, is_asked: bool) -> float:
+    """How sure it has to be that this was said; more than anything can be where it is no command after all."""
+    answer = confirmed(text, language) if is_asked else None
+    if answer is not None:
+        return SURE_OF_YES if answer else SURE_OF_NO
+    command = spoken_command(text, language)
+    return SURE[command] if command else 2.0
