@@ -240,7 +240,7 @@ class Settings:
     )
     stt_timeout: float = var("STT_TIMEOUT", _seconds, 60.0, "Seconds one transcription may take.")
     stt_processes: int = var(
-        "STT_PROCESSES", _number(1, 64), 2, "Embedded recognisers per web or worker process; each takes about 110 MB."
+        "STT_PROCESSES", _number(1, 64), 2, "Embedded recognisers per web or worker process; each takes about 140 MB."
     )
     tts_provider: tuple[str, ...] = var(
         "TTS_PROVIDER", _engines("espeak", "openai", "elevenlabs"), ("espeak",), "Voices in the order they are tried."

@@ -29,7 +29,7 @@ KEEP_PIN_SECONDS = 1_800.0
 
 
 class PocketsphinxTranscriber:
-    """Batch, streaming and forced alignment over `processes` children of about 110 MB each."""
+    """Batch, streaming and forced alignment over `processes` children of about 140 MB each."""
 
     name = "pocketsphinx"
 
