@@ -107,7 +107,8 @@ class PocketsphinxTranscriber:
             chosen = child.ask("choose", astuple(among), sound, heard.text, timeout=CHOICE_PATIENCE)
         if chosen is None:
             return None
-        words, sure = tuple(Word(*word) for word in chosen[0]), chosen[1]
+        found, sure = chosen
+        words = tuple(Word(word, start, end, sure) for word, start, end, _ in found)
         return Heard(" ".join(word.word for word in words), words, self.name, sure)
 
     def partial(self, key: str) -> str | None:

@@ -248,7 +248,8 @@ class Desk:
         except RuntimeError:
             self._connection.send((number, "the text cannot be aligned with the audio", None))
 
-    def _choose(self, number: int, among: Any, pcm: bytes, heard: str) -> None:
+    def _choose(self, number: int, among: Any, *asked: Any) -> None:
+        pcm, heard = asked
         self._connection.send((number, None, self._recogniser.chooser.choose(among, _audible(pcm), heard)))
 
     def _forget_old(self) -> None:
