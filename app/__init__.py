@@ -26,6 +26,7 @@ ROOMS_WITH_PAGES = (
     "wishes",
     "reviews",
     "outreach",
+    "exports",
     "voice",
     "portal",
     "compliance",

@@ -58,6 +58,8 @@ WORDS = {
     "interview.seen": "Looked at an interview",
     "interview.processed_without_recording": "Had an interview processed without its recording",
     "interview.assessed": "Judged an interview",
+    "interview.exported": "Exported an interview",
+    "interview.reported": "Opened the report of an interview",
     "interview.erased": "Erased an interview",
     "interview.erasure_proved": "Proved that an erased interview is gone",
     "document.seen": "Opened a document of a candidate",

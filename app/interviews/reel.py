@@ -89,7 +89,7 @@ def _beginning(segment: Mapping[str, Any], at: int, *, why: str, seconds: float)
 
 def _clip(segment: Mapping[str, Any], at: int, text: str, *, why: str) -> Clip:
     words = segment["shown"]
-    place = _place([word[0] for word in words], text)
+    place = place_of([word[0] for word in words], text)
     if place is None:
         return Clip(at, _short(text), why)
     first, last = place
@@ -100,7 +100,7 @@ def _clip(segment: Mapping[str, Any], at: int, text: str, *, why: str) -> Clip:
     return Clip(at, _short(text), why, start, end)
 
 
-def _place(words: Sequence[str], text: str) -> tuple[int, int] | None:
+def place_of(words: Sequence[str], text: str) -> tuple[int, int] | None:
     """Where the quote's words stand among the segment's, whatever its punctuation; None where they do not."""
     spoken, wanted = [_plain(word) for word in words], [part for part in map(_plain, text.split()) if part]
     if not wanted:

@@ -1,55 +1,28 @@
 """Puts the candidate's archive together: rows are read first, then everything is sent without a transaction."""
 
-import logging
 from typing import Any
 
 import orjson
-from flask import Flask, Response, current_app
+from flask import Response
 from flask_babel import gettext
 
-from app import clock, gateways
+from app import clock
 from app.db import db, reading
-from app.errors import GatewayError
+from app.exports.bundle import Part, captions
+from app.exports.download import access_to, files_of, seat, streamed
 from app.interviews.actions import result_of
 from app.interviews.models import Feedback, Interview
-from app.portal.bundle import Part, archive, captions
 from app.portal.queries import agreements_of
-from app.recordings.models import Media
-from app.recordings.queries import is_revoked, recording_of
-from app.web.lasting import Lasting, places
 from app.wishes.queries import wishes_of
-
-log = logging.getLogger(__name__)
-
-ENDINGS = {Media.AUDIO: "m4a", Media.VIDEO: "mp4"}
 
 
 def sent(interview_id: str) -> Response:
     """The archive of an interview as an answer. GatewayError when too many are being sent just now."""
     with reading():
-        parts = parts_of(db.session.get_one(Interview, interview_id))
-        was_revoked = is_revoked(interview_id)
+        interview = db.session.get_one(Interview, interview_id)
+        parts, access = parts_of(interview), access_to(interview, heeds_withdrawal=False)
         db.session.rollback()
-    place = places("archives", share=4).take()
-    if place is None:
-        raise GatewayError("Many downloads are under way just now; try again in a little while.", retryable=True)
-    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - for the time after the request
-    storage = gateways.current().storage
-    body = archive(parts, storage, is_open=lambda: _is_open(app, interview_id, was_revoked=was_revoked))
-    response = Response(Lasting(body, place), mimetype="application/zip")
-    response.headers["Content-Disposition"] = f'attachment; filename="interview-{interview_id[:8]}.zip"'
-    return response
-
-
-def _is_open(app: Flask, interview_id: str, *, was_revoked: bool) -> bool:
-    """Whether everything in the archive may still be had."""
-    with app.app_context(), reading():
-        is_erased = db.session.get_one(Interview, interview_id).erased_at is not None
-        is_open = not is_erased and is_revoked(interview_id) == was_revoked
-        db.session.rollback()
-    if not is_open:
-        log.info("interview %s: erased or revoked while it was being sent", interview_id)
-    return is_open
+    return streamed(interview_id, parts, seat(), access=access, heeds_withdrawal=False)
 
 
 def parts_of(interview: Interview) -> list[Part]:
@@ -60,13 +33,7 @@ def parts_of(interview: Interview) -> list[Part]:
     if result is not None:
         parts.append(Part("transcript.txt", (result["transcript"] + "\n").encode()))
         parts.append(Part("captions.vtt", captions_of(result).encode()))
-    if not is_revoked(interview.id):
-        kept = ((media, recording_of(interview.id, media)) for media in Media)
-        parts += [Part(f"recording-{media}.{ENDINGS[media]}", key=one.storage_key) for media, one in kept if one]
-    for number, document in enumerate(interview.documents, 1):
-        name = document.name.replace("/", "_").replace("\\", "_")
-        parts.append(Part(f"documents/{number}-{name}", key=document.storage_key))
-    return parts
+    return [*parts, *files_of(interview)]
 
 
 def captions_of(result: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from app import clock
-from app.portal.bundle import Closed, Part, archive
+from app.exports.bundle import Closed, Part, archive
 
 
 class Endless:

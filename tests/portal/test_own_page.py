@@ -16,10 +16,10 @@ from app.accounts.models import AuditEntry
 from app.candidates.models import Candidate
 from app.db import db
 from app.errors import NotFound
+from app.exports.bundle import Closed
 from app.interviews import actions as interviews
 from app.interviews.jobs import process_interview
 from app.interviews.models import Stage
-from app.portal.bundle import Closed
 from app.recordings import actions as recordings
 from app.recordings.media import keep
 from app.recordings.models import Media

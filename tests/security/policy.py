@@ -302,6 +302,8 @@ POLICY: dict[str, Rule] = {
     "interviews.document": Rule("member", path("interview_id", "document_id"), shows="team"),
     "interviews.document_text": Rule("member", path("interview_id", "document_id"), shows="team"),
     "interviews.read_document": Rule("member", path("interview_id", "document_id"), RECRUITERS, DONE),
+    "exports.report": Rule("member", INTERVIEW, RECRUITERS, shows="team"),
+    "exports.export": Rule("member", INTERVIEW, RECRUITERS, given=lambda _: {"format": "json"}, shows="team"),
     "reviews.scorecard": Rule("member", INTERVIEW, RECRUITERS, shows="team"),
     "reviews.rate": Rule("member", INTERVIEW, RECRUITERS, DONE, lambda _: {"overall_value": "3.5"}),
     "wishes.index": Rule("member", shows="team"),

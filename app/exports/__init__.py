@@ -1,0 +1,1 @@
+"""One interview to take away: as data, as captions, as a table, as a report, and everything as one archive."""

@@ -1,0 +1,7 @@
+// A button that opens the browser's print dialogue; without scripts the words beside it say where that is.
+export default function print(box) {
+  const button = box.querySelector("button");
+  button.hidden = false;
+  box.querySelector("[data-without]").hidden = true;
+  button.addEventListener("click", () => window.print());
+}
