@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from app import cli_accounts, cli_check, migrate, queue
+from app import cli_accounts, cli_backup, cli_check, cli_restore, migrate, queue
 from app.accounts import queries
 from app.accounts.access import setup_address
 from app.cli_console import Failed, configure_logging, database, settings
@@ -101,7 +101,10 @@ def openapi() -> None:
     click.echo(json.dumps(application.extensions["parley.api"].spec.to_dict(), indent=2, ensure_ascii=False))
 
 
-for command in (cli_accounts.org, cli_accounts.team, cli_accounts.member, cli_accounts.api_key, cli_check.check):
+for command in (
+    cli_accounts.org, cli_accounts.team, cli_accounts.member, cli_accounts.api_key, cli_check.check, cli_backup.backup,
+    cli_restore.restore, cli_restore.erase_again,
+):  # fmt: skip
     parley.add_command(command)
 
 

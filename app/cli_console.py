@@ -19,7 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app import migrate, queue
 from app.db import db, engine_options, prepare
 from app.errors import DomainError, Rejected
-from app.settings import Settings, SettingsError
+from app.settings import SHORTEST_SECRET, Settings, SettingsError
 from app.web.tracing import RequestIdFilter
 
 AS_JSON = click.option(
@@ -50,9 +50,15 @@ def parsed(text: str) -> dict[str, str]:
     return found
 
 
-def settings() -> Settings:
-    """The settings, or the full list of what is wrong with them."""
+def settings(*, makes_key: bool = True) -> Settings:
+    """The settings, or the full list of what is wrong with them.
+
+    Without ``makes_key`` nothing is written into DATA_DIR, and a key that is not set is a placeholder.
+    """
     variables = environment()
+    if not makes_key and not variables.get("SECRET_KEY"):
+        variables["SECRET_KEY"] = "x" * SHORTEST_SECRET
+        os.environ.setdefault("SECRET_KEY", "")
     os.environ.update({name: value for name, value in variables.items() if name not in os.environ})
     try:
         return Settings.from_env(variables)

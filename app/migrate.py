@@ -53,8 +53,17 @@ def drift(url: str) -> list[Any]:
 
 def is_current(connection: sa.Connection) -> bool:
     """Whether the database stands at the newest revision."""
-    head = ScriptDirectory.from_config(_config()).get_current_head()
-    return MigrationContext.configure(connection).get_current_revision() == head
+    return MigrationContext.configure(connection).get_current_revision() == head()
+
+
+def head() -> str:
+    """The newest revision that this code knows."""
+    return str(ScriptDirectory.from_config(_config()).get_current_head())
+
+
+def knows(revision: str) -> bool:
+    """Whether a database at ``revision`` can be brought up by this code."""
+    return any(script.revision == revision for script in ScriptDirectory.from_config(_config()).walk_revisions())
 
 
 def _config() -> Config:

@@ -131,6 +131,7 @@ class Settings:
     storage_url: str = var(
         "STORAGE_URL", _text, "", "Directory or s3://bucket/prefix; default a directory in DATA_DIR."
     )
+    erasure_journal: Path = var("ERASURE_JOURNAL", Path, None, "File that says what was erased, read by restores; default erasures.jsonl in DATA_DIR.")  # fmt: skip
     s3_endpoint_url: str = var(
         "S3_ENDPOINT_URL",
         _text,
@@ -340,6 +341,7 @@ def _derive(values: dict[str, Any], problems: list[str]) -> None:
     data_dir = Path(values["data_dir"]).absolute()
     shown_host = "127.0.0.1" if values["host"] in {"0.0.0.0", "::"} else values["host"]  # noqa: S104 - compared, not bound
     values["data_dir"] = data_dir
+    values["erasure_journal"] = Path(values["erasure_journal"] or data_dir / "erasures.jsonl").absolute()
     values["app_url"] = values["app_url"] or f"http://{shown_host}:{values['port']}"
     values["database_url"] = _database_url(values["database_url"] or f"sqlite:///{data_dir / 'parley.db'}", problems)
     values["storage_url"] = values["storage_url"] or str(data_dir / "files")

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from app import clock
 from app.accounts import queries, second_factor
 from app.accounts.actions import end_entry_links, end_sessions, issue_api_key, revoke_api_key, write_audit
-from app.accounts.models import ApiKey, Organization, Role, Team, TeamMember
+from app.accounts.models import ApiKey, EntryLink, Login, Organization, Role, Team, TeamMember
 from app.db import db
 from app.errors import Rejected
 
@@ -130,3 +130,20 @@ def _is_first(key_id: str, name: str) -> bool:
     column = getattr(ApiKey, name)
     taken = sa.update(ApiKey).where(ApiKey.id == key_id, column.is_(None)).values({column: clock.now()})
     return db.session.execute(taken.returning(ApiKey.id)).first() is not None
+
+
+def restored(*, taken_at: str) -> int:
+    """The rows are those of a backup: sessions and links that ended after it would live again, so all of them end.
+
+    Every organization's log says so. Returns how many sessions there were.
+    """
+    ended = 0
+    for model in (Login, EntryLink):
+        live = sa.update(model).where(model.ended_at.is_(None)).values(ended_at=clock.now()).returning(model.id)
+        found = db.session.execute(live.execution_options(synchronize_session=False)).all()
+        ended += len(found) if model is Login else 0
+    db.session.expire_all()
+    for organization in db.session.scalars(sa.select(Organization)).all():
+        details = {"backup_of": taken_at}
+        write_audit(organization, action="organization.restored", subject=organization.id, by=None, details=details)
+    return ended

@@ -21,6 +21,7 @@ WORDS = {
     "organization.assess_language": "Changed whether language is assessed",
     "organization.shows_status": "Changed whether candidates see their status",
     "organization.answer_days": "Changed the days for answers",
+    "organization.restored": "Parley was restored from a backup",
     "pipeline.changed": "Changed the statuses of the pipeline",
     "outreach.words": "Changed the words of a mail to candidates",
     "outreach.plan": "Changed when candidates are written to",

@@ -7,6 +7,7 @@ does the same for what could not be finished, and looks a second time when no la
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -14,25 +15,30 @@ import sqlalchemy as sa
 from app import clock
 from app.accounts import actions as accounts
 from app.accounts.models import Organization, TeamMember
+from app.backups.journal import ERASED, WITHDRAWN
 from app.compliance.models import Erasure
 from app.compliance.queries import SETTLES_AFTER
 from app.db import db
-from app.errors import Conflict
+from app.errors import Conflict, Rejected
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.letters import actions as letters
 from app.outreach import actions as outreach
 from app.portal import actions as portal
 from app.recordings import actions as recordings
-from app.recordings.queries import prefix_of
+from app.recordings.queries import is_revoked, prefix_of
 from app.reviews import actions as reviews
 from app.storage import Storage
 from app.voice.models import Sitting, Turn
 from app.wishes import actions as wishes
+from app.wishes.actions import Asked
+from app.wishes.models import WishKind
 
 
-def erase(interview: Interview, *, by: TeamMember) -> Erasure:
+def erase(interview: Interview, *, by: TeamMember | None) -> Erasure:
     """Empty every row of the interview and end all access to its files. May be repeated: then nothing new happens.
+
+    ``by`` is None where a journal of erasures asks for it after a restore.
 
     What stays: ids, times, states, the consent that was given, and that requests were made. Audited.
     """
@@ -49,16 +55,51 @@ def erase(interview: Interview, *, by: TeamMember) -> Erasure:
         "assessments": reviews.erase(interview.id), **interviews.erase(interview),
     }  # fmt: skip
     erasure = Erasure(
-        interview_id=interview.id, organization_id=interview.organization_id, erased_at=clock.now(), by_id=by.id,
-        removed=removed,
+        interview_id=interview.id, organization_id=interview.organization_id, erased_at=clock.now(),
+        by_id=by.id if by else None, removed=removed,
     )  # fmt: skip
     try:
         with db.session.begin_nested():
             db.session.add(erasure)
     except sa.exc.IntegrityError:  # two administrators at once; both mean the same
         raise Conflict("Someone else is erasing this interview at this very moment.") from None
-    accounts.write_audit(by.organization, action="interview.erased", subject=interview.id, by=by, details=removed)
+    organization = db.session.get_one(Organization, interview.organization_id)
+    accounts.write_audit(organization, action="interview.erased", subject=interview.id, by=by, details=removed)
     return erasure
+
+
+def repeat(what: str, interview_id: str) -> bool | None:
+    """Do again what a journal tells, one of ``ACTS``; whether there was anything to do, None without such an interview.
+
+    The edge commits before it sees to the files.
+    """
+    interview = db.session.get(Interview, interview_id)
+    if interview is None:
+        return None
+    if what == ERASED:
+        return db.session.get(Erasure, interview_id) is None and bool(erase(interview, by=None))
+    if interview.erased_at is not None:
+        return False
+    return _withdrawn(interview) if what == WITHDRAWN else _revoked(interview)
+
+
+def _withdrawn(interview: Interview) -> bool:
+    if not interviews.withdraw(interview):
+        return False
+    with suppress(Rejected):  # too many requests are open: people look at it anyway
+        wishes.ask(interview, Asked(WishKind.WITHDRAWAL, None))
+    portal.note(interview, "own_page.asked", kind=WishKind.WITHDRAWAL.value, through="restore")
+    return True
+
+
+def _revoked(interview: Interview) -> bool:
+    if is_revoked(interview.id):
+        return False
+    interviews.revoke_recordings(interview)
+    organization = db.session.get_one(Organization, interview.organization_id)
+    through = {"through": "restore"}
+    accounts.write_audit(organization, action="recordings.revoked", subject=interview.id, by=None, details=through)
+    return True
 
 
 def _erase_talk(interview_id: str) -> int:

@@ -1,13 +1,25 @@
-"""Finishes what an erasure began: files that could not be destroyed at once, or were written while it happened."""
+"""Finishes what an erasure began: files that could not be destroyed at once, or were written while it happened.
+
+And keeps the journal of what was destroyed, which stands outside of the database for whoever restores an older one.
+"""
 
 import logging
+from datetime import timedelta
+from functools import lru_cache
+from pathlib import Path
 
-from app import gateways
+from flask import current_app
+
+from app import clock, gateways
+from app.backups.journal import BadJournal, Journal
 from app.compliance import actions, queries
 from app.db import db, reading
 from app.errors import GatewayError
 
 log = logging.getLogger(__name__)
+
+LOOKS_BACK = timedelta(days=2)
+"""How far before the last act the journal is compared with the rows again: longer than clocks and commits differ."""
 
 
 def sweep() -> int:
@@ -32,3 +44,25 @@ def sweep() -> int:
         db.session.commit()
         done += 1
     return done
+
+
+def keep_journal() -> int:
+    """Write into the journal what was erased, revoked or withdrawn, all of it at first; called by the worker's tick.
+
+    Returns how many acts were new.
+    """
+    journal = _journal(current_app.extensions["parley.settings"].erasure_journal)
+    since = None if journal.latest is None else min(journal.latest, clock.now()) - LOOKS_BACK
+    with reading():
+        acts = queries.acts(since=since)
+        db.session.rollback()
+    try:
+        return journal.add(acts)
+    except (OSError, BadJournal) as error:
+        log.error("the journal of erasures was not written, so a restore would not know of them: %s", error)  # noqa: TRY400 - the sentence says it all
+        return 0
+
+
+@lru_cache(maxsize=4)
+def _journal(path: Path) -> Journal:
+    return Journal(path)

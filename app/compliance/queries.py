@@ -1,12 +1,17 @@
 """Reads of erasures."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 
 from app import claims
+from app.backups.journal import ERASED, REVOKED, WITHDRAWN, Kept
 from app.compliance.models import Erasure
 from app.db import db
+from app.interviews.models import Interview
+from app.recordings.models import Revocation
+from app.wishes.models import Wish, WishKind
 
 SETTLES_AFTER = timedelta(hours=3)
 """Longer than any job that might still write files of an erased interview."""
@@ -15,6 +20,23 @@ SETTLES_AFTER = timedelta(hours=3)
 def erasure_of(interview_id: str) -> Erasure | None:
     """The proof for one interview, as far as it has come; None where nothing was erased."""
     return db.session.get(Erasure, interview_id)
+
+
+def acts(*, since: datetime | None = None) -> list[Kept]:
+    """What was erased, revoked or withdrawn ``since`` then, or ever: for the journal that restores read."""
+    asked = sa.select(Wish.interview_id).where(Wish.kind == WishKind.WITHDRAWAL)
+    withdrawn = sa.select(Interview.id, Interview.withdrawn_at).where(Interview.withdrawn_at.is_not(None))
+    wanted: dict[str, sa.Select[str, Any]] = {
+        ERASED: sa.select(Erasure.interview_id, Erasure.erased_at),
+        REVOKED: sa.select(Revocation.interview_id, Revocation.revoked_at),
+        WITHDRAWN: withdrawn,
+    }
+    if since is not None:
+        wanted[ERASED] = wanted[ERASED].where(Erasure.erased_at >= since)
+        wanted[REVOKED] = wanted[REVOKED].where(Revocation.revoked_at >= since)
+        # Whoever withdraws asks for it in the same commit, and requests are few where interviews are many.
+        wanted[WITHDRAWN] = withdrawn.where(Interview.id.in_(asked.where(Wish.created_at >= since)))
+    return [Kept(what, *row) for what, statement in wanted.items() for row in db.session.execute(statement)]
 
 
 def unfinished(limit: int = 20) -> list[str]:

@@ -43,6 +43,7 @@ TICKS = (
     "app.outreach.jobs.sweep",
     "app.letters.jobs.sweep",
     "app.compliance.jobs.sweep",
+    "app.compliance.jobs.keep_journal",
     "app.accounts.jobs.check_audit_logs",
     "app.accounts.jobs.watch_old_keys",
 )

@@ -1,0 +1,129 @@
+"""A small file beside the database that says what was destroyed for good, so that no older backup brings it back.
+
+One line per act: what, the interview's id, when. Ids and times only. Only ever added to, and read by a restore.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+ERASED, REVOKED, WITHDRAWN = "erased", "revoked", "withdrawn"
+ACTS = (ERASED, REVOKED, WITHDRAWN)
+"""In the order in which they are done again: whoever is erased needs nothing else."""
+
+NAME = "erasures.jsonl"
+_BEGINS = b'{"what"'
+
+
+class BadJournal(Exception):
+    """A line of the journal cannot be read; the message names file and line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One act: ``what`` of ``ACTS``, on which interview, and when it was done."""
+
+    what: str
+    interview: str
+    at: datetime
+
+    @property
+    def line(self) -> str:
+        """As it stands in the file."""
+        at = self.at.astimezone(UTC).isoformat(timespec="microseconds")
+        return json.dumps({"what": self.what, "interview": self.interview, "at": at}) + "\n"
+
+
+class Journal:
+    """The file at ``path``. Remembers what it has read of it, so that looking again is cheap."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = 0
+        self._read = 0
+        self._known: dict[tuple[str, str], datetime] = {}
+
+    @property
+    def latest(self) -> datetime | None:
+        """When the last act was done, as far as the file has been read."""
+        return max(self._known.values(), default=None)
+
+    def read(self) -> list[Kept]:
+        """Everything in it, in the order of ``ACTS``; nothing when there is no file. Raises BadJournal."""
+        if self.path.is_file():
+            with self.path.open("rb") as file:
+                self._catch_up(file.fileno())
+        acts = [Kept(what, interview, at) for (what, interview), at in self._known.items()]
+        return sorted(acts, key=lambda act: (ACTS.index(act.what), act.at))
+
+    def add(self, acts: Iterable[Kept]) -> int:
+        """Put what it does not have yet at its end, durably; makes the file. Returns how many there were."""
+        with self._held() as descriptor:
+            self._catch_up(descriptor)
+            new = {(act.what, act.interview): act for act in acts if (act.what, act.interview) not in self._known}
+            if new:
+                # A line that a power cut left unfinished is ended first, so that ours stands alone.
+                size = os.fstat(descriptor).st_size
+                begin = b"\n" if size and os.pread(descriptor, 1, size - 1) != b"\n" else b""
+                left = memoryview(begin + "".join(act.line for act in new.values()).encode())
+                while left:
+                    left = left[os.write(descriptor, left) :]
+                os.fsync(descriptor)
+        return len(new)
+
+    @contextmanager
+    def _held(self) -> Iterator[int]:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        is_new = not self.path.exists()
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if is_new:
+                _sync(self.path.parent)
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def _catch_up(self, descriptor: int) -> None:
+        status = os.fstat(descriptor)
+        if status.st_ino != self._file or status.st_size < self._read:
+            self._file, self._read, self._known = status.st_ino, 0, {}
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            file.seek(self._read)
+            for line in file:
+                if not line.endswith(b"\n"):  # cut off by a power cut, or just being written
+                    break
+                self._take(line)
+                self._read += len(line)
+
+    def _take(self, line: bytes) -> None:
+        if not line.strip() or _is_cut_off(line):
+            return
+        try:
+            told = json.loads(line)
+            key = (str(told["what"]), str(told["interview"]))
+            at = datetime.fromisoformat(told["at"]).astimezone(UTC)
+        except (ValueError, KeyError, TypeError):
+            raise BadJournal(f"{self.path} cannot be read: the line at byte {self._read} is none of ours") from None
+        if key[0] not in ACTS:
+            raise BadJournal(f"{self.path} was written by a newer Parley: it knows “{key[0]}”")
+        self._known.setdefault(key, at)
+
+
+def _is_cut_off(line: bytes) -> bool:
+    """Whether this is the beginning of one of our lines that a power cut ended."""
+    begun = line.strip()
+    return b"}" not in begun and begun.startswith(_BEGINS[: len(begun)])
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
