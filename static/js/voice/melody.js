@@ -31,10 +31,12 @@ export class Melody {
     if (this.voiced.length > KEPT) this.voiced.shift();
   }
 
-  // Whether the voice that fell silent at this sample had come to rest; null where too little of it is known.
+  // Whether the voice that fell silent at this sample had come to rest; not so where it is not known yet, and null where
+  // its last word had no voice to tell by.
   falls(to) {
     const last = this.voiced.filter(({ sample }) => to - REACH < sample && sample <= to + WINDOW).slice(-TAIL);
-    if (this.voiced.length < KNOWN || last.length < TAIL) return null;
+    if (this.voiced.length < KNOWN) return false;
+    if (last.length < TAIL) return null;
     return 12 * Math.log2(middle(last) / middle(this.voiced)) < FALL;
   }
 }

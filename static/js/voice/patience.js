@@ -3,7 +3,8 @@
 // nearly cut short is given more of it. Pure.
 const EARLIER = 400; // ms: the turn is sent so long before its reply may be heard, for the engines have to work anyway
 const LEAST = 450; // ms of silence before anything is sent
-const AT_REST = 850; // ms of silence before the reply to words that may be the end, and sounded like it
+const AT_REST = 750; // ms of silence before the reply to an answer that sounded like its end …
+const BELIEVED = 0.3; // … or so much of what its words ask for, where they seem open
 const IN_THE_AIR = 2600; // … where the voice stayed up, whatever the words
 const ASKED_FOR = 10000; // whoever asked for so much time gets it, however it sounded
 const LEARNED = 300; // ms more after each answer that turned out not to be over …
@@ -26,10 +27,10 @@ export class Patience {
   }
 
   // ms of silence until the reply may be heard; a reply that needs no patience (0) needs none here either. Recognisers
-  // mishear last words, so words that only seem to be open are believed half when the voice came to rest.
+  // mishear last words, so words that only seem to be open are believed a little when the voice came to rest.
   speak(judged, falls = null) {
     if (!judged) return 0;
     if (falls === null || judged >= ASKED_FOR) return judged + this.more;
-    return (falls ? Math.max(AT_REST, judged / 2) : Math.max(IN_THE_AIR, judged)) + this.more;
+    return (falls ? Math.max(AT_REST, judged * BELIEVED) : Math.max(IN_THE_AIR, judged)) + this.more;
   }
 }

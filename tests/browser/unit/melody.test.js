@@ -35,8 +35,9 @@ export const tests = {
     const at = (end) => heard(hum(2, (s) => (s < 1.7 ? 120 + 8 * Math.sin(9 * s) : end(s - 1.7)))).falls(ends);
     equal([at((s) => 120 - 130 * s), at(() => 120), at((s) => 120 + 100 * s)], [true, false, false]);
   },
-  "little speech, or none for long, tells nothing"() {
-    equal(heard(hum(0.3, () => 120)).falls(4800), null);
+  "a voice that is hardly known yet is not taken to be at rest, and silence tells nothing"() {
+    equal(heard(hum(0.3, () => 120)).falls(4800), false);
+    equal(heard(hum(0.4, (s) => 120 - 130 * s)).falls(6400), false);
     equal(heard(hum(2, () => 120)).falls(64000), null);
   },
   "languages whose words have melodies are not judged by it"() {
@@ -45,11 +46,11 @@ export const tests = {
   },
   "words and melody together decide how long a silence may last"() {
     const patience = new Patience();
-    equal([850, 1400, 2600, 2900, 20000].map((judged) => patience.speak(judged, true)), [850, 850, 1300, 1450, 20000]);
+    equal([850, 1400, 2600, 2900, 20000].map((judged) => patience.speak(judged, true)), [750, 750, 780, 870, 20000]);
     equal([850, 1400, 2900, 20000].map((judged) => patience.speak(judged, false)), [2600, 2600, 2900, 20000]);
     equal([850, 2900, 0].map((judged) => patience.speak(judged)), [850, 2900, 0]);
     equal([patience.speak(0, false), patience.send(null), patience.send(null, true), patience.send(null, false)], [0, null, 450, 2200]);
     patience.wasWrong();
-    equal([patience.speak(850, true), patience.speak(0, true)], [1150, 0]);
+    equal([patience.speak(850, true), patience.speak(0, true)], [1050, 0]);
   },
 };
