@@ -6,7 +6,7 @@ const WINDOW = 640; // samples: 40 ms, in which the deepest voice swings twice
 const VOICED = 0.5; // how alike one swing and the next are, at least
 const QUIET = 60; // standard deviation in 16-bit steps, under which nothing is a voice
 const KEPT = 500; // voiced frames that tell the usual pitch: ten seconds
-const [KNOWN, TAIL, REACH] = [25, 4, 5600]; // frames to know a voice by; of its last word; samples in which they must lie
+const [KNOWN, TAIL, LEAST, REACH] = [25, 4, 3, 8000]; // frames to know a voice by; of its last word at most and at least; samples in which they lie
 const FALL = -2.5; // semitones below the usual pitch
 const TONAL = new Set(["zh", "th", "vi", "nb", "ja"]); // their words have melodies of their own
 
@@ -36,7 +36,7 @@ export class Melody {
   falls(to) {
     const last = this.voiced.filter(({ sample }) => to - REACH < sample && sample <= to + WINDOW).slice(-TAIL);
     if (this.voiced.length < KNOWN) return false;
-    if (last.length < TAIL) return null;
+    if (last.length < LEAST) return null;
     return 12 * Math.log2(middle(last) / middle(this.voiced)) < FALL;
   }
 }
