@@ -75,6 +75,35 @@ def test_with_a_piece_missing_the_whole_audio_is_decoded(sphinx, samples, lost):
     assert heard.text
 
 
+def test_what_was_tried_of_a_short_answer_is_not_decoded_again(sphinx, samples):
+    pieces = pieces_of(samples[1].pcm)[:4]
+    for number, piece in enumerate(pieces[:3]):
+        sphinx.feed("tried", number, piece, language="en-US")
+    told = sphinx.peek("tried", last=2, language="en-US", seconds=20)
+    sphinx.feed("tried", 3, pieces[3], language="en-US")
+    more = sphinx.peek("tried", last=3, language="en-US", seconds=20)
+    heard = sphinx.finish("tried", first=0, last=3, language="en-US", pcm=not_needed)
+    assert told
+    assert len(more) > len(told)
+    assert heard.text.split()[:2] == more.split()[:2]
+    assert heard.words[-1].end > 1.5
+
+
+def test_an_answer_that_goes_on_after_a_try_is_decoded_from_its_beginning(sphinx, samples):
+    sample = samples[1]
+    pieces = pieces_of(sample.pcm)
+    for number, piece in enumerate(pieces):
+        sphinx.feed("longer", number, piece, language="en-US")
+        if number == 1:
+            assert sphinx.peek("longer", last=1, language="en-US", seconds=20) is not None
+    heard = sphinx.finish("longer", first=0, last=len(pieces) - 1, language="en-US", pcm=not_needed)
+    assert heard.text == sphinx.transcribe(sample.pcm, rate=SPEECH_RATE, language="en-US").text
+    sphinx.feed("left", 0, pieces[0], language="en-US")
+    assert sphinx.peek("left", last=0, language="en-US", seconds=20) is not None
+    sphinx.drop("left")
+    assert sphinx.peek("left", last=0, language="en-US", seconds=20) is None
+
+
 def test_two_speakers_at_once_do_not_mix(sphinx, samples):
     one, other = samples[0], samples[1]
     for number, (left, right) in enumerate(zip(pieces_of(one.pcm), pieces_of(other.pcm), strict=False)):

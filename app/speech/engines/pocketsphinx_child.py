@@ -15,88 +15,34 @@ import threading
 import time
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-_beside = runpy.run_path(str(Path(__file__).with_name("pocketsphinx_choice.py")))
-Chooser, _words_of = _beside["Chooser"], _beside["words_of"]
+if TYPE_CHECKING:
+    from app.speech.engines.pocketsphinx_choice import Chooser
+    from app.speech.engines.pocketsphinx_choice import words_of as _words_of
+    from app.speech.engines.pocketsphinx_utterance import WARM_UP, Attempt, Utterance, has_digital_silence
+else:
 
-RATE, SAMPLE_BYTES = 16_000, 2
-BLOCK = 8_000
-"""Bytes decoded in one go (0.25 s): the longest that another utterance waits for its turn."""
-WARM_UP = int(2.5 * RATE) * SAMPLE_BYTES
-"""Cepstral means are estimated from this much audio before decoding starts: half as many wrong words."""
+    def _beside(name: str) -> Any:
+        return runpy.run_path(str(Path(__file__).with_name(f"pocketsphinx_{name}.py"))).__getitem__
+
+    Chooser, _words_of = map(_beside("choice"), ("Chooser", "words_of"))
+    _names = ("WARM_UP", "Attempt", "Utterance", "has_digital_silence")
+    WARM_UP, Attempt, Utterance, has_digital_silence = map(_beside("utterance"), _names)
+
 DECODERS = 4
 STATES = 10_000
-"""Searched per frame at most. With a second pass at the end of each answer 5,000 gave the same words for the same work, but
-then the candidate waited for that pass: a quarter of a second after six seconds of speech, more after longer answers."""
+"""Searched per frame at most. 5,000 and a second pass at the end gave the same words for the same work, but candidates
+waited for that pass: a quarter of a second after six seconds of speech, more after longer answers."""
 IDLE_SECONDS = 10.0
 LOOK_AGAIN = 0.5
 """Seconds until somebody who waits for a decoder looks again whether one has been left."""
 FORGET_SECONDS = 900.0
-NOISE, SILENT_PEAK, FRAME = 100.0, 2, 160
 PDEATHSIG = 1
 
 Found = tuple[str, float, float, float]
-
-
-class Utterance:
-    """One answer: what has arrived, what is decoded and who waits for it."""
-
-    def __init__(self, first: int = 0) -> None:
-        self.first = first
-        self.next = first
-        self.ahead: dict[int, bytes] = {}
-        self.pending = bytearray()
-        self.touched = time.monotonic()
-        self.decoder: Any = None
-        self.broken = False
-        self.asked_by: int | None = None
-        self.told = ""
-        self.peeked_by: int | None = None
-        self.noise: np.random.Generator | None = None
-
-    def add(self, number: int, pcm: bytes) -> None:
-        """Take a piece; those that come early wait for the ones before them, repeated ones are ignored."""
-        self.touched = time.monotonic()
-        if number < self.first:
-            self.broken = True
-        if number >= self.next:
-            self.ahead.setdefault(number, pcm)
-        while (piece := self.ahead.pop(self.next, None)) is not None:
-            self.pending += piece
-            self.next += 1
-
-    def complete(self, first: int, last: int) -> bool:
-        """Whether exactly these pieces are here."""
-        return not self.broken and not self.ahead and self.first == first and self.next == last + 1
-
-    @property
-    def has_work(self) -> bool:
-        """Whether a block can be decoded or an answer be given now."""
-        if self.broken:
-            return False
-        enough = BLOCK if self.decoder is not None else WARM_UP
-        return self.is_waited_for or len(self.pending) >= enough
-
-    @property
-    def is_waited_for(self) -> bool:
-        """Whether somebody wants its words now."""
-        return self.asked_by is not None or self.peeked_by is not None
-
-    def take_block(self) -> bytes:
-        """The next samples to decode."""
-        block = bytes(self.pending[:BLOCK])
-        del self.pending[:BLOCK]
-        return self.noisy(block)
-
-    def noisy(self, pcm: bytes) -> bytes:
-        """Digital silence upsets the recogniser's normalisation: such audio gets a faint noise floor."""
-        if self.noise is None or not pcm:
-            return pcm
-        samples = np.frombuffer(pcm, "<i2") + self.noise.normal(0, NOISE, len(pcm) // SAMPLE_BYTES)
-        return bytes(np.clip(samples, -32768, 32767).astype("<i2").tobytes())
 
 
 class Recogniser:
@@ -124,8 +70,9 @@ class Recogniser:
 
     def _reclaim(self, others: list[Utterance]) -> None:
         idle = [one for one in others if one.decoder is not None and one.asked_by is None]
-        stalest = min(idle, key=lambda one: one.touched, default=None)
-        if stalest is not None and time.monotonic() - stalest.touched > IDLE_SECONDS:
+        attempts = [one for one in idle if isinstance(one, Attempt) and not one.is_waited_for]
+        stalest = min(attempts or idle, key=lambda one: one.touched, default=None)
+        if stalest is not None and (attempts or time.monotonic() - stalest.touched > IDLE_SECONDS):
             stalest.broken = True
             self.give_back(stalest)
 
@@ -139,7 +86,7 @@ class Recogniser:
 
     def _start(self, utterance: Utterance) -> None:
         decoder, head = utterance.decoder, bytes(utterance.pending[:WARM_UP])
-        if _has_digital_silence(head):
+        if has_digital_silence(head):
             utterance.noise = np.random.default_rng(0)
         self._warm_up(decoder, utterance.noisy(head))
         decoder.start_utt()
@@ -185,14 +132,8 @@ def _new_decoder() -> Any:
 
 def _audible(pcm: bytes) -> bytes:
     one = Utterance()
-    one.noise = np.random.default_rng(0) if _has_digital_silence(pcm) else None
+    one.noise = np.random.default_rng(0) if has_digital_silence(pcm) else None
     return one.noisy(pcm)
-
-
-def _has_digital_silence(pcm: bytes) -> bool:
-    samples = np.abs(np.frombuffer(pcm, "<i2").astype(np.int32))
-    frames = samples[: len(samples) // FRAME * FRAME].reshape(-1, FRAME)
-    return bool(len(frames)) and bool((frames.max(axis=1) <= SILENT_PEAK).any())
 
 
 class Desk:
@@ -218,6 +159,14 @@ class Desk:
     def _drop(self, _number: None, key: str) -> None:
         if utterance := self._streams.pop(key, None):
             self._recogniser.give_back(utterance)
+            self._give_up_attempt(utterance)
+
+    def _give_up_attempt(self, utterance: Utterance) -> None:
+        attempt, utterance.attempt = utterance.attempt, None
+        if attempt is not None:
+            self._recogniser.give_back(attempt)
+            if attempt.peeked_by is not None:
+                self._connection.send((attempt.peeked_by, None, None))
 
     def _finish(self, number: int, key: str, *pieces: int) -> None:
         utterance = self._streams.get(key)
@@ -225,6 +174,10 @@ class Desk:
             self._drop(None, key)
             self._connection.send((number, None, None))
             return
+        attempt = utterance.attempt
+        if utterance.decoder is None and attempt is not None and attempt.decoder is not None:
+            attempt.catch_up(utterance)
+            self._streams[key] = utterance = attempt
         utterance.asked_by = number
 
     def _peek(self, number: int, key: str, last: int) -> None:
@@ -232,8 +185,11 @@ class Desk:
         utterance = self._streams.get(key)
         if utterance is None or utterance.broken or utterance.next <= last or utterance.is_waited_for:
             self._connection.send((number, None, None))
-        elif utterance.decoder is None and len(utterance.pending) < WARM_UP:  # too little to begin: a copy is decoded
-            self._batch(number, bytes(utterance.pending))
+        elif utterance.decoder is None and len(utterance.pending) < WARM_UP:
+            if utterance.attempt is None or utterance.attempt.broken:
+                utterance.attempt = Attempt()
+            utterance.attempt.catch_up(utterance)
+            utterance.attempt.peeked_by = number
         else:
             utterance.peeked_by = number
 
@@ -261,12 +217,13 @@ class Desk:
 
     def step(self) -> bool:
         """Decode one block of the most urgent utterance; False if there is nothing to do."""
-        everyone = [*self._batches, *self._streams.values()]
+        everyone = self._everyone()
         waiting = [one for one in everyone if one.has_work]
         waiting.sort(key=lambda one: (not one.is_waited_for, len(one.pending)))
         for utterance in waiting:
             if utterance.decoder is None and not self._recogniser.lend(utterance, everyone):
                 continue
+            self._give_up_attempt(utterance)
             self._work(utterance)
             return True
         return False
@@ -274,8 +231,11 @@ class Desk:
     @property
     def patience(self) -> float | None:
         """Seconds until ``step`` is worth another try without a new request; None: only a request changes anything."""
-        everyone = [*self._batches, *self._streams.values()]
-        return LOOK_AGAIN if any(one.is_waited_for and one.has_work for one in everyone) else None
+        return LOOK_AGAIN if any(one.is_waited_for and one.has_work for one in self._everyone()) else None
+
+    def _everyone(self) -> list[Utterance]:
+        attempts = [one.attempt for one in self._streams.values() if one.attempt is not None]
+        return [*self._batches, *self._streams.values(), *attempts]
 
     def _work(self, utterance: Utterance) -> None:
         if block := utterance.take_block():

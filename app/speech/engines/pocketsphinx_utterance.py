@@ -1,0 +1,100 @@
+"""An answer while it is recognised: what has arrived, what is decoded, who waits for it.
+
+A part of the recognition process (`pocketsphinx_child.py` loads it by path), so it imports nothing of Parley.
+"""
+
+import time
+from typing import Any
+
+import numpy as np
+
+RATE, SAMPLE_BYTES = 16_000, 2
+BLOCK = 8_000
+"""Bytes decoded in one go (0.25 s): the longest that another utterance waits for its turn."""
+WARM_UP = int(2.5 * RATE) * SAMPLE_BYTES
+"""Cepstral means are estimated from this much audio before decoding starts: half as many wrong words."""
+NOISE = 100.0
+"""Standard deviation, in 16-bit steps, of the floor that is added to sound with digital silence."""
+SILENT_PEAK, FRAME = 2, 160
+
+
+class Utterance:
+    """One answer: what has arrived, what is decoded and who waits for it."""
+
+    def __init__(self, first: int = 0) -> None:
+        self.first = first
+        self.next = first
+        self.ahead: dict[int, bytes] = {}
+        self.pending = bytearray()
+        self.touched = time.monotonic()
+        self.decoder: Any = None
+        self.broken = False
+        self.asked_by: int | None = None
+        self.told = ""
+        self.peeked_by: int | None = None
+        self.noise: np.random.Generator | None = None
+        self.attempt: Attempt | None = None
+
+    def add(self, number: int, pcm: bytes) -> None:
+        """Take a piece; those that come early wait for the ones before them, repeated ones are ignored."""
+        self.touched = time.monotonic()
+        if number < self.first:
+            self.broken = True
+        if number >= self.next:
+            self.ahead.setdefault(number, pcm)
+        while (piece := self.ahead.pop(self.next, None)) is not None:
+            self.pending += piece
+            self.next += 1
+
+    def complete(self, first: int, last: int) -> bool:
+        """Whether exactly these pieces are here."""
+        return not self.broken and not self.ahead and self.first == first and self.next == last + 1
+
+    @property
+    def has_work(self) -> bool:
+        """Whether a block can be decoded or an answer be given now."""
+        if self.broken:
+            return False
+        enough = BLOCK if self.decoder is not None else WARM_UP
+        return self.is_waited_for or len(self.pending) >= enough
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether somebody wants its words now."""
+        return self.asked_by is not None or self.peeked_by is not None
+
+    def take_block(self) -> bytes:
+        """The next samples to decode."""
+        block = bytes(self.pending[:BLOCK])
+        del self.pending[:BLOCK]
+        return self.noisy(block)
+
+    def noisy(self, pcm: bytes) -> bytes:
+        """Digital silence upsets the recogniser's normalisation: such audio gets a faint noise floor."""
+        if self.noise is None or not pcm:
+            return pcm
+        samples = np.frombuffer(pcm, "<i2") + self.noise.normal(0, NOISE, len(pcm) // SAMPLE_BYTES)
+        return bytes(np.clip(samples, -32768, 32767).astype("<i2").tobytes())
+
+
+class Attempt(Utterance):
+    """An answer that is too short to be begun, decoded all the same for somebody who wants to know what it says so far.
+
+    If it ends soon after, it ends in here and is not decoded again; if it goes on, it is begun properly.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._copied = 0
+
+    def catch_up(self, utterance: Utterance) -> None:
+        """Take what has arrived since."""
+        self.pending += utterance.pending[self._copied :]
+        self._copied, self.touched = len(utterance.pending), utterance.touched
+
+
+def has_digital_silence(pcm: bytes) -> bool:
+    """Whether 10 ms somewhere hold no sound at all, as no microphone gives them."""
+    samples = np.abs(np.frombuffer(pcm, "<i2").astype(np.int32))
+    frames = samples[: len(samples) // FRAME * FRAME].reshape(-1, FRAME)
+    return bool(len(frames)) and bool((frames.max(axis=1) <= SILENT_PEAK).any())
