@@ -337,6 +337,16 @@ def test_what_a_killed_restore_left_does_not_stand_in_the_way(installation: Inst
     assert not left.exists()
 
 
+def test_what_was_there_comes_back_when_the_new_one_cannot_take_its_place(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "parley.db").write_text("old")
+    with pytest.raises(OSError, match="No such file"):
+        unpacking.put_in_place(data / f"{unpacking.STAGING}gone", data, aside=tmp_path / "aside")
+    assert (data / "parley.db").read_text() == "old"
+    assert not (tmp_path / "aside").exists()
+
+
 def test_a_running_installation_is_left_alone(
     installation: Installation, copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
