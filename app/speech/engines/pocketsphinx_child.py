@@ -22,20 +22,26 @@ import numpy as np
 if TYPE_CHECKING:
     from app.speech.engines.pocketsphinx_choice import Chooser
     from app.speech.engines.pocketsphinx_choice import words_of as _words_of
-    from app.speech.engines.pocketsphinx_utterance import WARM_UP, Attempt, Utterance, has_digital_silence
+    from app.speech.engines.pocketsphinx_utterance import (
+        WARM_UP,
+        Attempt,
+        Utterance,
+        has_digital_silence,
+        new_decoder,
+        warm_up,
+    )
 else:
 
     def _beside(name: str) -> Any:
         return runpy.run_path(str(Path(__file__).with_name(f"pocketsphinx_{name}.py"))).__getitem__
 
     Chooser, _words_of = map(_beside("choice"), ("Chooser", "words_of"))
-    _names = ("WARM_UP", "Attempt", "Utterance", "has_digital_silence")
-    WARM_UP, Attempt, Utterance, has_digital_silence = map(_beside("utterance"), _names)
+    WARM_UP, Attempt, Utterance = map(_beside("utterance"), ("WARM_UP", "Attempt", "Utterance"))
+    has_digital_silence, new_decoder, warm_up = map(
+        _beside("utterance"), ("has_digital_silence", "new_decoder", "warm_up")
+    )
 
 DECODERS = 4
-STATES = 10_000
-"""Searched per frame at most. 5,000 and a second pass at the end gave the same words for the same work, but candidates
-waited for that pass: a quarter of a second after six seconds of speech, more after longer answers."""
 IDLE_SECONDS = 10.0
 LOOK_AGAIN = 0.5
 """Seconds until somebody who waits for a decoder looks again whether one has been left."""
@@ -49,7 +55,7 @@ class Recogniser:
     """Decoders, shared by all utterances of this process."""
 
     def __init__(self) -> None:
-        self._free: list[Any] = [_new_decoder()]
+        self._free: list[Any] = [new_decoder()]
         self._made = 1
         self._plain_means = self._free[0].get_cmn(update=False)
         self._aligner: Any = None
@@ -58,7 +64,7 @@ class Recogniser:
     def lend(self, utterance: Utterance, others: list[Utterance]) -> bool:
         """Give the utterance a decoder, if need be that of one which nobody feeds any more."""
         if not self._free and self._made < DECODERS:
-            self._free.append(_new_decoder())
+            self._free.append(new_decoder())
             self._made += 1
         if not self._free:
             self._reclaim(others)
@@ -88,17 +94,8 @@ class Recogniser:
         decoder, head = utterance.decoder, bytes(utterance.pending[:WARM_UP])
         if has_digital_silence(head):
             utterance.noise = np.random.default_rng(0)
-        self._warm_up(decoder, utterance.noisy(head))
+        warm_up(decoder, utterance.noisy(head), means=self._plain_means)
         decoder.start_utt()
-
-    def _warm_up(self, decoder: Any, head: bytes) -> None:
-        decoder.set_cmn(self._plain_means)  # nothing of the speaker before
-        if not head:
-            return
-        decoder.start_utt()
-        decoder.process_raw(head, no_search=True)
-        decoder.get_cmn(update=True)
-        decoder.end_utt()
 
     def result(self, utterance: Utterance) -> list[Found]:
         """The words, once everything is decoded."""
@@ -111,23 +108,17 @@ class Recogniser:
     def align(self, words: list[tuple[str, str]], pcm: bytes) -> list[Found]:
         """Times of known words, each given with its sounds for the case that the dictionary lacks it."""
         if self._aligner is None:
-            self._aligner = _new_decoder()
+            self._aligner = new_decoder()
         for word, sounds in dict(words).items():
             if self._aligner.lookup_word(word) is None:
                 self._aligner.add_word(word, sounds, update=True)
         self._aligner.set_align_text(" ".join(word for word, _ in words))
         pcm = _audible(pcm)
-        self._warm_up(self._aligner, pcm)
+        warm_up(self._aligner, pcm, means=self._plain_means)
         self._aligner.start_utt()
         self._aligner.process_raw(pcm, full_utt=True)
         self._aligner.end_utt()
         return list(_words_of(self._aligner))
-
-
-def _new_decoder() -> Any:
-    import pocketsphinx
-
-    return pocketsphinx.Decoder(loglevel="FATAL", maxhmmpf=STATES, fwdflat=False)
 
 
 def _audible(pcm: bytes) -> bytes:

@@ -2,8 +2,8 @@
 // (patience_ms), the melody tells whether the voice came to rest; here both are turned into times, and a candidate who was
 // nearly cut short is given more of it. Pure.
 const EARLIER = 400; // ms: the turn is sent so long before its reply may be heard, for the engines have to work anyway
-const LEAST = 450; // ms of silence before anything is sent
-const AT_REST = 750; // ms of silence before the reply to an answer that sounded like its end …
+const LEAST = 400; // ms of silence before anything is sent
+const AT_REST = 600; // ms of silence before the reply to an answer that sounded like its end …
 const BELIEVED = 0.3; // … or so much of what its words ask for, where they seem open
 const IN_THE_AIR = 2600; // … where the voice stayed up, whatever the words
 const ASKED_FOR = 10000; // whoever asked for so much time gets it, however it sounded

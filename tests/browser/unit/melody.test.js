@@ -46,11 +46,11 @@ export const tests = {
   },
   "words and melody together decide how long a silence may last"() {
     const patience = new Patience();
-    equal([850, 1400, 2600, 2900, 20000].map((judged) => patience.speak(judged, true)), [750, 750, 780, 870, 20000]);
+    equal([850, 1400, 2600, 2900, 20000].map((judged) => patience.speak(judged, true)), [600, 600, 780, 870, 20000]);
     equal([850, 1400, 2900, 20000].map((judged) => patience.speak(judged, false)), [2600, 2600, 2900, 20000]);
     equal([850, 2900, 0].map((judged) => patience.speak(judged)), [850, 2900, 0]);
-    equal([patience.speak(0, false), patience.send(null), patience.send(null, true), patience.send(null, false)], [0, null, 450, 2200]);
+    equal([patience.speak(0, false), patience.send(null), patience.send(null, true), patience.send(null, false)], [0, null, 400, 2200]);
     patience.wasWrong();
-    equal([patience.speak(850, true), patience.speak(0, true)], [1050, 0]);
+    equal([patience.speak(850, true), patience.speak(0, true)], [900, 0]);
   },
 };
