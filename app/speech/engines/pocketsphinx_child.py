@@ -66,7 +66,7 @@ class Recogniser:
         if not self._free and self._made < DECODERS:
             self._free.append(new_decoder())
             self._made += 1
-        if not self._free:
+        if not self._free and (utterance.is_waited_for or not isinstance(utterance, Attempt)):
             self._reclaim(others)
         if not self._free:
             return False
@@ -145,7 +145,17 @@ class Desk:
         if key not in self._streams:
             self._forget_old()
             self._streams[key] = Utterance(number)
-        self._streams[key].add(number, pcm)
+        utterance = self._streams[key]
+        utterance.add(number, pcm)
+        if utterance.decoder is None and len(utterance.pending) < WARM_UP:
+            self._attempt(utterance)
+
+    def _attempt(self, utterance: Utterance) -> Attempt:
+        attempt = utterance.attempt
+        if attempt is None or attempt.broken:
+            utterance.attempt = attempt = Attempt()
+        attempt.catch_up(utterance)
+        return attempt
 
     def _drop(self, _number: None, key: str) -> None:
         if utterance := self._streams.pop(key, None):
@@ -177,10 +187,7 @@ class Desk:
         if utterance is None or utterance.broken or utterance.next <= last or utterance.is_waited_for:
             self._connection.send((number, None, None))
         elif utterance.decoder is None and len(utterance.pending) < WARM_UP:
-            if utterance.attempt is None or utterance.attempt.broken:
-                utterance.attempt = Attempt()
-            utterance.attempt.catch_up(utterance)
-            utterance.attempt.peeked_by = number
+            self._attempt(utterance).peeked_by = number
         else:
             utterance.peeked_by = number
 
@@ -210,7 +217,7 @@ class Desk:
         """Decode one block of the most urgent utterance; False if there is nothing to do."""
         everyone = self._everyone()
         waiting = [one for one in everyone if one.has_work]
-        waiting.sort(key=lambda one: (not one.is_waited_for, len(one.pending)))
+        waiting.sort(key=lambda one: (not one.is_waited_for, isinstance(one, Attempt), len(one.pending)))
         for utterance in waiting:
             if utterance.decoder is None and not self._recogniser.lend(utterance, everyone):
                 continue

@@ -13,6 +13,8 @@ BLOCK = 8_000
 """Bytes decoded in one go (0.25 s): the longest that another utterance waits for its turn."""
 WARM_UP = int(2.5 * RATE) * SAMPLE_BYTES
 """Cepstral means are estimated from this much audio before decoding starts: half as many wrong words."""
+ATTEMPT = RATE * SAMPLE_BYTES
+"""The same for the words of an answer that may end before that."""
 NOISE = 100.0
 """Standard deviation, in 16-bit steps, of the floor that is added to sound with digital silence."""
 SILENT_PEAK, FRAME = 2, 160
@@ -82,9 +84,9 @@ class Utterance:
 
 
 class Attempt(Utterance):
-    """An answer that is too short to be begun, decoded all the same for somebody who wants to know what it says so far.
+    """An answer that is too short yet to be begun, decoded all the same where a decoder is free.
 
-    If it ends soon after, it ends in here and is not decoded again; if it goes on, it is begun properly.
+    If it ends soon, its words are here at once and it is not decoded again; if it goes on, it is begun properly.
     """
 
     def __init__(self) -> None:
@@ -95,6 +97,12 @@ class Attempt(Utterance):
         """Take what has arrived since."""
         self.pending += utterance.pending[self._copied :]
         self._copied, self.touched = len(utterance.pending), utterance.touched
+
+    @property
+    def has_work(self) -> bool:
+        """From its first second on."""
+        enough = BLOCK if self.decoder is not None else ATTEMPT
+        return not self.broken and (self.is_waited_for or len(self.pending) >= enough)
 
 
 def has_digital_silence(pcm: bytes) -> bool:
