@@ -176,7 +176,8 @@ class Desk:
             self._connection.send((number, None, None))
             return
         attempt = utterance.attempt
-        if utterance.decoder is None and attempt is not None and attempt.decoder is not None:
+        is_short = utterance.decoder is None and len(utterance.pending) < WARM_UP
+        if is_short and attempt is not None and attempt.decoder is not None:
             attempt.catch_up(utterance)
             self._streams[key] = utterance = attempt
         utterance.asked_by = number
@@ -251,7 +252,7 @@ class Desk:
 
     def _report(self, utterance: Utterance) -> None:
         """Tell how far it is understood, for whoever shows words while they are spoken."""
-        key = next((key for key, one in self._streams.items() if one is utterance), None)
+        key = next((key for key, one in self._streams.items() if utterance in {one, one.attempt}), None)
         heard = utterance.decoder.hyp()
         if key is None or heard is None or utterance.asked_by is not None:
             return

@@ -19,7 +19,7 @@ KEPT = 6
 POLITE = 0.1
 """Chance of a word of politeness before or after a saying; at most two before and one after are expected."""
 QUIET = ("<sil>", "[NOISE]")
-HEARD = "heard"
+HEARD, NO_SEARCH = "heard", "for one word, which costs next to nothing"
 FRAME, AROUND = 160, 12
 """Samples of 10 ms; so many of these frames are left before and after the speech."""
 OVER_ROOM, OF_LOUDEST = 2.5, 0.06
@@ -28,6 +28,10 @@ ALIKE, MISSING, ADDED, OUTSIDE = 0.6, 0.9, 0.8, 0.4
 """What it costs that a vowel is another vowel, that a sound is missing, that there is one more inside or outside."""
 LIKENESS, EVEN, STEEP = 4.0, 4.2, 2.0
 """How the two measures are weighed; at EVEN they say neither yes nor no. Fitted to other voices."""
+UNEXPLAINED = 2.5
+"""The first measure where the words heard at first cannot explain the sound: then likeness to the saying decides."""
+BEAMS = {"beam": 1e-64, "pbeam": 1e-64, "wbeam": 1e-48}
+"""Wider than pocketsphinx's own, under which the end of a longer saying is not reached."""
 
 Found = tuple[str, float, float, float]
 Sayings = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
@@ -114,7 +118,8 @@ class Chooser:
     def __init__(self) -> None:
         import pocketsphinx
 
-        self._decoder = pocketsphinx.Decoder(loglevel="FATAL", lm=None, fsgusefiller=False)
+        self._decoder = pocketsphinx.Decoder(loglevel="FATAL", lm=None, fsgusefiller=False, **BEAMS)
+        self._decoder.add_keyphrase(NO_SEARCH, "nothing")
         self._plain_means = self._decoder.get_cmn(update=False)
         self._names: dict[Sayings, str] = {}
 
@@ -132,22 +137,21 @@ class Chooser:
             return None
         self._decoder.add_fsg(HEARD, self._grammar(Grammar(((heard,), (), ()))))
         other = self._fit(HEARD, speech)
-        if other is None:
-            return None
         unlike = difference(self._sounds(" ".join(word for word, *_ in words)), self._sounds(heard))
-        worse = (other - fit) * FRAME / (last - first)
+        worse = UNEXPLAINED if other is None else (other - fit) * FRAME / (last - first)
         begins = first / RATE
         return [(word, begins + start, begins + end, sure) for word, start, end, sure in words], _sure(worse, unlike)
 
     def _fit(self, grammar: str, pcm: bytes) -> float | None:
         """How well this grammar explains the sound; None where it cannot."""
         decoder = self._decoder
-        decoder.activate_search(grammar)
+        decoder.activate_search(NO_SEARCH)  # the end of an utterance searches what was not searched yet
         decoder.set_cmn(self._plain_means)
         decoder.start_utt()
         decoder.process_raw(pcm, no_search=True)
         decoder.get_cmn(update=True)
         decoder.end_utt()
+        decoder.activate_search(grammar)
         decoder.start_utt()
         decoder.process_raw(pcm, full_utt=True)
         decoder.end_utt()
