@@ -30,6 +30,7 @@ ROOMS_WITH_PAGES = (
     "voice",
     "portal",
     "compliance",
+    "overview",
 )
 MORE_PAGES = (
     "app.interviews.pages_documents",

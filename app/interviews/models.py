@@ -61,6 +61,7 @@ class Role(enum.StrEnum):
 
 
 _SHOWN = sa.text("candidate_id IS NOT NULL")
+_NEW = sa.text("stage = 'created'")
 
 
 class Interview(Claimable, Base):
@@ -80,6 +81,7 @@ class Interview(Claimable, Base):
         sa.Index(None, "team_id", "status", "team_seq"),
         sa.Index(None, "flow_id", "org_seq"),
         sa.Index("ix_interview_platform", "organization_id", "org_seq", sqlite_where=_SHOWN, postgresql_where=_SHOWN),
+        sa.Index("ix_interview_booked", "organization_id", "created_at", sqlite_where=_NEW, postgresql_where=_NEW),
         sa.Index(None, "stage", "due_at"),
         sa.Index(None, "video_stage", "due_at"),
     )

@@ -28,6 +28,7 @@ from app.interviews.forms import BookForm
 from app.interviews.models import Interview, InterviewStatus, Stage
 from app.interviews.ratings import ratings_seen_by
 from app.interviews.schemas import NewInterviewSchema
+from app.interviews.waiting import Waiting
 from app.recordings import actions as recordings
 from app.recordings.models import Media
 from app.recordings.queries import is_revoked, recording_of, runs_of, urls_for
@@ -69,12 +70,14 @@ def _owners(member: TeamMember) -> list[str]:
 
 @pages.get("/interviews")
 def index() -> str:
-    """Recruitment interviews with an address, newest first, narrowed by status and flow."""
+    """Recruitment interviews with an address, newest first, narrowed by status, flow, and what they wait for."""
     member, offset = current_member(), offset_of_request()
-    status, flow_id = request.args.get("status", ""), request.args.get("flow", "")
+    status, flow_id, waiting = (request.args.get(name, "") for name in ("status", "flow", "waiting"))
     found_by = queries.InterviewFilter(
         status=InterviewStatus(status) if status in set(InterviewStatus) else None,
         flow_id="" if flaw_of(flow_id) else flow_id[:36],
+        waiting=Waiting(waiting) if waiting in set(Waiting) else None,
+        link_days=_settings().link_expiry_days,
     )
     return render_template(
         "interviews/index.html", found_by=found_by, offset=offset, limit=PER_PAGE, may_change=_may_change(member),
@@ -201,5 +204,9 @@ def _may_change(member: TeamMember) -> bool:
 
 
 def _app_url() -> str:
+    return _settings().app_url
+
+
+def _settings() -> Settings:
     settings: Settings = current_app.extensions["parley.settings"]
-    return settings.app_url
+    return settings

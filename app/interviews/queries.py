@@ -27,6 +27,7 @@ from app.interviews.models import (
     Utterance,
     VideoStage,
 )
+from app.interviews.waiting import Waiting, condition, stuck
 
 BUCKET = 1000
 """Interviews one counter stands for."""
@@ -207,11 +208,20 @@ class InterviewFilter:
 
     status: InterviewStatus | None = None
     flow_id: str = ""
+    waiting: Waiting | None = None
+    link_days: int = 0
 
 
 def shown_on_platform(member: TeamMember, found_by: InterviewFilter, *, limit: int, offset: int) -> Sequence[Interview]:
-    """The platform's list: recruitment interviews with an address, newest first, with what a row shows."""
-    shown = _of_member(member).where(Interview.candidate_id.is_not(None)).order_by(Interview.org_seq.desc())
+    """The platform's list: recruitment interviews with an address, newest first, with what a row shows.
+
+    What is stuck is listed whether or not it has an address: it waits for a person either way.
+    """
+    shown = _of_member(member).order_by(Interview.org_seq.desc())
+    if found_by.waiting is not Waiting.STUCK:
+        shown = shown.where(Interview.candidate_id.is_not(None))
+    if found_by.waiting is not None:
+        shown = shown.where(condition(found_by.waiting, link_days=found_by.link_days))
     if found_by.status is not None:
         shown = shown.where(Interview.status == found_by.status)
     if found_by.flow_id:
@@ -222,8 +232,7 @@ def shown_on_platform(member: TeamMember, found_by: InterviewFilter, *, limit: i
 
 def needing_help(member: TeamMember, *, limit: int = 20) -> Sequence[Interview]:
     """Interviews that wait for a person or for an engine, the oldest first."""
-    stuck = Interview.stage.in_((Stage.PROCESSING_FAILED, Stage.WAITS_FOR_RECOGNITION))
-    statement = _of_member(member).where(stuck | (Interview.video_stage == VideoStage.FAILED))
+    statement = _of_member(member).where(stuck())
     ordered = statement.options(joinedload(Interview.flow)).order_by(Interview.org_seq).limit(limit)
     return db.session.scalars(ordered).all()
 
