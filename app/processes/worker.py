@@ -36,6 +36,7 @@ JOBS_PER_LIFE = 5_000
 
 TICKS = (
     "app.webhooks.jobs.tick",
+    "app.webhooks.jobs.tell",
     "app.interviews.jobs.sweep",
     "app.interviews.jobs_reading.sweep",
     "app.recordings.jobs.sweep",

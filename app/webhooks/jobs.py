@@ -37,6 +37,7 @@ LONG_SEND = 1.0
 POLL_SECONDS = 0.2
 """While sends are under way, new events are looked for this often."""
 TRIES = 5
+TOLD_AT_ONCE = 50
 SWITCH_SECONDS = 0.0005
 """How soon the thread that speaks to the database gets the interpreter back from the one that sends. With Python's
 usual 5 ms after every statement, SQLite's only write lock was held for far longer than its work took."""
@@ -69,6 +70,23 @@ def tick() -> None:
         db.session.rollback()
     if due and not queue.ring_now(Job.DRAIN_WEBHOOKS):
         drain(seconds=SLICE_SECONDS / 6)
+
+
+def tell() -> int:
+    """Post mails about receivers that take nothing, once for each turn for the worse; returns how many were posted.
+
+    Called by every worker's own clock. Without a mail server nothing is posted: pages and audit log tell it anyway.
+    """
+    if not gateways.current().mail.is_configured:
+        return 0
+    with reading():
+        waiting = list(db.session.scalars(queries.untold().limit(TOLD_AT_ONCE)))
+        db.session.rollback()
+    app_url, posted = str(current_app.extensions["parley.settings"].app_url), 0
+    for endpoint_id in waiting:
+        posted += actions.tell(endpoint_id, app_url=app_url)
+        db.session.commit()
+    return posted
 
 
 class _Drain:

@@ -74,12 +74,20 @@ def new_event_id() -> str:
     return f"evt_{uuid.uuid4().hex}"
 
 
+class Notice(enum.StrEnum):
+    """What administrators are told of an endpoint that takes nothing, in the order in which it gets worse."""
+
+    FAILING = "failing"
+    WARNED = "warned"
+    DISABLED = "disabled"
+
+
 class Endpoint(Base):
     """One organization's webhook address: its health, its lease (one send at a time), and whether it is disabled.
 
     Flows of the organization with the same address share it. ``failing_since`` is the first failure after the last
     success; ``timeouts`` counts successive ones; before ``not_before`` nothing is sent (probes, and the pace after
-    enabling, which lasts until ``paced_until``).
+    enabling, which lasts until ``paced_until``). ``told`` is the last ``Notice`` that was mailed of this incident.
     """
 
     __tablename__ = "webhook_endpoint"
@@ -102,6 +110,7 @@ class Endpoint(Base):
     warned_at: Mapped[datetime | None]
     disabled_at: Mapped[datetime | None]
     disabled_by: Mapped[DisabledBy | None] = mapped_column(one_of(DisabledBy))
+    told: Mapped[str | None] = mapped_column(sa.String(20))
 
 
 class Route(Base):

@@ -1,6 +1,7 @@
 """Recruiters' pages of webhooks: the log, one delivery with its attempts, and what administrators do about them."""
 
 import asyncio
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,13 +16,15 @@ from app.errors import Conflict, Rejected
 from app.flows.queries import flow_seen_by, titles_seen_by
 from app.settings import Settings
 from app.web import limits
+from app.web.fields import day_in
 from app.web.templating import offset_of_request
-from app.webhooks import actions, queries
+from app.webhooks import actions, health, queries
 from app.webhooks.delivery import attempt
 from app.webhooks.models import DeliveryState, DisabledBy, EventType
 
 PER_PAGE = 50
 TESTS_PER_MINUTE = 20
+FILTER = ("flow", "state", "event", "since", "until")
 
 pages = Blueprint("webhooks", __name__)
 pages.before_request(require_member)
@@ -29,21 +32,29 @@ pages.before_request(require_member)
 
 @pages.get("/webhooks")
 def index() -> str:
-    """Deliveries of the member's flows, by flow and state, under the health of their receivers."""
+    """Deliveries of the member's flows, by flow, state, event and day, under the health of their receivers."""
     member, offset = current_member(), offset_of_request()
-    state = request.args.get("state", "")
-    flow_id = request.args.get("flow", "")
-    flow = flow_seen_by(member, flow_id) if flow_id else None
-    found_by = queries.LogFilter(
-        flow_id=flow.id if flow else "", state=DeliveryState(state) if state in set(DeliveryState) else None
-    )
+    found_by = asked_for(request.args)
+    flow = flow_seen_by(member, found_by.flow_id) if found_by.flow_id else None
+    endpoints = [one for one in queries.endpoints_seen_by(member) if flow is None or one.url == flow.webhook_url]
     return render_template(
         "webhooks/index.html", deliveries=queries.deliveries_seen_by(member, found_by, limit=PER_PAGE, offset=offset),
         total=queries.how_many_seen_by(member, found_by), found_by=found_by, offset=offset, limit=PER_PAGE, flow=flow,
-        endpoints=[one for one in queries.endpoints_seen_by(member) if flow is None or one.url == flow.webhook_url],
-        flow_choices=[("", "All"), *titles_seen_by(member)],
+        endpoints=endpoints, rates=health.rates(endpoints), flow_choices=[("", "All"), *titles_seen_by(member)],
         state_choices=[("", "All"), *((one.value, one.value.capitalize()) for one in DeliveryState)],
+        kept={name: value for name, value in request.args.items() if name in FILTER and value},
         may_change=_may_change(),
+    )  # fmt: skip
+
+
+def asked_for(given: Mapping[str, str]) -> queries.LogFilter:
+    """The filter of an address or a form; what cannot be read counts as not asked. Forbidden for a foreign flow."""
+    flow_id, state, event = (given.get(name, "") for name in ("flow", "state", "event"))
+    return queries.LogFilter(
+        flow_id=flow_seen_by(current_member(), flow_id).id if flow_id else "",
+        state=DeliveryState(state) if state in set(DeliveryState) else None,
+        event=EventType(event) if event in set(EventType) else None,
+        since=day_in(given.get("since", "")), until=day_in(given.get("until", "")),
     )  # fmt: skip
 
 

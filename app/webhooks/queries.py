@@ -1,7 +1,7 @@
 """Reads of webhooks: what may be sent now, what waits for what, and the log that pages show."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,7 +13,17 @@ from app.db import db, is_id
 from app.errors import Forbidden, NotFound
 from app.flows.models import InterviewFlow
 from app.flows.queries import flow_seen_by
-from app.webhooks.models import Attempt, Delivery, DeliveryState, Endpoint, Hold, Route
+from app.webhooks.models import (
+    Attempt,
+    Delivery,
+    DeliveryState,
+    DisabledBy,
+    Endpoint,
+    EventType,
+    Hold,
+    Notice,
+    Route,
+)
 
 WARN_AFTER = timedelta(hours=96)
 """An endpoint without success for this long is warned of, 24 h before it may be disabled."""
@@ -21,10 +31,13 @@ WARN_AFTER = timedelta(hours=96)
 
 @dataclass(frozen=True, slots=True)
 class LogFilter:
-    """What the log is narrowed to."""
+    """What the log is narrowed to. Days are those of the announcement, in UTC, both included."""
 
     flow_id: str = ""
     state: DeliveryState | None = None
+    event: EventType | None = None
+    since: date | None = None
+    until: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +159,18 @@ def to_warn(now: datetime) -> sa.Select[Any]:
     )
 
 
+def untold() -> sa.Select[Any]:
+    """Ids of endpoints of which administrators were not mailed yet what there is to be told."""
+    known = sa.func.coalesce(Endpoint.told, "")
+    given_up = sa.and_(Endpoint.disabled_at.is_not(None), Endpoint.disabled_by != DisabledBy.MEMBER)
+    tried = Endpoint.disabled_at.is_(None)
+    return sa.select(Endpoint.id).where(sa.or_(
+        sa.and_(given_up, known != Notice.DISABLED.value),
+        sa.and_(tried, Endpoint.warned_at.is_not(None), known.not_in([Notice.WARNED.value, Notice.DISABLED.value])),
+        sa.and_(tried, Endpoint.noticed_at.is_not(None), known == ""),
+    ))  # fmt: skip
+
+
 def endpoint_of(flow: InterviewFlow) -> Endpoint | None:
     """The receiver behind a flow's address, once an event was due for it."""
     return db.session.scalar(
@@ -174,6 +199,14 @@ def endpoint_seen_by(member: TeamMember, endpoint_id: str) -> Endpoint:
     return found
 
 
+def endpoint_of_member(member: TeamMember, endpoint_id: str) -> Endpoint:
+    """As ``endpoint_seen_by``, and only where a flow that the member sees leads, or has led, there."""
+    found = endpoint_seen_by(member, endpoint_id)
+    if member.role is not Role.ADMIN and found not in endpoints_seen_by(member):
+        raise Forbidden("This webhook endpoint belongs to a team that you are not in.")
+    return found
+
+
 def endpoints_seen_by(member: TeamMember) -> list[Endpoint]:
     """Receivers of the flows that the member sees, disabled ones first."""
     led = sa.select(Route.endpoint_id).join(InterviewFlow, InterviewFlow.id == Route.flow_id).where(*_seen(member))
@@ -190,6 +223,25 @@ def deliveries_seen_by(member: TeamMember, found_by: LogFilter, *, limit: int, o
 def how_many_seen_by(member: TeamMember, found_by: LogFilter) -> int:
     """Length of the whole log of ``deliveries_seen_by``."""
     return db.session.scalar(_log(sa.select(sa.func.count(Delivery.id)), member, found_by)) or 0
+
+
+def again(member: TeamMember, found_by: LogFilter, *, as_of: datetime, reach: timedelta) -> sa.Select[Any]:
+    """Of what the log shows: ids of events that ended within ``reach`` before ``as_of`` and can be sent again now."""
+    ended = (Delivery.finished_at <= as_of, Delivery.finished_at >= present() - reach)
+    final = Delivery.state.in_((DeliveryState.DELIVERED, DeliveryState.EXHAUSTED))
+    enabled = sa.exists().where(Endpoint.id == present_endpoint(), Endpoint.disabled_at.is_(None))
+    return _log(sa.select(Delivery.id), member, found_by).where(final, *ended, Delivery.body.is_not(None), enabled)
+
+
+def length_of(chosen: sa.Select[Any]) -> int:
+    """How many rows a selection has."""
+    return db.session.scalar(sa.select(sa.func.count()).select_from(chosen.subquery())) or 0
+
+
+def present_endpoint() -> sa.ColumnElement[Any]:
+    """Where an event of its flow goes now: the flow's address may have been corrected since the event ended."""
+    led = sa.select(Route.endpoint_id).where(Route.flow_id == Delivery.flow_id).correlate(Delivery).scalar_subquery()
+    return sa.func.coalesce(led, Delivery.endpoint_id)
 
 
 def attempts_before(moment: datetime) -> sa.Select[Any]:
@@ -216,7 +268,19 @@ def _log(query: sa.Select[Any], member: TeamMember, found_by: LogFilter) -> sa.S
     narrowed = query.join(InterviewFlow, InterviewFlow.id == Delivery.flow_id).where(*_seen(member))
     if found_by.flow_id:
         narrowed = narrowed.where(Delivery.flow_id == found_by.flow_id)
-    return narrowed.where(Delivery.state == found_by.state) if found_by.state else narrowed
+    if found_by.state:
+        narrowed = narrowed.where(Delivery.state == found_by.state)
+    if found_by.event:
+        narrowed = narrowed.where(Delivery.event_type == found_by.event)
+    if found_by.since:
+        narrowed = narrowed.where(Delivery.created_at >= _begin_of(found_by.since))
+    if found_by.until:
+        narrowed = narrowed.where(Delivery.created_at < _begin_of(found_by.until) + timedelta(days=1))
+    return narrowed
+
+
+def _begin_of(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
 
 
 def _newest(query: sa.Select[Any], limit: int, offset: int) -> list[Delivery]:

@@ -334,6 +334,16 @@ POLICY: dict[str, Rule] = {
         lambda side: {"flow": side.ids["flow"], "since": "2020-01-01T00:00"},
         archived=DONE,
     ),
+    "webhooks.endpoint": Rule("member", ENDPOINT),
+    "webhooks.again": Rule("member", (("query", "flow", "flow"),), ADMINS, shows="team", archived=OK),
+    "webhooks.send_again": Rule(
+        "member",
+        (("form", "flow", "flow"),),
+        ADMINS,
+        DONE,
+        lambda side: {"flow": side.ids["flow"], "as_of": "2020-01-01T00:00:00+00:00"},
+        archived=DONE,
+    ),
     "webhooks.enable": Rule("member", ENDPOINT, ADMINS, DONE),
     "webhooks.disable": Rule("member", ENDPOINT, ADMINS, DONE),
     # The candidate's link: two ids that fit open the page; only the browser that holds the interview gets further.

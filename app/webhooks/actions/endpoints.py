@@ -31,7 +31,7 @@ def enable(endpoint: Endpoint, *, by: TeamMember) -> int:
         raise Conflict("This webhook endpoint is enabled already.")
     now = queries.present()
     endpoint.disabled_at = endpoint.disabled_by = endpoint.failing_since = endpoint.exhausted_at = None
-    endpoint.noticed_at = endpoint.warned_at = endpoint.not_before = None
+    endpoint.noticed_at = endpoint.warned_at = endpoint.not_before = endpoint.told = None
     endpoint.timeouts = 0
     db.session.flush()
     released = let_go(endpoint, now)

@@ -1,6 +1,7 @@
 """Sends events again, on an administrator's word. Order is never broken: out of turn goes only what arrived before."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
@@ -15,6 +16,7 @@ from app.queue import Job
 from app.webhooks import queries
 from app.webhooks.actions.results import release
 from app.webhooks.models import Delivery, DeliveryState, Ending, EventType, Hold
+from app.webhooks.queries import LogFilter
 
 REACH = timedelta(days=30)
 MOST_AT_ONCE = 10_000
@@ -69,6 +71,29 @@ def resend_range(
     return len(rows)
 
 
+def resend_found(found_by: LogFilter, *, as_of: datetime, by: TeamMember) -> int:
+    """Send again what the log shows under ``found_by`` and had ended by ``as_of``. Returns how many. Audited.
+
+    The same call twice sends once: what was sent again has ended later than ``as_of``, or not at all.
+    Raises Rejected for more than 10,000 events.
+    """
+    _only_admins(by)
+    now = queries.present()
+    chosen = queries.again(by, found_by, as_of=as_of, reach=REACH).order_by(Delivery.sequence, Delivery.id)
+    ids = list(db.session.scalars(chosen.limit(MOST_AT_ONCE + 1)))
+    if len(ids) > MOST_AT_ONCE:
+        raise Rejected("More than 10,000 events fit this filter; narrow it by flow or days.")
+    count = _begin_again(ids, now)
+    if count:
+        narrowed = {name: str(value) for name, value in asdict(found_by).items() if value}
+        accounts.write_audit(
+            by.organization, action="webhook.range_resent", subject=found_by.flow_id or by.organization_id, by=by,
+            details={"filter": narrowed, "events": count},
+        )  # fmt: skip
+        queue.after_commit(Job.DRAIN_WEBHOOKS)
+    return count
+
+
 def dismiss(delivery: Delivery, *, by: TeamMember) -> None:
     """Give an exhausted status event up, so that the later ones of its candidate go out. Audited."""
     _only_admins(by)
@@ -103,21 +128,26 @@ def _refuse(delivery: Delivery, now: datetime) -> None:
 
 
 def _again(rows: Sequence[Delivery], now: datetime) -> None:
+    _begin_again([row.id for row in rows], now)
+
+
+def _begin_again(ids: Sequence[str], now: datetime) -> int:
     """A new round of attempts; one that never arrived and has an undelivered predecessor waits for it."""
-    ids = [row.id for row in rows]
+    count = 0
     for start in range(0, len(ids), 1000):
         some = sa.update(Delivery).where(Delivery.id.in_(ids[start : start + 1000]), Delivery.state.in_(FINAL))
-        fresh = {"attempts": 0, "due_at": now, "changed_at": now, "finished_at": None, "ending": None}
+        fresh = {
+            "attempts": 0, "due_at": now, "changed_at": now, "finished_at": None, "ending": None,
+            "endpoint_id": queries.present_endpoint(),
+        }  # fmt: skip
         waits = sa.and_(Delivery.delivered_at.is_(None), queries.blocked())
-        options = {"synchronize_session": False}
-        db.session.execute(
-            some.where(waits).values(state=DeliveryState.HELD, hold=Hold.ORDER, **fresh), execution_options=options
-        )
-        db.session.execute(
-            some.where(sa.not_(waits)).values(state=DeliveryState.PENDING, hold=None, **fresh),
-            execution_options=options,
-        )
+        for now_so, state, hold in (
+            (waits, DeliveryState.HELD, Hold.ORDER), (sa.not_(waits), DeliveryState.PENDING, None),
+        ):  # fmt: skip
+            changed = some.where(now_so).values(state=state, hold=hold, **fresh).returning(Delivery.id)
+            count += len(db.session.execute(changed, execution_options={"synchronize_session": False}).all())
     db.session.expire_all()
+    return count
 
 
 def _change(delivery_id: str, expected: DeliveryState, **values: object) -> None:

@@ -134,7 +134,8 @@ def _well(turns: list[Turn], now: datetime) -> None:
         .where(sa.tuple_(Endpoint.id, Endpoint.fence).in_(claims))
         .values(
             lease_until=None, timeouts=0, failing_since=None, exhausted_at=None, noticed_at=None, warned_at=None,
-            last_success_at=now, not_before=sa.case((Endpoint.paced_until > now, now + schedule.PACE), else_=None),
+            told=None, last_success_at=now,
+            not_before=sa.case((Endpoint.paced_until > now, now + schedule.PACE), else_=None),
         )
         .execution_options(synchronize_session=False)
     )  # fmt: skip
@@ -162,6 +163,6 @@ def _ill(turn: Turn, outcome: Outcome, *, now: datetime) -> None:
 
 
 def notice(endpoint: Endpoint, action: str, **details: Any) -> None:
-    """Tell the organization's administrators, in the audit log for now."""
+    """Tell the organization's administrators: in the audit log here, by mail soon after (``telling``)."""
     organization = db.session.get_one(Organization, endpoint.organization_id)
     accounts.write_audit(organization, action=action, subject=endpoint.id, by=None, details=details)

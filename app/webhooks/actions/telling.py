@@ -1,0 +1,97 @@
+"""Mails administrators when a receiver takes nothing: once when that begins, before it is disabled, and when it is."""
+
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+import sqlalchemy as sa
+
+from app.accounts.models import Organization, Role
+from app.accounts.queries import members_of
+from app.db import db
+from app.flows.models import InterviewFlow
+from app.letters import actions as letters
+from app.mail import Mail
+from app.webhooks.models import DisabledBy, Endpoint, Notice, Route
+
+LASTS = timedelta(days=2)
+"""A mail that could not be handed over for so long says nothing new any more."""
+MOST_MAILS = 20
+MOST_TITLES = 5
+
+
+def tell(endpoint_id: str, *, app_url: str) -> int:
+    """Post what there is to be told of this endpoint; 0 when that was done before. Returns how many mails were posted.
+
+    Whoever changes ``told`` first posts; two workers never both do.
+    """
+    endpoint = db.session.get(Endpoint, endpoint_id, populate_existing=True)
+    notice = _due(endpoint) if endpoint is not None else None
+    if endpoint is None or notice is None:
+        return 0
+    same = Endpoint.told.is_(None) if endpoint.told is None else Endpoint.told == endpoint.told
+    changed = (
+        sa.update(Endpoint)
+        .where(Endpoint.id == endpoint_id, same)
+        .values(told=notice.value)
+        .returning(Endpoint.id)
+        .execution_options(synchronize_session=False)
+    )
+    if db.session.execute(changed).first() is None:
+        return 0
+    organization = db.session.get_one(Organization, endpoint.organization_id)
+    if organization.disabled_at is not None:
+        return 0
+    subject, text = _words(endpoint, notice, organization, app_url=app_url)
+    to_tell = [member.email for member in members_of(organization, None) if member.role is Role.ADMIN][:MOST_MAILS]
+    for address in to_tell:
+        letters.post(None, Mail(address, subject, text), lasts=LASTS)
+    db.session.refresh(endpoint)
+    return len(to_tell)
+
+
+def _due(endpoint: Endpoint) -> Notice | None:
+    """The worst that holds now, if it is worse than what was told."""
+    if endpoint.disabled_at is not None:
+        now = Notice.DISABLED if endpoint.disabled_by is not DisabledBy.MEMBER else None
+    elif endpoint.warned_at is not None:
+        now = Notice.WARNED
+    else:
+        now = Notice.FAILING if endpoint.noticed_at is not None else None
+    order = [None, *(one.value for one in Notice)]
+    return now if now is not None and order.index(now.value) > order.index(endpoint.told) else None
+
+
+def _words(endpoint: Endpoint, notice: Notice, organization: Organization, *, app_url: str) -> tuple[str, str]:
+    """Subject and text. Of the address only the host is named: the rest of it may hold a secret."""
+    host = urlsplit(endpoint.url).hostname or "your receiver"
+    since = f"{endpoint.failing_since:%d %b %Y, %H:%M} UTC" if endpoint.failing_since else "a while ago"
+    subjects = {
+        Notice.FAILING: f"Webhooks to {host} are failing",
+        Notice.WARNED: f"Webhooks to {host} will be disabled soon",
+        Notice.DISABLED: f"Webhooks to {host} are disabled",
+    }
+    gone = endpoint.disabled_by is DisabledBy.GONE
+    texts = {
+        Notice.FAILING: f"Since {since} {host} has accepted none of the webhooks that Parley sent it. Parley keeps "
+        "trying for about three days; nothing is lost meanwhile.",
+        Notice.WARNED: f"Since {since} {host} has accepted none of the webhooks that Parley sent it. If that goes on, "
+        "the endpoint is disabled a day from now: its events are then held, for at most 30 days.",
+        Notice.DISABLED: f"{host} {'answered that it is gone (410)' if gone else 'accepted no webhook for five days'}, "
+        "so Parley sends nothing there any more. Its events are held for at most 30 days and go out, in order, once "
+        "an administrator enables the endpoint.",
+    }
+    titles = _titles(endpoint)
+    about = f"Flows that send there: {titles}\n\n" if titles else ""
+    name = " ".join(organization.name.split())
+    text = (
+        f"{texts[notice]}\n\n{about}Its health, the latest answers, and what can be done: "
+        f"{app_url}/webhooks/endpoints/{endpoint.id}\n\nYou get this as an administrator of {name} on Parley.\n"
+    )
+    return subjects[notice], text
+
+
+def _titles(endpoint: Endpoint) -> str:
+    led = sa.select(InterviewFlow.title).join(Route, Route.flow_id == InterviewFlow.id)
+    found = db.session.scalars(led.where(Route.endpoint_id == endpoint.id).order_by(InterviewFlow.title)).all()
+    titles = [" ".join(title.split()) for title in found[:MOST_TITLES]]
+    return ", ".join(titles) + (f" and {len(found) - MOST_TITLES} more" if len(found) > MOST_TITLES else "")

@@ -1,0 +1,115 @@
+"""How well a receiver takes what is sent to it: shares and times of attempts, as far as attempts are kept (30 days)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.db import db
+from app.flows.models import InterviewFlow
+from app.webhooks import queries
+from app.webhooks.models import Attempt, Delivery, DeliveryState, Endpoint, Route
+
+DAY, WEEK = timedelta(hours=24), timedelta(days=7)
+LATEST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Attempts of a span, and how many were answered by 200 to 299; half of them took at most ``median`` seconds, 19 of
+    20 at most ``most``."""
+
+    attempts: int = 0
+    taken: int = 0
+    median: float | None = None
+    most: float | None = None
+
+    @property
+    def share(self) -> float | None:
+        """0 to 1; None without attempts."""
+        return self.taken / self.attempts if self.attempts else None
+
+
+_TAKEN = Attempt.status.between(200, 299)
+
+
+def rates(endpoints: Sequence[Endpoint], *, span: timedelta = DAY) -> dict[str, Rate]:
+    """For each of ``endpoints`` with attempts in the last ``span``, without times: one statement for all of them."""
+    counted = (
+        sa.select(Delivery.endpoint_id, sa.func.count(), sa.func.count(sa.case((_TAKEN, 1))))
+        .join(Delivery, Delivery.id == Attempt.delivery_id)
+        .join(Endpoint, sa.and_(Endpoint.id == Delivery.endpoint_id, Endpoint.url == Attempt.url))
+        .where(
+            Delivery.endpoint_id.in_([endpoint.id for endpoint in endpoints]), Attempt.at > queries.present() - span
+        )
+        .group_by(Delivery.endpoint_id)
+    )  # fmt: skip
+    return {row[0]: Rate(row[1], row[2]) for row in db.session.execute(counted)}
+
+
+def rate(endpoint: Endpoint, *, span: timedelta) -> Rate:
+    """The same for one, with how long the attempts took."""
+    since = queries.present() - span
+    mine = _attempts(endpoint, since)
+    attempts, taken = db.session.execute(
+        mine.with_only_columns(sa.func.count(), sa.func.count(sa.case((_TAKEN, 1))))
+    ).one()
+    if not attempts:
+        return Rate()
+    return Rate(attempts, taken, _at(mine, (attempts - 1) // 2), _at(mine, (attempts * 19 - 1) // 20))
+
+
+def failures_in_a_row(endpoint: Endpoint) -> int:
+    """Failed attempts since the last one that was taken."""
+    last = sa.select(sa.func.max(Attempt.at)).join(Delivery, Delivery.id == Attempt.delivery_id)
+    taken_at = db.session.scalar(last.where(*_mine(endpoint), _TAKEN))
+    failed = _attempts(endpoint, taken_at).with_only_columns(sa.func.count())
+    return db.session.scalar(failed) or 0
+
+
+def waiting(endpoint: Endpoint) -> dict[DeliveryState, int]:
+    """How many events are on their way there or held, by state."""
+    unfinished = (DeliveryState.PENDING, DeliveryState.SENDING, DeliveryState.HELD)
+    counted = sa.select(Delivery.state, sa.func.count()).where(
+        Delivery.endpoint_id == endpoint.id, Delivery.state.in_(unfinished)
+    )
+    return {row[0]: row[1] for row in db.session.execute(counted.group_by(Delivery.state))}
+
+
+def latest(endpoint: Endpoint) -> list[Any]:
+    """The newest attempts there: (attempt, event type, delivery id)."""
+    chosen = (
+        sa.select(Attempt, Delivery.event_type, Delivery.id)
+        .join(Delivery, Delivery.id == Attempt.delivery_id)
+        .where(*_mine(endpoint))
+        .order_by(Attempt.at.desc(), Attempt.id)
+        .limit(LATEST)
+    )
+    return list(db.session.execute(chosen.options(sa.orm.defer(Attempt.answer))))
+
+
+def flows_of(endpoint: Endpoint, team_ids: Sequence[str] | None) -> list[tuple[str, str]]:
+    """Id and title of the flows whose events go there now; of these teams only, where they are given."""
+    led = sa.select(InterviewFlow.id, InterviewFlow.title).join(Route, Route.flow_id == InterviewFlow.id)
+    chosen = led.where(Route.endpoint_id == endpoint.id)
+    if team_ids is not None:
+        chosen = chosen.where(InterviewFlow.team_id.in_(team_ids))
+    return [(row[0], row[1]) for row in db.session.execute(chosen.order_by(InterviewFlow.title, InterviewFlow.id))]
+
+
+def _mine(endpoint: Endpoint) -> tuple[sa.ColumnElement[bool], ...]:
+    # What an event of a flow with a new address went through before counts for the address it was sent to then.
+    return Delivery.endpoint_id == endpoint.id, Attempt.url == endpoint.url
+
+
+def _attempts(endpoint: Endpoint, since: datetime | None) -> sa.Select[Any]:
+    chosen = sa.select(Attempt).join(Delivery, Delivery.id == Attempt.delivery_id).where(*_mine(endpoint))
+    return chosen.where(Attempt.at > since) if since is not None else chosen
+
+
+def _at(attempts: sa.Select[Any], place: int) -> float | None:
+    """How long the attempt at ``place`` took, the quickest first."""
+    ordered = attempts.with_only_columns(Attempt.seconds).order_by(Attempt.seconds)
+    return db.session.scalar(ordered.limit(1).offset(place))
