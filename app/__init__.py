@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from app.gateways import Gateways
     from app.queue import Bell
     from app.settings import Settings
+    from app.tally import Tally
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -31,6 +32,7 @@ ROOMS_WITH_PAGES = (
     "portal",
     "compliance",
     "overview",
+    "metrics",
 )
 MORE_PAGES = (
     "app.interviews.pages_documents",
@@ -51,17 +53,20 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     from app import gateways as built
     from app.accounts import access
     from app.db import db, prepare
+    from app.metrics import requests
     from app.web import api, errors, languages, pages, security, templating, tracing
 
     app = Flask("app", root_path=str(ROOT), template_folder="templates", static_folder="static")
     app.config.update(_configuration(settings))
     app.extensions["parley.settings"] = settings
-    app.extensions["parley.gateways"] = gateways or built.build(settings)
+    app.extensions["parley.tally"] = counts = _tally(settings)
+    app.extensions["parley.gateways"] = gateways or built.build(settings, tally=counts)
     app.extensions["parley.bell"] = bell or _bell(settings)
     db.init_app(app)
     with app.app_context():
         prepare(db.engine)
-    for part in (tracing, errors, security, templating, languages, pages):
+        requests.hand_over(app, counts, engine=db.engine)
+    for part in (tracing, requests, errors, security, templating, languages, pages):
         part.register(app)
     access.register(app)
     for module in MORE_PAGES:
@@ -104,3 +109,9 @@ def _bell(settings: Settings) -> Bell:
         logging.getLogger(__name__).warning("no REDIS_URL: workers are woken by their own clock only")
         return queue.SilentBell()
     return queue.RedisBell(queue.connect(settings.redis_url))
+
+
+def _tally(settings: Settings) -> Tally:
+    from app import tally
+
+    return tally.Tally(tally.connect(settings.redis_url) if settings.redis_url else None)

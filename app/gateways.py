@@ -10,7 +10,9 @@ from app.outbound import Outbound
 from app.settings import Settings
 from app.speech.build import build_analyst, build_interviewer, build_speaker, build_transcriber
 from app.speech.ports import Analyst, Interviewer, Speaker, Transcriber
+from app.speech.watching import Part, Watch, unwatched
 from app.storage import Storage, build_storage, read
+from app.tally import Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +49,26 @@ class _SpeechShelf:
         self._storage.put(f"speech/{key}", data)
 
 
-def build(settings: Settings) -> Gateways:
-    """What the settings name; engines load their models when first used."""
+def build(settings: Settings, *, tally: Tally | None = None) -> Gateways:
+    """What the settings name; engines load their models when first used, and ``tally`` counts how they do."""
     storage = build_storage(settings)
+    watch = unwatched if tally is None else _counting(tally)
     return Gateways(
-        transcriber=build_transcriber(settings),
-        speaker=build_speaker(settings, store=_SpeechShelf(storage)),
-        interviewer=build_interviewer(settings),
-        analyst=build_analyst(settings),
+        transcriber=build_transcriber(settings, watch=watch),
+        speaker=build_speaker(settings, store=_SpeechShelf(storage), watch=watch),
+        interviewer=build_interviewer(settings, watch=watch),
+        analyst=build_analyst(settings, watch=watch),
         storage=storage,
         http=Outbound(settings),
         mail=build_mailer(settings),
     )
+
+
+def _counting(tally: Tally) -> Watch:
+    def watch(part: Part, engine: str, *, seconds: float, failed: bool) -> None:
+        tally.time("engine", part, engine, "failed" if failed else "served", seconds=seconds)
+
+    return watch
 
 
 def current() -> Gateways:

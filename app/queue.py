@@ -6,13 +6,14 @@ A wake-up that gets lost costs one interval of the sweep, nothing else, so a Red
 import logging
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum, StrEnum
-from typing import Any, Protocol
+from typing import Protocol
 
 from flask import current_app
 from redis import Redis
 from redis.exceptions import RedisError
-from rq import Queue, Retry
+from rq import Queue, Retry, Worker
 from rq.serializers import JSONSerializer
 from sqlalchemy import event
 from sqlalchemy.orm import Session, SessionTransaction
@@ -148,10 +149,26 @@ def _forget_all(session: Session, previous: SessionTransaction) -> None:
         session.info.pop(_WAITING, None)
 
 
-def depth(redis: Redis) -> dict[str, int]:
-    """Waiting jobs per queue."""
-    return {name.value: int(_length(redis, name.value)) for name in Queued}
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What waits in a queue, for how long already, and how many workers serve it."""
+
+    jobs: int
+    oldest_seconds: float
+    workers: int
 
 
-def _length(redis: Redis, name: str) -> Any:
-    return Queue(name, connection=redis, serializer=JSONSerializer).count
+def waiting(redis: Redis, now: datetime) -> dict[str, Waiting]:
+    """How each queue stands. Raises RedisError."""
+    return {name.value: _waiting(redis, name.value, now) for name in Queued}
+
+
+def _waiting(redis: Redis, name: str, now: datetime) -> Waiting:
+    queue = Queue(name, connection=redis, serializer=JSONSerializer)
+    ids = queue.get_job_ids(0, 1)
+    first = queue.fetch_job(ids[0]) if ids else None
+    since = first.enqueued_at if first is not None else None
+    oldest = max(0.0, (now - since).total_seconds()) if since is not None else 0.0
+    workers = Worker.all_keys(queue=queue)
+    alive = int(redis.exists(*workers)) if workers else 0  # one that was killed stays on the list
+    return Waiting(queue.count, oldest, alive)

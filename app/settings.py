@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 SHORTEST_SECRET = 32
+SHORTEST_TOKEN = 16
 
 
 class SettingsError(Exception):
@@ -99,6 +100,12 @@ def _address(value: str) -> str:
     return value.rstrip("/")
 
 
+def _token(value: str) -> str:
+    if len(value) < SHORTEST_TOKEN or not value.isascii() or not value.isprintable() or " " in value:
+        raise ValueError(f"must have at least {SHORTEST_TOKEN} letters, digits and signs of ASCII, and no spaces")
+    return value
+
+
 def _mapping(value: str) -> dict[str, str]:
     try:
         found = json.loads(value)
@@ -132,12 +139,7 @@ class Settings:
         "STORAGE_URL", _text, "", "Directory or s3://bucket/prefix; default a directory in DATA_DIR."
     )
     erasure_journal: Path = var("ERASURE_JOURNAL", Path, None, "File that says what was erased, read by restores; default erasures.jsonl in DATA_DIR.")  # fmt: skip
-    s3_endpoint_url: str = var(
-        "S3_ENDPOINT_URL",
-        _text,
-        "",
-        "Endpoint of an S3-compatible service; keys come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
-    )
+    s3_endpoint_url: str = var("S3_ENDPOINT_URL", _text, "", "Endpoint of an S3-compatible service; keys come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.")  # fmt: skip
     secret_key: str = var(
         "SECRET_KEY",
         _text,
@@ -145,6 +147,7 @@ class Settings:
         "At least 32 characters; signs cookies and addresses, seals secrets. Generated only in the embedded default.",
     )
     log_level: str = var("LOG_LEVEL", _one_of("debug", "info", "warning", "error"), "info", "How much is logged.")
+    metrics_token: str = var("METRICS_TOKEN", _token, "", "At least 16 characters; who reads /metrics sends them as bearer token. Without it only this machine may, and only while APP_URL is an address of its own.")  # fmt: skip
 
     web_server: str = var(
         "WEB_SERVER",
@@ -175,12 +178,7 @@ class Settings:
         None,
         "Whether http:// is allowed for customers' addresses; default only when APP_URL is http.",
     )
-    egress_proxy: str = var(
-        "EGRESS_PROXY",
-        _address,
-        "",
-        "Proxy that all calls to customers' addresses go through, for one fixed source address.",
-    )
+    egress_proxy: str = var("EGRESS_PROXY", _address, "", "Proxy that all calls to customers' addresses go through, for one fixed source address.")  # fmt: skip
     egress_source_address: str = var(
         "EGRESS_SOURCE_ADDRESS", _text, "", "Local address that calls to customers' addresses are bound to."
     )

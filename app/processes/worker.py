@@ -8,7 +8,8 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -21,7 +22,7 @@ from rq.job import Job as RqJob
 from rq.scheduler import RQScheduler
 from rq.serializers import JSONSerializer
 
-from app import create_app, embedded
+from app import create_app, embedded, tally
 from app.processes.family import Family
 from app.queue import SHORT_JOBS, Job, Queued
 from app.settings import Settings
@@ -144,10 +145,21 @@ def job_class(app: Flask, ours: frozenset[str] = OUR_JOBS) -> type[RqJob]:
         def perform(self) -> Any:
             if self.func_name not in ours:
                 raise UnknownJob(self.id)
-            with app.app_context():
+            with app.app_context(), _counted(self.func_name):
                 return super().perform()
 
     return OurJob
+
+
+@contextmanager
+def _counted(job: str) -> Iterator[None]:
+    """How long jobs take, and how many fail."""
+    began, outcome = time.perf_counter(), "failed"
+    try:
+        yield
+        outcome = "done"
+    finally:
+        tally.current().time("job", job.removeprefix("app."), outcome, seconds=time.perf_counter() - began)
 
 
 def tick_forever(app: Flask, settings: Settings, ticks: list[str]) -> None:

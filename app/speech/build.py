@@ -9,6 +9,7 @@ from app.speech.engines.fallback import FallbackSpeaker, FallbackTranscriber, Re
 from app.speech.engines.pocketsphinx import PocketsphinxTranscriber
 from app.speech.engines.script import ScriptAnalyst, ScriptInterviewer
 from app.speech.ports import Analyst, Interviewer, Speaker, Store, Transcriber
+from app.speech.watching import Part, Watch, unwatched
 
 if TYPE_CHECKING:
     from app.speech.engines.chat import Chat
@@ -63,7 +64,7 @@ class SpeechSettings(Protocol):
     def elevenlabs_api_key(self) -> str: ...
 
 
-def build_transcriber(settings: SpeechSettings) -> Transcriber:
+def build_transcriber(settings: SpeechSettings, *, watch: Watch = unwatched) -> Transcriber:
     """The recognisers of STT_PROVIDER in order; `none` leaves every language without one.
 
     The embedded recogniser also aligns English where a server gives text without word times.
@@ -75,7 +76,7 @@ def build_transcriber(settings: SpeechSettings) -> Transcriber:
         return make_remote(settings, provider, aligner=embedded) if remote else embedded
 
     engines = tuple(make(provider) for provider in settings.stt_provider if provider != "none")
-    return FallbackTranscriber(engines, also_close=(embedded,))
+    return FallbackTranscriber(engines, also_close=(embedded,), watch=watch)
 
 
 def make_remote(
@@ -101,7 +102,7 @@ def make_remote(
     )
 
 
-def build_speaker(settings: SpeechSettings, *, store: Store | None = None) -> Speaker:
+def build_speaker(settings: SpeechSettings, *, store: Store | None = None, watch: Watch = unwatched) -> Speaker:
     """The voices of TTS_PROVIDER in order; with a `store`, speech can be remembered."""
 
     def make(provider: str) -> Voice:
@@ -129,7 +130,7 @@ def build_speaker(settings: SpeechSettings, *, store: Store | None = None) -> Sp
             )
         return EspeakSpeaker()
 
-    speaker = FallbackSpeaker(tuple(make(provider) for provider in settings.tts_provider))
+    speaker = FallbackSpeaker(tuple(make(provider) for provider in settings.tts_provider), watch=watch)
     return speaker if store is None else CachedSpeaker(speaker, store)
 
 
@@ -137,7 +138,7 @@ LONGEST_THOUGHT = 6.0
 """Seconds a candidate waits for one answer of the model at most; without one the next question comes instead."""
 
 
-def _chat(settings: SpeechSettings, timeout: float) -> "Chat":
+def _chat(settings: SpeechSettings, timeout: float, *, watch: Watch, part: Part) -> "Chat":
     from app.speech.engines.chat import Chat
 
     return Chat(
@@ -146,22 +147,25 @@ def _chat(settings: SpeechSettings, timeout: float) -> "Chat":
         model=settings.llm_model,
         json_mode=settings.llm_json_mode,
         timeout=timeout,
+        watch=watch,
+        part=part,
     )
 
 
-def build_interviewer(settings: SpeechSettings) -> Interviewer:
+def build_interviewer(settings: SpeechSettings, *, watch: Watch = unwatched) -> Interviewer:
     """The language model of LLM_BASE_URL, or the script as it is."""
     if not settings.llm_base_url:
         return ScriptInterviewer()
     from app.speech.engines.chat import ChatInterviewer
 
-    return ChatInterviewer(_chat(settings, min(settings.llm_timeout, LONGEST_THOUGHT)))
+    patience = min(settings.llm_timeout, LONGEST_THOUGHT)
+    return ChatInterviewer(_chat(settings, patience, watch=watch, part="questions"))
 
 
-def build_analyst(settings: SpeechSettings) -> Analyst:
+def build_analyst(settings: SpeechSettings, *, watch: Watch = unwatched) -> Analyst:
     """The language model of LLM_BASE_URL, or the extractive summary alone."""
     if not settings.llm_base_url:
         return ScriptAnalyst()
     from app.speech.engines.chat import ChatAnalyst
 
-    return ChatAnalyst(_chat(settings, settings.llm_timeout))
+    return ChatAnalyst(_chat(settings, settings.llm_timeout, watch=watch, part="judgement"))

@@ -10,7 +10,7 @@ from typing import Any
 
 from flask import Flask, Response, current_app, jsonify
 
-from app import gateways
+from app import gateways, tally
 from app.claims import PARKED_AFTER
 from app.db import db, reading
 from app.errors import Conflict, NotFound, Rejected, sentence
@@ -178,12 +178,14 @@ def _keep_audio(work: _Work, reply: Reply) -> str | None:
 @contextmanager
 def _kept(work: _Work) -> Iterator[None]:
     """Renew the claim while the engines work; give it up at once if they fail, so that the next attempt may try."""
+    began, outcome = time.perf_counter(), "failed"
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - Flask's documented way to hand an app to a thread
     done = threading.Event()
     renewing = threading.Thread(target=_renew, args=(app, work, done), daemon=True)
     renewing.start()
     try:
         yield
+        outcome = "answered"
     except BaseException:
         db.session.rollback()
         actions.release_turn(work.turn_id, work.token)
@@ -191,6 +193,7 @@ def _kept(work: _Work) -> Iterator[None]:
         raise
     finally:
         done.set()
+        tally.current().time("turn", work.answer.kind, outcome, seconds=time.perf_counter() - began)
 
 
 def _renew(app: Flask, work: _Work, done: threading.Event) -> None:

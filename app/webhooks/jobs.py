@@ -17,7 +17,7 @@ from typing import TypeVar
 from flask import Flask, current_app
 from sqlalchemy.exc import OperationalError
 
-from app import gateways, queue
+from app import gateways, queue, tally
 from app.db import db, reading
 from app.outbound import Outbound
 from app.queue import Job
@@ -94,6 +94,7 @@ class _Drain:
 
     def __init__(self, application: Flask, http: Outbound, *, seconds: float) -> None:
         self._application = application
+        self._tally = tally.current()
         self._http = http
         self._leave_at = time.monotonic() + seconds
         self._sending: dict[asyncio.Task[None], float] = {}
@@ -143,6 +144,7 @@ class _Drain:
 
     async def _send(self, turn: Turn) -> None:
         outcome = await delivery.attempt(turn.letter, http=self._http)
+        self._tally.time("webhook", _word_for(outcome), seconds=outcome.seconds)
         self._outcomes.append((turn, outcome))
         self._news.set()
 
@@ -160,6 +162,10 @@ class _Drain:
                 time.sleep(0.2 * 2**tried)
         with self._application.app_context():
             return work()
+
+
+def _word_for(outcome: delivery.Outcome) -> str:
+    return "delivered" if outcome.delivered else outcome.error or "withheld"
 
 
 def _tidy() -> None:

@@ -10,6 +10,7 @@ OPEN = {
     "site.front": "sends everybody on to where they belong",
     "site.healthz": "load balancers carry no key",
     "site.readyz": "load balancers carry no key",
+    "metrics.show": "its own token, or a program of this machine; tests/metrics has every case",
     "site.csp_reports": "browsers report without a session",
     "api-docs.openapi_json": "the published document",
     "api_docs.page": "the published document, to read",

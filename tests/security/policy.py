@@ -128,6 +128,7 @@ POLICY: dict[str, Rule] = {
     "site.front": Rule("open", own=MOVED),
     "site.healthz": Rule("open"),
     "site.readyz": Rule("open", own=frozenset({200, 503})),
+    "metrics.show": Rule("open"),  # guarded by a token or by this machine itself; tests/metrics
     "site.csp_reports": Rule("open", own=frozenset({204})),
     "static": Rule("open"),
     "api_docs.page": Rule("open"),

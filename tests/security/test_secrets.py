@@ -161,7 +161,7 @@ def _looked_around(browser: Browser, ids: dict[str, str]) -> None:
     paths = (
         "/dashboard", "/flows", f"/flows/{ids['flow']}", f"/flows/{ids['flow']}/edit", "/interviews", "/candidates",
         f"/interviews/{ids['interview']}", "/webhooks", "/team", "/settings", "/sessions", "/password", "/api-keys",
-        "/nothing", f"/interviews/{ids['flow']}", "/healthz", "/readyz",
+        "/nothing", f"/interviews/{ids['flow']}", "/healthz", "/readyz", "/metrics",
     )  # fmt: skip
     for path in paths:
         browser.get(path)
@@ -227,6 +227,10 @@ def test_no_secret_leaves_but_where_it_must(
     leaks = {(where.replace(token, "<token>"), name) for where, name in captured.leaks()}
     assert leaks == KNOWN
     assert len(captured.kept) > 150
+    figures = dict(captured.kept)["GET /metrics"].decode()
+    for counted in ('parley_turn_seconds_count{kind="text",', 'parley_webhook_seconds_count{outcome="http"}'):
+        assert counted in figures
+    assert [word for word in (*PERSONAL, *ids.values()) if word.lower() in figures.lower()] == []
     spoken = log.getvalue()
     assert ids["interview"] in spoken, "the log tells what it is about"
     assert [word for word in PERSONAL if word.lower() in spoken.lower()] == []

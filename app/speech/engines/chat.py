@@ -16,6 +16,7 @@ from app.speech import phrases
 from app.speech.engines import prompts
 from app.speech.engines.openai_client import OpenAiServer
 from app.speech.ports import Exchange, FollowUp, Judged, Judgement, Material, Quote
+from app.speech.watching import Part, Watch, unwatched, watched
 
 log = logging.getLogger(__name__)
 
@@ -64,15 +65,25 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 
 class Chat:
-    """One model on one server. `json_mode`: `schema` (enforced), `object` (JSON promised) or `prompt` (asked for)."""
+    """One model on one server. `json_mode`: `schema` (enforced), `object` (JSON promised) or `prompt` (asked for).
 
-    def __init__(self, address: str, *, api_key: str, model: str, json_mode: str, timeout: float) -> None:
+    `watch` is told how each question went, as the `part` that this model plays.
+    """
+
+    def __init__(self, address: str, *, api_key: str, model: str, json_mode: str, timeout: float,
+                 watch: Watch = unwatched, part: Part = "questions") -> None:  # fmt: skip
         self._server = OpenAiServer(SERVER, address, api_key=api_key, timeout=timeout)
         self._json_mode = json_mode
+        self._watch: Watch = watch
+        self._part: Part = part
         self.model = model
 
     def ask(self, rules: str, data: dict[str, Any], shape: type[Answer]) -> Answer:
         """The model's answer in this shape; a bad one is asked for once more, then GatewayError(retryable)."""
+        with watched(self._watch, self._part, f"chat:{self.model}"):
+            return self._ask(rules, data, shape)
+
+    def _ask(self, rules: str, data: dict[str, Any], shape: type[Answer]) -> Answer:
         for _ in range(TRIES):
             content = self._server.ask(lambda: self._complete(rules, data, shape))
             try:

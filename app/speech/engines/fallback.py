@@ -7,6 +7,7 @@ from typing import Protocol
 
 from app.errors import GatewayError
 from app.speech.ports import Heard, Sayings, Spoken, Transcriber
+from app.speech.watching import Watch, unwatched, watched
 
 log = logging.getLogger(__name__)
 
@@ -41,8 +42,9 @@ class Voice(Protocol):
 class FallbackSpeaker:
     """Speaks with the first engine that can."""
 
-    def __init__(self, engines: tuple[Voice, ...]) -> None:
+    def __init__(self, engines: tuple[Voice, ...], *, watch: Watch = unwatched) -> None:
         self._engines = engines
+        self._watch = watch
 
     @property
     def name(self) -> str:
@@ -66,7 +68,8 @@ class FallbackSpeaker:
         failures: list[GatewayError] = []
         for engine in able:
             try:
-                spoken = engine.speak(text, voice_id=voice_id, language=language)
+                with watched(self._watch, "speech", engine.name):
+                    spoken = engine.speak(text, voice_id=voice_id, language=language)
                 return replace(spoken, fell_back=bool(failures))
             except GatewayError as error:
                 log.warning("speech engine %s failed, retryable=%s", engine.name, error.retryable)
@@ -87,8 +90,11 @@ class FallbackSpeaker:
 class FallbackTranscriber:
     """Hears with the first engine that can; streams to the preferred one only."""
 
-    def __init__(self, engines: tuple[Recogniser, ...], *, also_close: tuple[Recogniser, ...] = ()) -> None:
+    def __init__(
+        self, engines: tuple[Recogniser, ...], *, also_close: tuple[Recogniser, ...] = (), watch: Watch = unwatched
+    ) -> None:
         self._engines = engines
+        self._watch = watch
         self._to_close = (*engines, *(one for one in also_close if one not in engines))
 
     @property
@@ -153,7 +159,8 @@ class FallbackTranscriber:
         failures: list[GatewayError] = []
         for engine in self._able(language):
             try:
-                return ask(engine)
+                with watched(self._watch, "recognition", engine.name):
+                    return ask(engine)
             except GatewayError as error:
                 log.warning("recogniser %s failed, retryable=%s", engine.name, error.retryable)
                 failures.append(error)

@@ -1,0 +1,1 @@
+"""Figures of the running installation, for Prometheus and whatever else reads its format."""

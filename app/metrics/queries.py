@@ -1,0 +1,81 @@
+"""What waits in the database: a few counts over indexes, none of which grows with what is done."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import InstrumentedAttribute
+
+from app.db import db
+from app.interviews.models import Interview, Stage, VideoStage
+from app.letters.models import Letter, LetterState
+from app.webhooks.models import Delivery, DeliveryState, Endpoint
+
+MOST = 10_000
+"""Nothing is counted further: a backlog of 10,000 is alarming enough, and counting on would make it worse."""
+
+STAGES = (
+    Stage.RUNNING, Stage.SUBMITTED, Stage.PROCESSING, Stage.WAITS_FOR_RECOGNITION, Stage.PROCESSING_FAILED,
+)  # fmt: skip
+VIDEOS = (VideoStage.WAITING, VideoStage.PROCESSING, VideoStage.FAILED)
+DELIVERIES = (DeliveryState.PENDING, DeliveryState.SENDING, DeliveryState.HELD, DeliveryState.EXHAUSTED)
+LETTERS = (LetterState.WAITING, LetterState.SENDING, LetterState.REFUSED, LetterState.LOST)
+
+
+def interviews() -> dict[str, int]:
+    """By stage, those that are on their way or stuck."""
+    return _counts(Interview.stage, STAGES)
+
+
+def videos() -> dict[str, int]:
+    """The same for pictures, which follow the result."""
+    return _counts(Interview.video_stage, VIDEOS)
+
+
+def deliveries() -> dict[str, int]:
+    """Webhooks by state, those that were not delivered."""
+    return _counts(Delivery.state, DELIVERIES)
+
+
+def letters() -> dict[str, int]:
+    """Mails by state, those that were not sent."""
+    return _counts(Letter.state, LETTERS)
+
+
+def endpoints() -> dict[str, int]:
+    """Receivers of webhooks that are in trouble."""
+    disabled, failing = Endpoint.disabled_at.is_not(None), Endpoint.failing_since.is_not(None)
+    parts = {"disabled": disabled, "failing": sa.and_(failing, sa.not_(disabled))}
+    return _selected({name: _capped(Endpoint.id, where) for name, where in parts.items()})
+
+
+def oldest(now: datetime) -> dict[str, float]:
+    """For how many seconds the oldest of each kind has been waiting for its turn; 0 where nothing waits."""
+    first = {
+        "webhooks": _first(Delivery.due_at, Delivery.state == DeliveryState.PENDING),
+        "interviews": _first(Interview.submitted_at, Interview.stage == Stage.SUBMITTED),
+        "letters": _first(Letter.due_at, Letter.state == LetterState.WAITING),
+    }
+    row = db.session.execute(sa.select(*(query.label(name) for name, query in first.items()))).mappings().one()
+    return {name: max(0.0, (now - since).total_seconds()) if since else 0.0 for name, since in row.items()}
+
+
+def _counts(column: InstrumentedAttribute[Any], states: Iterable[Any]) -> dict[str, int]:
+    return _selected({state.value: _capped(column.class_.id, column == state) for state in states})
+
+
+def _selected(counts: dict[str, sa.ScalarSelect[Any]]) -> dict[str, int]:
+    """All of them in one statement."""
+    row = db.session.execute(sa.select(*(query.label(name) for name, query in counts.items()))).mappings().one()
+    return {name: int(value) for name, value in row.items()}
+
+
+def _capped(key: Any, where: sa.ColumnElement[bool]) -> sa.ScalarSelect[Any]:
+    some = sa.select(key).where(where).limit(MOST).subquery()
+    return sa.select(sa.func.count()).select_from(some).scalar_subquery()
+
+
+def _first(column: Any, where: sa.ColumnElement[bool]) -> sa.ScalarSelect[Any]:
+    some = sa.select(column.label("since")).where(where).limit(MOST).subquery()
+    return sa.select(sa.func.min(some.c.since)).scalar_subquery()

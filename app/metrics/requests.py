@@ -1,0 +1,87 @@
+"""Counts what this process serves: requests by route, method and status, and how long they take. Never by ids.
+
+And hands over what all processes count together, whenever a request, a job or a tick has ended.
+"""
+
+import time
+
+from flask import Flask, Response, request
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+)
+from sqlalchemy import event
+from sqlalchemy.engine import Engine, ExceptionContext
+from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError
+
+from app.tally import Tally
+
+BUCKETS = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+"""What else strangers make up is counted as one."""
+OURS = (IntegrityError, DataError, ProgrammingError)
+"""What a database rightly refuses says nothing about how it is."""
+_START = "parley.metrics.started"
+
+
+class Requests:
+    """The counts of one application."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.served = Counter(
+            "parley_requests", "Requests that were answered.", ("method", "route", "status"), registry=registry
+        )
+        self.seconds = Histogram(
+            "parley_request_seconds", "From a request's arrival to the first byte of its answer.", ("method", "route"),
+            registry=registry, buckets=BUCKETS,
+        )  # fmt: skip
+        self.running = Gauge("parley_requests_running", "Requests that are being worked on.", registry=registry)
+
+
+def register(app: Flask) -> None:
+    """Hang it on the application, as early as its request ids."""
+    # When each count began: as many lines again, which nobody asks for.
+    disable_created_metrics()  # type: ignore[no-untyped-call]
+    registry = CollectorRegistry()
+    ProcessCollector(registry=registry)
+    counted = Requests(registry)
+    app.extensions["parley.registry"] = registry
+
+    def begin() -> None:
+        request.environ[_START] = time.perf_counter()
+        counted.running.inc()
+
+    def end(response: Response) -> Response:
+        method = request.method if request.method in METHODS else "other"
+        route = request.url_rule.rule if request.url_rule else "(no route)"
+        counted.served.labels(method, route, str(response.status_code)).inc()
+        if _START in request.environ:
+            counted.seconds.labels(method, route).observe(time.perf_counter() - request.environ[_START])
+        return response
+
+    def leave(_error: BaseException | None) -> None:
+        if request.environ.pop(_START, None) is not None:
+            counted.running.dec()
+
+    app.before_request(begin)
+    app.after_request(end)
+    app.teardown_request(leave)
+
+
+def hand_over(app: Flask, counts: Tally, *, engine: Engine) -> None:
+    """What was counted, with the end of every request, job and tick; and count what the database did not carry out."""
+
+    def flush(_error: BaseException | None) -> None:
+        counts.flush()
+
+    def failed(context: ExceptionContext) -> None:
+        error = context.sqlalchemy_exception
+        if error is not None and not isinstance(error, OURS):
+            counts.count("database_error", type(error).__name__)
+
+    app.teardown_appcontext(flush)
+    event.listen(engine, "handle_error", failed)
