@@ -28,6 +28,7 @@ ROOMS_WITH_PAGES = (
     "reviews",
     "outreach",
     "exports",
+    "shares",
     "voice",
     "portal",
     "compliance",
@@ -76,6 +77,13 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
         rest.register_blueprint(import_module(f"app.{room}.api").blp)
     for room in ROOMS_WITH_PAGES:
         app.register_blueprint(import_module(f"app.{room}.pages").pages)
+    _register_talk(app)
+    app.register_blueprint(import_module("app.shares.pages_open").pages)
+    return app
+
+
+def _register_talk(app: Flask) -> None:
+    """The protocol between the candidate's page and the server, the preview of it, and what both load."""
     for module in (
         "app.voice.api",
         "app.voice.api_sound",
@@ -89,7 +97,6 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     app.register_blueprint(import_module("app.voice.pages_preview_files").pages)
     app.register_blueprint(import_module("app.voice.detector").files)
     app.register_blueprint(import_module("app.voice.statement").statement)
-    return app
 
 
 def _configuration(settings: Settings) -> dict[str, object]:

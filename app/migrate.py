@@ -15,7 +15,7 @@ from app.db import Base, engine_options, prepare
 
 ROOMS = (
     "accounts", "flows", "webhooks", "candidates", "interviews", "recordings", "letters", "wishes", "reviews",
-    "outreach", "voice", "portal", "compliance",
+    "outreach", "voice", "portal", "shares", "compliance",
 )  # fmt: skip
 _LOCK = 7_264_102
 

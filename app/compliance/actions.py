@@ -28,6 +28,7 @@ from app.portal import actions as portal
 from app.recordings import actions as recordings
 from app.recordings.queries import is_revoked, prefix_of
 from app.reviews import actions as reviews
+from app.shares import actions as shares
 from app.storage import Storage
 from app.voice.models import Sitting, Turn
 from app.wishes import actions as wishes
@@ -52,7 +53,8 @@ def erase(interview: Interview, *, by: TeamMember | None) -> Erasure:
     removed = {
         **recordings.erase(interview.id), "turns": turns, "wishes": wishes.erase(interview.id),
         "letters": letters.erase(interview.id), "codes": portal.erase(interview.id),
-        "assessments": reviews.erase(interview.id), **interviews.erase(interview),
+        "assessments": reviews.erase(interview.id), "shares": shares.erase(interview.id),
+        **interviews.erase(interview),
     }  # fmt: skip
     erasure = Erasure(
         interview_id=interview.id, organization_id=interview.organization_id, erased_at=clock.now(),

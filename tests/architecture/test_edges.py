@@ -13,6 +13,7 @@ OTHER_DOORS = {
     "app.candidates.forms",  # which candidates a form of the list names, for what others do with them
     "app.interviews.attached",  # reads, like queries: of documents
     "app.interviews.schemas",  # the published input of a booking, which the lines of a list are held against
+    "app.recordings.download",  # what sends a published file in parts, for other pages that show recordings
     "app.recordings.media",  # the values that recordings' actions hand out: a workshop and its files
     "app.recordings.video",  # where a run was placed on the recording's clock, a value of the same workshop
 }

@@ -24,6 +24,9 @@ OPEN = {
     "flows.intro_video": "candidates see it; the id is random",
     "voice_statement.page": "what is promised to everybody; it names nobody",
     "voice_files.detector": "a file of a public package, the same for everybody",
+    "shared.page": "the secret in the address is the key; it ends",
+    "shared.recording": "as above",
+    "shared.document": "as above",
     "recordings.recording": "the address is signed and expires",
 }
 CANDIDATE = re.compile(r"^(voice(_api)?|portal)\.")

@@ -24,6 +24,8 @@ from app.mail import Mail
 from app.outreach.models import Invited, Message, Step
 from app.reviews import actions as reviews
 from app.reviews.models import Assessment
+from app.shares import actions as shares
+from app.shares.models import Opening
 from app.webhooks.models import Delivery, DeliveryState
 from app.wishes.models import Wish, WishState
 from tests.factories import a_flow
@@ -46,7 +48,7 @@ PRIVATE = ("candidate@example.com", "help people", "were five", "my cv", "Zoltan
 
 ERASED = {
     "assessment", "chunk", "document", "document_upload", "feedback", "invited", "letter", "message", "own_code",
-    "quality_report", "recorder_run", "recording", "turn", "utterance",
+    "quality_report", "recorder_run", "recording", "share", "turn", "utterance",
 }  # fmt: skip
 KEPT = {
     "agreement": "what was agreed to, when, in which language: the proof of consent",
@@ -88,6 +90,8 @@ def told(takes: Takes, owner: Person) -> Taken:  # noqa: F811
     db.session.add(Invited(batch="list", created_at=clock.now(), **about))
     rating = {"interview_id": interview.id, "organization_id": interview.organization_id, "member_id": owner.member.id}
     db.session.add(Assessment(competence="skills", value=4.0, comment="Zoltan", changed_at=clock.now(), **rating))
+    shared, _token = shares.make(interview, ["summary"], days=7, label="Zoltan", by=owner.member)
+    shares.note_opening(shared.id, browser="Zoltan", address="127.0.0.1")
     interview.interviewee_first_name, interview.interviewee_last_name = "Zoltan", "Lovelace"
     db.session.commit()
     found.post("/requests", {"kind": "deletion", "text": "please look"})
@@ -124,6 +128,11 @@ def test_every_table_about_an_interview_is_emptied_or_kept_for_a_reason(told: Ta
             continue
         left = db.session.execute(sa.select(sa.func.count()).where(column == told.interview_id)).scalar_one()
         assert not left or table.name in KEPT, table.name
+
+
+def test_who_opened_links_is_forgotten(told: Taken, owner: Person) -> None:
+    erase(owner, told)
+    assert db.session.query(Opening).count() == 0
 
 
 def test_files_on_their_way_go_too(told: Taken, owner: Person) -> None:

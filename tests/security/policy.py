@@ -307,6 +307,13 @@ POLICY: dict[str, Rule] = {
     "exports.export": Rule("member", INTERVIEW, RECRUITERS, given=lambda _: {"format": "json"}, shows="team"),
     "reviews.scorecard": Rule("member", INTERVIEW, RECRUITERS, shows="team"),
     "reviews.rate": Rule("member", INTERVIEW, RECRUITERS, DONE, lambda _: {"overall_value": "3.5"}),
+    "shares.index": Rule("member", INTERVIEW, RECRUITERS, shows="team"),
+    "shares.make": Rule("member", INTERVIEW, RECRUITERS, DONE, lambda _: {"parts": "summary", "days": "7"}),
+    "shares.revoke": Rule("member", path("interview_id", share_id="share"), RECRUITERS, DONE),
+    # The secret in the address is the permission; tests/shares tries it.
+    "shared.page": Rule("open", own=frozenset({404})),
+    "shared.recording": Rule("open", own=frozenset({404})),
+    "shared.document": Rule("open", own=frozenset({404})),
     "wishes.index": Rule("member", shows="team"),
     "wishes.deadlines": Rule("member", roles=ADMINS),
     "wishes.answer": Rule(

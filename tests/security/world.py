@@ -34,6 +34,7 @@ from app.recordings.media import keep
 from app.recordings.models import Media
 from app.reviews import actions as reviews
 from app.reviews.actions import Opinion
+from app.shares import actions as shares
 from app.voice import actions as voice
 from app.voice.actions import Agreed
 from app.voice.models import Mode, Sitting
@@ -115,6 +116,8 @@ def planted(app: Flask, name: str) -> Side:
     side.own = _own(completed)
     side.ids["wish"] = _asked_for(completed)
     reviews.assess(completed, {"overall": Opinion(4.0, f"{team_mark} opinion")}, by=recruiter.member)
+    shared, _token = shares.make(completed, ["summary"], days=7, label=f"{team_mark} link", by=recruiter.member)
+    side.ids["share"] = shared.id
     db.session.commit()
     _written_to(completed)
     return side

@@ -7,6 +7,7 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
 from app.accounts.access import require_member
+from app.web.browsers import browser_name
 from app.web.security import keep_private
 
 pages = Blueprint("accounts", __name__)
@@ -25,19 +26,7 @@ def guard() -> ResponseReturnValue | None:
     return require_member()
 
 
-_BROWSERS = (("Edg", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("FxiOS/", "Firefox"), ("Chrom", "Chrome"),
-    ("CriOS/", "Chrome"), ("Safari/", "Safari"))  # fmt: skip
-_SYSTEMS = (("Windows", "Windows"), ("Android", "Android"), ("iPhone", "iPhone"), ("iPad", "iPad"), ("Mac OS", "macOS"),
-    ("CrOS", "ChromeOS"), ("Linux", "Linux"))  # fmt: skip
-
-
-@pages.app_template_filter("browser_name")
-def browser_name(user_agent: str | None) -> str:
-    """``Firefox on Linux`` for a User-Agent header: enough to know one's own browsers by; its beginning, if unknown."""
-    given = user_agent or ""
-    browser = next((name for mark, name in _BROWSERS if mark in given), "")
-    system = next((name for mark, name in _SYSTEMS if mark in given), "")
-    return f"{browser} on {system}" if browser and system else browser or given[:40] or "Unknown browser"
+pages.add_app_template_filter(browser_name)
 
 
 @pages.app_context_processor

@@ -6,10 +6,10 @@ from flask.typing import ResponseReturnValue
 from app.accounts import actions, lifecycle, queries
 from app.accounts.access import current_member, require_admin
 from app.accounts.forms import KeyForm
-from app.accounts.pages import once
 from app.accounts.pages.blueprint import pages
 from app.db import db
 from app.errors import Rejected
+from app.web import once
 from app.web.templating import moment
 
 ENDS = [("24h", "after 24 hours"), ("7d", "after 7 days"), ("now", "now")]

@@ -9,12 +9,12 @@ from app.accounts.access import current_member, require_admin
 from app.accounts.entry_links import Post
 from app.accounts.forms import ChoosePasswordForm, ForgottenForm
 from app.accounts.models import EntryKind, EntryLink, TeamMember
-from app.accounts.pages import once
 from app.accounts.pages.blueprint import pages
 from app.accounts.pages.entry import signed_in
 from app.db import db
 from app.errors import Conflict, Rejected
 from app.settings import Settings
+from app.web import once
 from app.web.limits import address_of_request
 from app.web.pages import home
 

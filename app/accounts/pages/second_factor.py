@@ -7,12 +7,12 @@ from app.accounts import passwords, second_factor
 from app.accounts.access import current_login, current_member, needs_second_factor, safe_next
 from app.accounts.forms import CodeForm
 from app.accounts.models import TeamMember
-from app.accounts.pages import once
 from app.accounts.pages.blueprint import pages
 from app.accounts.pages.entry import signed_in
 from app.accounts.pages.second_step import waiting
 from app.db import db
 from app.errors import Rejected
+from app.web import once
 from app.web.limits import address_of_request
 from app.web.templating import qr_code
 

@@ -9,8 +9,8 @@ from flask import Response, redirect, session, url_for
 
 from app import clock
 from app.accounts.models import TeamMember
-from app.accounts.pages import once
 from app.db import db
+from app.web import once
 
 _WAITING = "second_step"
 LASTS_SECONDS = 600

@@ -1,0 +1,55 @@
+"""Rows of links that show parts of an interview to people without an account, and of who opened them."""
+
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.accounts.models import TeamMember
+from app.db import Base, CreatedAt, Id, Ref
+from app.interviews.models import Interview
+
+LONGEST_LABEL = 100
+DEFAULT_DAYS, MOST_DAYS = 7, 90
+PARTS = {
+    "person": "Name of the candidate", "recording": "Recording: sound, and picture if there is one",
+    "transcript": "Transcript by question", "summary": "Summary", "scores": "Scores with their quotes",
+    "scorecard": "Scorecard of people, with names and comments", "documents": "Documents of the candidate",
+}  # fmt: skip
+"""What a link may show. The flow's title and the organization's name are always shown."""
+
+
+class Share(Base):
+    """One link. Its address holds 256 random bits, here lies their SHA-256. ``openings`` counts for good."""
+
+    __tablename__ = "share"
+
+    id: Mapped[Id]
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
+    interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"), index=True)
+    token_hash: Mapped[str] = mapped_column(sa.String(64), unique=True)
+    label: Mapped[str | None] = mapped_column(sa.String(LONGEST_LABEL))
+    parts: Mapped[list[str]]
+    made_by_id: Mapped[Ref] = mapped_column(sa.ForeignKey("team_member.id"), index=True)
+    created_at: Mapped[CreatedAt]
+    expires_at: Mapped[datetime]
+    revoked_at: Mapped[datetime | None]
+    revoked_by_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
+    openings: Mapped[int] = mapped_column(default=0)
+
+    interview: Mapped[Interview] = relationship()
+    made_by: Mapped[TeamMember] = relationship(foreign_keys=[made_by_id])
+    revoked_by: Mapped[TeamMember | None] = relationship(foreign_keys=[revoked_by_id])
+
+
+class Opening(Base):
+    """Someone opened a link: when, with which kind of browser, and from which network, without the last part."""
+
+    __tablename__ = "share_opening"
+    __table_args__ = (sa.Index(None, "share_id", "at"),)
+
+    id: Mapped[Id]
+    share_id: Mapped[Ref] = mapped_column(sa.ForeignKey("share.id"))
+    at: Mapped[datetime]
+    browser: Mapped[str] = mapped_column(sa.String(40))
+    network: Mapped[str] = mapped_column(sa.String(64))
