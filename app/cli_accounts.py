@@ -154,12 +154,13 @@ def api_key() -> None:
 
 @api_key.command("create")
 @click.argument("name", default="Command line")
+@click.option("--test", "is_test", is_flag=True, help="A test key: what it books completes by itself.")
 @ORGANIZATION
 @AS_JSON
-def key_create(*, name: str, organization: str | None, as_json: bool) -> None:
+def key_create(*, name: str, is_test: bool, organization: str | None, as_json: bool) -> None:
     """Issue a key, which is shown this once."""
     with database(settings()):
-        row, key = actions.issue_api_key(_organization(organization), name=name, by=None)
+        row, key = actions.issue_api_key(_organization(organization), name=name, by=None, is_test=is_test)
         told = {"api_key_id": row.id, "api_key": key}
         db.session.commit()
     tell(told, as_json=as_json, words=f"api key id: {told['api_key_id']}\napi key: {key}")
@@ -175,7 +176,7 @@ def key_list(*, organization: str | None, as_json: bool) -> None:
             {
                 "api_key_id": key.id, "name": key.name, "last4": key.last4, "created_at": clock.rfc3339(key.created_at),
                 "last_used_at": clock.rfc3339(key.last_used_at) if key.last_used_at else None,
-                "ends_at": clock.rfc3339(key.expires_at) if key.expires_at else None,
+                "ends_at": clock.rfc3339(key.expires_at) if key.expires_at else None, "test": key.is_test,
             }
             for key in queries.keys_of(_organization(organization))
         ]  # fmt: skip
@@ -183,6 +184,7 @@ def key_list(*, organization: str | None, as_json: bool) -> None:
     lines = [
         f"{key['api_key_id']}  …{key['last4']}  {key['name']}  last used {key['last_used_at'] or 'never'}"
         + (f"  ends {key['ends_at']}" if key["ends_at"] else "")
+        + ("  test" if key["test"] else "")
         for key in keys
     ]
     tell({"api_keys": keys}, as_json=as_json, words="\n".join(lines) or "No keys.")

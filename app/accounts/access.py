@@ -35,6 +35,7 @@ MARK_EVERY = timedelta(minutes=1)
 UNAUTHORIZED = "A valid API key is needed: Authorization: Bearer <API key>."
 
 _CALLER = "parley.caller"
+_IS_TEST = "parley.caller.is_test"
 _LOGIN = "parley.login"
 
 
@@ -46,8 +47,8 @@ def require_api_key() -> Response | None:
     key = _working_key(bearer_of_request())
     if key is None:
         return _unauthorized()
-    request.environ[_CALLER] = key.organization
-    return idempotency.before(key.organization)
+    request.environ[_CALLER], request.environ[_IS_TEST] = key.organization, key.is_test
+    return idempotency.before(key.organization, is_test=key.is_test)
 
 
 def _unauthorized() -> Response:
@@ -58,6 +59,11 @@ def caller() -> Organization:
     """Whose key it is."""
     organization: Organization = request.environ[_CALLER]
     return organization
+
+
+def is_test_call() -> bool:
+    """Whether the key is one in test mode."""
+    return bool(request.environ[_IS_TEST])
 
 
 def _working_key(bearer: str | None) -> ApiKey | None:

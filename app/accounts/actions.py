@@ -30,6 +30,8 @@ from app.errors import Conflict, Rejected
 from app.vault import derived_key
 
 NAME_MOST = 300
+TEST_PREFIX = "7e577e57-"
+"""What people and programs know a test key by; 90 random bits follow."""
 IN_USE = "is already in use by a member"
 
 
@@ -121,17 +123,30 @@ def add_member(
     return member
 
 
-def issue_api_key(organization: Organization, *, name: str, by: TeamMember | None) -> tuple[ApiKey, str]:
+def issue_api_key(
+    organization: Organization, *, name: str, by: TeamMember | None, is_test: bool = False
+) -> tuple[ApiKey, str]:
     """A new key: its row, and the key itself, which nobody can read again."""
-    key = str(uuid.UUID(bytes=os.urandom(16), version=4))
+    key = _new_key(is_test=is_test)
     row = ApiKey(
         organization_id=organization.id, name=_named(name, "name"), key_hash=key_digest(key), last4=key[-4:],
-        created_by_id=by.id if by else None,
+        created_by_id=by.id if by else None, is_test=is_test,
     )  # fmt: skip
     db.session.add(row)
     db.session.flush()
-    write_audit(organization, action="api_key.issued", subject=row.id, by=by, details={})
+    details = {"test": True} if is_test else {}
+    write_audit(organization, action="api_key.issued", subject=row.id, by=by, details=details)
     return row, key
+
+
+def _new_key(*, is_test: bool) -> str:
+    """A UUID from random bits; those of test keys, and no others, begin with ``TEST_PREFIX``."""
+    while True:
+        key = str(uuid.UUID(bytes=os.urandom(16), version=4))
+        if is_test:
+            return TEST_PREFIX + key.removeprefix(key[: len(TEST_PREFIX)])
+        if not key.startswith(TEST_PREFIX):
+            return key
 
 
 def key_digest(key: str) -> str:

@@ -144,6 +144,10 @@ class KeyForm(FlaskForm):  # type: ignore[misc]
     """A new API key."""
 
     name = _name("What will use it?", "Name what will use the key.")
+    is_test = BooleanField(
+        "Test mode",
+        description="Interviews that are created with a test key complete by themselves.",
+    )
 
 
 class OrganizationForm(FlaskForm):  # type: ignore[misc]

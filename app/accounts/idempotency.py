@@ -32,10 +32,12 @@ RUNNING = timedelta(minutes=5)
 _KEY = re.compile(r"[\x21-\x7e]{1,255}\Z")
 _OPEN = "parley.idempotent_call"
 _PROMISED = "parley.idempotent_answer"
+_IS_TEST = "parley.idempotent_call.is_test"
 
 
-def before(organization: Organization) -> Response | None:
-    """The kept answer of an earlier call, or None when the endpoint shall run."""
+def before(organization: Organization, *, is_test: bool = False) -> Response | None:
+    """The kept answer of an earlier call, or None when the endpoint shall run. Test keys repeat calls of their own."""
+    request.environ[_IS_TEST] = is_test
     key = request.headers.get("Idempotency-Key")
     if request.method != "POST" or key is None:
         return None
@@ -57,7 +59,7 @@ def promise(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _route() -> str:
-    return f"{request.method} {request.url_rule}"
+    return f"{request.method} {request.url_rule}" + (" (test)" if request.environ[_IS_TEST] else "")
 
 
 def _opened(organization_id: str, key: str, body_hash: str) -> str | None:

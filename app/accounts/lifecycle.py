@@ -88,7 +88,7 @@ def rotate_api_key(key: ApiKey, *, ends: str, by: TeamMember | None) -> tuple[Ap
         raise Rejected("This key no longer works; create a new one instead.", field="key")
     if not _is_first(key.id, "rotated_at"):
         raise Rejected("This key has been replaced already; revoke it, or wait for its end.", field="key")
-    row, secret = issue_api_key(key.organization, name=key.name, by=by)
+    row, secret = issue_api_key(key.organization, name=key.name, by=by, is_test=key.is_test)
     if OVERLAPS[ends]:
         end = now + OVERLAPS[ends]
         key.expires_at = min(key.expires_at, end) if key.expires_at else end

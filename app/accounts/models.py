@@ -167,7 +167,7 @@ class ApiKey(Base):
     """A bearer key of ``/v1``: HMAC-SHA256 with a pepper that is not in the database; shown once, at birth.
 
     After ``rotated_at`` another key has taken its place, and it works until ``expires_at``; ``warned_at`` is when it
-    was noticed that it is still used although the end is near.
+    was noticed that it is still used although the end is near. What a test key books completes by itself.
     """
 
     __tablename__ = "api_key"
@@ -177,6 +177,7 @@ class ApiKey(Base):
     name: Mapped[str] = mapped_column(sa.String(300))
     key_hash: Mapped[str] = mapped_column(sa.String(64), unique=True)
     last4: Mapped[str] = mapped_column(sa.String(4))
+    is_test: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     created_at: Mapped[CreatedAt]
     created_by_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
     expires_at: Mapped[datetime | None]

@@ -22,19 +22,20 @@ _ATTEMPTS = 5
 
 
 def enrol(
-    flow: InterviewFlow, *, email: str, first_name: str | None, last_name: str | None, recruiter: TeamMember | None
-) -> Candidate:
+    flow: InterviewFlow, *, email: str, first_name: str | None, last_name: str | None, recruiter: TeamMember | None,
+    is_test: bool = False,
+) -> Candidate:  # fmt: skip
     """The flow's candidate with this address, made if there is none; tells nobody, since nothing has moved.
 
     A candidate who was there already keeps what is known of them; only gaps are filled.
     """
     recruiter_id = recruiter.id if recruiter else None
-    known = enrolled(flow.id, email)
+    known = enrolled(flow.id, email, is_test=is_test)
     if known is None:
         made = Candidate(
             organization_id=flow.organization_id, team_id=flow.team_id, flow_id=flow.id, email=email,
             address=email.lower(), first_name=first_name, last_name=last_name, flow=flow,
-            assigned_recruiter_id=recruiter_id, status=status_for(flow.organization, INVITED),
+            assigned_recruiter_id=recruiter_id, status=status_for(flow.organization, INVITED), is_test=is_test,
         )  # fmt: skip
         known = _added_or_found(made)
     known.first_name = known.first_name or first_name
@@ -175,7 +176,7 @@ def _added_or_found(made: Candidate) -> Candidate:
         with db.session.begin_nested():
             db.session.add(made)
     except IntegrityError:
-        found = enrolled(made.flow_id, made.email)
+        found = enrolled(made.flow_id, made.email, is_test=made.is_test)
         if found is None:
             raise
         return found

@@ -19,7 +19,7 @@ COLUMNS = (
 )  # fmt: skip
 KEPT = (
     "text", "flow", "status", "recruiter", "tag", "without_status", "without_tag", "score_from", "score_to", "from",
-    "to", "unreviewed", "order",
+    "to", "unreviewed", "tests", "order",
 )  # fmt: skip
 """What an address may say about the list; ``show`` (once per column) comes on top."""
 
@@ -51,7 +51,8 @@ def asked_for() -> CandidateFilter:
         flow_id=asked("flow"), status=asked("status"), text=asked("text"), recruiter_id=asked("recruiter"),
         tag=asked("tag"), without_status=asked("without_status"), without_tag=asked("without_tag"),
         score_from=_score("score_from"), score_to=_score("score_to"), added_from=day_in(asked("from")),
-        added_to=day_in(asked("to")), unreviewed=asked("unreviewed") == "yes", order=order,
+        added_to=day_in(asked("to")), unreviewed=asked("unreviewed") == "yes",
+        tests=asked("tests") == "yes", order=order,
     )  # fmt: skip
 
 

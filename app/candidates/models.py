@@ -43,7 +43,8 @@ class PipelineStatus(Base):
 
 
 class Candidate(Base):
-    """One person in the pipeline of one recruitment flow; several interviews of the same address are one candidate.
+    """One person in the pipeline of one recruitment flow; several interviews of the same address are one candidate,
+    but those of test interviews (``is_test``) are kept apart from people.
 
     ``email`` is kept as it was given; ``address`` is the same in lower case, for finding and telling apart.
     ``interviewed_at`` and ``score`` (mean of the assessed scores, 0 to 5) are those of the newest result;
@@ -52,7 +53,7 @@ class Candidate(Base):
 
     __tablename__ = "candidate"
     __table_args__ = (
-        sa.UniqueConstraint("flow_id", "address"),
+        sa.UniqueConstraint("flow_id", "address", "is_test"),
         sa.Index(None, "organization_id", "created_at", "id"),
         sa.Index(None, "flow_id", "status", "created_at"),
         sa.Index(None, "organization_id", "status", "created_at"),
@@ -70,6 +71,7 @@ class Candidate(Base):
     status: Mapped[str] = mapped_column(sa.String(100), default=INVITED)
     status_changes: Mapped[int] = mapped_column(default=0)
     assigned_recruiter_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
+    is_test: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     created_at: Mapped[CreatedAt]
     interviewed_at: Mapped[datetime | None]
     score: Mapped[float | None]

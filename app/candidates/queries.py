@@ -45,7 +45,8 @@ class CandidateFilter:
     """What a list is narrowed to, and its order. Empty means everything.
 
     ``text`` is looked for in address and names; ``without_…`` leave out; dates are days of enrolment in UTC, both
-    included; scores 0 to 5, both included; ``unreviewed``: a result is there that no person has judged.
+    included; scores 0 to 5, both included; ``unreviewed``: a result is there that no person has judged; ``tests``:
+    those of test interviews as well.
     """
 
     flow_id: str = ""
@@ -60,6 +61,7 @@ class CandidateFilter:
     added_from: date | None = None
     added_to: date | None = None
     unreviewed: bool = False
+    tests: bool = False
     order: Order = Order.NEWEST
 
 
@@ -83,7 +85,7 @@ def candidates_seen_by(member: TeamMember, found_by: CandidateFilter, *, limit: 
 def candidates_named(member: TeamMember, ids: Collection[str]) -> dict[str, Candidate]:
     """Those of ``ids`` that the member may see, by id, with flow, recruiter and tags; the others are left out."""
     wanted = [one for one in ids if is_id(one)]
-    query = sa.select(Candidate).where(*_narrowed(member, CandidateFilter()), Candidate.id.in_(wanted))
+    query = sa.select(Candidate).where(*_narrowed(member, CandidateFilter(tests=True)), Candidate.id.in_(wanted))
     return {candidate.id: candidate for candidate in db.session.scalars(query.options(*_together()))}
 
 
@@ -187,10 +189,10 @@ def history_of(candidate: Candidate) -> list[StatusChange]:
     return list(db.session.scalars(query.order_by(StatusChange.number.desc()).options(joinedload(StatusChange.by))))
 
 
-def enrolled(flow_id: str, email: str) -> Candidate | None:
+def enrolled(flow_id: str, email: str, *, is_test: bool = False) -> Candidate | None:
     """The flow's candidate with this address, in whatever letters it is written."""
     query = sa.select(Candidate).where(Candidate.flow_id == flow_id, Candidate.address == email.lower())
-    return db.session.scalar(query)
+    return db.session.scalar(query.where(Candidate.is_test.is_(is_test)))
 
 
 def _candidate(candidate_id: str) -> Candidate:
@@ -204,6 +206,8 @@ def _narrowed(member: TeamMember, found_by: CandidateFilter) -> list[Condition]:
     conditions: list[Condition] = [Candidate.organization_id == member.organization_id]
     if member.role is not Role.ADMIN:
         conditions.append(Candidate.team_id.in_([team.id for team in teams_seen_by(member)]))
+    if not found_by.tests:
+        conditions.append(Candidate.is_test.is_(False))
     if found_by.flow_id:
         conditions.append(Candidate.flow_id == found_by.flow_id)
     if found_by.status:

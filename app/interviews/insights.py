@@ -1,10 +1,10 @@
 """Interviews in numbers, as far as a member may see them: how many get how far, how long it takes, how much is used.
 
-Everything is about the interviews that were booked in a span of days; nothing here tells of a single person.
+Everything is about interviews that were booked in a span of days, but for tests; nothing here tells of a single person.
 """
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -15,7 +15,7 @@ from app.accounts.models import Role as MemberRole
 from app.accounts.models import TeamMember
 from app.db import db
 from app.flows.models import InterviewFlow
-from app.interviews.models import Feedback, Interview, Role, Stage, Utterance
+from app.interviews.models import Feedback, Interview, InterviewBucket, InterviewStatus, Role, Stage, Utterance
 from app.recordings.models import Media, Recording
 
 MOST = 20_000
@@ -151,13 +151,27 @@ def usage(member: TeamMember, span: Span) -> list[Used]:
     return sorted(sorted(used, key=lambda one: (one.title, one.flow_id)), key=lambda one: one.month, reverse=True)
 
 
+def count(organization_id: str, team_ids: Sequence[str] | None, *, status: InterviewStatus) -> int:
+    """How many interviews of a status the organization or its teams named have, tests apart, from the counters."""
+    owner_ids = [organization_id] if team_ids is None else team_ids
+    total = sa.select(sa.func.coalesce(sa.func.sum(InterviewBucket.interviews), 0)).where(
+        InterviewBucket.owner_id.in_(owner_ids), InterviewBucket.status == status
+    )
+    tests = sa.select(sa.func.count()).where(
+        Interview.is_test, Interview.organization_id == organization_id, Interview.status == status
+    )
+    if team_ids is not None:
+        tests = tests.where(Interview.team_id.in_(team_ids))
+    return int(db.session.execute(total).scalar_one()) - int(db.session.execute(tests).scalar_one())
+
+
 def _booked(member: TeamMember, span: Span, *columns: Any) -> sa.Select[*tuple[Any, ...]]:
     chosen = sa.select(*columns).select_from(Interview)
     return chosen.where(*_seen(member, span), *_within(Interview.created_at, span))
 
 
 def _seen(member: TeamMember, span: Span) -> list[sa.ColumnElement[bool]]:
-    seen = [Interview.organization_id == member.organization_id]
+    seen = [Interview.organization_id == member.organization_id, Interview.is_test.is_(False)]
     if member.role is not MemberRole.ADMIN:
         seen.append(Interview.team_id.in_([team.id for team in member.teams]))
     if span.flow_id:

@@ -278,6 +278,7 @@ def sweep() -> None:
         Job.PROCESS_INTERVIEW: [*queries.overdue(Stage.SUBMITTED), *queries.overdue(Stage.PROCESSING)],
         Job.PROCESS_VIDEO: queries.overdue_videos(),
         Job.PREPARE_SPEECH: unspoken(200),
+        Job.PLAY_TEST: [*queries.overdue(Stage.CREATED), *queries.overdue(Stage.RUNNING)],  # others have no due_at then
     }
     waiting = queries.overdue(Stage.WAITS_FOR_RECOGNITION)
     db.session.rollback()

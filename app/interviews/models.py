@@ -61,7 +61,7 @@ class Role(enum.StrEnum):
 
 
 _SHOWN = sa.text("candidate_id IS NOT NULL")
-_NEW = sa.text("stage = 'created'")
+_NEW, _TEST, _TEST_1 = sa.text("stage = 'created'"), sa.text("is_test"), sa.text("is_test = 1")
 
 
 class Interview(Claimable, Base):
@@ -70,6 +70,7 @@ class Interview(Claimable, Base):
     ``script`` is the flow as it stood when the candidate began; later edits of the flow do not reach it.
     ``declined_at`` is when the candidate last did not agree; who starts afterwards has changed their mind.
     ``without_recording``: a person had it processed without its sound, which could not be read.
+    ``is_test``: booked with a test key; Parley plays it, and no figure counts it.
     After ``withdrawn_at`` nothing is processed, judged or played any more; after ``erased_at`` nothing is left.
     """
 
@@ -82,6 +83,7 @@ class Interview(Claimable, Base):
         sa.Index(None, "flow_id", "org_seq"),
         sa.Index("ix_interview_platform", "organization_id", "org_seq", sqlite_where=_SHOWN, postgresql_where=_SHOWN),
         sa.Index("ix_interview_booked", "organization_id", "created_at", sqlite_where=_NEW, postgresql_where=_NEW),
+        sa.Index("ix_interview_test", "organization_id", "status", sqlite_where=_TEST_1, postgresql_where=_TEST),
         sa.Index(None, "stage", "due_at"),
         sa.Index(None, "video_stage", "due_at"),
     )
@@ -112,6 +114,7 @@ class Interview(Claimable, Base):
     failures: Mapped[int] = mapped_column(default=0)
     failure: Mapped[str | None] = mapped_column(sa.String(500))
     without_recording: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    is_test: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
 
     flow: Mapped[InterviewFlow] = relationship()
     candidate: Mapped[Candidate | None] = relationship()

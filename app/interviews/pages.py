@@ -23,7 +23,7 @@ from app.db import db
 from app.errors import GatewayError, Rejected
 from app.flows.models import FlowStatus
 from app.flows.queries import FlowFilter, flow_seen_by, flows_seen_by, titles_seen_by
-from app.interviews import actions, quality, queries
+from app.interviews import actions, insights, quality, queries
 from app.interviews.forms import BookForm
 from app.interviews.models import Interview, InterviewStatus, Stage
 from app.interviews.ratings import ratings_seen_by
@@ -50,21 +50,21 @@ pages.before_request(require_member)
 def dashboard() -> str:
     """What waits for the member, and what came in last."""
     member = current_member()
-    owners = _owners(member)
+    owners = (member.organization_id, _teams(member))
     everything = queries.InterviewFilter()
     return render_template(
         "interviews/dashboard.html", stuck=queries.needing_help(member),
         recent=queries.shown_on_platform(member, everything, limit=RECENT, offset=0),
-        completed=queries.count(owners, status=InterviewStatus.COMPLETED),
-        incomplete=queries.count(owners, status=InterviewStatus.INCOMPLETE),
+        completed=insights.count(*owners, status=InterviewStatus.COMPLETED),
+        incomplete=insights.count(*owners, status=InterviewStatus.INCOMPLETE),
         has_flows=bool(titles_seen_by(member)), may_change=_may_change(member), ratings=ratings_seen_by(member),
     )  # fmt: skip
 
 
-def _owners(member: TeamMember) -> list[str]:
-    """Whose counters tell what the member sees: the organization's, or those of the member's teams."""
+def _teams(member: TeamMember) -> list[str] | None:
+    """Whose counters tell what the member sees: those of the member's teams, or (None) the organization's."""
     if member.role is Role.ADMIN:
-        return [member.organization_id]
+        return None
     return [team.id for team in teams_seen_by(member)]
 
 
@@ -78,6 +78,7 @@ def index() -> str:
         flow_id="" if flaw_of(flow_id) else flow_id[:36],
         waiting=Waiting(waiting) if waiting in set(Waiting) else None,
         link_days=_settings().link_expiry_days,
+        tests=request.args.get("tests") == "yes",
     )
     return render_template(
         "interviews/index.html", found_by=found_by, offset=offset, limit=PER_PAGE, may_change=_may_change(member),

@@ -194,22 +194,15 @@ def _bucket_at(owner_id: str, status: InterviewStatus, offset: int) -> tuple[int
     return ((int(found[0]) + 1) * BUCKET, int(found[1])) if found else (0, 0)
 
 
-def count(owner_ids: Sequence[str], *, status: InterviewStatus) -> int:
-    """How many interviews of a status the organization or the teams named have, from the counters."""
-    total = sa.select(sa.func.coalesce(sa.func.sum(InterviewBucket.interviews), 0)).where(
-        InterviewBucket.owner_id.in_(owner_ids), InterviewBucket.status == status
-    )
-    return int(db.session.execute(total).scalar_one())
-
-
 @dataclass(frozen=True, slots=True)
 class InterviewFilter:
-    """What the platform's list is narrowed to."""
+    """What the platform's list is narrowed to; ``tests``: test interviews as well."""
 
     status: InterviewStatus | None = None
     flow_id: str = ""
     waiting: Waiting | None = None
     link_days: int = 0
+    tests: bool = False
 
 
 def shown_on_platform(member: TeamMember, found_by: InterviewFilter, *, limit: int, offset: int) -> Sequence[Interview]:
@@ -220,6 +213,8 @@ def shown_on_platform(member: TeamMember, found_by: InterviewFilter, *, limit: i
     shown = _of_member(member).order_by(Interview.org_seq.desc())
     if found_by.waiting is not Waiting.STUCK:
         shown = shown.where(Interview.candidate_id.is_not(None))
+        if not found_by.tests:
+            shown = shown.where(Interview.is_test.is_(False))
     if found_by.waiting is not None:
         shown = shown.where(condition(found_by.waiting, link_days=found_by.link_days))
     if found_by.status is not None:

@@ -74,7 +74,7 @@ def _of(member: TeamMember, *columns: Any) -> sa.Select[*tuple[Any, ...]]:
         .select_from(Feedback)
         .join(Interview, Interview.id == Feedback.interview_id)
         .join(InterviewFlow, InterviewFlow.id == Interview.flow_id)
-        .where(Interview.organization_id == member.organization_id)
+        .where(Interview.organization_id == member.organization_id, Interview.is_test.is_(False))
     )
     if member.role is Role.ADMIN:
         return owned

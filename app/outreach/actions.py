@@ -79,6 +79,8 @@ def hindrance(interview: Interview, step: Step, post: Post, *, sent: Sequence[Me
 def _of_installation(interview: Interview, post: Post) -> str | None:
     if not post.can_send:
         return "This installation sends no mail (SMTP_HOST is not set). Copy the link and send it yourself."
+    if interview.is_test:
+        return "This is a test interview; nobody is written to."
     if not interview.interviewee_email_address:
         return "This interview has no email address."
     if interview.flow.organization.disabled_at is not None:

@@ -79,7 +79,7 @@ def standing_invitations(flow: InterviewFlow, addresses: list[str]) -> dict[str,
     given = {*addresses, *(address.lower() for address in addresses)}  # SQLite knows small letters of ASCII alone
     kept = Interview.interviewee_email_address
     query = sa.select(Interview).where(Interview.flow_id == flow.id, kept.in_(given) | sa.func.lower(kept).in_(given))
-    found = db.session.scalars(query.order_by(Interview.org_seq))
+    found = db.session.scalars(query.where(Interview.is_test.is_(False)).order_by(Interview.org_seq))
     return {(one.interviewee_email_address or "").lower(): one for one in found}
 
 

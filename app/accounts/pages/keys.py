@@ -39,7 +39,7 @@ def create_api_key() -> ResponseReturnValue:
     if not form.validate_on_submit():
         return _keys_page(form), 422
     me = current_member()
-    _row, key = actions.issue_api_key(me.organization, name=form.name.data, by=me)
+    _row, key = actions.issue_api_key(me.organization, name=form.name.data, by=me, is_test=form.is_test.data)
     db.session.commit()
     remember_key(key)
     return redirect(url_for("accounts.api_keys"))

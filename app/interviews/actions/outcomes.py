@@ -23,6 +23,8 @@ from app.webhooks import actions as webhooks
 
 MOST_FAILURES = 12
 """After so many failures in a row that looked as if they would pass, a person has to look."""
+TEST_MARK = "TEST: "
+"""Before the summary of an interview that nobody took."""
 LOOK_AGAIN = timedelta(minutes=10)
 """How often an interview that waits for recognition asks whether an engine has been configured."""
 
@@ -49,7 +51,7 @@ def complete(interview_id: str, finished: Finished, *, token: int, app_url: str)
     if not done:
         return False
     interview = db.session.get_one(Interview, interview_id)
-    db.session.add(_data_row(interview_id, finished.result))
+    db.session.add(_data_row(interview, finished.result))
     count(interview, {InterviewStatus.INCOMPLETE: -1, InterviewStatus.COMPLETED: 1})
     if finished.audio:
         recordings.publish(interview_id, organization_id=interview.organization_id, file=finished.audio)
@@ -61,12 +63,13 @@ def complete(interview_id: str, finished: Finished, *, token: int, app_url: str)
     return True
 
 
-def _data_row(interview_id: str, result: Result) -> InterviewData:
+def _data_row(interview: Interview, result: Result) -> InterviewData:
+    summary = f"{TEST_MARK}{result.summary or ''}".strip() if interview.is_test else result.summary
     return InterviewData(
-        interview_id=interview_id, format=result.format,
+        interview_id=interview.id, format=result.format,
         text=result.text.deflated, text_length=result.text.length, text_crc32=result.text.crc,
         details=result.details.deflated, details_length=result.details.length, details_crc32=result.details.crc,
-        summary=result.summary, scores=result.scores, evidence=result.evidence,
+        summary=summary, scores=result.scores, evidence=result.evidence,
     )  # fmt: skip
 
 

@@ -1,0 +1,1 @@
+"""Interviews that nobody takes: those of test keys, played by Parley from canned answers through the ordinary steps."""
