@@ -1,8 +1,9 @@
-"""Many candidates at once: everyone uploads a chunk each second to one web process; how late are acknowledgements?
+"""Many candidates at once: everyone uploads a chunk each second; how late are acknowledgements?
 
-    .venv/bin/python bench/candidates.py [--candidates 100,500] [--seconds 20] [--bytes 8000]
+    .venv/bin/python bench/candidates.py [--candidates 100,500] [--seconds 20] [--bytes 8000] [--processes 2]
 
-Each candidate keeps one connection and sends the next chunk of its recorder's run every second, all of them spread evenly.
+As many web processes as asked for share one database and one storage, each on a port of its own, and the candidates are
+dealt out among them, as a proxy would. Each candidate keeps one connection and sends the next chunk of its recorder's run every second, all of them spread evenly.
 Latency counts from the moment a chunk was due, so that a late one is not forgiven. Afterwards every acknowledged chunk is
 looked up in the database and read from the storage: whatever is not there as it was sent is lost. The floor of the same
 run is the same load on a bare application in the same server, which writes the bytes to a file, fsyncs it and answers.
@@ -21,10 +22,11 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import sqlalchemy as sa
@@ -74,9 +76,16 @@ class Candidate:
     refused: list[bytes] = field(default_factory=list)
 
 
+class Server(NamedTuple):
+    """A web process and where it listens."""
+
+    port: int
+    pid: int
+
+
 @dataclass
 class Load:
-    """What the run showed: milliseconds from due to acknowledged, and what the server's process used."""
+    """What the run showed: milliseconds from due to acknowledged, and what the servers' processes used."""
 
     latencies: list[float]
     cpu_seconds: float
@@ -92,8 +101,11 @@ def main() -> None:
     asked.add_argument("--candidates", default="100,500", help="how many at once; several in turn")
     asked.add_argument("--seconds", type=int, default=20)
     asked.add_argument("--bytes", type=int, default=8_000, help="of a chunk; 8000 is sound alone at 64 kbit/s")
+    asked.add_argument("--processes", type=int, default=2, help="web processes of each server")
     given = asked.parse_args()
-    print(f"{given.bytes} bytes a second from each of n candidates, {given.seconds} s; load {os.getloadavg()[0]:.1f}")
+    print(
+        f"{given.processes} web processes; {given.bytes} bytes a second from each of n candidates, {given.seconds} s; load {os.getloadavg()[0]:.1f}"
+    )
     results = {}
     for count in [int(one) for one in given.candidates.split(",")]:
         with tempfile.TemporaryDirectory() as folder:
@@ -128,30 +140,40 @@ def show(name: str, load: Load, count: int) -> None:
 
 
 def on_bare(folder: Path, count: int, given: argparse.Namespace) -> Load:
-    files, port = folder / "floor", free_port()
+    files = folder / "floor"
     files.mkdir()
-    with serving([sys.executable, "-c", BARE, str(port), str(files)], port) as pid:
+    with ExitStack() as running:
+        servers = []
+        for _ in range(given.processes):
+            port = free_port()
+            command = [sys.executable, "-c", BARE, str(port), str(files)]
+            servers.append(Server(port, running.enter_context(serving(command, port))))
         everyone = [Candidate(f"/{number}", "") for number in range(count)]
-        load = asyncio.run(pressed(everyone, port=port, pid=pid, given=given))
+        load = asyncio.run(pressed(everyone, servers, given=given))
     load.lost = load.sent - load.refused - len(list(files.iterdir()))
     return load
 
 
 def on_parley(folder: Path, count: int, given: argparse.Namespace) -> Load:
-    port = free_port()
+    ports = [free_port() for _ in range(given.processes)]
     (folder / "data").mkdir()
     env = {
         "DATA_DIR": str(folder / "data"), "RATE_LIMIT_PER_MINUTE": "0", "LOG_LEVEL": "error", "REDIS_URL": "",
-        "SECRET_KEY": "bench-secret-" * 4, "HOST": "127.0.0.1", "PORT": str(port), "APP_URL": f"http://127.0.0.1:{port}",
+        "SECRET_KEY": "bench-secret-" * 4, "HOST": "127.0.0.1", "PORT": str(ports[0]), "APP_URL": f"http://127.0.0.1:{ports[0]}",
     }  # fmt: skip
     settings = Settings.from_env(env)
     migrate.upgrade(settings.database_url)
     app = create_app(settings, gateways=gateways.build(settings), bell=queue.SilentBell())
     with app.app_context():
         made, free = seated(count)
-    with serving([sys.executable, "-m", "app.cli", "web"], port, env={**os.environ, **env}) as pid:
+    with ExitStack() as running:
+        servers = []
+        for port in ports:
+            own = {**os.environ, **env, "PORT": str(port)}
+            pid = running.enter_context(serving([sys.executable, "-m", "app.cli", "web"], port, env=own))
+            servers.append(Server(port, pid))
         everyone = browsers(made, settings.app_url + free)
-        load = asyncio.run(pressed(everyone, port=port, pid=pid, given=given))
+        load = asyncio.run(pressed(everyone, servers, given=given))
     with app.app_context():
         load.lost = sum(missing(made[number][0], one, settings) for number, one in enumerate(everyone))
         db.engine.dispose()
@@ -214,20 +236,21 @@ def missing(interview_id: str, candidate: Candidate, settings: Settings) -> int:
 # --- the load -----------------------------------------------------------------------------------------------------
 
 
-async def pressed(everyone: list[Candidate], *, port: int, pid: int, given: argparse.Namespace) -> Load:
+async def pressed(everyone: list[Candidate], servers: list[Server], *, given: argparse.Namespace) -> Load:
     latencies: list[float] = []
     begins = time.monotonic() + 1.0
-    before = cpu_of(pid)
+    before = sum(cpu_of(server.pid) for server in servers)
     await asyncio.gather(*(
-        talks(one, begins + number / len(everyone), port=port, given=given, latencies=latencies)
+        talks(one, begins + number / len(everyone), port=servers[number % len(servers)].port, given=given, latencies=latencies)
         for number, one in enumerate(everyone)
     ))  # fmt: skip
-    spent = cpu_of(pid) - before
+    spent = sum(cpu_of(server.pid) for server in servers) - before
+    memory = sum(rss_of(server.pid) for server in servers)
     refused = sum(len(one.refused) for one in everyone)
     for one in everyone:
         for answer in one.refused[:1]:
             print("refused:", answer[:200], file=sys.stderr)
-    return Load(latencies, spent, rss_of(pid), float(given.seconds), len(latencies), refused)
+    return Load(latencies, spent, memory, float(given.seconds), len(latencies), refused)
 
 
 async def talks(one: Candidate, begins: float, *, port: int, given: argparse.Namespace, latencies: list[float]) -> None:

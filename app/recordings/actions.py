@@ -80,8 +80,9 @@ def keep_chunk(
         "sha256": sha256, "size": size, "storage_key": storage_key, "created_at": clock.now(),
     }  # fmt: skip
     try:
-        with db.session.begin_nested():
-            db.session.connection().execute(_ADDED, row)
+        connection = db.session.connection()
+        with connection.begin_nested():
+            connection.execute(_ADDED, row)
     except IntegrityError:  # the same chunk arrived twice at once
         known = _known(interview_id, segment, track, number=number)
         if known is None:
@@ -194,7 +195,10 @@ def _known(interview_id: str, segment: int, track: Track, *, number: int) -> Chu
 
 def _same(chunk: Chunk, sha256: str) -> Chunk:
     if chunk.sha256 != sha256:
-        raise Conflict(f"chunk {chunk.number} has already arrived with other bytes", details={"number": chunk.number})
+        raise Conflict(
+            f"chunk {chunk.number} has already arrived with other bytes",
+            details={"reason": "other hash", "number": chunk.number},
+        )
     return chunk
 
 

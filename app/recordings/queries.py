@@ -114,12 +114,6 @@ def standing(interview_id: str, segment: int, track: Track, *, number: int) -> S
     return Standing(*found)
 
 
-def known_hash(interview_id: str, segment: int, track: Track, *, number: int) -> str | None:
-    """The hash under which this chunk has arrived; None when it has not."""
-    given = {"interview": interview_id, "segment": segment, "track": track, "number": number}
-    return db.session.connection().execute(_KNOWN, given).scalar_one_or_none()
-
-
 @dataclass(frozen=True, slots=True)
 class Arrived:
     """What is there of a run's mixed track: how many pieces, the highest number, and when the last one came."""
@@ -225,7 +219,6 @@ _TRACK = (
 )  # fmt: skip
 _THIS = (*_TRACK, _C.number == sa.bindparam("number"))
 _COUNTED = sa.select(sa.func.count(), sa.func.max(_C.number)).where(*_TRACK)
-_KNOWN = sa.select(_C.sha256).where(*_THIS)
 _EVERY_RUN = RecorderRun.__table__.alias("every_run").c
 _STANDING = (
     sa.select(

@@ -24,7 +24,7 @@ from app.interviews.queries import open_interview
 from app.settings import Settings
 from app.voice.actions import Holder, taken_over
 from app.voice.models import Sitting
-from app.voice.queries import seat_of
+from app.voice.queries import Seat, seat_of
 from app.voice.script import Script
 from app.web import languages
 from app.web.errors import RETRY_SECONDS, WORDS
@@ -119,9 +119,8 @@ def require_sitting() -> None:
     Raises NotFound for a pair of ids that does not fit, Forbidden without a cookie, Conflict with another's cookie.
     """
     keep_private()
-    languages.choose()
     with reading():
-        seat = seat_of(*g.link)
+        seat = _seat()
         interview_id, language = seat.interview_id, (seat.script or {}).get("language")
         languages.choose(language or script_of(linked_interview().flow)["language"])
         if cookie_name(interview_id) not in request.cookies:
@@ -138,6 +137,14 @@ def require_sitting() -> None:
         db.session.rollback()
     if is_over and request.method != "GET" and not str(request.endpoint).endswith(".finish"):
         raise Conflict(sentence("This interview is over."), details={"reason": "finished"})
+
+
+def _seat() -> Seat:
+    try:
+        return seat_of(*g.link)
+    except NotFound:
+        languages.choose()  # the flow's own language is not known
+        raise
 
 
 def holder() -> Holder:

@@ -21,6 +21,7 @@ from app.voice.conversation import Reply
 from app.voice.models import Agreement, Mode, Sitting, Turn, TurnKind, TurnState
 from app.voice.queries import ABANDONED_AFTER, TAKEOVER_AFTER, turn_of
 from app.voice.script import Place, Script, WrongMoment, finish, open_line
+from app.voice.signs import seen
 from app.voice.utterances import Heard, Played
 
 AWAY_AFTER = 30.0
@@ -121,7 +122,7 @@ def hold(holder: Holder) -> None:
         # Only the first request after the gap finds the old heartbeat, so the gap is counted once.
         counted = {"paused": Sitting.paused + away, "heartbeat_at": claims.moment()}
         write(holder, counted, Sitting.heartbeat_at == holder.heartbeat_at, Sitting.paused_at.is_(None))
-    if not write(holder, {"heartbeat_at": claims.moment()}):
+    if not seen(holder.sitting_id, fence=holder.fence):
         raise refusal(holder)
 
 

@@ -14,7 +14,7 @@ from flask_smorest import abort
 
 from app import gateways
 from app.db import db, reading
-from app.errors import Conflict, DomainError, Rejected, sentence
+from app.errors import DomainError, Rejected, sentence
 from app.recordings import actions as recordings
 from app.recordings import queries as kept
 from app.recordings.models import LARGEST_CHUNK, LAST_CHUNK, Track
@@ -105,10 +105,6 @@ class _Sent:
 def put_chunk(segment: int, number: int) -> Response:
     """Keep a chunk: durable first, then noted, then acknowledged."""
     sent, interview_id = _described(segment, number), holder().interview_id
-    if _is_known(interview_id, sent):
-        actions.hold(holder())
-        db.session.commit()
-        return jsonify(_arrived(interview_id, sent, duplicate=True))
     storage = gateways.current().storage
     name = kept.chunk_key(interview_id, segment=segment, track=sent.track, number=number, sha256=sent.sha256)
     key = f"{name}-{secrets.token_hex(4)}"
@@ -124,6 +120,7 @@ def put_chunk(segment: int, number: int) -> Response:
             storage_key=key,
         )  # fmt: skip
         is_twin = chunk.storage_key != key
+        arrived = _arrived(interview_id, sent, duplicate=is_twin)
         db.session.commit()
     except DomainError:
         db.session.rollback()
@@ -133,7 +130,7 @@ def put_chunk(segment: int, number: int) -> Response:
         storage.delete(key)
     elif content is not None:
         _feed(holder(), sent, content)
-    return jsonify(_arrived(interview_id, sent, duplicate=is_twin) | _partial(holder(), sent))
+    return jsonify(arrived | _partial(holder(), sent))
 
 
 def _described(segment: int, number: int) -> _Sent:
@@ -168,28 +165,16 @@ def _size_of(track: Track) -> int:
     return size
 
 
-def _is_known(interview_id: str, sent: _Sent) -> bool:
-    with reading():
-        known = kept.known_hash(interview_id, sent.segment, sent.track, number=sent.number)
-        db.session.rollback()
-    if known is not None and known != sent.sha256:
-        details: dict[str, object] = {"reason": "other hash", "number": sent.number}
-        raise Conflict(f"Chunk {sent.number} has already arrived with other bytes.", details=details)
-    return known is not None
-
-
 def _arrived(interview_id: str, sent: _Sent, *, duplicate: bool) -> dict[str, object]:
     """What the server has of the track. Of the candidate's own voice only the turns are sent, so it has no holes."""
     if sent.track is Track.VOICE:
         return {"received": sent.number, "missing": [], "duplicate": duplicate}
-    with reading():
-        whole, highest = kept.arrived(interview_id, sent.segment, sent.track)
-        missing: list[int] = []
-        if whole < highest:
-            missing = kept.missing_chunks(
-                interview_id, segment=sent.segment, track=sent.track, first=whole + 1, last=highest
-            )  # fmt: skip
-        db.session.rollback()
+    whole, highest = kept.arrived(interview_id, sent.segment, sent.track)
+    missing: list[int] = []
+    if whole < highest:
+        missing = kept.missing_chunks(
+            interview_id, segment=sent.segment, track=sent.track, first=whole + 1, last=highest
+        )  # fmt: skip
     return {"received": whole, "missing": missing[:MOST_NAMED], "duplicate": duplicate}
 
 

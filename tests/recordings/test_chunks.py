@@ -67,7 +67,7 @@ def test_the_same_number_with_other_bytes_is_a_conflict_that_names_it(interview,
     keep(interview, number=7)
     with pytest.raises(Conflict) as error:
         keep(interview, number=7, sha256="b" * 64)
-    assert error.value.details == {"number": 7}
+    assert error.value.details == {"reason": "other hash", "number": 7}
 
 
 def test_a_run_that_was_not_opened_takes_no_chunk(interview):
