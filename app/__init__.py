@@ -41,6 +41,7 @@ MORE_PAGES = (
     "app.interviews.pages_insights",
     "app.flows.pages_more",
     "app.webhooks.pages_more",
+    "app.compliance.pages_more",
     "app.voice.pages_before",
     "app.voice.pages_after",
 )

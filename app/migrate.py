@@ -14,7 +14,7 @@ from alembic.script import ScriptDirectory
 from app.db import Base, engine_options, prepare
 
 ROOMS = (
-    "accounts", "flows", "webhooks", "candidates", "interviews", "recordings", "letters", "wishes", "reviews",
+    "accounts", "holds", "flows", "webhooks", "candidates", "interviews", "recordings", "letters", "wishes", "reviews",
     "outreach", "voice", "portal", "shares", "compliance",
 )  # fmt: skip
 _LOCK = 7_264_102

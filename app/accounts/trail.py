@@ -66,6 +66,12 @@ WORDS = {
     "interview.unshared": "Ended a link to parts of an interview",
     "interview.erased": "Erased an interview",
     "interview.erasure_proved": "Proved that an erased interview is gone",
+    "candidate.erased": "Erased a candidate without interviews",
+    "retention.changed": "Changed how long data is kept",
+    "retention.quarantined": "Hid what nobody has touched for long",
+    "retention.restored": "Took something out of quarantine",
+    "hold.placed": "Placed a legal hold",
+    "hold.released": "Released a legal hold",
     "document.seen": "Opened a document of a candidate",
     "recording.fetched": "A recording was played or downloaded",
     "recordings.revoked": "Revoked the recordings of an interview",
@@ -94,7 +100,7 @@ GROUPS = {
 """What the page offers to choose from; the first word of an action decides, after ``ALSO``."""
 ALSO = {
     "organization": ("pipeline", "outreach"), "member": ("team",), "interview": ("document", "recording", "recordings"),
-    "candidate": ("candidates", "wish"),
+    "candidate": ("candidates", "wish", "retention", "hold"),
 }  # fmt: skip
 
 

@@ -27,7 +27,7 @@ def enrol(
 ) -> Candidate:  # fmt: skip
     """The flow's candidate with this address, made if there is none; tells nobody, since nothing has moved.
 
-    A candidate who was there already keeps what is known of them; only gaps are filled.
+    A candidate who was there already keeps what is known of them; only gaps are filled, and no quarantine goes on.
     """
     recruiter_id = recruiter.id if recruiter else None
     known = enrolled(flow.id, email, is_test=is_test)
@@ -38,6 +38,7 @@ def enrol(
             assigned_recruiter_id=recruiter_id, status=status_for(flow.organization, INVITED), is_test=is_test,
         )  # fmt: skip
         known = _added_or_found(made)
+    known.quarantined_at = None
     known.first_name = known.first_name or first_name
     known.last_name = known.last_name or last_name
     known.assigned_recruiter_id = known.assigned_recruiter_id or recruiter_id

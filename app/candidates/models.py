@@ -49,6 +49,7 @@ class Candidate(Base):
     ``email`` is kept as it was given; ``address`` is the same in lower case, for finding and telling apart.
     ``interviewed_at`` and ``score`` (mean of the assessed scores, 0 to 5) are those of the newest result;
     ``reviewed_at`` is when a person last judged it, and is empty again when a new result comes.
+    Since ``quarantined_at`` no list shows the candidate (retention); ``kept_at`` is when somebody took them out of it.
     """
 
     __tablename__ = "candidate"
@@ -76,6 +77,8 @@ class Candidate(Base):
     interviewed_at: Mapped[datetime | None]
     score: Mapped[float | None]
     reviewed_at: Mapped[datetime | None]
+    quarantined_at: Mapped[datetime | None]
+    kept_at: Mapped[datetime | None]
 
     flow: Mapped[InterviewFlow] = relationship()
     tags: Mapped[list["CandidateTag"]] = relationship(order_by="CandidateTag.name", cascade="all, delete-orphan")

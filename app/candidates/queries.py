@@ -203,7 +203,9 @@ def _candidate(candidate_id: str) -> Candidate:
 
 
 def _narrowed(member: TeamMember, found_by: CandidateFilter) -> list[Condition]:
-    conditions: list[Condition] = [Candidate.organization_id == member.organization_id]
+    conditions: list[Condition] = [
+        Candidate.organization_id == member.organization_id, Candidate.quarantined_at.is_(None),
+    ]  # fmt: skip
     if member.role is not Role.ADMIN:
         conditions.append(Candidate.team_id.in_([team.id for team in teams_seen_by(member)]))
     if not found_by.tests:

@@ -20,6 +20,7 @@ from app.compliance.models import Erasure
 from app.compliance.queries import SETTLES_AFTER
 from app.db import db
 from app.errors import Conflict, Rejected
+from app.holds import actions as holds
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.letters import actions as letters
@@ -35,20 +36,27 @@ from app.wishes import actions as wishes
 from app.wishes.actions import Asked
 from app.wishes.models import WishKind
 
+RESTORE = "restore"
 
-def erase(interview: Interview, *, by: TeamMember | None) -> Erasure:
+
+def erase(interview: Interview, *, by: TeamMember | None, through: str | None = None) -> Erasure:
     """Empty every row of the interview and end all access to its files. May be repeated: then nothing new happens.
 
-    ``by`` is None where a journal of erasures asks for it after a restore.
+    ``by`` is None where no person asks for it; ``through`` then says what does. Conflict under a legal hold, except
+    where a journal of erasures has it done again after a restore.
 
     What stays: ids, times, states, the consent that was given, and that requests were made. Audited.
     """
     known = db.session.get(Erasure, interview.id)
     if known is not None:
         return known
+    if through != RESTORE:
+        holds.refuse_held(interview.id, interview.candidate_id)
     turns = _erase_talk(interview.id)  # first, as whoever hands an interview in holds its sitting first
     # Whoever writes about the interview at this moment ends before we read on; whoever comes later finds it erased.
     db.session.refresh(interview, with_for_update=True)
+    if through != RESTORE:
+        holds.refuse_held(interview.id, interview.candidate_id)  # placed while we waited
     outreach.erase(interview.id)
     removed = {
         **recordings.erase(interview.id), "turns": turns, "wishes": wishes.erase(interview.id),
@@ -66,7 +74,8 @@ def erase(interview: Interview, *, by: TeamMember | None) -> Erasure:
     except sa.exc.IntegrityError:  # two administrators at once; both mean the same
         raise Conflict("Someone else is erasing this interview at this very moment.") from None
     organization = db.session.get_one(Organization, interview.organization_id)
-    accounts.write_audit(organization, action="interview.erased", subject=interview.id, by=by, details=removed)
+    told = {**removed, "through": through} if through else removed
+    accounts.write_audit(organization, action="interview.erased", subject=interview.id, by=by, details=told)
     return erasure
 
 
@@ -79,7 +88,7 @@ def repeat(what: str, interview_id: str) -> bool | None:
     if interview is None:
         return None
     if what == ERASED:
-        return db.session.get(Erasure, interview_id) is None and bool(erase(interview, by=None))
+        return db.session.get(Erasure, interview_id) is None and bool(erase(interview, by=None, through=RESTORE))
     if interview.erased_at is not None:
         return False
     return _withdrawn(interview) if what == WITHDRAWN else _revoked(interview)
@@ -90,16 +99,16 @@ def _withdrawn(interview: Interview) -> bool:
         return False
     with suppress(Rejected):  # too many requests are open: people look at it anyway
         wishes.ask(interview, Asked(WishKind.WITHDRAWAL, None))
-    portal.note(interview, "own_page.asked", kind=WishKind.WITHDRAWAL.value, through="restore")
+    portal.note(interview, "own_page.asked", kind=WishKind.WITHDRAWAL.value, through=RESTORE)
     return True
 
 
 def _revoked(interview: Interview) -> bool:
     if is_revoked(interview.id):
         return False
-    interviews.revoke_recordings(interview)
+    interviews.revoke_recordings(interview, done_again=True)
     organization = db.session.get_one(Organization, interview.organization_id)
-    through = {"through": "restore"}
+    through = {"through": RESTORE}
     accounts.write_audit(organization, action="recordings.revoked", subject=interview.id, by=None, details=through)
     return True
 

@@ -1,6 +1,7 @@
 """Finishes what an erasure began: files that could not be destroyed at once, or were written while it happened.
 
-And keeps the journal of what was destroyed, which stands outside of the database for whoever restores an older one.
+Keeps the journal of what was destroyed, which stands outside of the database for whoever restores an older one.
+And applies the rules of retention, once a day, a few cases at a time.
 """
 
 import logging
@@ -12,14 +13,18 @@ from flask import current_app
 
 from app import clock, gateways
 from app.backups.journal import BadJournal, Journal
-from app.compliance import actions, queries
+from app.compliance import actions, idle, queries, retention
+from app.compliance.models import RetentionRule
 from app.db import db, reading
-from app.errors import GatewayError
+from app.errors import Conflict, GatewayError
+from app.storage import Storage
 
 log = logging.getLogger(__name__)
 
 LOOKS_BACK = timedelta(days=2)
 """How far before the last act the journal is compared with the rows again: longer than clocks and commits differ."""
+SORTED, ERASED, REVOKED = 100, 5, 20
+"""At most so many cases, candidates and recordings in one round, so that no other work of the tick waits for long."""
 
 
 def sweep() -> int:
@@ -66,3 +71,60 @@ def keep_journal() -> int:
 @lru_cache(maxsize=4)
 def _journal(path: Path) -> Journal:
     return Journal(path)
+
+
+def apply_retention() -> int:
+    """Apply every organization's rule, until a round finds nothing more to do; then again a day later.
+
+    Called by the worker's tick. May run twice at once. Returns how many cases and recordings changed.
+    """
+    with reading():
+        due = idle.rounds_due()
+        db.session.rollback()
+    return sum(_round(organization_id) for organization_id in due)
+
+
+def _round(organization_id: str) -> int:
+    rule = db.session.get_one(RetentionRule, organization_id)
+    done = retention.sort_out(rule, limit=SORTED)
+    db.session.commit()
+    rule = db.session.get_one(RetentionRule, organization_id)
+    if retention.is_in_force(rule) and rule.months is not None:
+        before = idle.earlier(clock.now(), rule.months)
+        for case in idle.over(organization_id, before=before, limit=ERASED):
+            done += _erased(case)
+    if retention.is_media_in_force(rule) and rule.media_days is not None:
+        for interview_id in idle.too_old(organization_id, media_days=rule.media_days, limit=REVOKED):
+            done += retention.revoke(interview_id)
+            db.session.commit()  # the bytes are destroyed by the sweep of recordings
+    if not done:
+        rule.checked_at = clock.now()
+        db.session.commit()
+    return done
+
+
+def _erased(case: idle.Case) -> int:
+    """Erase every interview of a case, each with its files and its proof, and the candidate with the last of them."""
+    storage, done = gateways.current().storage, 0
+    for interview_id in idle.interviews_of(case):
+        try:
+            is_erased = retention.erase(interview_id)
+        except Conflict:  # held, or erased by somebody else, at this very moment
+            db.session.rollback()
+            continue
+        db.session.commit()
+        done += is_erased
+        if is_erased and _swept(interview_id, storage):
+            actions.gone(interview_id)
+            db.session.commit()
+    if case.is_candidate:
+        retention.forget_candidate(case)
+        db.session.commit()
+    return done
+
+
+def _swept(interview_id: str, storage: Storage) -> bool:
+    try:
+        return actions.sweep_files(interview_id, storage=storage) == 0
+    except GatewayError:
+        return False  # the sweep tries again

@@ -31,3 +31,20 @@ class Erasure(Base):
     receipt: Mapped[str | None] = mapped_column(sa.String(64))
 
     by: Mapped[TeamMember | None] = relationship()
+
+
+class RetentionRule(Base):
+    """How long an organization keeps what nobody touches any more; without a row, or with None, for ever.
+
+    ``since`` and ``media_since`` are when the rule was set or last made shorter: nothing happens for a while after.
+    ``checked_at`` is when a round last found nothing left to do.
+    """
+
+    __tablename__ = "retention_rule"
+
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"), primary_key=True)
+    months: Mapped[int | None]
+    media_days: Mapped[int | None]
+    since: Mapped[datetime | None]
+    media_since: Mapped[datetime | None]
+    checked_at: Mapped[datetime | None]

@@ -72,6 +72,7 @@ class Interview(Claimable, Base):
     ``without_recording``: a person had it processed without its sound, which could not be read.
     ``is_test``: booked with a test key; Parley plays it, and no figure counts it.
     After ``withdrawn_at`` nothing is processed, judged or played any more; after ``erased_at`` nothing is left.
+    ``quarantined_at`` and ``kept_at`` are as a candidate's, and the same for all interviews of one.
     """
 
     __tablename__ = "interview"
@@ -115,6 +116,8 @@ class Interview(Claimable, Base):
     failure: Mapped[str | None] = mapped_column(sa.String(500))
     without_recording: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     is_test: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    quarantined_at: Mapped[datetime | None]
+    kept_at: Mapped[datetime | None]
 
     flow: Mapped[InterviewFlow] = relationship()
     candidate: Mapped[Candidate | None] = relationship()

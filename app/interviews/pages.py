@@ -20,7 +20,7 @@ from app.accounts.models import Role, TeamMember
 from app.accounts.queries import members_of, teams_seen_by
 from app.candidates.queries import statuses_of
 from app.db import db
-from app.errors import GatewayError, Rejected
+from app.errors import Conflict, GatewayError, Rejected
 from app.flows.models import FlowStatus
 from app.flows.queries import FlowFilter, flow_seen_by, flows_seen_by, titles_seen_by
 from app.interviews import actions, insights, quality, queries
@@ -186,7 +186,12 @@ def revoke(interview_id: str) -> AnyResponse:
         flash(f"Nothing was deleted: type the word “{TYPED}” to confirm.", "bad")
         return answer
     found = interview.id
-    actions.revoke_recordings(interview)
+    try:
+        actions.revoke_recordings(interview)
+    except Conflict as conflict:
+        db.session.rollback()
+        flash(conflict.message, "bad")
+        return answer
     write_audit(member.organization, action="recordings.revoked", subject=found, by=member, details={})
     db.session.commit()  # access ends here, whatever becomes of the bytes
     try:

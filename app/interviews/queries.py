@@ -210,7 +210,7 @@ def shown_on_platform(member: TeamMember, found_by: InterviewFilter, *, limit: i
 
     What is stuck is listed whether or not it has an address: it waits for a person either way.
     """
-    shown = _of_member(member).order_by(Interview.org_seq.desc())
+    shown = _of_member(member).where(Interview.quarantined_at.is_(None)).order_by(Interview.org_seq.desc())
     if found_by.waiting is not Waiting.STUCK:
         shown = shown.where(Interview.candidate_id.is_not(None))
         if not found_by.tests:

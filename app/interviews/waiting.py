@@ -30,7 +30,7 @@ def condition(waiting: Waiting, *, link_days: int) -> sa.ColumnElement[bool]:
 
 def stuck() -> sa.ColumnElement[bool]:
     """Processing or its video has failed, waits for an engine, or is due for too long while nobody works on it."""
-    wants = Interview.withdrawn_at.is_(None) & Interview.erased_at.is_(None)
+    wants = Interview.withdrawn_at.is_(None) & Interview.erased_at.is_(None) & Interview.quarantined_at.is_(None)
     failed = Interview.stage.in_((Stage.PROCESSING_FAILED, Stage.WAITS_FOR_RECOGNITION))
     return wants & (failed | (Interview.video_stage == VideoStage.FAILED) | late())
 
@@ -50,6 +50,7 @@ def ending(link_days: int) -> sa.ColumnElement[bool]:
     ended = clock.now() - timedelta(days=link_days)
     standing = Interview.declined_at.is_(None) & Interview.withdrawn_at.is_(None) & Interview.erased_at.is_(None)
     standing &= Interview.is_test.is_(False)
+    standing &= Interview.quarantined_at.is_(None)
     is_open = sa.exists().where(InterviewFlow.id == Interview.flow_id, InterviewFlow.status == FlowStatus.OPEN)
     near = (Interview.created_at > ended) & (Interview.created_at <= ended + SOON)
     return (Interview.stage == Stage.CREATED) & near & standing & is_open

@@ -10,6 +10,7 @@ from app.accounts.queries import is_disabled
 from app.db import db, reading
 from app.errors import Conflict, GatewayError, NotFound, Rejected
 from app.flows.queries import script_of
+from app.holds.queries import hold_on
 from app.interviews.actions import result_of
 from app.interviews.models import Interview, Stage
 from app.interviews.queries import open_interview
@@ -218,6 +219,7 @@ def _page(interview: Interview, *, status: int = 200, **context: Any) -> Respons
         "pipeline": interview.candidate.status if shows_status and interview.candidate else None,
         "flagging": number_of_query("flag"), "logo_url": interview.flow.logo_path,
         "asked": None, "flagged": None, "too_many": False, "trouble": None,
+        "held": hold_on(interview.id, interview.candidate_id) is not None,
     }  # fmt: skip
     return make_response(render_template("voice/own/page.html", **{**shown, **context}), status)
 

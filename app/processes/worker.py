@@ -46,6 +46,7 @@ TICKS = (
     "app.letters.jobs.sweep",
     "app.compliance.jobs.sweep",
     "app.compliance.jobs.keep_journal",
+    "app.compliance.jobs.apply_retention",
     "app.accounts.jobs.check_audit_logs",
     "app.accounts.jobs.watch_old_keys",
 )

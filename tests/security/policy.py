@@ -298,6 +298,15 @@ POLICY: dict[str, Rule] = {
     ),
     "interviews.show": Rule("member", INTERVIEW, shows="team"),
     "compliance.erase": Rule("member", INTERVIEW, ADMINS, DONE, lambda _: {"confirm": "erase"}),
+    "compliance.retention_rule": Rule("member", roles=ADMINS, shows="organization"),
+    "compliance.set_retention": Rule(
+        "member", roles=ADMINS, own=DONE, given=lambda _: {"months": "24", "media_days": "180", "confirm": "erase"}
+    ),
+    "compliance.restore_candidate": Rule("member", path("candidate_id"), ADMINS, DONE),
+    "compliance.restore_interview": Rule("member", INTERVIEW, ADMINS, DONE),
+    "compliance.hold_candidate": Rule("member", path("candidate_id"), ADMINS, DONE, lambda _: {"reason": "New"}),
+    "compliance.hold_interview": Rule("member", INTERVIEW, ADMINS, DONE, lambda _: {"reason": "New"}),
+    "compliance.release_hold": Rule("member", path("hold_id"), ADMINS, DONE),
     "interviews.retry": Rule("member", INTERVIEW, RECRUITERS, DONE),
     "interviews.revoke": Rule("member", INTERVIEW, ADMINS, DONE, lambda _: {"confirm": "revoke"}),
     "interviews.document": Rule("member", path("interview_id", "document_id"), shows="team"),

@@ -21,6 +21,8 @@ from app.candidates import columns
 from app.db import db
 from app.flows.models import FlowStatus, InterviewFlow
 from app.flows.queries import secret_context
+from app.holds import actions as holds
+from app.holds.models import Held
 from app.interviews import actions as interviews
 from app.interviews.jobs import process_interview
 from app.interviews.models import Interview, Utterance
@@ -120,6 +122,11 @@ def planted(app: Flask, name: str) -> Side:
     side.ids["share"] = shared.id
     db.session.commit()
     _written_to(completed)
+    hold = holds.place(
+        Held.INTERVIEW, side.ids["booked"], reason=f"{organization_mark} reason", ends_at=None, by=admin.member
+    )
+    db.session.commit()
+    side.ids["hold"] = hold.id
     return side
 
 

@@ -75,7 +75,7 @@ def _page(candidate: Candidate, form: MoveForm) -> str:
     form.offer(statuses_of(member.organization))
     return render_template(
         "candidates/show.html", candidate=candidate, history=history_of(candidate),
-        form=None if member.role is Role.VIEWER else form,
+        form=None if member.role is Role.VIEWER else form, is_admin=member.role is Role.ADMIN,
     )  # fmt: skip
 
 

@@ -4,17 +4,22 @@ import sqlalchemy as sa
 
 from app import claims
 from app.db import db
+from app.holds import actions as holds
 from app.interviews import events
 from app.interviews.models import Interview, VideoStage
 from app.recordings import actions as recordings
 from app.webhooks import actions as webhooks
 
 
-def revoke_recordings(interview: Interview) -> None:
+def revoke_recordings(interview: Interview, *, done_again: bool = False) -> None:
     """End access to audio and video for good. The edge commits this first and destroys the bytes after that.
 
     A video that is still being made will never be available, so its event is cancelled, and shown as such.
+    Conflict under a legal hold, unless the same is only ``done_again`` after a restore.
     """
+    if not done_again:
+        db.session.refresh(interview, with_for_update={"key_share": True})  # no hold is placed beside this
+        holds.refuse_held(interview.id, interview.candidate_id)
     recordings.revoke(interview.id)
     unmade = (VideoStage.WAITING, VideoStage.PROCESSING, VideoStage.FAILED)
     # A new fence, so that whoever works on the video right now finds the claim gone.

@@ -8,6 +8,7 @@ from app import clock
 from app.candidates import actions as candidates
 from app.candidates.models import Candidate
 from app.db import db
+from app.holds import actions as holds
 from app.interviews.data import freeze_details, freeze_text
 from app.interviews.models import (
     Document,
@@ -78,9 +79,11 @@ def erase(interview: Interview) -> dict[str, int]:
     if candidate is not None and _has_others(candidate.id):
         _score_again(candidate)
     elif candidate is not None:
+        holds.erase(candidate.id)
         removed["payloads"] = webhooks.forget(candidate.id)
         candidates.erase(candidate)
         removed["candidates"] = 1
+    holds.erase(interview.id)
     removed["payloads"] = removed.get("payloads", 0) + webhooks.forget(interview.id)
     return removed
 

@@ -52,12 +52,19 @@ def book(
         interview.candidate = candidates.enrol(
             flow, email=email, first_name=first_name, last_name=last_name, recruiter=recruiter, is_test=is_test
         )
+        let_out(interview.candidate.id)
     db.session.add(interview)
     count(interview, {InterviewStatus.INCOMPLETE: 1})
     db.session.flush()
     if is_test:
         queue.after_commit(Job.PLAY_TEST, interview.id)
     return interview
+
+
+def let_out(candidate_id: str) -> None:
+    """All interviews of the candidate show in lists again."""
+    theirs = sa.update(Interview).where(Interview.candidate_id == candidate_id, Interview.quarantined_at.is_not(None))
+    db.session.execute(theirs.values(quarantined_at=None))
 
 
 def hint_for(interview: Interview) -> str:

@@ -1,0 +1,35 @@
+"""What administrators send about retention and legal holds."""
+
+from datetime import UTC, datetime, time, timedelta
+
+from flask import request
+from werkzeug.datastructures import MultiDict
+
+from app.errors import Rejected
+from app.web.fields import day_in, flaw_of
+
+
+def months_and_days(given: MultiDict[str, str]) -> tuple[int | None, int | None]:
+    """The rule that a form or an address names; None for an empty field. Raises Rejected with the field."""
+    return _number(given, "months"), _number(given, "media_days")
+
+
+def _number(given: MultiDict[str, str], name: str) -> int | None:
+    text = given.get(name, "").strip()
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 6):
+        raise Rejected("must be a whole number, or empty", field=name)
+    return int(text)
+
+
+def hold_of_form() -> tuple[str, datetime | None]:
+    """Why something is held, and the end of the last day on which it is, if one was named. Raises Rejected."""
+    reason, ends = request.form.get("reason", ""), request.form.get("ends", "").strip()
+    flaw = flaw_of(reason)
+    if flaw:
+        raise Rejected(flaw, field="reason")
+    day = day_in(ends) if ends else None
+    if ends and day is None:
+        raise Rejected("Write a day like 2026-01-31, or none.", field="ends")
+    return reason, datetime.combine(day, time(), UTC) + timedelta(days=1) if day else None

@@ -1,0 +1,160 @@
+"""Administrators' pages of retention and legal holds; the views hang on the blueprint of ``pages``."""
+
+from typing import Any
+
+from flask import flash, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import clock
+from app.accounts.access import current_member, require_admin
+from app.candidates.queries import candidate_seen_by
+from app.compliance import idle, retention
+from app.compliance.forms import hold_of_form, months_and_days
+from app.compliance.pages import TYPED, pages
+from app.db import db
+from app.errors import Conflict, Rejected
+from app.holds import actions as holds
+from app.holds.models import Held
+from app.holds.queries import hold_for, hold_on, holds_of
+from app.interviews.queries import interview_seen_by
+
+MOST = 100
+
+
+@pages.app_context_processor
+def _kept() -> dict[str, Any]:
+    """For the pages of candidates and interviews: whether they are held, and how long quarantine lasts."""
+    return {"hold_on": hold_on, "quarantine_lasts": idle.QUARANTINE}
+
+
+@pages.get("/retention")
+def retention_rule() -> str:
+    """The rule, what it would do or does next, what waits in quarantine, and what is held."""
+    require_admin()
+    rule = idle.rule_of(current_member().organization_id)
+    if not {"months", "media_days"} & set(request.args):
+        return _page(rule.months, rule.media_days)
+    errors: dict[str, str] = {}
+    months = media_days = None
+    try:
+        months, media_days = months_and_days(request.args)
+        retention.check(months, media_days)
+    except Rejected as refusal:
+        errors[refusal.field or "months"] = refusal.message
+        return _page(rule.months, rule.media_days, errors=errors, tried=True)
+    return _page(months, media_days, tried=True)
+
+
+@pages.post("/retention")
+def set_retention() -> AnyResponse | tuple[str, int]:
+    """Set the rule, after the dry run and with the word typed where it will erase anything."""
+    require_admin()
+    member = current_member()
+    try:
+        months, media_days = months_and_days(request.form)
+        retention.check(months, media_days)
+    except Rejected as refusal:
+        rule = idle.rule_of(member.organization_id)
+        refused = {refusal.field or "months": refusal.message}
+        return _page(rule.months, rule.media_days, errors=refused, tried=True), 422
+    if (months or media_days) and request.form.get("confirm", "").strip().lower() != TYPED:
+        refused = {"confirm": f"Nothing was changed: type the word “{TYPED}” to confirm."}
+        return _page(months, media_days, errors=refused, tried=True), 422
+    changed = retention.set_rule(member.organization, months=months, media_days=media_days, by=member)
+    db.session.commit()
+    flash("Saved." if changed else "It was so already.", "good" if changed else "info")
+    return redirect(url_for("compliance.retention_rule"), 303)
+
+
+@pages.post("/candidates/<candidate_id>/restore")
+def restore_candidate(candidate_id: str) -> AnyResponse:
+    """Take a candidate with all interviews out of quarantine."""
+    require_admin()
+    return _restored(Held.CANDIDATE, candidate_seen_by(current_member(), candidate_id).id)
+
+
+@pages.post("/interviews/<interview_id>/restore")
+def restore_interview(interview_id: str) -> AnyResponse:
+    """Take an interview without a candidate out of quarantine; with one, the candidate."""
+    require_admin()
+    interview = interview_seen_by(current_member(), interview_id)
+    if interview.candidate_id:
+        return _restored(Held.CANDIDATE, interview.candidate_id)
+    return _restored(Held.INTERVIEW, interview.id)
+
+
+@pages.post("/candidates/<candidate_id>/hold")
+def hold_candidate(candidate_id: str) -> AnyResponse:
+    """Keep a candidate and every interview of theirs from being deleted."""
+    require_admin()
+    found = candidate_seen_by(current_member(), candidate_id).id
+    return _held(Held.CANDIDATE, found, url_for("candidates.show", candidate_id=found, _anchor="hold"))
+
+
+@pages.post("/interviews/<interview_id>/hold")
+def hold_interview(interview_id: str) -> AnyResponse:
+    """Keep an interview from being deleted."""
+    require_admin()
+    found = interview_seen_by(current_member(), interview_id).id
+    return _held(Held.INTERVIEW, found, url_for("interviews.show", interview_id=found, _anchor="hold"))
+
+
+@pages.post("/holds/<hold_id>/release")
+def release_hold(hold_id: str) -> AnyResponse:
+    """The hold is over."""
+    require_admin()
+    member = current_member()
+    hold = hold_for(member.organization, hold_id)
+    changed = holds.release(hold, by=member)
+    db.session.commit()
+    words = "The legal hold is released; the ordinary rules count again."
+    flash(words if changed else "It was released already.", "good" if changed else "info")
+    return redirect(url_for("compliance.retention_rule", _anchor="holds"), 303)
+
+
+def _restored(kind: Held, case_id: str) -> AnyResponse:
+    changed = retention.restore(kind, case_id, by=current_member())
+    db.session.commit()
+    if changed:
+        flash("Taken out of quarantine: lists show it again, and its time begins anew.", "good")
+    else:
+        flash("This is not in quarantine any more.", "info")
+    return redirect(url_for("compliance.retention_rule", _anchor="quarantine"), 303)
+
+
+def _held(kind: Held, subject_id: str, back: str) -> AnyResponse:
+    try:
+        reason, ends_at = hold_of_form()
+        retention.lock(kind, subject_id)
+        holds.place(kind, subject_id, reason=reason, ends_at=ends_at, by=current_member())
+    except (Rejected, Conflict) as refusal:
+        db.session.rollback()
+        flash(f"Nothing was held: {refusal.message}", "bad")
+        return redirect(back, 303)
+    db.session.commit()
+    flash("Held: nothing of it can be deleted until the hold is released.", "good")
+    return redirect(back, 303)
+
+
+def _page(
+    months: int | None, media_days: int | None, *, errors: dict[str, str] | None = None, tried: bool = False
+) -> str:
+    organization = current_member().organization
+    rule = idle.rule_of(organization.id)
+    held = holds_of(organization, limit=MOST)
+    typed = request.values if tried else {}
+    return render_template(
+        "compliance/retention.html", rule=rule, months=months, media_days=media_days, errors=errors or {},
+        tried=tried and not set(errors or {}) - {"confirm"}, typed=typed, word=TYPED,
+        found=idle.forecast(organization.id, months=months, media_days=media_days), usual=retention.USUAL_MONTHS,
+        usual_days=retention.USUAL_DAYS, begins=rule.since + idle.FLOOR if rule.since and rule.months else None,
+        waiting=idle.quarantined(organization.id, limit=MOST), holds=held, names=idle.names_of(held),
+        floor=idle.FLOOR, quarantine=idle.QUARANTINE, now=clock.now(), goes=_goes(rule, months),
+    )  # fmt: skip
+
+
+def _goes(rule: Any, months: int | None) -> Any:
+    """When a case goes into quarantine, as a function of its latest activity: under the rule, or what is tried."""
+    is_the_rule = months is not None and rule.months == months and rule.since is not None
+    begins = (rule.since if is_the_rule else clock.now()) + idle.FLOOR
+    return lambda latest: max(idle.later(latest, months or 0), begins)

@@ -1,0 +1,176 @@
+"""What an organization's rule does: cases go into quarantine, come back, or are erased; recordings go before them.
+
+Every step may be repeated, and by two workers at once: each asks for its rows in the state that it changes.
+"""
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from app import clock
+from app.accounts.actions import write_audit
+from app.accounts.models import Organization, TeamMember
+from app.candidates import actions as candidates
+from app.candidates.models import Candidate
+from app.compliance import actions
+from app.compliance.idle import FLOOR, Case, awake, earlier, idle, interviews_of, rule_of
+from app.compliance.models import RetentionRule
+from app.db import db
+from app.errors import Conflict, Rejected
+from app.holds import actions as holds
+from app.holds.models import Held
+from app.interviews import actions as interviews
+from app.interviews.models import Interview
+from app.webhooks import actions as webhooks
+
+LEAST_MONTHS, USUAL_MONTHS, MOST_MONTHS = 6, 24, 240
+"""Records of decisions are kept for half a year at least."""
+LEAST_DAYS, USUAL_DAYS, MOST_DAYS = 30, 180, 3_650
+RETENTION = "retention"
+
+
+def set_rule(organization: Organization, *, months: int | None, media_days: int | None, by: TeamMember) -> bool:
+    """Set how long everything, and how long recordings are kept; None: for ever. False when it was so already.
+
+    What is new or shorter takes effect after a floor of 30 days. Turned off, quarantine ends. Raises Rejected. Audited.
+    """
+    check(months, media_days)
+    rule = rule_of(organization.id)
+    before = (rule.months, rule.media_days)
+    if before == (months, media_days):
+        return False
+    now = clock.now()
+    if months is not None and (rule.months is None or months < rule.months):
+        rule.since = now
+    if media_days is not None and (rule.media_days is None or media_days < rule.media_days):
+        rule.media_since = now
+    rule.months, rule.media_days, rule.checked_at = months, media_days, None
+    db.session.add(rule)
+    db.session.flush()
+    if months is None:
+        _let_out(Candidate.organization_id == organization.id, Interview.organization_id == organization.id)
+    told = {"months": months, "media_days": media_days, "before": list(before)}
+    write_audit(organization, action="retention.changed", subject=organization.id, by=by, details=told)
+    return True
+
+
+def check(months: int | None, media_days: int | None) -> None:
+    """Raise Rejected for periods that no rule may have."""
+    if months is not None and not LEAST_MONTHS <= months <= MOST_MONTHS:
+        raise Rejected(f"must lie between {LEAST_MONTHS} and {MOST_MONTHS} months, or be empty", field="months")
+    if media_days is not None and not LEAST_DAYS <= media_days <= MOST_DAYS:
+        raise Rejected(f"must lie between {LEAST_DAYS} and {MOST_DAYS} days, or be empty", field="media_days")
+
+
+def is_in_force(rule: RetentionRule) -> bool:
+    """Whether the months count already."""
+    return rule.months is not None and rule.since is not None and rule.since < clock.now() - FLOOR
+
+
+def is_media_in_force(rule: RetentionRule) -> bool:
+    """Whether the days of recordings count already."""
+    return rule.media_days is not None and rule.media_since is not None and rule.media_since < clock.now() - FLOOR
+
+
+def sort_out(rule: RetentionRule, *, limit: int) -> int:
+    """Let out of quarantine who was touched again or is held, and put in whom nobody has touched. Audited.
+
+    Returns how many cases moved.
+    """
+    if rule.months is None:
+        return 0
+    before, moved = earlier(clock.now(), rule.months), 0
+    for case in awake(rule.organization_id, before=before, limit=limit):
+        _let_out(*_place(case))
+        moved += 1
+    if not is_in_force(rule):
+        return moved
+    organization = db.session.get_one(Organization, rule.organization_id)
+    for case in idle(rule.organization_id, before=before, limit=limit):
+        if _put_in(case):
+            told = {"latest": clock.rfc3339(case.latest), "months": rule.months}
+            write_audit(organization, action="retention.quarantined", subject=case.id, by=None, details=told)
+            moved += 1
+    return moved
+
+
+def restore(kind: Held, case_id: str, *, by: TeamMember) -> bool:
+    """An administrator takes a case out of quarantine, which counts as something done about it. Audited."""
+    is_candidate = kind is Held.CANDIDATE
+    case = Case(case_id, clock.now(), None, is_candidate=is_candidate, name="")
+    if not _let_out(*_place(case), kept_at=clock.now()):
+        return False
+    write_audit(by.organization, action="retention.restored", subject=case_id, by=by, details={"kind": kind.value})
+    return True
+
+
+def forget_candidate(case: Case) -> None:
+    """The end of a candidate of whom no interview is left."""
+    candidate = db.session.get(Candidate, case.id)
+    if candidate is not None and not interviews_of(case):
+        holds.refuse_held(candidate.id)
+        organization = db.session.get_one(Organization, candidate.organization_id)
+        webhooks.forget(candidate.id)
+        candidates.erase(candidate)
+        write_audit(
+            organization, action="candidate.erased", subject=case.id, by=None, details={"through": RETENTION}
+        )  # fmt: skip
+
+
+def erase(interview_id: str) -> bool:
+    """Erase an interview whose quarantine is over, as by hand. False when it was taken out, or is erased, meanwhile."""
+    interview = db.session.get(Interview, interview_id, with_for_update=True, populate_existing=True)
+    if interview is None or interview.quarantined_at is None or interview.erased_at is not None:
+        return False
+    actions.erase(interview, by=None, through=RETENTION)
+    return True
+
+
+def revoke(interview_id: str) -> bool:
+    """End the recordings of an interview that are too old. False under a hold. Audited."""
+    interview = db.session.get_one(Interview, interview_id)
+    try:
+        interviews.revoke_recordings(interview)
+    except Conflict:
+        return False
+    organization = db.session.get_one(Organization, interview.organization_id)
+    through = {"through": RETENTION}
+    write_audit(organization, action="recordings.revoked", subject=interview_id, by=None, details=through)
+    return True
+
+
+def lock(kind: Held, subject_id: str) -> None:
+    """Hold the rows that a deletion would hold, so that a legal hold comes before it, or after it. Raises Conflict."""
+    place = Interview.candidate_id if kind is Held.CANDIDATE else Interview.id
+    rows = sa.select(Interview.erased_at).where(place == subject_id).order_by(Interview.id)
+    found = list(db.session.scalars(rows.with_for_update(key_share=True)))
+    is_there = sa.exists().where(Candidate.id == subject_id)
+    is_gone = any(found) if kind is Held.INTERVIEW else not db.session.scalar(sa.select(is_there))
+    if is_gone:
+        raise Conflict("This is erased already.")
+
+
+def _place(case: Case) -> tuple[Any, Any]:
+    mine = Interview.candidate_id if case.is_candidate else Interview.id
+    return Candidate.id == case.id, mine == case.id
+
+
+def _put_in(case: Case) -> bool:
+    return _mark(_place(case), is_in=False, quarantined_at=clock.now())
+
+
+def _let_out(*places: Any, **more: Any) -> bool:
+    return _mark(places, is_in=True, quarantined_at=None, **more)
+
+
+def _mark(places: tuple[Any, ...], *, is_in: bool, **values: Any) -> bool:
+    """Change candidates and interviews at these places that are in quarantine, or not; whether there were any."""
+    changed = 0
+    models: tuple[Any, ...] = (Candidate, Interview)
+    for model, place in zip(models, places, strict=True):
+        column = model.quarantined_at
+        rows = sa.update(model).where(place, column.is_not(None) if is_in else column.is_(None)).values(values)
+        done = rows.returning(model.id).execution_options(synchronize_session=False)
+        changed += len(db.session.execute(done).all())
+    db.session.expire_all()
+    return changed > 0

@@ -1,0 +1,47 @@
+"""Rows of legal holds."""
+
+import enum
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.accounts.models import TeamMember
+from app.db import Base, CreatedAt, Id, Ref, one_of
+
+LONGEST_REASON = 500
+
+
+class Held(enum.StrEnum):
+    """What a hold is about. A candidate's hold covers every interview of theirs, also later ones."""
+
+    CANDIDATE = "candidate"
+    INTERVIEW = "interview"
+
+
+class Hold(Base):
+    """One hold, from its placing until someone releases it, or until ``ends_at``.
+
+    ``subject_id`` belongs to a room above this one, and may be gone once the hold is over; the reason goes with it.
+    """
+
+    __tablename__ = "legal_hold"
+    __table_args__ = (sa.Index(None, "subject_id"), sa.Index(None, "organization_id", "released_at"))
+
+    id: Mapped[Id]
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
+    kind: Mapped[Held] = mapped_column(one_of(Held))
+    subject_id: Mapped[Ref]
+    reason: Mapped[str | None] = mapped_column(sa.Text)
+    created_at: Mapped[CreatedAt]
+    by_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
+    ends_at: Mapped[datetime | None]
+    released_at: Mapped[datetime | None]
+    released_by_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
+
+    by: Mapped[TeamMember | None] = relationship(foreign_keys=[by_id])
+
+    @property
+    def last_day(self) -> datetime | None:
+        """A moment of the last day on which it is in force, if a day was named."""
+        return self.ends_at - timedelta(seconds=1) if self.ends_at else None

@@ -1,0 +1,45 @@
+"""Reads of legal holds: whether something is held, and what an organization holds."""
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import joinedload
+
+from app import clock
+from app.accounts.models import Organization
+from app.db import db, is_id
+from app.errors import Forbidden, NotFound
+from app.holds.models import Hold
+
+
+def in_force() -> sa.ColumnElement[bool]:
+    """That a hold is neither released nor over."""
+    return sa.and_(Hold.released_at.is_(None), sa.or_(Hold.ends_at.is_(None), Hold.ends_at > clock.now()))
+
+
+def is_held(*subjects: Any) -> sa.ColumnElement[bool]:
+    """That a hold is in force on one of these columns, or of the ids that a select gives."""
+    places = [Hold.subject_id.in_(one) if isinstance(one, sa.Select) else Hold.subject_id == one for one in subjects]
+    return sa.exists().where(in_force(), sa.or_(*places))
+
+
+def hold_on(*subject_ids: str | None) -> Hold | None:
+    """The oldest hold in force on any of these (an interview, and its candidate); None where nothing is held."""
+    found = sa.select(Hold).where(Hold.subject_id.in_([one for one in subject_ids if one]), in_force())
+    return db.session.scalar(found.options(joinedload(Hold.by)).order_by(Hold.created_at).limit(1))
+
+
+def holds_of(organization: Organization, *, limit: int) -> list[Hold]:
+    """What the organization holds now, the newest first."""
+    found = sa.select(Hold).where(Hold.organization_id == organization.id, in_force())
+    return list(db.session.scalars(found.options(joinedload(Hold.by)).order_by(Hold.created_at.desc()).limit(limit)))
+
+
+def hold_for(organization: Organization, hold_id: str) -> Hold:
+    """The hold, if it is the organization's; NotFound or Forbidden otherwise."""
+    hold = db.session.get(Hold, hold_id) if is_id(hold_id) else None
+    if hold is None:
+        raise NotFound("There is no hold with this id.")
+    if hold.organization_id != organization.id:
+        raise Forbidden("This hold belongs to another organization.")
+    return hold
