@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.accounts.models import TeamMember
-from app.db import Base, CreatedAt, Id, Ref
+from app.db import Base, CreatedAt, Id, Moment, Ref
 from app.flows.models import InterviewFlow
 
 if TYPE_CHECKING:
@@ -42,14 +42,21 @@ class PipelineStatus(Base):
     purpose: Mapped[str | None] = mapped_column(sa.String(20))
 
 
-class Candidate(Base):
+class Quarantined:
+    """Since ``quarantined_at`` no list shows a candidate and all their interviews, or an interview without a candidate
+    (retention); ``kept_at`` is when somebody took them out of it."""
+
+    quarantined_at: Mapped[datetime | None] = mapped_column(Moment(), default=None)
+    kept_at: Mapped[datetime | None] = mapped_column(Moment(), default=None)
+
+
+class Candidate(Quarantined, Base):
     """One person in the pipeline of one recruitment flow; several interviews of the same address are one candidate,
     but those of test interviews (``is_test``) are kept apart from people.
 
     ``email`` is kept as it was given; ``address`` is the same in lower case, for finding and telling apart.
     ``interviewed_at`` and ``score`` (mean of the assessed scores, 0 to 5) are those of the newest result;
     ``reviewed_at`` is when a person last judged it, and is empty again when a new result comes.
-    Since ``quarantined_at`` no list shows the candidate (retention); ``kept_at`` is when somebody took them out of it.
     """
 
     __tablename__ = "candidate"
@@ -77,8 +84,6 @@ class Candidate(Base):
     interviewed_at: Mapped[datetime | None]
     score: Mapped[float | None]
     reviewed_at: Mapped[datetime | None]
-    quarantined_at: Mapped[datetime | None]
-    kept_at: Mapped[datetime | None]
 
     flow: Mapped[InterviewFlow] = relationship()
     tags: Mapped[list["CandidateTag"]] = relationship(order_by="CandidateTag.name", cascade="all, delete-orphan")

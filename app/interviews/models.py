@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.accounts.models import TeamMember
-from app.candidates.models import Candidate
+from app.candidates.models import Candidate, Quarantined
 from app.claims import Claimable
 from app.db import Base, CreatedAt, Id, Ref, one_of
 from app.flows.models import InterviewFlow
@@ -64,7 +64,7 @@ _SHOWN = sa.text("candidate_id IS NOT NULL")
 _NEW, _TEST, _TEST_1 = sa.text("stage = 'created'"), sa.text("is_test"), sa.text("is_test = 1")
 
 
-class Interview(Claimable, Base):
+class Interview(Claimable, Quarantined, Base):
     """One booked interview. ``org_seq`` and ``team_seq`` are dense, so a page of a list is a range of numbers.
 
     ``script`` is the flow as it stood when the candidate began; later edits of the flow do not reach it.
@@ -72,7 +72,6 @@ class Interview(Claimable, Base):
     ``without_recording``: a person had it processed without its sound, which could not be read.
     ``is_test``: booked with a test key; Parley plays it, and no figure counts it.
     After ``withdrawn_at`` nothing is processed, judged or played any more; after ``erased_at`` nothing is left.
-    ``quarantined_at`` and ``kept_at`` are as a candidate's, and the same for all interviews of one.
     """
 
     __tablename__ = "interview"
@@ -116,8 +115,6 @@ class Interview(Claimable, Base):
     failure: Mapped[str | None] = mapped_column(sa.String(500))
     without_recording: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     is_test: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
-    quarantined_at: Mapped[datetime | None]
-    kept_at: Mapped[datetime | None]
 
     flow: Mapped[InterviewFlow] = relationship()
     candidate: Mapped[Candidate | None] = relationship()
