@@ -27,6 +27,7 @@ ROOMS_WITH_PAGES = (
     "wishes",
     "reviews",
     "outreach",
+    "flowlinks",
     "exports",
     "shares",
     "voice",
@@ -94,6 +95,7 @@ def _register_talk(app: Flask) -> None:
     ):
         import_module(module)
     app.register_blueprint(import_module("app.voice.access").protocol)
+    app.register_blueprint(import_module("app.flowlinks.pages_before").apply)
     import_module("app.voice.pages_preview_talk")
     app.register_blueprint(import_module("app.voice.pages_preview_files").pages)
     app.register_blueprint(import_module("app.voice.detector").files)

@@ -15,7 +15,7 @@ from app.db import Base, engine_options, prepare
 
 ROOMS = (
     "accounts", "holds", "flows", "webhooks", "candidates", "interviews", "recordings", "letters", "wishes", "reviews",
-    "outreach", "voice", "portal", "shares", "compliance",
+    "outreach", "voice", "flowlinks", "portal", "shares", "compliance",
 )  # fmt: skip
 _LOCK = 7_264_102
 

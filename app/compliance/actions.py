@@ -20,6 +20,7 @@ from app.compliance.models import Erasure
 from app.compliance.queries import SETTLES_AFTER
 from app.db import db
 from app.errors import Conflict, Rejected
+from app.flowlinks import actions as flowlinks
 from app.holds import actions as holds
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
@@ -62,6 +63,7 @@ def erase(interview: Interview, *, by: TeamMember | None, through: str | None = 
         **recordings.erase(interview.id), "turns": turns, "wishes": wishes.erase(interview.id),
         "letters": letters.erase(interview.id), "codes": portal.erase(interview.id),
         "assessments": reviews.erase(interview.id), "shares": shares.erase(interview.id),
+        "visits": flowlinks.forget(interview.id),
         **interviews.erase(interview),
     }  # fmt: skip
     erasure = Erasure(

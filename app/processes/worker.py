@@ -43,6 +43,7 @@ TICKS = (
     "app.recordings.jobs.sweep",
     "app.voice.jobs.sweep_sittings",
     "app.outreach.jobs.sweep",
+    "app.flowlinks.jobs.sweep",
     "app.letters.jobs.sweep",
     "app.compliance.jobs.sweep",
     "app.compliance.jobs.keep_journal",

@@ -203,6 +203,8 @@ OTHERS = {
     "done, going on elsewhere": "done?redirect_url=https://freight.example/x&redirect_host=freight.example",
     "rated": "done?sent=sent&given=1&own_url=/own",
     "rated twice": "done?sent=final&may_rate=",
+    "a flow's own link": "open?title=Nurse",
+    "a flow's own link, address known": "open?reason=known",
     "statement": "accessibility",
 }
 

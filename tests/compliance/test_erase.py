@@ -16,6 +16,7 @@ from app.compliance.jobs import sweep
 from app.compliance.models import Erasure
 from app.db import Base, db
 from app.errors import GatewayError
+from app.flowlinks.models import FlowLink, FlowVisit
 from app.interviews import actions as interviews
 from app.interviews.jobs import process_interview
 from app.interviews.models import DocumentPart, DocumentUpload, Feedback, Interview, InterviewStatus, Stage
@@ -47,8 +48,8 @@ from tests.portal.conftest import (  # noqa: F401 - fixtures
 PRIVATE = ("candidate@example.com", "help people", "were five", "my cv", "Zoltan", "Lovelace", "please look")
 
 ERASED = {
-    "assessment", "chunk", "document", "document_upload", "feedback", "invited", "letter", "message", "own_code",
-    "quality_report", "recorder_run", "recording", "share", "turn", "utterance",
+    "assessment", "chunk", "document", "document_upload", "feedback", "flow_visit", "invited", "letter", "message",
+    "own_code", "quality_report", "recorder_run", "recording", "share", "turn", "utterance",
 }  # fmt: skip
 KEPT = {
     "agreement": "what was agreed to, when, in which language: the proof of consent",
@@ -92,6 +93,10 @@ def told(takes: Takes, owner: Person) -> Taken:  # noqa: F811
     db.session.add(Assessment(competence="skills", value=4.0, comment="Zoltan", changed_at=clock.now(), **rating))
     shared, _token = shares.make(interview, ["summary"], days=7, label="Zoltan", by=owner.member)
     shares.note_opening(shared.id, browser="Zoltan", address="127.0.0.1")
+    link = FlowLink(organization_id=interview.organization_id, flow_id=interview.flow_id, token="t")
+    db.session.add(link)
+    db.session.flush()
+    db.session.add(FlowVisit(link_id=link.id, network="n", browser="b", interview_id=interview.id))
     interview.interviewee_first_name, interview.interviewee_last_name = "Zoltan", "Lovelace"
     db.session.commit()
     found.post("/requests", {"kind": "deletion", "text": "please look"})

@@ -87,6 +87,7 @@ OWN = path(flow_id="flow", interview_id="interview")
 LINK = path(flow_id="flow", interview_id="sat")
 BOOKED = (("interview_flow_id", "flow"), ("assigned_recruiter_id", "recruiter"))
 LEFT = frozenset({200, 303})
+NO_LINK = frozenset({404})
 
 
 def _previews() -> dict[str, Rule]:
@@ -269,6 +270,10 @@ POLICY: dict[str, Rule] = {
     "flows.close": Rule("member", FLOW, RECRUITERS, DONE, archived=DONE),
     "flows.reopen": Rule("member", FLOW, RECRUITERS, DONE, archived=DONE),
     "flows.archive": Rule("member", FLOW, RECRUITERS, DONE, archived=DONE),
+    "flowlinks.turn_on": Rule("member", FLOW, RECRUITERS, DONE, lambda _: {}, archived=DONE),
+    "flowlinks.turn_off": Rule("member", FLOW, RECRUITERS, DONE, lambda _: {}, archived=NO_LINK),
+    "flowlinks.renew": Rule("member", FLOW, RECRUITERS, DONE, lambda _: {}, archived=NO_LINK),
+    "flowlinks.limit": Rule("member", FLOW, RECRUITERS, DONE, lambda _: {"most": "5"}, archived=NO_LINK),
     "flows.prepare_speech": Rule("member", FLOW, RECRUITERS, DONE, archived=DONE),
     "flows.voice_sample": Rule("member", roles=RECRUITERS, extra={"voice_id": "vendora-Kate"}),
     **_previews(),
@@ -320,6 +325,9 @@ POLICY: dict[str, Rule] = {
     "shares.make": Rule("member", INTERVIEW, RECRUITERS, DONE, lambda _: {"parts": "summary", "days": "7"}),
     "shares.revoke": Rule("member", path("interview_id", share_id="share"), RECRUITERS, DONE),
     # The secret in the address is the permission; tests/shares tries it.
+    # A flow's own link; tests/flowlinks tries it.
+    "apply.show": Rule("open", own=frozenset({404})),
+    "apply.come": Rule("open", own=frozenset({404}), given=lambda _: {"first_name": "New"}),
     "shared.page": Rule("open", own=frozenset({404})),
     "shared.recording": Rule("open", own=frozenset({404})),
     "shared.document": Rule("open", own=frozenset({404})),

@@ -19,6 +19,7 @@ from app.accounts.models import Team, TeamMember, TeamMembership
 from app.candidates import actions as candidates
 from app.candidates import columns
 from app.db import db
+from app.flowlinks import actions as flowlinks
 from app.flows.models import FlowStatus, InterviewFlow
 from app.flows.queries import secret_context
 from app.holds import actions as holds
@@ -116,6 +117,7 @@ def planted(app: Flask, name: str) -> Side:
     side.ids["column"] = columns.add(organization, f"{organization_mark} stage", by=admin.member).id
     db.session.commit()
     side.own = _own(completed)
+    flowlinks.turn_on(flow, by=admin.member)
     side.ids["wish"] = _asked_for(completed)
     reviews.assess(completed, {"overall": Opinion(4.0, f"{team_mark} opinion")}, by=recruiter.member)
     shared, _token = shares.make(completed, ["summary"], days=7, label=f"{team_mark} link", by=recruiter.member)

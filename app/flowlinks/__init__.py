@@ -1,0 +1,1 @@
+"""A flow's own link: whoever opens it names themselves and gets an interview of their own."""

@@ -1,0 +1,49 @@
+"""What is typed on the page behind a share link, and the limits of one."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, time, timedelta
+
+from flask import request
+from flask_babel import gettext
+
+from app.errors import Rejected
+from app.web.fields import address_flaw, day_in, flaw_of
+
+LONGEST_NAME = 300
+LONGEST_ADDRESS = 320
+
+
+@dataclass(frozen=True, slots=True)
+class ComeForm:
+    """A name and an address; ``errors`` in the language of the page, by field."""
+
+    first_name: str = ""
+    last_name: str = ""
+    email_address: str = ""
+    errors: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of_request(cls) -> "ComeForm":
+        """As sent, without what cannot be kept."""
+        first, last, address = [request.form.get(n, "").strip() for n in ("first_name", "last_name", "email_address")]
+        errors = {}
+        if not first or len(first) > LONGEST_NAME or flaw_of(first):
+            errors["first_name"] = gettext("Please tell us your name.")
+        if len(last) > LONGEST_NAME or flaw_of(last):
+            errors["last_name"] = gettext("Longer than %(max)d characters.", max=LONGEST_NAME)
+        if not address or len(address) > LONGEST_ADDRESS or address_flaw(address):
+            errors["email_address"] = gettext("Not a valid email address.")
+        shown = ["" if flaw_of(one) else one[:LONGEST_ADDRESS] for one in (first, last, address)]
+        return cls(first_name=shown[0], last_name=shown[1], email_address=shown[2], errors=errors)
+
+
+def limits_of_request() -> tuple[datetime | None, int | None]:
+    """The end of the last day (UTC) and the number of interviews, as typed. Raises Rejected naming the field."""
+    day, most = request.form.get("until", "").strip(), request.form.get("most", "").strip()
+    last = day_in(day) if day else None
+    if day and last is None:
+        raise Rejected("must be a day such as 2026-01-31, or empty", field="until")
+    if most and not (most.isascii() and most.isdecimal() and len(most) < 8):
+        raise Rejected("must be a whole number, or empty", field="most")
+    end = datetime.combine(last, time(), UTC) + timedelta(days=1) if last else None
+    return end, int(most) if most else None

@@ -1,0 +1,47 @@
+"""Reads of share links."""
+
+from datetime import timedelta
+
+import sqlalchemy as sa
+
+from app import clock
+from app.db import db
+from app.flowlinks.models import FlowLink, FlowVisit
+from app.flows.models import InterviewFlow
+from app.interviews.models import Interview
+
+LIMITED_FOR = timedelta(hours=1)
+
+
+def link_of(flow: InterviewFlow) -> FlowLink | None:
+    """The flow's link, also one that is off; None where there never was one."""
+    return db.session.scalar(
+        sa.select(FlowLink).where(FlowLink.flow_id == flow.id, FlowLink.organization_id == flow.organization_id)
+    )
+
+
+def link_with(token: str) -> FlowLink | None:
+    """The link that somebody holds, unless it was turned off or renewed."""
+    works = sa.select(FlowLink).where(FlowLink.token == token, FlowLink.off_at.is_(None))
+    return db.session.scalar(works)
+
+
+def visits(link: FlowLink, *, network: str | None = None) -> int:
+    """Tries of the last hour by this link, or those of one network by any link."""
+    counted = sa.select(sa.func.count()).select_from(FlowVisit).where(FlowVisit.at > clock.now() - LIMITED_FOR)
+    mine = FlowVisit.network == network if network else FlowVisit.link_id == link.id
+    return db.session.scalar(counted.where(mine)) or 0
+
+
+def got_before(link: FlowLink, *, browser: str, email: str) -> Interview | None:
+    """The interview that this very browser got by the link for this address within the last day."""
+    query = (
+        sa.select(Interview)
+        .join(FlowVisit, FlowVisit.interview_id == Interview.id)
+        .where(
+            FlowVisit.link_id == link.id,
+            FlowVisit.browser == browser,
+            sa.func.lower(Interview.interviewee_email_address) == email.lower(),
+        )
+    )
+    return db.session.scalar(query.order_by(Interview.org_seq.desc()).limit(1))
