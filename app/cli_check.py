@@ -73,11 +73,13 @@ def _migrations(known: Settings) -> tuple[bool, str]:
     engine = migrate.engine_for(known.database_url)
     try:
         with engine.connect() as connection:
-            current = migrate.is_current(connection)
+            current, serves = migrate.is_current(connection), migrate.may_serve(connection)
     except SQLAlchemyError as error:
         return False, f"cannot be read ({type(error).__name__})"
     finally:
         engine.dispose()
+    if serves and not current:
+        return True, "a newer release has brought the database further; start that release here too"
     return current, "at the newest revision" if current else "not at the newest revision; run: parley migrate"
 
 

@@ -1,5 +1,6 @@
 """Brings the database to the newest schema, and says whether rows and schema agree."""
 
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,16 @@ def is_current(connection: sa.Connection) -> bool:
     return MigrationContext.configure(connection).get_current_revision() == head()
 
 
+def may_serve(connection: sa.Connection) -> bool:
+    """Whether this code works on the database: it is current, or a newer release has already brought it further.
+
+    A migration leaves what the release before it needs (docs/adding.md), so that both serve while one replaces the other.
+    """
+    found = MigrationContext.configure(connection).get_current_revision()
+    return found is not None and (found == head() or (not knows(found) and found > head()))
+
+
+@cache
 def head() -> str:
     """The newest revision that this code knows."""
     return str(ScriptDirectory.from_config(_config()).get_current_head())

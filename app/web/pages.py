@@ -100,7 +100,7 @@ def _check_database() -> None:
 
 def _check_migrations() -> None:
     try:
-        current = migrate.is_current(db.session.connection())
+        current = migrate.may_serve(db.session.connection())
     except SQLAlchemyError as error:
         raise Unready(f"cannot be read ({type(error).__name__})") from error
     if not current:

@@ -1,5 +1,6 @@
 """Migrations lead from nothing to exactly the rows the code declares, and back."""
 
+import ast
 from importlib import import_module
 from pathlib import Path
 
@@ -55,3 +56,18 @@ def test_constraints_have_the_names_that_a_later_migration_will_call_them_by(pri
                 known[table.name] = (sorted(found - wanted), sorted(wanted - found))
     engine.dispose()
     assert known == {}
+
+
+def test_a_migration_takes_nothing_away_from_the_release_before_it() -> None:
+    """Old and new processes serve on one schema while a release is rolled out."""
+    taking = {"drop_table", "drop_column", "rename_table"}
+    for path in sorted(Path("migrations/versions").glob("*.py")):
+        for part in ast.parse(path.read_text(encoding="utf-8")).body:
+            if not isinstance(part, ast.FunctionDef) or part.name == "downgrade":
+                continue
+            for node in (one for one in ast.walk(part) if isinstance(one, ast.Call)):
+                told, given = f"{path}:{node.lineno}", {word.arg: ast.unparse(word.value) for word in node.keywords}
+                called = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+                assert called not in taking, told
+                assert called != "alter_column" or not ({"new_column_name", "type_"} & set(given)), told
+                assert called != "alter_column" or given.get("nullable") != "False", told

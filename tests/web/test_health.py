@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 import sqlalchemy as sa
 
 from app.db import db
@@ -30,6 +31,22 @@ def test_readyz_names_a_database_that_is_behind(own_app):
         db.session.commit()
     response = own_app.test_client().get("/readyz")
     assert (response.status_code, list(response.json["not_ready"])) == (503, ["migrations"])
+
+
+@pytest.mark.parametrize("revision", ["9999", "9999_of_a_newer_release"])
+def test_readyz_stays_content_while_a_newer_release_is_rolled_out(own_app, revision):
+    """Else a proxy would take the last old process away before the first new one serves."""
+    with own_app.app_context():
+        db.session.execute(sa.text("UPDATE alembic_version SET version_num = :new"), {"new": revision})
+        db.session.commit()
+    assert own_app.test_client().get("/readyz").status_code == 200
+
+
+def test_readyz_names_a_database_of_something_else(own_app):
+    with own_app.app_context():
+        db.session.execute(sa.text("UPDATE alembic_version SET version_num = '0000_of_something_else'"))
+        db.session.commit()
+    assert list(own_app.test_client().get("/readyz").json["not_ready"]) == ["migrations"]
 
 
 def test_readyz_names_storage_that_fails(own_app):
