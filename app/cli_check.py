@@ -1,15 +1,21 @@
 """``parley check``: what is there and what is not, in words, before or while Parley runs."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
 
 import click
 from sqlalchemy.exc import SQLAlchemyError
 
-from app import migrate
+from app import clock, migrate
 from app.cli_console import AS_JSON, can_connect, database, settings, tell
 from app.errors import DomainError
 from app.settings import Settings
+
+JUST_NOW = timedelta(minutes=1)
+"""So long a worker may take to write down what was erased, revoked or withdrawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +30,7 @@ class Finding:
 @click.command()
 @AS_JSON
 def check(as_json: bool) -> None:
-    """Look at settings, database, migrations, Redis, storage and engines; exit status 1 if one of them fails."""
+    """Look at settings, database, migrations, Redis, storage, engines and journals; exit status 1 if one fails."""
     known = settings()
     found = findings(known)
     lines = [f"{'ok  ' if one.good else 'FAIL'} {one.part}: {one.words}" for one in found]
@@ -42,6 +48,7 @@ def findings(known: Settings) -> list[Finding]:
     parts: dict[str, Callable[[Settings], tuple[bool, str]]] = {
         "settings": _settings, "database": _database, "migrations": _migrations, "redis": _redis, "storage": _storage,
         "engines": _engines, "word times": _word_times, "audit log": _audit_log,
+        "erasures": _erasures,
     }  # fmt: skip
     found = []
     for part, look in parts.items():
@@ -150,3 +157,42 @@ def _audit_log(known: Settings) -> tuple[bool, str]:
                 return False, f"the one of {name} is not whole: {found.flaw}"
             whole += found.number
     return True, f"whole, {whole} entries"
+
+
+def _erasures(known: Settings) -> tuple[bool, str]:
+    """The journal that keeps restores from bringing back what was erased, held against the database."""
+    from app.compliance import queries
+
+    if not _migrations(known)[0]:
+        return True, "looked at once the migrations have run"
+    with database(known):
+        done = {(act.what, act.interview) for act in queries.acts() if act.at < clock.now() - JUST_NOW}
+    if known.erasure_journal.exists():
+        return _journal(known.erasure_journal, done)
+    if not done:
+        return True, "nothing was erased, revoked or withdrawn so far"
+    if not known.is_embedded:
+        return True, f"no journal on this host; each worker keeps one on its own: {len(done)} entries to expect"
+    return False, f"{len(done)} are in the database and there is no journal at {known.erasure_journal}; {_NO_WRITER}"
+
+
+def _journal(path: Path, done: set[tuple[str, str]]) -> tuple[bool, str]:
+    from app.backups.journal import BadJournal, Journal
+
+    if not path.is_file():
+        return False, f"{path} is no file; set ERASURE_JOURNAL to one"
+    if not os.access(path, os.R_OK | os.W_OK):
+        return (
+            False,
+            f"{path} may not be read and written by this user; workers could not either if they run as this one",
+        )
+    try:
+        kept = {(act.what, act.interview) for act in Journal(path).read()}
+    except BadJournal as error:
+        return False, f"{error}; move it aside, a worker writes a whole new one, and keep the old one for restores"
+    if missing := done - kept:
+        return False, f"{len(missing)} of {len(done)} are not in {path}; {_NO_WRITER}"
+    return True, f"{len(kept)} in {path}"
+
+
+_NO_WRITER = "a worker writes them within seconds: does one run with the same settings, and may it write there?"

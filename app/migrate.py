@@ -60,7 +60,7 @@ def is_current(connection: sa.Connection) -> bool:
 def may_serve(connection: sa.Connection) -> bool:
     """Whether this code works on the database: it is current, or a newer release has already brought it further.
 
-    A migration leaves what the release before it needs (docs/adding.md), so that both serve while one replaces the other.
+    A migration leaves what the release before it needs (docs/adding.md): both serve while one replaces the other.
     """
     found = MigrationContext.configure(connection).get_current_revision()
     return found is not None and (found == head() or (not knows(found) and found > head()))

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,12 +10,13 @@ import pytest
 from click.testing import CliRunner
 from flask import Flask
 
-from app import cli, clock
+from app import cli, cli_check, clock
 from app.backups.journal import ERASED, REVOKED, BadJournal, Journal, Kept
 from app.compliance import actions, jobs, queries
 from app.compliance.models import Erasure
 from app.db import db
-from tests.people import Person
+from app.settings import Settings
+from tests.people import Person, person
 from tests.recordings.conftest import an_interview
 
 AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -90,8 +92,6 @@ def test_a_journal_that_was_replaced_is_read_anew(tmp_path: Path) -> None:
 @pytest.fixture
 def kept(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the worker of this test keeps its journal."""
-    from dataclasses import replace
-
     known = replace(app.extensions["parley.settings"], erasure_journal=tmp_path / "journal")
     monkeypatch.setitem(app.extensions, "parley.settings", known)
     return tmp_path / "journal"
@@ -178,3 +178,45 @@ def test_a_journal_is_run_on_the_database_that_is_configured(
     (tmp_path / "journal").write_text("nonsense\n")
     refused = CliRunner().invoke(cli.parley, ["erase-again", str(tmp_path / "journal")])
     assert (refused.exit_code, "is none of ours" in refused.output) == (1, True)
+
+
+@pytest.fixture
+def known(own_app: Flask, tmp_path: Path) -> Settings:
+    """Settings of a database in which one interview was withdrawn an hour ago, and one this moment."""
+    with own_app.app_context():
+        owner = person(own_app, "owner@first.example", organization="First Ltd", role="admin")
+        for hours in (1, 0):
+            an_interview(owner, withdrawn_at=clock.now() - timedelta(hours=hours))
+    return replace(own_app.extensions["parley.settings"], erasure_journal=tmp_path / "journal", redis_url="")
+
+
+def test_check_misses_a_journal_and_what_is_not_in_it(known: Settings, own_app: Flask, tmp_path: Path) -> None:
+    good, words = cli_check._erasures(known)
+    assert good is not known.is_embedded, "on many hosts it is another one's that has it"
+    assert words.startswith("1 are in the database and there is no journal" if known.is_embedded else "no journal on")
+    Journal(known.erasure_journal).add(acts(1))
+    good, words = cli_check._erasures(known)
+    assert not good
+    assert "1 of 1 are not in" in words
+    assert "a worker writes them within seconds" in words
+    with own_app.app_context():
+        own_app.extensions["parley.settings"] = known
+        assert jobs.keep_journal() == 2
+    assert cli_check._erasures(known) == (True, f"3 in {known.erasure_journal}")
+
+
+def test_check_explains_a_journal_that_cannot_be_read(known: Settings) -> None:
+    known.erasure_journal.write_text("nonsense\n")
+    good, words = cli_check._erasures(known)
+    assert not good
+    assert "the line at byte 0 is none of ours; move it aside" in words
+    known.erasure_journal.unlink()
+    known.erasure_journal.mkdir()
+    good, words = cli_check._erasures(known)
+    assert not good
+    assert "is no file" in words
+
+
+def test_check_expects_no_journal_where_nothing_was_erased(own_app: Flask, tmp_path: Path) -> None:
+    known = replace(own_app.extensions["parley.settings"], erasure_journal=tmp_path / "journal")
+    assert cli_check._erasures(known) == (True, "nothing was erased, revoked or withdrawn so far")

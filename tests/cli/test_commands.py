@@ -28,7 +28,7 @@ def test_all_wrong_settings_are_listed_at_once(home, monkeypatch):
 def test_check_tells_in_words_what_is_there(parley):
     told = parley("check")
     assert told.exit_code == 0, told.output
-    for part in ("settings", "database", "migrations", "redis", "storage", "engines", "audit log"):
+    for part in ("settings", "database", "migrations", "redis", "storage", "engines", "audit log", "erasures"):
         assert f"ok   {part}: " in told.stdout
 
 
