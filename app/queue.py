@@ -6,7 +6,7 @@ A wake-up that gets lost costs one interval of the sweep, nothing else, so a Red
 import logging
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import Enum, StrEnum
 from typing import Protocol
 
@@ -14,6 +14,9 @@ from flask import current_app
 from redis import Redis
 from redis.exceptions import RedisError
 from rq import Queue, Retry, Worker
+from rq.exceptions import DeserializationError
+from rq.job import Job as RqJob
+from rq.registry import FailedJobRegistry
 from rq.serializers import JSONSerializer
 from sqlalchemy import event
 from sqlalchemy.orm import Session, SessionTransaction
@@ -173,3 +176,37 @@ def _waiting(redis: Redis, name: str, now: datetime) -> Waiting:
     workers = Worker.all_keys(queue=queue)
     alive = int(redis.exists(*workers)) if workers else 0  # one that was killed stays on the list
     return Waiting(queue.count, oldest, alive)
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A run that RQ gave up: of which job, for which ids, and when. What went wrong stands in the worker's log."""
+
+    job: Job
+    ids: tuple[str, ...]
+    at: datetime | None
+
+
+def failed(redis: Redis, *, limit: int = 200) -> list[Failed]:
+    """Runs that RQ gave up within the last hour, the newest first; what is none of our jobs is left out."""
+    known = {job.value.path: job for job in Job}
+    found: list[Failed] = []
+    for name in Queued:
+        registry = FailedJobRegistry(name.value, connection=redis, serializer=JSONSerializer)
+        newest = registry.get_job_ids(0, limit - 1, desc=True)
+        for run in RqJob.fetch_many(newest, connection=redis, serializer=JSONSerializer):
+            with suppress(DeserializationError):
+                if run is not None and run.func_name in known:
+                    ids = tuple(str(one) for one in run.args)
+                    found.append(Failed(known[run.func_name], ids, _aware(run.ended_at)))
+    return sorted(found, key=lambda one: one.at or datetime.min.replace(tzinfo=UTC), reverse=True)
+
+
+def workers(redis: Redis) -> int:
+    """How many workers are alive, of all queues; one that was killed stays on the list for a while."""
+    keys = Worker.all_keys(connection=redis)
+    return int(redis.exists(*keys)) if keys else 0
+
+
+def _aware(moment: datetime | None) -> datetime | None:
+    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment

@@ -62,6 +62,7 @@ WORDS = {
     "flow.link_limited": "Changed the limits of a flow's share link",
     "interview.seen": "Looked at an interview",
     "interview.processed_without_recording": "Had an interview processed without its recording",
+    "jobs.retried": "Had stopped work tried again",
     "interview.assessed": "Judged an interview",
     "interview.exported": "Exported an interview",
     "interview.reported": "Opened the report of an interview",
@@ -103,7 +104,8 @@ GROUPS = {
 }  # fmt: skip
 """What the page offers to choose from; the first word of an action decides, after ``ALSO``."""
 ALSO = {
-    "organization": ("pipeline", "outreach"), "member": ("team",), "interview": ("document", "recording", "recordings"),
+    "organization": ("pipeline", "outreach"), "member": ("team",),
+    "interview": ("document", "recording", "recordings", "jobs"),
     "candidate": ("candidates", "wish", "retention", "hold"),
 }  # fmt: skip
 

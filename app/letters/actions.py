@@ -15,6 +15,7 @@ from app.queue import Job
 LEASE = timedelta(minutes=6)
 """Longer than a mail server may take with all its time-outs."""
 MOST_ATTEMPTS = 8
+NOT_NEEDED = "not needed any more"
 
 
 def post(interview_id: str | None, mail: Mail, *, lasts: timedelta) -> Letter:
@@ -72,12 +73,28 @@ def put_off(letter_id: str, token: int, *, failure: str) -> bool:
     )  # fmt: skip
 
 
+def hurry(letter_id: str) -> bool:
+    """A letter that waits for its next try is due now. False when it is over, or is being sent."""
+    waits = sa.or_(Letter.lease_until.is_(None), Letter.lease_until < claims.moment())
+    statement = (
+        sa.update(Letter)
+        .where(Letter.id == letter_id, Letter.state == LetterState.WAITING, waits)
+        .values(due_at=clock.now())
+        .returning(Letter.id)
+        .execution_options(synchronize_session=False)
+    )
+    changed = bool(db.session.execute(statement).all())
+    if changed:
+        queue.after_commit(Job.SEND_LETTER, letter_id)
+    return changed
+
+
 def drop(interview_id: str) -> int:
     """What still waits to be sent about the interview has lost its sense, and is not sent; returns how many."""
     statement = (
         sa.update(Letter)
         .where(Letter.interview_id == interview_id, Letter.state == LetterState.WAITING)
-        .values(state=LetterState.EXPIRED, sealed=None, settled_at=clock.now(), failure="not needed any more")
+        .values(state=LetterState.EXPIRED, sealed=None, settled_at=clock.now(), failure=NOT_NEEDED)
         .returning(Letter.id)
         .execution_options(synchronize_session=False)
     )

@@ -2,10 +2,19 @@
 
 from typing import Any
 
-from flask import Blueprint, current_app
+from flask import Blueprint, current_app, flash, redirect, render_template, request, url_for
+from redis.exceptions import RedisError
+from werkzeug.wrappers import Response as AnyResponse
 
-from app.accounts.access import current_member, require_member
+from app import clock, queue
+from app.accounts.access import current_member, require_admin, require_member
+from app.db import db
+from app.errors import Rejected
+from app.interviews.queries import interview_seen_by
+from app.interviews.waiting import TOO_LONG
+from app.overview import actions, stopped
 from app.overview.queries import Task, tasks_of
+from app.queue import Failed
 from app.settings import Settings
 
 pages = Blueprint("overview", __name__)
@@ -18,6 +27,67 @@ def _overview() -> dict[str, Any]:
     return {"tasks_of_mine": _tasks}
 
 
+@pages.get("/jobs")
+def jobs() -> str:
+    """What has stopped in the organization and why, with a way to have it tried again; and what is on its way."""
+    require_admin()
+    mine = current_member().organization_id
+    db.session.rollback()  # the queues may be slow to answer
+    runs, workers = _queues()
+    return render_template(
+        "overview/jobs.html", interviews=stopped.interviews(mine), documents=stopped.documents(mine),
+        mails=stopped.mails(mine), recordings=stopped.recordings(mine), voices=stopped.voices(mine),
+        backlog=stopped.backlog(mine), runs=stopped.owned_runs(mine, runs or []), knows_runs=runs is not None,
+        workers=workers, most=stopped.MOST, now=clock.now(), too_long=TOO_LONG,
+    )  # fmt: skip
+
+
+@pages.post("/jobs/interviews/<interview_id>/retry")
+def retry(interview_id: str) -> AnyResponse:
+    """Try one interview again."""
+    require_admin()
+    begun = actions.retry_interview(interview_seen_by(current_member(), interview_id))
+    db.session.commit()
+    return _back(int(begun))
+
+
+@pages.post("/jobs/retry")
+def retry_all() -> AnyResponse:
+    """Try everything of a kind again."""
+    require_admin()
+    kind = request.form.get("kind", "")
+    if kind not in actions.KINDS:
+        raise Rejected("Choose what is tried again.", field="kind")
+    begun = actions.retry_all(kind, by=current_member())
+    db.session.commit()
+    return _back(begun)
+
+
+def _back(begun: int) -> AnyResponse:
+    if begun:
+        flash(f"{begun} begun again; load this page in a minute.", "good")
+    else:
+        flash("There is nothing to try again: it has moved on in the meantime.", "info")
+    return redirect(url_for("overview.jobs"), 303)
+
+
+def _queues() -> tuple[list[Failed] | None, int | None]:
+    """Runs that the queues gave up and how many workers there are; None where the queues do not answer."""
+    if not _settings().redis_url:
+        return None, None
+    redis = queue.connect(_settings().redis_url)
+    try:
+        return queue.failed(redis), queue.workers(redis)
+    except RedisError:
+        return None, None
+    finally:
+        redis.close()
+
+
 def _tasks() -> list[Task]:
+    return tasks_of(current_member(), link_days=_settings().link_expiry_days)
+
+
+def _settings() -> Settings:
     settings: Settings = current_app.extensions["parley.settings"]
-    return tasks_of(current_member(), link_days=settings.link_expiry_days)
+    return settings

@@ -1,0 +1,188 @@
+"""What has stopped in one organization, and why: rows that wait for a person, or for work that nobody does.
+
+Rows hold the truth about work; what the queues say comes second (``owned_runs``), and only of the organization's own.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import joinedload
+
+from app import clock
+from app.accounts.models import EntryLink, TeamMember
+from app.claims import moment
+from app.db import db
+from app.flows.models import FlowStatus, InterviewFlow, SpeechState
+from app.interviews import waiting
+from app.interviews.models import Document, Interview, Stage, TextState, VideoStage
+from app.interviews.waiting import TOO_LONG
+from app.letters.actions import NOT_NEEDED
+from app.letters.models import Letter, LetterState
+from app.outreach.models import Message, Step
+from app.queue import Failed, Job
+from app.recordings.models import Recording, Revocation
+from app.webhooks.models import Delivery, DeliveryState, Endpoint
+
+MOST = 100
+"""Of each kind a page shows; the rest follows when these are dealt with."""
+LOOKED_BACK = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """Work that is on its way: of which kind, how much, and since when the oldest is due."""
+
+    kind: str
+    count: int
+    oldest: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unsent:
+    """A mail that was not sent, or has not been so far. About an interview (``step`` None: a code), or to a member."""
+
+    letter: Letter
+    interview_id: str | None = None
+    step: Step | None = None
+    member: TeamMember | None = None
+
+
+def interviews(organization_id: str, *, limit: int = MOST) -> Sequence[Interview]:
+    """Interviews that are stuck, the oldest first, with their flow and candidate."""
+    mine = sa.select(Interview).where(Interview.organization_id == organization_id, waiting.stuck())
+    return db.session.scalars(mine.options(joinedload(Interview.flow)).order_by(Interview.org_seq).limit(limit)).all()
+
+
+def documents(organization_id: str, *, limit: int = MOST) -> Sequence[tuple[Document, Interview]]:
+    """Documents whose text could not be read, or waits for too long, with their interview."""
+    rows = db.session.execute(
+        sa.select(Document, Interview)
+        .join(Interview, Interview.id == Document.interview_id)
+        .where(*_kept(organization_id), Document.text_state == TextState.FAILED)
+        .order_by(Document.created_at)
+        .limit(limit)
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+def mails(organization_id: str, *, limit: int = MOST) -> list[Unsent]:
+    """Mails of the last 30 days that did not go out, or are overdue; not those that were sent again since."""
+    since = clock.now() - LOOKED_BACK
+    later = sa.orm.aliased(Letter)
+    sent_since = sa.exists().where(
+        later.interview_id == Letter.interview_id, later.state == LetterState.SENT, later.created_at > Letter.created_at
+    )
+    about = (
+        sa.select(Letter, Message.step)
+        .join(Interview, Interview.id == Letter.interview_id)
+        .outerjoin(Message, Message.letter_id == Letter.id)
+        .where(*_kept(organization_id), _not_sent(since), ~sent_since)
+        .order_by(Letter.created_at.desc(), Letter.id)
+    )
+    to_members = (
+        sa.select(Letter, TeamMember)
+        .join(EntryLink, EntryLink.letter_id == Letter.id)
+        .join(TeamMember, TeamMember.id == EntryLink.member_id)
+        .where(TeamMember.organization_id == organization_id, EntryLink.ended_at.is_(None), _not_sent(since))
+        .order_by(Letter.created_at.desc(), Letter.id)
+    )
+    found = [Unsent(row[0], row[0].interview_id, row[1]) for row in db.session.execute(about.limit(limit))]
+    found += [Unsent(row[0], member=row[1]) for row in db.session.execute(to_members.limit(limit))]
+    return sorted(found, key=lambda one: one.letter.created_at, reverse=True)[:limit]
+
+
+def recordings(organization_id: str, *, limit: int = MOST) -> list[tuple[str, str, datetime]]:
+    """(interview, what, since): files that are damaged, and revoked recordings whose bytes are still there."""
+    damaged = sa.select(Recording.interview_id, Recording.media, Recording.damaged_at).where(
+        Recording.organization_id == organization_id, Recording.damaged_at.is_not(None)
+    )
+    left = (
+        sa.select(Revocation.interview_id, Revocation.revoked_at)
+        .join(Interview, Interview.id == Revocation.interview_id)
+        .where(
+            Interview.organization_id == organization_id, Revocation.deleted_at.is_(None),
+            Revocation.revoked_at < clock.now() - TOO_LONG,
+        )
+    )  # fmt: skip
+    found: list[tuple[str, str, datetime]] = []
+    found += [(row[0], row[1].value, row[2] or clock.now()) for row in db.session.execute(damaged.limit(limit))]
+    found += [(row[0], "revoked", row[1]) for row in db.session.execute(left.limit(limit))]
+    return sorted(found, key=lambda one: one[2])
+
+
+def voices(organization_id: str, *, limit: int = MOST) -> Sequence[InterviewFlow]:
+    """Flows whose questions could not be spoken in advance."""
+    failed = sa.select(InterviewFlow).where(
+        InterviewFlow.organization_id == organization_id, InterviewFlow.speech_state == SpeechState.FAILED,
+        InterviewFlow.status != FlowStatus.ARCHIVED,
+    )  # fmt: skip
+    return db.session.scalars(failed.order_by(InterviewFlow.created_at).limit(limit)).all()
+
+
+def backlog(organization_id: str) -> list[Backlog]:
+    """What is on its way in this organization, by kind: the lengths of its queues, read from the rows."""
+    mine = Interview.organization_id == organization_id
+    talk = Interview.stage.in_((Stage.SUBMITTED, Stage.PROCESSING))
+    film = (Interview.stage == Stage.COMPLETED) & Interview.video_stage.in_((VideoStage.WAITING, VideoStage.PROCESSING))
+    unread = Document.text_state.in_((TextState.PENDING, TextState.READING))
+    unsent = Letter.state.in_((LetterState.WAITING, LetterState.SENDING))
+    spoken = InterviewFlow.speech_state.in_((SpeechState.PENDING, SpeechState.PREPARING))
+    due = (Delivery.state == DeliveryState.SENDING) | (
+        (Delivery.state == DeliveryState.PENDING) & (Delivery.due_at <= moment())
+    )
+    counts = {
+        "interviews": _counted(Interview.due_at, Interview).where(mine, talk),
+        "videos": _counted(Interview.due_at, Interview).where(mine, film),
+        "documents": _counted(Document.created_at, Document).join(Interview).where(mine, unread),
+        "mails": _counted(Letter.created_at, Letter).join(Interview).where(mine, unsent),
+        "webhooks": _counted(Delivery.due_at, Delivery).join(Endpoint).where(
+            Endpoint.organization_id == organization_id, Endpoint.disabled_at.is_(None), due
+        ),
+        "voices": _counted(InterviewFlow.created_at, InterviewFlow).where(
+            InterviewFlow.organization_id == organization_id, spoken, InterviewFlow.status != FlowStatus.ARCHIVED
+        ),
+    }  # fmt: skip
+    found = {kind: db.session.execute(statement).one() for kind, statement in counts.items()}
+    return [Backlog(kind, count, oldest) for kind, (count, oldest) in found.items()]
+
+
+def owned_runs(organization_id: str, runs: Iterable[Failed]) -> list[tuple[Failed, str, str]]:
+    """Of runs that the queues gave up: (run, kind of page, its id) of this organization's own, and no others."""
+    mine = list(runs)
+    ids = sorted({one for run in mine for one in run.ids})
+    interview = sa.select(Interview.id).where(Interview.organization_id == organization_id)
+    owned = {
+        Job.PROCESS_INTERVIEW: sa.select(Interview.id, Interview.id).where(Interview.id.in_(interview)),
+        Job.PREPARE_SPEECH: sa.select(InterviewFlow.id, InterviewFlow.id).where(
+            InterviewFlow.organization_id == organization_id
+        ),
+        Job.READ_DOCUMENT: sa.select(Document.id, Document.interview_id).where(Document.interview_id.in_(interview)),
+        Job.SEND_LETTER: sa.select(Letter.id, Letter.interview_id).where(Letter.interview_id.in_(interview)),
+    }
+    pages: dict[Job, dict[str, str]] = {}
+    for job, statement in owned.items():
+        key: Any = statement.selected_columns[0]
+        asked = {Job.PROCESS_INTERVIEW, Job.PROCESS_VIDEO} if job is Job.PROCESS_INTERVIEW else {job}
+        if any(run.job in asked for run in mine):
+            found = {row[0]: str(row[1]) for row in db.session.execute(statement.where(key.in_(ids)))}
+            pages.update(dict.fromkeys(asked, found))
+    places = [(run, pages.get(run.job, {}).get(run.ids[0]) if run.ids else None) for run in mine]
+    return [(run, "flow" if run.job is Job.PREPARE_SPEECH else "interview", place) for run, place in places if place]
+
+
+def _kept(organization_id: str) -> tuple[sa.ColumnElement[bool], ...]:
+    return Interview.organization_id == organization_id, Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None)
+
+
+def _not_sent(since: datetime) -> sa.ColumnElement[bool]:
+    over = Letter.state.in_((LetterState.REFUSED, LetterState.EXPIRED, LetterState.LOST))
+    needed = sa.func.coalesce(Letter.failure, "") != NOT_NEEDED
+    overdue = (Letter.state == LetterState.WAITING) & (Letter.created_at < clock.now() - TOO_LONG)
+    return (over & needed & (Letter.settled_at > since)) | overdue
+
+
+def _counted(oldest: Any, table: Any) -> sa.Select[Any]:
+    return sa.select(sa.func.count(), sa.func.min(oldest)).select_from(table)

@@ -1,0 +1,257 @@
+"""What has stopped: shown with its reason to administrators of its organization alone, and tried again safely."""
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from redis import Redis
+from rq import Queue
+from rq.job import Job as RqJob
+from rq.job import JobStatus
+from rq.registry import FailedJobRegistry
+from rq.serializers import JSONSerializer
+
+from app import clock, queue
+from app.accounts.models import AuditEntry, EntryKind, EntryLink
+from app.db import db, new_id
+from app.embedded import EmbeddedRedis
+from app.flows.models import SpeechState
+from app.interviews import actions as interviews
+from app.interviews.models import Document, Interview, Stage, TextState, VideoStage
+from app.letters import actions as letters
+from app.letters.models import Letter, LetterState
+from app.mail import Mail
+from app.outreach.models import Message, Step
+from app.overview import actions, stopped
+from app.queue import Failed, Job
+from app.recordings.models import Revocation
+from tests.factories import Made
+from tests.people import Person
+
+
+def words_of(answer: Any) -> str:
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", answer.text)))
+
+
+@pytest.fixture
+def book(owner: Person, make_flow: Made) -> Made:
+    flow = make_flow()
+
+    def make(**columns: Any) -> Interview:
+        email = columns.pop("email", "mary@candidate.example")
+        interview = interviews.book(owner.organization, flow.id, email=email, first_name="Mary", last_name="Hall")
+        for name, value in columns.items():
+            setattr(interview, name, value)
+        db.session.commit()
+        return interview
+
+    return make
+
+
+def document(interview: Interview, state: TextState, **columns: Any) -> Document:
+    made = Document(
+        interview_id=interview.id, name="cv.pdf", content_type="application/pdf", size=1, storage_key="x",
+        text_state=state, **columns,
+    )  # fmt: skip
+    db.session.add(made)
+    db.session.commit()
+    return made
+
+
+def letter(interview: Interview | None, state: LetterState, *, step: Step | None = None, **columns: Any) -> Letter:
+    made = letters.post(interview.id if interview else None, Mail("a@x.example", "s", "t"), lasts=timedelta(days=1))
+    made.state, made.settled_at = state, None if state is LetterState.WAITING else clock.now()
+    for name, value in columns.items():
+        setattr(made, name, value)
+    if step and interview:
+        db.session.add(
+            Message(
+                organization_id=interview.organization_id, interview_id=interview.id, letter_id=made.id, step=step,
+                number=db.session.query(Message).count(), language="en-US",
+            )
+        )  # fmt: skip
+    db.session.commit()
+    return made
+
+
+def test_all_is_well(owner: Person, book: Made) -> None:
+    book()
+    page = owner.browser.get("/jobs")
+    assert "Nothing has stopped." in words_of(page)
+    assert "Interviews to be processed 0" in words_of(page)
+
+
+def test_everything_that_stopped_says_why(owner: Person, book: Made) -> None:
+    now = clock.now()
+    book(stage=Stage.PROCESSING_FAILED, failure="the disk is full")
+    book(stage=Stage.WAITS_FOR_RECOGNITION, script={"language": "ja-JP"})
+    book(stage=Stage.SUBMITTED, due_at=now - timedelta(hours=1))
+    film = book(stage=Stage.COMPLETED, video_stage=VideoStage.FAILED, failure="no picture in it")
+    document(film, TextState.FAILED, text_failure="reading it was broken off three times")
+    letter(film, LetterState.REFUSED, step=Step.INVITATION, failure="the mail server refused the recipient (550)")
+    letter(film, LetterState.WAITING, created_at=now - timedelta(hours=1), attempts=4)
+    film.flow.speech_state = SpeechState.FAILED
+    db.session.add(Revocation(interview_id=film.id, revoked_at=now - timedelta(hours=1)))
+    db.session.commit()
+    words = words_of(owner.browser.get("/jobs"))
+    for text in (
+        "the disk is full", "No engine that is configured understands ja-JP", "no worker holds it", "no picture in it",
+        "cv.pdf", "broken off three times", "Invitation", "refused the recipient (550)", "(tried 4 times)",
+        "Code for the candidate's own page", "could not be spoken", "not all bytes could be destroyed",
+    ):  # fmt: skip
+        assert text in words, text
+    assert "Interviews to be processed 1" in words
+    assert "Late" in words
+
+
+def test_a_mail_that_went_out_later_or_was_not_needed_is_no_trouble(owner: Person, book: Made) -> None:
+    now = clock.now()
+    one = book()
+    letter(one, LetterState.REFUSED, step=Step.INVITATION, created_at=now - timedelta(hours=2))
+    assert len(stopped.mails(owner.organization.id)) == 1
+    letter(one, LetterState.SENT, step=Step.INVITATION, created_at=now - timedelta(hours=1))
+    letter(one, LetterState.EXPIRED, failure=letters.NOT_NEEDED)
+    letter(one, LetterState.WAITING)
+    assert stopped.mails(owner.organization.id) == []
+    member = letter(None, LetterState.REFUSED)
+    db.session.add(
+        EntryLink(member_id=owner.member.id, kind=EntryKind.RESET, token_hash="x", expires_at=now, letter_id=member.id)
+    )
+    db.session.commit()
+    (unsent,) = stopped.mails(owner.organization.id)
+    assert unsent.member == owner.member
+
+
+def test_trying_again_is_safe_twice(owner: Person, book: Made, bell: queue.SilentBell) -> None:
+    failed = book(stage=Stage.PROCESSING_FAILED, failure="the disk is full")
+    browser = owner.browser
+    path = f"/jobs/interviews/{failed.id}/retry"
+    bell.rung.clear()
+    assert "1 begun again" in words_of(browser.post(path, follow_redirects=True))
+    db.session.expire_all()
+    assert (failed.stage, failed.failure) == (Stage.SUBMITTED, None)
+    browser.post(path)
+    db.session.expire_all()
+    assert failed.stage is Stage.SUBMITTED
+    assert {rung for rung in bell.rung if rung[0] is Job.PROCESS_INTERVIEW} == {(Job.PROCESS_INTERVIEW, (failed.id,))}
+    failed.stage = Stage.COMPLETED
+    db.session.commit()
+    assert "nothing to try again" in words_of(browser.post(path, follow_redirects=True))
+
+
+def test_all_of_a_kind_are_tried_again_and_it_is_written_down(
+    owner: Person, book: Made, bell: queue.SilentBell
+) -> None:  # fmt: skip
+    rows = [book(stage=Stage.PROCESSING_FAILED) for _ in range(3)]
+    held = book(stage=Stage.PROCESSING_FAILED, withdrawn_at=clock.now())
+    cv = document(rows[0], TextState.FAILED)
+    late = letter(rows[0], LetterState.WAITING, created_at=clock.now() - timedelta(hours=1))
+    late.due_at = clock.now() + timedelta(hours=1)
+    rows[0].flow.speech_state = SpeechState.FAILED
+    db.session.commit()
+    browser = owner.browser
+    bell.rung.clear()
+    for kind, count in (("interviews", 3), ("documents", 1), ("mails", 1), ("voices", 1)):
+        assert f"{count} begun again" in words_of(
+            browser.post("/jobs/retry", data={"kind": kind}, follow_redirects=True)
+        )
+    db.session.expire_all()
+    assert {one.stage for one in rows} == {Stage.SUBMITTED}
+    assert held.stage is Stage.PROCESSING_FAILED
+    assert cv.text_state is TextState.PENDING
+    assert late.due_at <= clock.now()
+    assert rows[0].flow.speech_state is SpeechState.PENDING
+    assert {job for job, _ids in bell.rung} >= {Job.PROCESS_INTERVIEW, Job.READ_DOCUMENT, Job.SEND_LETTER}
+    assert actions.retry_all("documents", by=owner.member) == 0
+    written = db.session.scalars(sa.select(AuditEntry.details).where(AuditEntry.action == "jobs.retried")).all()
+    assert {"kind": "interviews", "begun": 3} in written
+    assert browser.post("/jobs/retry", data={"kind": "everything"}).status_code == 422
+
+
+def test_it_is_for_administrators_of_the_organization(
+    owner: Person, colleague: Person, outsider: Person, book: Made
+) -> None:  # fmt: skip
+    failed = book(stage=Stage.PROCESSING_FAILED, failure="the disk is full")
+    document(failed, TextState.FAILED)
+    letter(failed, LetterState.REFUSED)
+    assert colleague.browser.get("/jobs").status_code == 403
+    assert colleague.browser.post("/jobs/retry", data={"kind": "interviews"}).status_code == 403
+    assert colleague.browser.post(f"/jobs/interviews/{failed.id}/retry").status_code == 403
+    assert "/jobs" not in colleague.browser.get("/dashboard").text
+    theirs = outsider.browser
+    assert "Nothing has stopped." in words_of(theirs.get("/jobs"))
+    assert theirs.post(f"/jobs/interviews/{failed.id}/retry").status_code == 403
+    for kind in actions.KINDS:
+        assert "nothing to try again" in words_of(
+            theirs.post("/jobs/retry", data={"kind": kind}, follow_redirects=True)
+        )
+    db.session.expire_all()
+    assert failed.stage is Stage.PROCESSING_FAILED
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[tuple[Redis, str]]:
+    server = EmbeddedRedis(tmp_path)
+    server.start()
+    client = queue.connect(server.url)
+    yield client, server.url
+    client.close()
+    server.stop()
+
+
+def given_up(redis: Redis, path: str, *ids: str) -> None:
+    run = RqJob.create(path, args=ids, connection=redis, serializer=JSONSerializer, status=JobStatus.FAILED)
+    run.ended_at = clock.now().replace(tzinfo=None)
+    run.save()
+    name = next((job.value.queue for job in Job if job.value.path == path), "media")
+    FailedJobRegistry(name, connection=redis, serializer=JSONSerializer).add(run, ttl=3600)
+    Queue(name, connection=redis, serializer=JSONSerializer)
+
+
+def test_what_the_queues_gave_up_is_shown_to_its_organization_alone(
+    app: Flask, owner: Person, outsider: Person, book: Made, redis: tuple[Redis, str]
+) -> None:  # fmt: skip
+    client, url = redis
+    one = book()
+    cv = document(one, TextState.PENDING)
+    given_up(client, Job.PROCESS_INTERVIEW.value.path, one.id)
+    given_up(client, Job.PROCESS_VIDEO.value.path, new_id())
+    given_up(client, Job.READ_DOCUMENT.value.path, cv.id)
+    given_up(client, Job.SWEEP.value.path)
+    given_up(client, "os.system", one.id)
+    runs = queue.failed(client)
+    assert {run.job for run in runs} == {Job.PROCESS_INTERVIEW, Job.PROCESS_VIDEO, Job.READ_DOCUMENT, Job.SWEEP}
+    mine = stopped.owned_runs(owner.organization.id, runs)
+    assert {(run.job, place) for run, _page, place in mine} == {
+        (Job.PROCESS_INTERVIEW, one.id), (Job.READ_DOCUMENT, one.id),
+    }  # fmt: skip
+    assert stopped.owned_runs(outsider.organization.id, runs) == []
+    before = app.extensions["parley.settings"]
+    app.extensions["parley.settings"] = replace(before, redis_url=url)
+    try:
+        words = words_of(owner.browser.get("/jobs"))
+        theirs = words_of(outsider.browser.get("/jobs"))
+        client.close()
+    finally:
+        app.extensions["parley.settings"] = before
+    assert "Reading a document" in words
+    assert "Making a video" not in words
+    assert "No worker is running" in words
+    assert "Given up by the queues" not in theirs
+
+
+def test_queues_that_do_not_answer_are_no_error(app: Flask, owner: Person, tmp_path: Path) -> None:
+    before = app.extensions["parley.settings"]
+    app.extensions["parley.settings"] = replace(before, redis_url=f"unix://{tmp_path}/nobody.sock")
+    try:
+        assert "The queues do not answer" in words_of(owner.browser.get("/jobs"))
+    finally:
+        app.extensions["parley.settings"] = before
+    assert stopped.owned_runs(owner.organization.id, [Failed(Job.SWEEP, (), None)]) == []
