@@ -43,6 +43,7 @@ MORE_PAGES = (
     "app.flows.pages_more",
     "app.webhooks.pages_more",
     "app.compliance.pages_more",
+    "app.overview.pages_usage",
     "app.voice.pages_before",
     "app.voice.pages_after",
 )

@@ -15,8 +15,8 @@ from alembic.script import ScriptDirectory
 from app.db import Base, engine_options, prepare
 
 ROOMS = (
-    "accounts", "holds", "flows", "webhooks", "candidates", "interviews", "recordings", "letters", "wishes", "reviews",
-    "outreach", "voice", "flowlinks", "portal", "shares", "compliance",
+    "accounts", "usage", "holds", "flows", "webhooks", "candidates", "interviews", "recordings", "letters", "wishes",
+    "reviews", "outreach", "voice", "flowlinks", "portal", "shares", "compliance",
 )  # fmt: skip
 _LOCK = 7_264_102
 

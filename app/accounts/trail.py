@@ -21,6 +21,8 @@ WORDS = {
     "organization.assess_language": "Changed whether language is assessed",
     "organization.shows_status": "Changed whether candidates see their status",
     "organization.answer_days": "Changed the days for answers",
+    "usage.quota": "Changed the monthly quota",
+    "usage.reached": "The monthly quota is nearly or wholly used",
     "organization.restored": "Parley was restored from a backup",
     "pipeline.changed": "Changed the statuses of the pipeline",
     "outreach.words": "Changed the words of a mail to candidates",
@@ -104,7 +106,7 @@ GROUPS = {
 }  # fmt: skip
 """What the page offers to choose from; the first word of an action decides, after ``ALSO``."""
 ALSO = {
-    "organization": ("pipeline", "outreach"), "member": ("team",),
+    "organization": ("pipeline", "outreach", "usage"), "member": ("team",),
     "interview": ("document", "recording", "recordings", "jobs"),
     "candidate": ("candidates", "wish", "retention", "hold"),
 }  # fmt: skip

@@ -22,6 +22,7 @@ from app.outreach import actions as outreach
 from app.outreach.actions import Post
 from app.outreach.models import Step
 from app.outreach.queries import FAILED, messages_of, standing_invitations
+from app.usage.queries import standing_of
 
 MOST = 100_000
 PER_NETWORK, PER_LINK = 20, 300
@@ -120,7 +121,7 @@ def over(link: FlowLink) -> Over | None:
         return Over.EXPIRED
     if link.most is not None and link.used >= link.most:
         return Over.FULL
-    return None
+    return Over.FULL if standing_of(link.organization_id).is_shut else None
 
 
 def come(link: FlowLink, comer: Comer, post: Post) -> Interview | Over:

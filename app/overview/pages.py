@@ -16,6 +16,7 @@ from app.overview import actions, stopped
 from app.overview.queries import Task, tasks_of
 from app.queue import Failed
 from app.settings import Settings
+from app.usage.queries import standing_of
 
 pages = Blueprint("overview", __name__)
 pages.before_request(require_member)
@@ -24,7 +25,7 @@ pages.before_request(require_member)
 @pages.app_context_processor
 def _overview() -> dict[str, Any]:
     """For the dashboard, asked only where a template calls it."""
-    return {"tasks_of_mine": _tasks}
+    return {"tasks_of_mine": _tasks, "quota_of_mine": lambda: standing_of(current_member().organization_id)}
 
 
 @pages.get("/jobs")

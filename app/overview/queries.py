@@ -83,11 +83,9 @@ def _results(whose: Whose) -> Iterator[Task]:
     query = sa.select(
         sa.func.count(mine), sa.func.min(mine), sa.func.count(), sa.func.min(Candidate.interviewed_at)
     ).where(
-        *whose.owns(Candidate),
-        Candidate.interviewed_at.is_not(None),
-        Candidate.reviewed_at.is_(None),
-        Candidate.quarantined_at.is_(None),
-    )
+        *whose.owns(Candidate), Candidate.interviewed_at.is_not(None), Candidate.reviewed_at.is_(None),
+        Candidate.is_test.is_(False), Candidate.quarantined_at.is_(None),
+    )  # fmt: skip
     my_count, my_oldest, count, oldest = db.session.execute(query).one()
     yield Task("my_results", my_count, my_oldest)
     yield Task("results", count if count > my_count else 0, oldest)

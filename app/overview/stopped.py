@@ -174,7 +174,10 @@ def owned_runs(organization_id: str, runs: Iterable[Failed]) -> list[tuple[Faile
 
 
 def _kept(organization_id: str) -> tuple[sa.ColumnElement[bool], ...]:
-    return Interview.organization_id == organization_id, Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None)
+    return (
+        Interview.organization_id == organization_id, Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None),
+        Interview.quarantined_at.is_(None),
+    )  # fmt: skip
 
 
 def _not_sent(since: datetime) -> sa.ColumnElement[bool]:

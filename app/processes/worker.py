@@ -48,6 +48,7 @@ TICKS = (
     "app.compliance.jobs.sweep",
     "app.compliance.jobs.keep_journal",
     "app.compliance.jobs.apply_retention",
+    "app.usage.jobs.tell",
     "app.accounts.jobs.check_audit_logs",
     "app.accounts.jobs.watch_old_keys",
 )

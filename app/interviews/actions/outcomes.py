@@ -19,6 +19,7 @@ from app.interviews.models import Interview, InterviewData, InterviewStatus, Sta
 from app.queue import Job
 from app.recordings import actions as recordings
 from app.recordings.media import MediaFile
+from app.usage import actions as usage
 from app.webhooks import actions as webhooks
 
 MOST_FAILURES = 12
@@ -56,11 +57,20 @@ def complete(interview_id: str, finished: Finished, *, token: int, app_url: str)
     if finished.audio:
         recordings.publish(interview_id, organization_id=interview.organization_id, file=finished.audio)
     _interviewed(interview, finished.result.scores)
+    _count_use(interview, seconds=finished.audio.duration if finished.audio else 0.0)
     _announce(interview, events.INTERVIEW_PROCESSED, app_url)
     if finished.with_video:
         queue.after_commit(Job.PROCESS_VIDEO, interview_id)
     db.session.flush()
     return True
+
+
+def _count_use(interview: Interview, *, seconds: float) -> None:
+    """Only what has a result counts, in the month in which it was handed in; tests never do."""
+    if interview.is_test:
+        return
+    at = interview.submitted_at or interview.completed_at or clock.now()
+    usage.count(interview.organization_id, flow_id=interview.flow_id, subject=interview.id, at=at, seconds=seconds)
 
 
 def _data_row(interview: Interview, result: Result) -> InterviewData:

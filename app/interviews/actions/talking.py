@@ -18,6 +18,7 @@ from app.interviews.actions.counting import count
 from app.interviews.models import Interview, InterviewStatus, Stage, VideoStage
 from app.letters import actions as letters
 from app.queue import Job
+from app.usage import actions as usage
 
 
 def book(
@@ -33,13 +34,16 @@ def book(
     """Create an interview in the flow's team. With an address and type ``recruitment`` the candidate is enrolled.
     One that ``is_test`` is played by a job, which the sweep finds by ``due_at`` as well.
 
-    Raises NotFound or Forbidden for the flow, Rejected for a flow that is not open or a recruiter of another team.
+    Raises NotFound or Forbidden for the flow, Rejected for a flow that is not open or a recruiter of another team,
+    and where the month's quota is used up and stops (``usage.refuse_if_used_up``).
     """
     flow = flow_for(organization, flow_id)
     if flow.status is not FlowStatus.OPEN:
         words = f"This interview flow is {flow.status.value}; only open flows take interviews."
         raise Rejected(words, field="interview_flow_id")
     recruiter = _recruiter(flow, recruiter_id)
+    if not is_test:
+        usage.refuse_if_used_up(flow.organization_id)
     interview = Interview(
         organization_id=flow.organization_id, team_id=flow.team_id, flow_id=flow.id, flow=flow,
         org_seq=_next_number(Organization, flow.organization_id), team_seq=_next_number(Team, flow.team_id),

@@ -1,0 +1,121 @@
+"""Counts what was used, keeps quotas, and gives word once a month when one is nearly or wholly used."""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy.exc import IntegrityError
+
+from app import clock
+from app.accounts.actions import write_audit
+from app.accounts.models import Organization, Role, TeamMember
+from app.accounts.queries import members_of, organization_with
+from app.db import db
+from app.errors import Rejected
+from app.letters import actions as letters
+from app.mail import Mail
+from app.usage import queries
+from app.usage.models import UsageNotice, UsageQuota, UsageRecord
+from app.usage.queries import Standing
+
+MOST = 10_000_000
+MOST_MAILS = 20
+LASTS = timedelta(days=2)
+"""A mail that could not be handed over for so long is not sent any more; the dashboard says it anyway."""
+
+
+def count(organization_id: str, *, flow_id: str, subject: str, at: datetime, seconds: float) -> None:
+    """An interview has its result: it counts in the month of ``at``. Once, however often it is said."""
+    if db.session.get(UsageRecord, subject) is None:
+        month = queries.month_of(at)
+        db.session.add(
+            UsageRecord(
+                subject=subject, organization_id=organization_id, flow_id=flow_id, at=at, month=month,
+                seconds=max(0.0, seconds),
+            )
+        )  # fmt: skip
+        db.session.flush()
+
+
+def refuse_if_used_up(organization_id: str) -> None:
+    """Raises Rejected when this month's quota is used up and the organization wants nothing more to be booked then."""
+    quota = queries.quota_of(organization_id)
+    if quota is not None and quota.stops and queries.standing_of(organization_id).is_shut:
+        raise Rejected(
+            "This month's quota of your organization is used up, so no more interviews are booked until the next month "
+            "begins (UTC) or an administrator raises the quota."
+        )
+
+
+def set_quota(
+    organization: Organization, *, interviews: int | None, minutes: int | None, stops: bool, by: TeamMember
+) -> None:
+    """What may be used in a calendar month; None: no limit. Raises Rejected naming the field. Audited."""
+    for name, value in (("interviews", interviews), ("minutes", minutes)):
+        if value is not None and not 1 <= value <= MOST:
+            raise Rejected(f"must be a whole number from 1 to {MOST:,}, or empty", field=name)
+    quota = queries.quota_of(organization.id)
+    if quota is None:
+        quota = UsageQuota(organization_id=organization.id)
+        db.session.add(quota)
+    stops = stops and (interviews is not None or minutes is not None)
+    given = {"interviews": interviews, "minutes": minutes, "stops": stops}
+    if given == {"interviews": quota.interviews, "minutes": quota.minutes, "stops": bool(quota.stops)}:
+        return
+    quota.interviews, quota.minutes, quota.stops, quota.changed_at = interviews, minutes, stops, clock.now()
+    db.session.flush()
+    write_audit(organization, action="usage.quota", subject=organization.id, by=by, details=given)
+
+
+def tell(organization_id: str, *, app_url: str, by_mail: bool) -> int:
+    """Note the levels that this month's use has reached since, and mail the highest of them to the administrators.
+
+    Each level is noted once a month: the row's key is the lock. Returns how many mails were posted.
+    """
+    standing = queries.standing_of(organization_id)
+    month = standing.used.month
+    reached = {level for level in queries.LEVELS if level <= standing.level}
+    new = reached - queries.told_levels(organization_id, month)
+    try:
+        with db.session.begin_nested():
+            db.session.add_all(
+                UsageNotice(organization_id=organization_id, month=month, level=level) for level in sorted(new)
+            )
+    except IntegrityError:  # another worker was quicker
+        return 0
+    if not new or max(new) < standing.level:
+        return 0
+    organization = organization_with(organization_id)
+    details = {"month": month, "level": standing.level, "percent": standing.percent}
+    write_audit(organization, action="usage.reached", subject=organization.id, by=None, details=details)
+    if not by_mail:
+        return 0
+    subject, text = _words(organization, standing, app_url=app_url)
+    to_tell = [member.email for member in members_of(organization, None) if member.role is Role.ADMIN][:MOST_MAILS]
+    for address in to_tell:
+        letters.post(None, Mail(address, subject, text), lasts=LASTS)
+    return len(to_tell)
+
+
+def _words(organization: Organization, standing: Standing, *, app_url: str) -> tuple[str, str]:
+    name = " ".join(organization.name.split())
+    used = [
+        f"{number:,.{places}f} of {most:,} {thing}"
+        for number, most, thing, places in (
+            (standing.used.interviews, standing.interviews, "interviews", 0),
+            (standing.used.minutes, standing.minutes, "minutes", 1),
+        )
+        if most is not None
+    ]
+    if standing.level < 100:
+        then = "At 100 percent no more interviews are booked." if standing.stops else "Nothing stops at 100 percent."
+        subject = f"{standing.level} % of this month's quota is used"
+    else:
+        then = (
+            "No more interviews are booked until the next month begins (UTC) or you raise the quota. Candidates who "
+            "are invited already can still begin." if standing.stops else "Interviews go on all the same."
+        )  # fmt: skip
+        subject = "This month's quota is used up"
+    return subject, (
+        f"{name} has used {' and '.join(used)} in {standing.used.month}.\n\n{then}\n\n"
+        f"Use and quota: {app_url}/usage\n\n"
+        f"You get this as an administrator of {name} on Parley.\n"
+    )

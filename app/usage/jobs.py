@@ -1,0 +1,24 @@
+"""Gives word of quotas that are nearly or wholly used; called by every worker's own clock."""
+
+from flask import current_app
+
+from app import gateways
+from app.db import db, reading
+from app.usage import actions, queries
+
+
+def tell() -> int:
+    """Tell each organization once a month and level. May run anywhere, any number of times. Returns mails posted."""
+    with reading():
+        due = [one for one in queries.to_be_told() if _has_news(one)]
+        db.session.rollback()
+    app_url, posted = str(current_app.extensions["parley.settings"].app_url), 0
+    for organization_id in due:
+        posted += actions.tell(organization_id, app_url=app_url, by_mail=gateways.current().mail.is_configured)
+        db.session.commit()
+    return posted
+
+
+def _has_news(organization_id: str) -> bool:
+    standing = queries.standing_of(organization_id)
+    return standing.level > max(queries.told_levels(organization_id, standing.used.month), default=0)

@@ -1,0 +1,137 @@
+"""Reads of use and quotas; whoever asks names the organization."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from app import clock
+from app.accounts.models import Organization
+from app.db import db
+from app.usage.models import UsageNotice, UsageQuota, UsageRecord
+
+LEVELS = (80, 100)
+"""Percent of a quota at which word is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What one flow, or all of them (""), used in a month."""
+
+    month: str
+    interviews: int
+    seconds: float
+    flow_id: str = ""
+
+    @property
+    def minutes(self) -> float:
+        """Of sound recorded, to a tenth."""
+        return round(self.seconds / 60, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a month stands against the quota. ``percent`` is that of the limit nearest its end; None without one."""
+
+    used: Used
+    interviews: int | None
+    minutes: int | None
+    stops: bool
+
+    @property
+    def percent(self) -> int | None:
+        """Whole percent, rounded down, so that 100 is never said too early."""
+        pairs = ((self.used.interviews, self.interviews), (self.used.seconds / 60, self.minutes))
+        shares = [(100.0 if not most else 100 * used / most) for used, most in pairs if most is not None]
+        return int(max(shares)) if shares else None
+
+    @property
+    def level(self) -> int:
+        """The highest of ``LEVELS`` that is reached, or 0."""
+        return max((level for level in LEVELS if self.percent is not None and self.percent >= level), default=0)
+
+    @property
+    def is_shut(self) -> bool:
+        """Whether nothing more is booked this month."""
+        return self.stops and self.level == 100
+
+
+def month_of(moment: datetime) -> str:
+    """The calendar month in UTC that a moment counts in."""
+    return f"{moment:%Y-%m}"
+
+
+def month_of_day(day: date) -> str:
+    """The same of a day."""
+    return f"{day:%Y-%m}"
+
+
+def this_month() -> str:
+    """The present one."""
+    return month_of(clock.now())
+
+
+def quota_of(organization_id: str) -> UsageQuota | None:
+    """What was set, if anything was."""
+    return db.session.get(UsageQuota, organization_id)
+
+
+def standing_of(organization_id: str) -> Standing:
+    """How the present month stands."""
+    quota = quota_of(organization_id)
+    used = used_in(organization_id, this_month())
+    if quota is None:
+        return Standing(used, None, None, stops=False)
+    return Standing(used, quota.interviews, quota.minutes, stops=quota.stops)
+
+
+def used_in(organization_id: str, month: str) -> Used:
+    """What the organization used in a month."""
+    counted = _summed().where(UsageRecord.organization_id == organization_id, UsageRecord.month == month)
+    return Used(month, *db.session.execute(counted).one())
+
+
+def by_month(organization_id: str, *, since: str) -> list[Used]:
+    """Use by month from ``since`` on, the newest first; months without any are left out."""
+    counted = _summed(UsageRecord.month).where(*_from(organization_id, since)).group_by(UsageRecord.month)
+    return [Used(*row) for row in db.session.execute(counted.order_by(UsageRecord.month.desc()))]
+
+
+def by_flow(organization_id: str, *, since: str) -> list[Used]:
+    """The same by month and flow."""
+    keys = (UsageRecord.month, UsageRecord.flow_id)
+    counted = _summed(*keys).where(*_from(organization_id, since)).group_by(*keys)
+    return [
+        Used(row[0], row[2], row[3], row[1]) for row in db.session.execute(counted.order_by(keys[0].desc(), keys[1]))
+    ]
+
+
+def to_be_told() -> list[str]:
+    """Ids of organizations with a limit that were not told yet this month that all of it is used."""
+    told = sa.exists().where(
+        UsageNotice.organization_id == UsageQuota.organization_id, UsageNotice.month == this_month(),
+        UsageNotice.level == LEVELS[-1],
+    )  # fmt: skip
+    limited = sa.or_(UsageQuota.interviews.is_not(None), UsageQuota.minutes.is_not(None))
+    works = Organization.disabled_at.is_(None)
+    chosen = sa.select(UsageQuota.organization_id).join(Organization, Organization.id == UsageQuota.organization_id)
+    return list(db.session.scalars(chosen.where(limited, works, ~told)))
+
+
+def told_levels(organization_id: str, month: str) -> set[int]:
+    """Which levels were told in a month."""
+    told = sa.select(UsageNotice.level).where(
+        UsageNotice.organization_id == organization_id, UsageNotice.month == month
+    )
+    return set(db.session.scalars(told))
+
+
+def _summed(*keys: Any) -> sa.Select[Any]:
+    return sa.select(*keys, sa.func.count(), sa.func.coalesce(sa.func.sum(UsageRecord.seconds), 0.0)).select_from(
+        UsageRecord
+    )
+
+
+def _from(organization_id: str, since: str) -> tuple[sa.ColumnElement[bool], ...]:
+    return UsageRecord.organization_id == organization_id, UsageRecord.month >= since
