@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from app import clock
 from app.accounts import passwords, queries
 from app.accounts.models import (
+    AddressChange,
     ApiKey,
     AuditEntry,
     EntryLink,
@@ -223,6 +224,12 @@ def end_entry_links(member: TeamMember, *, only_asked: bool = False) -> None:
     db.session.execute(live.values(ended_at=clock.now()).execution_options(synchronize_session="fetch"))
 
 
+def end_address_changes(member: TeamMember) -> None:
+    """No link gives the member another address any more."""
+    live = sa.update(AddressChange).where(AddressChange.member_id == member.id, AddressChange.ended_at.is_(None))
+    db.session.execute(live.values(ended_at=clock.now()).execution_options(synchronize_session="fetch"))
+
+
 def end_sessions(member: TeamMember, *, but: str | None = None) -> None:
     """Every browser of the member is signed out ``but`` the one with this id."""
     for login in queries.logins_of(member):
@@ -234,6 +241,7 @@ def change_password(member: TeamMember, password_hash: str, *, but: str | None) 
     """A new password ends every session of the member ``but`` the one with this id."""
     member.password_hash = password_hash
     end_entry_links(member)
+    end_address_changes(member)
     end_sessions(member, but=but)
     write_audit(member.organization, action="member.password_changed", subject=member.id, by=member, details={})
 

@@ -85,6 +85,7 @@ def use(link: EntryLink, password_hash: str, *, full_name: str | None) -> TeamMe
     member.password_hash = password_hash
     actions.end_sessions(member)
     actions.end_entry_links(member)
+    actions.end_address_changes(member)
     word = "member.joined" if is_new else "member.password_changed"
     actions.write_audit(member.organization, action=word, subject=member.id, by=member, details={"by_link": True})
     return member

@@ -163,6 +163,19 @@ class ProfileForm(FlaskForm):  # type: ignore[misc]
     full_name = StringField("Your name", [Optional(), Length(max=300, message="At most 300 characters."), clean])
 
 
+class AddressForm(FlaskForm):  # type: ignore[misc]
+    """A member's own new address."""
+
+    email = EmailField("New address", [InputRequired("Enter the new address."), Length(max=320), clean, address])
+    password = PasswordField("Your password", [InputRequired("Enter your password."), Length(max=1000)])
+
+
+class AddressOfMemberForm(FlaskForm):  # type: ignore[misc]
+    """A new address for another member."""
+
+    email = EmailField("New address", [InputRequired("Enter the new address."), Length(max=320), clean, address])
+
+
 class PasswordForm(FlaskForm):  # type: ignore[misc]
     """A member's own new password."""
 

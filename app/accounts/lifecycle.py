@@ -7,8 +7,15 @@ import sqlalchemy as sa
 
 from app import clock
 from app.accounts import queries, second_factor
-from app.accounts.actions import end_entry_links, end_sessions, issue_api_key, revoke_api_key, write_audit
-from app.accounts.models import ApiKey, EntryLink, Login, Organization, Role, Team, TeamMember
+from app.accounts.actions import (
+    end_address_changes,
+    end_entry_links,
+    end_sessions,
+    issue_api_key,
+    revoke_api_key,
+    write_audit,
+)
+from app.accounts.models import AddressChange, ApiKey, EntryLink, Login, Organization, Role, Team, TeamMember
 from app.db import db
 from app.errors import Rejected
 
@@ -40,6 +47,7 @@ def disable(member: TeamMember, *, by: TeamMember) -> None:
     if member.disabled_at is None:
         member.disabled_at = clock.now()
         end_entry_links(member)
+        end_address_changes(member)
         end_sessions(member)
         write_audit(member.organization, action="member.disabled", subject=member.id, by=by, details={})
 
@@ -55,6 +63,7 @@ def reset_password(member: TeamMember, password_hash: str, *, by: TeamMember | N
     """A password from an administrator, or from the command line; every session of the member ends."""
     member.password_hash = password_hash
     end_entry_links(member)
+    end_address_changes(member)
     end_sessions(member)
     write_audit(member.organization, action="member.password_reset", subject=member.id, by=by, details={})
 
@@ -138,7 +147,7 @@ def restored(*, taken_at: str) -> int:
     Every organization's log says so. Returns how many sessions there were.
     """
     ended = 0
-    for model in (Login, EntryLink):
+    for model in (Login, EntryLink, AddressChange):
         live = sa.update(model).where(model.ended_at.is_(None)).values(ended_at=clock.now()).returning(model.id)
         found = db.session.execute(live.execution_options(synchronize_session=False)).all()
         ended += len(found) if model is Login else 0

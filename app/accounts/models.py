@@ -163,6 +163,25 @@ class EntryLink(Base):
     letter: Mapped[Letter | None] = relationship()
 
 
+class AddressChange(Base):
+    """A link by which a member takes another ``address``, once. Here lies the SHA-256 of its 256 random bits."""
+
+    __tablename__ = "address_change"
+
+    id: Mapped[Id]
+    member_id: Mapped[Ref] = mapped_column(sa.ForeignKey("team_member.id"), index=True)
+    address: Mapped[str] = mapped_column(sa.String(320))
+    token_hash: Mapped[str] = mapped_column(sa.String(64), unique=True)
+    created_at: Mapped[CreatedAt]
+    created_by_id: Mapped[Ref] = mapped_column(sa.ForeignKey("team_member.id"))
+    expires_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
+    letter_id: Mapped[str | None] = mapped_column(sa.ForeignKey("letter.id"))
+
+    member: Mapped[TeamMember] = relationship(foreign_keys=[member_id])
+    letter: Mapped[Letter | None] = relationship()
+
+
 class ApiKey(Base):
     """A bearer key of ``/v1``: HMAC-SHA256 with a pepper that is not in the database; shown once, at birth.
 

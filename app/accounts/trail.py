@@ -37,6 +37,8 @@ WORDS = {
     "member.joined": "Followed an invitation",
     "member.reset_link": "Made a link for a new password",
     "member.renamed": "Changed the own name",
+    "member.address_asked": "Asked for another address of a member",
+    "member.address_changed": "Changed the own address",
     "member.added": "Added a member",
     "member.changed": "Changed role or teams of a member",
     "member.disabled": "Disabled a member",

@@ -19,6 +19,7 @@ OPEN = {
     "accounts.sign_in_code": "the second step; opens for whoever has just given the right password",
     "accounts.forgotten": "a link by mail; the answer is the same for everyone",
     "accounts.choose_password": "the one-time link is the key",
+    "accounts.confirm_address": "the one-time link is the key",
     "accounts.set_up": "the one-time address is the key",
     "flows.logo": "candidates see it; the id is random",
     "flows.intro_video": "candidates see it; the id is random",

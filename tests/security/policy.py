@@ -138,6 +138,7 @@ POLICY: dict[str, Rule] = {
     "accounts.sign_in": Rule("open"),
     "accounts.sign_in_code": Rule("open", own=MOVED),
     "accounts.forgotten": Rule("open"),
+    "accounts.confirm_address": Rule("open", own=frozenset({410})),
     "accounts.choose_password": Rule("open", own=frozenset({410})),
     "accounts.set_up": Rule("open", own=frozenset({404, 410})),
     # /v1: a key, and everything of its organization.
@@ -169,6 +170,7 @@ POLICY: dict[str, Rule] = {
     "accounts.sessions": Rule("member"),
     "accounts.end_session": Rule("member", path("login_id"), frozenset({"recruiter"}), MOVED),
     "accounts.password": Rule("member"),
+    "accounts.address": Rule("member"),
     "accounts.second_factor": Rule("member"),
     "accounts.begin_second_factor": Rule("member", own=DONE),
     "accounts.confirm_second_factor": Rule("member", own=frozenset({422}), given=lambda _: {"code": "000000"}),
@@ -190,6 +192,7 @@ POLICY: dict[str, Rule] = {
         "member", MEMBER, ADMINS, MOVED, lambda _: {"password": "an entirely new sentence"}
     ),
     "accounts.member_link": Rule("member", MEMBER, ADMINS, MOVED),
+    "accounts.address_of_member": Rule("member", MEMBER, ADMINS, MOVED, lambda _: {"email": "new@member.example"}),
     "accounts.disable_member": Rule("member", MEMBER, ADMINS, MOVED),
     "accounts.enable_member": Rule("member", MEMBER, ADMINS, MOVED),
     "accounts.add_team": Rule("member", roles=ADMINS, own=MOVED, given=lambda _: {"name": "New"}),

@@ -13,7 +13,8 @@ from app.web.security import keep_private
 pages = Blueprint("accounts", __name__)
 
 OPEN_TO_STRANGERS = frozenset(
-    f"accounts.{name}" for name in ("sign_in", "sign_in_code", "set_up", "forgotten", "choose_password")
+    f"accounts.{name}"
+    for name in ("sign_in", "sign_in_code", "set_up", "forgotten", "choose_password", "confirm_address")
 )
 
 

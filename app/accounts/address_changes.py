@@ -1,0 +1,133 @@
+"""Another address for a member: at once where no mail is sent, else by a link to the new address, which works once.
+
+A newer link ends the one of before, and so do a new password, disabling, and any change of the address.
+"""
+
+import hashlib
+import secrets
+from datetime import timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+
+from app import clock
+from app.accounts import actions, passwords, queries
+from app.accounts.entry_links import Post
+from app.accounts.models import AddressChange, TeamMember
+from app.db import db
+from app.errors import Conflict, Rejected
+from app.letters import actions as letters
+from app.mail import Mail
+
+LASTS = timedelta(hours=24)
+SAME = "is the present address already"
+
+
+def ask(member: TeamMember, email: str, post: Post, *, by: TeamMember) -> str:
+    """A link that confirms ``email`` as the member's address, mailed there where mail is configured; told this once.
+
+    Raises Rejected for no address, the present one, and for one in use.
+    """
+    address = _new_address(member, email)
+    actions.end_address_changes(member)
+    token = secrets.token_urlsafe(32)
+    link, now = post.address_of(token), clock.now()
+    letter = letters.post(None, _mail(member, address, link), lasts=LASTS) if post.by_mail else None
+    change = AddressChange(
+        member_id=member.id, address=address, token_hash=_digest(token), created_at=now, expires_at=now + LASTS,
+        created_by_id=by.id, letter_id=letter.id if letter else None,
+    )  # fmt: skip
+    db.session.add(change)
+    db.session.flush()
+    actions.write_audit(member.organization, action="member.address_asked", subject=member.id, by=by, details={})
+    return link
+
+
+def change_at_once(member: TeamMember, email: str, *, but: str | None) -> None:
+    """For installations without mail, after the password: the next sign-in is with the new address. Raises Rejected."""
+    _move(member, _new_address(member, email), but=but)
+    actions.write_audit(
+        member.organization, action="member.address_changed", subject=member.id, by=member, details={"by_link": False}
+    )
+
+
+def found(token: str) -> AddressChange | None:
+    """The change that the link still stands for, of a member who may sign in."""
+    change = db.session.scalar(sa.select(AddressChange).where(AddressChange.token_hash == _digest(token)))
+    if change is None or change.ended_at is not None or change.expires_at <= clock.now():
+        return None
+    return change if change.member.disabled_at is None and change.member.organization.disabled_at is None else None
+
+
+def pending(member: TeamMember) -> AddressChange | None:
+    """The member's change that waits to be confirmed."""
+    waits = sa.select(AddressChange).where(
+        AddressChange.member_id == member.id, AddressChange.ended_at.is_(None), AddressChange.expires_at > clock.now()
+    )
+    return db.session.scalar(waits.order_by(AddressChange.created_at.desc()).limit(1))
+
+
+def confirm(change: AddressChange, *, by_mail: bool, but: str | None) -> TeamMember:
+    """The link was followed: sessions end ``but`` the one with this id, and the old address is told.
+
+    Conflict if it was used meanwhile, Rejected if the address has been taken by somebody else since.
+    """
+    taken = sa.update(AddressChange).where(AddressChange.id == change.id, AddressChange.ended_at.is_(None))
+    if db.session.execute(taken.values(ended_at=clock.now()).returning(AddressChange.id)).first() is None:
+        raise Conflict("This link has been used.")
+    member, old = change.member, change.member.email
+    _move(member, change.address, but=but)
+    details = {"by_link": True, "asked_by": change.created_by_id}
+    actions.write_audit(
+        member.organization, action="member.address_changed", subject=member.id, by=member, details=details
+    )
+    if by_mail:
+        letters.post(None, _notice(member, old), lasts=LASTS)
+    return member
+
+
+def _new_address(member: TeamMember, email: str) -> str:
+    address = passwords.checked_address(email)
+    if address == member.email:
+        raise Rejected(SAME, field="email")
+    if queries.member_by_address(address) is not None:
+        raise Rejected(actions.IN_USE, field="email")
+    return address
+
+
+def _move(member: TeamMember, address: str, *, but: str | None) -> None:
+    try:
+        with db.session.begin_nested():
+            member.email = address
+    except IntegrityError:
+        raise Rejected(actions.IN_USE, field="email") from None
+    actions.end_entry_links(member)
+    actions.end_address_changes(member)
+    actions.end_sessions(member, but=but)
+    db.session.flush()
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
+
+
+def _mail(member: TeamMember, address: str, link: str) -> Mail:
+    organization = " ".join(member.organization.name.split())
+    return Mail(
+        address,
+        "Confirm your new address for Parley",
+        f"This is to become the address with which you sign in to {organization} on Parley. Confirm it here "
+        f"(the link works once, for 24 hours):\n{link}\n\n"
+        "If you did not ask for this, do nothing: nothing changes then.\n",
+    )
+
+
+def _notice(member: TeamMember, old: str) -> Mail:
+    organization = " ".join(member.organization.name.split())
+    return Mail(
+        old,
+        "Your address for Parley was changed",
+        f"The address with which you sign in to {organization} on Parley was changed. This one no longer works, and "
+        "every other browser was signed out.\n\n"
+        "If that was not you, tell an administrator of your organization at once.\n",
+    )

@@ -1,0 +1,137 @@
+"""A member's own new address, one for a member by an administrator, and the page where it is confirmed."""
+
+from flask import current_app, flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+
+from app import gateways
+from app.accounts import actions, address_changes, passwords, queries
+from app.accounts.access import current_login, current_member, require_admin
+from app.accounts.entry_links import Post
+from app.accounts.forms import AddressForm, AddressOfMemberForm
+from app.accounts.models import TeamMember
+from app.accounts.pages.blueprint import pages
+from app.db import db
+from app.errors import Conflict, Rejected
+from app.settings import Settings
+from app.web import once
+from app.web.limits import address_of_request
+
+_NEW_LINK = "new_address_link"
+SENT = "A link is on its way to the new address, if it can be used. Until it is followed, you sign in as before."
+
+
+@pages.route("/profile/address", methods=["GET", "POST"])
+def address() -> ResponseReturnValue:
+    """Another address to sign in with, after the password."""
+    form = AddressForm()
+    if not form.validate_on_submit():
+        return _page(form, status=422 if form.errors else 200)
+    me = current_member()
+    member_id, kept, mine, here = me.id, me.password_hash, f"address of {me.id}", address_of_request()
+    wait = passwords.wait_before(mine, here)
+    db.session.rollback()  # hashing takes its time, so no transaction is open meanwhile
+    if wait:
+        form.form_errors.append(passwords.too_many(wait))
+        return _page(form, status=429)
+    if not passwords.matches(kept, form.password.data):
+        passwords.note_failure(mine, here)
+        db.session.commit()
+        form.password.errors = ["This is not your password."]
+        return _page(form, status=422)
+    return _changed(form, db.session.get_one(TeamMember, member_id))
+
+
+def _changed(form: AddressForm, me: TeamMember) -> ResponseReturnValue:
+    post = _post()
+    try:
+        if post.by_mail:
+            _asked(me, form.email.data, post)
+            flash(SENT, "success")
+        else:
+            address_changes.change_at_once(me, form.email.data, but=getattr(current_login(), "id", None))
+            flash("Your address is changed, and other browsers are signed out.", "success")
+    except Rejected as refusal:
+        db.session.rollback()
+        form.email.errors = [f"This address {refusal.message}."]
+        return _page(form, status=422)
+    db.session.commit()
+    return redirect(url_for("accounts.profile"))
+
+
+def _asked(me: TeamMember, email: str, post: Post) -> None:
+    """By mail nobody learns who else has an account: an address in use is answered like any other."""
+    try:
+        address_changes.ask(me, email, post, by=me)
+    except Rejected as refusal:
+        if refusal.message != actions.IN_USE:
+            raise
+
+
+def _page(form: AddressForm, *, status: int) -> ResponseReturnValue:
+    me, by_mail = current_member(), gateways.current().mail.is_configured
+    return render_template("accounts/address.html", form=form, member=me, by_mail=by_mail), status
+
+
+def _post() -> Post:
+    settings: Settings = current_app.extensions["parley.settings"]
+    return Post(
+        lambda token: settings.app_url + url_for("accounts.confirm_address", token=token),
+        gateways.current().mail.is_configured,
+    )
+
+
+@pages.post("/team/members/<member_id>/address")
+def address_of_member(member_id: str) -> ResponseReturnValue:
+    """A link by which a member takes another address, made by an administrator."""
+    require_admin()
+    me, form, post = current_member(), AddressOfMemberForm(), _post()
+    member = queries.member_of(me.organization, member_id)
+    back = redirect(url_for("accounts.member", member_id=member_id))
+    try:
+        link = address_changes.ask(_who_signs_in(member), form.email.data or "", post, by=me)
+    except Rejected as refusal:
+        db.session.rollback()
+        flash(f"Nothing was changed: the address {refusal.message}.", "error")
+        return back
+    db.session.commit()
+    once.keep(_NEW_LINK, [member.id, link])
+    sent = "A mail with the link is on its way to the new address; it is also shown below, this once."
+    flash(sent if post.by_mail else "Copy the link below and hand it over. It is shown this once.", "success")
+    return back
+
+
+def _who_signs_in(member: TeamMember) -> TeamMember:
+    if member.disabled_at is not None or member.password_hash is None:
+        raise Rejected("cannot be changed, as this member does not sign in")
+    return member
+
+
+def pop_address_link(member: TeamMember) -> str | None:
+    """The link that was just made for this member, for one page."""
+    made = once.pop(_NEW_LINK)
+    return made[1] if made is not None and made[0] == member.id else None
+
+
+@pages.route("/confirm-address/<token>", methods=["GET", "POST"])
+def confirm_address(token: str) -> ResponseReturnValue:
+    """The link of the mail; opening it changes nothing, as programs that look into mails open links too."""
+    form, change = AddressOfMemberForm(), address_changes.found(token)
+    if change is None:
+        return _over()
+    if not form.is_submitted():
+        return render_template("accounts/confirm_address.html", form=form, change=change)
+    login = current_login()
+    mine = login.id if login is not None and login.member_id == change.member_id else None
+    try:
+        member = address_changes.confirm(change, by_mail=gateways.current().mail.is_configured, but=mine)
+    except (Conflict, Rejected):
+        db.session.rollback()
+        return _over()
+    passwords.forget_failures(member.email)
+    db.session.commit()
+    flash("Your address is changed, and other browsers are signed out.", "success")
+    return redirect(url_for("accounts.profile" if mine else "accounts.sign_in"))
+
+
+def _over() -> ResponseReturnValue:
+    return render_template("accounts/address_over.html"), 410
