@@ -114,7 +114,9 @@ def _storage(known: Settings) -> tuple[bool, str]:
     storage.delete("check/probe")
     if read != b"parley":
         return False, "a file that was written could not be read again"
-    return storage.has_room(), "files can be written, read and deleted" if storage.has_room() else "there is no room"
+    if not storage.has_room():
+        return False, "the disk is nearly full: no new interview starts, running ones go on; free some space"
+    return True, "files can be written, read and deleted"
 
 
 def _engines(known: Settings) -> tuple[bool, str]:

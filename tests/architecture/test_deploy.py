@@ -110,9 +110,9 @@ def test_ports_agree_and_health_is_readiness(compose: dict[str, Any], app: Flask
         assert asked.groups() == (port, "/readyz"), name
     (upstreams,) = re.findall(r"reverse_proxy (.*) \{", caddy)
     assert upstreams.split() == [f"{name}:{service['environment']['PORT']}" for name, service in webs.items()]
-    assert re.findall(r"health_uri (\S+)", caddy) == ["/readyz"]
+    assert re.findall(r"health_uri (\S+)", caddy) == ["/healthz"], "a full disk must not end what goes on"
     assert re.findall(r"respond (\S+) 404", caddy) == ["/metrics"]
-    assert {"/readyz", "/metrics"} <= rules
+    assert {"/readyz", "/healthz", "/metrics"} <= rules
     (size,) = re.findall(r"max_size (\d+)MB", caddy)
     assert int(size) * 1024 * 1024 == web.LARGEST_BODY
     assert set(re.findall(r"\{\$(\w+)\}", caddy)) <= set(compose["services"]["proxy"]["environment"])

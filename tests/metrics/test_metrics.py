@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import sqlalchemy as sa
@@ -14,7 +15,7 @@ from flask import Flask
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import event
 
-from app import clock, create_app, embedded, queue, tally
+from app import cli_check, clock, create_app, embedded, queue, tally
 from app.db import db
 from app.errors import GatewayError
 from app.gateways import Gateways
@@ -24,6 +25,7 @@ from app.letters.models import Letter
 from app.metrics import collecting
 from app.queue import Job, RedisBell, SilentBell
 from app.settings import Settings, SettingsError
+from app.storage import local
 from tests.factories import a_flow
 from tests.people import Browser, person
 
@@ -262,6 +264,28 @@ def test_backlogs_come_from_the_rows(built: Built) -> None:
     assert found["parley_webhook_endpoints", "disabled"] == 0
     assert found["parley_disk_free_bytes",] > 0
     assert found["parley_storage_has_room",] in {0, 1}
+
+
+@pytest.mark.parametrize(("free", "has_room"), [(9, False), (11, True)])
+def test_a_disk_that_fills_is_told_everywhere(
+    built: Built, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, free: int, *, has_room: bool
+) -> None:
+    own = built(storage_url=str(tmp_path / "files")).extensions["parley.settings"]
+    app = create_app(own, bell=SilentBell())
+    usage = SimpleNamespace(total=100 * 2**30, used=(100 - free) * 2**30, free=free * 2**30)
+    monkeypatch.setattr(local.shutil, "disk_usage", lambda _path: usage)
+    found = read(app)
+    assert found["parley_storage_has_room",] == has_room
+    assert found["parley_disk_free_bytes",] == free * 2**30
+    answer = app.test_client().get("/readyz")
+    told = {} if has_room else {"storage": "there is no room for another interview"}
+    assert (answer.status_code, answer.json) == (200 if has_room else 503, {"ready": has_room, "not_ready": told})
+    good, words = cli_check._storage(own)
+    assert good is has_room
+    assert has_room or "no new interview starts, running ones go on" in words
+    app.extensions["parley.gateways"].close()
+    with app.app_context():
+        db.engine.dispose()
 
 
 def test_a_scrape_asks_the_database_little_and_the_next_one_nothing(
