@@ -26,6 +26,7 @@ ROOMS_WITH_PAGES = (
     "interviews",
     "wishes",
     "reviews",
+    "notes",
     "outreach",
     "flowlinks",
     "exports",

@@ -25,6 +25,7 @@ from app.holds import actions as holds
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.letters import actions as letters
+from app.notes import actions as notes
 from app.outreach import actions as outreach
 from app.portal import actions as portal
 from app.recordings import actions as recordings
@@ -64,6 +65,7 @@ def erase(interview: Interview, *, by: TeamMember | None, through: str | None = 
         "letters": letters.erase(interview.id), "codes": portal.erase(interview.id),
         "assessments": reviews.erase(interview.id), "shares": shares.erase(interview.id),
         "visits": flowlinks.forget(interview.id),
+        "notes": notes.erase(interview.id),
         **interviews.erase(interview),
     }  # fmt: skip
     erasure = Erasure(

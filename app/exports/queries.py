@@ -13,6 +13,7 @@ from app.interviews import quality
 from app.interviews.actions import result_of
 from app.interviews.models import Interview
 from app.interviews.reel import place_of
+from app.notes.queries import notes_of
 from app.recordings.models import Media
 from app.recordings.queries import is_revoked, recording_of
 from app.reviews.models import COMPETENCES, OVERALL
@@ -50,6 +51,7 @@ def export_of(interview: Interview, *, by: TeamMember) -> dict[str, Any]:
         "summary": None if is_withheld else _summary(interview, evidence),
         "scores": [] if is_withheld else _scores(interview, segments, evidence.get("scores", {})),
         "scorecard": [] if is_withheld else _scorecard(interview),
+        "notes": [] if is_withheld else _notes(interview),
         "answers": [_answer(chapter) for chapter in result.get("questions_to_transcript_mapping", [])],
         "transcript": _transcript(segments, _corrections(interview)),
         "passed_on": [turn.heard_text for turn in interview.turns if turn.reply_kind == "pass_on" and turn.heard_text],
@@ -153,6 +155,13 @@ def _scorecard(interview: Interview) -> list[dict[str, Any]]:
         }
         for row in scorecard_of(interview)
         if row.people
+    ]  # fmt: skip
+
+
+def _notes(interview: Interview) -> list[dict[str, Any]]:
+    return [
+        {"name": _name(one.member), "text": one.text, "written_at": one.created_at, "edited_at": one.edited_at}
+        for one in notes_of(interview)
     ]  # fmt: skip
 
 

@@ -22,6 +22,8 @@ from app.interviews.jobs import process_interview
 from app.interviews.models import DocumentPart, DocumentUpload, Feedback, Interview, InterviewStatus, Stage
 from app.letters import actions as letters
 from app.mail import Mail
+from app.notes import actions as notes
+from app.notes.models import Mention
 from app.outreach.models import Invited, Message, Step
 from app.reviews import actions as reviews
 from app.reviews.models import Assessment
@@ -49,6 +51,7 @@ PRIVATE = ("candidate@example.com", "help people", "were five", "my cv", "Zoltan
 
 ERASED = {
     "assessment", "chunk", "document", "document_upload", "feedback", "flow_visit", "invited", "letter", "message",
+    "note",
     "own_code", "quality_report", "recorder_run", "recording", "share", "turn", "utterance",
 }  # fmt: skip
 KEPT = {
@@ -76,7 +79,7 @@ def files(app: Flask) -> list[str]:
 
 
 @pytest.fixture
-def told(takes: Takes, owner: Person) -> Taken:  # noqa: F811
+def told(takes: Takes, owner: Person, viewer: Person) -> Taken:  # noqa: F811
     """An interview with names, a document, a request, and an event that could not be delivered yet."""
     found = takes(webhook_url="https://customer.example/hook")
     interview = found.interview
@@ -91,6 +94,7 @@ def told(takes: Takes, owner: Person) -> Taken:  # noqa: F811
     db.session.add(Invited(batch="list", created_at=clock.now(), **about))
     rating = {"interview_id": interview.id, "organization_id": interview.organization_id, "member_id": owner.member.id}
     db.session.add(Assessment(competence="skills", value=4.0, comment="Zoltan", changed_at=clock.now(), **rating))
+    notes.write(interview, "Zoltan, says @Viewer", by=owner.member, told=None)
     shared, _token = shares.make(interview, ["summary"], days=7, label="Zoltan", by=owner.member)
     shares.note_opening(shared.id, browser="Zoltan", address="127.0.0.1")
     link = FlowLink(organization_id=interview.organization_id, flow_id=interview.flow_id, token="t")
@@ -135,8 +139,10 @@ def test_every_table_about_an_interview_is_emptied_or_kept_for_a_reason(told: Ta
         assert not left or table.name in KEPT, table.name
 
 
-def test_who_opened_links_is_forgotten(told: Taken, owner: Person) -> None:
+def test_who_opened_links_and_who_was_named_is_forgotten(told: Taken, owner: Person) -> None:
+    assert db.session.query(Opening).count() == db.session.query(Mention).count() == 1
     erase(owner, told)
+    assert db.session.query(Mention).count() == 0
     assert db.session.query(Opening).count() == 0
 
 

@@ -330,6 +330,15 @@ POLICY: dict[str, Rule] = {
     "exports.export": Rule("member", INTERVIEW, RECRUITERS, given=lambda _: {"format": "json"}, shows="team"),
     "reviews.scorecard": Rule("member", INTERVIEW, RECRUITERS, shows="team"),
     "reviews.rate": Rule("member", INTERVIEW, RECRUITERS, DONE, lambda _: {"overall_value": "3.5"}),
+    "notes.write": Rule("member", INTERVIEW, RECRUITERS, DONE, lambda _: {"text": "New"}),
+    "notes.edit": Rule("member", path("interview_id", note_id="note"), frozenset({"recruiter"}), shows="team"),
+    "notes.save": Rule(
+        "member", path("interview_id", note_id="note"), frozenset({"recruiter"}), DONE, lambda _: {"text": "New"}
+    ),
+    "notes.delete": Rule("member", path("interview_id", note_id="note"), RECRUITERS, DONE),
+    "notes.mentions": Rule("member"),
+    "notes.read_all": Rule("member", own=DONE),
+    "notes.follow": Rule("member", path(mention_id="mention"), ADMINS, DONE),
     "shares.index": Rule("member", INTERVIEW, RECRUITERS, shows="team"),
     "shares.make": Rule("member", INTERVIEW, RECRUITERS, DONE, lambda _: {"parts": "summary", "days": "7"}),
     "shares.revoke": Rule("member", path("interview_id", share_id="share"), RECRUITERS, DONE),

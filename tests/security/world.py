@@ -30,6 +30,7 @@ from app.interviews.models import Interview, Utterance
 from app.interviews.models import Role as Voice
 from app.letters import actions as letters
 from app.mail import Mail
+from app.notes import actions as notes
 from app.outreach.models import Message, Step
 from app.recordings import actions as recordings
 from app.recordings.addresses import signer
@@ -120,6 +121,8 @@ def planted(app: Flask, name: str) -> Side:
     flowlinks.turn_on(flow, by=admin.member)
     side.ids["wish"] = _asked_for(completed)
     reviews.assess(completed, {"overall": Opinion(4.0, f"{team_mark} opinion")}, by=recruiter.member)
+    note = notes.write(completed, f"{team_mark} note for @{admin.member.email}", by=recruiter.member, told=None)
+    side.ids |= {"note": note.id, "mention": note.mentions[0].id}
     shared, _token = shares.make(completed, ["summary"], days=7, label=f"{team_mark} link", by=recruiter.member)
     side.ids["share"] = shared.id
     db.session.commit()

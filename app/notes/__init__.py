@@ -1,0 +1,1 @@
+"""What members write to each other about an interview, and whom they name in it."""

@@ -1,0 +1,82 @@
+"""Reads of notes, of who may be named in them, and of a member's own mentions."""
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+from sqlalchemy.orm import joinedload, selectinload
+
+from app.accounts.models import Role, TeamMember, TeamMembership
+from app.db import db, is_id
+from app.errors import NotFound
+from app.interviews.models import Interview
+from app.notes.models import Mention, Note
+from app.notes.words import Nameable
+
+MISSING = "There is no such note."
+
+
+def notes_of(interview: Interview) -> Sequence[Note]:
+    """All notes of an interview, the oldest first, with their authors and those who are named."""
+    found = sa.select(Note).where(Note.interview_id == interview.id).order_by(Note.created_at, Note.id)
+    return db.session.scalars(found.options(joinedload(Note.member), selectinload(Note.mentions))).all()
+
+
+def how_many_notes(interview: Interview) -> int:
+    """How many notes there are."""
+    counted = sa.select(sa.func.count()).select_from(Note).where(Note.interview_id == interview.id)
+    return db.session.scalar(counted) or 0
+
+
+def note_of(interview: Interview, note_id: str) -> Note:
+    """A note of this interview, or NotFound."""
+    note = db.session.get(Note, note_id) if is_id(note_id) else None
+    if note is None or note.interview_id != interview.id:
+        raise NotFound(MISSING)
+    return note
+
+
+def nameable(interview: Interview, *, but: TeamMember) -> list[Nameable]:
+    """Whoever may be named in a note: members who may see the interview, without its author."""
+    in_team = sa.select(TeamMembership.member_id).where(TeamMembership.team_id == interview.team_id)
+    found = sa.select(TeamMember.id, TeamMember.full_name, TeamMember.email).where(
+        TeamMember.organization_id == interview.organization_id, TeamMember.disabled_at.is_(None),
+        TeamMember.id != but.id, sa.or_(TeamMember.role == Role.ADMIN, TeamMember.id.in_(in_team)),
+    )  # fmt: skip
+    rows = db.session.execute(found.order_by(TeamMember.full_name, TeamMember.email))
+    return [Nameable(*row) for row in rows]
+
+
+def mentions_of(member: TeamMember, *, limit: int, offset: int) -> Sequence[Mention]:
+    """Where the member is named, what is unread first, then the newest, as far as they may still see it."""
+    found = sa.select(Mention).where(*_seen_by(member))
+    ordered = found.order_by(Mention.read_at.is_not(None), Mention.created_at.desc(), Mention.id)
+    together = joinedload(Mention.note).options(
+        joinedload(Note.member), joinedload(Note.interview).joinedload(Interview.flow), selectinload(Note.mentions)
+    )
+    return db.session.scalars(ordered.options(together).limit(limit).offset(offset)).all()
+
+
+def how_many_mentions(member: TeamMember, *, unread: bool) -> int:
+    """How many there are in ``mentions_of``, all or unread."""
+    counted = sa.select(sa.func.count(Mention.id)).where(*_seen_by(member))
+    return db.session.scalar(counted.where(Mention.read_at.is_(None)) if unread else counted) or 0
+
+
+def mention_of(member: TeamMember, mention_id: str) -> Mention:
+    """A mention of this member that they may see, or NotFound."""
+    wanted = sa.select(Mention).where(Mention.id == mention_id, *_seen_by(member))
+    mention = db.session.scalar(wanted) if is_id(mention_id) else None
+    if mention is None:
+        raise NotFound("There is no such mention.")
+    return mention
+
+
+def _seen_by(member: TeamMember) -> list[sa.ColumnElement[bool]]:
+    """Own mentions in notes that the member may still read."""
+    there = [
+        Note.id == Mention.note_id, Interview.id == Note.interview_id, Interview.withdrawn_at.is_(None),
+        Interview.organization_id == member.organization_id,
+    ]  # fmt: skip
+    if member.role is not Role.ADMIN:
+        there.append(Interview.team_id.in_([team.id for team in member.teams]))
+    return [Mention.member_id == member.id, sa.exists().where(*there)]

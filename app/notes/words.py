@@ -1,0 +1,64 @@
+"""Who is named in a text: ``@`` and a name or an address. Pure."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Nameable:
+    """Someone who may be named: id, full name if there is one, address."""
+
+    id: str
+    name: str | None
+    email: str
+
+
+def handles(people: Iterable[Nameable]) -> dict[str, str]:
+    """Id to the words that name this person and nobody else: the name, or the address where two share a name."""
+    everyone = list(people)
+    count = Counter(_folded(one.name) for one in everyone if one.name)
+    addresses = {_folded(one.email) for one in everyone}
+    return {
+        one.id: " ".join(one.name.split())
+        if one.name and one.name.strip() and count[_folded(one.name)] == 1 and _folded(one.name) not in addresses
+        else one.email
+        for one in everyone
+    }  # fmt: skip
+
+
+def named(text: str, people: Iterable[Nameable]) -> dict[str, str]:
+    """Id to the words by which the text names each of ``people``: an address, or a name that only one of them has."""
+    if "@" not in text:
+        return {}
+    everyone = list(people)
+    known = {_folded(one.email): one.id for one in everyone}
+    known |= {_folded(words): who for who, words in handles(everyone).items()}
+    found: dict[str, str] = {}
+    for said in _pattern(known).findall(text):
+        found.setdefault(known[_folded(said)], said)
+    return found
+
+
+def pieces(text: str, said: Iterable[str]) -> list[tuple[str, bool]]:
+    """The text in pieces, each with whether it names someone, as ``said`` there."""
+    words = [one for one in said if one]
+    if not words:
+        return [(text, False)]
+    found, at = [], 0
+    for match in _pattern(words).finditer(text):
+        found += [(text[at : match.start()], False), (match.group(), True)]
+        at = match.end()
+    return [piece for piece in [*found, (text[at:], False)] if piece[0]]
+
+
+def _pattern(words: Iterable[str]) -> re.Pattern[str]:
+    """``@`` and one of the words, the longest that fits; never within a word or an address."""
+    longest_first = sorted(words, key=len, reverse=True)
+    either = "|".join(r"\s+".join(re.escape(part) for part in one.split()) for one in longest_first)
+    return re.compile(rf"(?<![\w@.+-])@({either})(?![\w@]|[.-]\w)", re.IGNORECASE)
+
+
+def _folded(words: str | None) -> str:
+    return " ".join((words or "").casefold().split())
