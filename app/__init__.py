@@ -41,6 +41,7 @@ MORE_PAGES = (
     "app.interviews.pages_documents",
     "app.interviews.pages_triage",
     "app.interviews.pages_insights",
+    "app.interviews.pages_compare",
     "app.flows.pages_more",
     "app.webhooks.pages_more",
     "app.compliance.pages_more",

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.orm import joinedload
+from sqlalchemy.orm import joinedload, undefer
 
 from app.accounts.models import Organization, Team, TeamMember
 from app.accounts.models import Role as MemberRole
@@ -68,6 +68,17 @@ def newest_result(candidate_id: str) -> str | None:
         Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None),
     )  # fmt: skip
     return db.session.scalar(query.order_by(Interview.org_seq.desc()).limit(1))
+
+
+def newest_results(candidate_ids: Sequence[str]) -> dict[str, Interview]:
+    """For each candidate who has one: the interview of ``newest_result``, with its result, in one read."""
+    found = sa.select(Interview).where(
+        Interview.candidate_id.in_(candidate_ids), Interview.stage == Stage.COMPLETED,
+        Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None),
+    )  # fmt: skip
+    whole = joinedload(Interview.data).options(undefer(InterviewData.text), undefer(InterviewData.details))
+    rows = db.session.scalars(found.order_by(Interview.org_seq).options(whole))
+    return {one.candidate_id: one for one in rows if one.candidate_id}
 
 
 def _interview(interview_id: str) -> Interview:

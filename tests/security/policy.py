@@ -304,6 +304,9 @@ POLICY: dict[str, Rule] = {
     "interviews.take_back": Rule(
         "member", path("candidate_id"), RECRUITERS, DONE, lambda _: {"was": "interviewed", "now": "shortlisted"}
     ),
+    "interviews.choose_compared": Rule("member", own=DONE, given=lambda side: {"id": side.ids["candidate"]}),
+    # One candidate cannot be compared; tests/interviews/test_compare.py asks for two.
+    "interviews.compare": Rule("member", (("query", "id", "candidate"),), own=frozenset({422})),
     "interviews.show": Rule("member", INTERVIEW, shows="team"),
     "compliance.erase": Rule("member", INTERVIEW, ADMINS, DONE, lambda _: {"confirm": "erase"}),
     "compliance.retention_rule": Rule("member", roles=ADMINS, shows="organization"),

@@ -1,0 +1,110 @@
+"""Candidates of one flow side by side: what each said to the same question, and what it was judged by. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+LABELS = {
+    "communication": "Communication", "motivation": "Motivation", "skills": "Skills",
+    "language_vocabulary_and_expression": "Vocabulary and expression",
+    "language_grammar_and_structure": "Grammar and structure",
+    "language_fluency_and_pace": "Fluency and pace", "language_comprehension": "Comprehension",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Words of an answer that a score rests on."""
+
+    label: str
+    score: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one candidate said to one question: (role, words) in order, without the question itself.
+
+    ``start`` and ``end`` on the recording's clock, None where nothing measured them.
+    """
+
+    said: tuple[tuple[str, str], ...]
+    start: float | None
+    end: float | None
+    quotes: tuple[Quote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One candidate's result, as far as it is compared. ``segments`` and ``chapters`` as ``result_of`` has them."""
+
+    segments: Sequence[Mapping[str, Any]]
+    chapters: Sequence[Mapping[str, Any]]
+    scores: Mapping[str, float | None]
+    evidence: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A question, and for each candidate the answer, or why there is none."""
+
+    question: str
+    cells: tuple[Answer | str, ...]
+
+
+NO_RESULT = "No result yet"
+NOT_ASKED = "Not asked in this interview"
+NOT_REACHED = "Not reached"
+NO_ANSWER = "No answer"
+
+
+def rows_of(told: Sequence[Told | None]) -> list[Row]:
+    """A row for each question that anybody was asked, in the order of the first who was asked most.
+
+    Flows change between interviews, so questions belong together by their words and not by their number.
+    """
+    asked = [_by_words(one.chapters) if one else {} for one in told]
+    order: dict[tuple[str, int], str] = {}
+    for chapters in sorted(asked, key=len, reverse=True):
+        for key, chapter in chapters.items():
+            order.setdefault(key, chapter["script_question"])
+    return [
+        Row(words, tuple(_cell(one, chapters.get(key)) for one, chapters in zip(told, asked, strict=True)))
+        for key, words in order.items()
+    ]
+
+
+def _by_words(chapters: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int], Mapping[str, Any]]:
+    """By the question's words and which time it is that they are asked."""
+    found: dict[tuple[str, int], Mapping[str, Any]] = {}
+    for chapter in chapters:
+        words = " ".join(chapter["script_question"].casefold().split())
+        time = sum(1 for known, _ in found if known == words)
+        found[words, time] = chapter
+    return found
+
+
+def _cell(told: Told | None, chapter: Mapping[str, Any] | None) -> Answer | str:
+    if told is None:
+        return NO_RESULT
+    if chapter is None:
+        return NOT_ASKED
+    places = chapter["transcript_item_indices"]
+    if not places:
+        return NOT_REACHED
+    own = [at for at in places if told.segments[at]["role"] == "user"]
+    if not own:
+        return NO_ANSWER
+    there = [told.segments[at] for at in places if own[0] <= at <= own[-1]]
+    said = tuple((one["role"], one["content"]) for one in there)
+    timed = [word for one in there for word in one["shown"]]
+    start, end = (timed[0][1], timed[-1][2]) if timed else (None, None)
+    return Answer(said, start, end, tuple(_quotes(told, frozenset(places))))
+
+
+def _quotes(told: Told, places: frozenset[int]) -> Iterable[Quote]:
+    for name, label in LABELS.items():
+        score = told.scores.get(name)
+        for quote in (told.evidence.get(name) or {}).get("quotes") or () if score is not None else ():
+            if quote["segment_index"] in places and score is not None:
+                yield Quote(label, score, quote["text"])

@@ -1,0 +1,91 @@
+"""Candidates of one flow side by side, question by question."""
+
+from dataclasses import dataclass
+
+from flask import flash, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from app.accounts.access import current_member, note_access
+from app.accounts.models import TeamMember
+from app.candidates.models import Candidate
+from app.candidates.queries import candidates_named
+from app.interviews.actions import result_of
+from app.interviews.compare import LABELS, Told, rows_of
+from app.interviews.models import Interview
+from app.interviews.pages import pages
+from app.interviews.queries import newest_results
+from app.recordings.models import Media
+from app.recordings.queries import urls_for_many
+from app.web.fields import UUID
+
+FEWEST, MOST = 2, 5
+HOW_MANY = f"Choose {FEWEST} to {MOST} candidates of one flow in the list, then “Compare”."
+UNKNOWN = "One of these candidates does not exist any more, or belongs to a team that you are not in."
+MIXED = "These candidates belong to different flows. Only answers to the same questions can be compared."
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One candidate: the newest interview with a result, if there is one, and the address of its sound."""
+
+    candidate: Candidate
+    interview: Interview | None
+    sound: str | None
+
+
+@pages.post("/candidates/compare")
+def choose_compared() -> AnyResponse:
+    """From the ticked rows of the list to an address that can be kept and passed on."""
+    ids = [one.lower() for one in request.form.getlist("id")[: MOST + 1] if UUID.match(one)]
+    if not FEWEST <= len(set(ids)) <= MOST:
+        flash(HOW_MANY, "warn")
+        return redirect(url_for("candidates.index"), 303)
+    return redirect(url_for("interviews.compare", id=ids), 303)
+
+
+@pages.get("/candidates/compare")
+def compare() -> str | tuple[str, int]:
+    """Two to five candidates in columns, their answers to the same question beside each other."""
+    member = current_member()
+    ids = list(dict.fromkeys(one[:36].lower() for one in request.args.getlist("id")[: MOST * 2]))
+    candidates = candidates_named(member, ids)
+    wrong = _wrong(ids, candidates)
+    if wrong is not None:
+        return render_template("interviews/compare.html", wrong=wrong, columns=[], rows=[]), 422
+    for interview_id in [one.id for one in newest_results(ids).values()]:
+        note_access(member.organization, "interview.seen", interview_id, by=member)
+    columns = _columns(member, ids)
+    told = [_told(one.interview) for one in columns]
+    return render_template(
+        "interviews/compare.html", wrong=None, columns=columns, rows=rows_of(told), labels=LABELS,
+        scores=[one.scores if one else None for one in told], title=columns[0].candidate.flow.title,
+    )  # fmt: skip
+
+
+def _wrong(ids: list[str], candidates: dict[str, Candidate]) -> str | None:
+    if not FEWEST <= len(ids) <= MOST:
+        return HOW_MANY
+    if any(one not in candidates for one in ids):
+        return UNKNOWN
+    return MIXED if len({one.flow_id for one in candidates.values()}) > 1 else None
+
+
+def _columns(member: TeamMember, ids: list[str]) -> list[Column]:
+    candidates, interviews = candidates_named(member, ids), newest_results(ids)
+    urls = urls_for_many([one.id for one in interviews.values()])
+    columns = []
+    for one in ids:
+        interview = interviews.get(one)
+        media = urls.get(interview.id, {}) if interview else {}
+        columns.append(Column(candidates[one], interview, media.get(Media.AUDIO) or media.get(Media.VIDEO)))
+    return columns
+
+
+def _told(interview: Interview | None) -> Told | None:
+    result = result_of(interview) if interview else None
+    if interview is None or interview.data is None or result is None:
+        return None
+    return Told(
+        result["transcript_with_timestamp"], result["questions_to_transcript_mapping"], interview.data.scores or {},
+        (interview.data.evidence or {}).get("scores", {}),
+    )  # fmt: skip
