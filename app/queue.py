@@ -42,6 +42,7 @@ class Job(Enum):
     """Every background job of the product. A test resolves each path."""
 
     DRAIN_WEBHOOKS = Work("app.webhooks.jobs.drain", "webhooks", 900, at_most_one_waits=True)
+    DRAW_WAVEFORM = Work("app.recordings.jobs.draw_waveform", "speech", 600)
     PLAY_TEST = Work("app.trials.jobs.play", "interviews", 900)
     PREPARE_SPEECH = Work("app.flows.jobs.prepare_speech", "speech", 600)
     PROCESS_INTERVIEW = Work("app.interviews.jobs.process_interview", "interviews", 3600)

@@ -26,12 +26,13 @@ from app.flows.queries import FlowFilter, flow_seen_by, flows_seen_by, titles_se
 from app.interviews import actions, insights, quality, queries
 from app.interviews.forms import BookForm
 from app.interviews.models import Interview, InterviewStatus, Stage
+from app.interviews.player import chapter_starts, wave_path
 from app.interviews.ratings import ratings_seen_by
 from app.interviews.schemas import NewInterviewSchema
 from app.interviews.waiting import Waiting
 from app.recordings import actions as recordings
 from app.recordings.models import Media
-from app.recordings.queries import is_revoked, recording_of, runs_of, urls_for
+from app.recordings.queries import is_revoked, peaks_of, recording_of, runs_of, urls_for
 from app.settings import Settings
 from app.web.fields import flaw_of
 from app.web.templating import capital, offset_of_request
@@ -44,6 +45,12 @@ TYPED = "revoke"
 
 pages = Blueprint("interviews", __name__)
 pages.before_request(require_member)
+
+
+@pages.app_context_processor
+def _player() -> dict[str, Any]:
+    """For pages with a player, asked only where a template calls it."""
+    return {"wave_path": lambda interview_id: wave_path(peaks_of(interview_id)), "chapter_starts": chapter_starts}
 
 
 @pages.get("/dashboard")

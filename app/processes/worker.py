@@ -41,6 +41,7 @@ TICKS = (
     "app.interviews.jobs.sweep",
     "app.interviews.jobs_reading.sweep",
     "app.recordings.jobs.sweep",
+    "app.recordings.jobs.sweep_waveforms",
     "app.voice.jobs.sweep_sittings",
     "app.outreach.jobs.sweep",
     "app.flowlinks.jobs.sweep",

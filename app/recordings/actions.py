@@ -5,14 +5,16 @@ What works on bytes (``workshop``, ``destroy``) is slow, sees no rows, and is ca
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from app import claims, clock
+from app import claims, clock, queue
 from app.db import db, new_id
 from app.errors import Conflict, Rejected
+from app.queue import Job
 from app.recordings import queries
 from app.recordings.media import MediaFile, Workshop
 from app.recordings.models import (
@@ -24,6 +26,7 @@ from app.recordings.models import (
     Recording,
     Revocation,
     Track,
+    Waveform,
 )
 from app.storage import Storage
 
@@ -116,6 +119,8 @@ def revoke(interview_id: str) -> Revocation:
             db.session.add(revocation)
     except IntegrityError:  # two revoke at once; both mean the same
         return db.session.get_one(Revocation, interview_id)
+    undrawn = sa.delete(Waveform).where(Waveform.interview_id == interview_id)
+    db.session.execute(undrawn.execution_options(synchronize_session=False))
     return revocation
 
 
@@ -167,7 +172,19 @@ def publish(interview_id: str, *, organization_id: str, file: MediaFile) -> Reco
     recording.duration, recording.damaged_at = file.duration, None
     db.session.add(recording)
     db.session.flush()
+    _have_drawn(interview_id)
     return recording
+
+
+def _have_drawn(interview_id: str) -> None:
+    """Once for each interview: a file that takes another's place sounds the same."""
+    if queries.has_waveform(interview_id):
+        return
+    waveform = Waveform(interview_id=interview_id)
+    with suppress(IntegrityError), db.session.begin_nested():  # sound and picture published at once
+        db.session.add(waveform)
+        db.session.flush()
+        queue.after_commit(Job.DRAW_WAVEFORM, waveform.id)
 
 
 def mark_damaged(recording_id: str) -> None:

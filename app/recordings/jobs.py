@@ -1,13 +1,21 @@
-"""Finishes what a revocation began: bytes that could not be destroyed at once, or were written while it happened."""
+"""Finishes what a revocation began, and draws how loud a recording is."""
 
 import logging
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
 
-from app import gateways
+from app import claims, gateways, queue
 from app.db import db
-from app.errors import GatewayError
-from app.recordings import actions, queries
+from app.errors import GatewayError, NotFound
+from app.queue import Job
+from app.recordings import actions, media, queries
+from app.recordings.models import Media, Waveform, WaveState
 
 log = logging.getLogger(__name__)
+
+LEASE = timedelta(minutes=15)
+"""Longer than drawing two hours may take."""
 
 
 def sweep() -> int:
@@ -25,3 +33,57 @@ def sweep() -> int:
         db.session.commit()
         done += 1
     return done
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A claimed waveform, and the file that it is drawn from, as plain values."""
+
+    token: int
+    recoveries: int
+    key: str
+    seconds: float
+
+
+def draw_waveform(waveform_id: str) -> None:
+    """Claim the waveform, listen through the recording, keep its bars. May run twice; an absent row is fine."""
+    source = _claimed(waveform_id)
+    db.session.commit()
+    if source is None:
+        return
+    outcome: dict[str, Any]
+    try:
+        peaks = media.peaks_of(source.key, seconds=source.seconds, storage=gateways.current().storage)
+        outcome = {"state": WaveState.DRAWN if peaks else WaveState.FAILED, "peaks": peaks or None}
+    except (GatewayError, NotFound) as error:  # NotFound: another file has taken its place meanwhile
+        log.warning("waveform %s not drawn: %s", waveform_id, type(error).__name__)
+        outcome = claims.after_failure(
+            Waveform.state, source.recoveries, retryable=isinstance(error, NotFound) or error.retryable,
+            waits=WaveState.WAITING, parked=WaveState.FAILED,
+        )  # fmt: skip
+    claims.finish(Waveform, waveform_id, source.token, **outcome)
+    db.session.commit()
+
+
+def sweep_waveforms() -> None:
+    """Ring again for every recording that waits to be drawn; called by the worker's tick."""
+    waiting = queries.undrawn()
+    db.session.rollback()
+    for waveform_id in waiting:
+        queue.ring_now(Job.DRAW_WAVEFORM, waveform_id)
+
+
+def _claimed(waveform_id: str) -> _Source | None:
+    token = claims.take(
+        Waveform.state, waveform_id, expects=[WaveState.WAITING], becomes=WaveState.DRAWING, lease=LEASE
+    )
+    waveform = db.session.get(Waveform, waveform_id, populate_existing=True)
+    if token is None or waveform is None:
+        return None
+    sound = queries.recording_of(waveform.interview_id, Media.AUDIO) or queries.recording_of(
+        waveform.interview_id, Media.VIDEO
+    )
+    if sound is None or waveform.recoveries >= claims.PARKED_AFTER:
+        claims.finish(Waveform, waveform_id, token, state=WaveState.FAILED)
+        return None
+    return _Source(token, waveform.recoveries, sound.storage_key, sound.duration)

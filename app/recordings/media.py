@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Self
 
 from app.recordings import video
-from app.recordings.models import BLOCK, VOICE_CHUNK_SAMPLES, VOICE_CHUNK_SECONDS, Media
+from app.recordings.models import BARS, BLOCK, VOICE_CHUNK_SAMPLES, VOICE_CHUNK_SECONDS, Media
 from app.recordings.queries import Piece, Take, prefix_of
 from app.recordings.video import PlacedRun, RunFile, Spoken
 from app.storage import Storage, read_verified
@@ -142,6 +142,16 @@ def keep(path: Path, media: Media, *, interview_id: str, duration: float, storag
         media=media, content_type=CONTENT_TYPES[media], storage_key=key, size=stored.size, sha256=sha256, blocks=blocks,
         duration=duration,
     )  # fmt: skip
+
+
+def peaks_of(key: str, *, seconds: float, storage: Storage) -> bytes:
+    """How loud a published file is, in BARS bars; empty without any sound. Slow; raises GatewayError and NotFound."""
+    with tempfile.TemporaryDirectory(prefix="parley-waveform-") as room:
+        path = Path(room) / "published"
+        with path.open("wb") as file:
+            for piece in storage.open(key):
+                file.write(piece)
+        return video.peaks(path, seconds=seconds, count=BARS)
 
 
 def _hashes(path: Path) -> tuple[str, bytes]:

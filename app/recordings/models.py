@@ -7,6 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.claims import Claimable
 from app.db import Base, CreatedAt, Id, Ref, one_of
 
 BLOCK = 128 * 1024
@@ -16,6 +17,8 @@ VOICE_CHUNK_SAMPLES = 8_000
 VOICE_CHUNK_SECONDS = 0.5
 LARGEST_CHUNK = 4 * 1024 * 1024
 LARGEST_INTERVIEW = 2 * 1024**3
+BARS = 400
+"""Of a drawn recording."""
 LAST_CHUNK = 2 * 3600 * 2 - 1
 """Highest chunk number: two hours of half-second pieces."""
 
@@ -95,6 +98,27 @@ class Recording(Base):
     duration: Mapped[float]
     created_at: Mapped[CreatedAt]
     damaged_at: Mapped[datetime | None]
+
+
+class WaveState(enum.StrEnum):
+    """``failed``: nothing could be drawn, and nobody tries again; players then show a plain line."""
+
+    WAITING = "waiting"
+    DRAWING = "drawing"
+    DRAWN = "drawn"
+    FAILED = "failed"
+
+
+class Waveform(Claimable, Base):
+    """How loud an interview's recording is from beginning to end: BARS bytes, once it is ``drawn``."""
+
+    __tablename__ = "waveform"
+    __table_args__ = (sa.Index(None, "state", "lease_until"),)
+
+    id: Mapped[Id]
+    interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"), unique=True)
+    state: Mapped[WaveState] = mapped_column(one_of(WaveState), default=WaveState.WAITING)
+    peaks: Mapped[bytes | None] = mapped_column(sa.LargeBinary)
 
 
 class Revocation(Base):

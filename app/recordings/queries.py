@@ -11,7 +11,7 @@ from app import claims
 from app.db import db
 from app.errors import NotFound
 from app.recordings.addresses import Purpose, signer
-from app.recordings.models import Chunk, Media, RecorderRun, Recording, Revocation, Track
+from app.recordings.models import Chunk, Media, RecorderRun, Recording, Revocation, Track, Waveform, WaveState
 
 SETTLES_AFTER = timedelta(hours=3)
 """Longer than any job that might still write files of a revoked interview."""
@@ -188,6 +188,23 @@ def urls_for_many(interview_ids: Iterable[str], *, purpose: Purpose = Purpose.PL
         url = sign.url(recording_id, organization_id=organization_id, purpose=purpose)
         found.setdefault(interview_id, {})[media] = url
     return found
+
+
+def has_waveform(interview_id: str) -> bool:
+    """Whether the interview's recording is drawn, or will be."""
+    return bool(db.session.scalar(sa.select(sa.exists().where(Waveform.interview_id == interview_id))))
+
+
+def peaks_of(interview_id: str) -> bytes | None:
+    """How loud the recording is from beginning to end; None while that is not known."""
+    return db.session.scalar(sa.select(Waveform.peaks).where(Waveform.interview_id == interview_id))
+
+
+def undrawn(*, limit: int = 50) -> list[str]:
+    """Ids of waveforms that wait to be drawn, or whose worker went silent: for the sweep."""
+    free = sa.or_(Waveform.lease_until.is_(None), Waveform.lease_until < claims.moment())
+    waits = Waveform.state.in_((WaveState.WAITING, WaveState.DRAWING))
+    return list(db.session.scalars(sa.select(Waveform.id).where(waits, free).limit(limit)))
 
 
 def unfinished_revocations(limit: int = 20) -> list[str]:

@@ -73,6 +73,11 @@ def page(token: str) -> str:
     return render_template(
         "shares/page.html", shown=shown, token=token, expires_at=share.expires_at,
         media=media if "recording" in shown["parts"] else {},
+        interview_id=share.interview_id,
+        chapters=[
+            (one["start"], f"Question {number}")
+            for number, one in enumerate(shown.get("answers", []), 1) if one["start"] is not None
+        ],
     )  # fmt: skip
 
 

@@ -53,6 +53,7 @@ ERASED = {
     "assessment", "chunk", "document", "document_upload", "feedback", "flow_visit", "invited", "letter", "message",
     "note",
     "own_code", "quality_report", "recorder_run", "recording", "share", "turn", "utterance",
+    "waveform",
 }  # fmt: skip
 KEPT = {
     "agreement": "what was agreed to, when, in which language: the proof of consent",

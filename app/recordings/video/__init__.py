@@ -123,6 +123,14 @@ def place(run: RunFile, spoken: Sequence[Spoken], *, limits: Limits | None = Non
     return [None if shift is None else float(shift) for shift in answer["shifts"]]
 
 
+def peaks(path: Path, *, seconds: float, count: int, limits: Limits | None = None) -> bytes:
+    """How loud a published file is, in ``count`` bars of 0 to 255 from beginning to end; empty without any sound."""
+    file = RunFile(number=1, path=path)
+    return bytes(
+        _in_sandbox({"work": "peaks", "runs": _named([file]), "seconds": seconds, "count": count}, limits)["peaks"]
+    )
+
+
 def _named(runs: Sequence[RunFile]) -> list[dict[str, Any]]:
     return [{"number": run.number, "path": str(run.path)} for run in runs]
 

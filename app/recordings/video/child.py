@@ -44,12 +44,13 @@ def main() -> None:
 
 
 def _obey(order: dict[str, Any]) -> dict[str, Any]:
-    from app.recordings.video import joining, listening  # libraries are loaded under the limits
+    from app.recordings.video import drawing, joining, listening  # libraries are loaded under the limits
     from app.recordings.video.tracks import Undecodable
 
-    work = {"measure": joining.measure, "assemble": joining.assemble, "copy": joining.copy, "place": listening.place}[
-        order["work"]
-    ]
+    work = {
+        "measure": joining.measure, "assemble": joining.assemble, "copy": joining.copy, "place": listening.place,
+        "peaks": drawing.peaks,
+    }[order["work"]]  # fmt: skip
     try:
         return work(order)
     except Undecodable as error:
