@@ -5,7 +5,7 @@ BIN := .venv/bin
 TESTS ?= tests
 JOBS ?= 2
 
-.PHONY: help install install-dev run test check bench demo faults faults-smoke clean-venv
+.PHONY: help install install-dev run test check bench demo demo-data pictures faults faults-smoke clean-venv
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -21,6 +21,12 @@ run: install ## start the whole platform here: web, workers, database, Redis
 
 demo: install ## take one interview from end to end and verify all of it
 	@exec $(BIN)/parley demo
+
+demo-data: install ## fill an organization of its own with invented candidates and interviews
+	@exec $(BIN)/parley demo --data
+
+pictures: install-dev ## take the README's pictures anew, from demo data
+	@$(BIN)/python bench/pictures.py
 
 test: install-dev ## run the tests (DATABASE_URL=postgresql://… runs them there)
 	@.ci/missing

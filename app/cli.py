@@ -1,12 +1,11 @@
 """The ``parley`` command: starts everything, looks after accounts, checks, shows."""
 
 import json
-import logging
 import sys
 
 import click
 
-from app import cli_accounts, cli_backup, cli_check, cli_restore, migrate, queue
+from app import cli_accounts, cli_backup, cli_check, cli_demo, cli_restore, migrate, queue
 from app.accounts import queries
 from app.accounts.access import setup_address
 from app.cli_console import Failed, configure_logging, database, settings
@@ -83,16 +82,6 @@ def migrate_command() -> None:
 
 
 @parley.command()
-def demo() -> None:
-    """Take one interview from end to end against the running platform, or one started for it."""
-    from app.demo import story
-
-    known = settings()
-    logging.basicConfig(level="WARNING")
-    raise SystemExit(story.main(known))
-
-
-@parley.command()
 def openapi() -> None:
     """Print the OpenAPI document of /v1."""
     from app import create_app
@@ -103,7 +92,7 @@ def openapi() -> None:
 
 for command in (
     cli_accounts.org, cli_accounts.team, cli_accounts.member, cli_accounts.api_key, cli_check.check, cli_backup.backup,
-    cli_restore.restore, cli_restore.erase_again,
+    cli_restore.restore, cli_restore.erase_again, cli_demo.demo,
 ):  # fmt: skip
     parley.add_command(command)
 

@@ -23,6 +23,7 @@ WORDS = {
     "organization.answer_days": "Changed the days for answers",
     "usage.quota": "Changed the monthly quota",
     "usage.reached": "The monthly quota is nearly or wholly used",
+    "organization.demo_filled": "Filled the organization with demo data",
     "organization.restored": "Parley was restored from a backup",
     "pipeline.changed": "Changed the statuses of the pipeline",
     "outreach.words": "Changed the words of a mail to candidates",
