@@ -88,7 +88,9 @@ def signed_in(app):
         def first(model, **columns):
             return db.session.query(model.id).filter_by(**columns).order_by(model.id).first()[0]
 
-        done = db.session.query(Document.interview_id, Document.id).order_by(Document.id).first()
+        results = db.session.query(Document.interview_id, Document.id).join(Interview)
+        seen = results.filter(Interview.stage == Stage.COMPLETED, Interview.withdrawn_at.is_(None))
+        done = seen.order_by(Document.id).first()
         flow = first(InterviewFlow, organization_id=organization, title="Customer support agent")
         delivery, endpoint = (first(model, organization_id=organization) for model in (Delivery, Endpoint))
         candidate = first(Candidate, organization_id=organization, status="shortlisted")

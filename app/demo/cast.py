@@ -41,7 +41,8 @@ COMMENTS = (
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One candidate. Times are when things happen; ``recruiter`` is a number of one, None for nobody."""
+    """One candidate. Times are when things happen; ``recruiter`` is a number of one, None for nobody; ``pace`` is how
+    many seconds pass before each answer."""
 
     script: Script
     first: str
@@ -59,6 +60,7 @@ class Part:
     comment: str | None
     tags: tuple[str, ...]
     has_document: bool
+    pace: float
 
     @property
     def value(self) -> float:
@@ -95,7 +97,7 @@ def _part(chance: random.Random, script: Script, fate: Fate, *, now: datetime, t
         voice=chance.choice(script.speaks), recruiter=chance.choice((0, 0, 1, 1, None)), verdict=verdict,
         judged=judged, rating=chance.choice((5, 5, 4, 4, 4, 3, None)), comment=chance.choice(COMMENTS),
         tags=tuple(chance.sample(TAGS, chance.choice((0, 0, 1, 2)))),
-        has_document=script.documents and chance.random() < 0.6,
+        has_document=script.documents and chance.random() < 0.6, pace=chance.uniform(10, 140),
     )  # fmt: skip
 
 

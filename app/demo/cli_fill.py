@@ -4,97 +4,35 @@ An edge, like the command line that it belongs to. It works on a database and st
 them over), with a clock that it sets itself: what takes months is done in a minute.
 """
 
-import io
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
-from urllib.parse import urlsplit
-
-from flask import Flask
 
 from app import clock, create_app, gateways
 from app.accounts import actions as accounts
 from app.accounts import passwords
 from app.accounts.models import Organization, Role, Team, TeamMember
-from app.candidates import actions as candidates
 from app.db import db
-from app.demo.candidate import Candidate
-from app.demo.cast import SPOKEN, Fate, Part
+from app.demo import cli_acts
+from app.demo.cast import Fate, Part
+from app.demo.cli_acts import Stage
+from app.demo.clockwork import Time
 from app.demo.content import Script
 from app.demo.engines import KnowingAnalyst, KnowingTranscriber, Receiver
 from app.flows import actions as flows
 from app.flows.jobs import prepare_speech
 from app.flows.media import Kept
 from app.flows.models import InterviewFlow, InterviewType
-from app.interviews import actions as interviews
-from app.interviews.jobs import process_interview
-from app.interviews.models import Interview
-from app.portal import actions as portal
 from app.queue import SilentBell
-from app.recordings.queries import prefix_of
-from app.reviews import actions as reviews
-from app.reviews.actions import Opinion
 from app.settings import Settings
-from app.voice.jobs import sweep_sittings
-from app.webhooks.jobs import drain
 from app.wishes.models import WishKind
 
 NAME = "Demo data (Northwind)"
 FILLED = "organization.demo_filled"
 HOOK = "https://ats.example/hooks/parley"
 """Reserved for examples: leads nowhere, now and later."""
-NOTES = {
-    "shortlisted": "Good examples, invited to the second talk.", "accepted": "Everybody who met them agreed.",
-    "rejected": "Not enough experience for this team.",
-}  # fmt: skip
 AWAY = timedelta(hours=25)
-
-
-@dataclass
-class Time:
-    """The demo's own clock: it only goes forward."""
-
-    now: datetime
-
-    def at(self, moment: datetime) -> None:
-        """Go on to ``moment``, if that lies ahead."""
-        self.now = max(self.now, moment)
-
-    def spend(self, seconds: float) -> None:
-        """Let seconds pass."""
-        self.now += timedelta(seconds=seconds)
-
-
-class Browser:
-    """A candidate's browser inside of this process, in which time passes as somebody thinks and speaks."""
-
-    def __init__(self, app: Flask, time: Time) -> None:
-        self._client, self._time = app.test_client(), time
-        self._base = app.extensions["parley.settings"].app_url
-
-    def request(self, method: str, url: str, **given: Any) -> Any:
-        """As ``requests.Session``, as far as ``Candidate`` needs it."""
-        parts = urlsplit(url)
-        self._time.spend(0.5 if "track=voice" in parts.query else 7.0 if "/turns/" in parts.path else 0.2)
-        passed = {name: given[name] for name in ("json", "data", "headers") if name in given}
-        if "files" in given:
-            (label, (name, content)), *_ = given["files"].items()
-            passed["data"] = {label: (io.BytesIO(content), name)}
-        path = parts.path + (f"?{parts.query}" if parts.query else "")
-        return _Answer(self._client.open(path, method=method, base_url=self._base, **passed))
-
-
-class _Answer:
-    def __init__(self, response: Any) -> None:
-        self.status_code, self.headers = response.status_code, response.headers
-        self.content: bytes = response.get_data()
-        self._response = response
-
-    def json(self) -> Any:
-        return self._response.get_json()
 
 
 @dataclass
@@ -105,35 +43,6 @@ class Filled:
     email: str
     password: str
     interviews: int
-
-
-@dataclass
-class Stage:
-    """The application that is played in, its engines, and the ids of what stands on it."""
-
-    app: Flask
-    time: Time
-    transcriber: KnowingTranscriber
-    speaker: Any
-    tag: str
-    organization_id: str = ""
-    member_ids: list[str] = field(default_factory=list)
-    flow_ids: dict[str, str] = field(default_factory=dict)
-    interview_ids: dict[str, str] = field(default_factory=dict)
-
-    @contextmanager
-    def inside(self) -> Iterator[None]:
-        """An application context of its own: none may be open while a browser calls."""
-        with self.app.app_context():
-            yield
-            db.session.rollback()
-
-    def member(self, number: int) -> TeamMember:
-        """The administrator (0), or a recruiter."""
-        return db.session.get_one(TeamMember, self.member_ids[number])
-
-    def interview(self, part: Part) -> Interview:
-        return db.session.get_one(Interview, self.interview_ids[part.email])
 
 
 def fill(
@@ -201,17 +110,17 @@ Event = tuple[datetime, str, Callable[[], None]]
 def _events(stage: Stage, parts: list[Part], now: datetime) -> Iterator[Event]:
     for part in parts:
         name = f"{part.first} {part.last}"
-        yield part.booked, "", lambda part=part: _book(stage, part)  # type: ignore[misc]
+        yield part.booked, "", lambda part=part: cli_acts.book(stage, part)  # type: ignore[misc]
         if part.fate in {Fate.BOOKED, Fate.ENDING}:
             continue
-        yield part.begun, f"{name}: {part.fate.value}", lambda part=part: _take(stage, part)  # type: ignore[misc]
+        yield part.begun, f"{name}: {part.fate.value}", lambda part=part: cli_acts.take(stage, part)  # type: ignore[misc]
         if part.fate in {Fate.ABANDONED, Fate.LEFT} and part.begun + AWAY < now:
-            yield part.begun + AWAY, "", lambda part=part: _left(stage, part)  # type: ignore[misc]
+            yield part.begun + AWAY, "", lambda part=part: cli_acts.left(stage, part)  # type: ignore[misc]
         if part.fate in {Fate.VOICE, Fate.TEXT} and part.judged < now:
-            yield part.judged, "", lambda part=part: _judge(stage, part)  # type: ignore[misc]
+            yield part.judged, "", lambda part=part: cli_acts.judge(stage, part)  # type: ignore[misc]
         if part.fate is Fate.WITHDRAWN:
             later = part.begun + timedelta(hours=20)
-            yield later, "", lambda part=part: _ask(stage, part, WishKind.WITHDRAWAL, None)  # type: ignore[misc]
+            yield later, "", lambda part=part: cli_acts.ask(stage, part, WishKind.WITHDRAWAL)  # type: ignore[misc]
     yield from _requests(stage, parts, now)
 
 
@@ -221,7 +130,7 @@ def _requests(stage: Stage, parts: list[Part], now: datetime) -> Iterator[Event]
     asked = ((WishKind.REVIEW, "Please have a person look at my second answer."), (WishKind.DELETION, None))
     for part, (kind, words) in zip(done[-2:], asked, strict=False):
         at = min(now - timedelta(minutes=50), part.begun + timedelta(hours=30))
-        yield at, "", lambda part=part, kind=kind, words=words: _ask(stage, part, kind, words)  # type: ignore[misc]
+        yield at, "", lambda part=part, kind=kind, words=words: cli_acts.ask(stage, part, kind, words=words)  # type: ignore[misc]
 
 
 def _play(stage: Stage, events: list[Event], *, now: datetime, say: Callable[[str], None]) -> None:
@@ -239,112 +148,3 @@ def _close(stage: Stage, now: datetime) -> None:
         organization = db.session.get_one(Organization, stage.organization_id)
         accounts.write_audit(organization, action=FILLED, subject=organization.id, by=None, details={})
         db.session.commit()
-
-
-def _book(stage: Stage, part: Part) -> None:
-    with stage.inside():
-        organization = db.session.get_one(Organization, stage.organization_id)
-        recruiter = None if part.recruiter is None else stage.member_ids[1 + part.recruiter]
-        booked = interviews.book(
-            organization, stage.flow_ids[part.script.title], email=part.email, first_name=part.first,
-            last_name=part.last, recruiter_id=recruiter,
-        )  # fmt: skip
-        db.session.commit()
-        stage.interview_ids[part.email] = booked.id
-
-
-def _take(stage: Stage, part: Part) -> None:
-    if part.fate is Fate.DECLINED:
-        with stage.inside():
-            interviews.decline(stage.interview(part), at=stage.time.now)
-            db.session.commit()
-        return
-    candidate = _arrived(stage, part)
-    texts = [answer.text for answer in part.answers]
-    if part.fate in SPOKEN:
-        spoken = iter(part.answers)
-        candidate.take(lambda _prompt: _spoken(stage, part, next(spoken).text))
-    elif part.fate is Fate.TEXT:
-        candidate.write(texts)
-    else:
-        prompt = candidate.turn(candidate.state["turn"], "begin")
-        if part.fate is not Fate.ABANDONED:
-            candidate.turn(prompt["turn"] + 1, "text", text=texts[0])
-        return
-    stage.time.spend(3)
-    _process(stage, part)
-
-
-def _arrived(stage: Stage, part: Part) -> Candidate:
-    with stage.inside():
-        link = stage.interview(part).link(stage.app.extensions["parley.settings"].app_url)
-    candidate = Candidate(link, session=Browser(stage.app, stage.time))
-    candidate.open()
-    stage.time.spend(80)
-    candidate.start("voice" if part.fate in SPOKEN else "text")
-    if part.has_document:
-        told = f"{part.first} {part.last}\n\nAbout me\n{part.answers[0].says}\n{part.answers[-1].says}\n"
-        candidate.ask("POST", "/documents", files={"file": (f"{part.last} CV.txt", told.encode())})
-    return candidate
-
-
-def _spoken(stage: Stage, part: Part, text: str) -> bytes:
-    stage.time.spend(9)
-    return stage.transcriber.expect(
-        text, stage.speaker.speak(text, voice_id=part.voice, language=part.script.language)
-    )  # fmt: skip
-
-
-def _process(stage: Stage, part: Part) -> None:
-    with stage.inside():
-        interview_id = stage.interview_ids[part.email]
-        if part.fate is Fate.FAILED:  # a disk that lost a piece of the recording
-            storage = gateways.current().storage
-            storage.delete(next(key for key in storage.list(prefix_of(interview_id)) if "/mix/" in key))
-        db.session.rollback()
-        process_interview(interview_id)
-        if part.rating is not None and part.fate is not Fate.FAILED:
-            interviews.rate(stage.interview(part), rating=part.rating, comment=part.comment)
-            db.session.commit()
-        _send(stage)
-
-
-def _send(stage: Stage) -> None:
-    drain()
-    stage.time.spend(20)
-    drain()
-
-
-def _left(stage: Stage, part: Part) -> None:
-    with stage.inside():
-        sweep_sittings()
-        if part.fate is Fate.LEFT:
-            process_interview(stage.interview_ids[part.email])
-
-
-def _ask(stage: Stage, part: Part, kind: WishKind, words: str | None) -> None:
-    with stage.inside():
-        portal.ask(stage.interview(part), kind, words)
-        db.session.commit()
-
-
-def _judge(stage: Stage, part: Part) -> None:
-    """A recruiter looks at the result: tags, an opinion of their own, and a decision."""
-    with stage.inside():
-        interview, by = stage.interview(part), stage.member(1 + (part.recruiter or 0))
-        candidate = interview.candidate
-        if candidate is None or part.verdict is None:
-            return
-        for tag in part.tags:
-            candidates.tag(candidate, tag)
-        candidates.move(candidate, "shortlisted" if part.verdict == "accepted" else part.verdict, by=by,
-                        note=NOTES["shortlisted" if part.verdict == "accepted" else part.verdict])  # fmt: skip
-        db.session.commit()
-        value = round(part.value * 2) / 2
-        reviews.assess(interview, {"overall": Opinion(value, "Heard all of it; the examples count most.")}, by=by)
-        db.session.commit()
-        if part.verdict == "accepted":
-            stage.time.spend(7200)
-            candidates.move(candidate, "accepted", by=stage.member(0), note=NOTES["accepted"])
-            db.session.commit()
-        _send(stage)
