@@ -1,6 +1,6 @@
 """The database, SQLite or PostgreSQL: engine, transactions, constraint names, and the column types all rooms use.
 
-Nothing outside this module, ``claims`` and ``migrations/env.py`` knows which of the two is running.
+Nothing outside this module, ``db_line``, ``claims`` and ``migrations/env.py`` knows which of the two is running.
 """
 
 import enum
@@ -19,6 +19,7 @@ from sqlalchemy.engine import Connection, Dialect, Engine
 from sqlalchemy.orm import DeclarativeBase, mapped_column, registry
 
 from app import clock
+from app.db_line import Line, Queued
 
 _reading: ContextVar[bool] = ContextVar("reading", default=False)
 
@@ -114,7 +115,7 @@ def engine_options(url: str) -> dict[str, Any]:
         # The latest connection first: its pages are still in memory.
         return {
             "pool_size": 64, "max_overflow": 64, "pool_use_lifo": True,
-            "connect_args": {"timeout": BUSY_SECONDS, "isolation_level": None},
+            "connect_args": {"timeout": BUSY_SECONDS, "isolation_level": None, "factory": Queued},
         }  # fmt: skip
     timeouts = "-c statement_timeout=30000 -c lock_timeout=3000 -c idle_in_transaction_session_timeout=60000"
     return {
@@ -128,6 +129,12 @@ def prepare(engine: Engine) -> None:
     if engine.dialect.name != "sqlite":
         event.listen(engine, "before_cursor_execute", _on_execute)
         return
+    line = Line()
+
+    def stand(connection: Queued, _record: object) -> None:
+        connection.line = line
+
+    event.listen(engine, "connect", stand)
     event.listen(engine, "connect", _on_connect)
     event.listen(engine, "begin", _on_begin)
 
@@ -148,4 +155,16 @@ def _on_connect(connection: Any, _record: object) -> None:
 
 def _on_begin(connection: Connection) -> None:
     # A transaction that begins as a reader and then writes gets "locked" at once, whatever the busy time-out says.
-    connection.exec_driver_sql("BEGIN" if _reading.get() else "BEGIN IMMEDIATE")
+    if _reading.get():
+        connection.exec_driver_sql("BEGIN")
+        return
+    queued: Any = connection.connection.dbapi_connection
+    if not isinstance(queued, Queued):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        return
+    queued.enter()
+    try:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    except BaseException:
+        queued.leave()
+        raise

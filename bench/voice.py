@@ -3,7 +3,8 @@
     .venv/bin/python bench/voice.py [--turns 20] [--answers 6]
 
 Written turns show the platform alone. Spoken turns are sent at the speed of speech, half a second at a time, so the
-recogniser is fed while the candidate speaks, as in a browser. The engines' shares are what the turns' rows say.
+recogniser is fed while the candidate speaks, as in a browser. The engines' shares are what the turns' rows say. Captions:
+from the moment the recogniser has told new words to the answer that brings them to the page.
 """
 
 import argparse
@@ -29,10 +30,12 @@ from app.demo.candidate import Candidate
 from app.flows.models import InterviewFlow, InterviewType
 from app.interviews.actions import book
 from app.settings import Settings
+from app.speech.engines.pocketsphinx import PocketsphinxTranscriber
 from app.speech.sound import resample
 from app.voice.models import Turn, TurnKind
 
 GOAL_MS = 50
+CAPTION_MS = 500
 percentile = partial(np.percentile, method="nearest")
 SENTENCES = (
     "I have worked in a small team for three years and I like to help people every day",
@@ -46,6 +49,7 @@ class Slow:
 
     def __init__(self, session):
         self._session, self.is_paced, self.spent = session, False, []
+        self.shown: list[tuple[str, float]] = []
 
     def request(self, method, url, **given):
         if self.is_paced and "track=voice" in url:
@@ -54,7 +58,33 @@ class Slow:
         answer = self._session.request(method, url, **given)
         if method == "POST" and "/turns/" in url:
             self.spent.append((time.perf_counter() - began) * 1000)
+        if "track=voice" in url and (text := answer.json().get("partial")):
+            self.shown.append((text, time.perf_counter()))
         return answer
+
+
+class Told:
+    """When the embedded recogniser told which words; it does so in the process that serves."""
+
+    def __init__(self) -> None:
+        self.words: list[tuple[str, float]] = []
+        tell = PocketsphinxTranscriber._reported
+
+        def noted(transcriber, key: str, text: str) -> None:
+            self.words.append((text, time.perf_counter()))
+            tell(transcriber, key, text)
+
+        PocketsphinxTranscriber._reported = noted
+
+    def until_shown(self, shown: list[tuple[str, float]]) -> list[float]:
+        """Milliseconds from each text that was told to the first answer with it, or with a later one."""
+        waits = []
+        for text, at in self.words:
+            later = {other for other, when in self.words if when >= at}
+            seen = next((when for other, when in shown if when >= at and other in later), None)
+            if seen is not None and text:
+                waits.append((seen - at) * 1000)
+        return waits
 
 
 def main() -> None:
@@ -72,6 +102,7 @@ def main() -> None:
 def run(folder: Path, *, turns: int, answers: int) -> None:
     settings = Settings.from_env({"DATA_DIR": str(folder), "RATE_LIMIT_PER_MINUTE": "0", "LOG_LEVEL": "error"})
     migrate.upgrade(settings.database_url)
+    told = Told()
     engines = gateways.build(settings)
     app = create_app(settings, gateways=engines, bell=queue.SilentBell())
     server = create_server(app, host="127.0.0.1", port=0, threads=settings.web_threads)
@@ -83,7 +114,9 @@ def run(folder: Path, *, turns: int, answers: int) -> None:
             spoken, idle = link_of(settings, answers), link_of(settings, 1)
         least = floor(idle, Slow(requests.Session()))
         report_written(app, [write(link) for link in written], least)
-        report_spoken(app, speak(engines, spoken, answers))
+        session = speak(engines, spoken, answers)
+        report_spoken(app, session.spent)
+        report_captions(told.until_shown(session.shown))
     finally:
         server.close()
         engines.close()
@@ -119,7 +152,7 @@ def write(link: str) -> list[float]:
     return session.spent
 
 
-def speak(engines, link: str, answers: int) -> list[float]:
+def speak(engines, link: str, answers: int) -> Slow:
     session = Slow(requests.Session())
     candidate = Candidate(link, session=session)
     candidate.open()
@@ -127,7 +160,7 @@ def speak(engines, link: str, answers: int) -> list[float]:
     sounds = [sound_of(engines, SENTENCES[n % len(SENTENCES)], n) for n in range(answers)]
     session.is_paced = True
     candidate.take(sounds)
-    return session.spent
+    return session
 
 
 def sound_of(engines, text: str, seed: int) -> bytes:
@@ -177,6 +210,14 @@ def report_spoken(app, spent: list[float]) -> None:
     own = [max(0.0, whole - engines_of(turn)) for whole, turn in zip(spent[1:], turns, strict=False)]
     show("  of it the platform", own)
     print(f"  platform / whole = {statistics.median(own) / statistics.median(spent[1:]):.2f}")
+
+
+def report_captions(waits: list[float]) -> None:
+    if not waits:
+        print("captions: no words were told while they were spoken")
+        return
+    show("captions, from recognised to with the page", waits)
+    print(f"  goal <= {CAPTION_MS} ms: {'reached' if percentile(waits, 95) <= CAPTION_MS else 'MISSED'} (p95)")
 
 
 def show(name: str, figures: list[float]) -> None:
