@@ -1,5 +1,7 @@
 """Runs migrations on SQLite and PostgreSQL. The connection comes from ``app.migrate`` or from Alembic's own command."""
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import context
 
@@ -14,9 +16,20 @@ def run(connection: sa.Connection) -> None:
         render_as_batch=connection.dialect.name == "sqlite",
         compare_type=True,
         transaction_per_migration=True,
+        on_version_apply=check_references,
     )
     with context.begin_transaction():
         context.run_migrations()
+
+
+def check_references(*, ctx: Any, **_applied: Any) -> None:
+    """Before a revision is committed: no row may point at one that is gone. Raises RuntimeError, which undoes it."""
+    if ctx.connection.dialect.name == "sqlite":
+        broken = ctx.connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
+        if broken:
+            raise RuntimeError(
+                f"a migration would leave {len(broken)} rows pointing at nothing, first in {broken[0][0]}"
+            )
 
 
 run(context.config.attributes["connection"])

@@ -21,6 +21,7 @@ EDGES = {"pages", "api", "jobs"}
 
 COMMITTING = {
     "app/accounts/access.py": "the guard writes when a key or a session was last used, before the view begins",
+    "app/db_line.py": "passes on what an edge has called, then lets the next writer in",
     "app/migrate.py": "migrations run outside sessions",
     "app/accounts/idempotency.py": "part of the guard: the first call of a key is on record before the view begins",
 }

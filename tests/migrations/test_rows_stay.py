@@ -1,0 +1,96 @@
+"""A change of a table keeps its rows, and the rows of other tables that point at them."""
+
+from datetime import UTC, datetime
+from importlib import import_module
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app import migrate
+from app.db import Base, Moment, new_id
+
+OLDER = "0022"
+"""The revision that one of every row comes from; those of tables that came later go with them."""
+
+
+VALUES: tuple[tuple[type[Any], Any], ...] = (
+    (Moment, datetime(2026, 1, 1, tzinfo=UTC)), (sa.JSON, {}), (sa.LargeBinary, b"bytes"), (sa.Boolean, False),
+    (sa.Integer, 1), (sa.Float, 1.0),
+)  # fmt: skip
+
+
+def some(column: sa.Column[Any]) -> Any:
+    """A value that the column takes."""
+    kind = column.type
+    if isinstance(kind, sa.Enum):
+        return kind.enums[0]
+    known = [value for of, value in VALUES if isinstance(kind, of)]
+    return known[0] if known else new_id()[: getattr(kind, "length", None)]
+
+
+def fill(connection: sa.Connection) -> None:
+    """One row in every table, each pointing at the one row of its parents."""
+    made: dict[str, dict[str, Any]] = {}
+    for table in Base.metadata.sorted_tables:
+        if connection.scalar(sa.select(sa.func.count()).select_from(table)):
+            continue  # its one row came with a migration
+        row: dict[str, Any] = {}
+        for column in table.columns:
+            parents = [key.column for key in column.foreign_keys if key.column.table.name in made]
+            if parents:
+                row[column.name] = made[parents[0].table.name][parents[0].name]
+            elif not column.nullable or column.primary_key:
+                row[column.name] = some(column)
+        connection.execute(sa.insert(table).values(row))
+        made[table.name] = row
+
+
+def counts(url: str) -> dict[str, int]:
+    engine = migrate.engine_for(url)
+    with engine.connect() as connection:
+        names = [name for name in sa.inspect(connection).get_table_names() if name != "alembic_version"]
+        found = {name: connection.scalar(sa.select(sa.func.count()).select_from(sa.table(name))) or 0 for name in names}
+    engine.dispose()
+    return found
+
+
+@pytest.fixture
+def filled(own_database: str) -> str:
+    for room in migrate.ROOMS:
+        import_module(f"app.{room}.models")
+    engine = migrate.engine_for(own_database)
+    with engine.begin() as connection:
+        fill(connection)
+    engine.dispose()
+    assert set(counts(own_database).values()) == {1}
+    return own_database
+
+
+def test_rows_with_children_survive_the_way_down_and_up(filled: str) -> None:
+    migrate.downgrade(filled, OLDER)
+    older = counts(filled)
+    assert {"candidate", "status_change", "interview", "chunk", "api_key"} <= set(older)
+    assert set(older.values()) == {1}
+    migrate.upgrade(filled)
+    now = counts(filled)
+    assert {name: now[name] for name in older} == older
+    engine = migrate.engine_for(filled)
+    with engine.connect() as connection:
+        if connection.dialect.name == "sqlite":
+            assert connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall() == []
+    engine.dispose()
+
+
+def test_a_revision_that_would_orphan_rows_is_undone(filled: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = migrate.engine_for(filled)
+    if engine.dialect.name != "sqlite":
+        pytest.skip("PostgreSQL never lets go of its foreign keys")
+    with engine.connect() as connection:
+        plain = connection.connection.dbapi_connection
+        assert plain is not None
+        plain.cursor().execute("PRAGMA foreign_keys=off")
+        plain.cursor().execute("DELETE FROM candidate")
+    engine.dispose()
+    with pytest.raises(RuntimeError, match="pointing at nothing"):
+        migrate.downgrade(filled, OLDER)
