@@ -14,6 +14,8 @@ from app.webhooks.models import Attempt, Delivery, DeliveryState, Endpoint, Rout
 
 DAY, WEEK = timedelta(hours=24), timedelta(days=7)
 LATEST = 20
+TIMED = 5_000
+"""Attempts whose times are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +51,23 @@ def rates(endpoints: Sequence[Endpoint], *, span: timedelta = DAY) -> dict[str, 
     return {row[0]: Rate(row[1], row[2]) for row in db.session.execute(counted)}
 
 
-def rate(endpoint: Endpoint, *, span: timedelta) -> Rate:
-    """The same for one, with how long the attempts took."""
-    since = queries.present() - span
-    mine = _attempts(endpoint, since)
-    attempts, taken = db.session.execute(
-        mine.with_only_columns(sa.func.count(), sa.func.count(sa.case((_TAKEN, 1))))
-    ).one()
-    if not attempts:
-        return Rate()
-    return Rate(attempts, taken, _at(mine, (attempts - 1) // 2), _at(mine, (attempts * 19 - 1) // 20))
+def day_and_week(endpoint: Endpoint) -> tuple[Rate, Rate]:
+    """The same for one, over 24 hours and over 7 days, with how long the newest attempts took (``TIMED`` at most)."""
+    now = queries.present()
+    mine, today = _attempts(endpoint, now - WEEK), Attempt.at > now - DAY
+    parts = (sa.true(), _TAKEN, today, sa.and_(today, _TAKEN))
+    counts = db.session.execute(mine.with_only_columns(*(sa.func.count(sa.case((one, 1))) for one in parts))).one()
+    newest = mine.with_only_columns(Attempt.at, Attempt.seconds).order_by(Attempt.at.desc()).limit(TIMED)
+    rows = db.session.execute(newest).all()
+    lately = [seconds for at, seconds in rows if at > now - DAY]
+    return _rate(counts[2], counts[3], lately), _rate(counts[0], counts[1], [row[1] for row in rows])
 
 
 def failures_in_a_row(endpoint: Endpoint) -> int:
     """Failed attempts since the last one that was taken."""
-    last = sa.select(sa.func.max(Attempt.at)).join(Delivery, Delivery.id == Attempt.delivery_id)
-    taken_at = db.session.scalar(last.where(*_mine(endpoint), _TAKEN))
-    failed = _attempts(endpoint, taken_at).with_only_columns(sa.func.count())
-    return db.session.scalar(failed) or 0
+    newest = _attempts(endpoint, None).with_only_columns(Attempt.at).where(_TAKEN)
+    taken_at = db.session.scalar(newest.order_by(Attempt.at.desc()).limit(1))
+    return db.session.scalar(_attempts(endpoint, taken_at).with_only_columns(sa.func.count())) or 0
 
 
 def waiting(endpoint: Endpoint) -> dict[DeliveryState, int]:
@@ -109,7 +110,9 @@ def _attempts(endpoint: Endpoint, since: datetime | None) -> sa.Select[Any]:
     return chosen.where(Attempt.at > since) if since is not None else chosen
 
 
-def _at(attempts: sa.Select[Any], place: int) -> float | None:
-    """How long the attempt at ``place`` took, the quickest first."""
-    ordered = attempts.with_only_columns(Attempt.seconds).order_by(Attempt.seconds)
-    return db.session.scalar(ordered.limit(1).offset(place))
+def _rate(attempts: int, taken: int, seconds: Sequence[float]) -> Rate:
+    ordered = sorted(seconds)
+    if not ordered:
+        return Rate(attempts, taken)
+    last = len(ordered) - 1
+    return Rate(attempts, taken, ordered[last // 2], ordered[(len(ordered) * 19 - 1) // 20])

@@ -24,9 +24,9 @@ def endpoint(endpoint_id: str) -> str:
     found = queries.endpoint_of_member(member, endpoint_id)
     is_admin = member.role is Role.ADMIN
     teams = None if is_admin else [team.id for team in teams_seen_by(member)]
+    day, week = health.day_and_week(found)
     return render_template(
-        "webhooks/endpoint.html", endpoint=found, day=health.rate(found, span=health.DAY),
-        week=health.rate(found, span=health.WEEK), failures=health.failures_in_a_row(found),
+        "webhooks/endpoint.html", endpoint=found, day=day, week=week, failures=health.failures_in_a_row(found),
         waiting=health.waiting(found), latest=health.latest(found) if is_admin else [],
         flows=health.flows_of(found, teams), may_change=is_admin,
     )  # fmt: skip

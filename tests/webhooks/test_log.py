@@ -169,7 +169,7 @@ def test_the_health_of_a_receiver_counts_what_was_sent_to_it(owner: Person, ende
     tried(delivery, status=500, hours=24 * 8)
     tried(delivery, status=500, hours=1, url="https://earlier.example.com")
     endpoint = delivery.endpoint
-    day, week = (health.rate(endpoint, span=span) for span in (health.DAY, health.WEEK))
+    day, week = health.day_and_week(endpoint)
     assert (day.attempts, day.taken, day.median, day.most) == (21, 19, 0.1, 3.0)
     assert (week.attempts, week.taken) == (22, 20)
     assert health.failures_in_a_row(endpoint) == 2
@@ -183,7 +183,7 @@ def test_the_health_of_a_receiver_counts_what_was_sent_to_it(owner: Person, ende
 
 def test_a_receiver_without_attempts_says_so(owner: Person, ended: Made) -> None:
     endpoint = ended().endpoint
-    assert health.rate(endpoint, span=health.WEEK).share is None
+    assert [one.share for one in health.day_and_week(endpoint)] == [None, None]
     assert "Last 7 days 0 – – –" in words_of(owner.browser.get(f"/webhooks/endpoints/{endpoint.id}"))
 
 
