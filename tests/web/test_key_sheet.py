@@ -1,0 +1,44 @@
+"""The sheet of keys stands on every page of the platform, and tells of keys that exist."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from tests.factories import Made
+from tests.people import Person
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def sheet_of(answer: Any) -> str:
+    found = re.search(r'<div class="dialog" id="key-sheet".*?</div>\s*</div>', answer.text, re.DOTALL)
+    return found.group(0) if found else ""
+
+
+def test_every_page_has_it_and_its_button_but_triage_which_has_its_own(owner: Person, make_flow: Made) -> None:
+    flow = make_flow()
+    browser = owner.browser
+    for path in (
+        "/dashboard",
+        "/interviews",
+        "/candidates",
+        "/requests",
+        "/webhooks",
+        "/jobs",
+        "/usage",
+        f"/flows/{flow.id}",
+    ):
+        page = browser.get(path)
+        assert "Show or hide this sheet" in sheet_of(page), path
+        assert page.text.count('id="key-sheet"') == 1
+        assert 'popovertarget="key-sheet">' in page.text
+    assert sheet_of(browser.get("/candidates/triage")) == ""
+    assert "key-sheet" not in owner.app.test_client().get("/sign-in").text
+
+
+def test_the_keys_of_triage_are_those_it_listens_to(owner: Person, make_flow: Made) -> None:
+    make_flow()
+    told = set(re.findall(r"<kbd>([a-z])</kbd>", sheet_of(owner.browser.get("/dashboard"))))
+    template = (ROOT / "templates/interviews/triage.html").read_text()
+    listened = set(re.findall(r'data-key="([a-z])"', template)) | {"s", "r"}
+    assert told == listened
