@@ -7,7 +7,7 @@ function pressed(key, html = "<p></p>", more = {}) {
   return { key, target: box.firstElementChild, ...more };
 }
 
-export default {
+export const tests = {
   "keys mean something outside of fields"() {
     equal(["k", "K", " ", "j", "l", "ArrowLeft", "ArrowRight", "?", "x"].map((key) => meaning(pressed(key), true)),
       ["toggle", "toggle", "toggle", -10, 10, -5, 5, "help", null]);

@@ -3,7 +3,7 @@ import { fitting, typedName } from "/static/js/mentions.js";
 
 const PEOPLE = ["Ann Lee", "Ben Hall", "Benjamin Roe", "ben@first.example"];
 
-export default {
+export const tests = {
   "a name begins at an @ that stands alone"() {
     equal(typedName("ask @be", 7), { at: 4, letters: "be" });
     equal(typedName("ask @", 5), { at: 4, letters: "" });
