@@ -94,6 +94,8 @@ def signed_in(app):
         flow = first(InterviewFlow, organization_id=organization, title="Customer support agent")
         delivery, endpoint = (first(model, organization_id=organization) for model in (Delivery, Endpoint))
         candidate = first(Candidate, organization_id=organization, status="shortlisted")
+        some = db.session.query(Candidate.id).filter(Candidate.score.is_not(None), Candidate.flow_id == flow)
+        compared = "&".join(f"id={row[0]}" for row in some.order_by(Candidate.id).limit(3))
         booked = first(Interview, organization_id=organization, stage=Stage.CREATED)
         db.session.rollback()
     browser = app.test_client()
@@ -110,7 +112,11 @@ def signed_in(app):
         "invite": "/candidates/invite", "mails": "/candidates/mails", "plan of mails": "/candidates/mails/plan",
         "shares": f"/interviews/{done[0]}/shares", "days for answers": "/requests/deadlines", "team": "/team",
         "member": f"/team/members/{admin_id}", "API keys": "/api-keys",
-        "audit log": "/audit", "retention": "/retention", "organization": "/settings", "profile": "/profile",
+        "audit log": "/audit", "jobs": "/jobs",
+        "usage": "/usage",
+        "mentions": "/mentions",
+        "compare three": f"/candidates/compare?{compared}",
+        "retention": "/retention", "organization": "/settings", "profile": "/profile",
     }  # fmt: skip
 
 

@@ -19,9 +19,11 @@ from app.db import db
 from app.holds.models import Hold
 from app.holds.queries import is_held
 from app.interviews.models import Document, Feedback, Interview, Stage
+from app.notes.models import Note
 from app.outreach.models import Message
 from app.recordings.models import Chunk, Recording, Revocation
 from app.reviews.models import Assessment
+from app.shares.models import Share
 from app.wishes.models import Wish
 
 FLOOR = timedelta(days=30)
@@ -169,6 +171,7 @@ def _touches(organization_id: str) -> list[sa.Select[*tuple[Any, ...]]]:
     about = (
         (Wish, Wish.created_at), (Wish, Wish.decided_at), (Feedback, Feedback.created_at),
         (Assessment, Assessment.changed_at), (Document, Document.created_at), (Message, Message.created_at),
+        (Note, Note.created_at), (Note, Note.edited_at), (Share, Share.created_at),
     )  # fmt: skip
     theirs = (Candidate.created_at, Candidate.interviewed_at, Candidate.reviewed_at, Candidate.kept_at)
     moves = sa.select(StatusChange.candidate_id, StatusChange.at).join(

@@ -22,6 +22,7 @@ from app.demo.engines import KnowingTranscriber
 from app.interviews import actions as interviews
 from app.interviews.jobs import process_interview
 from app.interviews.models import Interview
+from app.notes import actions as notes
 from app.portal import actions as portal
 from app.recordings.queries import prefix_of
 from app.reviews import actions as reviews
@@ -174,6 +175,9 @@ def judge(stage: Stage, part: Part) -> None:
             candidates.tag(candidate, tag)
         candidates.move(candidate, "shortlisted" if part.verdict == "accepted" else part.verdict, by=by,
                         note=NOTES["shortlisted" if part.verdict == "accepted" else part.verdict])  # fmt: skip
+        if part.verdict == "shortlisted":
+            words = f"@{stage.member(0).full_name} please have a look at the second answer."
+            notes.write(interview, words, by=by, told=None)
         db.session.commit()
         value = round(part.value * 2) / 2
         reviews.assess(interview, {"overall": Opinion(value, "Heard all of it; the examples count most.")}, by=by)

@@ -10,6 +10,7 @@ from app.accounts.actions import write_audit
 from app.accounts.models import Role, TeamMember
 from app.db import db
 from app.errors import Conflict, Forbidden, Rejected
+from app.holds import actions as holds
 from app.interviews.models import Interview
 from app.letters import actions as letters
 from app.mail import Mail
@@ -63,9 +64,10 @@ def may_delete(note: Note, member: TeamMember) -> bool:
 
 
 def delete(note: Note, *, by: TeamMember) -> None:
-    """The note is gone, and with it that anybody was named. Raises Forbidden."""
+    """The note is gone, and with it that anybody was named. Raises Forbidden, Conflict under a legal hold."""
     if not may_delete(note, by):
         raise Forbidden("Only its author and administrators may delete a note.")
+    holds.refuse_held(note.interview_id, note.interview.candidate_id)
     details, interview_id = {"note": note.id, "author": note.member_id}, note.interview_id
     _forget(sa.select(Note.id).where(Note.id == note.id))
     write_audit(by.organization, action="interview.note_deleted", subject=interview_id, by=by, details=details)

@@ -93,10 +93,16 @@ def delete(interview_id: str, note_id: str) -> AnyResponse:
     """Delete a note, for its author and administrators."""
     require_recruiter()
     member = current_member()
-    actions.delete(queries.note_of(interview_seen_by(member, interview_id), note_id), by=member)
+    answer = redirect(url_for("interviews.show", interview_id=interview_id, _anchor="notes"), 303)
+    try:
+        actions.delete(queries.note_of(interview_seen_by(member, interview_id), note_id), by=member)
+    except Conflict as held:
+        db.session.rollback()
+        flash(held.message, "bad")
+        return answer
     db.session.commit()
     flash("The note is deleted.", "good")
-    return redirect(url_for("interviews.show", interview_id=interview_id, _anchor="notes"), 303)
+    return answer
 
 
 @pages.get("/mentions")

@@ -19,6 +19,7 @@ from app.db import db
 from app.holds.models import Hold
 from app.interviews import actions as interviews
 from app.interviews.models import Interview, Stage
+from app.notes.models import Note
 from app.recordings import actions as recordings
 from app.recordings.media import MediaFile
 from app.recordings.models import Media, Revocation
@@ -278,6 +279,10 @@ def test_a_hold_stops_hand_api_and_the_candidates_request(takes: Takes, owner: P
     assert "A legal hold since" in browser.get(f"/interviews/{found.interview_id}").text
     assert db.session.query(Erasure).count() == 0
     browser.post(f"/interviews/{found.interview_id}/revoke", data={"confirm": "revoke"})
+    browser.post(f"/interviews/{found.interview_id}/notes", data={"text": "Evidence"})
+    note = db.session.query(Note).one()
+    browser.post(f"/interviews/{found.interview_id}/notes/{note.id}/delete")
+    assert db.session.query(Note).count() == 1
     refused = owner.api("DELETE", f"/v1/interviews/{found.interview_id}")
     assert refused.status_code == 409
     assert "legal hold" in refused.json["message"]
