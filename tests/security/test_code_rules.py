@@ -120,6 +120,8 @@ def test_edges_never_read_someone_elses_row_by_its_id_alone() -> None:
     """Pages and endpoints go through queries that take the owner; what they read again is a row they were given."""
     may = {
         "app/accounts/pages/entry.py", "app/accounts/pages/own.py",  # the member who is signing in, or signed in
+        "app/accounts/pages/address.py",  # the member who is signed in, after their password was looked at
+        "app/shares/pages_open.py",  # the link whose secret the guard has found, and its own organization
         "app/accounts/pages/second_step.py",  # the member whom our own sealed cookie names
         "app/voice/api_turns.py",  # the sitting of the holder, whom the guard has let in
     }  # fmt: skip
