@@ -62,3 +62,35 @@ def test_the_report_stands_beside_the_result(
     assert "48.0 kHz" in card.inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert_accessible(page)
+
+
+def test_the_player_moves_by_its_picture_and_by_keys_that_stay_out_of_fields(
+    signed_in: Callable[..., Any], taken: str
+) -> None:
+    page = signed_in(f"/interviews/{taken}", viewport={"width": 1280, "height": 900})
+    wave = page.get_by_role("slider", name="Place in the recording")
+    page.wait_for_function("document.querySelector('audio').readyState >= 1")
+
+    def second() -> float:
+        found: float = page.evaluate("document.querySelector('audio').currentTime")
+        return found
+
+    wave.focus()
+    page.keyboard.press("End")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    assert second() == pytest.approx(5, abs=0.1)
+    page.wait_for_function("document.querySelector('[data-wave]').getAttribute('aria-valuenow') === '5'")
+    page.focus("#note-text")
+    page.keyboard.type("jl k?")
+    assert (second(), page.input_value("#note-text")) == (pytest.approx(5, abs=0.1), "jl k?")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("ArrowLeft")
+    assert second() == pytest.approx(0, abs=0.1)
+    page.keyboard.press("?")
+    page.get_by_role("dialog", name="Keys of the player").wait_for()
+    assert_accessible(page)
+    page.keyboard.press("Escape")
+    page.select_option("#speed", "1.5")
+    page.reload()
+    assert page.evaluate("document.querySelector('audio').playbackRate") == 1.5
