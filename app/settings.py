@@ -337,7 +337,7 @@ def _shown(default: Any) -> str:
 
 def _derive(values: dict[str, Any], problems: list[str]) -> None:
     data_dir = Path(values["data_dir"]).absolute()
-    shown_host = "127.0.0.1" if values["host"] in {"0.0.0.0", "::"} else values["host"]  # noqa: S104 - compared, not bound # nosec B104
+    shown_host = "127.0.0.1" if values["host"] in {"0.0.0.0", "::"} else values["host"]  # noqa: S104 - compared, not bound
     values["data_dir"] = data_dir
     values["erasure_journal"] = Path(values["erasure_journal"] or data_dir / "erasures.jsonl").absolute()
     values["app_url"] = values["app_url"] or f"http://{shown_host}:{values['port']}"

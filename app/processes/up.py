@@ -89,7 +89,7 @@ class _Watch:
 
 def is_healthy(settings: Settings) -> bool:
     """Whether the web server of these settings answers at ``/healthz``."""
-    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.host, settings.host)  # noqa: S104 - compared, not bound # nosec B104
+    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.host, settings.host)  # noqa: S104 - compared, not bound
     host = f"[{host}]" if ":" in host and not host.startswith("[") else host
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
