@@ -75,7 +75,7 @@ def _seen_by(member: TeamMember) -> list[sa.ColumnElement[bool]]:
     """Own mentions in notes that the member may still read."""
     there = [
         Note.id == Mention.note_id, Interview.id == Note.interview_id, Interview.withdrawn_at.is_(None),
-        Interview.organization_id == member.organization_id,
+        Interview.quarantined_at.is_(None), Interview.organization_id == member.organization_id,
     ]  # fmt: skip
     if member.role is not Role.ADMIN:
         there.append(Interview.team_id.in_([team.id for team in member.teams]))

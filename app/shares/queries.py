@@ -25,7 +25,7 @@ class Ending(enum.StrEnum):
 
     REVOKED = "revoked"
     EXPIRED = "expired"
-    CLOSED = "closed"  # the organization, its maker's access, or the candidate's consent has ended
+    CLOSED = "closed"  # the organization, its maker's access, the candidate's consent or the time to keep it has ended
 
 
 def digest_of(token: str) -> str:
@@ -46,7 +46,8 @@ def ending_of(share: Share) -> Ending | None:
     if share.expires_at <= clock.now():
         return Ending.EXPIRED
     interview = share.interview
-    is_there = interview.data is not None and interview.withdrawn_at is None and interview.erased_at is None
+    ended = (interview.withdrawn_at, interview.erased_at, interview.quarantined_at)
+    is_there = interview.data is not None and not any(ended)
     return None if is_there and may_share(share.made_by, interview) else Ending.CLOSED
 
 

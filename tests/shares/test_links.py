@@ -117,6 +117,7 @@ def test_no_cache_no_search_engine_and_no_other_site_learns_the_address(
     ("ends", "said"),
     [
         ("revoked", "This link was ended"), ("expired", "This link has run out"), ("withdrawn", "no longer be shown"),
+        ("quarantined", "no longer be shown"),
         ("maker disabled", "no longer be shown"), ("maker may only look", "no longer be shown"),
         ("maker left the team", "no longer be shown"), ("organization disabled", "no longer be shown"),
         ("erased", "There is nothing here"),
@@ -137,6 +138,8 @@ def test_a_link_that_has_ended_shows_nothing_and_serves_nothing(
         then += timedelta(days=7, seconds=1)
     elif ends == "withdrawn":
         interview.withdrawn_at = then
+    elif ends == "quarantined":
+        interview.quarantined_at = then
     elif ends == "maker may only look":
         colleague.member.role = Role.VIEWER
     elif ends == "maker left the team":
