@@ -130,7 +130,10 @@ def come(link: FlowLink, comer: Comer, post: Post) -> Interview | Over:
     Whoever comes again in the same browser gets the same one. An address that has an interview of this flow gets no
     other; its link goes by mail to that address, if anywhere.
     """
+    asked_for = link.token
     _hold(link)
+    if link.off_at is not None or link.token != asked_for:  # turned off or renewed while this one waited
+        return Over.CLOSED
     earlier = got_before(link, browser=comer.browser, email=comer.email)
     if earlier is not None:
         return earlier

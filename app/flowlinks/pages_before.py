@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import ipaddress
 
 from flask import Blueprint, Response, current_app, make_response, redirect, render_template, request, session
 from flask_wtf.csrf import generate_csrf
@@ -76,8 +77,17 @@ def _found(token: str) -> FlowLink | None:
 
 def _comer(form: ComeForm) -> Comer:
     generate_csrf()  # what tells this browser from others, as for the interview's page
-    network, browser = limits.address_of_request(), str(session.get("csrf_token", ""))
+    network, browser = _network(limits.address_of_request()), str(session.get("csrf_token", ""))
     return Comer(form.email_address, form.first_name, form.last_name or None, _digest(network), _digest(browser))
+
+
+def _network(address: str) -> str:
+    """Who counts as one: an address of IPv4, or a /64 of IPv6, as one connection has any number of addresses there."""
+    try:
+        known = ipaddress.IPv6Address(address.partition("%")[0])
+    except ValueError:
+        return address
+    return str(known.ipv4_mapped or ipaddress.ip_network((known, 64), strict=False))
 
 
 def _digest(text: str) -> str:

@@ -168,6 +168,30 @@ def test_too_many_from_one_network_wait_an_hour(app: Flask, link: FlowLink, monk
     assert db.session.query(FlowVisit).count() == 1
 
 
+def test_one_connection_of_ipv6_is_one_network(app: Flask, link: FlowLink, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(actions, "PER_NETWORK", 2)
+
+    def comes(address: str, number: int) -> int:
+        browser = app.test_client()
+        browser.environ_base["REMOTE_ADDR"] = address
+        return int(come(app, link, browser, email_address=f"{number}@example.com").status_code)
+
+    same = ("2001:db8:1:2::1", "2001:db8:1:2:aaaa::2", "2001:db8:1:2:ffff:ffff:ffff:ffff")
+    assert [comes(address, number) for number, address in enumerate(same)] == [303, 303, 429]
+    assert comes("2001:db8:1:3::1", 3) == 303
+    assert [comes(f"192.0.2.{number}", number) for number in (4, 5, 6)] == [303, 303, 303]
+
+
+@pytest.mark.parametrize("values", [{"off_at": clock.now()}, {"token": "another"}], ids=["off", "renewed"])
+def test_whoever_waits_while_the_link_ends_gets_nothing(link: FlowLink, values: dict[str, Any]) -> None:
+    comer = Comer("robin@example.com", "Robin", None, network="n", browser="b")
+    assert link.off_at is None, "read before the change"
+    changed = sa.update(FlowLink).where(FlowLink.id == link.id).values(values)
+    db.session.execute(changed.execution_options(synchronize_session=False))
+    assert actions.come(link, comer, Post("", 14, can_send=False)) is Over.CLOSED
+    assert booked() == []
+
+
 def test_renewing_and_turning_off_end_the_old_address(app: Flask, owner: Person, link: FlowLink) -> None:
     come(app, link)
     old, browser, base = path(link), owner.browser, f"/flows/{link.flow_id}/link"
