@@ -1,6 +1,6 @@
 """More pages of webhooks: how one receiver is, and sending again what a filter of the log finds."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from flask import flash, redirect, render_template, request, url_for
@@ -70,11 +70,12 @@ def _as_of() -> datetime:
     """When the count was taken; never later than now."""
     try:
         given = datetime.fromisoformat(request.form.get("as_of", ""))
-    except ValueError:
-        raise Rejected("Open the confirmation again: its form was not whole.") from None
-    if given.tzinfo is None:
+        in_utc = given.astimezone(UTC) if given.tzinfo is not None else None
+    except (ValueError, OverflowError):  # far from any day of ours
+        in_utc = None
+    if in_utc is None:
         raise Rejected("Open the confirmation again: its form was not whole.")
-    return min(given, queries.present())
+    return min(in_utc, queries.present())
 
 
 def _kept() -> dict[str, Any]:

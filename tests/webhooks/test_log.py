@@ -135,7 +135,7 @@ def test_nothing_goes_to_an_endpoint_that_is_disabled_and_all_to_the_present_add
     assert lost.endpoint_id == newer.endpoint_id
 
 
-@pytest.mark.parametrize("as_of", ["", "nonsense", "2026-01-31T09:15"])
+@pytest.mark.parametrize("as_of", ["", "nonsense", "2026-01-31T09:15", "0001-01-01T00:00:00+23:59"])
 def test_a_form_that_is_not_whole_sends_nothing(owner: Person, ended: Made, as_of: str) -> None:
     lost = ended()
     answer = owner.browser.post("/webhooks/again", data={"as_of": as_of}, follow_redirects=True)
