@@ -20,27 +20,51 @@ from app.letters import actions as letters
 from app.mail import Mail
 
 LASTS = timedelta(hours=24)
+MOST_ASKED = 10
+"""For one member within ``LASTS``: each may be a mail to somebody who never heard of Parley."""
 SAME = "is the present address already"
 
 
 def ask(member: TeamMember, email: str, post: Post, *, by: TeamMember) -> str:
     """A link that confirms ``email`` as the member's address, mailed there where mail is configured; told this once.
 
-    Raises Rejected for no address, the present one, and for one in use.
+    Raises Rejected for no address, the present one, one in use, and for one too many within a day.
     """
+    _refuse_often(member)
     address = _new_address(member, email)
-    actions.end_address_changes(member)
     token = secrets.token_urlsafe(32)
-    link, now = post.address_of(token), clock.now()
-    letter = letters.post(None, _mail(member, address, link), lasts=LASTS) if post.by_mail else None
+    link = post.address_of(token)
+    change = _keep(member, address, token, by=by)
+    if post.by_mail:
+        change.letter = letters.post(None, _mail(member, address, link), lasts=LASTS)
+    db.session.flush()
+    return link
+
+
+def ask_in_vain(member: TeamMember, email: str, *, by: TeamMember) -> None:
+    """For an address in use: all that ``ask`` leaves but a link and a mail, so that nothing tells the two apart."""
+    change = _keep(member, passwords.checked_address(email), secrets.token_urlsafe(32), by=by)
+    change.ended_at = change.created_at
+    db.session.flush()
+
+
+def _refuse_often(member: TeamMember) -> None:
+    asked = sa.select(sa.func.count()).select_from(AddressChange).where(AddressChange.member_id == member.id)
+    if (db.session.scalar(asked.where(AddressChange.created_at > clock.now() - LASTS)) or 0) >= MOST_ASKED:
+        raise Rejected(f"cannot be taken now, as {MOST_ASKED} were asked for within a day", field="email")
+
+
+def _keep(member: TeamMember, address: str, token: str, *, by: TeamMember) -> AddressChange:
+    actions.end_address_changes(member)
+    now = clock.now()
     change = AddressChange(
         member_id=member.id, address=address, token_hash=_digest(token), created_at=now, expires_at=now + LASTS,
-        created_by_id=by.id, letter_id=letter.id if letter else None,
+        created_by_id=by.id,
     )  # fmt: skip
     db.session.add(change)
     db.session.flush()
     actions.write_audit(member.organization, action="member.address_asked", subject=member.id, by=by, details={})
-    return link
+    return change
 
 
 def change_at_once(member: TeamMember, email: str, *, but: str | None) -> None:

@@ -97,6 +97,22 @@ def test_by_mail_nobody_learns_who_has_an_account(me: Person, outsider: Person) 
     assert "is the present address already" in ask(browser, now(me).upper())
 
 
+@pytest.mark.usefixtures("mailing")
+def test_of_many_asked_for_within_a_day_the_last_are_refused(me: Person, outsider: Person) -> None:
+    browser, most = me.browser, address_changes.MOST_ASKED
+    assert "A link is on its way" in ask(browser, outsider.member.email)
+    for number in range(1, most):
+        assert "A link is on its way" in ask(browser, f"{number}@second.example")
+    assert (told("member.address_asked"), len(mails())) == (most, most - 1), "one in use counts like the others"
+    for refused in (NEW, outsider.member.email):
+        assert f"{most} were asked for within a day" in ask(browser, refused)
+    assert len(mails()) == most - 1
+    assert address_changes.found(link_in(mails()[-1].text).rpartition("/")[2]) is not None
+    later = clock.now() + address_changes.LASTS
+    with clock.replaced(lambda: later):
+        asked(me)
+
+
 def test_an_address_in_use_and_none_at_all_are_refused(me: Person, outsider: Person) -> None:
     browser, old = me.browser, now(me)
     assert "is already in use" in ask(browser, outsider.member.email)

@@ -65,6 +65,7 @@ def _asked(me: TeamMember, email: str, post: Post) -> None:
     except Rejected as refusal:
         if refusal.message != actions.IN_USE:
             raise
+        address_changes.ask_in_vain(me, email, by=me)
 
 
 def _page(form: AddressForm, *, status: int) -> ResponseReturnValue:
