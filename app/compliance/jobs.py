@@ -117,10 +117,17 @@ def _erased(case: idle.Case) -> int:
         if is_erased and _swept(interview_id, storage):
             actions.gone(interview_id)
             db.session.commit()
-    if case.is_candidate:
-        retention.forget_candidate(case)
-        db.session.commit()
-    return done
+    return done + _forgotten(case)
+
+
+def _forgotten(case: idle.Case) -> bool:
+    try:
+        is_forgotten = case.is_candidate and retention.forget_candidate(case)
+    except Conflict:  # held at this very moment
+        db.session.rollback()
+        return False
+    db.session.commit()
+    return is_forgotten
 
 
 def _swept(interview_id: str, storage: Storage) -> bool:

@@ -104,17 +104,20 @@ def restore(kind: Held, case_id: str, *, by: TeamMember) -> bool:
     return True
 
 
-def forget_candidate(case: Case) -> None:
-    """The end of a candidate of whom no interview is left."""
-    candidate = db.session.get(Candidate, case.id)
-    if candidate is not None and not interviews_of(case):
-        holds.refuse_held(candidate.id)
-        organization = db.session.get_one(Organization, candidate.organization_id)
-        webhooks.forget(candidate.id)
-        candidates.erase(candidate)
-        write_audit(
-            organization, action="candidate.erased", subject=case.id, by=None, details={"through": RETENTION}
-        )  # fmt: skip
+def forget_candidate(case: Case) -> bool:
+    """The end of a candidate of whom no interview is left; False when one was taken out of quarantine meanwhile.
+
+    Conflict under a legal hold.
+    """
+    candidate = db.session.get(Candidate, case.id, with_for_update={"of": Candidate}, populate_existing=True)
+    if candidate is None or candidate.quarantined_at is None or interviews_of(case):
+        return False
+    holds.refuse_held(candidate.id)
+    organization = db.session.get_one(Organization, candidate.organization_id)
+    webhooks.forget(candidate.id)
+    candidates.erase(candidate)
+    write_audit(organization, action="candidate.erased", subject=case.id, by=None, details={"through": RETENTION})
+    return True
 
 
 def erase(interview_id: str) -> bool:

@@ -12,7 +12,7 @@ from app import clock
 from app.accounts.models import AuditEntry
 from app.candidates import actions as people
 from app.candidates.models import Candidate
-from app.compliance import actions, idle
+from app.compliance import actions, idle, jobs
 from app.compliance.jobs import apply_retention
 from app.compliance.models import Erasure, RetentionRule
 from app.db import db
@@ -181,6 +181,51 @@ def test_turned_off_everything_shows_again(booked: Interview, owner: Person) -> 
         assert of(booked).quarantined_at is None
     with days_later(400):
         assert settle() == 0
+
+
+def enrolled(owner: Person, many: int = 1) -> list[Candidate]:
+    """Candidates of whom there is no interview."""
+    flow = a_flow(owner)
+    made = [
+        people.enrol(flow, email=f"{number}@candidate.example", first_name="Ida", last_name=None, recruiter=None)
+        for number in range(many)
+    ]
+    db.session.commit()
+    return made
+
+
+def test_candidates_without_interviews_go_round_by_round_on_one_day(owner: Person) -> None:
+    many = jobs.ERASED + 2
+    enrolled(owner, many)
+    set_rule(owner)
+    with days_later(185):
+        assert settle() == many
+    with days_later(216):
+        assert settle() == many
+    assert db.session.query(Candidate).count() == 0
+    assert words_of(owner).count("candidate.erased") == many
+
+
+@pytest.mark.parametrize("what", ["restore", "hold"])
+def test_a_candidate_who_is_kept_while_the_round_runs_stays(
+    owner: Person, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    (candidate,) = enrolled(owner)
+    candidate_id, listed = candidate.id, idle.over
+    set_rule(owner)
+    with days_later(185):
+        settle()
+
+    def over(organization_id: str, **given: Any) -> list[idle.Case]:
+        found = listed(organization_id, **given)
+        assert owner.browser.post(f"/candidates/{candidate_id}/{what}", data={"reason": "Case 12"}).status_code == 303
+        return found
+
+    with days_later(216):
+        monkeypatch.setattr(idle, "over", over)
+        assert apply_retention() == 0
+    assert db.session.get(Candidate, candidate_id) is not None
+    assert "candidate.erased" not in words_of(owner)
 
 
 def test_an_interview_without_a_candidate_goes_the_same_way(owner: Person) -> None:
