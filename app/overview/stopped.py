@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import joinedload
 
 from app import clock
-from app.accounts.models import EntryLink, TeamMember
+from app.accounts.models import AddressChange, EntryLink, TeamMember
 from app.claims import moment
 from app.db import db
 from app.flows.models import FlowStatus, InterviewFlow, SpeechState
@@ -42,12 +42,16 @@ class Backlog:
 
 @dataclass(frozen=True, slots=True)
 class Unsent:
-    """A mail that was not sent, or has not been so far. About an interview (``step`` None: a code), or to a member."""
+    """A mail that was not sent, or has not been so far.
+
+    About an interview (``step`` None: a code, or word of a note), or a member's link: to a password, or to an address.
+    """
 
     letter: Letter
     interview_id: str | None = None
     step: Step | None = None
     member: TeamMember | None = None
+    is_address: bool = False
 
 
 def interviews(organization_id: str, *, limit: int = MOST) -> Sequence[Interview]:
@@ -72,9 +76,11 @@ def mails(organization_id: str, *, limit: int = MOST) -> list[Unsent]:
     """Mails of the last 30 days that did not go out, or are overdue; not those that were sent again since."""
     since = clock.now() - LOOKED_BACK
     later = sa.orm.aliased(Letter)
+    is_invitation = sa.exists().where(sa.orm.aliased(Message).letter_id == later.id)  # and no word to a colleague, say
     sent_since = sa.exists().where(
-        later.interview_id == Letter.interview_id, later.state == LetterState.SENT, later.created_at > Letter.created_at
-    )
+        later.interview_id == Letter.interview_id, later.state == LetterState.SENT,
+        later.created_at > Letter.created_at, Message.id.is_(None) | is_invitation,
+    )  # fmt: skip
     about = (
         sa.select(Letter, Message.step)
         .join(Interview, Interview.id == Letter.interview_id)
@@ -82,15 +88,18 @@ def mails(organization_id: str, *, limit: int = MOST) -> list[Unsent]:
         .where(*_kept(organization_id), _not_sent(since), ~sent_since)
         .order_by(Letter.created_at.desc(), Letter.id)
     )
-    to_members = (
-        sa.select(Letter, TeamMember)
-        .join(EntryLink, EntryLink.letter_id == Letter.id)
-        .join(TeamMember, TeamMember.id == EntryLink.member_id)
-        .where(TeamMember.organization_id == organization_id, EntryLink.ended_at.is_(None), _not_sent(since))
-        .order_by(Letter.created_at.desc(), Letter.id)
-    )
     found = [Unsent(row[0], row[0].interview_id, row[1]) for row in db.session.execute(about.limit(limit))]
-    found += [Unsent(row[0], member=row[1]) for row in db.session.execute(to_members.limit(limit))]
+    for link in (EntryLink, AddressChange):
+        to_members = (
+            sa.select(Letter, TeamMember)
+            .join(link, link.letter_id == Letter.id)
+            .join(TeamMember, TeamMember.id == link.member_id)
+            .where(TeamMember.organization_id == organization_id, link.ended_at.is_(None), _not_sent(since))
+            .order_by(Letter.created_at.desc(), Letter.id)
+            .limit(limit)
+        )
+        is_address = link is AddressChange
+        found += [Unsent(row[0], member=row[1], is_address=is_address) for row in db.session.execute(to_members)]
     return sorted(found, key=lambda one: one.letter.created_at, reverse=True)[:limit]
 
 

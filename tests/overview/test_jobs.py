@@ -19,7 +19,7 @@ from rq.registry import FailedJobRegistry
 from rq.serializers import JSONSerializer
 
 from app import clock, queue
-from app.accounts.models import AuditEntry, EntryKind, EntryLink
+from app.accounts.models import AddressChange, AuditEntry, EntryKind, EntryLink
 from app.db import db, new_id
 from app.embedded import EmbeddedRedis
 from app.flows.models import SpeechState
@@ -127,6 +127,28 @@ def test_a_mail_that_went_out_later_or_was_not_needed_is_no_trouble(owner: Perso
     db.session.commit()
     (unsent,) = stopped.mails(owner.organization.id)
     assert unsent.member == owner.member
+
+
+def test_word_of_a_note_hides_no_invitation_that_did_not_arrive(owner: Person, book: Made) -> None:
+    one, now = book(), clock.now()
+    lost = letter(one, LetterState.REFUSED, step=Step.INVITATION, created_at=now - timedelta(hours=2))
+    letter(one, LetterState.SENT)
+    assert [unsent.letter for unsent in stopped.mails(owner.organization.id)] == [lost]
+
+
+def test_a_link_to_confirm_an_address_that_was_not_sent_is_told(owner: Person, outsider: Person) -> None:
+    link = letter(None, LetterState.REFUSED, failure="the mail server refused the recipient (550)")
+    change = AddressChange(
+        member_id=owner.member.id, address="new@x.example", token_hash="x", expires_at=clock.now(), letter_id=link.id,
+        created_by_id=owner.member.id,
+    )  # fmt: skip
+    db.session.add(change)
+    db.session.commit()
+    assert "Link to confirm an address, for" in words_of(owner.browser.get("/jobs"))
+    assert "Link to confirm an address" not in words_of(outsider.browser.get("/jobs"))
+    change.ended_at = clock.now()
+    db.session.commit()
+    assert stopped.mails(owner.organization.id) == []
 
 
 def test_trying_again_is_safe_twice(owner: Person, book: Made, bell: queue.SilentBell) -> None:
