@@ -21,7 +21,8 @@ def page(chromium: Any, watch: Any) -> Iterator[Any]:
 
 def sign_in(page: Any, installation: Installation, email: str, password: str = PASSWORD) -> None:
     page.goto(f"{installation.url}/sign-in")
-    page.keyboard.type(email)  # the field has the focus
+    page.wait_for_selector("#email:focus")  # it gets the focus by itself, once the page is drawn
+    page.keyboard.type(email)
     page.keyboard.press("Tab")
     page.keyboard.type(password)
     page.keyboard.press("Enter")
@@ -68,7 +69,8 @@ def test_two_step_sign_in_from_setting_it_up_to_turning_it_off(installation: Ins
     sign_in(page, installation, installation.email)
     page.locator("h1", has_text="Enter the code").wait_for()
     accessible(page)
-    page.keyboard.type(codes[0])  # the field has the focus
+    page.wait_for_selector("#code:focus")
+    page.keyboard.type(codes[0])
     page.keyboard.press("Enter")
     page.wait_for_selector(".sidebar", state="attached")
     page.goto(f"{installation.url}/second-factor")

@@ -9,7 +9,7 @@ import pytest
 from app.demo.candidate import Candidate, Talk
 from app.demo.tape import Tape
 
-from .conftest import Installation, assert_accessible
+from .conftest import Installation, assert_accessible, wait_until
 from .speech import NOISE, spoken
 
 DEVICE = {
@@ -65,11 +65,15 @@ def test_the_report_stands_beside_the_result(
 
 
 def test_the_player_moves_by_its_picture_and_by_keys_that_stay_out_of_fields(
-    signed_in: Callable[..., Any], taken: str
+    signed_in: Callable[..., Any], taken: str, installation: Installation
 ) -> None:
+    wait_until(
+        lambda: (installation.api("GET", f"/interviews/{taken}")["interview_data"] or {}).get("audio_url"),
+        seconds=120, what="the sound",
+    )  # fmt: skip
     page = signed_in(f"/interviews/{taken}", viewport={"width": 1280, "height": 900})
     wave = page.get_by_role("slider", name="Place in the recording")
-    page.wait_for_function("document.querySelector('audio').readyState >= 1")
+    wait_until(lambda: page.evaluate("document.querySelector('audio')?.readyState >= 1"), seconds=60, what="the player")
 
     def second() -> float:
         found: float = page.evaluate("document.querySelector('audio').currentTime")
@@ -80,7 +84,11 @@ def test_the_player_moves_by_its_picture_and_by_keys_that_stay_out_of_fields(
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     assert second() == pytest.approx(5, abs=0.1)
-    page.wait_for_function("document.querySelector('[data-wave]').getAttribute('aria-valuenow') === '5'")
+    wait_until(
+        lambda: page.evaluate("document.querySelector('[data-wave]').getAttribute('aria-valuenow') === '5'"),
+        seconds=60,
+        what="the player",
+    )
     page.focus("#note-text")
     page.keyboard.type("jl k?")
     assert (second(), page.input_value("#note-text")) == (pytest.approx(5, abs=0.1), "jl k?")
@@ -93,4 +101,6 @@ def test_the_player_moves_by_its_picture_and_by_keys_that_stay_out_of_fields(
     page.keyboard.press("Escape")
     page.select_option("#speed", "1.5")
     page.reload()
-    assert page.evaluate("document.querySelector('audio').playbackRate") == 1.5
+    wait_until(
+        lambda: page.evaluate("document.querySelector('audio').playbackRate === 1.5"), seconds=60, what="the player"
+    )
