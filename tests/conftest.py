@@ -4,7 +4,7 @@ import os
 import shutil
 import socket
 import uuid
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +28,7 @@ GIVEN_URL = os.environ.get("DATABASE_URL", "")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--with-database", action="store_true", help="only tests that see a database")
+    parser.addoption("--complete", action="store_true", help="this machine has all: a test that is left out fails")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -36,6 +37,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     blind = [item for item in items if "pristine_database" not in getattr(item, "fixturenames", ())]
     config.hook.pytest_deselected(items=blind)
     items[:] = [item for item in items if item not in set(blind)]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.skipped and item.config.getoption("--complete"):
+        report.outcome, report.longrepr = "failed", f"left out, where nothing may be: {report.longrepr}"
+    return report
 
 
 def pytest_runtest_setup() -> None:
