@@ -40,15 +40,13 @@ _TAKEN = Attempt.status.between(200, 299)
 def rates(endpoints: Sequence[Endpoint], *, span: timedelta = DAY) -> dict[str, Rate]:
     """For each of ``endpoints`` with attempts in the last ``span``, without times: one statement for all of them."""
     counted = (
-        sa.select(Delivery.endpoint_id, sa.func.count(), sa.func.count(sa.case((_TAKEN, 1))))
-        .join(Delivery, Delivery.id == Attempt.delivery_id)
-        .join(Endpoint, sa.and_(Endpoint.id == Delivery.endpoint_id, Endpoint.url == Attempt.url))
+        sa.select(Attempt.endpoint_id, sa.func.count(), sa.func.count(sa.case((_TAKEN, 1))))
         .where(
-            Delivery.endpoint_id.in_([endpoint.id for endpoint in endpoints]), Attempt.at > queries.present() - span
+            Attempt.endpoint_id.in_([endpoint.id for endpoint in endpoints]), Attempt.at > queries.present() - span
         )
-        .group_by(Delivery.endpoint_id)
+        .group_by(Attempt.endpoint_id)
     )  # fmt: skip
-    return {row[0]: Rate(row[1], row[2]) for row in db.session.execute(counted)}
+    return {str(row[0]): Rate(row[1], row[2]) for row in db.session.execute(counted)}
 
 
 def day_and_week(endpoint: Endpoint) -> tuple[Rate, Rate]:
@@ -57,16 +55,15 @@ def day_and_week(endpoint: Endpoint) -> tuple[Rate, Rate]:
     mine, today = _attempts(endpoint, now - WEEK), Attempt.at > now - DAY
     parts = (sa.true(), _TAKEN, today, sa.and_(today, _TAKEN))
     counts = db.session.execute(mine.with_only_columns(*(sa.func.count(sa.case((one, 1))) for one in parts))).one()
-    newest = mine.with_only_columns(Attempt.at, Attempt.seconds).order_by(Attempt.at.desc()).limit(TIMED)
-    rows = db.session.execute(newest).all()
-    lately = [seconds for at, seconds in rows if at > now - DAY]
-    return _rate(counts[2], counts[3], lately), _rate(counts[0], counts[1], [row[1] for row in rows])
+    newest = mine.with_only_columns(Attempt.seconds).order_by(Attempt.at.desc()).limit(TIMED)
+    times = db.session.scalars(newest).all()
+    return _rate(counts[2], counts[3], times[: counts[2]]), _rate(counts[0], counts[1], times)
 
 
 def failures_in_a_row(endpoint: Endpoint) -> int:
     """Failed attempts since the last one that was taken."""
-    newest = _attempts(endpoint, None).with_only_columns(Attempt.at).where(_TAKEN)
-    taken_at = db.session.scalar(newest.order_by(Attempt.at.desc()).limit(1))
+    newest = _attempts(endpoint, None).with_only_columns(sa.func.max(Attempt.at)).where(_TAKEN)
+    taken_at = db.session.scalar(newest)
     return db.session.scalar(_attempts(endpoint, taken_at).with_only_columns(sa.func.count())) or 0
 
 
@@ -84,7 +81,7 @@ def latest(endpoint: Endpoint) -> list[Any]:
     chosen = (
         sa.select(Attempt, Delivery.event_type, Delivery.id)
         .join(Delivery, Delivery.id == Attempt.delivery_id)
-        .where(*_mine(endpoint))
+        .where(Attempt.endpoint_id == endpoint.id)
         .order_by(Attempt.at.desc(), Attempt.id)
         .limit(LATEST)
     )
@@ -100,13 +97,8 @@ def flows_of(endpoint: Endpoint, team_ids: Sequence[str] | None) -> list[tuple[s
     return [(row[0], row[1]) for row in db.session.execute(chosen.order_by(InterviewFlow.title, InterviewFlow.id))]
 
 
-def _mine(endpoint: Endpoint) -> tuple[sa.ColumnElement[bool], ...]:
-    # What an event of a flow with a new address went through before counts for the address it was sent to then.
-    return Delivery.endpoint_id == endpoint.id, Attempt.url == endpoint.url
-
-
 def _attempts(endpoint: Endpoint, since: datetime | None) -> sa.Select[Any]:
-    chosen = sa.select(Attempt).join(Delivery, Delivery.id == Attempt.delivery_id).where(*_mine(endpoint))
+    chosen = sa.select(Attempt).where(Attempt.endpoint_id == endpoint.id)
     return chosen.where(Attempt.at > since) if since is not None else chosen
 
 

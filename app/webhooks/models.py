@@ -171,13 +171,21 @@ class Delivery(Claimable, Base):
 
 
 class Attempt(Base):
-    """One request and what came back; kept 30 days. ``answer`` is binary: receivers send NUL bytes and worse."""
+    """One request and what came back; kept 30 days. ``answer`` is binary: receivers send NUL bytes and worse.
+
+    ``endpoint_id`` is where it went, whatever address the flow has now; the index alone answers how an endpoint does.
+    """
 
     __tablename__ = "webhook_attempt"
-    __table_args__ = (sa.Index(None, "delivery_id", "at"), sa.Index(None, "at"))
+    __table_args__ = (
+        sa.Index(None, "delivery_id", "at"),
+        sa.Index(None, "endpoint_id", "at", "status", "seconds"),
+        sa.Index(None, "at"),
+    )
 
     id: Mapped[Id]
     delivery_id: Mapped[Ref] = mapped_column(sa.ForeignKey("webhook_delivery.id"))
+    endpoint_id: Mapped[str | None] = mapped_column(sa.ForeignKey("webhook_endpoint.id"))
     number: Mapped[int]
     at: Mapped[datetime]
     seconds: Mapped[float]

@@ -82,6 +82,20 @@ def test_rows_with_children_survive_the_way_down_and_up(filled: str) -> None:
     engine.dispose()
 
 
+def test_attempts_that_are_there_already_learn_where_they_went(filled: str) -> None:
+    migrate.downgrade(filled, "0032")
+    engine = migrate.engine_for(filled)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE webhook_attempt SET url = (SELECT url FROM webhook_endpoint)")
+        organization = "(SELECT organization_id FROM webhook_endpoint)"
+        connection.exec_driver_sql(f"UPDATE webhook_delivery SET organization_id = {organization}")
+    migrate.upgrade(filled)
+    with engine.connect() as connection:
+        (found,) = connection.exec_driver_sql("SELECT endpoint_id FROM webhook_attempt").scalars()
+        assert found == connection.exec_driver_sql("SELECT id FROM webhook_endpoint").scalar_one()
+    engine.dispose()
+
+
 def test_no_revision_leaves_orphans(filled: str) -> None:
     """PostgreSQL refuses the deletion itself; on SQLite, where migrations let go of keys, the revision finds it."""
     engine = migrate.engine_for(filled)

@@ -39,6 +39,7 @@ def test_an_event_arrives_with_exactly_the_documented_headers(office, receiver):
     assert sent.state is DeliveryState.DELIVERED
     (attempt,) = office.attempts()
     assert (attempt.status, attempt.error, attempt.address, attempt.url) == (200, None, "127.0.0.1", receiver.url)
+    assert attempt.endpoint_id == sent.endpoint_id
 
 
 @pytest.mark.parametrize("secret", [None, ""])

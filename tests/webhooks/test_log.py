@@ -55,10 +55,14 @@ def ended(flow: Any) -> Made:
     return make
 
 
-def tried(delivery: Delivery, *, status: int | None, seconds: float = 0.2, hours: float = 1, url: str = URL) -> None:
+def tried(
+    delivery: Delivery, *, status: int | None, seconds: float = 0.2, hours: float = 1, there: str | None = None
+) -> None:
+    """An attempt at the event's endpoint, or at another one ``there``."""
     db.session.add(Attempt(
-        delivery_id=delivery.id, number=1, at=clock.now() - timedelta(hours=hours), seconds=seconds, url=url,
-        status=status, error=None if status == 200 else ErrorClass.HTTP,
+        delivery_id=delivery.id, endpoint_id=there or delivery.endpoint_id, number=1,
+        at=clock.now() - timedelta(hours=hours), seconds=seconds, url=URL, status=status,
+        error=None if status == 200 else ErrorClass.HTTP,
     ))  # fmt: skip
     db.session.commit()
 
@@ -159,21 +163,23 @@ def test_only_administrators_send_a_selection_and_only_their_own(
     assert lost.state is DeliveryState.EXHAUSTED
 
 
-def test_the_health_of_a_receiver_counts_what_was_sent_to_it(owner: Person, ended: Made) -> None:
+def test_the_health_of_a_receiver_counts_what_was_sent_to_it(owner: Person, ended: Made, make_flow: Made) -> None:
     delivery = ended()
+    earlier = ended(of=make_flow(webhook_url="https://earlier.example.com")).endpoint
     for number in range(19):
         tried(delivery, status=200, seconds=0.1, hours=2 + number / 100)
     tried(delivery, status=500, seconds=3.0, hours=1)
     tried(delivery, status=None, seconds=15.0, hours=0.5)
     tried(delivery, status=200, seconds=9.0, hours=30)
     tried(delivery, status=500, hours=24 * 8)
-    tried(delivery, status=500, hours=1, url="https://earlier.example.com")
+    tried(delivery, status=500, hours=1, there=earlier.id)
     endpoint = delivery.endpoint
     day, week = health.day_and_week(endpoint)
     assert (day.attempts, day.taken, day.median, day.most) == (21, 19, 0.1, 3.0)
     assert (week.attempts, week.taken) == (22, 20)
     assert health.failures_in_a_row(endpoint) == 2
-    assert health.rates([endpoint])[endpoint.id].share == 19 / 21
+    assert health.rates([endpoint, earlier])[endpoint.id].share == 19 / 21
+    assert health.day_and_week(earlier)[0].attempts == 1, "it counts where it went, not where its event goes now"
     words = words_of(owner.browser.get(f"/webhooks/endpoints/{endpoint.id}"))
     assert "Last 24 hours 21 90.5 % 0.10 s 3.00 s" in words
     assert "Failed attempts in a row 2" in words

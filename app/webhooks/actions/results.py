@@ -113,8 +113,9 @@ def _failed(result: Result, now: datetime) -> bool:
 def _log(results: list[Result]) -> None:
     rows = [
         {
-            "id": new_id(), "delivery_id": turn.delivery_id, "number": turn.attempts + 1, "at": outcome.at,
-            "seconds": outcome.seconds, "url": outcome.url, "address": outcome.address, "status": outcome.status,
+            "id": new_id(), "delivery_id": turn.delivery_id, "endpoint_id": turn.endpoint_id,
+            "number": turn.attempts + 1, "at": outcome.at, "seconds": outcome.seconds, "url": outcome.url,
+            "address": outcome.address, "status": outcome.status,
             "error": ErrorClass(outcome.error) if outcome.error else None, "note": outcome.note,
             "answer": outcome.answer,
         }
