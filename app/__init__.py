@@ -70,7 +70,7 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     app.extensions["parley.bell"] = bell or _bell(settings)
     db.init_app(app)
     with app.app_context():
-        prepare(db.engine)
+        prepare(db.engine, shares_lock_time=True)
         requests.hand_over(app, counts, engine=db.engine)
     for part in (tracing, requests, errors, security, templating, languages, pages):
         part.register(app)

@@ -1,6 +1,7 @@
 """The database, SQLite or PostgreSQL: engine, transactions, constraint names, and the column types all rooms use.
 
-Nothing outside this module, ``db_line``, ``claims`` and ``migrations/env.py`` knows which of the two is running.
+Nothing outside this module, ``db_line``, ``db_patience``, ``claims`` and ``migrations/env.py`` knows which of the two
+is running.
 """
 
 import enum
@@ -110,23 +111,32 @@ def set_reading(value: bool) -> None:  # noqa: FBT001 - one switch, named by the
 
 
 def engine_options(url: str) -> dict[str, Any]:
-    """Pool and driver settings for ``url``. Statements on PostgreSQL end after 30 s, waits for locks after 3 s."""
+    """Pool and driver settings for ``url``."""
     if url.startswith("sqlite"):
         # The latest connection first: its pages are still in memory.
         return {
             "pool_size": 64, "max_overflow": 64, "pool_use_lifo": True,
             "connect_args": {"timeout": BUSY_SECONDS, "isolation_level": None, "factory": Queued},
         }  # fmt: skip
-    timeouts = "-c statement_timeout=30000 -c lock_timeout=3000 -c idle_in_transaction_session_timeout=60000"
+    from app import db_patience  # the driver is loaded only by whoever needs it
+
     return {
         "pool_size": 20, "max_overflow": 20, "pool_timeout": 3, "pool_pre_ping": True,
-        "connect_args": {"connect_timeout": 2, "options": timeouts},
+        "connect_args": db_patience.CONNECT_ARGS,
     }  # fmt: skip
 
 
-def prepare(engine: Engine) -> None:
-    """Hang the SQLite habits on an engine: WAL, foreign keys, durable commits, IMMEDIATE wherever an edge writes."""
+def prepare(engine: Engine, *, shares_lock_time: bool = False) -> None:
+    """Hang the habits on an engine. SQLite: WAL, foreign keys, durable commits, IMMEDIATE wherever an edge writes.
+
+    With ``shares_lock_time`` a transaction on PostgreSQL waits for locks as long as one statement may, and no longer.
+    """
     if engine.dialect.name != "sqlite":
+        from app import db_patience
+
+        db_patience.prepare(engine)
+        if shares_lock_time:
+            db_patience.share_lock_time(engine)
         event.listen(engine, "before_cursor_execute", _on_execute)
         return
     line = Line()

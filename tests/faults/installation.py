@@ -71,9 +71,9 @@ class Web(Process):
 class RedisServer:
     """A Redis without persistence, which forgets everything when it dies."""
 
-    def __init__(self, lab: Lab, *options: str) -> None:
-        self._lab, self._options, self.port = lab, options, free_port()
-        self.url = f"redis://127.0.0.1:{self.port}/0"
+    def __init__(self, lab: Lab, *options: str, host: str = "127.0.0.1") -> None:
+        self._lab, self._options, self.port, self._host = lab, options, free_port(), host
+        self.url = f"redis://{host}:{self.port}/0"
         self.process: Process
         self.start()
 
@@ -82,7 +82,8 @@ class RedisServer:
             program = embedded.binary_path()
         except embedded.NoServer as error:
             raise NotRun(str(error)) from None
-        command = [program, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+        command = [program, "--port", str(self.port), "--bind", self._host, "--save", "", "--appendonly", "no"]
+        command += ["--protected-mode", "no"]
         self.process = Process(self._lab, [*command, "--dir", str(self._lab.directory), *self._options], name="redis")
         if not eventually(self.answers, seconds=20, every=0.02):
             raise RuntimeError("Redis did not come up")
@@ -92,7 +93,7 @@ class RedisServer:
         from redis.exceptions import RedisError
 
         try:
-            with Redis(port=self.port, socket_timeout=1) as client:
+            with Redis(self._host, self.port, socket_timeout=1) as client:
                 return bool(client.ping())
         except RedisError:
             return False
@@ -100,18 +101,18 @@ class RedisServer:
     def client(self) -> Any:
         from redis import Redis
 
-        return Redis(port=self.port, socket_timeout=5)
+        return Redis(self._host, self.port, socket_timeout=5)
 
 
 class PostgresServer:
     """A PostgreSQL server of its own, durable as in production."""
 
-    def __init__(self, lab: Lab, *, durable: bool = True, directory: Path | None = None, **settings: str) -> None:
+    def __init__(self, lab: Lab, *, directory: Path | None = None, host: str = "127.0.0.1", **settings: str) -> None:
         binaries = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
         if not binaries:
             raise NotRun("PostgreSQL is not installed")
-        self._bin, self._lab, self.port = binaries[-1], lab, free_port()
-        self._settings = {"fsync": "on" if durable else "off", "max_connections": "100", **settings}
+        self._bin, self._lab, self.port, self._host = binaries[-1], lab, free_port(), host
+        self._settings = {"max_connections": "100", **settings}
         self._user = {"user": "postgres", "group": "postgres"} if os.getuid() == 0 else {}
         self._home = directory or Path(tempfile.mkdtemp(prefix="parley-faults-pg-"))
         if directory is None:
@@ -121,18 +122,20 @@ class PostgresServer:
         self.data = self._home / "data"
         command = [str(self._bin / "initdb"), "-D", str(self.data), "-A", "trust", "-U", "parley", "-E", "UTF8"]
         subprocess.run([*command, "--locale=C.UTF-8"], check=True, capture_output=True, cwd="/", **self._user)
+        with (self.data / "pg_hba.conf").open("a") as doors:
+            doors.write(f"host all all {host}/24 trust\n")
         self.process: Process
         self.start()
 
     @property
     def url(self) -> str:
-        return f"postgresql://parley@127.0.0.1:{self.port}/postgres"
+        return f"postgresql://parley@{self._host}:{self.port}/postgres"
 
     def start(self) -> None:
         options = [word for name, value in self._settings.items() for word in ("-c", f"{name}={value}")]
         command = [str(self._bin / "postgres"), "-D", str(self.data), "-p", str(self.port), "-k", str(self._home)]
         self.process = Process(
-            self._lab, [*command, "-c", "listen_addresses=127.0.0.1", *options], name="postgresql",
+            self._lab, [*command, "-c", f"listen_addresses={self._host}", *options], name="postgresql",
             stop_with=signal.SIGINT, **self._user,
         )  # fmt: skip
         if not eventually(self.answers, seconds=60):
