@@ -170,6 +170,7 @@ class Talk:
         self.segment = candidate.open_segment(tape.mime_type)
         self._mix_sent = 0
         self._last_voice = -1
+        self._fell_silent: float | None = None
 
     def listen(self, prompt: Prompt, *, until: float | None = None) -> dict[str, Any]:
         """Hear the agent out, or ``until`` so many seconds of it; returns the report for the next turn."""
@@ -187,8 +188,10 @@ class Talk:
             if not is_whole:
                 break
         self._send_mix(self._tape.mixed_so_far())
+        waited = 1000 * (pieces[0]["started"] - self._fell_silent) if pieces and self._fell_silent is not None else None
         return {
             "segment": self.segment, "started": pieces[0]["started"] if pieces else round(self._tape.now, 3),
+            "latency_ms": waited,
             "seconds": round(sum(piece["seconds"] for piece in pieces), 3), "whole": until is None,
             **({"pieces": pieces} if len(prompt["audio_urls"]) > 1 else {}),
         }  # fmt: skip
@@ -198,7 +201,7 @@ class Talk:
         self._tape.pause(GAP)
         began = self._tape.now
         self._tape.speak(pcm)
-        spoken_until = self._tape.now
+        spoken_until = self._fell_silent = self._tape.now
         self._tape.pause(HANGOVER)
         first = max(self._last_voice + 1, int(began / CHUNK_SECONDS) - 1)
         last = int((self._tape.now - 0.001) / CHUNK_SECONDS)

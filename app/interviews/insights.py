@@ -69,13 +69,13 @@ def funnel(member: TeamMember, span: Span) -> list[Bar]:
         "Booked": sa.func.count(), "Begun": sa.func.count(Interview.started_at),
         "Handed in": sa.func.count(Interview.submitted_at), "Result ready": sa.func.count(Interview.completed_at),
     }  # fmt: skip
-    return _bars(zip(steps, db.session.execute(_booked(member, span, *steps.values())).one(), strict=True))
+    return bars_of(zip(steps, db.session.execute(booked_in(member, span, *steps.values())).one(), strict=True))
 
 
 def left(member: TeamMember, span: Span) -> dict[str, int]:
     """Those who did not agree and have not begun since, and those who began and were not back in time."""
     declined = sa.and_(Interview.declined_at.is_not(None), Interview.stage == Stage.CREATED)
-    counted = _booked(
+    counted = booked_in(
         member, span, sa.func.count(sa.case((declined, 1))),
         sa.func.count(sa.case((Interview.stage == Stage.ABANDONED, 1))),
     )  # fmt: skip
@@ -86,43 +86,43 @@ def left(member: TeamMember, span: Span) -> dict[str, int]:
 def by_question(member: TeamMember, span: Span, flow: InterviewFlow) -> list[Bar]:
     """For each question that ``flow`` asks now: by how many of those who began it was answered."""
     kept = (Interview.started_at.is_not(None), Interview.erased_at.is_(None))
-    begun = db.session.scalar(_booked(member, span, sa.func.count()).where(*kept)) or 0
+    begun = db.session.scalar(booked_in(member, span, sa.func.count()).where(*kept)) or 0
     answered = (
-        _booked(member, span, Utterance.question_index, sa.func.count(sa.distinct(Utterance.interview_id)))
+        booked_in(member, span, Utterance.question_index, sa.func.count(sa.distinct(Utterance.interview_id)))
         .join(Utterance, Utterance.interview_id == Interview.id)
         .where(*kept, Utterance.role == Role.USER)
         .group_by(Utterance.question_index)
     )
     found = {row[0]: row[1] for row in db.session.execute(answered)}
     asked = [(text, found.get(place, 0)) for place, text in enumerate(flow.questions)]
-    return _bars([("Begun", begun), *asked])
+    return bars_of([("Begun", begun), *asked])
 
 
 def times(member: TeamMember, span: Span) -> tuple[list[Spread], list[Bar]]:
     """How long candidates wait, talk and are waited for; and how many talks are how long."""
     columns = (Interview.created_at, Interview.started_at, Interview.submitted_at, Interview.completed_at)
     rows = db.session.execute(
-        _booked(member, span, *columns)
+        booked_in(member, span, *columns)
         .where(Interview.submitted_at.is_not(None))
         .order_by(Interview.created_at.desc())
         .limit(MOST)
     ).all()
-    talks = [_seconds(begun, done) for _, begun, done, _ in rows if begun]
+    talks = [seconds_between(begun, done) for _, begun, done, _ in rows if begun]
     spreads = [
-        _spread("From booking to Start", [_seconds(booked, begun) for booked, begun, _, _ in rows if begun]),
-        _spread("The talk", talks),
-        _spread("From its end to the result", [_seconds(done, ready) for _, _, done, ready in rows if ready]),
+        spread_of("From booking to Start", [seconds_between(booked, begun) for booked, begun, _, _ in rows if begun]),
+        spread_of("The talk", talks),
+        spread_of("From its end to the result", [seconds_between(done, ready) for _, _, done, ready in rows if ready]),
     ]
     minutes = [talk / 60 for talk in talks]
     groups = [(f"Up to {most} minutes", sum(low < one <= most for one in minutes)) for low, most in _groups()]
     groups.append((f"More than {LENGTHS[-1]} minutes", sum(one > LENGTHS[-1] for one in minutes)))
-    return [spread for spread in spreads if spread.count], _bars(groups, whole=len(minutes))
+    return [spread for spread in spreads if spread.count], bars_of(groups, whole=len(minutes))
 
 
 def ratings(member: TeamMember, span: Span) -> tuple[float | None, list[Bar]]:
     """The mean of what candidates gave (1 to 5), None without any, and how many gave what."""
     given = (
-        _booked(member, span, Feedback.rating, sa.func.count())
+        booked_in(member, span, Feedback.rating, sa.func.count())
         .join(Feedback, Feedback.interview_id == Interview.id)
         .where(Feedback.rating.is_not(None))
         .group_by(Feedback.rating)
@@ -130,7 +130,7 @@ def ratings(member: TeamMember, span: Span) -> tuple[float | None, list[Bar]]:
     found: dict[int, int] = {row[0]: row[1] for row in db.session.execute(given)}
     whole = sum(found.values())
     mean = sum(rating * count for rating, count in found.items()) / whole if whole else None
-    return mean, _bars([(f"{n} of 5", found.get(n, 0)) for n in range(5, 0, -1)], whole=whole)
+    return mean, bars_of([(f"{n} of 5", found.get(n, 0)) for n in range(5, 0, -1)], whole=whole)
 
 
 def usage(member: TeamMember, span: Span) -> list[Used]:
@@ -165,7 +165,8 @@ def count(organization_id: str, team_ids: Sequence[str] | None, *, status: Inter
     return int(db.session.execute(total).scalar_one()) - int(db.session.execute(tests).scalar_one())
 
 
-def _booked(member: TeamMember, span: Span, *columns: Any) -> sa.Select[*tuple[Any, ...]]:
+def booked_in(member: TeamMember, span: Span, *columns: Any) -> sa.Select[*tuple[Any, ...]]:
+    """``columns`` of the interviews of the span that the member may see, tests apart."""
     chosen = sa.select(*columns).select_from(Interview)
     return chosen.where(*_seen(member, span), *_within(Interview.created_at, span))
 
@@ -188,17 +189,20 @@ def _groups() -> Iterable[tuple[int, int]]:
     return zip((-1, *LENGTHS), LENGTHS, strict=False)
 
 
-def _bars(pairs: Iterable[tuple[str, int]], *, whole: int | None = None) -> list[Bar]:
+def bars_of(pairs: Iterable[tuple[str, int]], *, whole: int | None = None) -> list[Bar]:
+    """A bar for each (label, count), as a share of ``whole``, else of the first."""
     counted = list(pairs)
     of = whole if whole is not None else counted[0][1]
     return [Bar(label, count, count / of if of else 0.0) for label, count in counted]
 
 
-def _seconds(start: datetime, end: datetime) -> float:
+def seconds_between(start: datetime, end: datetime) -> float:
+    """Never negative: clocks of two machines may differ."""
     return max(0.0, (end - start).total_seconds())
 
 
-def _spread(label: str, seconds: list[float]) -> Spread:
+def spread_of(label: str, seconds: list[float]) -> Spread:
+    """The middle and the long end of so many seconds, in any order."""
     ordered = sorted(seconds)
     if not ordered:
         return Spread(label, 0, 0.0, 0.0)

@@ -8,7 +8,7 @@ from app import clock
 from app.accounts.access import current_member
 from app.flows.models import InterviewFlow
 from app.flows.queries import flow_seen_by, titles_seen_by
-from app.interviews import insights
+from app.interviews import insights, spreads
 from app.interviews.insights import Span
 from app.interviews.pages import pages
 from app.web.fields import day_in
@@ -20,14 +20,17 @@ LONGEST = timedelta(days=3 * 366)
 
 @pages.get("/insights")
 def numbers() -> str:
-    """How far interviews get, where they are left, how long they take, what candidates think, and what is used."""
+    """How far interviews get, where they are left, how long all takes, how scores spread, what is thought and used."""
     member, (span, flow, errors) = current_member(), _span()
-    spreads, lengths = insights.times(member, span)
+    lasting, lengths = insights.times(member, span)
     mean, rated = insights.ratings(member, span)
+    scores, means = spreads.scores(member, span)
+    reply, waits = spreads.replies(member, span)
     return render_template(
         "interviews/insights.html", span=span, flow=flow, errors=errors, funnel=insights.funnel(member, span),
-        left=insights.left(member, span), spreads=spreads, lengths=lengths, mean=mean, rated=rated,
+        left=insights.left(member, span), spreads=lasting, lengths=lengths, mean=mean, rated=rated,
         questions=insights.by_question(member, span, flow) if flow else [], usage=insights.usage(member, span),
+        scores=scores, means=means, reply=reply, waits=waits, stays=spreads.stays(member, span),
         flow_choices=[("", "All"), *titles_seen_by(member)], typed=request.args,
     )  # fmt: skip
 

@@ -10,12 +10,14 @@ import sqlalchemy as sa
 
 from app import clock
 from app.accounts.models import Team
+from app.candidates.models import StatusChange
 from app.db import db
 from app.flows.models import InterviewFlow
-from app.interviews import insights
+from app.interviews import insights, spreads
 from app.interviews.insights import Bar, Span
-from app.interviews.models import Feedback, Interview, Role, Stage, Utterance
+from app.interviews.models import Feedback, Interview, InterviewData, Role, Stage, Utterance
 from app.recordings.models import Media, Recording
+from app.voice.models import Sitting, Turn
 from tests.factories import Made
 from tests.people import Person
 
@@ -60,6 +62,21 @@ def past(book: Made, flow: InterviewFlow) -> Made:
         return interview
 
     return make
+
+
+def result(interview: Interview, scores: dict[str, float | None]) -> None:
+    """The result of an interview, as far as it is counted."""
+    sized = {f"{part}_{of}": 0 for part in ("text", "details") for of in ("length", "crc32")}
+    db.session.add(InterviewData(interview_id=interview.id, text=b"", details=b"", scores=scores, **sized))
+
+
+def talked(interview: Interview, heard: list[int | None]) -> None:
+    """Turns after whose replies the candidate's browser told how many milliseconds they took to be heard."""
+    sitting = Sitting(interview_id=interview.id, place={})
+    db.session.add(sitting)
+    db.session.flush()
+    for number, wait in enumerate(heard, start=1):
+        db.session.add(Turn(sitting_id=sitting.id, number=number, kind="answer", heard_ms=wait))
 
 
 def counts(bars: list[Bar]) -> dict[str, int]:
@@ -204,3 +221,44 @@ def test_the_page_asks_a_fixed_number_of_questions_of_the_database(owner: Person
             before = len(asked)
     assert len(asked) == before
     assert before < 40
+
+
+def test_scores_replies_and_stays_are_told_as_spreads(
+    owner: Person, colleague: Person, outsider: Person, past: Made, flow: InterviewFlow
+) -> None:
+    for place, (score, wait, days) in enumerate([(2.0, 400, 1), (3.0, 800, 3), (4.0, 1400, 5), (None, 9000, None)]):
+        interview = past(minutes=5, ready=9)
+        result(interview, {"communication": score, "motivation": 4.0 if score else None})
+        talked(interview, heard=[wait, None])
+        if days:
+            candidate = interview.candidate
+            assert candidate is not None
+            candidate.created_at = NOON
+            for number, (old, new, at) in enumerate(
+                [("invited", "interviewed", NOON + timedelta(days=days)),
+                 ("interviewed", "rejected", NOON + timedelta(days=days, hours=2))], start=1,
+            ):  # fmt: skip
+                db.session.add(StatusChange(candidate_id=candidate.id, number=number, previous=old, new=new, at=at))
+        if place == 2:
+            interview.withdrawn_at = NOON
+    db.session.commit()
+    for member in (owner.member, colleague.member):
+        spread, means = spreads.scores(member, MARCH)
+        assert [(one.label, one.count, one.without, one.low, one.median, one.high) for one in spread] == [
+            ("Communication", 2, 1, 2.25, 2.5, 2.75), ("Motivation", 2, 1, 4.0, 4.0, 4.0),
+        ]  # fmt: skip
+        assert {label: n for label, n in counts(means).items() if n} == {"3 to 4": 2}
+        reply, waits = spreads.replies(member, MARCH)
+        assert reply is not None
+        assert (reply.count, reply.median, reply.most) == (4, 1.1, 9.0)
+        assert list(counts(waits).values()) == [1, 1, 1, 0, 1]
+        assert [(one.label, one.count, one.median, one.most) for one in spreads.stays(member, MARCH)] == [
+            ("invited", 3, 3 * 86400, 5 * 86400), ("interviewed", 3, 7200, 7200),
+        ]  # fmt: skip
+    assert spreads.scores(outsider.member, MARCH)[0] == []
+    assert spreads.replies(outsider.member, MARCH) == (None, [])
+    assert spreads.stays(outsider.member, MARCH) == []
+    page = owner.browser.get("/insights?since=2026-03-01&until=2026-03-31").text
+    for words in ("How scores spread", "2.2–2.8", "How soon the agent replies", "How long candidates stay in a status"):
+        assert words in page, words
+    assert page.count("share-bar quarters") == 2
