@@ -5,10 +5,10 @@ import sys
 
 import click
 
-from app import cli_accounts, cli_backup, cli_check, cli_demo, cli_restore, migrate, queue
+from app import cli_accounts, cli_backup, cli_check, cli_demo, cli_restore, queue
 from app.accounts import queries
 from app.accounts.access import setup_address
-from app.cli_console import Failed, configure_logging, database, settings
+from app.cli_console import Failed, configure_logging, database, migrated, settings
 from app.settings import Settings
 
 
@@ -28,7 +28,7 @@ def up() -> None:
     known = settings()
     configure_logging(known)
     try:
-        run_up(known, migrate=migrate.upgrade, set_up_address=set_up_address, say=_say)
+        run_up(known, migrate=migrated, set_up_address=set_up_address, say=_say)
     except (PortTaken, NoServer) as error:
         raise Failed(str(error)) from None
 
@@ -77,7 +77,7 @@ def migrate_command() -> None:
     """Bring the database to the newest revision."""
     known = settings()
     known.data_dir.mkdir(parents=True, exist_ok=True)
-    migrate.upgrade(known.database_url)
+    migrated(known.database_url)
     click.echo("The database is at the newest revision.")
 
 

@@ -10,12 +10,12 @@ import click
 from sqlalchemy.exc import SQLAlchemyError
 
 from app import clock, migrate
-from app.cli_console import AS_JSON, can_connect, database, settings, tell
+from app.cli_console import AS_JSON, Failed, can_connect, database, settings, tell
 from app.errors import DomainError
 from app.settings import Settings
 
 JUST_NOW = timedelta(minutes=1)
-"""So long a worker may take to write down what was erased, revoked or withdrawn."""
+"""So long after its next look a worker may take to write down what was erased, revoked or withdrawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,11 @@ def findings(known: Settings) -> list[Finding]:
     for part, look in parts.items():
         try:
             good, words = look(known)
+        except Failed as error:
+            good, words = False, error.message
         except Exception as error:  # noqa: BLE001 - whatever a part raises is a finding about it
-            good, words = (
-                False,
-                f"{type(error).__name__}: {error.message if isinstance(error, DomainError) else 'failed'}",
-            )
+            said = error.message if isinstance(error, DomainError) else "failed"
+            good, words = False, f"{type(error).__name__}: {said}"
         found.append(Finding(part, good, words))
     return found
 
@@ -77,17 +77,34 @@ def _database(known: Settings) -> tuple[bool, str]:
 
 
 def _migrations(known: Settings) -> tuple[bool, str]:
-    engine = migrate.engine_for(known.database_url)
     try:
-        with engine.connect() as connection:
-            current, serves = migrate.is_current(connection), migrate.may_serve(connection)
+        current, serves = _schema(known)
     except SQLAlchemyError as error:
         return False, f"cannot be read ({type(error).__name__})"
-    finally:
-        engine.dispose()
     if serves and not current:
         return True, "a newer release has brought the database further; start that release here too"
     return current, "at the newest revision" if current else "not at the newest revision; run: parley migrate"
+
+
+def _schema(known: Settings) -> tuple[bool, bool]:
+    """Whether the database is at our newest revision, and whether we serve on it."""
+    engine = migrate.engine_for(known.database_url)
+    try:
+        with engine.connect() as connection:
+            return migrate.is_current(connection), migrate.may_serve(connection)
+    finally:
+        engine.dispose()
+
+
+def _not_yet(known: Settings) -> str:
+    """Why the rows are not looked at now; empty where they are."""
+    try:
+        current, serves = _schema(known)
+    except SQLAlchemyError:
+        return "looked at once the database answers"
+    if current:
+        return ""
+    return "looked at by the newer release" if serves else "looked at once the migrations have run"
 
 
 def _redis(known: Settings) -> tuple[bool, str]:
@@ -149,8 +166,8 @@ def _audit_log(known: Settings) -> tuple[bool, str]:
     from app.accounts import queries
     from app.accounts.jobs import look
 
-    if not _migrations(known)[0]:
-        return True, "looked at once the migrations have run"
+    if words := _not_yet(known):
+        return True, words
     with database(known):
         whole = 0
         for organization_id, name in queries.all_organizations():
@@ -165,10 +182,11 @@ def _erasures(known: Settings) -> tuple[bool, str]:
     """The journal that keeps restores from bringing back what was erased, held against the database."""
     from app.compliance import queries
 
-    if not _migrations(known)[0]:
-        return True, "looked at once the migrations have run"
+    if words := _not_yet(known):
+        return True, words
     with database(known):
-        done = {(act.what, act.interview) for act in queries.acts() if act.at < clock.now() - JUST_NOW}
+        written = clock.now() - JUST_NOW - timedelta(seconds=known.sweep_seconds)
+        done = {(act.what, act.interview) for act in queries.acts() if act.at < written}
     if known.erasure_journal.exists():
         return _journal(known.erasure_journal, done)
     if not done:

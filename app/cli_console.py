@@ -104,8 +104,25 @@ def database(known: Settings) -> Iterator[None]:
 
 def _refuse_old_schema() -> None:
     with db.engine.connect() as connection:
-        if not migrate.is_current(connection):
-            raise Failed("the database is not at the newest revision; run: parley migrate")
+        if migrate.is_current(connection):
+            return
+        if migrate.may_serve(connection):
+            raise Failed("a newer release has brought the database further; use the parley command of that one")
+        raise Failed("the database is not at the newest revision; run: parley migrate")
+
+
+def migrated(url: str) -> None:
+    """Bring the database to the newest revision, or say in a sentence why that cannot be."""
+    try:
+        migrate.upgrade(url)
+    except migrate.Refused as error:
+        raise Failed(str(error)) from None
+    except SQLAlchemyError as error:
+        said = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
+        raise Failed(
+            f"the database could not be brought to the newest revision: {said}. The step that failed left nothing "
+            "behind; run it again when the reason is gone"
+        ) from None
 
 
 def _sentence(error: DomainError) -> str:

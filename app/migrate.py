@@ -21,6 +21,10 @@ ROOMS = (
 _LOCK = 7_264_102
 
 
+class Refused(RuntimeError):
+    """A migration that would do harm: nothing of it is kept. The message says why."""
+
+
 def engine_for(url: str) -> sa.Engine:
     """An engine with the habits of the application's own."""
     engine = sa.create_engine(
@@ -31,7 +35,10 @@ def engine_for(url: str) -> sa.Engine:
 
 
 def upgrade(url: str, revision: str = "head") -> None:
-    """Migrate the database at ``url``; two processes that do so at once take turns on PostgreSQL."""
+    """Migrate the database at ``url``; two processes that do so at once take turns on PostgreSQL.
+
+    Raises Refused where a newer release has brought it further already.
+    """
     _run(url, lambda config: command.upgrade(config, revision))
 
 
@@ -85,20 +92,42 @@ def _config() -> Config:
 
 def _run(url: str, work: Any) -> None:
     engine = engine_for(url)
-    config = _config()
-    with engine.connect() as connection:
-        if engine.dialect.name == "postgresql":
-            connection.execute(sa.text("SELECT pg_advisory_lock(:lock)"), {"lock": _LOCK})
+    try:
+        with engine.connect() as connection:
+            _work_on(connection, work)
+    finally:
+        engine.dispose()
+
+
+def _work_on(connection: sa.Connection, work: Any) -> None:
+    config, is_postgresql = _config(), connection.dialect.name == "postgresql"
+    if is_postgresql:
+        # Another's turn, an index over many rows and a copy of them take as long as they take; a lock that the old
+        # release holds on a table is waited for as briefly as ever.
+        connection.execute(sa.text("SET statement_timeout = 0"))
+        connection.execute(sa.text("SET lock_timeout = 0"))
+        connection.execute(sa.text("SELECT pg_advisory_lock(:lock)"), {"lock": _LOCK})
+        connection.execute(sa.text("RESET lock_timeout"))
+        connection.commit()
+    elif (plain := connection.connection.dbapi_connection) is not None:
+        # A table that is made anew to be changed is dropped in between: its rows' children must survive that.
+        plain.cursor().execute("PRAGMA foreign_keys=off")
+    config.attributes["connection"] = connection
+    try:
+        _refuse_newer(connection)
+        work(config)
+    finally:
+        connection.commit()
+        if is_postgresql:
+            connection.execute(sa.text("SELECT pg_advisory_unlock(:lock)"), {"lock": _LOCK})
             connection.commit()
-        elif (plain := connection.connection.dbapi_connection) is not None:
-            # A table that is made anew to be changed is dropped in between: its rows' children must survive that.
-            plain.cursor().execute("PRAGMA foreign_keys=off")
-        config.attributes["connection"] = connection
-        try:
-            work(config)
-        finally:
-            connection.commit()
-            if engine.dialect.name == "postgresql":
-                connection.execute(sa.text("SELECT pg_advisory_unlock(:lock)"), {"lock": _LOCK})
-                connection.commit()
-    engine.dispose()
+
+
+def _refuse_newer(connection: sa.Connection) -> None:
+    found = MigrationContext.configure(connection).get_current_revision()
+    connection.commit()
+    if found is not None and not knows(found):
+        raise Refused(
+            f"the database is at revision {found}, and this release knows revisions up to {head()}: a newer one has "
+            "brought it further. Start that one"
+        )

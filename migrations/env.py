@@ -6,6 +6,7 @@ import sqlalchemy as sa
 from alembic import context
 
 from app.db import Base
+from app.migrate import Refused
 
 
 def run(connection: sa.Connection) -> None:
@@ -23,13 +24,11 @@ def run(connection: sa.Connection) -> None:
 
 
 def check_references(*, ctx: Any, **_applied: Any) -> None:
-    """Before a revision is committed: no row may point at one that is gone. Raises RuntimeError, which undoes it."""
+    """Before a revision is committed: no row may point at one that is gone. Raises Refused, which undoes it."""
     if ctx.connection.dialect.name == "sqlite":
         broken = ctx.connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
         if broken:
-            raise RuntimeError(
-                f"a migration would leave {len(broken)} rows pointing at nothing, first in {broken[0][0]}"
-            )
+            raise Refused(f"a migration would leave {len(broken)} rows pointing at nothing, first in {broken[0][0]}")
 
 
 run(context.config.attributes["connection"])

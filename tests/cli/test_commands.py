@@ -65,6 +65,32 @@ def test_migrate_brings_an_empty_database_up_and_may_be_repeated(home):
     assert _run("api-key", "list").stderr.startswith("Error: --org")
 
 
+def test_commands_of_an_old_release_know_that_a_newer_one_has_migrated(parley, own_database, monkeypatch, free_port):
+    monkeypatch.setenv("PORT", str(free_port))
+    engine = migrate.engine_for(own_database)
+    with engine.begin() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+    engine.dispose()
+    told = parley("check", "--json")
+    parts = json.loads(told.stdout)["parts"]
+    assert told.exit_code == 0, told.stdout
+    assert parts["migrations"]["words"].startswith("a newer release has brought the database further")
+    assert parts["audit log"]["words"] == parts["erasures"]["words"] == "looked at by the newer release"
+    for command, words in ((["migrate"], "revision 9999"), (["up"], "Start that one"), (["api-key", "list"], "newer")):
+        refused = parley(*command)
+        assert (refused.exit_code, words in refused.stderr) == (1, True), refused.output
+
+
+def test_migrate_says_why_it_cannot(home, monkeypatch, free_port):
+    monkeypatch.setenv("DATABASE_URL", f"postgresql://parley:secret-word@127.0.0.1:{free_port}/parley")
+    refused = _run("migrate")
+    assert refused.exit_code == 1
+    assert refused.stderr.startswith(
+        "Error: the database could not be brought to the newest revision: connection failed"
+    )
+    assert "secret-word" not in refused.output
+
+
 def test_openapi_prints_the_document(parley):
     document = json.loads(parley("openapi").stdout)
     assert document["openapi"] == "3.1.0"

@@ -58,6 +58,17 @@ def test_constraints_have_the_names_that_a_later_migration_will_call_them_by(pri
     assert known == {}
 
 
+def test_a_migration_may_take_long_and_waits_briefly_for_tables(own_database: str) -> None:
+    """SQLite knows no such limits; there the keys are off while tables are made anew."""
+    is_sqlite = own_database.startswith("sqlite")
+    asked = ["PRAGMA foreign_keys"] if is_sqlite else ["SHOW statement_timeout", "SHOW lock_timeout"]
+    found: list[object] = []
+    migrate._run(
+        own_database, lambda config: found.extend(config.attributes["connection"].scalar(sa.text(one)) for one in asked)
+    )
+    assert found == ([0] if is_sqlite else ["0", "3s"])
+
+
 def test_a_migration_takes_nothing_away_from_the_release_before_it() -> None:
     """Old and new processes serve on one schema while a release is rolled out."""
     taking = {"drop_table", "drop_column", "rename_table"}
