@@ -210,7 +210,7 @@ def _called(first: str | None, last: str | None, address: str | None) -> str:
 
 
 def _recorded(organization_id: str, *, before: datetime) -> sa.Select[*tuple[Any, ...]]:
-    """Interviews with recordings that nobody needs for a result any more, and when each was recorded."""
+    """Interviews with recordings on which no work is under way, and when each was recorded."""
     recorded = sa.func.coalesce(Interview.submitted_at, Interview.started_at, type_=Interview.created_at.type)
     has_files = sa.or_(*(sa.exists().where(kind.interview_id == Interview.id) for kind in (Recording, Chunk)))
     at_work = (Stage.RUNNING, Stage.SUBMITTED, Stage.PROCESSING)

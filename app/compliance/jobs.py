@@ -81,7 +81,17 @@ def apply_retention() -> int:
     with reading():
         due = idle.rounds_due()
         db.session.rollback()
-    return sum(_round(organization_id) for organization_id in due)
+    return sum(_alone(organization_id) for organization_id in due)
+
+
+def _alone(organization_id: str) -> int:
+    """A round; one that fails is logged and leaves the other organizations alone."""
+    try:
+        return _round(organization_id)
+    except Exception:
+        log.exception("the round of retention for organization %s failed", organization_id)
+        db.session.rollback()
+        return 0
 
 
 def _round(organization_id: str) -> int:

@@ -113,6 +113,7 @@ def forget_candidate(case: Case) -> bool:
     if candidate is None or candidate.quarantined_at is None or interviews_of(case):
         return False
     holds.refuse_held(candidate.id)
+    holds.erase(candidate.id)
     organization = db.session.get_one(Organization, candidate.organization_id)
     webhooks.forget(candidate.id)
     candidates.erase(candidate)
@@ -147,8 +148,11 @@ def lock(kind: Held, subject_id: str) -> None:
     place = Interview.candidate_id if kind is Held.CANDIDATE else Interview.id
     rows = sa.select(Interview.erased_at).where(place == subject_id).order_by(Interview.id)
     found = list(db.session.scalars(rows.with_for_update(key_share=True)))
-    is_there = sa.exists().where(Candidate.id == subject_id)
-    is_gone = any(found) if kind is Held.INTERVIEW else not db.session.scalar(sa.select(is_there))
+    if kind is Held.INTERVIEW:
+        is_gone = any(found)
+    else:  # the candidate's own row too: there may be no interview that a deletion would wait for
+        themselves = sa.select(Candidate.id).where(Candidate.id == subject_id)
+        is_gone = db.session.scalar(themselves.with_for_update(key_share=True)) is None
     if is_gone:
         raise Conflict("This is erased already.")
 

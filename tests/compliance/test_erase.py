@@ -33,19 +33,7 @@ from app.webhooks.models import Delivery, DeliveryState
 from app.wishes.models import Wish, WishState
 from tests.factories import a_flow
 from tests.people import Person, person
-from tests.portal.conftest import (  # noqa: F401 - fixtures
-    ANSWERS,
-    Taken,
-    Takes,
-    asks,
-    book,
-    candidates,
-    hears,
-    scripted,
-    speaks,
-    taken,
-    takes,
-)
+from tests.portal.conftest import ANSWERS, Taken, Takes
 
 PRIVATE = ("candidate@example.com", "help people", "were five", "my cv", "Zoltan", "Lovelace", "please look")
 
@@ -80,7 +68,7 @@ def files(app: Flask) -> list[str]:
 
 
 @pytest.fixture
-def told(takes: Takes, owner: Person, viewer: Person) -> Taken:  # noqa: F811
+def told(takes: Takes, owner: Person, viewer: Person) -> Taken:
     """An interview with names, a document, a request, and an event that could not be delivered yet."""
     found = takes(webhook_url="https://customer.example/hook")
     interview = found.interview
@@ -108,7 +96,7 @@ def told(takes: Takes, owner: Person, viewer: Person) -> Taken:  # noqa: F811
     return found
 
 
-def erase(owner: Person, taken: Taken, word: str = "erase") -> Any:  # noqa: F811
+def erase(owner: Person, taken: Taken, word: str = "erase") -> Any:
     return owner.browser.post(f"/interviews/{taken.interview_id}/erase", data={"confirm": word})
 
 
@@ -252,7 +240,7 @@ def test_the_proof_waits_until_the_files_are_really_gone(told: Taken, owner: Per
     assert db.session.get_one(Erasure, told.interview_id).settled_at is not None
 
 
-def test_an_interview_that_is_being_processed_is_dropped(takes: Takes, owner: Person) -> None:  # noqa: F811
+def test_an_interview_that_is_being_processed_is_dropped(takes: Takes, owner: Person) -> None:
     found = takes(process=False)
     erase(owner, found)
     process_interview(found.interview_id)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from app import clock
 from app.accounts.models import AuditEntry
 from app.candidates import actions as people
 from app.candidates.models import Candidate
-from app.compliance import actions, idle, jobs
+from app.compliance import actions, idle, jobs, retention
 from app.compliance.jobs import apply_retention
 from app.compliance.models import Erasure, RetentionRule
 from app.db import db
@@ -26,18 +26,7 @@ from app.recordings.models import Media, Revocation
 from app.wishes.models import Wish, WishState
 from tests.factories import a_flow
 from tests.people import Person
-from tests.portal.conftest import (  # noqa: F401 - fixtures
-    Taken,
-    Takes,
-    asks,
-    book,
-    candidates,
-    hears,
-    scripted,
-    speaks,
-    taken,
-    takes,
-)
+from tests.portal.conftest import Takes
 
 BEGAN = clock.now()
 DAY = timedelta(days=1)
@@ -206,6 +195,36 @@ def test_candidates_without_interviews_go_round_by_round_on_one_day(owner: Perso
     assert words_of(owner).count("candidate.erased") == many
 
 
+def test_why_a_candidate_was_held_goes_with_the_candidate(owner: Person) -> None:
+    (candidate,) = enrolled(owner)
+    owner.browser.post(f"/candidates/{candidate.id}/hold", data={"reason": "Case 13"})
+    owner.browser.post(f"/holds/{db.session.query(Hold).one().id}/release")
+    set_rule(owner)
+    for days in (185, 216):
+        with days_later(days):
+            assert settle() == 1
+    assert db.session.query(Candidate).count() == 0
+    assert db.session.query(Hold).one().reason is None
+
+
+def test_a_round_that_fails_leaves_other_organizations_alone(
+    booked: Interview, owner: Person, outsider: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sort_out = retention.sort_out
+
+    def fails_for_the_outsider(rule: RetentionRule, *, limit: int) -> int:
+        if rule.organization_id == outsider.organization.id:
+            raise RuntimeError("a round that fails")
+        return sort_out(rule, limit=limit)
+
+    set_rule(outsider)
+    set_rule(owner)
+    monkeypatch.setattr(retention, "sort_out", fails_for_the_outsider)
+    with days_later(185):
+        assert apply_retention() == 1
+    assert of(booked).quarantined_at is not None
+
+
 @pytest.mark.parametrize("what", ["restore", "hold"])
 def test_a_candidate_who_is_kept_while_the_round_runs_stays(
     owner: Person, monkeypatch: pytest.MonkeyPatch, what: str
@@ -316,7 +335,7 @@ def test_only_administrators_hold_and_release(
     assert "Case 9" in colleague.browser.get(f"/interviews/{booked.id}").text
 
 
-def test_a_hold_stops_hand_api_and_the_candidates_request(takes: Takes, owner: Person) -> None:  # noqa: F811
+def test_a_hold_stops_hand_api_and_the_candidates_request(takes: Takes, owner: Person) -> None:
     found = takes()
     browser = owner.browser
     browser.post(f"/interviews/{found.interview_id}/hold", data={"reason": "Case 10"})
@@ -375,8 +394,6 @@ def test_a_second_round_on_the_same_day_asks_nobody(booked: Interview, owner: Pe
 
 
 def test_the_same_day_so_many_months_earlier() -> None:
-    from datetime import UTC
-
     last = datetime(2027, 3, 31, 12, tzinfo=UTC)
     assert idle.earlier(last, 1) == datetime(2027, 2, 28, 12, tzinfo=UTC)
     assert idle.earlier(last, 24) == datetime(2025, 3, 31, 12, tzinfo=UTC)
