@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy import event
 
 from app import db_line
 from app.db import engine_options, prepare, reading
@@ -66,6 +67,38 @@ def test_however_a_transaction_ends_the_next_one_may_write(engine, ends):
         other.exec_driver_sql("insert into noted (who) values (2)")
     assert time.monotonic() - began < db_line.WAIT_SECONDS / 2
     connection.close()
+
+
+def test_a_writer_waits_in_line_and_not_before_sqlite(engine, monkeypatch):
+    lines, asked, done = [], threading.Event(), threading.Event()
+    enter = db_line.Queued.enter
+
+    def noted(connection):
+        lines.append(connection.line.writer)
+        asked.set()
+        enter(connection)
+
+    monkeypatch.setattr(db_line.Queued, "enter", noted)
+    statements = []
+    event.listen(engine, "before_cursor_execute", lambda *given: statements.append(given[2]))
+
+    def write():
+        with engine.begin() as connection:
+            connection.exec_driver_sql("insert into noted (who) values (2)")
+        done.set()
+
+    with engine.begin() as writer:
+        writer.exec_driver_sql("insert into noted (who) values (1)")
+        asked.clear()
+        second = threading.Thread(target=write)
+        second.start()
+        assert asked.wait(10)
+        time.sleep(0.1)
+        assert lines[0].locked()
+        assert statements.count("BEGIN IMMEDIATE") == 1, "the second one has not even asked SQLite"
+    assert done.wait(10)
+    second.join(10)
+    assert (lines[0] is lines[1], lines[0].locked(), count(engine)) == (True, False, 2)
 
 
 def test_readers_stand_in_no_line(engine):
