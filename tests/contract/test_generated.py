@@ -84,6 +84,8 @@ def test_every_answer_is_a_documented_one(
     def holds(case: Any, exists: bool) -> None:
         if known and exists and not broken:
             case.path_parameters = {**(case.path_parameters or {}), **known}
+        if isinstance(case.body, dict) and "interview_flow_id" in case.body and exists and not broken:
+            case.body = {**case.body, "interview_flow_id": ids["interview_flow_id"]}
         # Schemathesis asks for gzip, and does not unpack what a WSGI application answers.
         case.headers = {**(case.headers or {}), "Authorization": f"Bearer {owner.key}", "Accept-Encoding": "identity"}
         answer = case.call()
@@ -97,7 +99,7 @@ def test_every_answer_is_a_documented_one(
 
     holds()
     assert answered, "nothing was asked"
-    assert broken or known or path.endswith(("/interviews", "/interview-flows")) or 200 in answered
+    assert broken or 200 in answered, "nothing was as documented and taken"
     assert not broken or answered & {400, 403, 404, 422}
 
 
