@@ -11,6 +11,11 @@ from app import clock
 from app.cli_console import Failed, database, settings
 from app.settings import Settings
 
+UNTIL_THEN = (
+    "\nUntil then it stands in the place of the first set-up, whose address works again afterwards. To have both, "
+    "make an organization of your own with: parley org create"
+)
+
 
 @click.command()
 @click.option("--data", "wants_data", is_flag=True, help="Fill a new organization with demo data instead.")
@@ -37,12 +42,13 @@ def demo(*, wants_data: bool, again: bool, seed: int, remove: bool) -> None:
 
 
 def _fill(known: Settings, *, seed: int, again: bool) -> None:
+    from app.accounts import queries
     from app.demo import cast, cli_fill, cli_keep, content
     from app.storage import build_storage
 
     with database(known):
-        there = [organization.name for organization in cli_keep.filled()]
-    if there and not again:
+        is_there, is_first = bool(cli_keep.filled()), not queries.has_organization()
+    if is_there and not again:
         raise Failed("there is demo data already; say --again for more of it, or --remove to be rid of it")
     click.echo("Playing interviews with the embedded voice; this takes about a minute.")
     scripts, now = content.scripts(), clock.now()
@@ -60,7 +66,7 @@ def _fill(known: Settings, *, seed: int, again: bool) -> None:
         f"{filled.interviews} interviews are there, in the organization “{cli_fill.NAME}”.\n\n"
         f"Start Parley (make run), if it does not run, and sign in at\n  {known.app_url}/sign-in\n"
         f"  address   {filled.email}\n  password  {filled.password}\n\n"
-        "Be rid of all of it with: parley demo --data --remove"
+        "Be rid of all of it with: parley demo --data --remove" + (UNTIL_THEN if is_first else "")
     )
 
 

@@ -12,7 +12,7 @@ from click.testing import Result
 
 from app import migrate
 from app.db import Base
-from app.demo import cast
+from app.demo import cast, cli_fill, cli_keep
 from app.demo.cast import FATES, Fate
 from app.demo.content import scripts
 
@@ -75,6 +75,21 @@ def test_everything_appears_at_once_and_goes_again_without_a_trace(
     assert counts(own_database) == before
     assert files(home / "data" / "files") == []
     assert parley("demo", "--data", "--remove").exit_code == 1
+
+
+@pytest.mark.parametrize("was_set_up", [True, False])
+def test_who_has_not_set_up_yet_is_told_what_becomes_of_it(
+    parley: Callable[..., Result], request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, was_set_up: bool
+) -> None:
+    if was_set_up:
+        request.getfixturevalue("founded")
+    filled = cli_fill.Filled("id", "demo@example.com", "word", 3)
+    monkeypatch.setattr(cli_fill, "fill", lambda *_given, **_named: filled)
+    monkeypatch.setattr(cli_keep, "take_over", lambda *_given, **_named: None)
+    monkeypatch.setattr(cli_keep, "scratch", lambda room: f"sqlite:///{room}/none.db")
+    made = parley("demo", "--data")
+    assert made.exit_code == 0, made.output
+    assert ("the first set-up, whose address works again afterwards" in made.stdout) is not was_set_up
 
 
 def test_the_same_seed_brings_the_same_people() -> None:
