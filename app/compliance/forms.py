@@ -6,21 +6,12 @@ from flask import request
 from werkzeug.datastructures import MultiDict
 
 from app.errors import Rejected
-from app.web.fields import day_in, flaw_of
+from app.web.fields import count_in, day_in, flaw_of
 
 
 def months_and_days(given: MultiDict[str, str]) -> tuple[int | None, int | None]:
     """The rule that a form or an address names; None for an empty field. Raises Rejected with the field."""
-    return _number(given, "months"), _number(given, "media_days")
-
-
-def _number(given: MultiDict[str, str], name: str) -> int | None:
-    text = given.get(name, "").strip()
-    if not text:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) < 6):
-        raise Rejected("must be a whole number, or empty", field=name)
-    return int(text)
+    return count_in(given.get("months", ""), field="months"), count_in(given.get("media_days", ""), field="media_days")
 
 
 def hold_of_form() -> tuple[str, datetime | None]:

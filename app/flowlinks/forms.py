@@ -7,7 +7,7 @@ from flask import request
 from flask_babel import gettext
 
 from app.errors import Rejected
-from app.web.fields import address_flaw, day_in, flaw_of
+from app.web.fields import address_flaw, count_in, day_in, flaw_of
 
 LONGEST_NAME = 300
 LONGEST_ADDRESS = 320
@@ -39,11 +39,9 @@ class ComeForm:
 
 def limits_of_request() -> tuple[datetime | None, int | None]:
     """The end of the last day (UTC) and the number of interviews, as typed. Raises Rejected naming the field."""
-    day, most = request.form.get("until", "").strip(), request.form.get("most", "").strip()
+    day = request.form.get("until", "").strip()
     last = day_in(day) if day else None
     if day and last is None:
         raise Rejected("must be a day such as 2026-01-31, or empty", field="until")
-    if most and not (most.isascii() and most.isdecimal() and len(most) < 8):
-        raise Rejected("must be a whole number, or empty", field="most")
     end = datetime.combine(last, time(), UTC) + timedelta(days=1) if last else None
-    return end, int(most) if most else None
+    return end, count_in(request.form.get("most", ""), field="most")

@@ -13,6 +13,7 @@ from app.errors import Rejected
 from app.flows.queries import titles_seen_by
 from app.overview.pages import pages
 from app.usage import actions, queries
+from app.web.fields import count_in
 from app.web.sheets import BEGINNING, line
 
 SPANS = (3, 6, 12, 24, 36)
@@ -32,7 +33,7 @@ def set_quota() -> AnyResponse | tuple[str, int]:
     require_admin()
     member, typed = current_member(), {name: request.form.get(name, "").strip() for name in ("interviews", "minutes")}
     try:
-        limits = {name: _whole(name, text) for name, text in typed.items()}
+        limits = {name: count_in(text, field=name) for name, text in typed.items()}
         actions.set_quota(
             member.organization, interviews=limits["interviews"], minutes=limits["minutes"],
             stops=request.form.get("stops") == "yes", by=member,
@@ -98,11 +99,3 @@ def _each(since: str) -> list[str]:
     now, year, month = clock.now(), int(since[:4]), int(since[5:])
     places = range(year * 12 + month - 1, now.year * 12 + now.month)
     return [queries.month_of_day(date(place // 12, place % 12 + 1, 1)) for place in reversed(places)]
-
-
-def _whole(name: str, text: str) -> int | None:
-    if not text:
-        return None
-    if not (text.isascii() and text.isdecimal() and len(text) <= 9):
-        raise Rejected("must be a whole number, or empty", field=name)
-    return int(text)

@@ -8,10 +8,13 @@ from typing import Any
 import marshmallow as ma
 from email_validator import EmailNotValidError, validate_email
 
+from app.errors import Rejected
+
 LIMIT_HIGHEST = 1000
 OFFSET_HIGHEST = 1_000_000_000
 FIRST_DAY, LAST_DAY = date(2000, 1, 1), date(2200, 1, 1)
 
+_COUNT = re.compile(r"[0-9]{1,9}\Z", re.ASCII)
 _WHOLE = re.compile(r"-?[0-9]{1,18}\Z", re.ASCII)
 UUID_FORM = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 UUID = re.compile(UUID_FORM + r"\Z")
@@ -35,6 +38,16 @@ def day_in(text: str) -> date | None:
     except ValueError:
         return None
     return day if FIRST_DAY <= day <= LAST_DAY else None
+
+
+def count_in(text: str, *, field: str) -> int | None:
+    """The count that a form's field holds, up to nine digits; None where it is empty. Raises Rejected naming it."""
+    typed = text.strip()
+    if not typed:
+        return None
+    if not _COUNT.match(typed):
+        raise Rejected("must be a whole number without a sign, such as 12, or empty", field=field)
+    return int(typed)
 
 
 class Text(ma.fields.String):
