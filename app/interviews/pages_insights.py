@@ -1,6 +1,7 @@
 """Recruiters' page of interviews in numbers, and what was used as CSV; the views hang on the blueprint of ``pages``."""
 
 from datetime import date, timedelta
+from typing import Any
 
 from flask import Response, render_template, request
 
@@ -16,6 +17,18 @@ from app.web.sheets import BEGINNING, line
 
 USUAL = timedelta(days=89)
 LONGEST = timedelta(days=3 * 366)
+
+
+@pages.app_context_processor
+def _for_cards() -> dict[str, Any]:
+    """For the flow's page: how far its interviews of the usual days got, and their mean rating."""
+
+    def figures_of(flow: InterviewFlow) -> dict[str, Any]:
+        today, member = clock.now().date(), current_member()
+        span = Span(today - USUAL, today, flow.id)
+        return {"steps": insights.funnel(member, span), "rating": insights.ratings(member, span)[0], "span": span}
+
+    return {"figures_of": figures_of}
 
 
 @pages.get("/insights")

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -192,6 +193,19 @@ def test_the_page_shows_every_chart_with_its_numbers(owner: Person, past: Made, 
         assert words in page, words
     assert page.count('<svg class="share-bar"') == 4 + 4 + 8 + 5
     assert "/insights/usage.csv?flow=" in page
+
+
+def test_a_flow_shows_its_own_figures(owner: Person, past: Made, flow: InterviewFlow, make_flow: Made) -> None:
+    lately = clock.now() - timedelta(days=2)
+    past(at=lately, minutes=5, ready=9, rating=4)
+    past(at=lately, begun=False)
+    past(at=lately - timedelta(days=100))
+    past(at=lately, of=make_flow(title="Cook"), minutes=5)
+    page = owner.browser.get(f"/flows/{flow.id}").text
+    shown = re.findall(r"<dt>([\w ]+)</dt><dd>([\d.]+)</dd>", page[page.index('id="figures"') :])
+    assert shown[:4] == [("Booked", "2"), ("Begun", "1"), ("Handed in", "1"), ("Result ready", "1")]
+    assert "<dd>4.0</dd>" in page
+    assert f"/insights?flow={flow.id}" in page
 
 
 @pytest.mark.parametrize(
