@@ -31,7 +31,7 @@ from app.recordings.media import Workshop
 from app.recordings.queries import Take, is_revoked, takes_of
 from app.recordings.video import PlacedRun
 from app.speech.ports import SPEECH_RATE
-from app.storage import read_verified
+from app.storage import Damaged, read_verified
 
 log = logging.getLogger(__name__)
 
@@ -220,7 +220,8 @@ def _failures(interview_id: str, token: int, fail: Callable[..., bool]) -> Itera
         yield
     except GatewayError as error:
         reason, retryable = error.message, error.retryable
-        log.warning("work on interview %s failed: %s", interview_id, type(error).__name__)
+        which = f" at {error.key}" if isinstance(error, Damaged) else ""
+        log.warning("work on interview %s failed: %s%s", interview_id, type(error).__name__, which)
     except SQLAlchemyError as error:
         # The database is away or locked: the lease runs out and the sweep begins again.
         log.warning("work on interview %s lost the database: %s", interview_id, type(error).__name__)

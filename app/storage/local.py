@@ -50,11 +50,11 @@ class LocalStorage:
         try:
             status = path.stat()
         except (FileNotFoundError, NotADirectoryError):
-            raise NotFound(f"there is no stored file {key}") from None
+            raise NotFound("there is no such stored file") from None
         except OSError as error:
             raise _trouble(error) from error
         if not path.is_file():
-            raise NotFound(f"there is no stored file {key}")
+            raise NotFound("there is no such stored file")
         return status.st_size
 
     def delete(self, key: str) -> None:

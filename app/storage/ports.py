@@ -26,10 +26,13 @@ class Stored:
 
 
 class Damaged(GatewayError):
-    """Stored bytes are not the ones that were acknowledged. Trying again reads the same damage."""
+    """Stored bytes are not the ones that were acknowledged. Trying again reads the same damage.
+
+    People read the message, so ``key`` is for the log alone.
+    """
 
     def __init__(self, key: str) -> None:
-        super().__init__(f"stored file {key} is damaged: its hash is not the one it was stored under", retryable=False)
+        super().__init__("a file in the storage is damaged: it is not what was stored", retryable=False)
         self.key = key
 
 

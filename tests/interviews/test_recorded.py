@@ -251,7 +251,9 @@ def test_a_run_of_which_nothing_can_be_played_is_no_recording(
     assert data["transcript_with_timestamp"][1]["words"] == []
 
 
-def test_a_damaged_recording_parks_the_interview_with_the_reason(recorded: Made) -> None:
+def test_a_damaged_recording_parks_the_interview_with_a_reason_for_people(
+    owner: Person, recorded: Made, caplog: pytest.LogCaptureFixture
+) -> None:
     interview = recorded()
     storage = gateways.current().storage
     key = next(key for key in storage.list(f"recordings/{interview.id}/1/mix"))
@@ -260,7 +262,12 @@ def test_a_damaged_recording_parks_the_interview_with_the_reason(recorded: Made)
     jobs.process_interview(interview.id)
     parked = db.session.get_one(Interview, interview.id, populate_existing=True)
     assert parked.stage.value == "processing_failed"
-    assert "damaged" in str(parked.failure)
+    for page in ("/dashboard", f"/interviews/{interview.id}", "/jobs"):
+        text = owner.browser.get(page).text
+        assert "a file in the storage is damaged: it is not what was stored" in text, page
+        assert "/mix" not in text, "the key is for the operator's log"
+    assert f'href="/interviews/{interview.id}"' in owner.browser.get("/dashboard").text
+    assert key in caplog.text
 
 
 def test_a_recording_that_cannot_be_read_is_left_out_when_a_recruiter_says_so(owner: Person, recorded: Made) -> None:

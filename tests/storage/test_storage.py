@@ -122,9 +122,10 @@ def test_a_flipped_bit_is_found_by_the_hash_before_the_bytes_are_used(storage):
     assert read_verified(storage, "a/chunk", sha256=acknowledged) == bytes(content)
     content[2_500] ^= 0b100
     storage.put("a/chunk", bytes(content))
-    with pytest.raises(Damaged, match="a/chunk") as damage:
+    with pytest.raises(Damaged, match="is damaged") as damage:
         read_verified(storage, "a/chunk", sha256=acknowledged)
-    assert damage.value.retryable is False
+    assert (damage.value.retryable, damage.value.key) == (False, "a/chunk")
+    assert "a/chunk" not in damage.value.message, "people read it"
 
 
 def test_the_probe_leaves_nothing_behind(storage):

@@ -12,7 +12,7 @@ SHAPE = {"code", "status", "message"}
         ("Forbidden", 403, "Not yours."),
         ("Conflict", 409, "Moved on."),
         ("GatewayError", 503, "The far end is away."),
-        ("Damaged", 503, "stored file recordings/x is damaged: its hash is not the one it was stored under"),
+        ("Damaged", 503, "a file in the storage is damaged: it is not what was stored"),
     ],
 )
 def test_domain_errors_become_their_status_under_v1(probe, name, code, words):
