@@ -4,7 +4,9 @@ import re
 from pathlib import Path
 
 import jinja2
+import jinja2.meta
 import pytest
+from flask import Flask
 from jinja2 import nodes
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
@@ -70,6 +72,60 @@ def test_a_page_stands_in_a_layout_and_has_a_title(name: str) -> None:
         return  # the API documentation has a frame of its own
     assert re.search(r'\{% extends "layouts/(platform|lone|voice)\.html" %\}', text)
     assert "{% block title %}" in text
+
+
+def meanings(name: str) -> dict[str, str]:
+    """Names that the top level of a template sets: imports by where they come from, the rest by the template."""
+    found = {}
+    for node in ENVIRONMENT.parse(source(name)).body:
+        if isinstance(node, nodes.FromImport) and isinstance(node.template, nodes.Const):
+            pairs = [(one, one) if isinstance(one, str) else one for one in node.names]
+            found |= {alias: f"{node.template.value}: {original}" for original, alias in pairs}
+        elif isinstance(node, nodes.Macro):
+            found[node.name] = f"{name}: {node.name}"
+        elif isinstance(node, nodes.Assign):
+            targets = [node.target, *node.target.find_all(nodes.Name)]
+            found |= {one.name: f"{name}: {one.name}" for one in targets if isinstance(one, nodes.Name)}
+    return found
+
+
+def named_in(name: str, kind: type[nodes.Extends | nodes.Include]) -> list[str]:
+    found = ENVIRONMENT.parse(source(name)).find_all(kind)
+    return [node.template.value for node in found if isinstance(node.template, nodes.Const)]
+
+
+def hidden_from(page: str, environment: jinja2.Environment) -> set[str]:
+    """Names that mean to the page, or to what it includes, something else than what its layouts put in their place."""
+    layouts = named_in(page, nodes.Extends)
+    for name in layouts:
+        layouts += named_in(name, nodes.Extends)
+    taken = {name: meaning for layout in layouts for name, meaning in meanings(layout).items()}
+    own = meanings(page)
+    hidden = {name for name, meaning in own.items() if taken.get(name, meaning) != meaning}
+    parts = [page]
+    for part in parts:
+        parts += [one for one in named_in(part, nodes.Include) if one not in parts]
+        wanted = jinja2.meta.find_undeclared_variables(environment.parse(source(part)))
+        hidden |= (wanted - own.keys()) & taken.keys()
+    return hidden
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if named_in(name, nodes.Extends)])
+def test_no_layout_hides_a_variable_of_a_page(name: str, shared_app: Flask) -> None:
+    """A layout's top level runs last, so a name there wins in every block, whatever the page was given or has set."""
+    assert hidden_from(name, shared_app.jinja_env) == set()
+
+
+def test_a_hidden_variable_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = {
+        "layout": "{% macro waiting() %}{% endmacro %}{% set links = [] %}{% block content %}{% endblock %}",
+        "page": "{% extends 'layout' %}{% set links = 1 %}{% block content %}{% include 'part' %}{% endblock %}",
+        "part": "{{ waiting }}{{ told }}",
+    }
+    monkeypatch.setitem(globals(), "source", written.__getitem__)
+    rendered = jinja2.Environment(loader=jinja2.DictLoader(written)).get_template("page").render(waiting="mine")
+    assert "mine" not in rendered
+    assert hidden_from("page", ENVIRONMENT) == {"waiting", "links"}
 
 
 def test_macros_of_the_design_system_say_what_they_do() -> None:
