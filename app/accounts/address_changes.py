@@ -3,7 +3,6 @@
 A newer link ends the one of before, and so do a new password, disabling, and any change of the address.
 """
 
-import hashlib
 import secrets
 from datetime import timedelta
 
@@ -12,10 +11,10 @@ from sqlalchemy.exc import IntegrityError
 
 from app import clock
 from app.accounts import actions, passwords, queries
-from app.accounts.entry_links import Post
+from app.accounts.entry_links import Post, digest_of, take, working
 from app.accounts.models import AddressChange, TeamMember
 from app.db import db
-from app.errors import Conflict, Rejected
+from app.errors import Rejected
 from app.letters import actions as letters
 from app.mail import Mail
 
@@ -58,7 +57,7 @@ def _keep(member: TeamMember, address: str, token: str, *, by: TeamMember) -> Ad
     actions.end_address_changes(member)
     now = clock.now()
     change = AddressChange(
-        member_id=member.id, address=address, token_hash=_digest(token), created_at=now, expires_at=now + LASTS,
+        member_id=member.id, address=address, token_hash=digest_of(token), created_at=now, expires_at=now + LASTS,
         created_by_id=by.id,
     )  # fmt: skip
     db.session.add(change)
@@ -76,11 +75,8 @@ def change_at_once(member: TeamMember, email: str, *, but: str | None) -> None:
 
 
 def found(token: str) -> AddressChange | None:
-    """The change that the link still stands for, of a member who may sign in."""
-    change = db.session.scalar(sa.select(AddressChange).where(AddressChange.token_hash == _digest(token)))
-    if change is None or change.ended_at is not None or change.expires_at <= clock.now():
-        return None
-    return change if change.member.disabled_at is None and change.member.organization.disabled_at is None else None
+    """The change that the link still stands for."""
+    return working(AddressChange, token)
 
 
 def pending(member: TeamMember) -> AddressChange | None:
@@ -96,9 +92,7 @@ def confirm(change: AddressChange, *, by_mail: bool, but: str | None) -> TeamMem
 
     Conflict if it was used meanwhile, Rejected if the address has been taken by somebody else since.
     """
-    taken = sa.update(AddressChange).where(AddressChange.id == change.id, AddressChange.ended_at.is_(None))
-    if db.session.execute(taken.values(ended_at=clock.now()).returning(AddressChange.id)).first() is None:
-        raise Conflict("This link has been used.")
+    take(change)
     member, old = change.member, change.member.email
     _move(member, change.address, but=but)
     details = {"by_link": True, "asked_by": change.created_by_id}
@@ -129,10 +123,6 @@ def _move(member: TeamMember, address: str, *, but: str | None) -> None:
     actions.end_address_changes(member)
     actions.end_sessions(member, but=but)
     db.session.flush()
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
 def _mail(member: TeamMember, address: str, link: str) -> Mail:

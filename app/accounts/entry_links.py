@@ -9,12 +9,13 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TypeVar
 
 import sqlalchemy as sa
 
 from app import clock
 from app.accounts import actions
-from app.accounts.models import EntryKind, EntryLink, TeamMember
+from app.accounts.models import AddressChange, EntryKind, EntryLink, TeamMember
 from app.db import db
 from app.errors import Conflict
 from app.letters import actions as letters
@@ -24,6 +25,8 @@ INVITATION_LASTS = timedelta(days=7)
 RESET_LASTS = timedelta(hours=24)
 ASKED_LASTS = timedelta(hours=1)
 """Of a link that somebody without a session asked for."""
+
+Link = TypeVar("Link", EntryLink, AddressChange)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ def issue(member: TeamMember, post: Post, *, by: TeamMember | None) -> str:
     words = f"the link works once, for {_in_words(lasts)}):\n{address}"
     letter = letters.post(None, _mail(member, words, kind=kind, by=by), lasts=lasts) if post.by_mail else None
     link = EntryLink(
-        member_id=member.id, kind=kind, token_hash=_digest(token), created_at=now, expires_at=now + lasts,
+        member_id=member.id, kind=kind, token_hash=digest_of(token), created_at=now, expires_at=now + lasts,
         created_by_id=by.id if by else None, letter_id=letter.id if letter else None,
     )  # fmt: skip
     db.session.add(link)
@@ -58,11 +61,24 @@ def issue(member: TeamMember, post: Post, *, by: TeamMember | None) -> str:
 
 
 def found(token: str) -> EntryLink | None:
-    """The link that works: not used, not replaced, not too old, of a member who may sign in."""
-    link = db.session.scalar(sa.select(EntryLink).where(EntryLink.token_hash == _digest(token)))
+    """The link to a password that works."""
+    return working(EntryLink, token)
+
+
+def working(kind: type[Link], token: str) -> Link | None:
+    """The link of this kind that works: not used, not replaced, not too old, of a member who may sign in."""
+    link = db.session.scalar(sa.select(kind).where(kind.token_hash == digest_of(token)))
     if link is None or link.ended_at is not None or link.expires_at <= clock.now():
         return None
     return link if link.member.disabled_at is None and link.member.organization.disabled_at is None else None
+
+
+def take(link: EntryLink | AddressChange) -> None:
+    """It works no more, and whoever took it is the only one. Conflict if it was used meanwhile."""
+    kind = type(link)
+    taken = sa.update(kind).where(kind.id == link.id, kind.ended_at.is_(None)).values(ended_at=clock.now())
+    if db.session.execute(taken.returning(kind.id)).first() is None:
+        raise Conflict("This link has been used.")
 
 
 def latest(member: TeamMember) -> EntryLink | None:
@@ -75,9 +91,7 @@ def latest(member: TeamMember) -> EntryLink | None:
 
 def use(link: EntryLink, password_hash: str, *, full_name: str | None) -> TeamMember:
     """Set the password, and the name where one is given; every session ends. Conflict if it was used meanwhile."""
-    taken = sa.update(EntryLink).where(EntryLink.id == link.id, EntryLink.ended_at.is_(None))
-    if db.session.execute(taken.values(ended_at=clock.now()).returning(EntryLink.id)).first() is None:
-        raise Conflict("This link has been used.")
+    take(link)
     member = link.member
     is_new = member.password_hash is None
     if full_name:
@@ -91,7 +105,8 @@ def use(link: EntryLink, password_hash: str, *, full_name: str | None) -> TeamMe
     return member
 
 
-def _digest(token: str) -> str:
+def digest_of(token: str) -> str:
+    """What is kept of a link's secret. It holds 256 random bits, so one plain hash is enough."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 

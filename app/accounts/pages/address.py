@@ -1,6 +1,6 @@
 """A member's own new address, one for a member by an administrator, and the page where it is confirmed."""
 
-from flask import current_app, flash, redirect, render_template, url_for
+from flask import flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 
 from app import gateways
@@ -10,13 +10,14 @@ from app.accounts.entry_links import Post
 from app.accounts.forms import AddressForm, AddressOfMemberForm
 from app.accounts.models import TeamMember
 from app.accounts.pages.blueprint import pages
+from app.accounts.pages.links import post_to
 from app.db import db
 from app.errors import Conflict, Rejected
-from app.settings import Settings
 from app.web import once
 from app.web.limits import address_of_request
 
-_NEW_LINK = "new_address_link"
+_CONFIRM = "accounts.confirm_address"
+NEW_LINK = "new_address_link"
 SENT = "A link is on its way to the new address, if it can be used. Until it is followed, you sign in as before."
 
 
@@ -42,7 +43,7 @@ def address() -> ResponseReturnValue:
 
 
 def _changed(form: AddressForm, me: TeamMember) -> ResponseReturnValue:
-    post = _post()
+    post = post_to(_CONFIRM)
     try:
         if post.by_mail:
             _asked(me, form.email.data, post)
@@ -73,19 +74,11 @@ def _page(form: AddressForm, *, status: int) -> ResponseReturnValue:
     return render_template("accounts/address.html", form=form, member=me, by_mail=by_mail), status
 
 
-def _post() -> Post:
-    settings: Settings = current_app.extensions["parley.settings"]
-    return Post(
-        lambda token: settings.app_url + url_for("accounts.confirm_address", token=token),
-        gateways.current().mail.is_configured,
-    )
-
-
 @pages.post("/team/members/<member_id>/address")
 def address_of_member(member_id: str) -> ResponseReturnValue:
     """A link by which a member takes another address, made by an administrator."""
     require_admin()
-    me, form, post = current_member(), AddressOfMemberForm(), _post()
+    me, form, post = current_member(), AddressOfMemberForm(), post_to(_CONFIRM)
     member = queries.member_of(me.organization, member_id)
     back = redirect(url_for("accounts.member", member_id=member_id))
     try:
@@ -95,7 +88,7 @@ def address_of_member(member_id: str) -> ResponseReturnValue:
         flash(f"Nothing was changed: the address {refusal.message}.", "error")
         return back
     db.session.commit()
-    once.keep(_NEW_LINK, [member.id, link])
+    once.keep(NEW_LINK, [member.id, link])
     sent = "A mail with the link is on its way to the new address; it is also shown below, this once."
     flash(sent if post.by_mail else "Copy the link below and hand it over. It is shown this once.", "success")
     return back
@@ -105,12 +98,6 @@ def _who_signs_in(member: TeamMember) -> TeamMember:
     if member.disabled_at is not None or member.password_hash is None:
         raise Rejected("cannot be changed, as this member does not sign in")
     return member
-
-
-def pop_address_link(member: TeamMember) -> str | None:
-    """The link that was just made for this member, for one page."""
-    made = once.pop(_NEW_LINK)
-    return made[1] if made is not None and made[0] == member.id else None
 
 
 @pages.route("/confirm-address/<token>", methods=["GET", "POST"])

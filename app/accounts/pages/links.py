@@ -18,32 +18,33 @@ from app.web import once
 from app.web.limits import address_of_request
 from app.web.pages import home
 
-_NEW_LINK = "new_link"
+_CHOOSE = "accounts.choose_password"
+NEW_LINK = "new_link"
 
 
 def invite(member: TeamMember, *, by: TeamMember) -> None:
     """A link for the member, told on the member's page this once. The caller commits."""
-    post = _post()
+    post = post_to(_CHOOSE)
     address = entry_links.issue(member, post, by=by)
-    once.keep(_NEW_LINK, [member.id, address])
+    once.keep(NEW_LINK, [member.id, address])
     if post.by_mail:
         flash("A mail with the link is on its way; the link is also shown below, this once.", "success")
     else:
         flash("No mail is sent from here: copy the link below and hand it over. It is shown this once.", "success")
 
 
-def pop_link(member: TeamMember) -> str | None:
-    """The address that was just made for this member, for one page."""
-    made = once.pop(_NEW_LINK)
+def pop_link(name: str, member: TeamMember) -> str | None:
+    """The link that was just made for this member and kept under ``name``, for one page."""
+    made = once.pop(name)
     return made[1] if made is not None and made[0] == member.id else None
 
 
-def _post() -> Post:
+def post_to(endpoint: str) -> Post:
+    """How links to this page leave."""
     settings: Settings = current_app.extensions["parley.settings"]
     return Post(
-        lambda token: settings.app_url + url_for("accounts.choose_password", token=token),
-        gateways.current().mail.is_configured,
-    )
+        lambda token: settings.app_url + url_for(endpoint, token=token), gateways.current().mail.is_configured
+    )  # fmt: skip
 
 
 @pages.post("/team/members/<member_id>/link")
@@ -76,7 +77,7 @@ def forgotten() -> ResponseReturnValue:
     passwords.note_failure(name, address)
     member = queries.member_by_address(form.email.data)
     if member is not None and member.disabled_at is None and member.organization.disabled_at is None:
-        entry_links.issue(member, _post(), by=None)
+        entry_links.issue(member, post_to(_CHOOSE), by=None)
     db.session.commit()
     return render_template("accounts/forgotten.html", form=form, by_mail=True, is_sent=True)
 

@@ -8,9 +8,8 @@ from app.accounts import address_changes, entry_links, lifecycle, passwords, que
 from app.accounts.access import current_member, require_admin
 from app.accounts.forms import AddressOfMemberForm, ChangeForm, ResetForm
 from app.accounts.models import Role, TeamMember
-from app.accounts.pages.address import pop_address_link
+from app.accounts.pages import address, links
 from app.accounts.pages.blueprint import pages
-from app.accounts.pages.links import pop_link
 from app.db import db
 from app.errors import Rejected
 
@@ -115,7 +114,8 @@ def _form_for(member: TeamMember) -> ChangeForm:
 def _page(member: TeamMember, form: ChangeForm, reset: ResetForm) -> str:
     is_self = member.id == current_member().id
     return render_template(
-        "accounts/member.html", member=member, form=form, reset=reset, is_self=is_self, new_link=pop_link(member),
-        link=entry_links.latest(member), now=clock.now(), address_form=AddressOfMemberForm(formdata=None),
-        address_link=pop_address_link(member), pending=address_changes.pending(member),
+        "accounts/member.html", member=member, form=form, reset=reset, is_self=is_self,
+        new_link=links.pop_link(links.NEW_LINK, member), link=entry_links.latest(member), now=clock.now(),
+        address_form=AddressOfMemberForm(formdata=None),
+        address_link=links.pop_link(address.NEW_LINK, member), pending=address_changes.pending(member),
     )  # fmt: skip
