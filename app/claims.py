@@ -59,6 +59,24 @@ def take(
     return taken[0] if len(taken) == 1 else None
 
 
+def take_row(
+    column: InstrumentedAttribute[Any], row_id: str, *, expects: Any, becomes: Any, lease: timedelta, parked: Any
+) -> tuple[int, Any] | None:
+    """As ``take``, for a row of one state: token and row. One whose work died too often is written down as ``parked``.
+
+    ``parked`` is the outcome to ``finish`` with then: columns and values.
+    """
+    model: Any = column.class_
+    token = take(column, row_id, expects=[expects], becomes=becomes, lease=lease)
+    row = db.session.get(model, row_id, populate_existing=True)
+    if token is None or row is None:
+        return None
+    if row.recoveries >= PARKED_AFTER:
+        finish(model, row_id, token, **parked)
+        return None
+    return token, row
+
+
 def renew(model: type[Any], row_id: str, token: int, *, lease: timedelta) -> bool:
     """Hold on for another ``lease``; False when someone else has taken over and the work should stop."""
     return _changed(model, row_id, token=token, values={"lease_until": moment(lease)})

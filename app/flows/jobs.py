@@ -50,15 +50,13 @@ def prepare_speech(flow_id: str) -> None:
 
 
 def _claimed(flow_id: str) -> Script | None:
-    token = claims.take(
-        InterviewFlow.speech_state, flow_id, expects=[SpeechState.PENDING], becomes=SpeechState.PREPARING, lease=LEASE
-    )
-    flow = db.session.get(InterviewFlow, flow_id, populate_existing=True)
-    if token is None or flow is None:
+    taken = claims.take_row(
+        InterviewFlow.speech_state, flow_id, expects=SpeechState.PENDING, becomes=SpeechState.PREPARING, lease=LEASE,
+        parked={"speech_state": SpeechState.FAILED},
+    )  # fmt: skip
+    if taken is None:
         return None
-    if flow.recoveries >= claims.PARKED_AFTER:
-        claims.finish(InterviewFlow, flow_id, token, speech_state=SpeechState.FAILED)
-        return None
+    token, flow = taken
     script = script_of(flow)
     texts = [script["intro"], *script["questions"], script["outro"], *all_of(script["language"])]
     return Script(

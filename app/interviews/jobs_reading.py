@@ -71,15 +71,13 @@ def sweep() -> None:
 
 
 def _claimed(document_id: str) -> _Source | None:
-    token = claims.take(
-        Document.text_state, document_id, expects=[TextState.PENDING], becomes=TextState.READING, lease=LEASE
-    )
-    document = db.session.get(Document, document_id, populate_existing=True)
-    if token is None or document is None:
+    taken = claims.take_row(
+        Document.text_state, document_id, expects=TextState.PENDING, becomes=TextState.READING, lease=LEASE,
+        parked={"text_state": TextState.FAILED, "text_failure": BROKEN_OFF},
+    )  # fmt: skip
+    if taken is None:
         return None
-    if document.recoveries >= claims.PARKED_AFTER:
-        claims.finish(Document, document_id, token, text_state=TextState.FAILED, text_failure=BROKEN_OFF)
-        return None
+    token, document = taken
     script = db.session.get_one(Interview, document.interview_id).script or {}
     return _Source(
         token, document.recoveries, document.storage_key, document.content_type,

@@ -74,16 +74,17 @@ def sweep_waveforms() -> None:
 
 
 def _claimed(waveform_id: str) -> _Source | None:
-    token = claims.take(
-        Waveform.state, waveform_id, expects=[WaveState.WAITING], becomes=WaveState.DRAWING, lease=LEASE
-    )
-    waveform = db.session.get(Waveform, waveform_id, populate_existing=True)
-    if token is None or waveform is None:
+    taken = claims.take_row(
+        Waveform.state, waveform_id, expects=WaveState.WAITING, becomes=WaveState.DRAWING, lease=LEASE,
+        parked={"state": WaveState.FAILED},
+    )  # fmt: skip
+    if taken is None:
         return None
+    token, waveform = taken
     sound = queries.recording_of(waveform.interview_id, Media.AUDIO) or queries.recording_of(
         waveform.interview_id, Media.VIDEO
     )
-    if sound is None or waveform.recoveries >= claims.PARKED_AFTER:
+    if sound is None:
         claims.finish(Waveform, waveform_id, token, state=WaveState.FAILED)
         return None
     return _Source(token, waveform.recoveries, sound.storage_key, sound.duration)
