@@ -1,5 +1,6 @@
 """The card of a flow's share link, for recruiters who may change the flow."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -54,36 +55,37 @@ def _back(flow_id: str, words: str, tone: str = "good") -> Response:
     return redirect(url_for("flows.show", flow_id=flow_id, _anchor="share"), 303)
 
 
-@pages.post("/on")
-def turn_on(flow_id: str) -> Response:
-    """A link that works."""
+def _changed(flow_id: str, words: str, change: Callable[[], object]) -> Response:
     try:
-        actions.turn_on(_flow(flow_id), by=current_member())
+        change()
     except Conflict as refusal:
         db.session.rollback()
         return _back(flow_id, refusal.message, "bad")
     db.session.commit()
-    return _back(flow_id, "The link works from now on.")
+    return _back(flow_id, words)
+
+
+@pages.post("/on")
+def turn_on(flow_id: str) -> Response:
+    """A link that works."""
+    flow, me = _flow(flow_id), current_member()
+    return _changed(flow_id, "The link works from now on.", lambda: actions.turn_on(flow, by=me))
 
 
 @pages.post("/off")
 def turn_off(flow_id: str) -> Response:
     """The end of the link."""
-    actions.turn_off(_link(flow_id), by=current_member())
-    db.session.commit()
-    return _back(flow_id, "The link no longer works. Interviews that came by it stay.")
+    link, me = _link(flow_id), current_member()
+    words = "The link no longer works. Interviews that came by it stay."
+    return _changed(flow_id, words, lambda: actions.turn_off(link, by=me))
 
 
 @pages.post("/renew")
 def renew(flow_id: str) -> Response:
     """Another address in the place of this one."""
-    try:
-        actions.renew(_link(flow_id), by=current_member())
-    except Conflict as refusal:
-        db.session.rollback()
-        return _back(flow_id, refusal.message, "bad")
-    db.session.commit()
-    return _back(flow_id, "There is a new link. The old one no longer works.")
+    link, me = _link(flow_id), current_member()
+    words = "There is a new link. The old one no longer works."
+    return _changed(flow_id, words, lambda: actions.renew(link, by=me))
 
 
 @pages.post("/limit")
