@@ -13,7 +13,7 @@ from app.interviews import insights, spreads
 from app.interviews.insights import Span
 from app.interviews.pages import pages
 from app.web.fields import day_in
-from app.web.sheets import BEGINNING, line
+from app.web.sheets import sheet
 
 USUAL = timedelta(days=89)
 LONGEST = timedelta(days=3 * 366)
@@ -56,12 +56,7 @@ def usage() -> Response:
         (one.month, one.flow_id, one.title, one.interviews, one.minutes)
         for one in insights.usage(current_member(), span)
     ]
-    lines = [line(row) for row in (("month", "flow", "title", "interviews", "minutes"), *rows)]
-    name = f"usage-{span.since}-{span.until}.csv"
-    return Response(
-        BEGINNING + "".join(lines), mimetype="text/csv",
-        headers={"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "private, no-store"},
-    )  # fmt: skip
+    return sheet(f"usage-{span.since}-{span.until}.csv", [("month", "flow", "title", "interviews", "minutes"), *rows])
 
 
 def _span() -> tuple[Span, InterviewFlow | None, dict[str, str]]:

@@ -14,7 +14,7 @@ from app.flows.queries import titles_seen_by
 from app.overview.pages import pages
 from app.usage import actions, queries
 from app.web.fields import count_in
-from app.web.sheets import BEGINNING, line
+from app.web.sheets import sheet
 
 SPANS = (3, 6, 12, 24, 36)
 USUAL = 12
@@ -54,12 +54,7 @@ def usage_sheet() -> Response:
     titles = dict(titles_seen_by(member))
     used = queries.by_flow(member.organization_id, since=since)
     rows = [(one.month, one.flow_id, titles.get(one.flow_id), one.interviews, one.minutes) for one in used]
-    lines = [line(row) for row in (("month", "flow", "title", "interviews", "minutes"), *rows)]
-    name = f"usage-from-{since}.csv"
-    return Response(
-        BEGINNING + "".join(lines), mimetype="text/csv",
-        headers={"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "private, no-store"},
-    )  # fmt: skip
+    return sheet(f"usage-from-{since}.csv", [("month", "flow", "title", "interviews", "minutes"), *rows])
 
 
 def _page(typed: dict[str, str], errors: dict[str, str]) -> str:
@@ -73,9 +68,8 @@ def _page(typed: dict[str, str], errors: dict[str, str]) -> str:
         "stops": "yes" if quota and quota.stops else "",
     }  # fmt: skip
     return render_template(
-        "overview/usage.html", months=months, spans=SPANS, by_month=listed, standing=queries.standing_of(
-            member.organization_id
-        ),
+        "overview/usage.html", months=months, spans=SPANS, by_month=listed,
+        standing=queries.standing_of(member.organization_id),
         by_flow=queries.by_flow(member.organization_id, since=since), titles=dict(titles_seen_by(member)),
         most_interviews=max(one.interviews for one in listed), most_minutes=max(one.minutes for one in listed),
         typed=typed or kept, errors=errors,
@@ -91,11 +85,11 @@ def _since(months: int) -> str:
     """The first of so many months, the present one included."""
     now = clock.now()
     place = now.year * 12 + now.month - months
-    return queries.month_of_day(date(place // 12, place % 12 + 1, 1))
+    return queries.month_of(date(place // 12, place % 12 + 1, 1))
 
 
 def _each(since: str) -> list[str]:
     """Every month from ``since`` to the present one, the newest first."""
     now, year, month = clock.now(), int(since[:4]), int(since[5:])
     places = range(year * 12 + month - 1, now.year * 12 + now.month)
-    return [queries.month_of_day(date(place // 12, place % 12 + 1, 1)) for place in reversed(places)]
+    return [queries.month_of(date(place // 12, place % 12 + 1, 1)) for place in reversed(places)]

@@ -1,7 +1,7 @@
 """Reads of use and quotas; whoever asks names the organization."""
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
 import sqlalchemy as sa
@@ -57,13 +57,8 @@ class Standing:
         return self.stops and self.level == 100
 
 
-def month_of(moment: datetime) -> str:
-    """The calendar month in UTC that a moment counts in."""
-    return f"{moment:%Y-%m}"
-
-
-def month_of_day(day: date) -> str:
-    """The same of a day."""
+def month_of(day: date) -> str:
+    """The calendar month that a day, or a moment in UTC, counts in."""
     return f"{day:%Y-%m}"
 
 
