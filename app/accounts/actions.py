@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 import uuid
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -28,9 +28,12 @@ from app.accounts.models import (
 )  # fmt: skip
 from app.db import db
 from app.errors import Conflict, Rejected
+from app.letters import actions as letters
+from app.mail import Mail
 from app.vault import derived_key
 
 NAME_MOST = 300
+MOST_TOLD = 20
 TEST_PREFIX = "7e577e57-"
 """What people and programs know a test key by; 90 random bits follow."""
 IN_USE = "is already in use by a member"
@@ -145,7 +148,7 @@ def _new_key(*, is_test: bool) -> str:
     while True:
         key = str(uuid.UUID(bytes=os.urandom(16), version=4))
         if is_test:
-            return TEST_PREFIX + key.removeprefix(key[: len(TEST_PREFIX)])
+            return TEST_PREFIX + key[len(TEST_PREFIX) :]
         if not key.startswith(TEST_PREFIX):
             return key
 
@@ -280,3 +283,13 @@ def audit_hash(entry: AuditEntry, before: str) -> str:
 
 def _instant(moment: datetime) -> str:
     return moment.isoformat(timespec="microseconds")
+
+
+def tell_administrators(organization: Organization, subject: str, text: str, *, lasts: timedelta) -> int:
+    """Mail to each who may sign in, ``MOST_TOLD`` at most; returns how many mails were posted."""
+    admins = [member for member in queries.members_of(organization, None) if member.role is Role.ADMIN][:MOST_TOLD]
+    name = " ".join(organization.name.split())
+    signed = f"{text}\n\nYou get this as an administrator of {name} on Parley.\n"
+    for admin in admins:
+        letters.post(None, Mail(admin.email, subject, signed), lasts=lasts)
+    return len(admins)

@@ -5,19 +5,16 @@ from datetime import datetime, timedelta
 from sqlalchemy.exc import IntegrityError
 
 from app import clock
-from app.accounts.actions import write_audit
-from app.accounts.models import Organization, Role, TeamMember
-from app.accounts.queries import members_of, organization_with
+from app.accounts.actions import tell_administrators, write_audit
+from app.accounts.models import Organization, TeamMember
+from app.accounts.queries import organization_with
 from app.db import db
 from app.errors import Rejected
-from app.letters import actions as letters
-from app.mail import Mail
 from app.usage import queries
 from app.usage.models import UsageNotice, UsageQuota, UsageRecord
 from app.usage.queries import Standing
 
 MOST = 10_000_000
-MOST_MAILS = 20
 LASTS = timedelta(days=2)
 """A mail that could not be handed over for so long is not sent any more; the dashboard says it anyway."""
 
@@ -89,10 +86,7 @@ def tell(organization_id: str, *, app_url: str, by_mail: bool) -> int:
     if not by_mail:
         return 0
     subject, text = _words(organization, standing, app_url=app_url)
-    to_tell = [member.email for member in members_of(organization, None) if member.role is Role.ADMIN][:MOST_MAILS]
-    for address in to_tell:
-        letters.post(None, Mail(address, subject, text), lasts=LASTS)
-    return len(to_tell)
+    return tell_administrators(organization, subject, text, lasts=LASTS)
 
 
 def _words(organization: Organization, standing: Standing, *, app_url: str) -> tuple[str, str]:
@@ -115,7 +109,5 @@ def _words(organization: Organization, standing: Standing, *, app_url: str) -> t
         )  # fmt: skip
         subject = "This month's quota is used up"
     return subject, (
-        f"{name} has used {' and '.join(used)} in {standing.used.month}.\n\n{then}\n\n"
-        f"Use and quota: {app_url}/usage\n\n"
-        f"You get this as an administrator of {name} on Parley.\n"
+        f"{name} has used {' and '.join(used)} in {standing.used.month}.\n\n{then}\n\nUse and quota: {app_url}/usage"
     )

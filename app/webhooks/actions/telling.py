@@ -5,17 +5,14 @@ from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 
-from app.accounts.models import Organization, Role
-from app.accounts.queries import members_of
+from app.accounts.actions import tell_administrators
+from app.accounts.models import Organization
 from app.db import db
 from app.flows.models import InterviewFlow
-from app.letters import actions as letters
-from app.mail import Mail
 from app.webhooks.models import DisabledBy, Endpoint, Notice, Route
 
 LASTS = timedelta(days=2)
 """A mail that could not be handed over for so long says nothing new any more."""
-MOST_MAILS = 20
 MOST_TITLES = 5
 
 
@@ -41,12 +38,10 @@ def tell(endpoint_id: str, *, app_url: str) -> int:
     organization = db.session.get_one(Organization, endpoint.organization_id)
     if organization.disabled_at is not None:
         return 0
-    subject, text = _words(endpoint, notice, organization, app_url=app_url)
-    to_tell = [member.email for member in members_of(organization, None) if member.role is Role.ADMIN][:MOST_MAILS]
-    for address in to_tell:
-        letters.post(None, Mail(address, subject, text), lasts=LASTS)
+    subject, text = _words(endpoint, notice, app_url=app_url)
+    posted = tell_administrators(organization, subject, text, lasts=LASTS)
     db.session.refresh(endpoint)
-    return len(to_tell)
+    return posted
 
 
 def _due(endpoint: Endpoint) -> Notice | None:
@@ -61,7 +56,7 @@ def _due(endpoint: Endpoint) -> Notice | None:
     return now if now is not None and order.index(now.value) > order.index(endpoint.told) else None
 
 
-def _words(endpoint: Endpoint, notice: Notice, organization: Organization, *, app_url: str) -> tuple[str, str]:
+def _words(endpoint: Endpoint, notice: Notice, *, app_url: str) -> tuple[str, str]:
     """Subject and text. Of the address only the host is named: the rest of it may hold a secret."""
     host = urlsplit(endpoint.url).hostname or "your receiver"
     since = f"{endpoint.failing_since:%d %b %Y, %H:%M} UTC" if endpoint.failing_since else "a while ago"
@@ -82,10 +77,9 @@ def _words(endpoint: Endpoint, notice: Notice, organization: Organization, *, ap
     }
     titles = _titles(endpoint)
     about = f"Flows that send there: {titles}\n\n" if titles else ""
-    name = " ".join(organization.name.split())
     text = (
         f"{texts[notice]}\n\n{about}Its health, the latest answers, and what can be done: "
-        f"{app_url}/webhooks/endpoints/{endpoint.id}\n\nYou get this as an administrator of {name} on Parley.\n"
+        f"{app_url}/webhooks/endpoints/{endpoint.id}"
     )
     return subjects[notice], text
 
