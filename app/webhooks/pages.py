@@ -42,7 +42,7 @@ def index() -> str:
         total=queries.how_many_seen_by(member, found_by), found_by=found_by, offset=offset, limit=PER_PAGE, flow=flow,
         endpoints=endpoints, rates=health.rates(endpoints), flow_choices=[("", "All"), *titles_seen_by(member)],
         state_choices=[("", "All"), *((one.value, one.value.capitalize()) for one in DeliveryState)],
-        kept={name: value for name, value in request.args.items() if name in FILTER and value},
+        kept=kept_filter(),
         may_change=_may_change(),
     )  # fmt: skip
 
@@ -56,6 +56,12 @@ def asked_for(given: Mapping[str, str]) -> queries.LogFilter:
         event=EventType(event) if event in set(EventType) else None,
         since=day_in(given.get("since", "")), until=day_in(given.get("until", "")),
     )  # fmt: skip
+
+
+def kept_filter() -> dict[str, Any]:
+    """What narrows the log, as parameters of ``url_for`` and as hidden fields."""
+    found = {name: request.values.get(name, "")[:40] for name in FILTER}
+    return {name: value for name, value in found.items() if value}
 
 
 @pages.get("/webhooks/deliveries/<delivery_id>")

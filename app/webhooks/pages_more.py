@@ -1,7 +1,6 @@
 """More pages of webhooks: how one receiver is, and sending again what a filter of the log finds."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 from flask import flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
@@ -14,7 +13,7 @@ from app.errors import Rejected
 from app.flows.queries import titles_seen_by
 from app.webhooks import actions, health, queries
 from app.webhooks.actions import MOST_AT_ONCE, REACH
-from app.webhooks.pages import FILTER, asked_for, pages
+from app.webhooks.pages import asked_for, kept_filter, pages
 
 
 @pages.get("/webhooks/endpoints/<endpoint_id>")
@@ -41,7 +40,7 @@ def again() -> str:
     chosen = queries.again(member, found_by, as_of=as_of, reach=REACH)
     return render_template(
         "webhooks/again.html", found_by=found_by, as_of=as_of.isoformat(), most=MOST_AT_ONCE,
-        shown=queries.how_many_seen_by(member, found_by), count=queries.length_of(chosen), kept=_kept(),
+        shown=queries.how_many_seen_by(member, found_by), count=queries.length_of(chosen), kept=kept_filter(),
         titles=dict(titles_seen_by(member)),
     )  # fmt: skip
 
@@ -51,7 +50,7 @@ def send_again() -> AnyResponse:
     """Send them; the same form sent twice sends once."""
     require_admin()
     member, found_by = current_member(), asked_for(request.form)
-    back = redirect(url_for("webhooks.index", **_kept()), 303)
+    back = redirect(url_for("webhooks.index", **kept_filter()), 303)
     try:
         count = actions.resend_found(found_by, as_of=_as_of(), by=member)
     except Rejected as refusal:
@@ -76,9 +75,3 @@ def _as_of() -> datetime:
     if in_utc is None:
         raise Rejected("Open the confirmation again: its form was not whole.")
     return min(in_utc, queries.present())
-
-
-def _kept() -> dict[str, Any]:
-    """The filter as parameters of ``url_for`` and as hidden fields."""
-    found = {name: request.values.get(name, "")[:40] for name in FILTER}
-    return {name: value for name, value in found.items() if value}
