@@ -15,7 +15,7 @@ from app.interviews.models import Interview
 from app.letters import actions as letters
 from app.mail import Mail
 from app.notes.models import LONGEST_NOTE, Mention, Note
-from app.notes.queries import how_many_notes, mentions_of, nameable
+from app.notes.queries import how_many_notes, nameable, seen_by
 from app.notes.words import named
 
 MOST_NOTES = 200
@@ -80,11 +80,9 @@ def read(mention: Mention) -> None:
 
 
 def read_all(member: TeamMember) -> int:
-    """The member has seen everything that they may see; returns how many were unread, at most a thousand at once."""
-    unread = [one for one in mentions_of(member, limit=1_000, offset=0) if one.read_at is None]
-    for mention in unread:
-        read(mention)
-    return len(unread)
+    """The member has seen everything that they may see; returns how many were unread."""
+    unread = sa.update(Mention).where(*seen_by(member), Mention.read_at.is_(None)).values(read_at=clock.now())
+    return len(db.session.execute(unread.returning(Mention.id).execution_options(synchronize_session=False)).all())
 
 
 def erase(interview_id: str) -> int:

@@ -46,9 +46,20 @@ def nameable(interview: Interview, *, but: TeamMember) -> list[Nameable]:
     return [Nameable(*row) for row in rows]
 
 
+def seen_by(member: TeamMember) -> list[sa.ColumnElement[bool]]:
+    """Own mentions in notes that the member may still read."""
+    there = [
+        Note.id == Mention.note_id, Interview.id == Note.interview_id, Interview.withdrawn_at.is_(None),
+        Interview.quarantined_at.is_(None), Interview.organization_id == member.organization_id,
+    ]  # fmt: skip
+    if member.role is not Role.ADMIN:
+        there.append(Interview.team_id.in_([team.id for team in member.teams]))
+    return [Mention.member_id == member.id, sa.exists().where(*there)]
+
+
 def mentions_of(member: TeamMember, *, limit: int, offset: int) -> Sequence[Mention]:
     """Where the member is named, what is unread first, then the newest, as far as they may still see it."""
-    found = sa.select(Mention).where(*_seen_by(member))
+    found = sa.select(Mention).where(*seen_by(member))
     ordered = found.order_by(Mention.read_at.is_not(None), Mention.created_at.desc(), Mention.id)
     together = joinedload(Mention.note).options(
         joinedload(Note.member), joinedload(Note.interview).joinedload(Interview.flow), selectinload(Note.mentions)
@@ -58,25 +69,14 @@ def mentions_of(member: TeamMember, *, limit: int, offset: int) -> Sequence[Ment
 
 def how_many_mentions(member: TeamMember, *, unread: bool) -> int:
     """How many there are in ``mentions_of``, all or unread."""
-    counted = sa.select(sa.func.count(Mention.id)).where(*_seen_by(member))
+    counted = sa.select(sa.func.count(Mention.id)).where(*seen_by(member))
     return db.session.scalar(counted.where(Mention.read_at.is_(None)) if unread else counted) or 0
 
 
 def mention_of(member: TeamMember, mention_id: str) -> Mention:
     """A mention of this member that they may see, or NotFound."""
-    wanted = sa.select(Mention).where(Mention.id == mention_id, *_seen_by(member))
+    wanted = sa.select(Mention).where(Mention.id == mention_id, *seen_by(member))
     mention = db.session.scalar(wanted) if is_id(mention_id) else None
     if mention is None:
         raise NotFound("There is no such mention.")
     return mention
-
-
-def _seen_by(member: TeamMember) -> list[sa.ColumnElement[bool]]:
-    """Own mentions in notes that the member may still read."""
-    there = [
-        Note.id == Mention.note_id, Interview.id == Note.interview_id, Interview.withdrawn_at.is_(None),
-        Interview.quarantined_at.is_(None), Interview.organization_id == member.organization_id,
-    ]  # fmt: skip
-    if member.role is not Role.ADMIN:
-        there.append(Interview.team_id.in_([team.id for team in member.teams]))
-    return [Mention.member_id == member.id, sa.exists().where(*there)]
