@@ -1,4 +1,4 @@
-"""The line before SQLite's one writer: threads of a process wait here for each other
+"""The line before SQLite's one writer: threads of a process wait here for each other.
 
 SQLite's own way of waiting is to sleep for longer and longer and to ask whether the writer is gone. Among 16 threads
 that let 150 transactions a second through, and some waited for seconds; in line it is a thousand. The line is a

@@ -55,13 +55,13 @@ class Unsent:
 
 
 def interviews(organization_id: str, *, limit: int = MOST) -> Sequence[Interview]:
-    """Interviews that are stuck, the oldest first, with their flow and candidate."""
+    """Interviews that are stuck, the oldest first, with their flow."""
     mine = sa.select(Interview).where(Interview.organization_id == organization_id, waiting.stuck())
     return db.session.scalars(mine.options(joinedload(Interview.flow)).order_by(Interview.org_seq).limit(limit)).all()
 
 
 def documents(organization_id: str, *, limit: int = MOST) -> Sequence[tuple[Document, Interview]]:
-    """Documents whose text could not be read, or waits for too long, with their interview."""
+    """Documents whose text could not be read, with their interview."""
     rows = db.session.execute(
         sa.select(Document, Interview)
         .join(Interview, Interview.id == Document.interview_id)
