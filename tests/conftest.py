@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -37,6 +38,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     blind = [item for item in items if "pristine_database" not in getattr(item, "fixturenames", ())]
     config.hook.pytest_deselected(items=blind)
     items[:] = [item for item in items if item not in set(blind)]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from .lanes import Lanes
+
+    return Lanes(config, log) if config.getoption("dist") == "loadgroup" else None
 
 
 @pytest.hookimpl(wrapper=True)

@@ -18,17 +18,11 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
         yield running
 
 
-def on_two_cores(names: list[str]) -> list[Any]:
-    """All of them, shared by two workers, each with a platform of its own."""
-    return [pytest.param(name, marks=pytest.mark.xdist_group(f"loss-{at % 2}")) for at, name in enumerate(names)]
-
-
-@pytest.mark.parametrize("name", on_two_cores([*loss.POINTS]))
+@pytest.mark.parametrize("name", [*loss.POINTS])
 def test_nothing_is_lost(playwright: Any, platform: Platform, name: str) -> None:
     assert loss.taken(playwright, platform, name).problems == []
 
 
-@pytest.mark.xdist_group("loss-1")
 def test_another_browser_goes_on_at_the_same_question_after_two_minutes_of_silence(
     playwright: Any, platform: Platform
 ) -> None:

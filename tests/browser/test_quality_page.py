@@ -12,6 +12,7 @@ from app.demo.tape import Tape
 from .conftest import Installation, assert_accessible, wait_until
 from .speech import NOISE, spoken
 
+pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
 DEVICE = {
     "sample_rate": 48_000, "channels": 1, "echo_cancellation": True, "noise_suppression": True, "gain_control": False,
     "microphone": "headset", "width": 640, "height": 480, "frame_rate": 24,

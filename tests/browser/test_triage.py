@@ -21,6 +21,7 @@ from app.settings import Settings
 
 from .conftest import Installation, assert_accessible, wait_until
 
+pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
 PEOPLE = 30
 SAID = (
     (Role.AGENT, "Why do you want to drive for us?"),

@@ -13,6 +13,7 @@ from app.speech.engines import pocketsphinx, pocketsphinx_child
 from app.speech.engines.pocketsphinx import PocketsphinxTranscriber
 from app.speech.ports import SPEECH_RATE
 
+pytestmark = pytest.mark.xdist_group("recogniser")
 PIECE = SPEECH_RATE  # half a second of 16-bit samples
 
 
