@@ -2,10 +2,10 @@
 
 import hashlib
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,20 +25,23 @@ from .world import Side, planted
 
 SEEN = {"login": {"seen_at"}, "api_key": {"last_used_at", "last_address"}}
 """Columns that any visit may move."""
+Stamps = frozenset[tuple[str, int, int]]
 
 
 @dataclass
 class World:
-    """``ours`` does the asking; ``theirs`` is what it must neither see nor touch."""
+    """``ours`` does the asking; ``theirs`` is what it must neither see nor touch; ``copies`` is room for files kept."""
 
     app: Flask
     connection: sa.Connection
     files: Path
+    copies: Path
     ours: Side = field(init=False)
     theirs: Side = field(init=False)
     attempts: int = 0
     watched: list[str] = field(default_factory=list)
     _before: dict[str, str] = field(default_factory=dict)
+    _copies: dict[Stamps, Path] = field(default_factory=dict)
 
     def watch(self, told: str) -> None:
         """From here on nothing may change until ``settle``; ``told`` is what is about to be tried."""
@@ -60,8 +63,7 @@ class World:
         """Whatever happens inside has never happened: rows and files alike."""
         self.settle()
         db.session.remove()  # its own savepoint would enclose ours
-        with tempfile.TemporaryDirectory() as kept:
-            shutil.copytree(self.files, kept, dirs_exist_ok=True)
+        with self._files_kept():
             savepoint = self.connection.begin_nested()
             try:
                 yield
@@ -70,21 +72,48 @@ class World:
                 self.watched = []
                 db.session.remove()
                 savepoint.rollback()
+
+    @contextmanager
+    def _files_kept(self) -> Iterator[None]:
+        """What changes of the files inside is put back; most attempts change none."""
+        before = self._stamps()
+        if before not in self._copies:
+            self._copies[before] = self.copies / str(len(self._copies))
+            shutil.copytree(self.files, self._copies[before])
+        try:
+            yield
+        finally:
+            if self._stamps() != before:
                 shutil.rmtree(self.files)
-                shutil.copytree(kept, self.files)
+                shutil.copytree(self._copies[before], self.files)
+
+    def _stamps(self) -> Stamps:
+        """Which files and folders there are, and what shows that one was written: its size and its time."""
+        found = ((path, path.stat()) for path in self.files.rglob("*"))
+        return frozenset((str(path), one.st_size, one.st_mtime_ns) for path, one in found)
 
     def state(self) -> dict[str, str]:
         """One hash for each table, one for the files, one for what the workers were rung for."""
         db.session.remove()
-        found = {table.name: self._rows(table) for table in Base.metadata.sorted_tables}
+        found = {name: self._rows(statement) for name, statement in self._statements.items()}
         files = sorted((str(path), path.stat().st_size) for path in self.files.rglob("*") if path.is_file())
         found["files"] = repr(files)
         found["bell"] = repr(self.app.extensions["parley.bell"].rung)
         return found
 
-    def _rows(self, table: sa.Table) -> str:
-        columns = [column for column in table.columns if column.name not in SEEN.get(table.name, set())]
-        rows = sorted(repr(tuple(row)) for row in self.connection.execute(sa.select(*columns)))
+    @cached_property
+    def _statements(self) -> dict[str, str]:
+        """What reads each table, written out once: thousands of times it is asked."""
+        return {
+            table.name: str(
+                sa.select(*(one for one in table.columns if one.name not in SEEN.get(table.name, set())))
+                .compile(self.connection)
+            )
+            for table in Base.metadata.sorted_tables
+        }  # fmt: skip
+
+    def _rows(self, statement: str) -> str:
+        rows = sorted(repr(tuple(row)) for row in self.connection.exec_driver_sql(statement))
         return f"{len(rows)} rows, {hashlib.sha256(''.join(rows).encode()).hexdigest()[:16]}"
 
 
@@ -105,7 +134,7 @@ def whole_world(
         transaction = connection.begin()
         db.engines[None] = connection  # type: ignore[assignment]
         shared_app.extensions["parley.gateways"] = replace(engines, **own)
-        world = World(shared_app, connection, files)
+        world = World(shared_app, connection, files, files.parent / "copies")
         world.ours, world.theirs = planted(shared_app, "ours"), planted(shared_app, "theirs")
         db.session.remove()
         try:
