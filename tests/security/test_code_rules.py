@@ -1,12 +1,14 @@
 """Habits that keep holes from coming back, read from the source: each rule names the module that may do it."""
 
 import ast
+import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("sources")
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "app").rglob("*.py"))
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
@@ -14,6 +16,7 @@ TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 Test = Callable[[ast.AST], bool]
 
 
+@functools.lru_cache(maxsize=1)
 def _called(node: ast.AST) -> str:
     return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
 
@@ -88,27 +91,39 @@ RULES: dict[str, tuple[Test, frozenset[str]]] = {
 }  # fmt: skip
 
 
-def _offences(test: Test) -> Iterator[tuple[str, int]]:
+CLIENTS, READS = "calls to other machines", "rows by their id alone"
+EVERYTHING: dict[str, Test] = {
+    **{rule: test for rule, (test, _may) in RULES.items()},
+    CLIENTS: _imports("requests", "urllib3", "httpx", "aiohttp", "http.client", "urllib.request"),
+    READS: _reads_by_id,
+}
+
+
+@functools.cache
+def _offences() -> dict[str, list[tuple[str, int]]]:
+    """Where what is found: every source is read once, for all rules."""
+    found: dict[str, list[tuple[str, int]]] = {name: [] for name in EVERYTHING}
     for path in SOURCES:
         name = str(path.relative_to(ROOT))
         if name.startswith("app/demo/"):
             continue
         for node in ast.walk(ast.parse(path.read_text())):
-            if test(node):
-                yield name, getattr(node, "lineno", 0)
+            for what, test in EVERYTHING.items():
+                if test(node):
+                    found[what].append((name, getattr(node, "lineno", 0)))
+    return found
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_the_code_does_without(rule: str) -> None:
-    test, may = RULES[rule]
-    offences = [(name, line) for name, line in _offences(test) if name not in may]
+    _test, may = RULES[rule]
+    offences = [(name, line) for name, line in _offences()[rule] if name not in may]
     assert offences == []
 
 
 def test_customers_addresses_are_called_by_the_guarded_room_alone() -> None:
     """Engines and storage call what the operator set; ``up`` asks its own web process whether it is there."""
-    clients = _imports("requests", "urllib3", "httpx", "aiohttp", "http.client", "urllib.request")
-    rooms = {name for name, _ in _offences(clients)}
+    rooms = {name for name, _ in _offences()[CLIENTS]}
     may = ("app/outbound/", "app/speech/engines/", "app/storage/s3", "app/processes/up.py")
     assert {name for name in rooms if not name.startswith(may)} == set()
 
@@ -125,7 +140,7 @@ def test_edges_never_read_someone_elses_row_by_its_id_alone() -> None:
         "app/accounts/pages/second_step.py",  # the member whom our own sealed cookie names
         "app/voice/api_turns.py",  # the sitting of the holder, whom the guard has let in
     }  # fmt: skip
-    found = {name for name, _ in _offences(_reads_by_id) if name.split("/", 2)[-1].startswith(EDGES)}
+    found = {name for name, _ in _offences()[READS] if name.split("/", 2)[-1].startswith(EDGES)}
     assert found - may == set()
 
 

@@ -1,5 +1,6 @@
 """The candidate's pages in every language: whole, in step with their sources, right to left where it belongs."""
 
+import functools
 import html
 import io
 import json
@@ -24,6 +25,7 @@ from tests.people import Browser
 
 from .conftest import Candidates, path_of
 
+pytestmark = pytest.mark.xdist_group("languages")
 ROOT = Path(__file__).resolve().parents[2]
 OTHERS = sorted(set(LANGUAGES) - {"en-US"})
 PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|\{\w+\}|</?\w+>")
@@ -36,7 +38,9 @@ def catalogue(tag: str) -> Catalog:
         return read_po(source, locale=LOCALES[tag])
 
 
+@functools.cache
 def extracted() -> set[str | tuple[str, ...]]:
+    """What is said to candidates anywhere; read once, for it reads every source."""
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["babel"]["mappings"]
     methods = [(one["pattern"], one["method"]) for one in declared]
     keywords = {**DEFAULT_KEYWORDS, "lazy_gettext": None, "sentence": None}
