@@ -29,9 +29,11 @@ Candidates = Callable[..., Candidate]
 
 @pytest.fixture(autouse=True)
 def _unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However slow the machine is, a reply is one sound (tests of pieces set this to 0), and every answer is heard."""
+    """However slow the machine is, a reply is one sound (tests of pieces set this to 0), every answer is heard, and one
+    that may be a command is looked at once more, for which a candidate waits a second at most."""
     monkeypatch.setattr(speaking, "SOON", 3600.0)
     monkeypatch.setattr(pocketsphinx, "LIVE_PATIENCE", 600.0)
+    monkeypatch.setattr(pocketsphinx, "CHOICE_PATIENCE", 600.0)
 
 
 @pytest.fixture
