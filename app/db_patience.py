@@ -36,11 +36,16 @@ CONNECT_ARGS: dict[str, Any] = {
 
 
 class Impatient(psycopg.Connection[Any]):
-    """Hangs up on a server that owes an answer for longer than it may itself work on one."""
+    """Hangs up on a server that owes an answer for longer than it may itself work on one.
+
+    Not where ``is_patient``: a migration may take as long as it takes.
+    """
+
+    is_patient = False
 
     def wait(self, gen: Any, *given: Any, **named: Any) -> Any:
         """As usual, but not for ever."""
-        if named.get("timeout") is None and len(given) < 2:
+        if not self.is_patient and named.get("timeout") is None and len(given) < 2:
             named["timeout"] = ANSWER_SECONDS
         try:
             return super().wait(gen, *given, **named)

@@ -101,7 +101,9 @@ def _run(url: str, work: Any) -> None:
 
 def _work_on(connection: sa.Connection, work: Any) -> None:
     config, is_postgresql = _config(), connection.dialect.name == "postgresql"
+    plain: Any = connection.connection.dbapi_connection
     if is_postgresql:
+        plain.is_patient = True
         # Another's turn, an index over many rows and a copy of them take as long as they take; a lock that the old
         # release holds on a table is waited for as briefly as ever.
         connection.execute(sa.text("SET statement_timeout = 0"))
@@ -109,7 +111,7 @@ def _work_on(connection: sa.Connection, work: Any) -> None:
         connection.execute(sa.text("SELECT pg_advisory_lock(:lock)"), {"lock": _LOCK})
         connection.execute(sa.text("RESET lock_timeout"))
         connection.commit()
-    elif (plain := connection.connection.dbapi_connection) is not None:
+    else:
         # A table that is made anew to be changed is dropped in between: its rows' children must survive that.
         plain.cursor().execute("PRAGMA foreign_keys=off")
     config.attributes["connection"] = connection
