@@ -5,7 +5,7 @@ BIN := .venv/bin
 TESTS ?= tests
 JOBS ?= 2
 
-.PHONY: help install install-dev run test check bench demo demo-data pictures faults faults-smoke clean-venv
+.PHONY: help install install-dev run test check bench demo demo-data pictures faults faults-smoke
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14

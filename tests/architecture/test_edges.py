@@ -1,10 +1,11 @@
 """Only edges commit, and across rooms only the agreed shelves are imported."""
 
 import ast
+import re
 
 from app.migrate import ROOMS
 
-from .source import APP, modules
+from .source import APP, ROOT, modules
 
 OPEN_SHELVES = {"actions", "events", "queries", "models", "access"}
 OTHER_DOORS = {
@@ -74,3 +75,9 @@ def _imports(tree: ast.Module) -> list[str]:
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             found += [f"{node.module}.{alias.name}" for alias in node.names]
     return found
+
+
+def test_the_page_about_rooms_names_each_of_them() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`.*?) \|", page, re.MULTILINE))))
+    assert {path.parent.name for path in (ROOT / "app").glob("*/__init__.py")} - named == set()
