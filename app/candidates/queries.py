@@ -9,8 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import joinedload, selectinload
 
-from app.accounts.models import Organization, Role, TeamMember
-from app.accounts.queries import teams_seen_by
+from app.accounts.models import Organization, TeamMember
 from app.candidates.models import (
     DEFAULT_STATUSES,
     Candidate,
@@ -21,6 +20,7 @@ from app.candidates.models import (
 )
 from app.db import db, is_id
 from app.errors import Forbidden, NotFound
+from app.flows.queries import may, reach
 
 Condition = sa.ColumnElement[bool]
 
@@ -70,7 +70,7 @@ def candidate_seen_by(member: TeamMember, candidate_id: str) -> Candidate:
     candidate = _candidate(candidate_id)
     if candidate.organization_id != member.organization_id:
         raise Forbidden("This candidate belongs to another organization.")
-    if member.role is not Role.ADMIN and candidate.team_id not in {team.id for team in teams_seen_by(member)}:
+    if not may(member, candidate):
         raise Forbidden("This candidate belongs to a team that you are not in.")
     return candidate
 
@@ -203,11 +203,7 @@ def _candidate(candidate_id: str) -> Candidate:
 
 
 def _narrowed(member: TeamMember, found_by: CandidateFilter) -> list[Condition]:
-    conditions: list[Condition] = [
-        Candidate.organization_id == member.organization_id, Candidate.quarantined_at.is_(None),
-    ]  # fmt: skip
-    if member.role is not Role.ADMIN:
-        conditions.append(Candidate.team_id.in_([team.id for team in teams_seen_by(member)]))
+    conditions: list[Condition] = [*reach(member, Candidate), Candidate.quarantined_at.is_(None)]
     if not found_by.tests:
         conditions.append(Candidate.is_test.is_(False))
     if found_by.flow_id:

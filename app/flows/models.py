@@ -36,6 +36,13 @@ class InterviewType(enum.StrEnum):
     GENERAL = "general"
 
 
+class Right(enum.StrEnum):
+    """What a member may do with a flow and all that hangs on it; to edit is to view, too."""
+
+    VIEW = "view"
+    EDIT = "edit"
+
+
 class SpeechState(enum.StrEnum):
     """Whether the script has been spoken into the cache, so that no interview waits for a voice."""
 

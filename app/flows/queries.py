@@ -1,4 +1,8 @@
-"""Reads of interview flows, always with the owner: an organization under ``/v1``, a member on the pages."""
+"""Reads of interview flows, always with the owner: an organization under ``/v1``, a member on the pages.
+
+Who may see, and who may change, what hangs on a flow is said here and nowhere else: ``reach`` as SQL for lists of
+flows, interviews, candidates and requests, ``may`` for a single one, ``who_sees`` the other way round.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,12 +11,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import joinedload
 
 from app import vault
-from app.accounts.models import Organization, Role, Team, TeamMember
-from app.accounts.queries import teams_seen_by
+from app.accounts.models import Organization, Role, Team, TeamMember, TeamMembership
 from app.claims import moment
 from app.db import db, is_id
 from app.errors import Forbidden, NotFound
-from app.flows.models import FlowStatus, InterviewFlow, SpeechState
+from app.flows.models import FlowStatus, InterviewFlow, Right, SpeechState
 from app.speech.catalogue import DEFAULT_LANGUAGE
 
 Condition = sa.ColumnElement[bool]
@@ -24,6 +27,35 @@ class FlowFilter:
 
     status: FlowStatus | None = None
     text: str = ""
+
+
+def reach(member: TeamMember, rows: Any, right: Right = Right.VIEW, *, flow_id: Any = None) -> list[Condition]:
+    """Conditions on a table with an organization and a team: what of it the member has ``right`` to.
+
+    ``flow_id`` is the column, or a subquery, that names each row's flow, where the table itself has no ``flow_id``.
+    """
+    own = [rows.organization_id == member.organization_id]
+    if flow_id is None:
+        flow_id = InterviewFlow.id if rows is InterviewFlow else rows.flow_id
+    return [*own, *_beyond_own(member, right, flow_id=flow_id, team_id=rows.team_id)]
+
+
+def may(member: TeamMember, thing: Any, right: Right = Right.VIEW) -> bool:
+    """Whether the member has ``right`` to one flow, or to one interview or candidate of it."""
+    if thing.organization_id != member.organization_id:
+        return False
+    flow_id = thing.id if isinstance(thing, InterviewFlow) else thing.flow_id
+    rules = _beyond_own(member, right, flow_id=sa.literal(flow_id), team_id=sa.literal(thing.team_id))
+    return not rules or db.session.scalar(sa.select(sa.literal(1)).where(*rules)) is not None
+
+
+def who_sees(thing: Any) -> list[Condition]:
+    """Conditions on members: who may sign in and see the flow, or the interview or candidate of it."""
+    in_team = sa.select(TeamMembership.member_id).where(TeamMembership.team_id == thing.team_id)
+    return [
+        TeamMember.organization_id == thing.organization_id, TeamMember.disabled_at.is_(None),
+        sa.or_(TeamMember.role == Role.ADMIN, TeamMember.id.in_(in_team)),
+    ]  # fmt: skip
 
 
 def flow_for(organization: Organization, flow_id: str) -> InterviewFlow:
@@ -39,7 +71,7 @@ def flow_seen_by(member: TeamMember, flow_id: str) -> InterviewFlow:
     flow = _flow(flow_id)
     if flow.organization_id != member.organization_id:
         raise Forbidden("This interview flow belongs to another organization.")
-    if member.role is not Role.ADMIN and flow.team_id not in {team.id for team in teams_seen_by(member)}:
+    if not may(member, flow):
         raise Forbidden("This interview flow belongs to a team that you are not in.")
     return flow
 
@@ -71,7 +103,7 @@ def how_many_seen_by(member: TeamMember, found_by: FlowFilter) -> int:
 
 def titles_seen_by(member: TeamMember) -> list[tuple[str, str]]:
     """Id and title of every flow the member sees, for choosing one in a filter; archived ones included."""
-    query = sa.select(InterviewFlow.id, InterviewFlow.title).where(*_seen_by(member))
+    query = sa.select(InterviewFlow.id, InterviewFlow.title).where(*reach(member, InterviewFlow))
     rows = db.session.execute(query.order_by(InterviewFlow.title, InterviewFlow.id))
     return [(row.id, row.title) for row in rows]
 
@@ -113,6 +145,15 @@ def unspoken(limit: int) -> list[str]:
     return list(db.session.scalars(sa.select(InterviewFlow.id).where(sa.or_(waits, died)).limit(limit)))
 
 
+def _beyond_own(member: TeamMember, right: Right, *, flow_id: Any, team_id: Any) -> list[Condition]:  # noqa: ARG001
+    """Nothing for administrators, to whom all of their organization is open."""
+    if member.role is Role.ADMIN:
+        return []
+    if right is Right.EDIT and member.role is Role.VIEWER:
+        return [sa.false()]
+    return [team_id.in_([team.id for team in member.teams])]
+
+
 def _flow(flow_id: str) -> InterviewFlow:
     flow = db.session.get(InterviewFlow, flow_id) if is_id(flow_id) else None
     if flow is None:
@@ -126,17 +167,10 @@ def _newest_first(*conditions: Condition) -> sa.Select[InterviewFlow]:
     )
 
 
-def _seen_by(member: TeamMember) -> list[Condition]:
-    conditions: list[Condition] = [InterviewFlow.organization_id == member.organization_id]
-    if member.role is not Role.ADMIN:
-        conditions.append(InterviewFlow.team_id.in_([team.id for team in teams_seen_by(member)]))
-    return conditions
-
-
 def _narrowed(member: TeamMember, found_by: FlowFilter) -> list[Condition]:
     status = InterviewFlow.status
     by_status = status == found_by.status if found_by.status else status != FlowStatus.ARCHIVED
-    conditions = [*_seen_by(member), by_status]
+    conditions = [*reach(member, InterviewFlow), by_status]
     for word in found_by.text.split():
         places = (InterviewFlow.title, InterviewFlow.org_name)
         conditions.append(sa.or_(*(place.icontains(word, autoescape=True) for place in places)))

@@ -15,6 +15,7 @@ from app.accounts.models import Role as MemberRole
 from app.accounts.models import TeamMember
 from app.db import db
 from app.flows.models import InterviewFlow
+from app.flows.queries import reach
 from app.interviews.models import Feedback, Interview, InterviewBucket, InterviewStatus, Role, Stage, Utterance
 from app.recordings.models import Media, Recording
 
@@ -151,6 +152,12 @@ def usage(member: TeamMember, span: Span) -> list[Used]:
     return sorted(sorted(used, key=lambda one: (one.title, one.flow_id)), key=lambda one: one.month, reverse=True)
 
 
+def count_seen_by(member: TeamMember, *, status: InterviewStatus) -> int:
+    """How many interviews of a status the member sees, tests apart."""
+    teams = None if member.role is MemberRole.ADMIN else [team.id for team in member.teams]
+    return count(member.organization_id, teams, status=status)
+
+
 def count(organization_id: str, team_ids: Sequence[str] | None, *, status: InterviewStatus) -> int:
     """How many interviews of a status the organization or its teams named have, tests apart, from the counters."""
     owner_ids = [organization_id] if team_ids is None else team_ids
@@ -172,9 +179,7 @@ def booked_in(member: TeamMember, span: Span, *columns: Any) -> sa.Select[*tuple
 
 
 def _seen(member: TeamMember, span: Span) -> list[sa.ColumnElement[bool]]:
-    seen = [Interview.organization_id == member.organization_id, Interview.is_test.is_(False)]
-    if member.role is not MemberRole.ADMIN:
-        seen.append(Interview.team_id.in_([team.id for team in member.teams]))
+    seen = [*reach(member, Interview), Interview.is_test.is_(False)]
     if span.flow_id:
         seen.append(Interview.flow_id == span.flow_id)
     return seen

@@ -17,7 +17,7 @@ from app import gateways
 from app.accounts.access import current_member, note_access, require_admin, require_member, require_recruiter
 from app.accounts.actions import write_audit
 from app.accounts.models import Role, TeamMember
-from app.accounts.queries import members_of, teams_seen_by
+from app.accounts.queries import members_of
 from app.candidates.queries import statuses_of
 from app.db import db
 from app.errors import Conflict, GatewayError, Rejected
@@ -57,22 +57,14 @@ def _player() -> dict[str, Any]:
 def dashboard() -> str:
     """What waits for the member, and what came in last."""
     member = current_member()
-    owners = (member.organization_id, _teams(member))
     everything = queries.InterviewFilter()
     return render_template(
         "interviews/dashboard.html", stuck=queries.needing_help(member),
         recent=queries.shown_on_platform(member, everything, limit=RECENT, offset=0),
-        completed=insights.count(*owners, status=InterviewStatus.COMPLETED),
-        incomplete=insights.count(*owners, status=InterviewStatus.INCOMPLETE),
+        completed=insights.count_seen_by(member, status=InterviewStatus.COMPLETED),
+        incomplete=insights.count_seen_by(member, status=InterviewStatus.INCOMPLETE),
         has_flows=bool(titles_seen_by(member)), may_change=_may_change(member), ratings=ratings_seen_by(member),
     )  # fmt: skip
-
-
-def _teams(member: TeamMember) -> list[str] | None:
-    """Whose counters tell what the member sees: those of the member's teams, or (None) the organization's."""
-    if member.role is Role.ADMIN:
-        return None
-    return [team.id for team in teams_seen_by(member)]
 
 
 @pages.get("/interviews")

@@ -13,10 +13,10 @@ import sqlalchemy as sa
 from sqlalchemy.orm import joinedload, undefer
 
 from app.accounts.models import Organization, Team, TeamMember
-from app.accounts.models import Role as MemberRole
 from app.claims import moment
 from app.db import db, is_id
 from app.errors import Forbidden, NotFound, sentence
+from app.flows.queries import may, reach
 from app.interviews.models import (
     Document,
     Interview,
@@ -56,7 +56,7 @@ def interview_seen_by(member: TeamMember, interview_id: str) -> Interview:
     interview = _interview(interview_id)
     if interview.organization_id != member.organization_id:
         raise Forbidden("This interview belongs to another organization.")
-    if member.role is not MemberRole.ADMIN and interview.team_id not in {team.id for team in member.teams}:
+    if not may(member, interview):
         raise Forbidden("This interview belongs to a team that you are not in.")
     return interview
 
@@ -244,10 +244,7 @@ def needing_help(member: TeamMember, *, limit: int = 20) -> Sequence[Interview]:
 
 
 def _of_member(member: TeamMember) -> sa.Select[Interview]:
-    owned = sa.select(Interview).where(Interview.organization_id == member.organization_id)
-    if member.role is MemberRole.ADMIN:
-        return owned
-    return owned.where(Interview.team_id.in_([team.id for team in member.teams]))
+    return sa.select(Interview).where(*reach(member, Interview))
 
 
 def utterances_of(interview_id: str) -> Sequence[Utterance]:

@@ -5,9 +5,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.accounts.models import Role, TeamMember
+from app.accounts.models import TeamMember
 from app.db import db
 from app.flows.models import InterviewFlow
+from app.flows.queries import reach
 from app.interviews.models import Feedback, Interview
 
 MOST_FLOWS = 20
@@ -69,13 +70,10 @@ def ratings_seen_by(member: TeamMember) -> Ratings:
 
 
 def _of(member: TeamMember, *columns: Any) -> sa.Select[*tuple[Any, ...]]:
-    owned = (
+    return (
         sa.select(*columns)
         .select_from(Feedback)
         .join(Interview, Interview.id == Feedback.interview_id)
         .join(InterviewFlow, InterviewFlow.id == Interview.flow_id)
-        .where(Interview.organization_id == member.organization_id, Interview.is_test.is_(False))
+        .where(*reach(member, Interview), Interview.is_test.is_(False))
     )
-    if member.role is Role.ADMIN:
-        return owned
-    return owned.where(Interview.team_id.in_([team.id for team in member.teams]))

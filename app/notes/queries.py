@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from sqlalchemy.orm import joinedload, selectinload
 
-from app.accounts.models import Role, TeamMember, TeamMembership
+from app.accounts.models import TeamMember
 from app.db import db, is_id
 from app.errors import NotFound
+from app.flows.queries import reach, who_sees
 from app.interviews.models import Interview
 from app.notes.models import Mention, Note
 from app.notes.words import Nameable
@@ -37,11 +38,9 @@ def note_of(interview: Interview, note_id: str) -> Note:
 
 def nameable(interview: Interview, *, but: TeamMember) -> list[Nameable]:
     """Whoever may be named in a note: members who may see the interview, without its author."""
-    in_team = sa.select(TeamMembership.member_id).where(TeamMembership.team_id == interview.team_id)
     found = sa.select(TeamMember.id, TeamMember.full_name, TeamMember.email).where(
-        TeamMember.organization_id == interview.organization_id, TeamMember.disabled_at.is_(None),
-        TeamMember.id != but.id, sa.or_(TeamMember.role == Role.ADMIN, TeamMember.id.in_(in_team)),
-    )  # fmt: skip
+        *who_sees(interview), TeamMember.id != but.id
+    )
     rows = db.session.execute(found.order_by(TeamMember.full_name, TeamMember.email))
     return [Nameable(*row) for row in rows]
 
@@ -50,10 +49,8 @@ def seen_by(member: TeamMember) -> list[sa.ColumnElement[bool]]:
     """Own mentions in notes that the member may still read."""
     there = [
         Note.id == Mention.note_id, Interview.id == Note.interview_id, Interview.withdrawn_at.is_(None),
-        Interview.quarantined_at.is_(None), Interview.organization_id == member.organization_id,
+        Interview.quarantined_at.is_(None), *reach(member, Interview),
     ]  # fmt: skip
-    if member.role is not Role.ADMIN:
-        there.append(Interview.team_id.in_([team.id for team in member.teams]))
     return [Mention.member_id == member.id, sa.exists().where(*there)]
 
 

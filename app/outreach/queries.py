@@ -7,11 +7,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import joinedload
 
 from app import clock
-from app.accounts.models import Organization, Role, TeamMember
-from app.accounts.queries import teams_seen_by
+from app.accounts.models import Organization, TeamMember
 from app.candidates.queries import candidates_named
 from app.db import db
 from app.flows.models import FlowStatus, InterviewFlow
+from app.flows.queries import reach
 from app.interviews.models import Interview, Stage
 from app.letters.models import Letter, LetterState
 from app.outreach.models import Invited, MailWords, Message, OutreachPlan, Step
@@ -42,9 +42,7 @@ def messages_of(interview_id: str) -> list[Message]:
 
 def messages_seen_by(member: TeamMember, *, limit: int, offset: int) -> tuple[list[Message], int]:
     """One page of the mails that the member may know of, newest first, and how many there are."""
-    mine = [Message.organization_id == member.organization_id]
-    if member.role is not Role.ADMIN:
-        mine.append(Interview.team_id.in_([team.id for team in teams_seen_by(member)]))
+    mine = [Message.organization_id == member.organization_id, *reach(member, Interview)]
     query = sa.select(Message).join(Interview, Interview.id == Message.interview_id).where(*mine)
     total = db.session.scalar(sa.select(sa.func.count()).select_from(query.subquery())) or 0
     page = query.order_by(Message.created_at.desc(), Message.id).limit(limit).offset(offset)

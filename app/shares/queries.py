@@ -9,10 +9,12 @@ import sqlalchemy as sa
 from sqlalchemy.orm import joinedload
 
 from app import clock
-from app.accounts.models import Role, TeamMember
+from app.accounts.models import TeamMember
 from app.db import db, is_id
 from app.errors import NotFound
 from app.exports.queries import export_of
+from app.flows.models import Right
+from app.flows.queries import may
 from app.interviews.models import Interview
 from app.shares.models import Opening, Share
 
@@ -53,9 +55,9 @@ def ending_of(share: Share) -> Ending | None:
 
 def may_share(member: TeamMember, interview: Interview) -> bool:
     """Whether the member may show this interview to others: a link lasts no longer than its maker's own right."""
-    if member.disabled_at is not None or member.organization.disabled_at is not None or member.role is Role.VIEWER:
+    if member.disabled_at is not None or member.organization.disabled_at is not None:
         return False
-    return member.role is Role.ADMIN or interview.team_id in {team.id for team in member.teams}
+    return may(member, interview, Right.EDIT)
 
 
 def share_of(interview: Interview, share_id: str) -> Share:

@@ -7,8 +7,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.accounts.models import TeamMember
 from app.db import db
 from app.flows.models import InterviewFlow
+from app.flows.queries import reach
 from app.webhooks import queries
 from app.webhooks.models import Attempt, Delivery, DeliveryState, Endpoint, Route
 
@@ -88,12 +90,10 @@ def latest(endpoint: Endpoint) -> list[Any]:
     return list(db.session.execute(chosen.options(sa.orm.defer(Attempt.answer))))
 
 
-def flows_of(endpoint: Endpoint, team_ids: Sequence[str] | None) -> list[tuple[str, str]]:
-    """Id and title of the flows whose events go there now; of these teams only, where they are given."""
+def flows_of(endpoint: Endpoint, member: TeamMember) -> list[tuple[str, str]]:
+    """Id and title of the flows whose events go there now, as far as the member sees them."""
     led = sa.select(InterviewFlow.id, InterviewFlow.title).join(Route, Route.flow_id == InterviewFlow.id)
-    chosen = led.where(Route.endpoint_id == endpoint.id)
-    if team_ids is not None:
-        chosen = chosen.where(InterviewFlow.team_id.in_(team_ids))
+    chosen = led.where(Route.endpoint_id == endpoint.id, *reach(member, InterviewFlow))
     return [(row[0], row[1]) for row in db.session.execute(chosen.order_by(InterviewFlow.title, InterviewFlow.id))]
 
 

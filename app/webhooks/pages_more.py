@@ -7,7 +7,6 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app.accounts.access import current_member, require_admin
 from app.accounts.models import Role
-from app.accounts.queries import teams_seen_by
 from app.db import db
 from app.errors import Rejected
 from app.flows.queries import titles_seen_by
@@ -22,12 +21,11 @@ def endpoint(endpoint_id: str) -> str:
     member = current_member()
     found = queries.endpoint_of_member(member, endpoint_id)
     is_admin = member.role is Role.ADMIN
-    teams = None if is_admin else [team.id for team in teams_seen_by(member)]
     day, week = health.day_and_week(found)
     return render_template(
         "webhooks/endpoint.html", endpoint=found, day=day, week=week, failures=health.failures_in_a_row(found),
         waiting=health.waiting(found), latest=health.latest(found) if is_admin else [],
-        flows=health.flows_of(found, teams), may_change=is_admin,
+        flows=health.flows_of(found, member), may_change=is_admin,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from app.accounts.models import Role, TeamMember
 from app.db import db, is_id
 from app.errors import Forbidden, NotFound
 from app.flows.models import InterviewFlow
-from app.flows.queries import flow_seen_by
+from app.flows.queries import flow_seen_by, reach
 from app.webhooks.models import (
     Attempt,
     Delivery,
@@ -209,7 +209,8 @@ def endpoint_of_member(member: TeamMember, endpoint_id: str) -> Endpoint:
 
 def endpoints_seen_by(member: TeamMember) -> list[Endpoint]:
     """Receivers of the flows that the member sees, disabled ones first."""
-    led = sa.select(Route.endpoint_id).join(InterviewFlow, InterviewFlow.id == Route.flow_id).where(*_seen(member))
+    led = sa.select(Route.endpoint_id).join(InterviewFlow, InterviewFlow.id == Route.flow_id)
+    led = led.where(*reach(member, InterviewFlow))
     ordered = (Endpoint.disabled_at.is_(None), Endpoint.failing_since.is_(None), Endpoint.url)
     return list(db.session.scalars(sa.select(Endpoint).where(Endpoint.id.in_(led)).order_by(*ordered)))
 
@@ -257,15 +258,8 @@ def _free(now: datetime) -> tuple[sa.ColumnElement[bool], ...]:
     )
 
 
-def _seen(member: TeamMember) -> list[sa.ColumnElement[bool]]:
-    seen = [InterviewFlow.organization_id == member.organization_id]
-    if member.role is not Role.ADMIN:
-        seen.append(InterviewFlow.team_id.in_([team.id for team in member.teams]))
-    return seen
-
-
 def _log(query: sa.Select[Any], member: TeamMember, found_by: LogFilter) -> sa.Select[Any]:
-    narrowed = query.join(InterviewFlow, InterviewFlow.id == Delivery.flow_id).where(*_seen(member))
+    narrowed = query.join(InterviewFlow, InterviewFlow.id == Delivery.flow_id).where(*reach(member, InterviewFlow))
     if found_by.flow_id:
         narrowed = narrowed.where(Delivery.flow_id == found_by.flow_id)
     if found_by.state:

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import joinedload
 
-from app.accounts.models import Role, TeamMember
+from app.accounts.models import TeamMember
 from app.db import db, is_id
 from app.errors import Forbidden, NotFound
+from app.flows.models import Right
+from app.flows.queries import may, reach
 from app.interviews.models import Interview
 from app.wishes.models import Different, Wish, WishKind, WishState
 
@@ -29,6 +31,12 @@ def wishes_of(interview_id: str) -> Sequence[Wish]:
     return db.session.scalars(asked.options(joinedload(Wish.decided_by))).all()
 
 
+def reach_of_wishes(member: TeamMember, right: Right = Right.VIEW) -> list[Condition]:
+    """Which requests the member has ``right`` to: those of the interviews that they have it to."""
+    flow_id = sa.select(Interview.flow_id).where(Interview.id == Wish.interview_id).correlate(Wish).scalar_subquery()
+    return reach(member, Wish, right, flow_id=flow_id)
+
+
 def wish_seen_by(member: TeamMember, wish_id: str) -> Wish:
     """A request that the member may see: of their teams, or any of the organization for administrators."""
     wish = db.session.get(Wish, wish_id) if is_id(wish_id) else None
@@ -36,7 +44,7 @@ def wish_seen_by(member: TeamMember, wish_id: str) -> Wish:
         raise NotFound("There is no request with this id.")
     if wish.organization_id != member.organization_id:
         raise Forbidden("This request belongs to another organization.")
-    if member.role is not Role.ADMIN and wish.team_id not in {team.id for team in member.teams}:
+    if not may(member, wish.interview):
         raise Forbidden("This request belongs to a team that you are not in.")
     return wish
 
@@ -68,9 +76,7 @@ def has_more_time(interview_id: str) -> bool:
 
 
 def _narrowed(member: TeamMember, found_by: WishFilter) -> list[Condition]:
-    conditions: list[Condition] = [Wish.organization_id == member.organization_id]
-    if member.role is not Role.ADMIN:
-        conditions.append(Wish.team_id.in_([team.id for team in member.teams]))
+    conditions = reach_of_wishes(member)
     if found_by.state is not None:
         conditions.append(Wish.state == found_by.state)
     if found_by.kind is not None:
