@@ -27,6 +27,7 @@ ROOMS_WITH_PAGES = (
     "wishes",
     "reviews",
     "notes",
+    "permits",
     "outreach",
     "flowlinks",
     "exports",

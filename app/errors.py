@@ -30,6 +30,16 @@ class Forbidden(DomainError):
     """The object exists and belongs to someone else, or the role does not reach this far."""
 
 
+class Unseen(Forbidden, NotFound):
+    """Not for this member, or not there at all: which of the two is not said. ``kind`` and ``thing_id`` are what was
+    asked for, so that access to it can be requested.
+    """
+
+    def __init__(self, kind: str, thing_id: str) -> None:
+        super().__init__("There is nothing here, or nothing that you may see.")
+        self.kind, self.thing_id = kind, thing_id
+
+
 class Rejected(DomainError):
     """The input cannot be used. ``field`` names the culprit as the caller wrote it, where there is one."""
 

@@ -11,8 +11,10 @@ from app.candidates.models import Candidate
 from app.candidates.queries import candidates_named
 from app.db import db
 from app.errors import DomainError, Rejected
+from app.flows.queries import only_viewed
 
 MOST_ROWS = 1_000
+VIEWED = "You may look at this candidate's flow, but not change anything."
 
 
 class Kind(StrEnum):
@@ -50,7 +52,17 @@ def apply(member: TeamMember, ids: Sequence[str], change: Change) -> list[Row]:
     if change.kind in {Kind.TAG, Kind.UNTAG}:
         actions.checked_tag(change.value)
     known = candidates_named(member, wanted)
-    return [_one(known.get(one), one, change, by=member, recruiter=recruiter) for one in wanted]
+    fixed = only_viewed(member)
+    return [
+        Row(one, _name(known[one]), "refused", VIEWED)
+        if one in known and known[one].flow_id in fixed
+        else _one(known.get(one), one, change, by=member, recruiter=recruiter)
+        for one in wanted
+    ]
+
+
+def _name(candidate: Candidate) -> str:
+    return candidate.full_name or candidate.email
 
 
 def checked(ids: Sequence[str]) -> list[str]:
@@ -74,7 +86,7 @@ def _one(
 ) -> Row:
     if candidate is None:
         return Row(candidate_id, "", "refused", "There is no such candidate of yours any more.")
-    name = candidate.full_name or candidate.email
+    name = _name(candidate)
     try:
         with db.session.begin_nested():
             changed = _changed(candidate, change, by=by, recruiter=recruiter)

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import joinedload, selectinload
 
-from app.accounts.models import Organization, TeamMember
+from app.accounts.models import Organization, Role, TeamMember
 from app.candidates.models import (
     DEFAULT_STATUSES,
     Candidate,
@@ -19,8 +19,9 @@ from app.candidates.models import (
     StatusChange,
 )
 from app.db import db, is_id
-from app.errors import Forbidden, NotFound
-from app.flows.queries import may, reach
+from app.errors import Forbidden, NotFound, Unseen
+from app.flows.models import Right
+from app.flows.queries import may, reach, refuse_viewer
 
 Condition = sa.ColumnElement[bool]
 
@@ -46,7 +47,7 @@ class CandidateFilter:
 
     ``text`` is looked for in address and names; ``without_…`` leave out; dates are days of enrolment in UTC, both
     included; scores 0 to 5, both included; ``unreviewed``: a result is there that no person has judged; ``tests``:
-    those of test interviews as well.
+    those of test interviews as well; ``right``: only of flows that the member has it to.
     """
 
     flow_id: str = ""
@@ -62,16 +63,26 @@ class CandidateFilter:
     added_to: date | None = None
     unreviewed: bool = False
     tests: bool = False
+    right: Right = Right.VIEW
     order: Order = Order.NEWEST
 
 
 def candidate_seen_by(member: TeamMember, candidate_id: str) -> Candidate:
-    """A candidate that the member may see: of their teams, or any of the organization for administrators."""
-    candidate = _candidate(candidate_id)
-    if candidate.organization_id != member.organization_id:
-        raise Forbidden("This candidate belongs to another organization.")
-    if not may(member, candidate):
-        raise Forbidden("This candidate belongs to a team that you are not in.")
+    """A candidate of a flow that the member may see. What is not theirs and what is not there are told alike."""
+    candidate = db.session.get(Candidate, candidate_id) if is_id(candidate_id) else None
+    if candidate is not None and may(member, candidate):
+        return candidate
+    if member.role is not Role.ADMIN:
+        raise Unseen("candidate", candidate_id)
+    if candidate is None:
+        raise NotFound("There is no candidate with this id.")
+    raise Forbidden("This candidate belongs to another organization.")
+
+
+def candidate_to_change(member: TeamMember, candidate_id: str) -> Candidate:
+    """A candidate of a flow that the member may change. Raises as above, and Forbidden for those who may only look."""
+    candidate = candidate_seen_by(member, candidate_id)
+    refuse_viewer(member, candidate)
     return candidate
 
 
@@ -82,10 +93,11 @@ def candidates_seen_by(member: TeamMember, found_by: CandidateFilter, *, limit: 
     return list(db.session.scalars(ordered.options(*_together())))
 
 
-def candidates_named(member: TeamMember, ids: Collection[str]) -> dict[str, Candidate]:
-    """Those of ``ids`` that the member may see, by id, with flow, recruiter and tags; the others are left out."""
+def candidates_named(member: TeamMember, ids: Collection[str], right: Right = Right.VIEW) -> dict[str, Candidate]:
+    """Those of ``ids`` that the member has ``right`` to, by id, with flow, recruiter and tags, without the others."""
     wanted = [one for one in ids if is_id(one)]
-    query = sa.select(Candidate).where(*_narrowed(member, CandidateFilter(tests=True)), Candidate.id.in_(wanted))
+    mine = _narrowed(member, CandidateFilter(tests=True, right=right))
+    query = sa.select(Candidate).where(*mine, Candidate.id.in_(wanted))
     return {candidate.id: candidate for candidate in db.session.scalars(query.options(*_together()))}
 
 
@@ -124,7 +136,7 @@ def how_many_seen_by(member: TeamMember, found_by: CandidateFilter) -> int:
 
 def waiting_for_review(member: TeamMember, *, flow_id: str = "") -> tuple[int, datetime | None]:
     """How many results nobody has judged yet, and when the oldest of them came."""
-    narrowed = _narrowed(member, CandidateFilter(flow_id=flow_id, unreviewed=True))
+    narrowed = _narrowed(member, _to_review(member, flow_id))
     query = sa.select(sa.func.count(Candidate.id), sa.func.min(Candidate.interviewed_at)).where(*narrowed)
     count, oldest = db.session.execute(query).one()
     return count, oldest
@@ -132,7 +144,7 @@ def waiting_for_review(member: TeamMember, *, flow_id: str = "") -> tuple[int, d
 
 def next_to_review(member: TeamMember, *, flow_id: str = "", after: str = "") -> Candidate | None:
     """Whose result has waited longest; behind the candidate ``after``, and from the beginning again at the end."""
-    narrowed = _narrowed(member, CandidateFilter(flow_id=flow_id, unreviewed=True))
+    narrowed = _narrowed(member, _to_review(member, flow_id))
     order = (Candidate.interviewed_at, Candidate.id)
     query = sa.select(Candidate).where(*narrowed).order_by(*order).options(joinedload(Candidate.flow)).limit(1)
     place = db.session.get(Candidate, after) if is_id(after) else None
@@ -143,6 +155,12 @@ def next_to_review(member: TeamMember, *, flow_id: str = "", after: str = "") ->
         if found is not None:
             return found
     return db.session.scalar(query)
+
+
+def _to_review(member: TeamMember, flow_id: str) -> CandidateFilter:
+    """What waits for those who judge: of the flows that they may change. Viewers, who judge none, look at all."""
+    right = Right.VIEW if member.role is Role.VIEWER else Right.EDIT
+    return CandidateFilter(flow_id=flow_id, unreviewed=True, right=right)
 
 
 def statuses_of(organization: Organization) -> list[str]:
@@ -195,15 +213,8 @@ def enrolled(flow_id: str, email: str, *, is_test: bool = False) -> Candidate | 
     return db.session.scalar(query.where(Candidate.is_test.is_(is_test)))
 
 
-def _candidate(candidate_id: str) -> Candidate:
-    candidate = db.session.get(Candidate, candidate_id) if is_id(candidate_id) else None
-    if candidate is None:
-        raise NotFound("There is no candidate with this id.")
-    return candidate
-
-
 def _narrowed(member: TeamMember, found_by: CandidateFilter) -> list[Condition]:
-    conditions: list[Condition] = [*reach(member, Candidate), Candidate.quarantined_at.is_(None)]
+    conditions: list[Condition] = [*reach(member, Candidate, found_by.right), Candidate.quarantined_at.is_(None)]
     if not found_by.tests:
         conditions.append(Candidate.is_test.is_(False))
     if found_by.flow_id:

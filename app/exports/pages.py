@@ -24,7 +24,7 @@ from app.exports.download import (
 )
 from app.exports.queries import UNTIMED, export_of, lacking
 from app.exports.sheet import as_csv
-from app.interviews.queries import interview_seen_by
+from app.interviews.queries import interview_to_change
 
 pages = Blueprint("exports", __name__)
 pages.before_request(require_member)
@@ -42,12 +42,12 @@ def report(interview_id: str) -> str | AnyResponse:
     """The report: a page to read, and to print or save as PDF with the browser's own fonts."""
     require_recruiter()
     member = current_member()
-    interview = interview_seen_by(member, interview_id)
+    interview = interview_to_change(member, interview_id)
     lack = lacking(interview)
     if lack is not None:
         return _refused(interview_id, lack)
     note_access(member.organization, "interview.reported", interview.id, by=member)
-    interview = interview_seen_by(member, interview_id)
+    interview = interview_to_change(member, interview_id)
     return render_template("exports/report.html", interview=interview, told=export_of(interview, by=member))
 
 
@@ -57,7 +57,7 @@ def export(interview_id: str) -> AnyResponse:
     require_recruiter()
     kind = request.form.get("format", "")
     with reading():
-        interview = interview_seen_by(current_member(), interview_id)
+        interview = interview_to_change(current_member(), interview_id)
         lack = lacking(interview)
         if kind not in FORMATS and kind != "zip":
             lack = "Choose one of the formats."

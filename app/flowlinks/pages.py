@@ -15,7 +15,7 @@ from app.flowlinks.forms import limits_of_request
 from app.flowlinks.models import FlowLink
 from app.flowlinks.queries import link_of
 from app.flows.models import InterviewFlow
-from app.flows.queries import flow_seen_by
+from app.flows.queries import flow_to_change
 from app.settings import Settings
 
 pages = Blueprint("flowlinks", __name__, url_prefix="/flows/<flow_id>/link")
@@ -40,7 +40,7 @@ def _for_cards() -> dict[str, Any]:
 
 def _flow(flow_id: str) -> InterviewFlow:
     require_recruiter()
-    return flow_seen_by(current_member(), flow_id)
+    return flow_to_change(current_member(), flow_id)
 
 
 def _link(flow_id: str) -> FlowLink:

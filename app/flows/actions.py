@@ -9,8 +9,8 @@ from app.accounts.models import Team, TeamMember
 from app.db import db, new_id
 from app.errors import Rejected
 from app.flows.media import Kept
-from app.flows.models import LONGEST, FlowStatus, InterviewFlow, SpeechState
-from app.flows.queries import secret_context, secret_of
+from app.flows.models import LONGEST, FlowGrant, FlowStatus, InterviewFlow, SpeechState
+from app.flows.queries import grants_of, secret_context, secret_of
 from app.queue import Job, after_commit
 
 _SPOKEN = ("questions", "intro", "outro", "language", "voice_id")
@@ -38,7 +38,7 @@ def create(team: Team, values: Mapping[str, Any], *, kept: Kept, by: TeamMember 
 
 
 def duplicate(flow: InterviewFlow, *, kept: Kept, by: TeamMember) -> InterviewFlow:
-    """A new, open flow of the same team with all that ``flow`` has, its secret too, and none of its interviews.
+    """A new, open flow of the same team with all that ``flow`` has, secret and rights too, and none of its interviews.
 
     ``kept`` names copies of its logo and video: each flow deletes its own.
     """
@@ -47,6 +47,8 @@ def duplicate(flow: InterviewFlow, *, kept: Kept, by: TeamMember) -> InterviewFl
     title = f"Copy of {flow.title}"[: LONGEST["title"]].rstrip()
     more = {"title": title, "questions": list(flow.questions), "webhook_secret_key": secret_of(flow)}
     copy = create(flow.team, {**values, **more}, kept=kept, by=by)
+    for grant in grants_of(flow):
+        db.session.add(FlowGrant(flow_id=copy.id, member_id=grant.member_id, right=grant.right, by_id=by.id))
     write_audit(flow.organization, action="flow.duplicated", subject=copy.id, by=by, details={"from": flow.id})
     return copy
 

@@ -5,7 +5,7 @@ import enum
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.accounts.models import Organization, Team
+from app.accounts.models import Organization, Team, TeamMember
 from app.claims import Claimable
 from app.db import Base, CreatedAt, Id, Ref, one_of
 
@@ -53,7 +53,10 @@ class SpeechState(enum.StrEnum):
 
 
 class InterviewFlow(Claimable, Base):
-    """A script of questions and how it is to be asked. Claimed (``speech_state``) by the job that speaks it."""
+    """A script of questions and how it is to be asked. Claimed (``speech_state``) by the job that speaks it.
+
+    Of its team all may see it; ``is_narrowed``: only those who have a grant. Administrators always may.
+    """
 
     __tablename__ = "interview_flow"
     __table_args__ = (
@@ -94,6 +97,7 @@ class InterviewFlow(Claimable, Base):
     follow_up_limit: Mapped[int] = mapped_column(default=1)
     time_limit_minutes: Mapped[int | None]
     speech_state: Mapped[SpeechState] = mapped_column(one_of(SpeechState), default=SpeechState.PENDING)
+    is_narrowed: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
 
     organization: Mapped[Organization] = relationship()
     team: Mapped[Team] = relationship()
@@ -102,3 +106,21 @@ class InterviewFlow(Claimable, Base):
     def logo_path(self) -> str | None:
         """Path of the asking company's logo; None where it has none and Parley's own stands there."""
         return f"/flows/{self.id}/logo" if self.logo_key else None
+
+
+class FlowGrant(Base):
+    """A member's own right to one flow, whatever the team; to edit is to view, too.
+
+    ``edit`` of somebody who has become a viewer since counts as ``view``: the role is the upper bound.
+    """
+
+    __tablename__ = "flow_grant"
+
+    flow_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview_flow.id"), primary_key=True)
+    member_id: Mapped[Ref] = mapped_column(sa.ForeignKey("team_member.id"), primary_key=True, index=True)
+    right: Mapped[Right] = mapped_column("level", one_of(Right))  # a word that no database has taken
+    created_at: Mapped[CreatedAt]
+    by_id: Mapped[Ref] = mapped_column(sa.ForeignKey("team_member.id"))
+
+    member: Mapped[TeamMember] = relationship(foreign_keys=[member_id])
+    by: Mapped[TeamMember] = relationship(foreign_keys=[by_id])

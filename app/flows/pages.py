@@ -15,8 +15,8 @@ from app.db import db
 from app.errors import Forbidden, GatewayError, NotFound, Rejected
 from app.flows import actions, media
 from app.flows.forms import BLANK, FlowForm, form_of, language_name, voice_name
-from app.flows.models import MOST_QUESTIONS, FlowStatus, InterviewFlow
-from app.flows.queries import FlowFilter, flow_seen_by, flows_seen_by, how_many_seen_by, open_flow
+from app.flows.models import MOST_QUESTIONS, FlowStatus, InterviewFlow, Right
+from app.flows.queries import FlowFilter, flow_seen_by, flow_to_change, flows_seen_by, how_many_seen_by, may, open_flow
 from app.flows.schemas import FlowFormSchema
 from app.speech import phrases
 from app.speech.catalogue import DEFAULT_LANGUAGE, LANGUAGES, VOICES
@@ -96,7 +96,7 @@ def show(flow_id: str) -> str:
     """Everything about one flow, and what can be done with it."""
     flow = flow_seen_by(current_member(), flow_id)
     return render_template(
-        "flows/show.html", flow=flow, may_change=_may_change(),
+        "flows/show.html", flow=flow, may_change=may(current_member(), flow, Right.EDIT),
         language=language_name(flow.language), voice=voice_name(flow.voice_id),
     )  # fmt: skip
 
@@ -192,7 +192,7 @@ def _may_change() -> bool:
 
 def _turned(flow_id: str, turn: Callable[..., None], words: str) -> Answer:
     require_recruiter()
-    flow = flow_seen_by(current_member(), flow_id)
+    flow = flow_to_change(current_member(), flow_id)
     try:
         turn(flow, by=current_member())
     except Rejected as refusal:
@@ -204,7 +204,7 @@ def _turned(flow_id: str, turn: Callable[..., None], words: str) -> Answer:
 
 
 def _changeable(flow_id: str) -> InterviewFlow:
-    flow = flow_seen_by(current_member(), flow_id)
+    flow = flow_to_change(current_member(), flow_id)
     if flow.status is FlowStatus.ARCHIVED:
         raise Rejected("This interview flow has been deleted and cannot be changed. Create a new one instead.")
     return flow

@@ -9,14 +9,14 @@ from app.db import db
 from app.errors import GatewayError
 from app.flows import actions, media
 from app.flows.pages import pages
-from app.flows.queries import flow_seen_by
+from app.flows.queries import flow_to_change
 
 
 @pages.post("/flows/<flow_id>/duplicate")
 def duplicate(flow_id: str) -> AnyResponse:
     """A copy of the flow, an archived one too, to be changed at once."""
     require_recruiter()
-    flow, storage = flow_seen_by(current_member(), flow_id), gateways.current().storage
+    flow, storage = flow_to_change(current_member(), flow_id), gateways.current().storage
     source = media.Kept(flow.logo_key, flow.preamble_video_key, flow.preamble_video_type)
     db.session.commit()  # ends the read: copying files is slow
     try:

@@ -1,21 +1,22 @@
 """Reads of interview flows, always with the owner: an organization under ``/v1``, a member on the pages.
 
 Who may see, and who may change, what hangs on a flow is said here and nowhere else: ``reach`` as SQL for lists of
-flows, interviews, candidates and requests, ``may`` for a single one, ``who_sees`` the other way round.
+flows, interviews, candidates and requests, ``may`` for a single one, ``who_may`` the other way round.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import joinedload
+from sqlalchemy.orm import aliased, contains_eager, joinedload
 
 from app import vault
 from app.accounts.models import Organization, Role, Team, TeamMember, TeamMembership
 from app.claims import moment
 from app.db import db, is_id
-from app.errors import Forbidden, NotFound
-from app.flows.models import FlowStatus, InterviewFlow, Right, SpeechState
+from app.errors import Forbidden, NotFound, Unseen
+from app.flows.models import FlowGrant, FlowStatus, InterviewFlow, Right, SpeechState
 from app.speech.catalogue import DEFAULT_LANGUAGE
 
 Condition = sa.ColumnElement[bool]
@@ -23,39 +24,78 @@ Condition = sa.ColumnElement[bool]
 
 @dataclass(frozen=True, slots=True)
 class FlowFilter:
-    """What a list of flows on the platform is narrowed to; ``text`` is looked for in title and organization name."""
+    """What a list of flows on the platform is narrowed to; ``text`` is looked for in title and organization name.
+
+    ``right``: only flows that the member has it to."""
 
     status: FlowStatus | None = None
     text: str = ""
+    right: Right = Right.VIEW
 
 
 def reach(member: TeamMember, rows: Any, right: Right = Right.VIEW, *, flow_id: Any = None) -> list[Condition]:
-    """Conditions on a table with an organization and a team: what of it the member has ``right`` to.
+    """Conditions on a table with an organization: what of it the member has ``right`` to, by the flow that it hangs on.
 
     ``flow_id`` is the column, or a subquery, that names each row's flow, where the table itself has no ``flow_id``.
     """
     own = [rows.organization_id == member.organization_id]
+    if member.role is Role.ADMIN:
+        return own
+    if right is Right.EDIT and member.role is Role.VIEWER:
+        return [sa.false()]
     if flow_id is None:
         flow_id = InterviewFlow.id if rows is InterviewFlow else rows.flow_id
-    return [*own, *_beyond_own(member, right, flow_id=flow_id, team_id=rows.team_id)]
+    return [*own, flow_id.in_(_flows_open_to(member, right))]
 
 
 def may(member: TeamMember, thing: Any, right: Right = Right.VIEW) -> bool:
     """Whether the member has ``right`` to one flow, or to one interview or candidate of it."""
     if thing.organization_id != member.organization_id:
         return False
+    if member.role is Role.ADMIN:
+        return True
     flow_id = thing.id if isinstance(thing, InterviewFlow) else thing.flow_id
-    rules = _beyond_own(member, right, flow_id=sa.literal(flow_id), team_id=sa.literal(thing.team_id))
-    return not rules or db.session.scalar(sa.select(sa.literal(1)).where(*rules)) is not None
+    found = sa.select(InterviewFlow.id).where(InterviewFlow.id == flow_id, *reach(member, InterviewFlow, right))
+    return db.session.scalar(found) is not None
 
 
-def who_sees(thing: Any) -> list[Condition]:
-    """Conditions on members: who may sign in and see the flow, or the interview or candidate of it."""
-    in_team = sa.select(TeamMembership.member_id).where(TeamMembership.team_id == thing.team_id)
-    return [
-        TeamMember.organization_id == thing.organization_id, TeamMember.disabled_at.is_(None),
-        sa.or_(TeamMember.role == Role.ADMIN, TeamMember.id.in_(in_team)),
-    ]  # fmt: skip
+def who_may(thing: Any, right: Right = Right.VIEW) -> list[Condition]:
+    """Conditions on members: who may sign in and has ``right`` to the flow, or to the interview or candidate of it."""
+    flow: InterviewFlow = thing if isinstance(thing, InterviewFlow) else thing.flow
+    granted = sa.select(FlowGrant.member_id).where(FlowGrant.flow_id == flow.id)
+    able: list[Condition] = []
+    if right is Right.EDIT:
+        granted, able = granted.where(FlowGrant.right == Right.EDIT), [TeamMember.role != Role.VIEWER]
+    ways = [TeamMember.role == Role.ADMIN, TeamMember.id.in_(granted)]
+    if not flow.is_narrowed:
+        in_team = sa.select(TeamMembership.member_id).where(TeamMembership.team_id == flow.team_id)
+        ways.append(TeamMember.id.in_(in_team))
+    return [TeamMember.organization_id == flow.organization_id, TeamMember.disabled_at.is_(None), sa.or_(*ways), *able]
+
+
+def grants_of(flow: InterviewFlow) -> Sequence[FlowGrant]:
+    """The members who were given a right of their own to the flow, by name."""
+    found = sa.select(FlowGrant).join(TeamMember, TeamMember.id == FlowGrant.member_id)
+    ordered = found.where(FlowGrant.flow_id == flow.id).order_by(TeamMember.full_name, TeamMember.email)
+    return db.session.scalars(ordered.options(contains_eager(FlowGrant.member))).all()
+
+
+def only_viewed(member: TeamMember) -> frozenset[str]:
+    """Ids of flows that somebody who may change others may only look at."""
+    if member.role is not Role.RECRUITER:
+        return frozenset()
+    changed = sa.select(InterviewFlow.id).where(*reach(member, InterviewFlow, Right.EDIT))
+    given = sa.select(FlowGrant.flow_id).where(FlowGrant.member_id == member.id, FlowGrant.flow_id.not_in(changed))
+    return frozenset(db.session.scalars(given))
+
+
+def beside_teams(member: TeamMember) -> tuple[sa.Select[str], sa.Select[str]]:
+    """Ids of what the member sees of other teams, and of what they do not see of their own: to correct team counts."""
+    teams, granted = [team.id for team in member.teams], _granted_flows(member, Right.VIEW)
+    flow = aliased(InterviewFlow)
+    further = sa.select(flow.id).where(flow.id.in_(granted), flow.team_id.not_in(teams))
+    hidden = sa.select(flow.id).where(flow.team_id.in_(teams), flow.is_narrowed, flow.id.not_in(granted))
+    return further, hidden
 
 
 def flow_for(organization: Organization, flow_id: str) -> InterviewFlow:
@@ -67,13 +107,26 @@ def flow_for(organization: Organization, flow_id: str) -> InterviewFlow:
 
 
 def flow_seen_by(member: TeamMember, flow_id: str) -> InterviewFlow:
-    """A flow that the member may see: of their teams, or any of the organization for administrators."""
-    flow = _flow(flow_id)
-    if flow.organization_id != member.organization_id:
-        raise Forbidden("This interview flow belongs to another organization.")
-    if not may(member, flow):
-        raise Forbidden("This interview flow belongs to a team that you are not in.")
+    """A flow that the member may see. Others get the same answer for what is not theirs and for what is not there."""
+    flow = db.session.get(InterviewFlow, flow_id) if is_id(flow_id) else None
+    if flow is not None and may(member, flow):
+        return flow
+    if member.role is not Role.ADMIN:
+        raise Unseen("flow", flow_id)
+    return flow_for(member.organization, flow_id)
+
+
+def flow_to_change(member: TeamMember, flow_id: str) -> InterviewFlow:
+    """A flow that the member may change. Raises as ``flow_seen_by``, and Forbidden for those who may only look."""
+    flow = flow_seen_by(member, flow_id)
+    refuse_viewer(member, flow)
     return flow
+
+
+def refuse_viewer(member: TeamMember, thing: Any) -> None:
+    """Raises Forbidden for a member who may look at the flow, or the interview or candidate of it, and no more."""
+    if not may(member, thing, Right.EDIT):
+        raise Forbidden("You may look at this flow and what came of it, but not change anything.")
 
 
 def open_flow(flow_id: str) -> InterviewFlow:
@@ -145,13 +198,20 @@ def unspoken(limit: int) -> list[str]:
     return list(db.session.scalars(sa.select(InterviewFlow.id).where(sa.or_(waits, died)).limit(limit)))
 
 
-def _beyond_own(member: TeamMember, right: Right, *, flow_id: Any, team_id: Any) -> list[Condition]:  # noqa: ARG001
-    """Nothing for administrators, to whom all of their organization is open."""
-    if member.role is Role.ADMIN:
-        return []
-    if right is Right.EDIT and member.role is Role.VIEWER:
-        return [sa.false()]
-    return [team_id.in_([team.id for team in member.teams])]
+def _flows_open_to(member: TeamMember, right: Right) -> sa.Select[str]:
+    """Ids of the flows of those who are no administrators: what their teams have and is not narrowed, and what they
+    were given themselves. Aliased, because it stands inside other reads of flows.
+    """
+    flow, granted = aliased(InterviewFlow), _granted_flows(member, right)
+    by_team = sa.and_(flow.team_id.in_([team.id for team in member.teams]), flow.is_narrowed.is_(False))
+    mine = sa.select(flow.id).where(flow.organization_id == member.organization_id)
+    return mine.where(sa.or_(by_team, flow.id.in_(granted)))
+
+
+def _granted_flows(member: TeamMember, right: Right) -> sa.Select[str]:
+    grant = aliased(FlowGrant)
+    given = sa.select(grant.flow_id).where(grant.member_id == member.id)
+    return given.where(grant.right == Right.EDIT) if right is Right.EDIT else given
 
 
 def _flow(flow_id: str) -> InterviewFlow:
@@ -170,7 +230,7 @@ def _newest_first(*conditions: Condition) -> sa.Select[InterviewFlow]:
 def _narrowed(member: TeamMember, found_by: FlowFilter) -> list[Condition]:
     status = InterviewFlow.status
     by_status = status == found_by.status if found_by.status else status != FlowStatus.ARCHIVED
-    conditions = [*reach(member, InterviewFlow), by_status]
+    conditions = [*reach(member, InterviewFlow, found_by.right), by_status]
     for word in found_by.text.split():
         places = (InterviewFlow.title, InterviewFlow.org_name)
         conditions.append(sa.or_(*(place.icontains(word, autoescape=True) for place in places)))

@@ -15,7 +15,7 @@ from app.accounts.models import Role as MemberRole
 from app.accounts.models import TeamMember
 from app.db import db
 from app.flows.models import InterviewFlow
-from app.flows.queries import reach
+from app.flows.queries import beside_teams, reach
 from app.interviews.models import Feedback, Interview, InterviewBucket, InterviewStatus, Role, Stage, Utterance
 from app.recordings.models import Media, Recording
 
@@ -154,8 +154,16 @@ def usage(member: TeamMember, span: Span) -> list[Used]:
 
 def count_seen_by(member: TeamMember, *, status: InterviewStatus) -> int:
     """How many interviews of a status the member sees, tests apart."""
-    teams = None if member.role is MemberRole.ADMIN else [team.id for team in member.teams]
-    return count(member.organization_id, teams, status=status)
+    if member.role is MemberRole.ADMIN:
+        return count(member.organization_id, None, status=status)
+    of_teams = count(member.organization_id, [team.id for team in member.teams], status=status)
+    further, hidden = (
+        sa.select(sa.func.count()).where(
+            Interview.flow_id.in_(flows), Interview.status == status, Interview.is_test.is_(False)
+        ).scalar_subquery()
+        for flows in beside_teams(member)
+    )  # fmt: skip
+    return of_teams + int(db.session.execute(sa.select(further - hidden)).scalar_one())
 
 
 def count(organization_id: str, team_ids: Sequence[str] | None, *, status: InterviewStatus) -> int:

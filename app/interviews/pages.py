@@ -21,8 +21,8 @@ from app.accounts.queries import members_of
 from app.candidates.queries import statuses_of
 from app.db import db
 from app.errors import Conflict, GatewayError, Rejected
-from app.flows.models import FlowStatus
-from app.flows.queries import FlowFilter, flow_seen_by, flows_seen_by, titles_seen_by
+from app.flows.models import FlowStatus, Right
+from app.flows.queries import FlowFilter, flow_to_change, flows_seen_by, may, titles_seen_by
 from app.interviews import actions, insights, quality, queries
 from app.interviews.forms import BookForm
 from app.interviews.models import Interview, InterviewStatus, Stage
@@ -116,7 +116,7 @@ def book() -> AnyResponse | tuple[str, int]:
 
 
 def _booked(member: TeamMember, values: dict[str, Any]) -> Interview:
-    flow = flow_seen_by(member, values["interview_flow_id"])
+    flow = flow_to_change(member, values["interview_flow_id"])
     return actions.book(
         member.organization, flow.id, email=values["interviewee_email_address"],
         first_name=values["interviewee_first_name"], last_name=values["interviewee_last_name"],
@@ -126,7 +126,7 @@ def _booked(member: TeamMember, values: dict[str, Any]) -> Interview:
 
 def _booking(form: BookForm) -> str:
     member = current_member()
-    flows = flows_seen_by(member, FlowFilter(status=FlowStatus.OPEN), limit=MOST_FLOWS, offset=0)
+    flows = flows_seen_by(member, FlowFilter(status=FlowStatus.OPEN, right=Right.EDIT), limit=MOST_FLOWS, offset=0)
     form.offer([(flow.id, flow.title) for flow in flows], list(members_of(member.organization, None)))
     return render_template("interviews/new.html", form=form, has_flows=bool(flows))
 
@@ -150,7 +150,7 @@ def show(interview_id: str) -> str:
         revoked=is_revoked(interview.id), typed=TYPED,
         has_takes=interview.stage is Stage.PROCESSING_FAILED and bool(runs_of(interview.id)),
         status_choices=[(name, capital(name)) for name in statuses_of(member.organization)],
-        may_change=_may_change(member), is_admin=member.role is Role.ADMIN,
+        may_change=may(member, interview, Right.EDIT), is_admin=member.role is Role.ADMIN,
     )  # fmt: skip
 
 
@@ -158,7 +158,7 @@ def show(interview_id: str) -> str:
 def retry(interview_id: str) -> AnyResponse:
     """Try again what failed, waits for an engine, or was abandoned."""
     require_recruiter()
-    interview = queries.interview_seen_by(current_member(), interview_id)
+    interview = queries.interview_to_change(current_member(), interview_id)
     without_recording = request.form.get("without_recording") == "yes"
     began = actions.retry(interview, without_recording=without_recording)
     if began and without_recording:

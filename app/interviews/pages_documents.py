@@ -7,8 +7,9 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app import gateways
 from app.accounts.access import current_member, note_access, require_recruiter
-from app.accounts.models import Role
 from app.db import db
+from app.flows.models import Right
+from app.flows.queries import may
 from app.interviews import actions, queries
 from app.interviews.models import Document, Interview
 from app.interviews.pages import pages
@@ -33,7 +34,7 @@ def document(interview_id: str, document_id: str) -> Response:
 def document_text(interview_id: str, document_id: str) -> str:
     """What could be read of it, as plain text: safe to look at, whatever the file would do."""
     interview, found = _looked_at(interview_id, document_id)
-    may_change = current_member().role is not Role.VIEWER
+    may_change = may(current_member(), interview, Right.EDIT)
     return render_template("interviews/document.html", interview=interview, document=found, may_change=may_change)
 
 
@@ -50,7 +51,7 @@ def _looked_at(interview_id: str, document_id: str) -> tuple[Interview, Document
 def read_document(interview_id: str, document_id: str) -> AnyResponse:
     """Try again to read the text of a document."""
     require_recruiter()
-    interview = queries.interview_seen_by(current_member(), interview_id)
+    interview = queries.interview_to_change(current_member(), interview_id)
     began = actions.read_anew(queries.document_for(interview, document_id))
     db.session.commit()
     if began:

@@ -10,10 +10,17 @@ from app.accounts.access import current_member, require_recruiter
 from app.accounts.models import Role, TeamMember
 from app.candidates import actions as candidates
 from app.candidates.models import REJECTED, SHORTLISTED, Candidate
-from app.candidates.queries import candidate_seen_by, next_to_review, statuses_of, waiting_for_review
+from app.candidates.queries import (
+    candidate_seen_by,
+    candidate_to_change,
+    next_to_review,
+    statuses_of,
+    waiting_for_review,
+)
 from app.db import db, is_id
 from app.errors import Conflict, Rejected
-from app.flows.queries import titles_seen_by
+from app.flows.models import Right
+from app.flows.queries import may, titles_seen_by
 from app.interviews import actions, queries
 from app.interviews.pages import pages
 from app.interviews.reel import reel_of
@@ -39,7 +46,7 @@ def decide(candidate_id: str) -> AnyResponse | tuple[str, int]:
     """Move the candidate, or only note that a person has judged them; then the next one."""
     require_recruiter()
     member, flow_id = current_member(), _asked("flow")
-    candidate = candidate_seen_by(member, candidate_id)
+    candidate = candidate_to_change(member, candidate_id)
     decision, note = request.form.get("decision", ""), request.form.get("note", "").replace("\r\n", "\n").strip()
     name, before = candidate.full_name or candidate.email, candidate.status
     following = next_to_review(member, flow_id=flow_id, after=candidate_id)
@@ -66,7 +73,7 @@ def take_back(candidate_id: str) -> AnyResponse:
     """Move the candidate back to where they were, and put the result before a person again."""
     require_recruiter()
     member, flow_id = current_member(), _asked("flow")
-    candidate = candidate_seen_by(member, candidate_id)
+    candidate = candidate_to_change(member, candidate_id)
     was, seen = request.form.get("was", ""), request.form.get("now", "")
     if candidate.status != seen:
         raise Conflict(f"{candidate.full_name or candidate.email} was moved again meanwhile, to {candidate.status}.")
@@ -98,10 +105,11 @@ def _page(member: TeamMember, flow_id: str, candidate: Candidate | None, *, note
     waiting, since = waiting_for_review(member, flow_id=flow_id)
     shown = _shown(member, candidate) if candidate else {}
     statuses = statuses_of(member.organization)
+    may_change = may(member, candidate, Right.EDIT) if candidate else member.role is not Role.VIEWER
     return render_template(
         "interviews/triage.html", candidate=candidate, waiting=waiting, flow_id=flow_id, note=note, error=error,
         days=(clock.now() - since).days if since else 0, flow_choices=[("", "All flows"), *titles_seen_by(member)],
-        statuses=statuses, keys=KEYS, may_change=member.role is not Role.VIEWER, judged=JUDGED, undo=_undo(member),
+        statuses=statuses, keys=KEYS, may_change=may_change, judged=JUDGED, undo=_undo(member),
         **shown,
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ from app.accounts.models import TeamMember
 from app.db import db
 from app.errors import Conflict, Forbidden, Rejected
 from app.interviews.models import Interview
-from app.interviews.queries import interview_seen_by
+from app.interviews.queries import interview_seen_by, interview_to_change
 from app.mail import Mail
 from app.notes import actions, queries
 from app.notes.forms import NoteForm
@@ -52,7 +52,7 @@ def write(interview_id: str) -> AnyResponse | tuple[str, int]:
     """A new note; what cannot be kept is shown again with what is wrong."""
     require_recruiter()
     member, form = current_member(), NoteForm()
-    interview = interview_seen_by(member, interview_id)
+    interview = interview_to_change(member, interview_id)
     if not form.validate():
         return _page(interview, form), 422
     try:
@@ -95,7 +95,7 @@ def delete(interview_id: str, note_id: str) -> AnyResponse:
     member = current_member()
     answer = redirect(url_for("interviews.show", interview_id=interview_id, _anchor="notes"), 303)
     try:
-        actions.delete(queries.note_of(interview_seen_by(member, interview_id), note_id), by=member)
+        actions.delete(queries.note_of(interview_to_change(member, interview_id), note_id), by=member)
     except Conflict as held:
         db.session.rollback()
         flash(held.message, "bad")
@@ -135,7 +135,7 @@ def read_all() -> AnyResponse:
 
 def _own(interview_id: str, note_id: str) -> tuple[Interview, Note]:
     member = current_member()
-    interview = interview_seen_by(member, interview_id)
+    interview = interview_to_change(member, interview_id)
     note = queries.note_of(interview, note_id)
     if note.member_id != member.id:
         raise Forbidden("Only its author may change a note.")

@@ -8,7 +8,7 @@ from sqlalchemy.orm import joinedload, selectinload
 from app.accounts.models import TeamMember
 from app.db import db, is_id
 from app.errors import NotFound
-from app.flows.queries import reach, who_sees
+from app.flows.queries import reach, who_may
 from app.interviews.models import Interview
 from app.notes.models import Mention, Note
 from app.notes.words import Nameable
@@ -39,7 +39,7 @@ def note_of(interview: Interview, note_id: str) -> Note:
 def nameable(interview: Interview, *, but: TeamMember) -> list[Nameable]:
     """Whoever may be named in a note: members who may see the interview, without its author."""
     found = sa.select(TeamMember.id, TeamMember.full_name, TeamMember.email).where(
-        *who_sees(interview), TeamMember.id != but.id
+        *who_may(interview), TeamMember.id != but.id
     )
     rows = db.session.execute(found.order_by(TeamMember.full_name, TeamMember.email))
     return [Nameable(*row) for row in rows]

@@ -10,7 +10,7 @@ from app import clock
 from app.accounts.models import Organization, TeamMember
 from app.candidates.queries import candidates_named
 from app.db import db
-from app.flows.models import FlowStatus, InterviewFlow
+from app.flows.models import FlowStatus, InterviewFlow, Right
 from app.flows.queries import reach
 from app.interviews.models import Interview, Stage
 from app.letters.models import Letter, LetterState
@@ -92,8 +92,8 @@ def invited_in(organization_id: str, batch: str) -> dict[int, Interview]:
 
 
 def open_interviews_of(member: TeamMember, candidate_ids: list[str]) -> dict[str, Interview | None]:
-    """For each candidate whom the member may see, by id: the newest interview that was not begun, if there is one."""
-    found: dict[str, Interview | None] = dict.fromkeys(candidates_named(member, candidate_ids))
+    """For each candidate whom the member may write to, by id: the newest interview that was not begun, if any."""
+    found: dict[str, Interview | None] = dict.fromkeys(candidates_named(member, candidate_ids, Right.EDIT))
     query = sa.select(Interview).where(Interview.candidate_id.in_(list(found)), Interview.stage == Stage.CREATED)
     for interview in db.session.scalars(query.order_by(Interview.org_seq)):
         found[interview.candidate_id or ""] = interview

@@ -39,7 +39,12 @@ def tasks_of(member: TeamMember, *, link_days: int) -> list[Task]:
     """What waits for the member, the most urgent kinds first; nothing waits for those who may only look."""
     if member.role is Role.VIEWER:
         return []
-    found = [*_requests(member), *_results(member), *_interviews(member, link_days), *_webhooks(member)]
+    found = [
+        *_requests(member),
+        *_results(member),
+        *_interviews(member, link_days),
+        *_webhooks(member),
+    ]
     return [task for task in found if task.count]
 
 

@@ -9,7 +9,7 @@ from app.accounts.access import current_member, require_member, require_recruite
 from app.db import db
 from app.errors import Conflict
 from app.interviews.models import Interview
-from app.interviews.queries import interview_seen_by
+from app.interviews.queries import interview_to_change
 from app.reviews import actions
 from app.reviews.forms import ScorecardForm, filled
 from app.reviews.queries import can_be_rated, competences_of, own_assessments, scorecard_of
@@ -29,7 +29,7 @@ def scorecard(interview_id: str) -> str | AnyResponse:
     """The member's own ratings of an interview, each beside the machine's score and its reasons."""
     require_recruiter()
     member = current_member()
-    interview = interview_seen_by(member, interview_id)
+    interview = interview_to_change(member, interview_id)
     if not can_be_rated(interview):
         flash("This interview has no result that could be rated.", "warn")
         return _back(interview)
@@ -43,7 +43,7 @@ def rate(interview_id: str) -> AnyResponse | tuple[str, int]:
     """Keep the member's ratings; what cannot be kept is shown again with what is wrong."""
     require_recruiter()
     member = current_member()
-    interview = interview_seen_by(member, interview_id)
+    interview = interview_to_change(member, interview_id)
     form, names = ScorecardForm(), competences_of(interview)
     form.keep_only(names)
     opinions, back = form.opinions(names), _back(interview)

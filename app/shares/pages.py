@@ -9,7 +9,7 @@ from app.accounts.access import current_member, require_member, require_recruite
 from app.db import db
 from app.errors import Conflict
 from app.interviews.models import Interview
-from app.interviews.queries import interview_seen_by
+from app.interviews.queries import interview_to_change
 from app.settings import Settings
 from app.shares import actions, queries
 from app.shares.forms import ShareForm
@@ -32,7 +32,7 @@ def _card() -> dict[str, Any]:
 def index(interview_id: str) -> str:
     """The links of an interview with their openings, the new one's address this once, and a form for another."""
     require_recruiter()
-    interview = interview_seen_by(current_member(), interview_id)
+    interview = interview_to_change(current_member(), interview_id)
     made = once.pop(_NEW_LINK)
     return _page(interview, ShareForm(), new_link=made[1] if made is not None and made[0] == interview.id else None)
 
@@ -42,7 +42,7 @@ def make(interview_id: str) -> AnyResponse | tuple[str, int]:
     """A new link."""
     require_recruiter()
     member, form = current_member(), ShareForm()
-    interview = interview_seen_by(member, interview_id)
+    interview = interview_to_change(member, interview_id)
     if not form.validate():
         return _page(interview, form), 422
     label = (form.label.data or "").strip() or None
@@ -63,7 +63,7 @@ def revoke(interview_id: str, share_id: str) -> AnyResponse:
     """End a link now, for everyone who has it."""
     require_recruiter()
     member = current_member()
-    share = queries.share_of(interview_seen_by(member, interview_id), share_id)
+    share = queries.share_of(interview_to_change(member, interview_id), share_id)
     ended = actions.revoke(share, by=member)
     db.session.commit()
     flash("The link no longer works." if ended else "The link had been ended before.", "good" if ended else "info")

@@ -13,7 +13,7 @@ from app.accounts.access import current_member, require_admin, require_member, r
 from app.accounts.models import Role
 from app.db import db
 from app.errors import Conflict, Rejected
-from app.flows.queries import flow_seen_by, titles_seen_by
+from app.flows.queries import flow_seen_by, flow_to_change, titles_seen_by
 from app.settings import Settings
 from app.web import limits
 from app.web.fields import day_in
@@ -114,7 +114,7 @@ def resend_range() -> AnyResponse:
 def try_out() -> str:
     """What a test event of a flow would look like, of each kind."""
     require_recruiter()
-    flow = flow_seen_by(current_member(), request.args.get("flow", ""))
+    flow = flow_to_change(current_member(), request.args.get("flow", ""))
     given = request.args.get("event", "")
     kind = EventType(given) if given in set(EventType) else EventType.INTERVIEW_PROCESSED
     letter = actions.sample(flow, kind, app_url=_app_url())
@@ -126,7 +126,7 @@ def send_test() -> str:
     """Send a made-up event of a flow, once and now, and show what its receiver answered."""
     require_recruiter()
     limits.count("webhook-test", most=TESTS_PER_MINUTE)
-    flow, given = flow_seen_by(current_member(), request.form.get("flow", "")), request.form.get("event", "")
+    flow, given = flow_to_change(current_member(), request.form.get("flow", "")), request.form.get("event", "")
     if given not in set(EventType):
         raise Rejected("Choose which event is sent.", field="event")
     kind = EventType(given)

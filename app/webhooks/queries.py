@@ -12,7 +12,7 @@ from app.accounts.models import Role, TeamMember
 from app.db import db, is_id
 from app.errors import Forbidden, NotFound
 from app.flows.models import InterviewFlow
-from app.flows.queries import flow_seen_by, reach
+from app.flows.queries import may, reach
 from app.webhooks.models import (
     Attempt,
     Delivery,
@@ -185,7 +185,8 @@ def delivery_seen_by(member: TeamMember, delivery_id: str) -> Delivery:
     found = db.session.get(Delivery, delivery_id) if is_id(delivery_id) else None
     if found is None:
         raise NotFound("There is no such webhook delivery.")
-    flow_seen_by(member, found.flow_id)
+    if not may(member, found.flow):
+        raise Forbidden("This webhook delivery belongs to a flow that you may not see.")
     return found
 
 
@@ -203,7 +204,7 @@ def endpoint_of_member(member: TeamMember, endpoint_id: str) -> Endpoint:
     """As ``endpoint_seen_by``, and only where a flow that the member sees leads, or has led, there."""
     found = endpoint_seen_by(member, endpoint_id)
     if member.role is not Role.ADMIN and found not in endpoints_seen_by(member):
-        raise Forbidden("This webhook endpoint belongs to a team that you are not in.")
+        raise Forbidden("This webhook endpoint belongs to flows that you may not see.")
     return found
 
 

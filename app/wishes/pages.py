@@ -15,7 +15,7 @@ from app.web.templating import offset_of_request
 from app.wishes import actions
 from app.wishes.forms import AnswerForm, DeadlinesForm
 from app.wishes.models import WishKind, WishState
-from app.wishes.queries import WishFilter, how_many_wishes_seen_by, marks_of, wish_seen_by, wishes_seen_by
+from app.wishes.queries import WishFilter, how_many_wishes_seen_by, marks_of, wish_to_change, wishes_seen_by
 
 PER_PAGE = 25
 
@@ -67,7 +67,7 @@ def answer(wish_id: str) -> AnyResponse:
     """Grant, decline or settle a request; the candidate sees it on the link's page."""
     require_recruiter()
     member, form = current_member(), AnswerForm()
-    wish = wish_seen_by(member, wish_id)
+    wish = wish_to_change(member, wish_id)
     interview_id = wish.interview_id
     try:
         state, words = _given(form)

@@ -21,6 +21,7 @@ from app import clock
 from app.accounts import access
 from app.accounts.models import ApiKey, Login, Organization, Role, TeamMember
 from app.db import db
+from app.flows.models import InterviewFlow
 from app.recordings import actions as recordings
 from tests.people import Browser
 
@@ -321,6 +322,52 @@ def test_pages_keep_a_team_from_the_recruiters_of_another(world: World, endpoint
         response = asked.sent(ask)
         assert response.status_code in {*rule.own, 403}
         assert ours.team_mark.lower() not in everything(response)
+
+
+OF_A_FLOW = {"flow", "interview", "candidate", "document", "wish", "share", "delivery"}
+BESIDE = {"recruiter", "endpoint"}
+"""Kinds of ids that come along with those."""
+
+
+def about_a_flow() -> list[str]:
+    """Pages that take an id of a flow, or of what hangs on it."""
+    found = []
+    for endpoint in realm("member"):
+        rule = POLICY[endpoint]
+        kinds = {kind for _, _, kind in rule.places}
+        if kinds & OF_A_FLOW and kinds <= OF_A_FLOW | BESIDE and not _is_filter(rule, rule.places[0]):
+            found.append(endpoint)
+    return found
+
+
+@pytest.mark.parametrize("endpoint", about_a_flow())
+def test_whoever_was_given_one_flow_is_to_it_what_the_role_is_to_its_team(world: World, endpoint: str) -> None:
+    """The right to view makes a recruiter of another team what a viewer is, the right to edit what a recruiter is."""
+    route, rule = routes(world.app)[endpoint], POLICY[endpoint]
+    ours = world.ours
+    asked = Asked(route, rule, own_ids(rule, ours), ours)
+    for actor, role in ((ours.guest, "viewer"), (ours.ally, "recruiter")):
+        ask = signed_in(world, actor)
+        if role in rule.roles:
+            allowed(world, asked, ask, told=f"as a {role}")
+        else:
+            refused(world, asked, ask, statuses=frozenset({403, 404, 422}), marks=(), told=f"as a {role}")
+
+
+@pytest.mark.parametrize("endpoint", about_a_flow())
+def test_a_narrowed_flow_is_kept_from_its_own_team(world: World, endpoint: str) -> None:
+    route, rule = routes(world.app)[endpoint], POLICY[endpoint]
+    ours = world.ours
+    db.session.execute(sa.update(InterviewFlow).where(InterviewFlow.id == ours.ids["flow"]).values(is_narrowed=True))
+    db.session.commit()
+    asked = Asked(route, rule, own_ids(rule, ours), ours)
+    for actor in (ours.recruiter, ours.viewer):
+        ask = signed_in(world, actor)
+        refused(
+            world, asked, ask, statuses=frozenset({403, 404, 422}), marks=(ours.team_mark,), told="narrowed"
+        )  # fmt: skip
+    if "admin" in rule.roles:
+        allowed(world, asked, signed_in(world, ours.admin), told="an administrator always may")
 
 
 @pytest.mark.parametrize("endpoint", realm("member"))

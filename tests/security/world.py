@@ -20,7 +20,7 @@ from app.candidates import actions as candidates
 from app.candidates import columns
 from app.db import db
 from app.flowlinks import actions as flowlinks
-from app.flows.models import FlowStatus, InterviewFlow
+from app.flows.models import FlowStatus, InterviewFlow, Right
 from app.flows.queries import secret_context
 from app.holds import actions as holds
 from app.holds.models import Held
@@ -32,6 +32,7 @@ from app.letters import actions as letters
 from app.mail import Mail
 from app.notes import actions as notes
 from app.outreach.models import Message, Step
+from app.permits import actions as permits
 from app.recordings import actions as recordings
 from app.recordings.addresses import signer
 from app.recordings.media import keep
@@ -70,6 +71,10 @@ class Side:
     viewer: Actor
     neighbour: Actor
     """A recruiter of the organization's other team."""
+    guest: Actor
+    """One more, who was given the right to view the flow."""
+    ally: Actor
+    """One more, who was given the right to edit it."""
     organization_mark: str
     team_mark: str
     other_team_id: str
@@ -95,11 +100,15 @@ def planted(app: Flask, name: str) -> Side:
     viewer = person(app, f"viewer-{mark}@example.com", organization=organization, role="viewer")
     neighbour = person(app, f"neighbour-{mark}@example.com", organization=organization, role="recruiter")
     other_team = _moved_to_other_team(neighbour)
-    side = Side(
-        *(_actor(one) for one in (admin, recruiter, viewer, neighbour)), organization_mark, team_mark, other_team.id
-    )
+    guest, ally = (_neighbour(app, f"{one}-{mark}@example.com", other_team) for one in ("guest", "ally"))
+    people = (admin, recruiter, viewer, neighbour, guest, ally)
+    side = Side(*(_actor(one) for one in people), organization_mark, team_mark, other_team.id)
     flow = _flow(admin, team_mark)
     archived = _flow(admin, team_mark, status=FlowStatus.ARCHIVED)
+    for one in (flow, archived):
+        permits.give(one, guest.member, Right.VIEW, by=admin.member)
+        permits.give(one, ally.member, Right.EDIT, by=admin.member)
+    db.session.commit()
     side.archived_flow_id = archived.id
     completed, document = _completed(admin, recruiter, flow)
     _running(side, admin, flow)
@@ -164,6 +173,13 @@ def _moved_to_other_team(neighbour: Person) -> Team:
     db.session.commit()
     db.session.expire_all()
     return other
+
+
+def _neighbour(app: Flask, email: str, team: Team) -> Person:
+    one = person(app, email, organization=team.organization, role="recruiter")
+    one.member.teams = [team]
+    db.session.commit()
+    return one
 
 
 def _flow(by: Person, mark: str, **values: object) -> InterviewFlow:

@@ -18,7 +18,7 @@ from app.candidates.queries import (
     since,
     statuses_of,
 )
-from app.flows.queries import titles_seen_by
+from app.flows.queries import only_viewed, titles_seen_by
 
 CARDS = 50
 """Cards per column; the list shows the others."""
@@ -41,7 +41,7 @@ def board() -> str:
     return render_template(
         "candidates/board.html", columns=_columns(member, flow_id), flow_id=flow_id,
         flow_choices=[("", "All flows"), *titles_seen_by(member)], may_move=member.role is not Role.VIEWER,
-        is_admin=member.role is Role.ADMIN,
+        is_admin=member.role is Role.ADMIN, fixed=only_viewed(member),
     )  # fmt: skip
 
 

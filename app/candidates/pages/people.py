@@ -11,11 +11,14 @@ from app.candidates.models import Candidate, StatusChange
 from app.candidates.pages.blueprint import pages
 from app.candidates.queries import (
     candidate_seen_by,
+    candidate_to_change,
     history_of,
     statuses_of,
 )
 from app.db import db
 from app.errors import Conflict, Rejected
+from app.flows.models import Right
+from app.flows.queries import may
 from app.web.errors import wants_json
 from app.web.fields import flaw_of
 
@@ -32,7 +35,7 @@ def move(candidate_id: str) -> AnyResponse | tuple[str, int]:
     """Change the status; the history, the webhook and the status commit together or not at all."""
     require_recruiter()
     member, form = current_member(), MoveForm()
-    candidate = candidate_seen_by(member, candidate_id)
+    candidate = candidate_to_change(member, candidate_id)
     note = (form.note.data or "").replace("\r\n", "\n").strip()
     _check_place(candidate)
     try:
@@ -75,7 +78,7 @@ def _page(candidate: Candidate, form: MoveForm) -> str:
     form.offer(statuses_of(member.organization))
     return render_template(
         "candidates/show.html", candidate=candidate, history=history_of(candidate),
-        form=None if member.role is Role.VIEWER else form, is_admin=member.role is Role.ADMIN,
+        form=form if may(member, candidate, Right.EDIT) else None, is_admin=member.role is Role.ADMIN,
     )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """The list of candidates: narrowed, sorted, changed in bulk, exported, and kept as views."""
 
+from dataclasses import replace
 from urllib.parse import urlencode
 
 from flask import Response, flash, redirect, render_template, request, url_for
@@ -29,6 +30,7 @@ from app.candidates.queries import (
 )
 from app.db import db
 from app.errors import Rejected
+from app.flows.models import Right
 from app.flows.queries import titles_seen_by
 from app.web.fields import flaw_of
 from app.web.templating import capital, offset_of_request
@@ -53,7 +55,7 @@ def change_many() -> AnyResponse | tuple[str, int]:
     try:
         ids = chosen_ids(member)
         if request.form.get("kind") == "export":
-            known = candidates_named(member, ids)
+            known = candidates_named(member, ids, Right.EDIT)
             return _export(member, [known[one] for one in ids if one in known])
         rows = bulk.apply(member, ids, _change())
     except Rejected as refusal:
@@ -66,10 +68,14 @@ def change_many() -> AnyResponse | tuple[str, int]:
 
 @pages.post("/candidates/export")
 def export() -> AnyResponse:
-    """Everyone whom the filter finds, at most 10,000, as CSV. No GET: who exported how much is written down."""
+    """Everyone whom the filter finds in flows that the member may change, at most 10,000, as CSV.
+
+    No GET: who exported how much is written down.
+    """
     require_recruiter()
     member = current_member()
-    return _export(member, candidates_seen_by(member, asked_for(), limit=MOST_EXPORTED, offset=0))
+    found_by = replace(asked_for(), right=Right.EDIT)
+    return _export(member, candidates_seen_by(member, found_by, limit=MOST_EXPORTED, offset=0))
 
 
 @pages.post("/candidates/views")

@@ -9,8 +9,8 @@ from app.accounts.actions import write_audit
 from app.accounts.queries import member_in_team, members_of
 from app.db import db
 from app.errors import Rejected
-from app.flows.models import FlowStatus, InterviewFlow
-from app.flows.queries import FlowFilter, flow_seen_by, flows_seen_by
+from app.flows.models import FlowStatus, InterviewFlow, Right
+from app.flows.queries import FlowFilter, flow_to_change, flows_seen_by
 from app.interviews.schemas import NewInterviewSchema
 from app.mail import Mail
 from app.outreach import actions, inviting, queries, sheet
@@ -104,7 +104,7 @@ def _sample(flow: InterviewFlow, line: Line) -> Mail:
 
 def _form(form: InviteForm) -> str:
     member = current_member()
-    flows = flows_seen_by(member, FlowFilter(status=FlowStatus.OPEN), limit=MOST_FLOWS, offset=0)
+    flows = flows_seen_by(member, FlowFilter(status=FlowStatus.OPEN, right=Right.EDIT), limit=MOST_FLOWS, offset=0)
     people = [(one.id, one.full_name or one.email) for one in members_of(member.organization, None)]
     form.offer([(flow.id, flow.title) for flow in flows], people)
     return render_template(
@@ -116,7 +116,7 @@ def _where(form: InviteForm) -> tuple[InterviewFlow, str | None]:
     flow_id, recruiter_id = form.flow.data or "", form.recruiter.data or None
     if not flow_id or flaw_of(flow_id):
         raise Rejected("Choose a flow.", field="flow")
-    flow = flow_seen_by(current_member(), flow_id)
+    flow = flow_to_change(current_member(), flow_id)
     if recruiter_id and (flaw_of(recruiter_id) or member_in_team(flow.team_id, recruiter_id) is None):
         raise Rejected("This recruiter is not in the team of the flow.", field="recruiter")
     return flow, recruiter_id

@@ -10,7 +10,7 @@ from app.candidates.queries import candidates_named
 from app.db import db
 from app.errors import Conflict, NotFound, Rejected
 from app.flows.models import InterviewFlow
-from app.interviews.queries import interview_seen_by
+from app.interviews.queries import interview_to_change
 from app.outreach import actions, inviting, queries
 from app.outreach import words as rules
 from app.outreach.forms import PlanForm, WordsForm
@@ -52,7 +52,7 @@ def write(interview_id: str) -> AnyResponse:
     """Send the invitation or a reminder of one interview."""
     require_recruiter()
     member = current_member()
-    interview = interview_seen_by(member, interview_id)
+    interview = interview_to_change(member, interview_id)
     answer = redirect(url_for("interviews.show", interview_id=interview_id, _anchor="mails"), 303)
     given = request.form.get("step", "")
     step = Step(given) if given in {Step.INVITATION, Step.REMINDER} else Step.INVITATION

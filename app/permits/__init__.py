@@ -1,0 +1,1 @@
+"""Rights of single members to single flows: given and taken."""
