@@ -16,7 +16,7 @@ from app.db import Base, engine_options, prepare
 
 ROOMS = (
     "accounts", "usage", "holds", "flows", "webhooks", "candidates", "interviews", "recordings", "letters", "wishes",
-    "reviews", "notes", "outreach", "voice", "flowlinks", "portal", "shares", "compliance",
+    "reviews", "notes", "permits", "outreach", "voice", "flowlinks", "portal", "shares", "compliance",
 )  # fmt: skip
 _LOCK = 7_264_102
 

@@ -63,6 +63,8 @@ WORDS = {
     "flow.archived": "Archived a flow",
     "flow.access_given": "Gave a member a right to a flow",
     "flow.access_taken": "Took a member's right to a flow away",
+    "flow.access_asked": "Asked for access to a flow",
+    "flow.access_refused": "Refused a request for access to a flow",
     "flow.narrowed": "Showed a flow to named members only",
     "flow.widened": "Showed a flow to its whole team again",
     "flow.link_on": "Turned on the share link of a flow",

@@ -14,6 +14,7 @@ from app.flows.models import InterviewFlow, Right
 from app.flows.queries import reach
 from app.interviews import waiting as interviews
 from app.interviews.models import Interview
+from app.permits.queries import how_many_wait_for
 from app.webhooks.models import Delivery, DeliveryState, Endpoint, Route
 from app.wishes.models import Wish, WishState
 from app.wishes.queries import reach_of_wishes
@@ -41,6 +42,7 @@ def tasks_of(member: TeamMember, *, link_days: int) -> list[Task]:
         return []
     found = [
         *_requests(member),
+        *_access(member),
         *_results(member),
         *_interviews(member, link_days),
         *_webhooks(member),
@@ -56,6 +58,12 @@ def _requests(member: TeamMember) -> Iterator[Task]:
     rows = db.session.execute(opened).all()
     for kind, count, due, late in sorted(rows, key=lambda row: (row[2] is None, row[2], row[0])):
         yield Task(kind.value, count, due, late)
+
+
+def _access(member: TeamMember) -> Iterator[Task]:
+    """Members who ask to see a flow that this one may change."""
+    count, oldest = how_many_wait_for(member)
+    yield Task("access", count, oldest)
 
 
 def _results(member: TeamMember) -> Iterator[Task]:

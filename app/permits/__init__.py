@@ -1,1 +1,1 @@
-"""Rights of single members to single flows: given and taken."""
+"""Rights of single members to single flows: given, taken, and asked for."""

@@ -1,5 +1,9 @@
-"""Rights are given and taken, flows narrowed and opened again: everything audited."""
+"""Rights are given and taken, flows narrowed and opened, requests made and answered: everything audited."""
 
+from collections.abc import Callable
+from datetime import timedelta
+
+import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from app import clock
@@ -8,13 +12,23 @@ from app.accounts.models import Role, TeamMember
 from app.db import db
 from app.errors import Conflict, Rejected
 from app.flows.models import FlowGrant, InterviewFlow, Right
+from app.flows.queries import may
+from app.letters import actions as letters
+from app.mail import Mail
 from app.permits import queries
+from app.permits.models import LONGEST_NOTE, AccessRequest, RequestState
+
+MOST_MAILS = 20
+MAIL_LASTS = timedelta(days=2)
+
+Told = Callable[[AccessRequest, TeamMember], Mail] | None
+"""Makes the mail about a request to one member; None where no mail server is configured."""
 
 
 def give(flow: InterviewFlow, member: TeamMember, right: Right, *, by: TeamMember) -> bool:
     """Give the member ``right`` to the flow, more or less than before; whether anything changed.
 
-    Raises Rejected naming the field for whoever cannot have it.
+    It answers an open request for it. Raises Rejected naming the field for whoever cannot have it.
     """
     _refuse(flow, member, right)
     known = queries.grant_of(flow.id, member.id)
@@ -28,6 +42,9 @@ def give(flow: InterviewFlow, member: TeamMember, right: Right, *, by: TeamMembe
             raise Conflict("Somebody else has just given this member a right; load the page again.") from None
     else:
         known.right, known.by_id, known.created_at = right, by.id, clock.now()
+    asked = queries.open_request(flow, member)
+    if asked is not None:
+        _decide(asked, RequestState(right.value), by=by)
     details = {"member": member.id, "right": right.value}
     write_audit(flow.organization, action="flow.access_given", subject=flow.id, by=by, details=details)
     return True
@@ -78,3 +95,48 @@ def widen(flow: InterviewFlow, *, by: TeamMember) -> bool:
     flow.is_narrowed = False
     write_audit(flow.organization, action="flow.widened", subject=flow.id, by=by, details={})
     return True
+
+
+def ask(flow: InterviewFlow, *, by: TeamMember, told: Told) -> bool:
+    """Ask for access to a flow of the own organization. False for what is seen already, or was asked before."""
+    if flow.organization_id != by.organization_id or may(by, flow) or queries.open_request(flow, by) is not None:
+        return False
+    asked = AccessRequest(organization_id=flow.organization_id, flow_id=flow.id, member_id=by.id, flow=flow, member=by)
+    try:
+        with db.session.begin_nested():
+            db.session.add(asked)
+    except IntegrityError:  # the same member, twice at the same moment
+        return False
+    write_audit(flow.organization, action="flow.access_asked", subject=flow.id, by=by, details={})
+    if told is not None:
+        for member in queries.deciders_of(flow, limit=MOST_MAILS):
+            letters.post(None, told(asked, member), lasts=MAIL_LASTS)
+    return True
+
+
+def answer(asked: AccessRequest, state: RequestState, *, note: str | None, by: TeamMember, told: Told) -> None:
+    """Give the right to view or to edit, or refuse. Raises Rejected naming the field; Conflict for a second answer."""
+    if state is RequestState.OPEN:
+        raise Rejected("Choose what is given.", field="decision")
+    if note is not None and len(note) > LONGEST_NOTE:
+        raise Rejected(f"These are {len(note)} characters; at most {LONGEST_NOTE} are kept.", field="note")
+    if not _decide(asked, state, by=by, note=note):
+        raise Conflict("This request has been answered already.")
+    flow = asked.flow
+    if state is RequestState.REFUSED:
+        details = {"member": asked.member_id}
+        write_audit(flow.organization, action="flow.access_refused", subject=flow.id, by=by, details=details)
+    else:
+        give(flow, asked.member, Right(state.value), by=by)
+    if told is not None:
+        letters.post(None, told(asked, asked.member), lasts=MAIL_LASTS)
+
+
+def _decide(asked: AccessRequest, state: RequestState, *, by: TeamMember, note: str | None = None) -> bool:
+    """The request has its answer; False when somebody else was quicker."""
+    waits = sa.update(AccessRequest).where(AccessRequest.id == asked.id, AccessRequest.state == RequestState.OPEN)
+    decided = waits.values(state=state, decided_at=clock.now(), decided_by_id=by.id, note=note)
+    done = decided.returning(AccessRequest.id).execution_options(synchronize_session=False)
+    changed = bool(db.session.execute(done).all())
+    db.session.refresh(asked)
+    return changed

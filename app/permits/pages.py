@@ -1,15 +1,33 @@
-"""Who may see a flow."""
+"""Who may see a flow, the request for access, and where requests are answered."""
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from typing import Any
+
+from flask import Blueprint, current_app, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from app import gateways
 from app.accounts.access import current_member, require_member, require_recruiter
 from app.accounts.queries import member_of
 from app.db import db
 from app.errors import Conflict, Rejected
 from app.flows.models import InterviewFlow, Right
 from app.flows.queries import flow_to_change, grants_of, may
+from app.mail import Mail
 from app.permits import actions, queries
+from app.permits.models import LONGEST_NOTE, AccessRequest, RequestState
+from app.settings import Settings
+from app.web import limits
+from app.web.fields import flaw_of
+
+ASKED_PER_MINUTE = 10
+PAGES = {
+    "flow": ("flows.show", "flow_id"), "interview": ("interviews.show", "interview_id"),
+    "candidate": ("candidates.show", "candidate_id"),
+}  # fmt: skip
+PASSED_ON = (
+    "If there is something at that address in your organization, those who may change it have your request now. "
+    "Their answer appears here."
+)
 
 pages = Blueprint("permits", __name__)
 pages.before_request(require_member)
@@ -73,9 +91,56 @@ def narrow(flow_id: str) -> AnyResponse:
     return redirect(url_for("permits.show", flow_id=flow_id), 303)
 
 
+@pages.get("/access")
+def index() -> str:
+    """Requests that the member may answer, and what became of the member's own."""
+    member = current_member()
+    return render_template(
+        "permits/index.html", waiting=queries.waiting_for(member), answers=queries.answers_to(member),
+        longest=LONGEST_NOTE,
+    )  # fmt: skip
+
+
+@pages.post("/access")
+def ask() -> AnyResponse:
+    """Ask for access by an address that was opened. The answer is the same whether anything is there or not."""
+    limits.count("access-request", most=ASKED_PER_MINUTE)
+    me, kind, thing_id = current_member(), request.form.get("kind", ""), request.form.get("id", "")
+    flow = queries.flow_behind(me, kind, thing_id)
+    if flow is not None and may(me, flow):
+        endpoint, name = PAGES[kind]
+        at: dict[str, Any] = {name: thing_id}
+        return redirect(url_for(endpoint, **at), 303)
+    if flow is not None:
+        actions.ask(flow, by=me, told=_told(_words_of_request))
+        db.session.commit()
+    flash(PASSED_ON, "info")
+    return redirect(url_for("permits.index"), 303)
+
+
+@pages.post("/access/<request_id>/answer")
+def answer(request_id: str) -> AnyResponse:
+    """Give what was asked for, or refuse it."""
+    require_recruiter()
+    me = current_member()
+    asked = queries.request_for(me, request_id)
+    name = asked.member.full_name or asked.member.email
+    try:
+        state, note = _answer()
+        actions.answer(asked, state, note=note, by=me, told=_told(_words_of_answer))
+    except (Rejected, Conflict) as refusal:
+        db.session.rollback()
+        flash(f"Nothing was changed. {refusal.message}", "bad")
+        return redirect(url_for("permits.index"), 303)
+    db.session.commit()
+    flash(f"The request of {name} is refused." if state is RequestState.REFUSED else f"{name} has access now.", "good")
+    return redirect(url_for("permits.index"), 303)
+
+
 def _page(flow: InterviewFlow, *, error: str = "") -> str:
     return render_template(
         "permits/show.html", flow=flow, grants=grants_of(flow), people=queries.grantable(flow), error=error,
+        waiting=queries.waiting_for(current_member(), flow_id=flow.id), longest=LONGEST_NOTE,
         chosen=request.form.get("member", "") if error else "", right=request.form.get("right", "") if error else "",
     )  # fmt: skip
 
@@ -85,3 +150,50 @@ def _right() -> Right:
     if given not in set(Right):
         raise Rejected("Choose the right to view or to edit.", field="right")
     return Right(given)
+
+
+def _answer() -> tuple[RequestState, str | None]:
+    given = request.form.get("decision", "")
+    note = request.form.get("note", "").replace("\r\n", "\n").strip()
+    flaw = flaw_of(note)
+    if flaw:
+        raise Rejected(flaw, field="note")
+    if given not in set(RequestState):
+        raise Rejected("Choose what is given.", field="decision")
+    return RequestState(given), note or None
+
+
+def _told(words: Any) -> actions.Told:
+    """What is mailed says where to look, and nothing that anybody wrote: mail is read on the way."""
+    if not gateways.current().mail.is_configured:
+        return None
+
+    def mail(asked: AccessRequest, member: Any) -> Mail:
+        subject, text = words(asked)
+        return Mail(member.email, " ".join(subject.split()), text)
+
+    return mail
+
+
+def _words_of_request(asked: AccessRequest) -> tuple[str, str]:
+    name = asked.member.full_name or asked.member.email
+    return f"{name} asks for access to a flow", (
+        f"{name} asks for access to “{asked.flow.title}”.\n\n"
+        f"Give it or refuse it here:\n{_app_url()}{url_for('permits.index')}\n"
+    )
+
+
+def _words_of_answer(asked: AccessRequest) -> tuple[str, str]:
+    if asked.state is RequestState.REFUSED:
+        return "Your request for access was refused", (
+            f"Your request for access was refused.\n\nMore about it:\n{_app_url()}{url_for('permits.index')}\n"
+        )
+    address = url_for("flows.show", flow_id=asked.flow_id)
+    return "You have access to a flow now", (
+        f"You may {asked.state.value} “{asked.flow.title}” and what comes of it.\n\n{_app_url()}{address}\n"
+    )
+
+
+def _app_url() -> str:
+    settings: Settings = current_app.extensions["parley.settings"]
+    return settings.app_url

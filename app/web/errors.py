@@ -16,7 +16,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.http import HTTP_STATUS_CODES
 
 from app.db import db
-from app.errors import Conflict, DomainError, Forbidden, GatewayError, NotFound, Rejected
+from app.errors import Conflict, DomainError, Forbidden, GatewayError, NotFound, Rejected, Unseen
 
 log = logging.getLogger(__name__)
 
@@ -167,6 +167,8 @@ def typed_input() -> list[tuple[str, str]]:
 
 def _on_domain(error: DomainError) -> Response:
     db.session.rollback()
+    if isinstance(error, Unseen) and not wants_json():
+        return make_response(render_template("errors/unseen.html", asked=error), 403)
     return respond(from_domain(error, api=wants_json()))
 
 

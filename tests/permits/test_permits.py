@@ -1,7 +1,10 @@
-"""Rights to single flows: given, taken, narrowed."""
+"""Rights to single flows: given, taken, narrowed, and asked for without being told what there is."""
 
 import html
 import re
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,12 +16,17 @@ from app.candidates.bulk import Change, Kind
 from app.candidates.models import Candidate
 from app.candidates.queries import next_to_review
 from app.db import db
-from app.flows.models import FlowGrant, InterviewFlow
+from app.errors import Conflict
+from app.flows.models import FlowGrant, InterviewFlow, Right
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
+from app.letters import jobs as letters
 from app.overview.queries import tasks_of
-from tests.factories import Made
+from app.permits import actions
+from app.permits.models import LONGEST_NOTE, AccessRequest, RequestState
+from tests.factories import Made, a_flow
 from tests.people import Person, person
+from tests.portal.conftest import Postbox
 
 
 @pytest.fixture
@@ -43,6 +51,15 @@ def interview(owner: Person, flow: InterviewFlow) -> Interview:
     return found
 
 
+@pytest.fixture
+def postbox(app: Flask) -> Iterator[Postbox]:
+    """The application with a mail server."""
+    box, kept = Postbox(), app.extensions["parley.gateways"]
+    app.extensions["parley.gateways"] = replace(kept, mail=box)
+    yield box
+    app.extensions["parley.gateways"] = kept
+
+
 def rows(kind: Any) -> Any:
     """As they are in the database now, whatever requests have changed."""
     db.session.expire_all()
@@ -61,9 +78,21 @@ def narrow(who: Person, flow: InterviewFlow, narrowed: str = "yes") -> Any:
     return who.browser.post(f"/flows/{flow.id}/access/narrow", data={"narrowed": narrowed})
 
 
+def ask(who: Person, kind: str, thing_id: str) -> Any:
+    return who.browser.post("/access", data={"kind": kind, "id": thing_id})
+
+
+def answer(who: Person, decision: str, note: str = "") -> Any:
+    asked = rows(AccessRequest).filter_by(state=RequestState.OPEN).one()
+    return who.browser.post(f"/access/{asked.id}/answer", data={"decision": decision, "note": note})
+
+
 def noted() -> list[str]:
     entries = rows(AuditEntry).order_by(AuditEntry.number)
     return [one.action for one in entries if one.action.startswith("flow.") and one.action != "flow.created"]
+
+
+# --- given and taken -------------------------------------------------------------------------------------------------
 
 
 def test_the_right_to_view_shows_everything_of_the_flow_and_changes_nothing(
@@ -173,3 +202,154 @@ def test_what_is_only_viewed_is_neither_changed_in_bulk_nor_exported_nor_waits(
     assert row.outcome == "done"
     assert "mary@" in neighbour.browser.post("/candidates/export").text
     assert next_to_review(neighbour.member) == db.session.get_one(Candidate, candidate.id)
+
+
+# --- asked for -------------------------------------------------------------------------------------------------------
+
+
+def bare(page: Any, thing_id: str) -> str:
+    """A page without what differs between any two visits."""
+    return re.sub(r'name="csrf_token" value="[^"]*"', "", page.text).replace(thing_id, "ID")
+
+
+@pytest.mark.parametrize("kind", ["flow", "interview", "candidate"])
+def test_what_is_not_theirs_and_what_is_not_there_look_the_same(
+    neighbour: Person, outsider: Person, interview: Interview, kind: str
+) -> None:
+    foreign = a_flow(outsider)
+    theirs = interviews.book(outsider.organization, foreign.id, email="joe@candidate.example")
+    db.session.commit()
+    known = {
+        "flow": (interview.flow_id, foreign.id), "interview": (interview.id, theirs.id),
+        "candidate": (interview.candidate_id, theirs.candidate_id),
+    }  # fmt: skip
+    pages, answers = set(), set()
+    for thing_id in (*known[kind], str(uuid.uuid4())):
+        assert thing_id is not None
+        page = neighbour.browser.get(f"/{kind}s/{thing_id}")
+        assert page.status_code == 403
+        assert f'name="id" value="{thing_id}"' in page.text
+        assert "Request access" in page.text
+        pages.add(bare(page, thing_id))
+        browser = neighbour.browser
+        answer = browser.post("/access", data={"kind": kind, "id": thing_id})
+        answers.add((answer.status_code, answer.location, bare(browser.get("/access"), thing_id)))
+    assert len(pages) == 1
+    assert len(answers) == 1
+    assert "Zoo" not in pages.pop()
+    (asked,) = rows(AccessRequest)
+    assert (asked.flow_id, asked.member_id) == (interview.flow_id, neighbour.member.id)
+
+
+@pytest.mark.parametrize("given", [("flow", "x' OR 1=1"), ("flow", "\x00"), ("", ""), ("member", str(uuid.uuid4()))])
+def test_what_is_no_request_is_answered_alike(neighbour: Person, given: tuple[str, str]) -> None:
+    assert ask(neighbour, *given).location == "/access"
+    assert rows(AccessRequest).count() == 0
+
+
+def test_a_request_is_made_once_and_waits_for_those_who_may_decide(
+    owner: Person, colleague: Person, viewer: Person, neighbour: Person, flow: InterviewFlow, postbox: Postbox
+) -> None:
+    for _ in range(2):
+        ask(neighbour, "flow", flow.id)
+    letters.sweep()
+    assert sorted(mail.to for mail in postbox.mails) == ["colleague@first.example", "owner@first.example"]
+    assert noted() == ["flow.access_asked"]
+    for who, count in ((owner, 1), (colleague, 1), (neighbour, 0)):
+        tasks = {task.kind: task.count for task in tasks_of(who.member, link_days=30)}
+        assert tasks.get("access", 0) == count, who.member.email
+        assert words_of(who.browser.get("/access")).count("asks for access") == count
+    assert "Members who ask for access to a flow" in words_of(colleague.browser.get("/dashboard"))
+    asked = rows(AccessRequest).one()
+    for who in (viewer, neighbour):
+        refused = who.browser.post(f"/access/{asked.id}/answer", data={"decision": "edit"})
+        assert refused.status_code in {403, 404}
+    assert asked.state is RequestState.OPEN
+
+
+def test_a_request_is_granted_with_a_note(
+    colleague: Person, neighbour: Person, flow: InterviewFlow, interview: Interview, postbox: Postbox
+) -> None:
+    ask(neighbour, "interview", interview.id)
+    letters.sweep()
+    postbox.mails.clear()
+    assert answer(colleague, "view", "Only until <May>.").status_code == 303
+    letters.sweep()
+    (mail,) = postbox.mails
+    assert (mail.to, "May" in mail.text) == ("neighbour@first.example", False)
+    assert f"http://localhost/flows/{flow.id}" in mail.text
+    assert neighbour.browser.get(f"/interviews/{interview.id}").status_code == 200
+    page = neighbour.browser.get("/access")
+    assert "Only until &lt;May&gt;." in page.text
+    assert "Zoo keeper" in page.text
+    assert ask(neighbour, "interview", interview.id).location == f"/interviews/{interview.id}"
+    assert noted() == ["flow.access_asked", "flow.access_given"]
+
+
+def test_a_request_is_refused_and_may_be_made_again(
+    colleague: Person, neighbour: Person, flow: InterviewFlow, postbox: Postbox
+) -> None:
+    ask(neighbour, "flow", flow.id)
+    answer(colleague, "refused", "Please ask Ann.")
+    letters.sweep()
+    assert not [mail for mail in postbox.mails if mail.to == "neighbour@first.example" and "Zoo" in mail.text]
+    page = words_of(neighbour.browser.get("/access"))
+    assert "Please ask Ann." in page
+    assert "Zoo" not in page
+    assert neighbour.browser.get(f"/flows/{flow.id}").status_code == 403
+    ask(neighbour, "flow", flow.id)
+    assert rows(AccessRequest).filter_by(state=RequestState.OPEN).count() == 1
+    assert noted() == ["flow.access_asked", "flow.access_refused", "flow.access_asked"]
+
+
+@pytest.mark.parametrize(
+    ("decision", "note", "said"),
+    [
+        ("open", "", "Choose what is given"), ("", "", "Choose what is given"), ("view", "\x00", "character NUL"),
+        ("view", "x" * (LONGEST_NOTE + 1), f"at most {LONGEST_NOTE} are kept"),
+    ],
+)  # fmt: skip
+def test_what_is_no_answer_changes_nothing(
+    colleague: Person, neighbour: Person, flow: InterviewFlow, decision: str, note: str, said: str
+) -> None:
+    ask(neighbour, "flow", flow.id)
+    browser = colleague.browser
+    asked = rows(AccessRequest).one()
+    browser.post(f"/access/{asked.id}/answer", data={"decision": decision, "note": note})
+    assert said in words_of(browser.get("/access"))
+    assert rows(AccessRequest).one().state is RequestState.OPEN
+    assert rows(FlowGrant).count() == 0
+
+
+def test_of_two_answers_the_first_counts(
+    owner: Person, colleague: Person, neighbour: Person, flow: InterviewFlow
+) -> None:
+    ask(neighbour, "flow", flow.id)
+    asked = rows(AccessRequest).one()
+    actions.answer(asked, RequestState.REFUSED, note=None, by=owner.member, told=None)
+    with pytest.raises(Conflict):
+        actions.answer(asked, RequestState.EDIT, note=None, by=colleague.member, told=None)
+    assert rows(FlowGrant).count() == 0
+
+
+def test_a_right_that_is_given_answers_the_request_for_it(
+    colleague: Person, neighbour: Person, flow: InterviewFlow
+) -> None:
+    ask(neighbour, "flow", flow.id)
+    give(colleague, flow, neighbour, "edit")
+    asked = rows(AccessRequest).one()
+    assert (asked.state, asked.decided_by_id) == (RequestState.EDIT, colleague.member.id)
+
+
+def test_a_viewer_who_asks_is_given_the_right_to_view_alone(
+    colleague: Person, neighbour: Person, flow: InterviewFlow
+) -> None:
+    neighbour.member.role = Role.VIEWER
+    db.session.commit()
+    ask(neighbour, "flow", flow.id)
+    assert "Give the right to edit" not in colleague.browser.get("/access").text
+    answer(colleague, "edit")
+    asked = rows(AccessRequest).one()
+    assert asked.state is RequestState.OPEN, "nothing was changed"
+    answer(colleague, "view")
+    assert rows(FlowGrant).one().right is Right.VIEW

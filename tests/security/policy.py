@@ -284,6 +284,12 @@ POLICY: dict[str, Rule] = {
     ),
     "permits.take": Rule("member", (*FLOW, *MEMBER), RECRUITERS, DONE, archived=DONE),
     "permits.narrow": Rule("member", FLOW, RECRUITERS, DONE, lambda _: {"narrowed": "yes"}, archived=DONE),
+    "permits.index": Rule("member"),
+    # Whatever is asked for, the answer is the same: tests/permits holds it against what is there and what is not.
+    "permits.ask": Rule("member", own=DONE, given=lambda side: {"kind": "flow", "id": side.ids["flow"]}),
+    "permits.answer": Rule(
+        "member", path(request_id="access_request"), RECRUITERS, DONE, lambda _: {"decision": "view", "note": ""}
+    ),
     "flowlinks.turn_on": Rule("member", FLOW, RECRUITERS, DONE, lambda _: {}, archived=DONE),
     "flowlinks.turn_off": Rule("member", FLOW, RECRUITERS, DONE, lambda _: {}, archived=NO_LINK),
     "flowlinks.renew": Rule("member", FLOW, RECRUITERS, DONE, lambda _: {}, archived=NO_LINK),

@@ -324,7 +324,7 @@ def test_pages_keep_a_team_from_the_recruiters_of_another(world: World, endpoint
         assert ours.team_mark.lower() not in everything(response)
 
 
-OF_A_FLOW = {"flow", "interview", "candidate", "document", "wish", "share", "delivery"}
+OF_A_FLOW = {"flow", "interview", "candidate", "document", "wish", "share", "delivery", "access_request"}
 BESIDE = {"recruiter", "endpoint"}
 """Kinds of ids that come along with those."""
 

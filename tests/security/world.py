@@ -33,6 +33,7 @@ from app.mail import Mail
 from app.notes import actions as notes
 from app.outreach.models import Message, Step
 from app.permits import actions as permits
+from app.permits.models import AccessRequest
 from app.recordings import actions as recordings
 from app.recordings.addresses import signer
 from app.recordings.media import keep
@@ -70,7 +71,7 @@ class Side:
     recruiter: Actor
     viewer: Actor
     neighbour: Actor
-    """A recruiter of the organization's other team."""
+    """A recruiter of the organization's other team, who has asked for access to the flow."""
     guest: Actor
     """One more, who was given the right to view the flow."""
     ally: Actor
@@ -108,6 +109,8 @@ def planted(app: Flask, name: str) -> Side:
     for one in (flow, archived):
         permits.give(one, guest.member, Right.VIEW, by=admin.member)
         permits.give(one, ally.member, Right.EDIT, by=admin.member)
+    permits.ask(flow, by=neighbour.member, told=None)
+    side.ids["access_request"] = db.session.query(AccessRequest).filter_by(flow_id=flow.id).one().id
     db.session.commit()
     side.archived_flow_id = archived.id
     completed, document = _completed(admin, recruiter, flow)
