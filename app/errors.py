@@ -32,10 +32,10 @@ class Forbidden(DomainError):
 
 class Unseen(Forbidden, NotFound):
     """Not for this member, or not there at all: which of the two is not said. ``kind`` and ``thing_id`` are what was
-    asked for, so that access to it can be requested.
+    asked for; without an id access to it cannot be requested.
     """
 
-    def __init__(self, kind: str, thing_id: str) -> None:
+    def __init__(self, kind: str = "", thing_id: str = "") -> None:
         super().__init__("There is nothing here, or nothing that you may see.")
         self.kind, self.thing_id = kind, thing_id
 

@@ -11,10 +11,9 @@ from app.candidates.models import Candidate
 from app.candidates.queries import candidates_named
 from app.db import db
 from app.errors import DomainError, Rejected
-from app.flows.queries import only_viewed
+from app.flows.queries import VIEWED, only_viewed
 
 MOST_ROWS = 1_000
-VIEWED = "You may look at this candidate's flow, but not change anything."
 
 
 class Kind(StrEnum):

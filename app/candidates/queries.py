@@ -19,9 +19,9 @@ from app.candidates.models import (
     StatusChange,
 )
 from app.db import db, is_id
-from app.errors import Forbidden, NotFound, Unseen
+from app.errors import NotFound
 from app.flows.models import Right
-from app.flows.queries import may, reach, refuse_viewer
+from app.flows.queries import may, reach, refuse_viewer, seen
 
 Condition = sa.ColumnElement[bool]
 
@@ -70,13 +70,7 @@ class CandidateFilter:
 def candidate_seen_by(member: TeamMember, candidate_id: str) -> Candidate:
     """A candidate of a flow that the member may see. What is not theirs and what is not there are told alike."""
     candidate = db.session.get(Candidate, candidate_id) if is_id(candidate_id) else None
-    if candidate is not None and may(member, candidate):
-        return candidate
-    if member.role is not Role.ADMIN:
-        raise Unseen("candidate", candidate_id)
-    if candidate is None:
-        raise NotFound("There is no candidate with this id.")
-    raise Forbidden("This candidate belongs to another organization.")
+    return seen(member, candidate, kind="candidate", asked=candidate_id)
 
 
 def candidate_to_change(member: TeamMember, candidate_id: str) -> Candidate:
@@ -148,7 +142,7 @@ def next_to_review(member: TeamMember, *, flow_id: str = "", after: str = "") ->
     order = (Candidate.interviewed_at, Candidate.id)
     query = sa.select(Candidate).where(*narrowed).order_by(*order).options(joinedload(Candidate.flow)).limit(1)
     place = db.session.get(Candidate, after) if is_id(after) else None
-    if place is not None and place.interviewed_at is not None and place.organization_id == member.organization_id:
+    if place is not None and place.interviewed_at is not None and may(member, place):
         at = place.interviewed_at
         behind = sa.or_(order[0] > at, sa.and_(order[0] == at, order[1] > place.id))
         found = db.session.scalar(query.where(behind))

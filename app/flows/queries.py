@@ -6,10 +6,10 @@ flows, interviews, candidates and requests, ``may`` for a single one, ``who_may`
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.orm import aliased, contains_eager, joinedload
+from sqlalchemy.orm import contains_eager, joinedload
 
 from app import vault
 from app.accounts.models import Organization, Role, Team, TeamMember, TeamMembership
@@ -20,6 +20,11 @@ from app.flows.models import FlowGrant, FlowStatus, InterviewFlow, Right, Speech
 from app.speech.catalogue import DEFAULT_LANGUAGE
 
 Condition = sa.ColumnElement[bool]
+T = TypeVar("T")
+_FLOW, _GRANT = InterviewFlow.__table__.alias().c, FlowGrant.__table__.alias().c
+"""For what stands inside other reads of flows; made once, for pages ask a dozen times."""
+
+VIEWED = "You may look at this flow and what came of it, but not change anything."
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +97,8 @@ def only_viewed(member: TeamMember) -> frozenset[str]:
 def beside_teams(member: TeamMember) -> tuple[sa.Select[str], sa.Select[str]]:
     """Ids of what the member sees of other teams, and of what they do not see of their own: to correct team counts."""
     teams, granted = [team.id for team in member.teams], _granted_flows(member, Right.VIEW)
-    flow = aliased(InterviewFlow)
-    further = sa.select(flow.id).where(flow.id.in_(granted), flow.team_id.not_in(teams))
-    hidden = sa.select(flow.id).where(flow.team_id.in_(teams), flow.is_narrowed, flow.id.not_in(granted))
+    further = sa.select(_FLOW.id).where(_FLOW.id.in_(granted), _FLOW.team_id.not_in(teams))
+    hidden = sa.select(_FLOW.id).where(_FLOW.team_id.in_(teams), _FLOW.is_narrowed, _FLOW.id.not_in(granted))
     return further, hidden
 
 
@@ -106,14 +110,23 @@ def flow_for(organization: Organization, flow_id: str) -> InterviewFlow:
     return flow
 
 
-def flow_seen_by(member: TeamMember, flow_id: str) -> InterviewFlow:
-    """A flow that the member may see. Others get the same answer for what is not theirs and for what is not there."""
-    flow = db.session.get(InterviewFlow, flow_id) if is_id(flow_id) else None
-    if flow is not None and may(member, flow):
-        return flow
+def seen(member: TeamMember, thing: T | None, *, kind: str, asked: str = "") -> T:
+    """``thing`` for a member who may see it. Raises Unseen alike for what is not theirs and for what is not there;
+    administrators are told which. ``asked``: the id, where access can be requested by it.
+    """
+    if thing is not None and may(member, thing):
+        return thing
     if member.role is not Role.ADMIN:
-        raise Unseen("flow", flow_id)
-    return flow_for(member.organization, flow_id)
+        raise Unseen(kind, asked)
+    if thing is None:
+        raise NotFound(f"There is no {kind} with this id.")
+    raise Forbidden(f"This {kind} belongs to another organization.")
+
+
+def flow_seen_by(member: TeamMember, flow_id: str) -> InterviewFlow:
+    """A flow that the member may see. Raises as ``seen``."""
+    flow = db.session.get(InterviewFlow, flow_id) if is_id(flow_id) else None
+    return seen(member, flow, kind="flow", asked=flow_id)
 
 
 def flow_to_change(member: TeamMember, flow_id: str) -> InterviewFlow:
@@ -126,7 +139,7 @@ def flow_to_change(member: TeamMember, flow_id: str) -> InterviewFlow:
 def refuse_viewer(member: TeamMember, thing: Any) -> None:
     """Raises Forbidden for a member who may look at the flow, or the interview or candidate of it, and no more."""
     if not may(member, thing, Right.EDIT):
-        raise Forbidden("You may look at this flow and what came of it, but not change anything.")
+        raise Forbidden(VIEWED)
 
 
 def open_flow(flow_id: str) -> InterviewFlow:
@@ -200,18 +213,16 @@ def unspoken(limit: int) -> list[str]:
 
 def _flows_open_to(member: TeamMember, right: Right) -> sa.Select[str]:
     """Ids of the flows of those who are no administrators: what their teams have and is not narrowed, and what they
-    were given themselves. Aliased, because it stands inside other reads of flows.
+    were given themselves.
     """
-    flow, granted = aliased(InterviewFlow), _granted_flows(member, right)
-    by_team = sa.and_(flow.team_id.in_([team.id for team in member.teams]), flow.is_narrowed.is_(False))
-    mine = sa.select(flow.id).where(flow.organization_id == member.organization_id)
-    return mine.where(sa.or_(by_team, flow.id.in_(granted)))
+    by_team = sa.and_(_FLOW.team_id.in_([team.id for team in member.teams]), _FLOW.is_narrowed.is_(False))
+    mine = sa.select(_FLOW.id).where(_FLOW.organization_id == member.organization_id)
+    return mine.where(sa.or_(by_team, _FLOW.id.in_(_granted_flows(member, right))))
 
 
 def _granted_flows(member: TeamMember, right: Right) -> sa.Select[str]:
-    grant = aliased(FlowGrant)
-    given = sa.select(grant.flow_id).where(grant.member_id == member.id)
-    return given.where(grant.right == Right.EDIT) if right is Right.EDIT else given
+    given = sa.select(_GRANT.flow_id).where(_GRANT.member_id == member.id)
+    return given.where(_GRANT.level == Right.EDIT) if right is Right.EDIT else given
 
 
 def _flow(flow_id: str) -> InterviewFlow:

@@ -13,11 +13,10 @@ import sqlalchemy as sa
 from sqlalchemy.orm import joinedload, undefer
 
 from app.accounts.models import Organization, Team, TeamMember
-from app.accounts.models import Role as MemberRole
 from app.claims import moment
 from app.db import db, is_id
-from app.errors import Forbidden, NotFound, Unseen, sentence
-from app.flows.queries import may, reach, refuse_viewer
+from app.errors import Forbidden, NotFound, sentence
+from app.flows.queries import reach, refuse_viewer, seen
 from app.interviews.models import (
     Document,
     Interview,
@@ -55,11 +54,7 @@ def open_interview(flow_id: str, interview_id: str) -> Interview:
 def interview_seen_by(member: TeamMember, interview_id: str) -> Interview:
     """An interview of a flow that the member may see. What is not theirs and what is not there are told alike."""
     interview = db.session.get(Interview, interview_id) if is_id(interview_id) else None
-    if interview is not None and may(member, interview):
-        return interview
-    if member.role is not MemberRole.ADMIN:
-        raise Unseen("interview", interview_id)
-    return interview_for(member.organization, interview_id)
+    return seen(member, interview, kind="interview", asked=interview_id)
 
 
 def interview_to_change(member: TeamMember, interview_id: str) -> Interview:

@@ -81,12 +81,12 @@ def standing_invitations(flow: InterviewFlow, addresses: list[str]) -> dict[str,
     return {(one.interviewee_email_address or "").lower(): one for one in found}
 
 
-def invited_in(organization_id: str, batch: str) -> dict[int, Interview]:
-    """What the lines of a list have become so far, by their numbers."""
+def invited_in(flow: InterviewFlow, batch: str) -> dict[int, Interview]:
+    """What the lines of a list of people for the flow have become so far, by their numbers."""
     query = (
         sa.select(Invited.number, Interview)
         .join(Interview, Interview.id == Invited.interview_id)
-        .where(Invited.batch == batch, Invited.organization_id == organization_id)
+        .where(Invited.batch == batch, Interview.flow_id == flow.id)
     )
     return {row[0]: row[1] for row in db.session.execute(query)}
 

@@ -7,9 +7,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app import gateways
 from app.accounts.access import current_member, require_member, require_recruiter
-from app.accounts.queries import member_of
 from app.db import db
-from app.errors import Conflict, Rejected
+from app.errors import Conflict, NotFound, Rejected
 from app.flows.models import InterviewFlow, Right
 from app.flows.queries import flow_to_change, grants_of, may
 from app.mail import Mail
@@ -46,10 +45,10 @@ def give(flow_id: str) -> AnyResponse | tuple[str, int]:
     require_recruiter()
     me = current_member()
     flow = flow_to_change(me, flow_id)
-    member = member_of(me.organization, request.form.get("member", ""))
     try:
+        member = queries.colleague(me, request.form.get("member", ""))
         changed = actions.give(flow, member, _right(), by=me)
-    except (Rejected, Conflict) as refusal:
+    except (NotFound, Rejected, Conflict) as refusal:
         db.session.rollback()
         return _page(flow_to_change(current_member(), flow_id), error=refusal.message), 422
     db.session.commit()
@@ -64,7 +63,7 @@ def take(flow_id: str, member_id: str) -> AnyResponse:
     require_recruiter()
     me = current_member()
     flow = flow_to_change(me, flow_id)
-    member = member_of(me.organization, member_id)
+    member = queries.colleague(me, member_id)
     taken = actions.take(flow, member, by=me)
     db.session.commit()
     name = member.full_name or member.email

@@ -42,6 +42,14 @@ def grantable(flow: InterviewFlow) -> Sequence[TeamMember]:
     return db.session.scalars(found.order_by(TeamMember.full_name, TeamMember.email)).all()
 
 
+def colleague(member: TeamMember, member_id: str) -> TeamMember:
+    """Who has this id in the member's organization, disabled members included. NotFound for everybody else's alike."""
+    found = db.session.get(TeamMember, member_id) if is_id(member_id) else None
+    if found is None or found.organization_id != member.organization_id:
+        raise NotFound("There is no such member in your organization.")
+    return found
+
+
 def grant_of(flow_id: str, member_id: str) -> FlowGrant | None:
     """The member's own right to the flow."""
     return db.session.get(FlowGrant, (flow_id, member_id))
@@ -88,13 +96,17 @@ def request_for(member: TeamMember, request_id: str) -> AccessRequest:
     return asked
 
 
-def answers_to(member: TeamMember) -> Sequence[AccessRequest]:
-    """What became of the member's own requests lately. Open ones stay out: a list of them would tell what exists."""
-    found = sa.select(AccessRequest).where(
+def answers_to(member: TeamMember) -> Sequence[sa.Row[AccessRequest, bool]]:
+    """What became of the member's own requests lately, each with whether the member sees the flow now.
+
+    Open ones stay out: a list of them would tell what exists.
+    """
+    flows = sa.select(InterviewFlow.id).where(*reach(member, InterviewFlow))
+    found = sa.select(AccessRequest, AccessRequest.flow_id.in_(flows)).where(
         AccessRequest.member_id == member.id, AccessRequest.decided_at > clock.now() - TOLD_FOR
     )
     ordered = found.order_by(AccessRequest.decided_at.desc(), AccessRequest.id)
-    return db.session.scalars(ordered.options(joinedload(AccessRequest.flow)).limit(MOST)).all()
+    return db.session.execute(ordered.options(joinedload(AccessRequest.flow)).limit(MOST)).all()
 
 
 def _of_changeable(member: TeamMember) -> list[sa.ColumnElement[bool]]:

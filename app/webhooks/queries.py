@@ -10,9 +10,9 @@ from sqlalchemy.orm import aliased, contains_eager
 from app import claims
 from app.accounts.models import Role, TeamMember
 from app.db import db, is_id
-from app.errors import Forbidden, NotFound
+from app.errors import Forbidden, NotFound, Unseen
 from app.flows.models import InterviewFlow
-from app.flows.queries import may, reach
+from app.flows.queries import reach, seen
 from app.webhooks.models import (
     Attempt,
     Delivery,
@@ -181,13 +181,9 @@ def endpoint_of(flow: InterviewFlow) -> Endpoint | None:
 
 
 def delivery_seen_by(member: TeamMember, delivery_id: str) -> Delivery:
-    """A delivery of a flow that the member sees. NotFound; Forbidden when it is someone else's."""
+    """A delivery of a flow that the member sees. What is not theirs and what is not there are told alike."""
     found = db.session.get(Delivery, delivery_id) if is_id(delivery_id) else None
-    if found is None:
-        raise NotFound("There is no such webhook delivery.")
-    if not may(member, found.flow):
-        raise Forbidden("This webhook delivery belongs to a flow that you may not see.")
-    return found
+    return seen(member, found, kind="webhook delivery")
 
 
 def endpoint_seen_by(member: TeamMember, endpoint_id: str) -> Endpoint:
@@ -201,10 +197,12 @@ def endpoint_seen_by(member: TeamMember, endpoint_id: str) -> Endpoint:
 
 
 def endpoint_of_member(member: TeamMember, endpoint_id: str) -> Endpoint:
-    """As ``endpoint_seen_by``, and only where a flow that the member sees leads, or has led, there."""
-    found = endpoint_seen_by(member, endpoint_id)
-    if member.role is not Role.ADMIN and found not in endpoints_seen_by(member):
-        raise Forbidden("This webhook endpoint belongs to flows that you may not see.")
+    """As ``endpoint_seen_by`` for administrators; for others one where a flow that they see leads, or has led."""
+    if member.role is Role.ADMIN:
+        return endpoint_seen_by(member, endpoint_id)
+    found = next((one for one in endpoints_seen_by(member) if one.id == endpoint_id), None)
+    if found is None:
+        raise Unseen("webhook endpoint")
     return found
 
 

@@ -84,3 +84,8 @@ class Wish(Base):
 
     interview: Mapped[Interview] = relationship()
     decided_by: Mapped[TeamMember | None] = relationship()
+
+    @property
+    def flow_id(self) -> str:
+        """The flow that it hangs on, by its interview."""
+        return self.interview.flow_id

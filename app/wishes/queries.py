@@ -8,9 +8,8 @@ from sqlalchemy.orm import joinedload
 
 from app.accounts.models import TeamMember
 from app.db import db, is_id
-from app.errors import Forbidden, NotFound
 from app.flows.models import Right
-from app.flows.queries import may, reach, refuse_viewer
+from app.flows.queries import reach, refuse_viewer, seen
 from app.interviews.models import Interview
 from app.wishes.models import Different, Wish, WishKind, WishState
 
@@ -37,22 +36,10 @@ def reach_of_wishes(member: TeamMember, right: Right = Right.VIEW) -> list[Condi
     return reach(member, Wish, right, flow_id=flow_id)
 
 
-def wish_seen_by(member: TeamMember, wish_id: str) -> Wish:
-    """A request of an interview that the member may see."""
-    wish = db.session.get(Wish, wish_id) if is_id(wish_id) else None
-    if wish is None:
-        raise NotFound("There is no request with this id.")
-    if wish.organization_id != member.organization_id:
-        raise Forbidden("This request belongs to another organization.")
-    if not may(member, wish.interview):
-        raise Forbidden("This request belongs to a flow that you may not see.")
-    return wish
-
-
 def wish_to_change(member: TeamMember, wish_id: str) -> Wish:
-    """A request that the member may answer. Raises as above, and Forbidden for those who may only look."""
-    wish = wish_seen_by(member, wish_id)
-    refuse_viewer(member, wish.interview)
+    """A request that the member may answer. Raises as ``seen``, and Forbidden for those who may only look."""
+    wish = seen(member, db.session.get(Wish, wish_id) if is_id(wish_id) else None, kind="request")
+    refuse_viewer(member, wish)
     return wish
 
 

@@ -224,6 +224,8 @@ def test_a_list_is_checked_first_and_sent_once(owner: Person, make_flow: Made, p
     assert "0 people will be invited" in again.text
     assert "Is invited since" in again.text
     assert db.session.query(AuditEntry).filter_by(action="candidates.invited").count() == 2
+    other = owner.browser.post("/candidates/invite/send", data={**fields, "flow": make_flow().id})
+    assert flow.id not in other.text, "a list tells nothing about another flow"
 
 
 def test_an_address_of_other_letters_is_invited_once_too(owner: Person, make_flow: Made) -> None:

@@ -18,6 +18,7 @@ from app.candidates.queries import next_to_review
 from app.db import db
 from app.errors import Conflict
 from app.flows.models import FlowGrant, InterviewFlow, Right
+from app.flows.queries import VIEWED
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.letters import jobs as letters
@@ -137,7 +138,7 @@ def test_nobody_is_given_more_than_their_role_or_what_they_have(
     assert refused.status_code == 422
     assert "This member is a viewer, who may look but not change anything." in words_of(refused)
     assert "Administrators see and change every flow already." in words_of(give(colleague, flow, owner))
-    assert give(colleague, flow, outsider).status_code == 403
+    assert "There is no such member in your organization." in words_of(give(colleague, flow, outsider))
     assert give(colleague, flow, viewer, "own").status_code == 422
     assert give(viewer, flow, viewer).status_code == 403
     assert rows(FlowGrant).count() == 0
@@ -192,7 +193,8 @@ def test_what_is_only_viewed_is_neither_changed_in_bulk_nor_exported_nor_waits(
     candidate.interviewed_at = candidate.created_at
     give(colleague, flow, neighbour)
     (row,) = bulk.apply(neighbour.member, [candidate.id], Change(Kind.TAG, "seen"))
-    assert (row.outcome, row.reason) == ("refused", bulk.VIEWED)
+    assert (row.outcome, row.reason) == ("refused", VIEWED)
+    assert VIEWED in words_of(neighbour.browser.post("/candidates/remind", data={"id": candidate.id}))
     assert "mary@" not in neighbour.browser.post("/candidates/export").text
     assert next_to_review(neighbour.member) is None
     assert tasks_of(neighbour.member, link_days=30) == []
@@ -241,7 +243,7 @@ def test_what_is_not_theirs_and_what_is_not_there_look_the_same(
     assert (asked.flow_id, asked.member_id) == (interview.flow_id, neighbour.member.id)
 
 
-@pytest.mark.parametrize("given", [("flow", "x' OR 1=1"), ("flow", "\x00"), ("", ""), ("member", str(uuid.uuid4()))])
+@pytest.mark.parametrize("given", [("flow", "x' OR 1=1"), ("flow", "\x00"), ("", ""), ("member", "0" * 36)])
 def test_what_is_no_request_is_answered_alike(neighbour: Person, given: tuple[str, str]) -> None:
     assert ask(neighbour, *given).location == "/access"
     assert rows(AccessRequest).count() == 0
@@ -284,6 +286,8 @@ def test_a_request_is_granted_with_a_note(
     assert "Zoo keeper" in page.text
     assert ask(neighbour, "interview", interview.id).location == f"/interviews/{interview.id}"
     assert noted() == ["flow.access_asked", "flow.access_given"]
+    colleague.browser.post(f"/flows/{flow.id}/access/{neighbour.member.id}/take")
+    assert "Zoo" not in neighbour.browser.get("/access").text, "who lost the right loses the title with it"
 
 
 def test_a_request_is_refused_and_may_be_made_again(

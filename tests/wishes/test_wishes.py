@@ -21,7 +21,7 @@ from app.wishes.queries import (
     has_more_time,
     how_many_wishes_seen_by,
     marks_of,
-    wish_seen_by,
+    wish_to_change,
     wishes_of,
     wishes_seen_by,
 )
@@ -176,10 +176,10 @@ def test_lists_show_members_their_own(interview: Interview, owner: Person, colle
         assert how_many_wishes_seen_by(member, WishFilter(kind=WishKind.REVIEW)) == 0
     assert wishes_seen_by(outsider.member, everything, limit=10, offset=0) == []
     with pytest.raises(Forbidden):
-        wish_seen_by(outsider.member, wish.id)
+        wish_to_change(outsider.member, wish.id)
     for wrong in ("nope", "\x00", "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d"):
         with pytest.raises(NotFound):
-            wish_seen_by(owner.member, wrong)
+            wish_to_change(owner.member, wrong)
 
 
 def test_a_recruiter_answers_on_the_interviews_page(app: Flask, interview: Interview, colleague: Person) -> None:

@@ -63,7 +63,7 @@ def send() -> str | tuple[str, int]:
     try:
         flow, recruiter = _where(form)
         lines, batch = _lines(form), _batch()
-        done = queries.invited_in(member.organization_id, batch)
+        done = queries.invited_in(flow, batch)
         fresh = [line for line in lines if line.number not in done]
         judged = {row.line.number: row for row in inviting.judge(flow, fresh, flaw=_flaw, link_days=post().link_days)}
     except Rejected as refusal:

@@ -10,6 +10,7 @@ from app.candidates.queries import candidates_named
 from app.db import db
 from app.errors import Conflict, NotFound, Rejected
 from app.flows.models import InterviewFlow
+from app.flows.queries import VIEWED
 from app.interviews.queries import interview_to_change
 from app.outreach import actions, inviting, queries
 from app.outreach import words as rules
@@ -28,20 +29,21 @@ def remind_many() -> str | tuple[str, int] | AnyResponse:
     require_recruiter()
     member = current_member()
     try:
-        found = queries.open_interviews_of(member, chosen_ids(member))
+        ids = chosen_ids(member)
     except Rejected as refusal:
         flash(refusal.message, "bad")
         return redirect(url_for("candidates.index", **kept()), 303)
-    people = candidates_named(member, list(found))
-    names = {one.id: one.full_name or one.email for one in people.values()}
+    found = queries.open_interviews_of(member, ids)
+    names = {one.id: one.full_name or one.email for one in candidates_named(member, ids).values()}
     rows = []
-    for candidate_id, interview in found.items():
-        outcome, reason = inviting.write_to(interview, post(), by=member)
+    for candidate_id, name in names.items():
+        outcome, reason = "refused", VIEWED
+        if candidate_id in found:
+            outcome, reason = inviting.write_to(found[candidate_id], post(), by=member)
         if outcome == "done":
             db.session.commit()
         else:
             db.session.rollback()
-        name = names.get(candidate_id, "")
         rows.append({"candidate_id": candidate_id, "name": name, "outcome": outcome, "reason": reason})
     page = render_template("outreach/reminded.html", rows=rows, back=url_for("candidates.index", **kept()))
     return page, 422 if all(row["outcome"] == "refused" for row in rows) else 200
