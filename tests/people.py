@@ -4,6 +4,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
+import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 from itsdangerous import URLSafeTimedSerializer
@@ -73,3 +74,14 @@ def person(app: Flask, email: str, *, organization: str | Organization, role: st
     _row, key = actions.issue_api_key(organization, name="test", by=member)
     db.session.commit()
     return Person(app=app, member=member, organization=organization, team=team, key=key)
+
+
+def moved_away(person: Person) -> Team:
+    """They leave their teams for a new one of the same organization."""
+    other = Team(organization_id=person.organization.id, name="Other")
+    db.session.add(other)
+    db.session.flush()
+    db.session.execute(sa.delete(TeamMembership).where(TeamMembership.member_id == person.member.id))
+    db.session.add(TeamMembership(team_id=other.id, member_id=person.member.id))
+    db.session.commit()
+    return other

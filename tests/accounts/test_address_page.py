@@ -11,10 +11,11 @@ from app.accounts.entry_links import Post
 from app.accounts.models import AddressChange, AuditEntry, Login, TeamMember
 from app.db import db
 from app.errors import Conflict, Rejected
+from tests.mailing import mails
 from tests.people import Browser, Person
 
 from .conftest import PASSWORD
-from .test_entry_links import mailing, mails, stranger  # noqa: F401 - fixtures
+from .test_entry_links import stranger  # noqa: F401 - a fixture
 
 NEW = "New.Name@First.example"
 ADDRESS = NEW.lower()

@@ -1,27 +1,21 @@
 """Invitations and new passwords by link: made by administrators, or asked for by who has forgotten theirs."""
 
-import json
 import re
 import threading
-from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 import time_machine
 from flask import Flask
 
-from app import vault
 from app.accounts import actions, entry_links, passwords
 from app.accounts.entry_links import Post
 from app.accounts.models import AuditEntry, EntryLink, Login, TeamMember
 from app.db import db
 from app.errors import Conflict
-from app.gateways import Gateways
 from app.letters.models import Letter
-from app.mail import Mail
+from tests.mailing import mails
 from tests.people import Browser, Person
 
 from .conftest import PASSWORD
@@ -30,34 +24,10 @@ NEW = "seven lanterns in fog"
 INVITED = {"email": "New@First.example", "full_name": "New Person", "role": "recruiter", "password": ""}
 
 
-class FakeMailer:
-    """There is a mail server; nothing is sent here."""
-
-    is_configured = True
-
-    def send(self, mail: Mail) -> None:
-        raise AssertionError("a request sends no mail itself")
-
-
-@pytest.fixture
-def mailing(app: Flask, engines: Gateways) -> Iterator[None]:
-    """An installation with a mail server."""
-    kept = app.extensions["parley.gateways"]
-    app.extensions["parley.gateways"] = replace(engines, mail=FakeMailer())
-    yield
-    app.extensions["parley.gateways"] = kept
-
-
 @pytest.fixture
 def stranger(app: Flask) -> Browser:
     browser: Any = app.test_client()
     return browser
-
-
-def mails() -> list[Mail]:
-    """What waits in the outbox."""
-    letters = db.session.scalars(sa.select(Letter).order_by(Letter.created_at)).all()
-    return [Mail(**json.loads(vault.unseal(one.sealed, context=f"letter:{one.id}:sealed"))) for one in letters]
 
 
 def link_in(text: str) -> str:

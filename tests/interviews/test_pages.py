@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app import gateways
-from app.accounts.models import AuditEntry, Team, TeamMember, TeamMembership
+from app.accounts.models import AuditEntry, TeamMember, TeamMembership
 from app.db import db, new_id
 from app.flows.models import FlowStatus, InterviewType
 from app.interviews import actions
@@ -18,7 +18,7 @@ from app.interviews.models import Document, Interview, Stage, VideoStage
 from app.queue import Job, SilentBell
 from app.recordings.models import Media, Recording, Revocation
 from tests.factories import Made, a_flow
-from tests.people import Person
+from tests.people import Person, moved_away
 
 from .conftest import engines_of
 
@@ -207,12 +207,7 @@ def test_the_page_is_not_for_others(owner: Person, outsider: Person, colleague: 
 
 def test_recruiters_see_the_interviews_of_their_own_teams(owner: Person, colleague: Person, book: Made) -> None:
     interview = book()
-    other = Team(organization_id=owner.organization.id, name="Other")
-    db.session.add(other)
-    db.session.flush()
-    db.session.execute(sa.delete(TeamMembership).where(TeamMembership.member_id == colleague.member.id))
-    db.session.add(TeamMembership(team_id=other.id, member_id=colleague.member.id))
-    db.session.commit()
+    other = moved_away(colleague)
     db.session.expire_all()
     assert page(colleague, interview).status_code == 403
     theirs = colleague.browser

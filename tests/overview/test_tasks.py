@@ -6,11 +6,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 from sqlalchemy import event
 
 from app import clock
-from app.accounts.models import Team, TeamMembership
 from app.candidates.models import Candidate
 from app.db import db, new_id
 from app.interviews import actions as interviews
@@ -22,7 +20,7 @@ from app.wishes import actions as wishes
 from app.wishes.actions import Asked
 from app.wishes.models import WishKind
 from tests.factories import Made
-from tests.people import Person
+from tests.people import Person, moved_away
 
 LINK_DAYS = 30
 
@@ -157,12 +155,7 @@ def test_nothing_of_others_is_counted(
     assert counts(outsider) == {}
     assert counts(viewer) == {}
     assert "waits for you" not in viewer.browser.get("/dashboard").text
-    other = Team(organization_id=owner.organization.id, name="Other")
-    db.session.add(other)
-    db.session.flush()
-    db.session.execute(sa.delete(TeamMembership).where(TeamMembership.member_id == colleague.member.id))
-    db.session.add(TeamMembership(team_id=other.id, member_id=colleague.member.id))
-    db.session.commit()
+    moved_away(colleague)
     assert counts(colleague) == {}
     assert counts(owner) == everything
 

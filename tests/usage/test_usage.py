@@ -3,11 +3,8 @@
 import csv
 import html
 import io
-import json
 import re
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app import claims, clock, vault
+from app import claims, clock
 from app.accounts.models import AuditEntry
 from app.db import db, new_id
 from app.errors import Rejected
@@ -25,13 +22,12 @@ from app.interviews import actions as interviews
 from app.interviews.actions import Finished
 from app.interviews.data import Result, freeze_details, freeze_text
 from app.interviews.models import Interview, Stage
-from app.letters.models import Letter
-from app.mail import Mail
 from app.recordings.media import MediaFile
 from app.recordings.models import Media
 from app.usage import actions, jobs, queries
 from app.usage.models import UsageQuota, UsageRecord
 from tests.factories import Made
+from tests.mailing import mails
 from tests.people import Person
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
@@ -171,30 +167,8 @@ def test_with_a_stop_nothing_is_booked_until_the_next_month_or_a_higher_quota(ow
         assert owner.api("POST", "/v1/interviews", json=body).status_code == 200
 
 
-class Configured:
-    """A mail server that takes everything."""
-
-    is_configured = True
-
-    def send(self, mail: Mail) -> None:
-        """Letters are posted only."""
-
-
-@pytest.fixture
-def with_mail(app: Flask) -> Iterator[None]:
-    before = app.extensions["parley.gateways"]
-    app.extensions["parley.gateways"] = replace(before, mail=Configured())
-    yield
-    app.extensions["parley.gateways"] = before
-
-
-def mails() -> list[Mail]:
-    letters = db.session.scalars(sa.select(Letter).order_by(Letter.created_at)).all()
-    return [Mail(**json.loads(vault.unseal(one.sealed or "", context=f"letter:{one.id}:sealed"))) for one in letters]
-
-
 def test_word_is_given_once_a_month_and_level(
-    owner: Person, colleague: Person, outsider: Person, with_mail: None
+    owner: Person, colleague: Person, outsider: Person, mailing: None
 ) -> None:  # fmt: skip
     with at(NOON):
         limited(owner, interviews=10, stops=True)
@@ -282,7 +256,7 @@ def test_the_quota_is_set_by_administrators_and_written_down(owner: Person, coll
     assert colleague.browser.get("/usage.csv").status_code == 403
 
 
-def test_nothing_is_told_to_who_has_no_quota(owner: Person, with_mail: None) -> None:
+def test_nothing_is_told_to_who_has_no_quota(owner: Person, mailing: None) -> None:
     with at(NOON):
         used(owner, 3)
         assert queries.to_be_told() == []

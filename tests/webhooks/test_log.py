@@ -9,13 +9,13 @@ import pytest
 import sqlalchemy as sa
 
 from app import clock
-from app.accounts.models import AuditEntry, Team, TeamMembership
+from app.accounts.models import AuditEntry
 from app.db import db, new_id
 from app.webhooks import actions, health, queries
 from app.webhooks.models import Attempt, Delivery, DeliveryState, ErrorClass, EventType
 from app.webhooks.queries import LogFilter
 from tests.factories import Made
-from tests.people import Person
+from tests.people import Person, moved_away
 
 URL = "https://receiver.example.com/hook"
 
@@ -204,12 +204,7 @@ def test_recruiters_see_receivers_of_their_teams_only(
     assert "Disable" not in page.text
     assert delivery.id not in page.text, "another team may share the receiver"
     assert outsider.browser.get(path).status_code == 403
-    other = Team(organization_id=owner.organization.id, name="Other")
-    db.session.add(other)
-    db.session.flush()
-    db.session.execute(sa.delete(TeamMembership).where(TeamMembership.member_id == colleague.member.id))
-    db.session.add(TeamMembership(team_id=other.id, member_id=colleague.member.id))
-    db.session.commit()
+    moved_away(colleague)
     assert colleague.browser.get(path).status_code == 403
     assert owner.browser.get(path).status_code == 200
     assert queries.endpoint_seen_by(owner.member, delivery.endpoint_id) is not None

@@ -1,40 +1,19 @@
 """Mail to administrators when a receiver takes nothing: once for each turn for the worse, and never twice."""
 
-import json
-from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app import clock, vault
+from app import clock
 from app.accounts.models import TeamMember
 from app.db import db, new_id
-from app.letters.models import Letter
-from app.mail import Mail
 from app.webhooks import actions, jobs, queries
 from app.webhooks.models import DisabledBy, Endpoint
 from tests.factories import Made
+from tests.mailing import mails
 from tests.people import Person
-
-
-class Configured:
-    """A mail server that takes everything."""
-
-    is_configured = True
-
-    def send(self, mail: Mail) -> None:
-        """Nothing is sent here: letters are posted only."""
-
-
-@pytest.fixture
-def with_mail(app: Flask) -> Iterator[None]:
-    before = app.extensions["parley.gateways"]
-    app.extensions["parley.gateways"] = replace(before, mail=Configured())
-    yield
-    app.extensions["parley.gateways"] = before
 
 
 @pytest.fixture
@@ -50,12 +29,6 @@ def endpoint(owner: Person, make_flow: Made) -> Endpoint:
     return made.endpoint
 
 
-def mails() -> list[Mail]:
-    letters = db.session.scalars(sa.select(Letter).order_by(Letter.created_at)).all()
-    opened = [vault.unseal(one.sealed or "", context=f"letter:{one.id}:sealed") for one in letters]
-    return [Mail(**json.loads(text)) for text in opened]
-
-
 def becomes(endpoint: Endpoint, **columns: Any) -> None:
     for name, value in columns.items():
         setattr(endpoint, name, value)
@@ -63,7 +36,7 @@ def becomes(endpoint: Endpoint, **columns: Any) -> None:
 
 
 def test_each_turn_for_the_worse_is_told_once_to_administrators_alone(
-    owner: Person, colleague: Person, outsider: Person, endpoint: Endpoint, with_mail: None
+    owner: Person, colleague: Person, outsider: Person, endpoint: Endpoint, mailing: None
 ) -> None:  # fmt: skip
     now = clock.now()
     assert jobs.tell() == 0
@@ -85,7 +58,7 @@ def test_each_turn_for_the_worse_is_told_once_to_administrators_alone(
         assert "Night nurse" in one.text
 
 
-def test_the_next_incident_is_told_anew(owner: Person, endpoint: Endpoint, with_mail: None) -> None:
+def test_the_next_incident_is_told_anew(owner: Person, endpoint: Endpoint, mailing: None) -> None:
     now = clock.now()
     becomes(endpoint, failing_since=now, noticed_at=now, disabled_at=now, disabled_by=DisabledBy.GONE)
     assert jobs.tell() == 1
@@ -97,7 +70,7 @@ def test_the_next_incident_is_told_anew(owner: Person, endpoint: Endpoint, with_
     assert jobs.tell() == 1
 
 
-def test_what_an_administrator_disabled_is_told_to_nobody(owner: Person, endpoint: Endpoint, with_mail: None) -> None:
+def test_what_an_administrator_disabled_is_told_to_nobody(owner: Person, endpoint: Endpoint, mailing: None) -> None:
     actions.disable(endpoint, because=DisabledBy.MEMBER, by=owner.member)
     db.session.commit()
     assert jobs.tell() == 0
@@ -110,7 +83,7 @@ def test_without_a_mail_server_nothing_is_posted_until_there_is_one(
     becomes(endpoint, noticed_at=clock.now(), failing_since=clock.now())
     assert jobs.tell() == 0
     assert list(db.session.scalars(queries.untold())) == [endpoint.id]
-    request.getfixturevalue("with_mail")
+    request.getfixturevalue("mailing")
     assert jobs.tell() == 1
 
 
@@ -121,7 +94,7 @@ def test_whoever_comes_second_posts_nothing(owner: Person, endpoint: Endpoint) -
     assert mails() == []
 
 
-def test_nobody_is_told_in_an_organization_that_is_shut_out(owner: Person, endpoint: Endpoint, with_mail: None) -> None:
+def test_nobody_is_told_in_an_organization_that_is_shut_out(owner: Person, endpoint: Endpoint, mailing: None) -> None:
     becomes(endpoint, noticed_at=clock.now(), failing_since=clock.now())
     owner.organization.disabled_at = clock.now()
     db.session.execute(sa.update(TeamMember).values(disabled_at=None))
