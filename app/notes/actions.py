@@ -51,6 +51,7 @@ def change(note: Note, text: str, *, by: TeamMember, told: Told) -> bool:
     words = _checked(text)
     if words == note.text:
         return False
+    holds.refuse_held(note.interview_id, note.interview.candidate_id)  # the words of before would be gone
     note.text, note.edited_at = words, clock.now()
     _name(note, note.interview, by=by, told=told)
     details = {"note": note.id}

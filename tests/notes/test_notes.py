@@ -197,6 +197,20 @@ def test_authors_delete_their_own_and_administrators_every_one(
     assert owner.browser.post(f"{path}/{first}/delete").status_code == 404
 
 
+def test_a_legal_hold_keeps_the_words_of_a_note(owner: Person, interview: Interview) -> None:
+    write(owner, interview, "first words")
+    note = db.session.query(Note).one()
+    owner.browser.post(f"/interviews/{interview.id}/hold", data={"reason": "Case 12"})
+    path = f"/interviews/{interview.id}/notes/{note.id}"
+    for refused in (path, f"{path}/delete"):
+        answer = owner.browser.post(refused, data={"text": "other words"}, follow_redirects=True)
+        assert "A legal hold since" in answer.text
+    db.session.expire_all()
+    assert db.session.query(Note).one().text == "first words"
+    write(owner, interview, "more words")
+    assert db.session.query(Note).count() == 2, "a hold keeps, it does not silence"
+
+
 def test_withdrawn_consent_withholds_notes_everywhere(owner: Person, colleague: Person, interview: Interview) -> None:
     write(owner, interview, "a judgement, @Colleague")
     exported = owner.browser.post(f"/interviews/{interview.id}/export", data={"format": "json"})
