@@ -83,7 +83,7 @@ def resend_found(found_by: LogFilter, *, as_of: datetime, by: TeamMember) -> int
     ids = list(db.session.scalars(chosen.limit(MOST_AT_ONCE + 1)))
     if len(ids) > MOST_AT_ONCE:
         raise Rejected("More than 10,000 events fit this filter; narrow it by flow or days.")
-    count = _begin_again(ids, now)
+    count = _begin_again(ids, now, ended_by=as_of)
     if count:
         narrowed = {name: str(value) for name, value in asdict(found_by).items() if value}
         accounts.write_audit(
@@ -131,11 +131,16 @@ def _again(rows: Sequence[Delivery], now: datetime) -> None:
     _begin_again([row.id for row in rows], now)
 
 
-def _begin_again(ids: Sequence[str], now: datetime) -> int:
-    """A new round of attempts; one that never arrived and has an undelivered predecessor waits for it."""
+def _begin_again(ids: Sequence[str], now: datetime, *, ended_by: datetime | None = None) -> int:
+    """A new round of attempts; one that never arrived and has an undelivered predecessor waits for it.
+
+    With ``ended_by`` what has ended later was sent again by somebody else in the meantime, and is left alone.
+    """
     count = 0
     for start in range(0, len(ids), 1000):
         some = sa.update(Delivery).where(Delivery.id.in_(ids[start : start + 1000]), Delivery.state.in_(FINAL))
+        if ended_by is not None:
+            some = some.where(Delivery.finished_at <= ended_by)
         fresh = {
             "attempts": 0, "due_at": now, "changed_at": now, "finished_at": None, "ending": None,
             "endpoint_id": queries.present_endpoint(),
