@@ -18,6 +18,8 @@ from app.web.sheets import sheet
 
 SPANS = (3, 6, 12, 24, 36)
 USUAL = 12
+MOST_ROWS = 300
+"""Of months and flows, on the page; the sheet has them all."""
 
 
 @pages.get("/usage")
@@ -72,7 +74,7 @@ def _page(typed: dict[str, str], errors: dict[str, str]) -> str:
         standing=queries.standing_of(member.organization_id),
         by_flow=queries.by_flow(member.organization_id, since=since), titles=dict(titles_seen_by(member)),
         most_interviews=max(one.interviews for one in listed), most_minutes=max(one.minutes for one in listed),
-        typed=typed or kept, errors=errors,
+        typed=typed or kept, errors=errors, most_rows=MOST_ROWS,
     )  # fmt: skip
 
 
