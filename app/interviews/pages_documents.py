@@ -1,7 +1,5 @@
 """Recruiters' pages of the documents that candidates added: the text that was read, and the file as a download."""
 
-from urllib.parse import quote
-
 from flask import Response, flash, redirect, render_template, stream_with_context, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -13,6 +11,7 @@ from app.flows.queries import may
 from app.interviews import actions, queries
 from app.interviews.models import Document, Interview
 from app.interviews.pages import pages
+from app.web.attachments import attachment
 
 
 @pages.get("/interviews/<interview_id>/documents/<document_id>")
@@ -21,13 +20,8 @@ def document(interview_id: str, document_id: str) -> Response:
     _interview, found = _looked_at(interview_id, document_id)
     key, name, size, kind = found.storage_key, found.name, found.size, found.content_type
     db.session.rollback()
-    response = Response(stream_with_context(gateways.current().storage.open(key)), mimetype=kind)
-    response.headers["Content-Length"] = str(size)
-    response.headers["Content-Disposition"] = (
-        f"attachment; filename=\"document\"; filename*=UTF-8''{quote(name, safe='')}"
-    )
-    response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"
-    return response
+    pieces = stream_with_context(gateways.current().storage.open(key))
+    return attachment(pieces, name=name, content_type=kind, size=size)
 
 
 @pages.get("/interviews/<interview_id>/documents/<document_id>/text")

@@ -4,7 +4,6 @@ Files are served below the same address and not at signed ones, so that they end
 """
 
 from collections.abc import Generator
-from urllib.parse import quote
 
 from flask import Blueprint, Flask, Response, current_app, g, make_response, render_template, request
 from werkzeug.exceptions import NotFound as Missing
@@ -22,6 +21,7 @@ from app.recordings.queries import recording_of
 from app.shares import actions, queries
 from app.shares.models import Share
 from app.web import limits
+from app.web.attachments import attachment
 from app.web.browsers import browser_name
 from app.web.lasting import Lasting, places
 from app.web.security import keep_private
@@ -136,13 +136,8 @@ def document(token: str, document_id: str) -> Response:  # noqa: ARG001 - as abo
     place = places("shared documents", share=4).take()
     if place is None:
         raise GatewayError("Many documents are being downloaded just now; try again in a little while.", retryable=True)
-    response = Response(Lasting(_pieces(key, _goes_on(g.share_id, "documents")), place).begun(), mimetype=kind)
-    response.headers["Content-Length"] = str(size)
-    response.headers["Content-Disposition"] = (
-        f"attachment; filename=\"document\"; filename*=UTF-8''{quote(name, safe='')}"
-    )
-    response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"
-    return response
+    pieces = Lasting(_pieces(key, _goes_on(g.share_id, "documents")), place).begun()
+    return attachment(pieces, name=name, content_type=kind, size=size)
 
 
 def _pieces(key: str, goes_on: GoesOn) -> Generator[bytes, None, None]:
