@@ -10,7 +10,7 @@ from app import clock
 from app.accounts.models import TeamMember
 from app.candidates import events, pipeline
 from app.candidates.models import INVITED, Candidate, CandidateTag, SavedView, StatusChange
-from app.candidates.queries import enrolled, status_for, statuses_of, views_of
+from app.candidates.queries import enrolled, history_of, status_for, statuses_of, views_of
 from app.db import db
 from app.errors import Conflict, Rejected
 from app.flows.models import InterviewFlow
@@ -69,6 +69,22 @@ def move(
                 candidate.reviewed_at = clock.now()
             return _kept(candidate, StatusChange(number=number, previous=previous, new=to, note=note or None), by)
     raise Conflict("Others are moving this candidate at this very moment. Try again.")
+
+
+def move_back(candidate: Candidate, moved_to: str, *, by: TeamMember) -> bool:
+    """Undo the member's own last move. Raises Conflict when the candidate stands elsewhere now, or others moved them.
+
+    A result that nobody had judged before, as far as the history tells, waits for a person again.
+    """
+    moves = history_of(candidate)
+    if candidate.status != moved_to or not moves or moves[0].by_id != by.id:
+        raise Conflict(f"Was moved again meanwhile, and is {candidate.status} now.")
+    result_at = candidate.interviewed_at
+    judged = any(one.by_id and result_at and one.at >= result_at for one in moves[1:])
+    changed = move(candidate, moves[0].previous, by=by, judges=False) is not None
+    if not judged:
+        forget_review(candidate)
+    return changed
 
 
 def erase(candidate: Candidate) -> None:

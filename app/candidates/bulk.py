@@ -24,11 +24,19 @@ class Kind(StrEnum):
     TAG = "tag"
     UNTAG = "untag"
     REVIEWED = "reviewed"
+    BACK = "back"
+    UNREVIEWED = "unreviewed"
+
+
+UNDONE_BY = {
+    Kind.MOVE: Kind.BACK, Kind.TAG: Kind.UNTAG, Kind.UNTAG: Kind.TAG, Kind.REVIEWED: Kind.UNREVIEWED,
+}  # fmt: skip
+"""What takes a change back from those whom it changed. Who was assigned before is not kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """``value`` is the status, the recruiter's id (empty for nobody) or the tag."""
+    """``value`` is the status, the recruiter's id (empty for nobody) or the tag; of ``back`` the status to leave."""
 
     kind: Kind
     value: str = ""
@@ -95,14 +103,22 @@ def _one(
 
 
 def _changed(candidate: Candidate, change: Change, *, by: TeamMember, recruiter: TeamMember | None) -> bool:
-    if change.kind is Kind.MOVE:
-        return actions.move(candidate, change.value, by=by) is not None
-    if change.kind is Kind.ASSIGN:
-        return actions.assign(candidate, recruiter)
-    if change.kind is Kind.TAG:
-        return actions.tag(candidate, change.value)
-    if change.kind is Kind.UNTAG:
-        return actions.untag(candidate, change.value)
-    was = candidate.reviewed_at
-    actions.note_review(candidate)
-    return was is None
+    was_judged, value = candidate.reviewed_at is not None, change.value
+    match change.kind:
+        case Kind.MOVE:
+            changed = actions.move(candidate, value, by=by) is not None
+        case Kind.BACK:
+            changed = actions.move_back(candidate, value, by=by)
+        case Kind.ASSIGN:
+            changed = actions.assign(candidate, recruiter)
+        case Kind.TAG:
+            changed = actions.tag(candidate, value)
+        case Kind.UNTAG:
+            changed = actions.untag(candidate, value)
+        case Kind.REVIEWED:
+            actions.note_review(candidate)
+            changed = not was_judged
+        case Kind.UNREVIEWED:
+            actions.forget_review(candidate)
+            changed = was_judged
+    return changed

@@ -109,6 +109,32 @@ def test_many_are_moved_with_a_result_for_each(owner: Person, three: dict[str, s
     assert db.session.scalar(sa.select(sa.func.count(Delivery.id))) == 3
 
 
+def test_what_was_changed_in_bulk_is_taken_back_where_nobody_moved_it_since(
+    owner: Person, colleague: Person, three: dict[str, str]
+) -> None:
+    ada, bob, cyd = (db.session.get_one(Candidate, one) for one in three.values())
+    actions.note_result(bob, {"a": 4}, at=datetime(2026, 5, 1, tzinfo=UTC))
+    actions.move(cyd, "rejected", by=owner.member)
+    db.session.commit()
+    page = post(owner, id=list(three.values()), kind="move", status="accepted").text
+    fields = re.findall(r'<input type="hidden" name="(kind|undo|status|id)" value="([^"]*)"', page)
+    form = {name: [value for key, value in fields if key == name] for name, _ in fields}
+    assert (form["kind"], form["status"], len(form["id"])) == (["back"], ["accepted"], 3)
+    actions.move(ada, "rejected", by=colleague.member)
+    db.session.commit()
+    page = post(owner, **form).text
+    assert "2 of 3 taken back" in page
+    assert "Was moved again meanwhile, and is rejected now." in page
+    assert ">Undo<" not in page
+    db.session.expire_all()
+    assert [one.status for one in (ada, bob, cyd)] == ["rejected", "invited", "rejected"]
+    assert bob.reviewed_at is None, "the result waits for a person again"
+    assert "0 of 3 taken back" in post(owner, **form).text, "twice is once"
+    tagged = post(owner, id=bob.id, kind="tag", tag="new").text
+    assert 'name="kind" value="untag"' in tagged
+    assert 'name="tag" value="new"' in tagged
+
+
 def test_all_that_a_filter_finds_are_changed(owner: Person, three: dict[str, str]) -> None:
     post(owner, "score_from=0", all="yes", kind="tag", tag="  Second   ROUND ")
     tagged = {one.first_name for one in db.session.scalars(sa.select(Candidate)) if "second round" in str(_tags(one))}

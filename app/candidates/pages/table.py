@@ -57,12 +57,15 @@ def change_many() -> AnyResponse | tuple[str, int]:
         if request.form.get("kind") == "export":
             known = candidates_named(member, ids, Right.EDIT)
             return _export(member, [known[one] for one in ids if one in known])
-        rows = bulk.apply(member, ids, _change())
+        change = _change()
+        rows = bulk.apply(member, ids, change)
     except Rejected as refusal:
         db.session.rollback()
         return _page(member, offset_of_request(), error=refusal.message), 422
     db.session.commit()
-    page = render_template("candidates/bulk.html", rows=rows, back=url_for("candidates.index", **kept()))
+    page = render_template(
+        "candidates/bulk.html", rows=rows, back=url_for("candidates.index", **kept()), undo=_undo(change), kept=kept()
+    )
     return page, 422 if all(row.outcome == "refused" for row in rows) else 200
 
 
@@ -117,12 +120,25 @@ def _page(member: TeamMember, offset: int, error: str = "") -> str:
     )  # fmt: skip
 
 
+_FIELDS = {
+    Kind.MOVE: "status", Kind.BACK: "status", Kind.ASSIGN: "recruiter", Kind.TAG: "tag", Kind.UNTAG: "tag",
+}  # fmt: skip
+
+
+def _undo(change: Change) -> dict[str, str] | None:
+    """The fields of the form that takes the change back."""
+    kind = bulk.UNDONE_BY.get(change.kind) if request.form.get("undo") != "yes" else None
+    if kind is None:
+        return None
+    return {"kind": kind.value, "undo": "yes", **({_FIELDS[kind]: change.value} if kind in _FIELDS else {})}
+
+
 def _change() -> Change:
     try:
         kind = Kind(request.form.get("kind", ""))
     except ValueError:
         raise Rejected("Choose what to do.", field="kind") from None
-    field = {Kind.MOVE: "status", Kind.ASSIGN: "recruiter", Kind.TAG: "tag", Kind.UNTAG: "tag"}.get(kind, "")
+    field = _FIELDS.get(kind, "")
     value = request.form.get(field, "") if field else ""
     flaw = flaw_of(value)
     if flaw:
