@@ -188,7 +188,8 @@ class Talk:
             if not is_whole:
                 break
         self._send_mix(self._tape.mixed_so_far())
-        waited = 1000 * (pieces[0]["started"] - self._fell_silent) if pieces and self._fell_silent is not None else None
+        fell_silent, self._fell_silent = self._fell_silent, None  # what follows is no reply to this answer any more
+        waited = 1000 * (pieces[0]["started"] - fell_silent) if pieces and fell_silent is not None else None
         return {
             "segment": self.segment, "started": pieces[0]["started"] if pieces else round(self._tape.now, 3),
             "latency_ms": waited,
