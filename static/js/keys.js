@@ -1,6 +1,7 @@
 // The sheet of keys: "?" opens and closes it on every page of the platform, unless single keys are turned off there, or
 // something is being typed. A page with a sheet of its own (triage, the player) keeps the key for that one.
-const KEPT = "parley-single-keys";
+import { singleKeys } from "./remember.js";
+
 const TYPING = "input:not([type=checkbox], [type=radio], [type=button], [type=submit]), textarea, select, [contenteditable]";
 
 // Whether a press asks for the sheet: pure, so that it can be tested without a page.
@@ -11,18 +12,11 @@ export function asks(event, on) {
 
 export default function keys(sheet) {
   const choice = sheet.querySelector("input[type=checkbox]");
-  choice.checked = remembered() !== "off";
+  singleKeys(choice);
   choice.closest("[hidden]").hidden = false;
-  choice.addEventListener("change", () => {
-    try { localStorage.setItem(KEPT, choice.checked ? "on" : "off"); } catch { /* a browser that keeps nothing */ }
-  });
   document.addEventListener("keydown", (event) => {
     if (!asks(event, choice.checked) || document.getElementById("player-keys")) return;
     event.preventDefault();
     sheet.togglePopover();
   });
-}
-
-function remembered() {
-  try { return localStorage.getItem(KEPT); } catch { return null; }
 }

@@ -1,11 +1,12 @@
 // Comfort of a player: the picture of the sound becomes a slider, a speed that is remembered, and keys that never act
 // while something is typed and can be turned off. Without this module the browser's own player does everything.
 
+import { remember, remembered, singleKeys } from "./remember.js";
+
 const STEP = 5;
 const LEAP = 10;
 const FAR = 30;
 const KEEP_SPEED = "parley-speed";
-const KEEP_KEYS = "parley-single-keys"; // the same choice as in triage
 
 const KEYS = { " ": "toggle", k: "toggle", arrowleft: -STEP, arrowright: STEP, j: -LEAP, l: LEAP, "?": "help" };
 const SLIDES = { ArrowLeft: -STEP, ArrowDown: -STEP, ArrowRight: STEP, ArrowUp: STEP, PageDown: -FAR, PageUp: FAR };
@@ -30,14 +31,6 @@ export function chapterAt(chapters, time) {
   return chapters.filter((one) => one.at <= time).at(-1) ?? null;
 }
 
-function remembered(key) {
-  try { return localStorage.getItem(key); } catch { return null; }
-}
-
-function remember(key, value) {
-  try { localStorage.setItem(key, value); } catch { /* a browser that keeps nothing */ }
-}
-
 export default function listen(box) {
   const media = box.querySelector("audio, video");
   const wave = box.querySelector("[data-wave]");
@@ -53,8 +46,7 @@ export default function listen(box) {
   box.querySelector("[data-listening]").hidden = false;
   const help = box.querySelector("#player-keys");
   const choice = box.querySelector("#player-single-keys");
-  choice.checked = remembered(KEEP_KEYS) !== "off";
-  choice.addEventListener("change", () => remember(KEEP_KEYS, choice.checked ? "on" : "off"));
+  singleKeys(choice);
   document.addEventListener("keydown", (event) => {
     const meant = meaning(event, choice.checked);
     if (meant === null) return;

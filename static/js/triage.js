@@ -1,6 +1,6 @@
 // Triage by keys: what shows a key is pressed by it. Plays the best evidence, clip after clip. Single keys can be turned
 // off, and never act while something is typed; without scripts everything is a button or a link.
-const KEPT = "parley-single-keys";
+import { singleKeys } from "./remember.js";
 
 // Which element a key stands for, or null: pure, so that it can be tested without a page.
 export function meant(event, controls, on) {
@@ -14,10 +14,7 @@ export default function triage(box) {
   const controls = () => [...document.querySelectorAll("[data-key]")];
   const note = box.querySelector("#note");
   const choice = box.querySelector("#single-keys");
-  choice.checked = remembered() !== "off";
-  choice.addEventListener("change", () => {
-    try { localStorage.setItem(KEPT, choice.checked ? "on" : "off"); } catch { /* a browser that keeps nothing */ }
-  });
+  singleKeys(choice);
   box.querySelector("[data-keys]").hidden = false;
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && event.target === note) note.blur();
@@ -29,10 +26,6 @@ export default function triage(box) {
   });
   const media = box.querySelector(".reel audio, .reel video");
   if (media) reel(box, media);
-}
-
-function remembered() {
-  try { return localStorage.getItem(KEPT); } catch { return null; }
 }
 
 function reel(box, media) {
