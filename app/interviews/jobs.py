@@ -44,6 +44,7 @@ MOST_OF_DOCUMENTS = 20_000
 SILENCE = bytes(SPEECH_RATE)
 """Half a second of 16-bit samples."""
 BROKEN_OFF = "Processing was broken off three times. Try again, or ask the operator to look at the worker's log."
+NO_MEMORY = "The worker had too little memory for this interview. Try again, or ask the operator for more."
 UNEXPECTED = "Processing failed in a way that nobody expected; the worker's log says where."
 
 
@@ -227,6 +228,9 @@ def _failures(interview_id: str, token: int, fail: Callable[..., bool]) -> Itera
         log.warning("work on interview %s lost the database: %s", interview_id, type(error).__name__)
         db.session.rollback()
         raise
+    except MemoryError:
+        reason, retryable = NO_MEMORY, True
+        log.warning("work on interview %s ran out of memory", interview_id)
     except Exception as error:  # noqa: BLE001 - parked with its place in the log; the text could quote the talk
         place = error.__traceback__
         while place is not None and place.tb_next is not None:

@@ -18,9 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.faults.case import CASES, Case, Lab, NotRun, Verdict
-from tests.faults.processes import ROOT, descendants
+from tests.faults.processes import ROOT, descendants, ends_with_us
 
-MODULES = ("processes", "redis", "database", "disk", "receivers", "webhooks", "network", "candidate", "files", "load")
+MODULES = (
+    "processes", "redis", "database", "disk", "receivers", "webhooks", "network", "candidate", "browser", "files",
+    "releases", "load",
+)  # fmt: skip
 LONGEST = 900
 LONGEST_SMOKE = 240
 
@@ -28,8 +31,7 @@ LONGEST_SMOKE = 240
 def main() -> int:
     arguments = _arguments()
     for name in MODULES:
-        if (Path(__file__).parent / f"cases_{name}.py").exists():
-            import_module(f"tests.faults.cases_{name}")
+        import_module(f"tests.faults.cases_{name}")
     if arguments.child:
         return _child(arguments)
     seed = arguments.seed if arguments.seed is not None else random.SystemRandom().randrange(10**9)
@@ -99,7 +101,10 @@ def _group(cases: list[Case], arguments: argparse.Namespace, seed: int, director
     }))  # fmt: skip
     with (place / "harness.log").open("wb") as log:
         command = [sys.executable, "-m", "tests.faults", "--child", str(job)]
-        child = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, start_new_session=True)
+        child = subprocess.Popen(
+            command, cwd=ROOT, stdout=log, stderr=log, start_new_session=True,
+            preexec_fn=ends_with_us(signal.SIGTERM),  # noqa: PLW1509 - one call of prctl
+        )  # fmt: skip
     try:
         child.wait(LONGEST if arguments.all else LONGEST_SMOKE)
     except subprocess.TimeoutExpired:

@@ -6,6 +6,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -14,7 +15,7 @@ import requests
 
 from app.demo.candidate import Candidate
 from tests.faults.case import Lab, NotRun, Verdict, case, eventually
-from tests.faults.installation import Installation, Web
+from tests.faults.installation import Installation, PostgresServer, Web
 from tests.faults.people import Customer, candidate_at
 from tests.faults.processes import Strace
 
@@ -26,10 +27,10 @@ ROOMY = 3 * 1024**3
 class Mount:
     """A filesystem of its own at ``place``; unmounted at the end, whatever happens."""
 
-    def __init__(self, lab: Lab, *arguments: str, name: str) -> None:
+    def __init__(self, lab: Lab, *arguments: str, name: str, below: Path | None = None) -> None:
         if os.getuid() != 0:
             raise NotRun("mounting needs root")
-        self.place = lab.directory / name
+        self.place = (below or lab.directory) / name
         self.place.mkdir()
         done = subprocess.run(["mount", *arguments, str(self.place)], capture_output=True, text=True, check=False)
         if done.returncode:
@@ -44,8 +45,8 @@ class Mount:
             self._mounted = False
 
 
-def tmpfs(lab: Lab, megabytes: int, name: str) -> Mount:
-    return Mount(lab, "-t", "tmpfs", "-o", f"size={megabytes}m", "none", name=name)
+def tmpfs(lab: Lab, megabytes: int, name: str, below: Path | None = None) -> Mount:
+    return Mount(lab, "-t", "tmpfs", "-o", f"size={megabytes}m", "none", name=name, below=below)
 
 
 def put(one: Candidate, segment: int, number: int, content: bytes) -> int:
@@ -227,6 +228,64 @@ def inodes_used_up(lab: Lab) -> Verdict:
     verdict.holds(set(statuses) == {200, 503} or set(statuses) == {200, 507}, f"answers {sorted(set(statuses))}")
     web.stop()
     return verdict
+
+
+@case("F19", "log disk of the database full", invariants="I1 I6")
+def log_disk_full(lab: Lab) -> Verdict:
+    verdict, below = Verdict(), Path(tempfile.mkdtemp(prefix="parley-faults-wal-"))
+    lab.resources.callback(shutil.rmtree, below, ignore_errors=True)
+    below.chmod(0o755)  # the server runs as somebody else
+    mount = tmpfs(lab, 64, "wal", below)
+    server = PostgresServer(lab, log=mount.place, wal_keep_size="1GB")
+    installation = Installation(lab, postgres=server)
+    web = installation.web()
+    customer = Customer(installation, web.url)
+    flow = customer.flow(None)
+    booked = customer.book(flow, "f19@example.com").body
+    one = candidate_at(booked["interview_link"])
+    segment = one.open_segment("audio/webm")
+    used = 64 * 1024**2 - shutil.disk_usage(mount.place).free
+    subprocess.run(["mount", "-o", f"remount,size={used // 1024 + 8}k", str(mount.place)], check=True)
+    sent: dict[int, bytes] = {}
+    acked, statuses, bookings = set(), [], {}
+    for number in range(lab.amount(smoke=1500, full=6000)):
+        sent[number] = lab.random.randbytes(2000)
+        statuses.append(put(one, segment, number, sent[number]))
+        if statuses[-1] == 200:
+            acked.add(number)
+        if number % 10 == 0:
+            _press(server)
+            email = f"f19-{number}@example.com"
+            bookings[email] = customer.book(flow, email, Idempotency_Key=email)
+        if statuses[-5:].count(503) == 5:
+            break
+    full, down = shutil.disk_usage(mount.place).free, not server.answers()
+    subprocess.run(["mount", "-o", "remount,size=256m", str(mount.place)], check=True)
+    server.process.stop()
+    server.start()
+    again = eventually(lambda: put(one, segment, max(sent), sent[max(sent)]) == 200, seconds=15)
+    lost = _check(verdict, installation.sql(CHUNKS, i=booked["interview_id"]), installation.data_dir / "files", sent,
+                  acked)  # fmt: skip
+    rows = {str(row[0]) for row in installation.sql("select interviewee_email_address from interview")}
+    gone = [email for email, answer in bookings.items() if answer.status == 200 and email not in rows]
+    web.stop()
+    refused = statuses.count(503) + sum(answer.status == 503 for answer in bookings.values())
+    verdict.fired = f"{full} bytes left, {refused} calls refused" if full < 1024**2 and refused >= 5 else ""
+    verdict.figure = f"{lost} of {len(acked)} acked chunks and {len(gone)} of {len(bookings)} bookings lost"
+    verdict.figure += "; the server ended itself" if down else ""
+    wrong = [a.status for a in bookings.values() if a.status != 200 and not a.is_honest_refusal]
+    verdict.holds(set(statuses) <= {200, 503} and not wrong, f"answers {sorted(set(statuses))}, {wrong[:5]}")
+    verdict.holds(not gone, f"I1 acknowledged and lost: {gone[:5]}")
+    verdict.holds(again, "I12 not well within 15 s after there was room again")
+    return verdict
+
+
+def _press(server: PostgresServer) -> None:
+    """What the rest of a busy platform writes into the log."""
+    import psycopg
+
+    with contextlib.suppress(psycopg.Error), psycopg.connect(server.url, connect_timeout=2) as connection:
+        connection.execute("select pg_logical_emit_message(true, 'busy', repeat('x', 60000))")
 
 
 @case("F29", "one bit flipped in a stored chunk", invariants="I6", smoke=True)

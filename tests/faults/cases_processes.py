@@ -4,10 +4,12 @@ import contextlib
 import hashlib
 import json
 import os
+import resource
 import signal
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import requests
@@ -16,13 +18,15 @@ from app.demo.candidate import Candidate
 from tests.faults.case import Lab, Verdict, case, eventually
 from tests.faults.checker import check_events, wait_until_delivered
 from tests.faults.installation import Installation, RedisServer, Web, within
-from tests.faults.people import Customer, Recruiter, candidate_at, candidates_of
+from tests.faults.people import Customer, Recruiter, candidate_at, candidates_of, talk_in_writing
 from tests.faults.processes import Strace, children, descendants, holder_of_port, is_running
 from tests.faults.proxy import Proxy
 from tests.faults.receiver import Receiver
 
 DISK_CALLS = "write,pwrite64,fsync,fdatasync,rename,openat,sendto,unlink,ftruncate,mkdir"
 REDONE = 120.0
+A_LITTLE = 6_000_000
+"""Less than the stack of one more thread."""
 
 
 # --- F01, F02: the web process dies at a chosen call -----------------------------------------------------------
@@ -386,6 +390,48 @@ def stopped_and_continued(lab: Lab) -> Verdict:
     verdict.fired = "SIGSTOP, then SIGCONT after a second worker had finished" if took_over and stopped else ""
     verdict.holds(later > fence, "I3 nobody else claimed the interview while its worker stood still")
     return verdict
+
+
+@case("F09", "memory limit reached in the horse", invariants="I11")
+def out_of_memory(lab: Lab) -> Verdict:
+    verdict, stage = Verdict(), Stage(lab)
+    installation = stage.installation
+    # The running horse gets nothing more; those that follow can open the database and not much else.
+    tight = {stage.horse: _address_space(stage.horse), stage.parent: _address_space(stage.parent) + A_LITTLE}
+    for pid, size in tight.items():
+        resource.prlimit(pid, resource.RLIMIT_AS, (size, resource.RLIM_INFINITY))
+    applied = [resource.prlimit(pid, resource.RLIMIT_AS)[0] == size for pid, size in tight.items()]
+    began = time.monotonic()
+    stage.heal()
+    recruiter = Recruiter(stage.web.url)
+    recruiter.sign_in()
+    flow = stage.customer.flow(stage.receiver.url("/others"))
+    other = candidates_of(installation, stage.customer, flow, 1)[0]
+    recruiter.move(other, "shortlisted")
+    others = within(lambda: stage.receiver.journal("/others"), seconds=30)
+    where = "select stage, failure, recoveries, failures, fence from interview where id = :i"
+    eventually(lambda: installation.one(where, i=stage.interview) in {"processing_failed", "completed"}, seconds=300)
+    took = time.monotonic() - began
+    ended, reason, recoveries, failures, fence = installation.sql(where, i=stage.interview)[0]
+    parents = [pid for pid in tight if is_running(pid) and pid == stage.parent]
+    for pid in parents:
+        resource.prlimit(pid, resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    booked = stage.customer.book(flow, "f09-after@example.com").body
+    talk_in_writing(booked["interview_link"])
+    later = "select stage from interview where id = :i"
+    healed = within(lambda: installation.one(later, i=booked["interview_id"]) == "completed", seconds=60)
+    verdict.fired = f"RLIMIT_AS of {min(tight.values()) / 1e6:.0f} MB on {len(tight)} processes" if all(applied) else ""
+    verdict.figure = f"{ended} after {took:.0f} s and {fence} claims ({recoveries} recoveries, {failures} failures)"
+    verdict.holds(ended == "processing_failed" and reason, f"I11 {ended}: {reason}")
+    verdict.holds(fence >= 3, f"given up after {fence} claims")
+    verdict.holds(others is not None, "I11 webhooks stood still meanwhile")
+    verdict.holds(healed is not None, "I12 with memory an interview is not processed")
+    return verdict
+
+
+def _address_space(pid: int) -> int:
+    line = next(text for text in Path(f"/proc/{pid}/status").read_text().splitlines() if text.startswith("VmSize"))
+    return int(line.split()[1]) * 1024
 
 
 @case("F07", "SIGTERM to all under load", invariants="I1-I6")

@@ -2,10 +2,12 @@
 
 import threading
 import time
+from pathlib import Path
 
-from tests.faults.case import Lab, Verdict, case, eventually
+from tests.faults.case import Lab, Verdict, case, eventually, percentile
 from tests.faults.checker import check_events, wait_until_delivered
 from tests.faults.installation import Installation, RedisServer
+from tests.faults.partition import THERE, Wire
 from tests.faults.people import Customer, Recruiter, candidates_of
 from tests.faults.receiver import Receiver
 
@@ -15,10 +17,10 @@ DRAINED = 60.0
 class Scene:
     """A recruiter who keeps moving candidates while something happens to Redis."""
 
-    def __init__(self, lab: Lab, **settings: str) -> None:
-        self.redis = RedisServer(lab)
+    def __init__(self, lab: Lab, *, redis: RedisServer | None = None, **settings: str) -> None:
+        self.redis = redis or RedisServer(lab)
         self.installation = Installation(lab, redis=self.redis, **settings)
-        web = self.installation.web()
+        web = self.web = self.installation.web()
         self.installation.worker()
         self.customer, self.recruiter = Customer(self.installation, web.url), Recruiter(web.url)
         self.recruiter.sign_in()
@@ -120,6 +122,37 @@ def _guess_passwords(url: str) -> bool:
         if answer.status == 429:
             return True
     return False
+
+
+@case("F15", "Redis behind a network that swallows packets", invariants="I11", group="redis-partition")
+def redis_silent(lab: Lab) -> Verdict:
+    verdict, wire = Verdict(), Wire(lab)
+    with wire.over_there():
+        redis = RedisServer(lab, host=THERE)
+    scene = Scene(lab, redis=redis)
+    scene.begin()
+    threads, before = _threads(scene.web.pid), len(scene.recruiter.moved)
+    wire.cut()
+    until, clicks, most = time.monotonic() + lab.amount(smoke=15, full=60), [], 0
+    while time.monotonic() < until:
+        clicks.append(scene.customer.call("GET", "/v1/interview-flows"))
+        most = max(most, _threads(scene.web.pid))
+        time.sleep(0.05)
+    during = len(scene.recruiter.moved) - before
+    swallowed = wire.heal()
+    scene.end()
+    scene.check(verdict)
+    p99 = percentile([one.seconds for one in clicks], 0.99)
+    verdict.fired = f"{swallowed} packets swallowed; {during} moves meanwhile" if swallowed and during else ""
+    verdict.figure += f"; /v1 p99 {p99:.2f} s; threads {threads} to {most}"
+    verdict.holds({one.status for one in clicks} == {200}, f"/v1: {sorted({one.status for one in clicks})}")
+    verdict.holds(p99 < 2 and scene.slowest < 4, f"I11 p99 {p99:.1f} s, slowest click {scene.slowest:.1f} s")
+    verdict.holds(most <= threads + 8, f"I11 threads grew from {threads} to {most}")
+    return verdict
+
+
+def _threads(pid: int) -> int:
+    return len(list(Path(f"/proc/{pid}/task").iterdir()))
 
 
 @case("F16", "maxmemory with noeviction reached", invariants="I1 I11")

@@ -24,22 +24,22 @@ SECRET_KEY = "faults-only-" * 4
 ADMIN, PASSWORD = "admin@faults.example", "a long enough password"
 
 
-def run_parley(*arguments: str, env: dict[str, str]) -> str:
+def run_parley(*arguments: str, env: dict[str, str], cwd: Path = ROOT) -> str:
     """A command of the product to its end; raises with its last words."""
     done = subprocess.run(
-        parley(*arguments), env={**os.environ, **env}, cwd=ROOT, capture_output=True, text=True, check=False
+        parley(*arguments), env={**os.environ, **env}, cwd=cwd, capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise RuntimeError(f"parley {arguments[0]} failed: {done.stderr[-800:]}")
     return done.stdout
 
 
-def found(env: dict[str, str], directory: Path) -> None:
-    """Migrate and found the customer; the key goes into ``customer.json``."""
-    run_parley("migrate", env=env)
+def found(env: dict[str, str], directory: Path, *, cwd: Path = ROOT) -> None:
+    """Migrate and found the customer with the code at ``cwd``; the key goes into ``customer.json``."""
+    run_parley("migrate", env=env, cwd=cwd)
     made = run_parley(
         "org", "create", "Faults", "--team", "One", "--admin-email", ADMIN, "--admin-password", PASSWORD, "--json",
-        env=env,
+        env=env, cwd=cwd,
     )  # fmt: skip
     (directory / "customer.json").write_text(made)
 
@@ -55,9 +55,9 @@ def make_template(directory: Path) -> None:
 class Web(Process):
     """A web process; ``url`` is where it listens."""
 
-    def __init__(self, lab: Lab, env: dict[str, str], *, port: int) -> None:
+    def __init__(self, lab: Lab, env: dict[str, str], *, port: int, cwd: Path = ROOT) -> None:
         self.url = f"http://127.0.0.1:{port}"
-        super().__init__(lab, parley("web"), env={**env, "PORT": str(port)}, name=f"web-{port}")
+        super().__init__(lab, parley("web"), env={**env, "PORT": str(port)}, name=f"web-{port}", cwd=cwd)
         if not eventually(self.is_healthy, seconds=60, every=0.05):
             raise RuntimeError(f"the web process did not come up:\n{self.log.read_text()[-1500:]}")
 
@@ -107,7 +107,15 @@ class RedisServer:
 class PostgresServer:
     """A PostgreSQL server of its own, durable as in production."""
 
-    def __init__(self, lab: Lab, *, directory: Path | None = None, host: str = "127.0.0.1", **settings: str) -> None:
+    def __init__(
+        self,
+        lab: Lab,
+        *,
+        directory: Path | None = None,
+        host: str = "127.0.0.1",
+        log: Path | None = None,
+        **settings: str,
+    ) -> None:
         binaries = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
         if not binaries:
             raise NotRun("PostgreSQL is not installed")
@@ -121,6 +129,10 @@ class PostgresServer:
             shutil.chown(self._home, "postgres", "postgres")
         self.data = self._home / "data"
         command = [str(self._bin / "initdb"), "-D", str(self.data), "-A", "trust", "-U", "parley", "-E", "UTF8"]
+        if log is not None:
+            command += ["--waldir", str(log / "wal"), "--wal-segsize", "1"]
+            if self._user:
+                shutil.chown(log, "postgres", "postgres")
         subprocess.run([*command, "--locale=C.UTF-8"], check=True, capture_output=True, cwd="/", **self._user)
         with (self.data / "pg_hba.conf").open("a") as doors:
             doors.write(f"host all all {host}/24 trust\n")
@@ -156,7 +168,13 @@ class Installation:
     """Everything of one Parley. ``sql`` reads (and, where a case moves time, writes) its database directly."""
 
     def __init__(
-        self, lab: Lab, *, postgres: PostgresServer | None = None, redis: RedisServer | None = None, **env: str
+        self,
+        lab: Lab,
+        *,
+        postgres: PostgresServer | None = None,
+        redis: RedisServer | None = None,
+        template: Path | None = None,
+        **env: str,
     ) -> None:
         self.lab, self.postgres, self.redis = lab, postgres, redis
         self.data_dir = Path(tempfile.mkdtemp(prefix="data-", dir=lab.directory))
@@ -170,8 +188,8 @@ class Installation:
         if redis is not None:
             self.env["REDIS_URL"] = redis.url
         if postgres is None:
-            shutil.copy(lab.template / "parley.db", self.data_dir / "parley.db")
-            shutil.copy(lab.template / "customer.json", self.data_dir / "customer.json")
+            for name in ("parley.db", "customer.json"):
+                shutil.copy((template or lab.template) / name, self.data_dir / name)
             url = f"sqlite:///{self.data_dir / 'parley.db'}"
         else:
             url = postgres.url.replace("postgresql://", "postgresql+psycopg://")

@@ -27,7 +27,8 @@ def parley(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "app.cli", *arguments]
 
 
-def _ends_with_us(number: int) -> Callable[[], None]:
+def ends_with_us(number: int) -> Callable[[], None]:
+    """For ``preexec_fn``: the child gets this signal when the thread that started it ends."""
     libc = ctypes.CDLL(None)
     return lambda: libc.prctl(1, number)
 
@@ -43,15 +44,15 @@ class Process:
         env: dict[str, str] | None = None,
         name: str = "process",
         stop_with: int = signal.SIGTERM,
-        prefix: Sequence[str] = (),
+        cwd: Path = ROOT,
         **options: Any,
     ) -> None:
         self.log = lab.directory / f"{name}.log"
         self._stop_with = stop_with
         with self.log.open("ab") as log:
             self._popen = subprocess.Popen(
-                [*prefix, *command], env={**os.environ, **(env or {})}, stdout=log, stderr=log, cwd=ROOT,
-                stdin=subprocess.DEVNULL, preexec_fn=_ends_with_us(stop_with),  # noqa: PLW1509 - one call of prctl
+                list(command), env={**os.environ, **(env or {})}, stdout=log, stderr=log, cwd=cwd,
+                stdin=subprocess.DEVNULL, preexec_fn=ends_with_us(stop_with),  # noqa: PLW1509 - one call of prctl
                 **options,
             )  # fmt: skip
         self.pid = self._popen.pid

@@ -1,0 +1,192 @@
+"""Two releases on one database: while one replaces the other, and while a migration dies in the middle."""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from app import migrate
+from tests.faults.case import Lab, NotRun, Verdict, case, eventually
+from tests.faults.checker import check_events, wait_until_delivered
+from tests.faults.installation import SECRET_KEY, Installation, RedisServer, Web, found, run_parley
+from tests.faults.people import Answered, Customer, Recruiter, candidates_of
+from tests.faults.processes import ROOT, Process, free_port, parley
+from tests.faults.receiver import Receiver
+
+WRITES = "write,pwrite64,fdatasync,fsync,ftruncate"
+
+
+def _checkout(lab: Lab) -> Path:
+    """The last release with an older schema: the code right before the newest migration."""
+    try:
+        newest = _git("log", "-1", "--format=%H", "--diff-filter=A", "--", "migrations/versions")
+        before = _git("rev-parse", f"{newest}~1")
+    except (OSError, subprocess.CalledProcessError):
+        raise NotRun("there is no history of an older release here") from None
+    place = lab.directory / "old"
+    place.mkdir()
+    packed = subprocess.run(["git", "archive", before], cwd=ROOT, capture_output=True, check=True).stdout
+    subprocess.run(["tar", "-x", "-C", str(place)], input=packed, check=True)
+    return place
+
+
+def _git(*words: str) -> str:
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+class _Doors:
+    """What a proxy in front does: each call goes to a process that is in service at that moment."""
+
+    def __init__(self) -> None:
+        self.urls: list[str] = []
+        self._turn = 0
+
+    def next(self) -> str:
+        self._turn += 1
+        return self.urls[self._turn % len(self.urls)]
+
+
+class _Load(threading.Thread):
+    """Books, lists, and moves candidates for as long as it is let."""
+
+    def __init__(self, installation: Installation, doors: _Doors, flow: str, people: list[str]) -> None:
+        super().__init__()
+        self._doors, self._flow, self._people = doors, flow, people
+        self._installation, self.over = installation, threading.Event()
+        self.answers: list[Answered] = []
+        self.emails: list[tuple[str, Answered]] = []
+        self.recruiter = Recruiter(doors.next())
+        self.recruiter.sign_in()
+
+    def run(self) -> None:
+        number = 0
+        while not self.over.is_set():
+            number += 1
+            customer = Customer(self._installation, self._doors.next())
+            email = f"f10-{number}@example.com"
+            self.emails.append((email, customer.book(self._flow, email, Idempotency_Key=f"f10-{number}")))
+            self.answers.append(customer.call("GET", "/v1/interviews?transcript=none"))
+            self.recruiter.url = self._doors.next()
+            one = self._people[number % len(self._people)]
+            self.recruiter.move(one, self.recruiter.next_status(one))
+
+    def more(self, count: int) -> None:
+        """Let it go on for so many rounds."""
+        enough = len(self.answers) + count
+        eventually(lambda: len(self.answers) >= enough, seconds=60)
+
+
+@case("F10", "rolling restart, old and new code on one schema", invariants="I1-I4")
+def rolling_restart(lab: Lab) -> Verdict:
+    verdict, old = Verdict(), _checkout(lab)
+    data = lab.directory / "template-old"
+    data.mkdir()
+    env = {"DATA_DIR": str(data), "SECRET_KEY": SECRET_KEY}
+    found(env, data, cwd=old)
+    installation = Installation(lab, redis=RedisServer(lab), template=data)
+    first = Web(lab, installation.env, port=installation.port, cwd=old)
+    worker = Process(lab, parley("worker"), env=installation.env, name="worker-old", cwd=old)
+    doors = _Doors()
+    doors.urls = [first.url]
+    customer = Customer(installation, first.url)
+    before = _revision(installation)
+    with Receiver(lab.directory / "journal") as receiver:
+        flow = customer.flow(receiver.url())
+        load = _Load(installation, doors, flow, candidates_of(installation, customer, flow, 3))
+        load.start()
+        load.more(5)
+        run_parley("migrate", env=installation.env)
+        load.more(8)
+        migrated = len(load.answers)
+        second = installation.web(port=free_port())
+        doors.urls = [first.url, second.url]
+        newer = installation.worker()
+        load.more(12)
+        doors.urls = [second.url]
+        time.sleep(1)
+        statuses = [first.stop(), worker.stop()]
+        load.more(8)
+        load.over.set()
+        load.join(60)
+        wait_until_delivered(installation, seconds=60)
+        check_events(verdict, installation, receiver, load.recruiter)
+        newer.stop()
+    seen = [answer for _email, answer in load.emails] + load.answers
+    bad = [answer.status for answer in seen if answer.status != 200]
+    refused = [answer.status for answer in load.recruiter.refused]
+    kept = {str(row[0]) for row in installation.sql("select interviewee_email_address from interview")}
+    lost = [email for email, answer in load.emails if answer.status == 200 and email not in kept]
+    after = _revision(installation)
+    verdict.fired = f"schema {before} to {after} under {len(seen)} calls" if before != after and migrated else ""
+    verdict.figure = f"{len(bad) + len(refused)} of {len(seen) + len(load.recruiter.moved)} calls failed"
+    verdict.holds(not bad and not refused, f"answers {sorted(set(bad))}, pages {sorted(set(refused))}")
+    verdict.holds(not lost, f"I1 acknowledged and lost: {lost[:5]}")
+    verdict.holds(-9 not in statuses, f"the old processes did not stop: {statuses}")
+    return verdict
+
+
+def _revision(installation: Installation) -> str:
+    return str(installation.one("select version_num from alembic_version"))
+
+
+@case("F11", "crash in the middle of a migration", invariants="I12")
+def migration_dies(lab: Lab) -> Verdict:
+    verdict, back = Verdict(), lab.directory / "back"
+    back.mkdir()
+    shutil.copy(lab.template / "parley.db", back / "parley.db")
+    target = f"{int(migrate.head()) - 5:04d}"
+    migrate.downgrade(f"sqlite:///{back / 'parley.db'}", target)
+    rows = _rows(back)
+    total = _migrated(lab, back, 0)[1]
+    killed, well = 0, 0
+    points = lab.sample(total, smoke=6) if lab.is_smoke else lab.random.sample(range(1, total + 1), min(total, 40))
+    for point in sorted(points):
+        place, _count = _migrated(lab, back, point)
+        died = not _is_at(place, migrate.head())
+        killed += died
+        again = subprocess.run(
+            parley("migrate"), env=_env(place), cwd=ROOT, capture_output=True, text=True, check=False
+        )  # fmt: skip
+        whole = not migrate.drift(f"sqlite:///{place / 'parley.db'}") and _rows(place) == rows
+        verdict.holds(again.returncode == 0, f"I12 after call {point} it does not begin again: {again.stderr[-200:]}")
+        verdict.holds(whole, f"I12 after call {point} the schema or the rows are not what they should be")
+        well += again.returncode == 0 and whole
+        shutil.rmtree(place)
+    verdict.fired = f"{killed} kills at {total} calls, from {target} to {migrate.head()}" if killed else ""
+    verdict.figure = f"{well} of {len(points)} began again and ended whole"
+    return verdict
+
+
+def _env(place: Path) -> dict[str, str]:
+    return {**os.environ, "DATA_DIR": str(place), "SECRET_KEY": SECRET_KEY, "DATABASE_URL": "", "REDIS_URL": ""}
+
+
+def _migrated(lab: Lab, source: Path, point: int) -> tuple[Path, int]:
+    """A copy that was migrated by a process killed at its ``point``-th write (0: never); and how many it made."""
+    place = lab.directory / f"killed-at-{point}"
+    shutil.copytree(source, place)
+    out = lab.directory / "migrate.strace"
+    options = ["-e", f"inject={WRITES}:signal=KILL:when={point}"] if point else []
+    paths = [word for name in ("parley.db", "parley.db-wal") for word in ("-P", str(place / name))]
+    command = ["strace", "-f", "-o", str(out), "-e", f"trace={WRITES}", *paths, *options, *parley("migrate")]
+    try:
+        subprocess.run(command, env=_env(place), cwd=ROOT, capture_output=True, check=False, timeout=120)
+    except FileNotFoundError:
+        raise NotRun("strace is not installed") from None
+    return place, sum("(" in line for line in out.read_text(errors="replace").splitlines())
+
+
+def _rows(place: Path) -> list[Any]:
+    with contextlib.closing(sqlite3.connect(place / "parley.db")) as database:
+        names = ("organization", "team", "team_member", "api_key")
+        return [database.execute(f"select id from {name} order by id").fetchall() for name in names]
+
+
+def _is_at(place: Path, revision: str) -> bool:
+    with contextlib.closing(sqlite3.connect(place / "parley.db")) as database:
+        return database.execute("select version_num from alembic_version").fetchall() == [(revision,)]
