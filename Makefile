@@ -5,7 +5,7 @@ BIN := .venv/bin
 TESTS ?= tests
 JOBS ?= 2
 
-.PHONY: help install install-dev run test check bench demo demo-data pictures faults faults-smoke
+.PHONY: help install install-dev run test check bench demo demo-data pictures faults faults-ci faults-smoke faults-figures soak
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -41,5 +41,14 @@ bench: install-dev ## measure, and print figures as ratios to a floor of the sam
 faults-smoke: install-dev ## break it on purpose, quick set: processes, Redis, database, disks, receivers, candidates
 	@$(BIN)/python -m tests.faults --smoke
 
+faults-ci: install-dev ## the dozen of them that runs with every change
+	@$(BIN)/python -m tests.faults --ci
+
 faults: install-dev ## the same with all cases and full sweeps; fails unless every case ran and held
 	@$(BIN)/python -m tests.faults --all
+
+soak: install-dev ## break one installation again and again by a seed: make soak HOURS=24
+	@$(BIN)/python -m tests.faults.soak --hours $(or $(HOURS),24)
+
+faults-figures: install-dev ## the large counts: events, chunks with power cuts, rounds of a hundred browsers
+	@$(BIN)/python -m tests.faults.figures $(FIGURES)

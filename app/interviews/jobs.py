@@ -228,9 +228,6 @@ def _failures(interview_id: str, token: int, fail: Callable[..., bool]) -> Itera
         log.warning("work on interview %s lost the database: %s", interview_id, type(error).__name__)
         db.session.rollback()
         raise
-    except MemoryError:
-        reason, retryable = NO_MEMORY, True
-        log.warning("work on interview %s ran out of memory", interview_id)
     except Exception as error:  # noqa: BLE001 - parked with its place in the log; the text could quote the talk
         place = error.__traceback__
         while place is not None and place.tb_next is not None:

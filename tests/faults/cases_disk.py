@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import os
+import random
 import shutil
 import sqlite3
 import subprocess
@@ -141,6 +142,14 @@ def disk_full(lab: Lab) -> Verdict:
 
 @case("F27", "power cut at random moments of an upload", invariants="I6", smoke=True)
 def power_cut(lab: Lab) -> Verdict:
+    return cut_power(lab, cuts=lab.amount(smoke=4, full=50), chunks=1500)
+
+
+def cut_power(lab: Lab, *, cuts: int, chunks: int, spread: bool = False) -> Verdict:
+    """Copy the disk's image ``cuts`` times while at most ``chunks`` chunks arrive; what is on each copy?
+
+    With ``spread`` the cuts are spread over the whole upload, and it goes on to its end.
+    """
     verdict, image = Verdict(), lab.directory / "disk.img"
     with image.open("wb") as disk:
         disk.truncate(ROOMY)
@@ -159,11 +168,11 @@ def power_cut(lab: Lab) -> Verdict:
     segment = one.open_segment("audio/webm")
     sent: dict[int, bytes] = {}
     acked: set[int] = set()
-    stop = threading.Event()
+    stop, random_bytes = threading.Event(), random.Random(lab.seed).randbytes
 
     def upload() -> None:
-        for number in range(1500):
-            sent[number] = lab.random.randbytes(PIECE)
+        for number in range(chunks):
+            sent[number] = random_bytes(PIECE)
             if put(one, segment, number, sent[number]) == 200:
                 acked.add(number)
             if stop.is_set():
@@ -172,8 +181,10 @@ def power_cut(lab: Lab) -> Verdict:
     thread = threading.Thread(target=upload)
     thread.start()
     eventually(lambda: len(acked) > 5, seconds=30)
-    cuts, lost, checked = lab.amount(smoke=4, full=50), 0, 0
+    lost, checked = 0, 0
     for number in range(cuts):
+        if spread:
+            eventually(lambda n=number: len(acked) >= chunks * (n + 1) // (cuts + 1), seconds=600, every=0.01)
         time.sleep(lab.random.uniform(0.05, 0.6))
         before = set(acked)
         copy = lab.directory / "cut.img"
@@ -182,11 +193,12 @@ def power_cut(lab: Lab) -> Verdict:
         subprocess.run(["cp", "--sparse=always", str(image), str(copy)], check=True)
         lost += _on_the_copy(lab, verdict, copy, f"cut-{number}", booked["interview_id"], sent, before)
         checked += len(before)
-    stop.set()
-    thread.join(60)
+    if not spread:
+        stop.set()
+    thread.join(3600)
     web.stop()
     verdict.fired = f"{cuts} cuts during {len(acked)} chunks" if len(acked) > cuts else ""
-    verdict.figure = f"{lost} of {checked} acked chunks lost"
+    verdict.figure = f"{lost} lost of {len(acked)} acked chunks, looked at {checked} times"
     return verdict
 
 

@@ -18,7 +18,7 @@ from tests.faults.people import Answered, Customer, Recruiter, candidates_of
 from tests.faults.processes import ROOT, Process, free_port, parley
 from tests.faults.receiver import Receiver
 
-WRITES = "write,pwrite64,fdatasync,fsync,ftruncate"
+WRITES = "pwrite64,fdatasync,fsync,ftruncate,unlink"
 
 
 def _checkout(lab: Lab) -> Path:
@@ -144,7 +144,7 @@ def migration_dies(lab: Lab) -> Verdict:
     rows = _rows(back)
     total = _migrated(lab, back, 0)[1]
     killed, well = 0, 0
-    points = lab.sample(total, smoke=6) if lab.is_smoke else lab.random.sample(range(1, total + 1), min(total, 40))
+    points = lab.random.sample(range(1, total + 1), min(total, lab.amount(smoke=5, full=25)))
     for point in sorted(points):
         place, _count = _migrated(lab, back, point)
         died = not _is_at(place, migrate.head())
@@ -172,8 +172,16 @@ def _migrated(lab: Lab, source: Path, point: int) -> tuple[Path, int]:
     shutil.copytree(source, place)
     out = lab.directory / "migrate.strace"
     options = ["-e", f"inject={WRITES}:signal=KILL:when={point}"] if point else []
-    paths = [word for name in ("parley.db", "parley.db-wal") for word in ("-P", str(place / name))]
-    command = ["strace", "-f", "-o", str(out), "-e", f"trace={WRITES}", *paths, *options, *parley("migrate")]
+    command = [
+        "strace",
+        "-f",
+        "-o",
+        str(out),
+        "-e",
+        f"trace={WRITES}",
+        *options,
+        *parley("migrate"),
+    ]
     try:
         subprocess.run(command, env=_env(place), cwd=ROOT, capture_output=True, check=False, timeout=120)
     except FileNotFoundError:

@@ -90,6 +90,7 @@ class Recruiter:
     moved: list[tuple[str, str]] = field(default_factory=list)
     refused: list[Answered] = field(default_factory=list)
     _turns: dict[str, Any] = field(default_factory=dict)
+    _unanswered: dict[str, str] = field(default_factory=dict)
 
     def sign_in(self) -> None:
         page = self.session.get(f"{self.url}/sign-in", timeout=30).text
@@ -116,12 +117,16 @@ class Recruiter:
         answer = self.post(f"{page}/move", page=page, status=status, note="", timeout=timeout)
         if answer.status == 303:
             self.moved.append((candidate_id, status))
+            self._unanswered.pop(candidate_id, None)
             return True
         self.refused.append(answer)
+        self._unanswered[candidate_id] = status
         return False
 
     def next_status(self, candidate_id: str) -> str:
-        """A status that differs from the one before."""
+        """Another status than before; after a refusal, which may have been carried out, the same again."""
+        if candidate_id in self._unanswered:
+            return self._unanswered[candidate_id]
         turns = self._turns.setdefault(candidate_id, itertools.cycle(("shortlisted", "interviewed")))
         return str(next(turns))
 

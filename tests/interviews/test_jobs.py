@@ -150,6 +150,18 @@ def test_a_passing_failure_is_tried_again_later(submitted: Made, scripted: Scrip
     assert (done.stage, done.failures, done.failure) == (Stage.COMPLETED, 0, None)
 
 
+def test_a_job_that_ran_out_of_memory_is_tried_again_later(submitted: Made, scripted: ScriptedAnalyst) -> None:
+    interview = submitted()
+
+    def hungry(*_: Any) -> str:
+        raise MemoryError
+
+    scripted.summarize = hungry  # type: ignore[method-assign]
+    jobs.process_interview(interview.id)
+    waiting = reload(interview)
+    assert (waiting.stage, waiting.failures, waiting.failure) == (Stage.SUBMITTED, 1, jobs.NO_MEMORY)
+
+
 def test_a_failure_that_stays_is_parked_with_its_reason(submitted: Made, scripted: ScriptedAnalyst) -> None:
     interview = submitted()
     scripted.error = GatewayError("the language model refused the key", retryable=False)
