@@ -128,6 +128,20 @@ def test_a_move_is_kept_told_and_shown(colleague: Person, make_flow: Made, make_
     assert db.session.query(Delivery).count() == 1
 
 
+def test_ones_own_last_move_can_be_taken_back(owner: Person, colleague: Person, make_candidate: Made) -> None:
+    candidate = make_candidate()
+    at = f"/candidates/{candidate.id}"
+    colleague.browser.post(f"{at}/move", data={"status": "rejected"})
+    assert "/take-back" in colleague.browser.get(at).text
+    assert "/take-back" not in owner.browser.get(at).text
+    assert owner.browser.post(f"{at}/take-back", data={"status": "rejected"}).status_code == 409
+    answer = colleague.browser.post(f"{at}/take-back", data={"status": "rejected"}, follow_redirects=True)
+    assert "Taken back: the status is invited again." in answer.text
+    assert colleague.browser.post(f"{at}/take-back", data={"status": "rejected"}).status_code == 409
+    moves = db.session.scalars(sa.select(StatusChange).where(StatusChange.candidate_id == candidate.id)).all()
+    assert [(one.previous, one.new) for one in moves] == [("invited", "rejected"), ("rejected", "invited")]
+
+
 def test_the_same_status_moves_nothing_and_says_so(owner: Person, make_flow: Made, make_candidate: Made) -> None:
     candidate = make_candidate(flow=make_flow(webhook_url="https://example.com/hook"))
     browser, page = owner.browser, f"/candidates/{candidate.id}"

@@ -203,6 +203,9 @@ POLICY: dict[str, Rule] = {
     "candidates.move": Rule(
         "member", path("candidate_id"), RECRUITERS, DONE, lambda _: {"status": "rejected", "note": ""}
     ),
+    "candidates.take_back": Rule(
+        "member", path("candidate_id"), RECRUITERS, frozenset({409}), lambda _: {"status": "rejected"}
+    ),
     "candidates.export": Rule("member", roles=RECRUITERS, own=OK, given=lambda _: {}),
     "candidates.change_many": Rule(
         "member",

@@ -52,6 +52,19 @@ def move(candidate_id: str) -> AnyResponse | tuple[str, int]:
     return _moved(candidate_id, status, change)
 
 
+@pages.post("/candidates/<candidate_id>/take-back")
+def take_back(candidate_id: str) -> AnyResponse:
+    """Undo the member's own last move, as long as nobody has moved the candidate since."""
+    require_recruiter()
+    member = current_member()
+    candidate = candidate_to_change(member, candidate_id)
+    actions.move_back(candidate, request.form.get("status", ""), by=member)
+    status = candidate.status
+    db.session.commit()
+    flash(f"Taken back: the status is {status} again.", "good")
+    return redirect(url_for("candidates.show", candidate_id=candidate_id), 303)
+
+
 def _check_place(candidate: Candidate) -> None:
     """A board that is out of date must not move somebody from where they no longer are."""
     seen = request.form.get("from")
