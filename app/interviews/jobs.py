@@ -219,8 +219,8 @@ def _failures(interview_id: str, token: int, fail: Callable[..., bool]) -> Itera
     reason, retryable = UNEXPECTED, False
     try:
         yield
-    except GatewayError as error:
-        reason, retryable = error.message, error.retryable
+    except (GatewayError, MemoryError) as error:
+        reason, retryable = (NO_MEMORY, True) if isinstance(error, MemoryError) else (error.message, error.retryable)
         which = f" at {error.key}" if isinstance(error, Damaged) else ""
         log.warning("work on interview %s failed: %s%s", interview_id, type(error).__name__, which)
     except SQLAlchemyError as error:
