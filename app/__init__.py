@@ -92,6 +92,7 @@ def _register_talk(app: Flask) -> None:
     """The protocol between the candidate's page and the server, the preview of it, and what both load."""
     for module in (
         "app.voice.api",
+        "app.voice.api_chunks",
         "app.voice.api_sound",
         "app.voice.api_turns",
         "app.voice.api_documents",

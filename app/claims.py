@@ -30,9 +30,12 @@ class Claimable:
 
 def moment(after: timedelta = timedelta()) -> sa.ColumnElement[Any]:
     """The database's own present (plus ``after``) on PostgreSQL; this host's on SQLite."""
-    if clock.is_replaced() or db.session.get_bind().dialect.name == "sqlite":
-        return sa.literal(clock.now() + after, Moment())
-    return sa.func.clock_timestamp() + after
+    return sa.literal(clock.now() + after, Moment()) if is_by_host() else sa.func.clock_timestamp() + after
+
+
+def is_by_host() -> bool:
+    """Whether ``moment`` goes by this host's clock."""
+    return clock.is_replaced() or db.session.get_bind().dialect.name == "sqlite"
 
 
 def take(

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import sqlalchemy as sa
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import event
+from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.engine import Connection, Dialect, Engine
 from sqlalchemy.orm import DeclarativeBase, mapped_column, registry
 
@@ -78,6 +79,12 @@ def new_id() -> str:
 def is_id(text: str) -> bool:
     """Whether this could be an id. What is none never reaches the database: PostgreSQL stumbles over NUL in a text."""
     return _ID.fullmatch(text) is not None
+
+
+def unless_there(table: sa.Table) -> Insert:
+    """An INSERT that passes over rows which are there already; ``rowcount`` says how many were not."""
+    # Both databases write it alike, and SQLAlchemy's form for PostgreSQL is good for both.
+    return insert(table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
 
 
 def one_of(states: type[enum.StrEnum]) -> sa.Enum:

@@ -6,14 +6,15 @@ What works on bytes (``workshop``, ``destroy``) is slow, sees no rows, and is ca
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from app import claims, clock, queue
-from app.db import db, new_id
-from app.errors import Conflict, Rejected
+from app.db import db, new_id, unless_there
+from app.errors import Conflict, DomainError, Rejected
 from app.queue import Job
 from app.recordings import queries
 from app.recordings.media import MediaFile, Workshop
@@ -32,13 +33,23 @@ from app.storage import Storage
 
 _MIME = re.compile(r"(audio|video)/(webm|mp4)(\s*;.*)?")
 # Built once and of plain tables: they run for every second of every candidate.
-_ADDED = sa.insert(Chunk.__table__)  # type: ignore[arg-type]  # a declared table is a Table
+_ADDED = unless_there(Chunk.__table__)  # type: ignore[arg-type]  # a declared table is a Table
 _GROWN = (
     sa.update(RecorderRun.__table__)  # type: ignore[arg-type]
     .where(RecorderRun.__table__.c.id == sa.bindparam("run"))
     .values(size=RecorderRun.__table__.c.size + sa.bindparam("more"))
 )  # fmt: skip
 _HEX = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A chunk whose bytes are already durable under ``storage_key``."""
+
+    number: int
+    sha256: str
+    size: int
+    storage_key: str
 
 
 def open_run(interview_id: str, *, mime_type: str, device: dict[str, Any] | None = None) -> RecorderRun:
@@ -63,36 +74,40 @@ def open_run(interview_id: str, *, mime_type: str, device: dict[str, Any] | None
 
 def keep_chunk(
     interview_id: str, *, segment: int, track: Track, number: int, sha256: str, size: int, storage_key: str
-) -> Chunk:
+) -> queries.Kept:
     """Note a chunk whose bytes are already durable under ``storage_key``.
 
     The same number with the same hash gives the row that is there; with another hash Conflict.
     """
-    _check_chunk(number, sha256, size)
-    stands = queries.standing(interview_id, segment, track, number=number)
-    if stands.known_id is not None:
-        return _same(db.session.get_one(Chunk, stands.known_id), sha256)
-    if stands.is_revoked:
-        raise _revoked()
-    if stands.last_mix_chunk is not None and track is Track.MIX and number > stands.last_mix_chunk:
-        raise Conflict("this run of the recorder is over", details={"reason": "finished"})
-    if stands.kept_bytes + size > LARGEST_INTERVIEW:
-        raise Rejected(f"an interview may hold {LARGEST_INTERVIEW} bytes of recordings; finish it here", field="size")
-    row = {
-        "id": new_id(), "interview_id": interview_id, "segment": segment, "track": track, "number": number,
-        "sha256": sha256, "size": size, "storage_key": storage_key, "created_at": clock.now(),
-    }  # fmt: skip
-    try:
-        connection = db.session.connection()
-        with connection.begin_nested():
-            connection.execute(_ADDED, row)
-    except IntegrityError:  # the same chunk arrived twice at once
-        known = _known(interview_id, segment, track, number=number)
-        if known is None:
-            raise
-        return _same(known, sha256)
-    db.session.connection().execute(_GROWN, {"run": stands.run_id, "more": size})
-    return Chunk(**row)
+    arrival = Arrival(number, sha256, size, storage_key)
+    [outcome] = keep_chunks(interview_id, segment=segment, track=track, arrivals=[arrival])
+    if isinstance(outcome, DomainError):
+        raise outcome
+    return outcome
+
+
+def keep_chunks(
+    interview_id: str, *, segment: int, track: Track, arrivals: Sequence[Arrival]
+) -> list[queries.Kept | DomainError]:
+    """As ``keep_chunk`` for several of a track, each number once; gives for each its row, or why it is refused."""
+    stands = queries.standing(interview_id, segment, track, numbers=[one.number for one in arrivals])
+    outcomes: dict[int, queries.Kept | DomainError] = {}
+    rows: list[dict[str, Any]] = []
+    for one in arrivals:
+        judged = _judged(one, stands, track=track, more=sum(row["size"] for row in rows))
+        if judged is None:
+            judged = queries.Kept(new_id(), one.number, one.sha256, one.storage_key)
+            place = {"interview_id": interview_id, "segment": segment, "track": track}
+            rows.append(judged._asdict() | place | {"size": one.size, "created_at": clock.now()})
+        outcomes[one.number] = judged
+    connection = db.session.connection()
+    if rows and connection.execute(_ADDED, rows).rowcount < len(rows):  # the same chunk arrived twice at once
+        stands = queries.standing(interview_id, segment, track, numbers=list(outcomes))
+        outcomes |= {one.number: _judged(one, stands, track=track) or outcomes[one.number] for one in arrivals}
+        rows = [row for row in rows if stands.known[row["number"]].id == row["id"]]
+    if rows:
+        connection.execute(_GROWN, {"run": stands.run_id, "more": sum(row["size"] for row in rows)})
+    return [outcomes[one.number] for one in arrivals]
 
 
 def seal(interview_id: str, *, segment: int, last_mix_chunk: int) -> RecorderRun:
@@ -193,30 +208,37 @@ def mark_damaged(recording_id: str) -> None:
     db.session.execute(damaged.values(damaged_at=claims.moment()).execution_options(synchronize_session=False))
 
 
-def _check_chunk(number: int, sha256: str, size: int) -> None:
-    if not 0 <= number <= LAST_CHUNK:
-        raise Rejected(f"the number of a chunk must lie between 0 and {LAST_CHUNK}", field="number")
-    if not 0 < size <= LARGEST_CHUNK:
-        raise Rejected(f"a chunk must have 1 to {LARGEST_CHUNK} bytes", field="size")
-    if not _HEX.fullmatch(sha256):
-        raise Rejected("the hash of a chunk is 64 lower-case hexadecimal digits", field="sha256")
+def _wrong(one: Arrival) -> Rejected | None:
+    if not 0 <= one.number <= LAST_CHUNK:
+        return Rejected(f"the number of a chunk must lie between 0 and {LAST_CHUNK}", field="number")
+    if not 0 < one.size <= LARGEST_CHUNK:
+        return Rejected(f"a chunk must have 1 to {LARGEST_CHUNK} bytes", field="size")
+    if not _HEX.fullmatch(one.sha256):
+        return Rejected("the hash of a chunk is 64 lower-case hexadecimal digits", field="sha256")
+    return None
 
 
-def _known(interview_id: str, segment: int, track: Track, *, number: int) -> Chunk | None:
-    return db.session.scalar(
-        sa.select(Chunk).where(
-            Chunk.interview_id == interview_id, Chunk.segment == segment, Chunk.track == track, Chunk.number == number
-        )
-    )
+def _judged(
+    one: Arrival, stands: queries.Standing, *, track: Track, more: int = 0
+) -> queries.Kept | DomainError | None:
+    """The chunk's row, why it is refused, or None: it is to be noted. ``more`` bytes come before it."""
+    known = stands.known.get(one.number)
+    if known is None or known.sha256 != one.sha256:
+        return _wrong(one) or _refusal(one, stands, track=track, more=more)
+    return known
 
 
-def _same(chunk: Chunk, sha256: str) -> Chunk:
-    if chunk.sha256 != sha256:
-        raise Conflict(
-            f"chunk {chunk.number} has already arrived with other bytes",
-            details={"reason": "other hash", "number": chunk.number},
-        )
-    return chunk
+def _refusal(one: Arrival, stands: queries.Standing, *, track: Track, more: int) -> DomainError | None:
+    if one.number in stands.known:
+        details: dict[str, object] = {"reason": "other hash", "number": one.number}
+        return Conflict(f"chunk {one.number} has already arrived with other bytes", details=details)
+    if stands.is_revoked:
+        return _revoked()
+    if stands.last_mix_chunk is not None and track is Track.MIX and one.number > stands.last_mix_chunk:
+        return Conflict("this run of the recorder is over", details={"reason": "finished"})
+    if stands.kept_bytes + more + one.size > LARGEST_INTERVIEW:
+        return Rejected(f"an interview may hold {LARGEST_INTERVIEW} bytes of recordings; finish it here", field="size")
+    return None
 
 
 def _refuse_revoked(interview_id: str) -> None:

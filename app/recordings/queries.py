@@ -94,24 +94,34 @@ def arrived(interview_id: str, segment: int, track: Track) -> tuple[int, int]:
     return missing_chunks(interview_id, segment=segment, track=track, first=0, last=last)[0] - 1, last
 
 
+class Kept(NamedTuple):
+    """A chunk's row, as far as its sender's next one is measured against it."""
+
+    id: str
+    number: int
+    sha256: str
+    storage_key: str
+
+
 class Standing(NamedTuple):
-    """All that decides whether a chunk may be kept: its run, what the interview holds, and the same number's row."""
+    """All that decides whether chunks may be kept: their run, what the interview holds, and rows of their numbers."""
 
     run_id: str
     last_mix_chunk: int | None
     kept_bytes: int
     is_revoked: bool
-    known_id: str | None
-    known_sha256: str | None
+    known: dict[int, Kept]
 
 
-def standing(interview_id: str, segment: int, track: Track, *, number: int) -> Standing:
+def standing(interview_id: str, segment: int, track: Track, *, numbers: Iterable[int]) -> Standing:
     """Read in one statement, since it is asked for every second of everyone; NotFound without the run."""
-    given = {"interview": interview_id, "segment": segment, "track": track, "number": number}
-    found = db.session.connection().execute(_STANDING, given).one_or_none()
-    if found is None:
+    given = {"interview": interview_id, "segment": segment, "track": track, "numbers": list(numbers)}
+    found = db.session.connection().execute(_STANDING, given).all()
+    if not found:
         raise NotFound(NO_RUN.format(segment))
-    return Standing(*found)
+    known = {row[5]: Kept(*row[4:]) for row in found if row[4] is not None}
+    run_id, last_mix_chunk, kept_bytes, is_revoked = found[0][:4]
+    return Standing(run_id, last_mix_chunk, kept_bytes, is_revoked, known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,15 +244,15 @@ _TRACK = (
     _C.interview_id == sa.bindparam("interview"), _C.segment == sa.bindparam("segment"),
     _C.track == sa.bindparam("track"),
 )  # fmt: skip
-_THIS = (*_TRACK, _C.number == sa.bindparam("number"))
+_THESE = (*_TRACK, _C.number.in_(sa.bindparam("numbers", expanding=True)))
 _COUNTED = sa.select(sa.func.count(), sa.func.max(_C.number)).where(*_TRACK)
 _EVERY_RUN = RecorderRun.__table__.alias("every_run").c
 _STANDING = (
     sa.select(
         _RUN.id, _RUN.last_mix_chunk,
         sa.select(sa.func.sum(_EVERY_RUN.size)).where(_EVERY_RUN.interview_id == _RUN.interview_id).scalar_subquery(),
-        sa.exists().where(Revocation.interview_id == _RUN.interview_id), _C.id, _C.sha256,
+        sa.exists().where(Revocation.interview_id == _RUN.interview_id), _C.id, _C.number, _C.sha256, _C.storage_key,
     )
-    .select_from(RecorderRun.__table__.outerjoin(Chunk.__table__, sa.and_(*_THIS)))
+    .select_from(RecorderRun.__table__.outerjoin(Chunk.__table__, sa.and_(*_THESE)))
     .where(_RUN.interview_id == sa.bindparam("interview"), _RUN.number == sa.bindparam("segment"))
 )  # fmt: skip

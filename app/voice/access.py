@@ -166,18 +166,23 @@ protocol.before_request(require_sitting)
 def refused(error: DomainError) -> Response:
     """A domain error in the protocol's words."""
     db.session.rollback()
+    status, told = refusal_of(error)
+    response = jsonify(told)
+    response.status_code = status
+    if isinstance(error, GatewayError):
+        response.headers["Retry-After"] = str(RETRY_SECONDS)
+    return response
+
+
+def refusal_of(error: DomainError) -> tuple[int, dict[str, Any]]:
+    """Status and body for a domain error."""
     kind = next(known for known in STATUS if isinstance(error, known))
     details: dict[str, Any] = {"reason": REASONS.get(kind), "field": None}
-    told = gettext(error.template, **error.values)
     if isinstance(error, Rejected):
         details["field"] = error.field
     if isinstance(error, Conflict):
         details |= error.details
-    response = jsonify({**_worded(told, error.message, STATUS[kind]), **details})
-    response.status_code = STATUS[kind]
-    if isinstance(error, GatewayError):
-        response.headers["Retry-After"] = str(RETRY_SECONDS)
-    return response
+    return STATUS[kind], {**_worded(gettext(error.template, **error.values), error.message, STATUS[kind]), **details}
 
 
 @protocol.errorhandler(CSRFError)

@@ -2,17 +2,23 @@
 
 import sqlalchemy as sa
 
-from app import claims
-from app.db import db
+from app import claims, clock
+from app.db import Moment, db
 from app.voice.models import Sitting
 
 _S = Sitting.__table__.c
 _ALIVE = sa.update(Sitting.__table__).where(  # type: ignore[arg-type]  # a declared table is a Table
     _S.id == sa.bindparam("sitting"), _S.fence == sa.bindparam("held"), _S.ended_at.is_(None)
 )
+_BY_HOST = _ALIVE.values(heartbeat_at=sa.bindparam("now", type_=Moment()))
+_BY_DATABASE = _ALIVE.values(heartbeat_at=sa.func.clock_timestamp())
 
 
 def seen(sitting_id: str, *, fence: int) -> bool:
     """Note that the holder is here; False when another browser holds the sitting now, or it has ended."""
-    given = {"sitting": sitting_id, "held": fence}
-    return db.session.connection().execute(_ALIVE.values(heartbeat_at=claims.moment()), given).rowcount == 1
+    given: dict[str, object] = {"sitting": sitting_id, "held": fence}
+    if claims.is_by_host():
+        noted = db.session.connection().execute(_BY_HOST, {**given, "now": clock.now()})
+    else:
+        noted = db.session.connection().execute(_BY_DATABASE, given)
+    return noted.rowcount == 1

@@ -232,17 +232,31 @@ def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for ea
 
     @app.put(f"{BASE}/segments/<int:run>/chunks/<int:number>")
     def chunk(run: int, number: int) -> Any:
-        body, track = request.get_data(), request.args["track"]
-        assert hashlib.sha256(body).hexdigest() == request.headers["X-Content-SHA256"]
-        key = (run, track, number)
-        if key in story.lose_chunks:
-            story.lose_chunks.discard(key)
-        else:
-            story.chunks[key] = body
+        return taken(run, [(number, request.headers["X-Content-SHA256"], request.get_data())])
+
+    @app.put(f"{BASE}/segments/<int:run>/chunks")
+    def bundle(run: int) -> Any:
+        parts, at = [], 0
+        for number, size, sha in (one.split() for one in request.headers["X-Chunks"].split(",")):
+            parts.append((int(number), sha, request.get_data()[at : at + int(size)]))
+            at += int(size)
+        assert 1 < len(parts) <= 10
+        assert at == len(request.get_data())
+        return taken(run, parts, refused=[])
+
+    def taken(run: int, parts: list[tuple[int, str, bytes]], **more: Any) -> Any:
+        track = request.args["track"]
+        for number, sha, body in parts:
+            assert hashlib.sha256(body).hexdigest() == sha
+            key = (run, track, number)
+            if key in story.lose_chunks:
+                story.lose_chunks.discard(key)
+            else:
+                story.chunks[key] = body
         have = {n for r, t, n in list(story.chunks) if (r, t) == (run, track)}
         missing = [n for n in range(max(have, default=-1)) if n not in have]
-        told = {"partial": f"words up to {number}"} if track == "voice" else {}
-        return jsonify(received=-1, missing=missing, duplicate=False, **told)
+        told = {"partial": f"words up to {parts[-1][0]}"} if track == "voice" else {}
+        return jsonify(received=-1, missing=missing, **more, **told)
 
     @app.post(f"{BASE}/turns/<int:number>")
     def turn(number: int) -> Any:

@@ -115,7 +115,7 @@ def during_the_last_chunks(one: Candidate) -> None:
         else:
             route.continue_()
 
-    one.page.route("**/chunks/**", pass_on)
+    one.page.route("**/chunks**", pass_on)
     one.begin()
     one.question(2)
     words = "document.querySelector('[data-text=question]').textContent"

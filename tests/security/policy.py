@@ -431,6 +431,7 @@ POLICY: dict[str, Rule] = {
         "holder", LINK, own=frozenset({201}), given=lambda _: {"mime_type": "audio/webm"}, as_json=True
     ),
     "voice_api.put_chunk": Rule("holder", LINK, own=frozenset({422}), extra={"segment": 1, "number": 0}),
+    "voice_api.put_chunks": Rule("holder", LINK, own=frozenset({422}), extra={"segment": 1}),
     "voice_api.post_turn": Rule(
         "holder", LINK, given=lambda _: {"kind": "begin"}, as_json=True, extra={"number": 1}, shows="team"
     ),

@@ -1,11 +1,16 @@
-// Brings every chunk to the server: kept until it is acknowledged, sent in order, one at a time per track, tried again
-// for as long as it takes; what the server finds missing is sent again. Knows no page and no database.
+// Brings every chunk to the server: kept until it is acknowledged, sent in order, one request at a time per track, tried
+// again for as long as it takes; what the server finds missing is sent again. Chunks that had to wait for a request go
+// together in the next one, so that a slow platform gets fewer of them. Knows no page and no database.
 const REMEMBERED = 80; // acknowledged chunks that could still be asked for again
+const MOST = 10; // chunks of a bundle …
+const LARGEST = 1024 * 1024; // … and bytes, as the server takes them
+const NO_BUNDLES = new Set([404, 405, 413]); // from a server, or a proxy before it, that takes chunks one by one
 
 export class Outbox {
-  // send(chunk) resolves with the server's {missing} or throws an error with a status; store: see store.js
-  constructor(send, store, { onChange = () => {}, onStop = () => {} } = {}) {
-    Object.assign(this, { send, store, onChange, onStop });
+  // send(chunk) resolves with the server's {missing} or throws an error with a status; bundle(chunks) does the same for
+  // several of a run, with {refused} ({number, error} each) where some were not taken; store: see store.js
+  constructor(send, store, { bundle = null, onChange = () => {}, onStop = () => {} } = {}) {
+    Object.assign(this, { send, store, bundle, onChange, onStop });
     this.queues = { voice: [], mix: [] };
     this.busy = { voice: false, mix: false };
     this.recent = new Map();
@@ -66,24 +71,64 @@ export class Outbox {
 
   async #drain(track) {
     const queue = this.queues[track];
+    let most = MOST;
     while (queue.length && !this.stopped) {
-      const chunk = queue[0];
-      let missing = [];
-      try {
-        missing = (await this.send(chunk))?.missing ?? [];
-      } catch (error) {
-        if (this.#ends(error)) return;
-        chunk.tries = (chunk.tries ?? 0) + 1;
-        if (error.status === 422 && chunk.tries < 3) continue; // bytes that were damaged on the way are sent again
-        this.refused.push({ segment: chunk.segment, track, number: chunk.number, status: error.status });
+      const chunks = this.#together(queue, most);
+      const { missing = [], refused = [], failed = null } = await this.#brought(chunks);
+      if (failed) {
+        if (this.#ends(failed)) return;
+        if (NO_BUNDLES.has(failed.status)) this.bundle = null;
+        most = 1; // a bundle is tried once; what it brings to nobody goes alone, for as long as it takes
+        continue;
       }
-      queue.shift();
-      this.#remember(chunk);
-      await this.#forget(chunk);
-      const before = missing.filter((number) => number < chunk.number);
-      if (track === "mix" && before.length) this.again(chunk.segment, track, before);
+      most = MOST;
+      if (!await this.#settle(queue, chunks, refused)) return;
+      const before = missing.filter((number) => number < chunks.at(-1).number);
+      if (track === "mix" && before.length) this.again(chunks[0].segment, track, before);
       this.#changed();
     }
+  }
+
+  // The chunks that have waited longest and may go in one request: of one run, and not too much.
+  #together(queue, most) {
+    const chunks = [queue[0]];
+    let bytes = queue[0].bytes.length;
+    for (const chunk of queue.slice(1, this.bundle ? most : 1)) {
+      bytes += chunk.bytes.length;
+      if (bytes > LARGEST || chunk.segment !== queue[0].segment) break;
+      chunks.push(chunk);
+    }
+    return chunks;
+  }
+
+  // A chunk that is refused alone is told as a bundle tells it; a bundle of which nothing was taken has failed.
+  async #brought(chunks) {
+    try {
+      return (await (chunks.length > 1 ? this.bundle(chunks) : this.send(chunks[0]))) ?? {};
+    } catch (error) {
+      if (chunks.length > 1) return { failed: error };
+      return { refused: [{ number: chunks[0].number, error }] };
+    }
+  }
+
+  // Forgets what has arrived, or is refused for good. False when nothing of this page is wanted any more.
+  async #settle(queue, chunks, refused) {
+    const errors = new Map(refused.map(({ number, error }) => [number, error]));
+    const done = chunks.filter((chunk) => !errors.has(chunk.number) || !this.#stays(chunk, errors.get(chunk.number)));
+    for (const chunk of done) {
+      queue.splice(queue.indexOf(chunk), 1);
+      this.#remember(chunk);
+    }
+    await Promise.all(done.map((chunk) => this.#forget(chunk)));
+    return !this.stopped;
+  }
+
+  #stays(chunk, error) {
+    if (this.stopped || this.#ends(error)) return true;
+    chunk.tries = (chunk.tries ?? 0) + 1;
+    if (error.status === 422 && chunk.tries < 3) return true; // bytes that were damaged on the way are sent again
+    this.refused.push({ segment: chunk.segment, track: chunk.track, number: chunk.number, status: error.status });
+    return false;
   }
 
   // Taken over or finished: nothing of this page is wanted any more. Other refusals concern one chunk only.

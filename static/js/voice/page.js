@@ -8,8 +8,9 @@ import { stayLit } from "./interruptions.js";
 import { Outbox } from "./outbox.js";
 import { Practice } from "./practice.js";
 import { Protocol, Refused } from "./protocol.js";
+import { sender } from "./sender.js";
 import { openStore } from "./store.js";
-import { Talk, sender } from "./talk.js";
+import { Talk } from "./talk.js";
 import * as view from "./view.js";
 
 const { settings } = view;
@@ -47,7 +48,8 @@ function speaker() {
 
 async function open(server, sound) {
   const store = await openStore(settings.base);
-  const outbox = new Outbox(sender(protocol, (words) => talk.hears(words)), store, { onStop: (error) => talk.fails(error) });
+  const { send, bundle } = sender(protocol, (words) => talk.hears(words));
+  const outbox = new Outbox(send, store, { bundle, onStop: (error) => talk.fails(error) });
   talk = new Talk({ protocol, outbox, sound, server, allowance: new Allowance(protocol, server, { show: view }) });
   await outbox.restore();
   documents(protocol, server.documents, server.uploads);

@@ -2,7 +2,6 @@
 // the view. Holds no rule of its own about whose turn it is.
 import { Ear, startDetector } from "./ear.js";
 import { describe } from "./device.js";
-import { hash } from "./outbox.js";
 import { finish } from "./ending.js";
 import { guard } from "./interruptions.js";
 import { rest } from "./pausing.js";
@@ -297,15 +296,4 @@ export class Talk {
     this.sound?.close().catch(() => {});
     view.stopped(key);
   }
-}
-
-// onWords(text): what the recogniser understands while somebody speaks.
-export function sender(protocol, onWords = () => {}) {
-  return async (chunk) => {
-    const arrived = await protocol.call("PUT", `segments/${chunk.segment}/chunks/${chunk.number}?track=${chunk.track}`, {
-      body: chunk.bytes, type: chunk.type, headers: { "X-Content-SHA256": await hash(chunk.bytes) },
-    });
-    if (arrived?.partial) onWords(arrived.partial);
-    return arrived;
-  };
 }

@@ -88,6 +88,46 @@ export const tests = {
     await outbox.empty();
     equal([sent, outbox.refused.map((one) => one.number)], [[1], [0]]);
   },
+  async "chunks that had to wait go together, of one run and not too many or too large"() {
+    const sent = [];
+    const take = async (chunks) => { sent.push(chunks.map((one) => one.number)); return {}; };
+    const store = await fresh("bundles");
+    const outbox = new Outbox((one) => take([one]), store, { bundle: take });
+    outbox.add(chunk(0));
+    for (let number = 1; number < 13; number += 1) outbox.add(chunk(number));
+    outbox.add({ ...chunk(13), bytes: new Uint8Array(700 * 1024) });
+    outbox.add({ ...chunk(14), bytes: new Uint8Array(700 * 1024) });
+    outbox.add(chunk(15));
+    outbox.add(chunk(0, "mix", 2));
+    await outbox.empty();
+    equal(sent, [[0], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], [11, 12, 13], [14, 15], [0]]);
+    equal(await store.waiting(), []);
+  },
+  async "of a bundle only what was refused is sent again, and a take-over ends it"() {
+    const sent = [];
+    const ended = [];
+    const answers = [{ refused: [{ number: 2, error: refusal(422, null) }], missing: [2] }, { refused: [{ number: 6, error: refusal(409, "taken over") }] }];
+    const bundle = async (chunks) => { sent.push(chunks.map((one) => one.number)); return answers.shift(); };
+    const store = await fresh("refusals");
+    const outbox = new Outbox(async (one) => { sent.push(one.number); return {}; }, store, { bundle, onStop: (error) => ended.push(error.reason) });
+    for (let number = 0; number < 4; number += 1) outbox.add(chunk(number));
+    await until(() => !outbox.busy.mix);
+    for (const number of [4, 5, 6]) outbox.add(chunk(number));
+    await outbox.empty();
+    equal([sent, ended], [[0, [1, 2, 3], 2, 4, [5, 6]], ["taken over"]]);
+    await until(() => outbox.pending === 1);
+    equal((await store.waiting()).map((one) => one.number), [6]);
+  },
+  async "a bundle that fails goes chunk by chunk, for good where the server takes none"() {
+    const sent = [];
+    const errors = [new TypeError("no network"), refusal(404, "unknown")];
+    const bundle = async (chunks) => { sent.push(chunks.map((one) => one.number)); throw errors.shift(); };
+    const outbox = new Outbox(async (one) => { sent.push(one.number); return {}; }, await fresh("older"), { bundle });
+    for (let number = 0; number < 6; number += 1) outbox.add(chunk(number));
+    await outbox.empty();
+    equal(sent, [0, [1, 2, 3, 4, 5], 1, [2, 3, 4, 5], 2, 3, 4, 5]);
+    equal(outbox.refused, []);
+  },
   async "a browser without a database keeps chunks in memory and says so"() {
     const real = indexedDB.open;
     indexedDB.open = () => { throw new Error("private window"); };
