@@ -90,7 +90,8 @@ def keep_chunks(
     interview_id: str, *, segment: int, track: Track, arrivals: Sequence[Arrival]
 ) -> list[queries.Kept | DomainError]:
     """As ``keep_chunk`` for several of a track, each number once; gives for each its row, or why it is refused."""
-    stands = queries.standing(interview_id, segment, track, numbers=[one.number for one in arrivals])
+    numbers = [one.number for one in arrivals]
+    stands = queries.standing(interview_id, segment, track, first=min(numbers), last=max(numbers))
     outcomes: dict[int, queries.Kept | DomainError] = {}
     rows: list[dict[str, Any]] = []
     for one in arrivals:
@@ -102,12 +103,12 @@ def keep_chunks(
         outcomes[one.number] = judged
     connection = db.session.connection()
     if rows and connection.execute(_ADDED, rows).rowcount < len(rows):  # the same chunk arrived twice at once
-        stands = queries.standing(interview_id, segment, track, numbers=list(outcomes))
+        stands = queries.standing(interview_id, segment, track, first=min(numbers), last=max(numbers))
         outcomes |= {one.number: _judged(one, stands, track=track) or outcomes[one.number] for one in arrivals}
         rows = [row for row in rows if stands.known[row["number"]].id == row["id"]]
     if rows:
         connection.execute(_GROWN, {"run": stands.run_id, "more": sum(row["size"] for row in rows)})
-    return [outcomes[one.number] for one in arrivals]
+    return [outcomes[number] for number in numbers]
 
 
 def seal(interview_id: str, *, segment: int, last_mix_chunk: int) -> RecorderRun:

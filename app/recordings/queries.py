@@ -104,7 +104,7 @@ class Kept(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """All that decides whether chunks may be kept: their run, what the interview holds, and rows of their numbers."""
+    """All that decides whether chunks may be kept: their run, what the interview holds, and the rows there are."""
 
     run_id: str
     last_mix_chunk: int | None
@@ -113,9 +113,9 @@ class Standing(NamedTuple):
     known: dict[int, Kept]
 
 
-def standing(interview_id: str, segment: int, track: Track, *, numbers: Iterable[int]) -> Standing:
+def standing(interview_id: str, segment: int, track: Track, *, first: int, last: int) -> Standing:
     """Read in one statement, since it is asked for every second of everyone; NotFound without the run."""
-    given = {"interview": interview_id, "segment": segment, "track": track, "numbers": list(numbers)}
+    given = {"interview": interview_id, "segment": segment, "track": track, "first": first, "last": last}
     found = db.session.connection().execute(_STANDING, given).all()
     if not found:
         raise NotFound(NO_RUN.format(segment))
@@ -244,7 +244,7 @@ _TRACK = (
     _C.interview_id == sa.bindparam("interview"), _C.segment == sa.bindparam("segment"),
     _C.track == sa.bindparam("track"),
 )  # fmt: skip
-_THESE = (*_TRACK, _C.number.in_(sa.bindparam("numbers", expanding=True)))
+_THESE = (*_TRACK, _C.number.between(sa.bindparam("first"), sa.bindparam("last")))
 _COUNTED = sa.select(sa.func.count(), sa.func.max(_C.number)).where(*_TRACK)
 _EVERY_RUN = RecorderRun.__table__.alias("every_run").c
 _STANDING = (

@@ -31,11 +31,12 @@ class LocalStorage:
 
     def __init__(self, directory: Path | str, *, fsync: Callable[[int], None] = os.fsync) -> None:
         self._root = Path(directory).absolute()
+        self._incoming = f"{self._root}/{_INCOMING}"
         self._fsync = fsync
-        self._durable: set[Path] = set()
+        self._durable: set[str] = set()
 
     def put(self, key: str, content: Content) -> Stored:
-        target = self._path(key)
+        target = f"{self._root}/{vetted(key)}"  # text, since Path takes longer than the system calls here
         try:
             return self._put(target, content)
         except OSError as error:
@@ -95,7 +96,7 @@ class LocalStorage:
     def _path(self, key: str) -> Path:
         return self._root / vetted(key)
 
-    def _put(self, target: Path, content: Content) -> Stored:
+    def _put(self, target: str, content: Content) -> Stored:
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 return self._write(target, content)
@@ -108,23 +109,23 @@ class LocalStorage:
                 log.warning("storage: input/output error, writing the file anew under another name")
         raise AssertionError("the last attempt returns or raises")
 
-    def _write(self, target: Path, content: Content) -> Stored:
-        incoming = self._root / _INCOMING
-        self._make_durable(incoming)
-        self._make_durable(target.parent)
-        temporary = incoming / uuid.uuid4().hex
+    def _write(self, target: str, content: Content) -> Stored:
+        folder = os.path.dirname(target)  # noqa: PTH120
+        self._make_durable(self._incoming)
+        self._make_durable(folder)
+        temporary = f"{self._incoming}/{uuid.uuid4().hex}"
         try:
             stored = self._fill(temporary, content)
-            temporary.replace(target)
+            os.replace(temporary, target)  # noqa: PTH105
         except BaseException:
-            temporary.unlink(missing_ok=True)
+            Path(temporary).unlink(missing_ok=True)
             raise
-        self._sync_directory(target.parent)
+        self._sync_directory(folder)
         return stored
 
-    def _fill(self, temporary: Path, content: Content) -> Stored:
+    def _fill(self, temporary: str, content: Content) -> Stored:
         digest, size = hashlib.sha256(), 0
-        with temporary.open("xb", buffering=0) as file:
+        with open(temporary, "xb", buffering=0) as file:  # noqa: PTH123
             for piece in pieces_of(content):
                 _write_all(file.fileno(), piece)
                 digest.update(piece)
@@ -132,17 +133,18 @@ class LocalStorage:
             self._fsync(file.fileno())
         return Stored(size=size, sha256=digest.hexdigest())
 
-    def _make_durable(self, folder: Path) -> None:
-        """Create ``folder`` and see that its entry and those above it are on the disk, once per process and folder."""
-        if folder in self._durable and folder.is_dir():
+    def _make_durable(self, name: str) -> None:
+        """Create a folder and see that its entry and those above it are on the disk, once per process and folder."""
+        if name in self._durable and os.path.isdir(name):  # noqa: PTH112
             return
+        folder = Path(name)
         folder.mkdir(parents=True, exist_ok=True)
         above = [path for path in folder.parents if path == self._root or self._root in path.parents]
         for path in (*above, self._root.parent):
             self._sync_directory(path)
-        self._durable.add(folder)
+        self._durable.add(name)
 
-    def _sync_directory(self, folder: Path) -> None:
+    def _sync_directory(self, folder: Path | str) -> None:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             self._fsync(descriptor)
