@@ -1,14 +1,12 @@
 // Brings every chunk to the server: kept until it is acknowledged, sent in order, one request at a time per track, tried
-// again for as long as it takes; what the server finds missing is sent again. Chunks that had to wait for a request go
-// together in the next one, so that a slow platform gets fewer of them. Knows no page and no database.
+// again for as long as it takes; what had to wait for a request goes together. Knows no page and no database.
 const REMEMBERED = 80; // acknowledged chunks that could still be asked for again
 const MOST = 10; // chunks of a bundle …
-const LARGEST = 1024 * 1024; // … and bytes, as the server takes them
-const NO_BUNDLES = new Set([404, 405, 413]); // from a server, or a proxy before it, that takes chunks one by one
+const LARGEST = 1024 * 1024; // … and bytes
 
 export class Outbox {
-  // send(chunk) resolves with the server's {missing} or throws an error with a status; bundle(chunks) does the same for
-  // several of a run, with {refused} ({number, error} each) where some were not taken; store: see store.js
+  // send(chunk) resolves with the server's {missing} or throws an error with a status; bundle(chunks) the same for several
+  // of a run, and {refused} ({number, error} each); store: see store.js
   constructor(send, store, { bundle = null, onChange = () => {}, onStop = () => {} } = {}) {
     Object.assign(this, { send, store, bundle, onChange, onStop });
     this.queues = { voice: [], mix: [] };
@@ -71,56 +69,33 @@ export class Outbox {
 
   async #drain(track) {
     const queue = this.queues[track];
-    let most = MOST;
+    let alone = false;
     while (queue.length && !this.stopped) {
-      const chunks = this.#together(queue, most);
-      const { missing = [], refused = [], failed = null } = await this.#brought(chunks);
-      if (failed) {
-        if (this.#ends(failed)) return;
-        if (NO_BUNDLES.has(failed.status)) this.bundle = null;
-        most = 1; // a bundle is tried once; what it brings to nobody goes alone, for as long as it takes
-        continue;
+      const chunks = alone || !this.bundle ? [queue[0]] : together(queue);
+      let answer;
+      try {
+        answer = await (chunks[1] ? this.bundle(chunks) : this.send(chunks[0]));
+      } catch (error) {
+        alone = chunks.length > 1; // a bundle is tried once, then its first chunk alone
+        if (alone) {
+          if (this.#ends(error)) return;
+          if ([404, 405, 413].includes(error.status)) this.bundle = null; // nobody there takes bundles
+          continue;
+        }
+        answer = { refused: [{ number: chunks[0].number, error }] };
       }
-      most = MOST;
-      if (!await this.#settle(queue, chunks, refused)) return;
-      const before = missing.filter((number) => number < chunks.at(-1).number);
-      if (track === "mix" && before.length) this.again(chunks[0].segment, track, before);
+      alone = false;
+      for (const chunk of chunks) {
+        const refusal = answer?.refused?.find(({ number }) => number === chunk.number);
+        if (refusal && this.#stays(chunk, refusal.error)) continue;
+        queue.splice(queue.indexOf(chunk), 1);
+        this.#remember(chunk);
+        await this.#forget(chunk);
+      }
+      const before = answer?.missing?.filter((number) => number < chunks.at(-1).number);
+      if (track === "mix" && before?.length) this.again(chunks[0].segment, track, before);
       this.#changed();
     }
-  }
-
-  // The chunks that have waited longest and may go in one request: of one run, and not too much.
-  #together(queue, most) {
-    const chunks = [queue[0]];
-    let bytes = queue[0].bytes.length;
-    for (const chunk of queue.slice(1, this.bundle ? most : 1)) {
-      bytes += chunk.bytes.length;
-      if (bytes > LARGEST || chunk.segment !== queue[0].segment) break;
-      chunks.push(chunk);
-    }
-    return chunks;
-  }
-
-  // A chunk that is refused alone is told as a bundle tells it; a bundle of which nothing was taken has failed.
-  async #brought(chunks) {
-    try {
-      return (await (chunks.length > 1 ? this.bundle(chunks) : this.send(chunks[0]))) ?? {};
-    } catch (error) {
-      if (chunks.length > 1) return { failed: error };
-      return { refused: [{ number: chunks[0].number, error }] };
-    }
-  }
-
-  // Forgets what has arrived, or is refused for good. False when nothing of this page is wanted any more.
-  async #settle(queue, chunks, refused) {
-    const errors = new Map(refused.map(({ number, error }) => [number, error]));
-    const done = chunks.filter((chunk) => !errors.has(chunk.number) || !this.#stays(chunk, errors.get(chunk.number)));
-    for (const chunk of done) {
-      queue.splice(queue.indexOf(chunk), 1);
-      this.#remember(chunk);
-    }
-    await Promise.all(done.map((chunk) => this.#forget(chunk)));
-    return !this.stopped;
   }
 
   #stays(chunk, error) {
@@ -159,6 +134,18 @@ export class Outbox {
       return false;
     });
   }
+}
+
+// The chunks of one run that have waited longest, and not too much.
+function together([first, ...rest]) {
+  const chunks = [first];
+  let bytes = first.bytes.length;
+  for (const chunk of rest.slice(0, MOST - 1)) {
+    bytes += chunk.bytes.length;
+    if (bytes > LARGEST || chunk.segment !== first.segment) break;
+    chunks.push(chunk);
+  }
+  return chunks;
 }
 
 export async function hash(bytes) {

@@ -1,11 +1,11 @@
-// How chunks go to the server: one as it is, several of a run as one body with a list of what is in it.
+// How chunks go to the server: alone, or several of a run as one body and a list of what is in it.
 import { hash } from "./outbox.js";
 import { Refused } from "./protocol.js";
 
 // onWords(text): what the recogniser understands while somebody speaks.
 export function sender(protocol, onWords = () => {}) {
-  const put = async ({ segment, track, type }, path, { body, headers, tries }) => {
-    const arrived = await protocol.call("PUT", `segments/${segment}/chunks${path}?track=${track}`, { body, type, headers, tries });
+  const put = async ({ segment, track, type }, path, given) => {
+    const arrived = await protocol.call("PUT", `segments/${segment}/chunks${path}?track=${track}`, { type, ...given });
     if (arrived?.partial) onWords(arrived.partial);
     return arrived;
   };
@@ -13,7 +13,7 @@ export function sender(protocol, onWords = () => {}) {
   const bundle = async (chunks) => {
     const listed = await Promise.all(chunks.map(async ({ number, bytes }) => `${number} ${bytes.length} ${await hash(bytes)}`));
     const body = new Blob(chunks.map(({ bytes }) => bytes));
-    const { missing, refused } = await put(chunks[0], "", { body, headers: { "X-Chunks": listed.join(", ") }, tries: 1 });
+    const { missing, refused } = await put(chunks[0], "", { body, headers: { "X-Chunks": listed }, tries: 1 });
     return { missing, refused: refused.map((one) => ({ number: one.number, error: new Refused(one.status, one) })) };
   };
   return { send, bundle };
