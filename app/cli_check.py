@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import click
+import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from app import clock, migrate
@@ -16,6 +17,12 @@ from app.settings import Settings
 
 JUST_NOW = timedelta(minutes=1)
 """So long after its next look a worker may take to write down what was erased, revoked or withdrawn."""
+
+
+NO_WALL = (
+    "but it shows every row to this role, a superuser or one with BYPASSRLS, so its row-level security is void: "
+    "let DATABASE_URL name a plain role that owns the database (docs/operations.md)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +79,22 @@ def _database(known: Settings) -> tuple[bool, str]:
     kind = "SQLite" if known.database_url.startswith("sqlite") else "PostgreSQL"
     if kind == "SQLite":
         known.data_dir.mkdir(parents=True, exist_ok=True)
-    good = can_connect(known.database_url)
-    return good, f"{kind} answers" if good else f"{kind} does not answer; is DATABASE_URL right?"
+    if not can_connect(known.database_url):
+        return False, f"{kind} does not answer; is DATABASE_URL right?"
+    if kind == "PostgreSQL" and _stands_above(known.database_url):
+        return True, f"{kind} answers; {NO_WALL}"
+    return True, f"{kind} answers"
+
+
+def _stands_above(url: str) -> bool:
+    """Whether the database lets this role see every row, whatever its row-level security says."""
+    engine = migrate.engine_for(url)
+    try:
+        with engine.connect() as connection:
+            above = sa.text("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
+            return bool(connection.scalar(above))
+    finally:
+        engine.dispose()
 
 
 def _migrations(known: Settings) -> tuple[bool, str]:

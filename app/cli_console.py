@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
-from app import migrate, queue
+from app import db_wall, migrate, queue
 from app.db import db, engine_options, prepare
 from app.errors import DomainError, Rejected
 from app.settings import SHORTEST_SECRET, Settings, SettingsError
@@ -88,7 +88,7 @@ def database(known: Settings) -> Iterator[None]:
     )  # fmt: skip
     app.extensions["parley.bell"] = queue.SilentBell()
     db.init_app(app)
-    with app.app_context():
+    with app.app_context(), db_wall.everyone():
         prepare(db.engine)
         try:
             _refuse_old_schema()

@@ -1,13 +1,14 @@
 """The database, SQLite or PostgreSQL: engine, transactions, constraint names, and the column types all rooms use.
 
-Nothing outside this module, ``db_line``, ``db_patience``, ``claims`` and ``migrations/env.py`` knows which of the two
-is running.
+Nothing outside this module, ``db_line``, ``db_patience``, ``db_wall``, ``claims`` and ``migrations/`` knows which of the
+two is running.
 """
 
 import enum
+import functools
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -20,8 +21,9 @@ from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.engine import Connection, Dialect, Engine
 from sqlalchemy.orm import DeclarativeBase, mapped_column, registry
 
-from app import clock
+from app import clock, db_wall
 from app.db_line import Line, Queued
+from app.errors import DomainError, Forbidden, NotFound
 
 _reading: ContextVar[bool] = ContextVar("reading", default=False)
 
@@ -99,7 +101,49 @@ Id = Annotated[str, mapped_column(sa.String(36), primary_key=True, default=new_i
 Ref = Annotated[str, mapped_column(sa.String(36))]
 CreatedAt = Annotated[datetime, mapped_column(Moment(), default=clock.now)]
 
+Job = Callable[[str], None]
+
 db = SQLAlchemy(model_class=Base, session_options={"join_transaction_mode": "create_savepoint"})
+
+
+def unseen(model: type[Any], row_id: str, missing: NotFound, foreign: str) -> DomainError:
+    """What to raise for a row that was not found: ``missing``, or Forbidden when another organization has it.
+
+    Behind PostgreSQL's wall both look alike. Nothing but that it exists is asked beyond it.
+    """
+    if db_wall.chosen() == db_wall.EVERYONE or db.session.get_bind().dialect.name == "sqlite" or not is_id(row_id):
+        return missing
+    with db_wall.everyone():
+        exists = db.session.scalar(sa.select(model.id).where(model.id == row_id)) is not None
+    return Forbidden(foreign) if exists else missing
+
+
+def for_one(model: type[Any]) -> Callable[[Job], Job]:
+    """Decorates the job of one row: it works among the rows of that row's organization, not among everyone's.
+
+    The row names its organization, or its interview does.
+    """
+
+    def narrowed(job: Job) -> Job:
+        @functools.wraps(job)
+        def done(row_id: str) -> None:
+            with db_wall.only(_owner(model, row_id) or db_wall.chosen()):
+                job(row_id)
+
+        return done
+
+    return narrowed
+
+
+def _owner(model: type[Any], row_id: str) -> str | None:
+    if db_wall.chosen() != db_wall.EVERYONE or db.engine.dialect.name == "sqlite":
+        return None
+    table, interview = model.__table__, Base.metadata.tables["interview"]
+    owned = table if "organization_id" in table.c else table.join(interview)
+    found = sa.select(owned.c.organization_id if owned is table else interview.c.organization_id).select_from(owned)
+    owner = db.session.scalar(found.where(table.c.id == row_id))
+    db.session.rollback()
+    return owner
 
 
 @contextmanager
@@ -145,6 +189,7 @@ def prepare(engine: Engine, *, shares_lock_time: bool = False) -> None:
         if shares_lock_time:
             db_patience.share_lock_time(engine)
         event.listen(engine, "before_cursor_execute", _on_execute)
+        db_wall.stand(engine)
         return
     line = Line()
 

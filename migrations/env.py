@@ -6,6 +6,7 @@ import sqlalchemy as sa
 from alembic import context
 
 from app.db import Base
+from app.db_wall import everyone
 from app.migrate import Refused
 
 
@@ -19,7 +20,7 @@ def run(connection: sa.Connection) -> None:
         transaction_per_migration=True,
         on_version_apply=check_references,
     )
-    with context.begin_transaction():
+    with everyone(), context.begin_transaction():
         context.run_migrations()
 
 

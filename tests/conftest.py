@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from flask import Flask
 from pytest_socket import socket_allow_hosts
 
-from app import create_app, gateways, migrate, queue
+from app import create_app, db_wall, gateways, migrate, queue
 from app.db import db
 from app.gateways import Gateways
 from app.settings import Settings
@@ -57,6 +57,13 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 def pytest_runtest_setup() -> None:
     socket_allow_hosts(["127.0.0.1", "::1"], allow_unix_socket=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def in_sight() -> Iterator[None]:
+    """A test sees the rows of all organizations; every request begins without any, jobs and commands as they do."""
+    with db_wall.everyone():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from flask import Flask, Request, Response, current_app, g, redirect, render_tem
 from flask_login import LoginManager, current_user
 from sqlalchemy.orm import joinedload
 
-from app import clock
+from app import clock, db_wall
 from app.accounts import actions, idempotency, trail
 from app.accounts.models import ApiKey, Login, Organization, Role, TeamMember
 from app.db import db, set_reading
@@ -69,9 +69,12 @@ def is_test_call() -> bool:
 def _working_key(bearer: str | None) -> ApiKey | None:
     digest = actions.key_digest(bearer or "")  # the same work for whatever was sent
     with _as_reader():
-        key = db.session.scalar(_key_statement(), {"digest": digest})
+        with db_wall.finding():
+            key = db.session.scalar(_key_statement(), {"digest": digest})
         works = key is not None and _works(key)
         stale = works and key is not None and _is_stale(key.last_used_at)
+        if key is not None:
+            db_wall.settle(key.organization_id)
         if request.method not in READING:
             db.session.rollback()  # whoever has no key never waits for the database's one writer
     if key is None or not works:
@@ -165,9 +168,12 @@ def _find_login() -> Login | None:
     token = request.cookies.get(cookie_name(settings), "")
     if not token:
         return None
-    login = db.session.scalar(sa.select(Login).where(Login.token_hash == actions.login_digest(token)))
-    if login is None or not _lives(login, settings):
-        return None
+    with db_wall.finding():
+        login = db.session.scalar(sa.select(Login).where(Login.token_hash == actions.login_digest(token)))
+        if login is None or not _lives(login, settings):
+            return None
+        organization_id = login.member.organization_id
+    db_wall.settle(organization_id)
     if _is_stale(login.seen_at):
         _mark(sa.update(Login).where(Login.id == login.id), seen_at=clock.now())
     return login

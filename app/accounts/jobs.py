@@ -9,6 +9,7 @@ from app.accounts.chain import Chain
 from app.accounts.models import Organization
 from app.accounts.trail import unchecked
 from app.db import db, reading
+from app.db_wall import only
 
 log = logging.getLogger(__name__)
 
@@ -27,9 +28,10 @@ def check_audit_logs() -> int:
         db.session.rollback()
     whole = 0
     for organization_id in due:
-        found = look(organization_id)
-        chain.keep_check(db.session.get_one(Organization, organization_id), found)
-        db.session.commit()
+        with only(organization_id):
+            found = look(organization_id)
+            chain.keep_check(db.session.get_one(Organization, organization_id), found)
+            db.session.commit()
         whole += found.flaw is None
     return whole
 

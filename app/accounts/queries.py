@@ -4,10 +4,13 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from app import clock
+from app import clock, db_wall
 from app.accounts.models import ApiKey, Login, Organization, Role, Team, TeamMember, TeamMembership
-from app.db import db, is_id
+from app.db import db, is_id, unseen
 from app.errors import Forbidden, NotFound, Rejected
+
+FOREIGN_MEMBER = "This member belongs to another organization."
+FOREIGN_KEY = "This API key belongs to another organization."
 
 
 def team_of(organization: Organization, team_id: str) -> Team:
@@ -50,9 +53,9 @@ def member_of(organization: Organization, member_id: str) -> TeamMember:
     """A member of this organization, disabled ones included. Raises NotFound or Forbidden."""
     found = db.session.get(TeamMember, member_id) if is_id(member_id) else None
     if found is None:
-        raise NotFound("There is no such member.")
+        raise unseen(TeamMember, member_id, NotFound("There is no such member."), FOREIGN_MEMBER)
     if found.organization_id != organization.id:
-        raise Forbidden("This member belongs to another organization.")
+        raise Forbidden(FOREIGN_MEMBER)
     return found
 
 
@@ -94,7 +97,8 @@ def teams_seen_by(member: TeamMember) -> Sequence[Team]:
 
 def member_by_address(email: str) -> TeamMember | None:
     """Whoever signs in with ``email``, whatever letters it is written in."""
-    return db.session.scalar(sa.select(TeamMember).where(TeamMember.email == email.strip().lower()))
+    with db_wall.everyone():
+        return db.session.scalar(sa.select(TeamMember).where(TeamMember.email == email.strip().lower()))
 
 
 def keys_of(organization: Organization) -> Sequence[ApiKey]:
@@ -108,9 +112,9 @@ def key_for(organization: Organization, key_id: str) -> ApiKey:
     """A key of this organization. Raises NotFound or Forbidden."""
     key = db.session.get(ApiKey, key_id)
     if key is None:
-        raise NotFound("There is no such API key.")
+        raise unseen(ApiKey, key_id, NotFound("There is no such API key."), FOREIGN_KEY)
     if key.organization_id != organization.id:
-        raise Forbidden("This API key belongs to another organization.")
+        raise Forbidden(FOREIGN_KEY)
     return key
 
 

@@ -69,8 +69,7 @@ class CandidateFilter:
 
 def candidate_seen_by(member: TeamMember, candidate_id: str) -> Candidate:
     """A candidate of a flow that the member may see. What is not theirs and what is not there are told alike."""
-    candidate = db.session.get(Candidate, candidate_id) if is_id(candidate_id) else None
-    return seen(member, candidate, kind="candidate", asked=candidate_id)
+    return seen(member, Candidate, candidate_id, kind="candidate", asked=candidate_id)
 
 
 def candidate_to_change(member: TeamMember, candidate_id: str) -> Candidate:

@@ -16,6 +16,7 @@ from app.backups.journal import BadJournal, Journal
 from app.compliance import actions, idle, queries, retention
 from app.compliance.models import RetentionRule
 from app.db import db, reading
+from app.db_wall import only
 from app.errors import Conflict, GatewayError
 from app.storage import Storage
 
@@ -87,7 +88,8 @@ def apply_retention() -> int:
 def _alone(organization_id: str) -> int:
     """A round; one that fails is logged and leaves the other organizations alone."""
     try:
-        return _round(organization_id)
+        with only(organization_id):
+            return _round(organization_id)
     except Exception:
         log.exception("the round of retention for organization %s failed", organization_id)
         db.session.rollback()

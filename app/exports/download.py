@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from flask import Flask, Response, current_app, render_template
 
-from app import gateways
+from app import db_wall, gateways
 from app.db import db, reading
 from app.errors import GatewayError
 from app.exports.bundle import Part, archive, captions
@@ -58,6 +58,7 @@ def streamed(
     """The archive as an answer, made while it is sent; it ends within seconds when ``access`` changes."""
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - for the time after the request
 
+    @db_wall.as_chosen
     def is_open() -> bool:
         with app.app_context(), reading():
             interview = db.session.get_one(Interview, interview_id)

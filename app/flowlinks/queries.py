@@ -1,10 +1,11 @@
 """Reads of share links."""
 
+from contextlib import nullcontext
 from datetime import timedelta
 
 import sqlalchemy as sa
 
-from app import clock
+from app import clock, db_wall
 from app.db import db
 from app.flowlinks.models import FlowLink, FlowVisit
 from app.flows.models import InterviewFlow
@@ -23,14 +24,19 @@ def link_of(flow: InterviewFlow) -> FlowLink | None:
 def link_with(token: str) -> FlowLink | None:
     """The link that somebody holds, unless it was turned off or renewed."""
     works = sa.select(FlowLink).where(FlowLink.token == token, FlowLink.off_at.is_(None))
-    return db.session.scalar(works)
+    with db_wall.finding():
+        link = db.session.scalar(works)
+    if link is not None:
+        db_wall.settle(link.organization_id)
+    return link
 
 
 def visits(link: FlowLink, *, network: str | None = None) -> int:
     """Tries of the last hour by this link, or those of one network by any link."""
     counted = sa.select(sa.func.count()).select_from(FlowVisit).where(FlowVisit.at > clock.now() - LIMITED_FOR)
     mine = FlowVisit.network == network if network else FlowVisit.link_id == link.id
-    return db.session.scalar(counted.where(mine)) or 0
+    with db_wall.everyone() if network else nullcontext():  # a network is counted over all links, whoever's
+        return db.session.scalar(counted.where(mine)) or 0
 
 
 def got_before(link: FlowLink, *, browser: str, email: str) -> Interview | None:

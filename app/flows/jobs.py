@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from app import claims, gateways
-from app.db import db
+from app.db import db, for_one
 from app.errors import GatewayError
 from app.flows.models import InterviewFlow, SpeechState
 from app.flows.queries import script_of
@@ -29,6 +29,7 @@ class Script:
     language: str
 
 
+@for_one(InterviewFlow)
 def prepare_speech(flow_id: str) -> None:
     """Claim the flow, speak every text, and say so. May run twice; a language without a voice has nothing to speak."""
     script = _claimed(flow_id)

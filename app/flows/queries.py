@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.orm import contains_eager, joinedload
 
-from app import vault
+from app import db_wall, vault
 from app.accounts.models import Organization, Role, Team, TeamMember, TeamMembership
 from app.claims import moment
-from app.db import db, is_id
+from app.db import db, is_id, unseen
 from app.errors import Forbidden, NotFound, Unseen
 from app.flows.models import FlowGrant, FlowStatus, InterviewFlow, Right, SpeechState
 from app.speech.catalogue import DEFAULT_LANGUAGE
@@ -25,6 +25,7 @@ _FLOW, _GRANT = InterviewFlow.__table__.alias().c, FlowGrant.__table__.alias().c
 """For what stands inside other reads of flows; made once, for pages ask a dozen times."""
 
 VIEWED = "You may look at this flow and what came of it, but not change anything."
+FOREIGN = "This interview flow belongs to another organization."
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,27 +107,28 @@ def flow_for(organization: Organization, flow_id: str) -> InterviewFlow:
     """The organization's flow, archived ones included. Raises NotFound, or Forbidden when it is someone else's."""
     flow = _flow(flow_id.lower())  # some databases of customers keep UUIDs in upper case
     if flow.organization_id != organization.id:
-        raise Forbidden("This interview flow belongs to another organization.")
+        raise Forbidden(FOREIGN)
     return flow
 
 
-def seen(member: TeamMember, thing: T | None, *, kind: str, asked: str = "") -> T:
-    """``thing`` for a member who may see it. Raises Unseen alike for what is not theirs and for what is not there;
+def seen(member: TeamMember, model: type[T], row_id: str, *, kind: str, asked: str = "") -> T:
+    """The row for a member who may see it. Raises Unseen alike for what is not theirs and for what is not there;
     administrators are told which. ``asked``: the id, where access can be requested by it.
     """
+    thing = db.session.get(model, row_id) if is_id(row_id) else None
     if thing is not None and may(member, thing):
         return thing
     if member.role is not Role.ADMIN:
         raise Unseen(kind, asked)
+    foreign = f"This {kind} belongs to another organization."
     if thing is None:
-        raise NotFound(f"There is no {kind} with this id.")
-    raise Forbidden(f"This {kind} belongs to another organization.")
+        raise unseen(model, row_id, NotFound(f"There is no {kind} with this id."), foreign)
+    raise Forbidden(foreign)
 
 
 def flow_seen_by(member: TeamMember, flow_id: str) -> InterviewFlow:
     """A flow that the member may see. Raises as ``seen``."""
-    flow = db.session.get(InterviewFlow, flow_id) if is_id(flow_id) else None
-    return seen(member, flow, kind="flow", asked=flow_id)
+    return seen(member, InterviewFlow, flow_id, kind="flow", asked=flow_id)
 
 
 def flow_to_change(member: TeamMember, flow_id: str) -> InterviewFlow:
@@ -144,9 +146,11 @@ def refuse_viewer(member: TeamMember, thing: Any) -> None:
 
 def open_flow(flow_id: str) -> InterviewFlow:
     """A flow for whoever holds its id: candidates see its logo and video. An archived one is NotFound."""
-    flow = _flow(flow_id)
+    with db_wall.finding():
+        flow = _flow(flow_id)
     if flow.status is FlowStatus.ARCHIVED:
         raise NotFound("This interview flow has been deleted.")
+    db_wall.settle(flow.organization_id)
     return flow
 
 
@@ -228,7 +232,7 @@ def _granted_flows(member: TeamMember, right: Right) -> sa.Select[str]:
 def _flow(flow_id: str) -> InterviewFlow:
     flow = db.session.get(InterviewFlow, flow_id) if is_id(flow_id) else None
     if flow is None:
-        raise NotFound("There is no interview flow with this id.")
+        raise unseen(InterviewFlow, flow_id, NotFound("There is no interview flow with this id."), FOREIGN)
     return flow
 
 

@@ -7,9 +7,11 @@ from sqlalchemy.orm import joinedload
 
 from app import clock
 from app.accounts.models import Organization
-from app.db import db, is_id
+from app.db import db, is_id, unseen
 from app.errors import Forbidden, NotFound
 from app.holds.models import Hold
+
+FOREIGN = "This hold belongs to another organization."
 
 
 def in_force() -> sa.ColumnElement[bool]:
@@ -39,7 +41,7 @@ def hold_for(organization: Organization, hold_id: str) -> Hold:
     """The hold, if it is the organization's; NotFound or Forbidden otherwise."""
     hold = db.session.get(Hold, hold_id) if is_id(hold_id) else None
     if hold is None:
-        raise NotFound("There is no hold with this id.")
+        raise unseen(Hold, hold_id, NotFound("There is no hold with this id."), FOREIGN)
     if hold.organization_id != organization.id:
-        raise Forbidden("This hold belongs to another organization.")
+        raise Forbidden(FOREIGN)
     return hold

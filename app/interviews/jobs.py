@@ -16,8 +16,8 @@ from typing import Any
 from flask import Flask, current_app
 from sqlalchemy.exc import SQLAlchemyError
 
-from app import claims, gateways, queue
-from app.db import db
+from app import claims, db_wall, gateways, queue
+from app.db import db, for_one
 from app.errors import GatewayError
 from app.flows.queries import unspoken
 from app.interviews import actions, attached, queries
@@ -48,6 +48,7 @@ NO_MEMORY = "The worker had too little memory for this interview. Try again, or 
 UNEXPECTED = "Processing failed in a way that nobody expected; the worker's log says where."
 
 
+@for_one(Interview)
 def process_interview(interview_id: str) -> None:
     """Claim the submitted interview, work out its result, publish it, and tell the customer."""
     token = _claimed(Interview.stage, interview_id, expects=Stage.SUBMITTED, becomes=Stage.PROCESSING)
@@ -169,6 +170,7 @@ def _turn(row: Utterance) -> TurnValue:
     )  # fmt: skip
 
 
+@for_one(Interview)
 def process_video(interview_id: str) -> None:
     """Claim the waiting video, make it, publish it, and tell the customer; nothing of it if it was revoked."""
     token = _claimed(Interview.video_stage, interview_id, expects=VideoStage.WAITING, becomes=VideoStage.PROCESSING)
@@ -247,7 +249,9 @@ def _holding(interview_id: str, token: int, *, every: float = RENEWED_EVERY) -> 
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - Flask's own way
     over = threading.Event()
     wait = {"is_over": lambda: over.wait(every)}
-    thread = threading.Thread(target=_renew, args=(app, interview_id, token), kwargs=wait, daemon=True)
+    thread = threading.Thread(
+        target=db_wall.as_chosen(_renew), args=(app, interview_id, token), kwargs=wait, daemon=True
+    )
     thread.start()
     try:
         yield

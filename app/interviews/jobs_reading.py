@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from app import claims, gateways, queue
-from app.db import db
+from app.db import db, for_one
 from app.errors import GatewayError, NotFound
 from app.interviews import attached
 from app.interviews.extraction import Extracted, extract
@@ -33,6 +33,7 @@ class _Source:
     language: str
 
 
+@for_one(Document)
 def read_document(document_id: str) -> None:
     """Claim the document, read its text, write down what came of it. May run twice; an absent document is fine."""
     source = _claimed(document_id)

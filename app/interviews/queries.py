@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import joinedload, undefer
 
+from app import db_wall
 from app.accounts.models import Organization, Team, TeamMember
 from app.claims import moment
-from app.db import db, is_id
+from app.db import db, is_id, unseen
 from app.errors import Forbidden, NotFound, sentence
 from app.flows.queries import reach, refuse_viewer, seen
 from app.interviews.models import (
@@ -35,26 +36,30 @@ DEEP = 10_000
 """From this offset on, a filtered list skips by counters."""
 MISSING = "There is no interview with this id."
 
+FOREIGN = "This interview belongs to another organization."
+
 
 def interview_for(organization: Organization, interview_id: str) -> Interview:
     """The interview, if it is the organization's; NotFound or Forbidden otherwise."""
     interview = _interview(interview_id.lower())  # some databases of customers keep UUIDs in upper case
     if interview.organization_id != organization.id:
-        raise Forbidden("This interview belongs to another organization.")
+        raise Forbidden(FOREIGN)
     return interview
 
 
 def open_interview(flow_id: str, interview_id: str) -> Interview:
     """The interview as the candidate's link names it: both ids must fit. There is no organization to ask for."""
-    if (interview := _interview(interview_id)).flow_id != flow_id:
+    with db_wall.finding():
+        interview = _interview(interview_id)
+    if interview.flow_id != flow_id:
         raise NotFound(MISSING)
+    db_wall.settle(interview.organization_id)
     return interview
 
 
 def interview_seen_by(member: TeamMember, interview_id: str) -> Interview:
     """An interview of a flow that the member may see. What is not theirs and what is not there are told alike."""
-    interview = db.session.get(Interview, interview_id) if is_id(interview_id) else None
-    return seen(member, interview, kind="interview", asked=interview_id)
+    return seen(member, Interview, interview_id, kind="interview", asked=interview_id)
 
 
 def interview_to_change(member: TeamMember, interview_id: str) -> Interview:
@@ -87,7 +92,7 @@ def newest_results(candidate_ids: Sequence[str]) -> dict[str, Interview]:
 def _interview(interview_id: str) -> Interview:
     interview = db.session.get(Interview, interview_id) if is_id(interview_id) else None
     if interview is None:
-        raise NotFound(MISSING)
+        raise unseen(Interview, interview_id, NotFound(MISSING), FOREIGN)
     return interview
 
 

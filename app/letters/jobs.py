@@ -3,16 +3,17 @@
 import logging
 
 from app import gateways, queue
-from app.db import db, reading
+from app.db import db, for_one, reading
 from app.errors import GatewayError
 from app.letters import actions, queries
-from app.letters.models import LetterState
+from app.letters.models import Letter, LetterState
 from app.mail import Unanswered
 from app.queue import Job
 
 log = logging.getLogger(__name__)
 
 
+@for_one(Letter)
 def send(letter_id: str) -> None:
     """Claim the letter, send it, and note what came of it."""
     taken = actions.take(letter_id)

@@ -9,6 +9,7 @@ from flask_smorest import abort
 from prometheus_client import CONTENT_TYPE_LATEST
 from werkzeug.exceptions import NotFound
 
+from app import db_wall
 from app.metrics import collecting
 from app.settings import Settings
 
@@ -25,6 +26,7 @@ def require_reader() -> None:
             abort(401, message="Send METRICS_TOKEN as bearer token.", headers={"WWW-Authenticate": "Bearer"})
     elif not _is_at_home(settings):
         raise NotFound
+    db_wall.choose(db_wall.EVERYONE)
 
 
 @pages.get("/metrics")

@@ -22,7 +22,7 @@ from rq.job import Job as RqJob
 from rq.scheduler import RQScheduler
 from rq.serializers import JSONSerializer
 
-from app import create_app, embedded, tally
+from app import create_app, db_wall, embedded, tally
 from app.processes.family import Family
 from app.queue import SHORT_JOBS, Job, Queued
 from app.settings import Settings
@@ -149,7 +149,7 @@ def job_class(app: Flask, ours: frozenset[str] = OUR_JOBS) -> type[RqJob]:
         def perform(self) -> Any:
             if self.func_name not in ours:
                 raise UnknownJob(self.id)
-            with app.app_context(), _counted(self.func_name):
+            with app.app_context(), db_wall.everyone(), _counted(self.func_name):
                 return super().perform()
 
     return OurJob
@@ -186,7 +186,7 @@ def tick_once(app: Flask, path: str) -> bool:
     """One tick; a failing one is logged and leaves the others alone."""
     module, _, name = path.rpartition(".")
     try:
-        with app.app_context():
+        with app.app_context(), db_wall.everyone():
             getattr(import_module(module), name)()
     except Exception:
         log.exception("tick %s failed", path)

@@ -12,7 +12,7 @@ from datetime import timedelta
 from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import Gone, HTTPException, RequestedRangeNotSatisfiable
 
-from app import clock, gateways
+from app import clock, db_wall, gateways
 from app.accounts.access import current_login, note_access
 from app.accounts.queries import is_disabled, organization_with
 from app.db import db, reading
@@ -176,7 +176,7 @@ class _Keeper:
 
     def is_open(self) -> bool:
         """Whether access has not been ended."""
-        with self._app.app_context(), reading():
+        with self._app.app_context(), reading(), db_wall.only(self._served.organization_id):
             closed = queries.is_revoked(self._served.interview_id)
             closed = closed or (self._goes_on is not None and not self._goes_on())
             db.session.rollback()
@@ -200,7 +200,7 @@ class _Keeper:
 
     def _mark_damaged(self, number: int) -> None:
         log.error("recording %s: block %d is not what was published; it is no longer served", self._served.id, number)
-        with self._app.app_context():
+        with self._app.app_context(), db_wall.only(self._served.organization_id):
             self._damaged(self._served.id)
 
 

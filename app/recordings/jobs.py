@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from app import claims, gateways, queue
-from app.db import db
+from app.db import db, for_one
 from app.errors import GatewayError, NotFound
 from app.queue import Job
 from app.recordings import actions, media, queries
@@ -45,6 +45,7 @@ class _Source:
     seconds: float
 
 
+@for_one(Waveform)
 def draw_waveform(waveform_id: str) -> None:
     """Claim the waveform, listen through the recording, keep its bars. May run twice; an absent row is fine."""
     source = _claimed(waveform_id)

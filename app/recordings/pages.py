@@ -6,6 +6,7 @@ The application serves them itself, because an address that the storage signs ca
 from flask import Blueprint, Response, g, request
 from werkzeug.exceptions import Forbidden, Gone
 
+from app import db_wall
 from app.db import db, reading
 from app.recordings import actions, queries
 from app.recordings.addresses import Expired, Forged, Purpose, signer
@@ -22,7 +23,9 @@ def require_signed_address() -> None:
         str((request.view_args or {}).get("token")),
     )
     with reading():
-        row = queries.recording(recording_id)
+        with db_wall.finding():
+            row = queries.recording(recording_id)
+        db_wall.settle(row.organization_id)
         try:
             purpose = signer().check(token, recording_id=row.id, organization_id=row.organization_id)
         except Forged:

@@ -8,7 +8,7 @@ from collections.abc import Generator
 from flask import Blueprint, Flask, Response, current_app, g, make_response, render_template, request
 from werkzeug.exceptions import NotFound as Missing
 
-from app import clock, gateways
+from app import clock, db_wall, gateways
 from app.accounts.access import READING, note_access
 from app.accounts.models import Organization
 from app.db import db, reading, set_reading
@@ -40,7 +40,10 @@ def guard() -> Response | None:
     limits.count("shared", most=OPENS_PER_MINUTE if is_page else FILES_PER_MINUTE)
     token = str((request.view_args or {}).get("token"))
     with reading():
-        share = queries.share_with(token)
+        with db_wall.finding():
+            share = queries.share_with(token)
+        if share is not None:
+            db_wall.settle(share.organization_id)
         ending = queries.ending_of(share) if share is not None else None
         shown = share.id if share is not None and ending is None else None
         db.session.rollback()
@@ -143,6 +146,7 @@ def document(token: str, document_id: str) -> Response:  # noqa: ARG001 - as abo
 def _pieces(key: str, goes_on: GoesOn) -> Generator[bytes, None, None]:
     """The file, until ``goes_on`` says no."""
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - for the time after the request
+    goes_on = db_wall.as_chosen(goes_on)
     pieces, looked = gateways.current().storage.open(key), clock.now()
 
     def flow() -> Generator[bytes, None, None]:

@@ -13,7 +13,7 @@ from datetime import timedelta
 from flask import current_app
 
 from app import clock, gateways
-from app.db import db
+from app.db import db, for_one
 from app.errors import Conflict, GatewayError
 from app.interviews.models import Interview, Stage
 from app.recordings import actions as recordings
@@ -51,6 +51,7 @@ class _Talk:
     played: Played | None = None
 
 
+@for_one(Interview)
 def play(interview_id: str) -> None:
     """Take the interview from its beginning, or from where an earlier run ended, and hand it in."""
     talk = _begun(interview_id)

@@ -4,6 +4,7 @@ from flask import current_app
 
 from app import gateways
 from app.db import db, reading
+from app.db_wall import only
 from app.usage import actions, queries
 
 
@@ -14,8 +15,9 @@ def tell() -> int:
         db.session.rollback()
     app_url, posted = str(current_app.extensions["parley.settings"].app_url), 0
     for organization_id in due:
-        posted += actions.tell(organization_id, app_url=app_url, by_mail=gateways.current().mail.is_configured)
-        db.session.commit()
+        with only(organization_id):
+            posted += actions.tell(organization_id, app_url=app_url, by_mail=gateways.current().mail.is_configured)
+            db.session.commit()
     return posted
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from flask import Flask, Response, current_app, jsonify
 
-from app import gateways, tally
+from app import db_wall, gateways, tally
 from app.claims import PARKED_AFTER
 from app.db import db, reading
 from app.errors import Conflict, NotFound, Rejected, sentence
@@ -181,7 +181,7 @@ def _kept(work: _Work) -> Iterator[None]:
     began, outcome = time.perf_counter(), "failed"
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - Flask's documented way to hand an app to a thread
     done = threading.Event()
-    renewing = threading.Thread(target=_renew, args=(app, work, done), daemon=True)
+    renewing = threading.Thread(target=db_wall.as_chosen(_renew), args=(app, work, done), daemon=True)
     renewing.start()
     try:
         yield

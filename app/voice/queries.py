@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from app import claims
+from app import claims, db_wall
 from app.db import db, is_id
 from app.errors import NotFound
 from app.interviews.models import Interview, Stage
@@ -27,6 +27,7 @@ class Seat(NamedTuple):
     """What the guard of every call needs of an interview: its language once it has begun, and its sitting if any."""
 
     interview_id: str
+    organization_id: str
     script: dict[str, Any] | None
     sitting_id: str | None
     token_hash: str | None
@@ -43,9 +44,11 @@ def seat_of(flow_id: str, interview_id: str) -> Seat:
     """
     given = {"flow": flow_id, "interview": interview_id}
     are_ids = is_id(flow_id) and is_id(interview_id)
-    found = db.session.connection().execute(_SEAT, given).one_or_none() if are_ids else None
+    with db_wall.finding():
+        found = db.session.connection().execute(_SEAT, given).one_or_none() if are_ids else None
     if found is None:
         raise NotFound(MISSING)
+    db_wall.settle(found.organization_id)
     return Seat(*found)
 
 
@@ -80,7 +83,9 @@ def deserted(*, link_days: int, limit: int = 100) -> list[str]:
 
 _I, _S = Interview.__table__.c, Sitting.__table__.c
 _SEAT = (
-    sa.select(_I.id, _I.script, _S.id, _S.token_hash, _S.fence, _S.next_turn, _S.heartbeat_at, _S.ended_at)
+    sa.select(
+        _I.id, _I.organization_id, _I.script, _S.id, _S.token_hash, _S.fence, _S.next_turn, _S.heartbeat_at, _S.ended_at
+    )
     .select_from(Interview.__table__.outerjoin(Sitting.__table__, _S.interview_id == _I.id))
     .where(_I.id == sa.bindparam("interview"), _I.flow_id == sa.bindparam("flow"))
 )

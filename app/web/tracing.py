@@ -11,6 +11,7 @@ import uuid
 from flask import Flask, Response, has_request_context, request
 from werkzeug.middleware.proxy_fix import ProxyFix
 
+from app import db_wall
 from app.db import set_reading
 from app.settings import Settings
 
@@ -19,6 +20,7 @@ log = logging.getLogger("parley.access")
 _SAFE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
 _ID = "parley.request_id"
 _START = "parley.started"
+_BEFORE = "parley.whose_before"
 
 
 def register(app: Flask) -> None:
@@ -50,6 +52,8 @@ def _begin() -> None:
     request.environ[_ID] = given if _SAFE_ID.match(given) else uuid.uuid4().hex
     request.environ[_START] = time.perf_counter()
     set_reading(request.method in {"GET", "HEAD", "OPTIONS"})
+    request.environ[_BEFORE] = db_wall.chosen()
+    db_wall.choose(db_wall.NOBODY)  # no rows before a guard has found out whose
 
 
 def _end(response: Response) -> Response:
@@ -63,3 +67,5 @@ def _end(response: Response) -> Response:
 def _leave(_error: BaseException | None) -> None:
     # What this thread does next may be no request: a job that began as a reader would be refused its first write.
     set_reading(False)
+    if _BEFORE in request.environ:
+        db_wall.choose(request.environ.pop(_BEFORE))

@@ -17,7 +17,7 @@ from typing import TypeVar
 from flask import Flask, current_app
 from sqlalchemy.exc import OperationalError
 
-from app import gateways, queue, tally
+from app import db_wall, gateways, queue, tally
 from app.db import db, reading
 from app.outbound import Outbound
 from app.queue import Job
@@ -149,7 +149,7 @@ class _Drain:
         self._news.set()
 
     async def _database(self, work: Callable[[], Found]) -> Found:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._in_context, work)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, db_wall.as_chosen(self._in_context), work)
 
     def _in_context(self, work: Callable[[], Found]) -> Found:
         for tried in range(TRIES):

@@ -9,7 +9,7 @@ from sqlalchemy.orm import aliased, contains_eager
 
 from app import claims
 from app.accounts.models import Role, TeamMember
-from app.db import db, is_id
+from app.db import db, is_id, unseen
 from app.errors import Forbidden, NotFound, Unseen
 from app.flows.models import InterviewFlow
 from app.flows.queries import reach, seen
@@ -27,6 +27,8 @@ from app.webhooks.models import (
 
 WARN_AFTER = timedelta(hours=96)
 """An endpoint without success for this long is warned of, 24 h before it may be disabled."""
+
+FOREIGN = "This webhook endpoint belongs to another organization."
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,17 +184,16 @@ def endpoint_of(flow: InterviewFlow) -> Endpoint | None:
 
 def delivery_seen_by(member: TeamMember, delivery_id: str) -> Delivery:
     """A delivery of a flow that the member sees. What is not theirs and what is not there are told alike."""
-    found = db.session.get(Delivery, delivery_id) if is_id(delivery_id) else None
-    return seen(member, found, kind="webhook delivery")
+    return seen(member, Delivery, delivery_id, kind="webhook delivery")
 
 
 def endpoint_seen_by(member: TeamMember, endpoint_id: str) -> Endpoint:
     """A receiver of the member's organization. NotFound; Forbidden when it is someone else's."""
     found = db.session.get(Endpoint, endpoint_id) if is_id(endpoint_id) else None
     if found is None:
-        raise NotFound("There is no such webhook endpoint.")
+        raise unseen(Endpoint, endpoint_id, NotFound("There is no such webhook endpoint."), FOREIGN)
     if found.organization_id != member.organization_id:
-        raise Forbidden("This webhook endpoint belongs to another organization.")
+        raise Forbidden(FOREIGN)
     return found
 
 

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import joinedload
 
 from app.accounts.models import TeamMember
-from app.db import db, is_id
+from app.db import db
 from app.flows.models import Right
 from app.flows.queries import reach, refuse_viewer, seen
 from app.interviews.models import Interview
@@ -38,7 +38,7 @@ def reach_of_wishes(member: TeamMember, right: Right = Right.VIEW) -> list[Condi
 
 def wish_to_change(member: TeamMember, wish_id: str) -> Wish:
     """A request that the member may answer. Raises as ``seen``, and Forbidden for those who may only look."""
-    wish = seen(member, db.session.get(Wish, wish_id) if is_id(wish_id) else None, kind="request")
+    wish = seen(member, Wish, wish_id, kind="request")
     refuse_viewer(member, wish)
     return wish
 

@@ -13,6 +13,7 @@ from app.accounts import actions, entry_links, passwords
 from app.accounts.entry_links import Post
 from app.accounts.models import AuditEntry, EntryLink, Login, TeamMember
 from app.db import db
+from app.db_wall import as_chosen
 from app.errors import Conflict
 from app.letters.models import Letter
 from tests.mailing import mails
@@ -262,7 +263,7 @@ def test_of_two_browsers_with_one_link_one_wins(own_app: Flask, password_hash: s
                 db.session.rollback()
                 results.append(False)
 
-    threads = [threading.Thread(target=choose, args=(number,)) for number in range(2)]
+    threads = [threading.Thread(target=as_chosen(choose), args=(number,)) for number in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:

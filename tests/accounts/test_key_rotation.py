@@ -11,6 +11,7 @@ from app.accounts import actions, lifecycle, queries
 from app.accounts.jobs import watch_old_keys
 from app.accounts.models import ApiKey, AuditEntry
 from app.db import db, reading
+from app.db_wall import as_chosen
 from app.errors import Rejected
 
 
@@ -95,7 +96,7 @@ def test_of_two_who_replace_a_key_at_once_one_does(own_app, password_hash):
                 db.session.rollback()
                 results.append(refusal.message[:31])
 
-    threads = [threading.Thread(target=replace) for _ in range(2)]
+    threads = [threading.Thread(target=as_chosen(replace)) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:

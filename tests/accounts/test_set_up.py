@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from app.accounts import access, actions, passwords
 from app.accounts.models import ApiKey, Installation, Organization, Team, TeamMember
 from app.db import db
+from app.db_wall import as_chosen
 from app.errors import Conflict
 
 FIELDS = {
@@ -99,7 +100,7 @@ def test_of_two_set_ups_at_once_one_wins(own_app):
                 db.session.rollback()
                 results.append("lost")
 
-    threads = [threading.Thread(target=found, args=(number,)) for number in range(2)]
+    threads = [threading.Thread(target=as_chosen(found), args=(number,)) for number in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -11,6 +11,7 @@ from app.candidates import actions
 from app.candidates.models import DEFAULT_STATUSES, Candidate, PipelineStatus, StatusChange
 from app.candidates.queries import history_of, statuses_of
 from app.db import db
+from app.db_wall import as_chosen
 from app.errors import Rejected
 from app.flows.models import InterviewFlow
 from app.queue import Job, SilentBell
@@ -140,7 +141,7 @@ def test_moves_at_the_same_moment_all_count_and_never_share_a_number(own_app: Fl
             except Exception as error:  # noqa: BLE001 - whatever it is, the test must see it
                 wrong.append(error)
 
-    threads = [threading.Thread(target=move, args=(status,)) for status in targets]
+    threads = [threading.Thread(target=as_chosen(move), args=(status,)) for status in targets]
     for thread in threads:
         thread.start()
     for thread in threads:

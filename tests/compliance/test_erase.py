@@ -15,6 +15,7 @@ from app.compliance import actions
 from app.compliance.jobs import sweep
 from app.compliance.models import Erasure
 from app.db import Base, db
+from app.db_wall import as_chosen
 from app.errors import GatewayError
 from app.flowlinks.models import FlowLink, FlowVisit
 from app.interviews import actions as interviews
@@ -265,7 +266,7 @@ def test_nobody_begins_to_work_beside_an_erasure(own_app: Flask, monkeypatch: py
             db.session.commit()
             over.set()
 
-    worker = threading.Thread(target=work)
+    worker = threading.Thread(target=as_chosen(work))
     forget = reviews.erase
 
     def meanwhile(found: str) -> int:

@@ -13,6 +13,7 @@ from app import clock
 from app.accounts import actions as accounts
 from app.accounts.models import AuditEntry
 from app.db import db
+from app.db_wall import as_chosen
 from app.flowlinks import actions
 from app.flowlinks.actions import Comer, Over
 from app.flowlinks.jobs import sweep
@@ -250,7 +251,7 @@ def test_of_many_at_once_no_more_come_than_may(own_app: Flask) -> None:
             got.append(found if isinstance(found, Over) else "interview")
             db.session.commit()
 
-    threads = [threading.Thread(target=comes, args=(number,)) for number in range(4)]
+    threads = [threading.Thread(target=as_chosen(comes), args=(number,)) for number in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -1,49 +1,23 @@
 """A change of a table keeps its rows, and the rows of other tables that point at them."""
 
-from datetime import UTC, datetime
-from importlib import import_module
-from typing import Any
-
 import pytest
 import sqlalchemy as sa
 
 from app import migrate
-from app.db import Base, Moment, new_id
+from tests.rows import Row, row_of, tables
 
 OLDER = "0022"
 """The revision that one of every row comes from; those of tables that came later go with them."""
 
 
-VALUES: tuple[tuple[type[Any], Any], ...] = (
-    (Moment, datetime(2026, 1, 1, tzinfo=UTC)), (sa.JSON, {}), (sa.LargeBinary, b"bytes"), (sa.Boolean, False),
-    (sa.Integer, 1), (sa.Float, 1.0),
-)  # fmt: skip
-
-
-def some(column: sa.Column[Any]) -> Any:
-    """A value that the column takes."""
-    kind = column.type
-    if isinstance(kind, sa.Enum):
-        return kind.enums[0]
-    known = [value for of, value in VALUES if isinstance(kind, of)]
-    return known[0] if known else new_id()[: getattr(kind, "length", None)]
-
-
 def fill(connection: sa.Connection) -> None:
     """One row in every table, each pointing at the one row of its parents."""
-    made: dict[str, dict[str, Any]] = {}
-    for table in Base.metadata.sorted_tables:
+    made: dict[str, Row] = {}
+    for table in tables():
         if connection.scalar(sa.select(sa.func.count()).select_from(table)):
             continue  # its one row came with a migration
-        row: dict[str, Any] = {}
-        for column in table.columns:
-            parents = [key.column for key in column.foreign_keys if key.column.table.name in made]
-            if parents:
-                row[column.name] = made[parents[0].table.name][parents[0].name]
-            elif not column.nullable or column.primary_key:
-                row[column.name] = some(column)
-        connection.execute(sa.insert(table).values(row))
-        made[table.name] = row
+        made[table.name] = row_of(table, made)
+        connection.execute(sa.insert(table).values(made[table.name]))
 
 
 def counts(url: str) -> dict[str, int]:
@@ -57,8 +31,6 @@ def counts(url: str) -> dict[str, int]:
 
 @pytest.fixture
 def filled(own_database: str) -> str:
-    for room in migrate.ROOMS:
-        import_module(f"app.{room}.models")
     engine = migrate.engine_for(own_database)
     with engine.begin() as connection:
         fill(connection)

@@ -6,6 +6,7 @@ import pytest
 
 from app import gateways
 from app.db import db
+from app.db_wall import as_chosen
 from app.errors import Conflict, NotFound, Rejected
 from app.recordings import actions, queries
 from app.recordings.models import LARGEST_CHUNK, LARGEST_INTERVIEW, LAST_CHUNK, Chunk, RecorderRun, Track
@@ -171,7 +172,7 @@ def test_twenty_senders_of_one_chunk_leave_one_row(own_app):
                 db.session.rollback()
                 refused.append(sha256)
 
-    senders = [threading.Thread(target=one, args=("ab"[number % 2] * 64,)) for number in range(20)]
+    senders = [threading.Thread(target=as_chosen(one), args=("ab"[number % 2] * 64,)) for number in range(20)]
     for sender in senders:
         sender.start()
     for sender in senders:

@@ -17,11 +17,15 @@ from app import gateways
 from app.db import Base, db
 from app.gateways import Gateways
 from app.settings import Settings
+from tests.conftest import GIVEN_URL
 from tests.guards import Guarded
 from tests.interviews.fakes import ScriptedAnalyst
 from tests.voice.fakes import ScriptedInterviewer, ScriptedSpeaker, ScriptedTranscriber
 
 from .world import Side, planted
+
+collect_ignore = [] if GIVEN_URL else ["test_row_level_security.py"]
+"""SQLite has no such wall."""
 
 SEEN = {"login": {"seen_at"}, "api_key": {"last_used_at", "last_address"}}
 """Columns that any visit may move."""

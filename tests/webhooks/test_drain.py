@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.db import db
+from app.db_wall import as_chosen
 from app.webhooks import actions, delivery, jobs, queries
 from app.webhooks.models import Delivery, DeliveryState, ErrorClass
 from app.webhooks.schedule import DELAYS
@@ -244,7 +245,7 @@ def test_hanging_receivers_do_not_delay_a_healthy_one(office, receivers):
         organization, _member = office.found(f"bad{number}")
         for place in range(8):
             office.processed(office.flow(f"{bad.url}/{number}/{place}", of=organization))
-    worker = threading.Thread(target=_drain_in_thread, args=(office.app, 30))
+    worker = threading.Thread(target=as_chosen(_drain_in_thread), args=(office.app, 30))
     worker.start()
     _wait_for(lambda: len(bad.requests) == 104)
     flow = office.flow(good.url)
@@ -295,7 +296,7 @@ def test_one_endpoint_gets_one_request_at_a_time_and_an_organization_eight(offic
                 flow = office.flow(f"{base}/{number}/{place}", of=organization)
                 for _ in range(2):
                     office.processed(flow)
-        drains = [threading.Thread(target=_drain_in_thread, args=(office.app,)) for _ in range(2)]
+        drains = [threading.Thread(target=as_chosen(_drain_in_thread), args=(office.app,)) for _ in range(2)]
         for one in drains:
             one.start()
         for one in drains:
@@ -384,7 +385,7 @@ def test_a_drain_whose_time_is_over_serves_the_healthy_while_it_waits_for_those_
     bad.script = until_released
     office.limits(connect=30, total=60)
     office.processed(office.flow(bad.url))
-    worker = threading.Thread(target=_drain_in_thread, args=(office.app, 0.1))
+    worker = threading.Thread(target=as_chosen(_drain_in_thread), args=(office.app, 0.1))
     worker.start()
     _wait_for(lambda: len(bad.requests) == 1)
     time.sleep(1.2)

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from app import clock
 from app.db import db
+from app.db_wall import as_chosen
 from app.webhooks import actions
 from app.webhooks.delivery import Outcome
 from app.webhooks.models import DeliveryState
@@ -128,7 +129,7 @@ def test_two_workers_never_claim_the_same_event(office):
                 actions.record([(turn, outcome(turn)) for turn in turns])
                 db.session.commit()
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
+    threads = [threading.Thread(target=as_chosen(work)) for _ in range(4)]
     db.session.rollback()
     for thread in threads:
         thread.start()

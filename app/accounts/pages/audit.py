@@ -7,7 +7,7 @@ from typing import Any
 from flask import Flask, Response, current_app, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from app import clock
+from app import clock, db_wall
 from app.accounts import chain, queries, trail
 from app.accounts.access import current_member, require_admin
 from app.accounts.actions import write_audit
@@ -77,7 +77,7 @@ def _pieces(app: Flask, organization_id: str, found_by: TrailFilter) -> Iterator
     """The entries in pieces, each in a context of its own, so that nothing is held while a reader is slow."""
     below: int | None = None
     while True:
-        with app.app_context(), reading():
+        with app.app_context(), reading(), db_wall.only(organization_id):
             organization: Organization = queries.organization_with(organization_id)
             piece = list(trail.entries_of(organization, found_by, limit=PIECE, below=below))
             db.session.expunge_all()

@@ -1,0 +1,102 @@
+"""Whose rows the work at hand may touch: what PostgreSQL is told for its row-level security, the wall behind our own.
+
+Its policies (``migrations/``) go by the parameter ``parley.organization``: one organization's id, the word "everyone",
+or nothing where nothing was chosen, and then there are no rows. It is told before a transaction's first statement, for
+that transaction alone, and again as soon as something else is chosen. SQLite has no such wall and is told nothing.
+"""
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from typing import Any, ParamSpec, TypeVar
+
+from psycopg.pq import TransactionStatus
+from sqlalchemy import event
+from sqlalchemy.engine import Connection, Engine
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+EVERYONE, NOBODY = "everyone", ""
+UNKNOWN = None
+"""After a SAVEPOINT was rolled back the database stands at what it had been told before."""
+
+_whose: ContextVar[str] = ContextVar("whose", default=NOBODY)
+_TOLD = "parley.organization"
+
+
+@contextmanager
+def _chosen(whose: str) -> Iterator[None]:
+    before = _whose.get()
+    _whose.set(whose)
+    try:
+        yield
+    finally:
+        _whose.set(before)
+
+
+def everyone() -> AbstractContextManager[None]:
+    """A block that may touch the rows of all organizations: guards that do not know yet who asks, jobs, commands."""
+    return _chosen(EVERYONE)
+
+
+def only(organization_id: str) -> AbstractContextManager[None]:
+    """A block that may touch the rows of one organization."""
+    return _chosen(organization_id)
+
+
+def finding() -> AbstractContextManager[None]:
+    """A block that looks for whose the work at hand is: in what is chosen already, else among everyone's rows."""
+    return _chosen(_whose.get() or EVERYONE)
+
+
+def settle(organization_id: str) -> None:
+    """It is found: from now on this organization's rows alone, unless something else was chosen before."""
+    choose(_whose.get() or organization_id)
+
+
+def choose(whose: str) -> None:
+    """From now on the rows of one organization, or of ``EVERYONE``: for guards, whose block is the request."""
+    _whose.set(whose)
+
+
+def chosen() -> str:
+    """What is chosen, so that an edge that cannot wrap its work in a block can go back to it."""
+    return _whose.get()
+
+
+def as_chosen(work: Callable[P, R]) -> Callable[P, R]:
+    """``work`` with what is chosen now, wherever it is called: another thread, or after the request."""
+    whose = _whose.get()
+
+    @functools.wraps(work)
+    def done(*given: P.args, **named: P.kwargs) -> R:
+        with _chosen(whose):
+            return work(*given, **named)
+
+    return done
+
+
+def stand(engine: Engine) -> None:
+    """Hang it on an engine of PostgreSQL."""
+    event.listen(engine, "begin", _begun)
+    event.listen(engine, "rollback_savepoint", _gone_back)
+    event.listen(engine, "before_cursor_execute", _tell)
+
+
+def _begun(connection: Connection) -> None:
+    connection.info[_TOLD] = NOBODY  # what was told before ended with its transaction
+
+
+def _gone_back(connection: Connection, *_which: Any) -> None:
+    connection.info[_TOLD] = UNKNOWN
+
+
+def _tell(connection: Connection, cursor: Any, *_given: Any) -> None:
+    whose = _whose.get()
+    # A transaction that has failed only takes its own end.
+    if connection.info.get(_TOLD) != whose and cursor.connection.info.transaction_status != TransactionStatus.INERROR:
+        with cursor.connection.cursor() as own:
+            own.execute("SELECT set_config('parley.organization', %s, true)", (whose,))
+        connection.info[_TOLD] = whose
