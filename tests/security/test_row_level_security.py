@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,14 @@ import sqlalchemy as sa
 from flask import Flask
 from sqlalchemy.exc import ProgrammingError
 
+from app import clock
 from app.db import db, new_id
 from app.db_wall import NOBODY, choose, everyone, only
+from app.flowlinks.models import FlowLink, FlowVisit
+from app.flowlinks.queries import visits
 from app.letters.models import Letter
+from app.portal.models import OwnCode
+from app.portal.queries import codes_asked
 from tests.conftest import postgresql_database
 from tests.rows import Row, row_of, tables
 
@@ -141,6 +147,17 @@ def test_what_is_chosen_counts_at_once_and_outlives_a_savepoint(sides: tuple[Sid
         assert seen(organization) == theirs
         choose(whose(sides[0]))
         assert seen(organization) == ours
+
+
+def test_who_tries_often_is_counted_over_all_organizations(sides: tuple[Side, Side]) -> None:
+    ours = sides[0]
+    db.session.execute(sa.update(OwnCode).values(asker="somebody"))
+    db.session.execute(sa.update(FlowVisit).values(network="somewhere", at=clock.now()))
+    db.session.commit()
+    with only(whose(ours)):
+        link = db.session.get_one(FlowLink, ours["flow_link"]["id"])
+        assert (visits(link), visits(link, network="somewhere")) == (1, 2)
+        assert codes_asked(ours["interview"]["id"], "somebody", within=timedelta(days=9_999)) == (1, 2)
 
 
 def test_a_dump_by_the_owner_is_whole_as_the_handbook_says_it(own_app: Flask, tmp_path: Path) -> None:
