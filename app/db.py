@@ -1,7 +1,7 @@
 """The database, SQLite or PostgreSQL: engine, transactions, constraint names, and the column types all rooms use.
 
-Nothing outside this module, ``db_line``, ``db_patience``, ``db_wall``, ``claims`` and ``migrations/`` knows which of the
-two is running.
+Nothing outside this module, ``db_line``, ``db_patience``, ``db_wall``, ``claims`` and ``migrations/`` knows which of
+the two is running.
 """
 
 import enum
