@@ -210,10 +210,10 @@ def test_why_a_candidate_was_held_goes_with_the_candidate(owner: Person) -> None
 def test_a_round_that_fails_leaves_other_organizations_alone(
     booked: Interview, owner: Person, outsider: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sort_out = retention.sort_out
+    sort_out, theirs = retention.sort_out, outsider.organization.id
 
     def fails_for_the_outsider(rule: RetentionRule, *, limit: int) -> int:
-        if rule.organization_id == outsider.organization.id:
+        if rule.organization_id == theirs:
             raise RuntimeError("a round that fails")
         return sort_out(rule, limit=limit)
 

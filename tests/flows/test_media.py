@@ -12,6 +12,7 @@ from flask import Flask
 from PIL import Image
 
 from app.db import db
+from app.db_wall import as_chosen
 from app.errors import GatewayError, Rejected
 from app.flows import actions, media
 from app.flows.models import InterviewFlow
@@ -127,6 +128,7 @@ def test_a_flow_deleted_while_its_new_logo_is_fetched_keeps_nothing_of_it(own_ap
         flow_id, storage = a_flow(owner).id, own_app.extensions["parley.gateways"].storage
         db.session.rollback()
 
+        @as_chosen
         def page(handler: BaseHTTPRequestHandler) -> None:
             with own_app.app_context():
                 actions.archive(db.session.get_one(InterviewFlow, flow_id))
