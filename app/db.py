@@ -106,7 +106,7 @@ Job = Callable[[str], None]
 db = SQLAlchemy(model_class=Base, session_options={"join_transaction_mode": "create_savepoint"})
 
 
-def unseen(model: type[Any], row_id: str, missing: NotFound, foreign: str) -> DomainError:
+def unseen(model: type[Any], row_id: str, missing: NotFound, *, foreign: str) -> DomainError:
     """What to raise for a row that was not found: ``missing``, or Forbidden when another organization has it.
 
     Behind PostgreSQL's wall both look alike. Nothing but that it exists is asked beyond it.

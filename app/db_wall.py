@@ -19,8 +19,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 EVERYONE, NOBODY = "everyone", ""
-UNKNOWN = None
-"""After a SAVEPOINT was rolled back the database stands at what it had been told before."""
 
 _whose: ContextVar[str] = ContextVar("whose", default=NOBODY)
 _TOLD = "parley.organization"
@@ -81,7 +79,6 @@ def as_chosen(work: Callable[P, R]) -> Callable[P, R]:
 def stand(engine: Engine) -> None:
     """Hang it on an engine of PostgreSQL."""
     event.listen(engine, "begin", _begun)
-    event.listen(engine, "rollback_savepoint", _gone_back)
     event.listen(engine, "before_cursor_execute", _tell)
 
 
@@ -89,12 +86,11 @@ def _begun(connection: Connection) -> None:
     connection.info[_TOLD] = NOBODY  # what was told before ended with its transaction
 
 
-def _gone_back(connection: Connection, *_which: Any) -> None:
-    connection.info[_TOLD] = UNKNOWN
-
-
-def _tell(connection: Connection, cursor: Any, *_given: Any) -> None:
+def _tell(connection: Connection, cursor: Any, statement: str, *_given: Any) -> None:
     whose = _whose.get()
+    if statement.startswith("ROLLBACK TO"):
+        connection.info[_TOLD] = None  # the database goes back to what it had been told before the SAVEPOINT
+        return
     # A transaction that has failed only takes its own end.
     if connection.info.get(_TOLD) != whose and cursor.connection.info.transaction_status != TransactionStatus.INERROR:
         with cursor.connection.cursor() as own:

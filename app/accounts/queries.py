@@ -53,7 +53,7 @@ def member_of(organization: Organization, member_id: str) -> TeamMember:
     """A member of this organization, disabled ones included. Raises NotFound or Forbidden."""
     found = db.session.get(TeamMember, member_id) if is_id(member_id) else None
     if found is None:
-        raise unseen(TeamMember, member_id, NotFound("There is no such member."), FOREIGN_MEMBER)
+        raise unseen(TeamMember, member_id, NotFound("There is no such member."), foreign=FOREIGN_MEMBER)
     if found.organization_id != organization.id:
         raise Forbidden(FOREIGN_MEMBER)
     return found
@@ -112,7 +112,7 @@ def key_for(organization: Organization, key_id: str) -> ApiKey:
     """A key of this organization. Raises NotFound or Forbidden."""
     key = db.session.get(ApiKey, key_id)
     if key is None:
-        raise unseen(ApiKey, key_id, NotFound("There is no such API key."), FOREIGN_KEY)
+        raise unseen(ApiKey, key_id, NotFound("There is no such API key."), foreign=FOREIGN_KEY)
     if key.organization_id != organization.id:
         raise Forbidden(FOREIGN_KEY)
     return key

@@ -122,7 +122,7 @@ def seen(member: TeamMember, model: type[T], row_id: str, *, kind: str, asked: s
         raise Unseen(kind, asked)
     foreign = f"This {kind} belongs to another organization."
     if thing is None:
-        raise unseen(model, row_id, NotFound(f"There is no {kind} with this id."), foreign)
+        raise unseen(model, row_id, NotFound(f"There is no {kind} with this id."), foreign=foreign)
     raise Forbidden(foreign)
 
 
@@ -232,7 +232,7 @@ def _granted_flows(member: TeamMember, right: Right) -> sa.Select[str]:
 def _flow(flow_id: str) -> InterviewFlow:
     flow = db.session.get(InterviewFlow, flow_id) if is_id(flow_id) else None
     if flow is None:
-        raise unseen(InterviewFlow, flow_id, NotFound("There is no interview flow with this id."), FOREIGN)
+        raise unseen(InterviewFlow, flow_id, NotFound("There is no interview flow with this id."), foreign=FOREIGN)
     return flow
 
 

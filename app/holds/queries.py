@@ -41,7 +41,7 @@ def hold_for(organization: Organization, hold_id: str) -> Hold:
     """The hold, if it is the organization's; NotFound or Forbidden otherwise."""
     hold = db.session.get(Hold, hold_id) if is_id(hold_id) else None
     if hold is None:
-        raise unseen(Hold, hold_id, NotFound("There is no hold with this id."), FOREIGN)
+        raise unseen(Hold, hold_id, NotFound("There is no hold with this id."), foreign=FOREIGN)
     if hold.organization_id != organization.id:
         raise Forbidden(FOREIGN)
     return hold

@@ -248,10 +248,8 @@ def _holding(interview_id: str, token: int, *, every: float = RENEWED_EVERY) -> 
     """Renew the claim from a thread of its own for as long as the work lasts."""
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - Flask's own way
     over = threading.Event()
-    wait = {"is_over": lambda: over.wait(every)}
-    thread = threading.Thread(
-        target=db_wall.as_chosen(_renew), args=(app, interview_id, token), kwargs=wait, daemon=True
-    )
+    renew = db_wall.as_chosen(lambda: _renew(app, interview_id, token, is_over=lambda: over.wait(every)))
+    thread = threading.Thread(target=renew, daemon=True)
     thread.start()
     try:
         yield

@@ -92,7 +92,7 @@ def newest_results(candidate_ids: Sequence[str]) -> dict[str, Interview]:
 def _interview(interview_id: str) -> Interview:
     interview = db.session.get(Interview, interview_id) if is_id(interview_id) else None
     if interview is None:
-        raise unseen(Interview, interview_id, NotFound(MISSING), FOREIGN)
+        raise unseen(Interview, interview_id, NotFound(MISSING), foreign=FOREIGN)
     return interview
 
 

@@ -191,7 +191,7 @@ def endpoint_seen_by(member: TeamMember, endpoint_id: str) -> Endpoint:
     """A receiver of the member's organization. NotFound; Forbidden when it is someone else's."""
     found = db.session.get(Endpoint, endpoint_id) if is_id(endpoint_id) else None
     if found is None:
-        raise unseen(Endpoint, endpoint_id, NotFound("There is no such webhook endpoint."), FOREIGN)
+        raise unseen(Endpoint, endpoint_id, NotFound("There is no such webhook endpoint."), foreign=FOREIGN)
     if found.organization_id != member.organization_id:
         raise Forbidden(FOREIGN)
     return found

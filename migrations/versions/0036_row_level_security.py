@@ -12,9 +12,9 @@ WHOSE = "(SELECT current_setting('parley.organization', true))"
 
 OWN = (
     "access_request", "api_key", "assessment", "audit_check", "audit_entry", "candidate", "candidate_tag", "erasure",
-    "flow_link", "idempotent_call", "installation", "interview", "interview_flow", "invited", "legal_hold", "mail_words",
-    "message", "note", "outreach_plan", "pipeline_status", "recording", "retention_rule", "share", "team", "team_member",
-    "usage_notice", "usage_quota", "usage_record", "webhook_delivery", "webhook_endpoint", "wish",
+    "flow_link", "idempotent_call", "installation", "interview", "interview_flow", "invited", "legal_hold",
+    "mail_words", "message", "note", "outreach_plan", "pipeline_status", "recording", "retention_rule", "share", "team",
+    "team_member", "usage_notice", "usage_quota", "usage_record", "webhook_delivery", "webhook_endpoint", "wish",
 )  # fmt: skip
 """Tables whose rows name their organization."""
 

@@ -141,6 +141,7 @@ def test_what_is_chosen_counts_at_once_and_outlives_a_savepoint(sides: tuple[Sid
     with only(whose(sides[0])):
         assert seen(organization) == ours
         savepoint = db.session.begin_nested()
+        assert seen(organization) == ours
         choose(whose(sides[1]))
         assert seen(organization) == theirs
         savepoint.rollback()
