@@ -65,8 +65,7 @@ def process_interview(interview_id: str) -> None:
 
 
 def _process(interview_id: str, token: int) -> None:
-    source = _read(interview_id)
-    storage = gateways.current().storage
+    source, storage = _read(interview_id), gateways.current().storage
     with recordings.workshop(interview_id, source.takes, storage=storage) as shop:
         runs = [run for run in shop.timeline() if run.duration] if source.is_playable else []
         with ThreadPoolExecutor(max_workers=1) as aside:
@@ -185,9 +184,8 @@ def _process_video(interview_id: str, token: int) -> None:
         actions.video_revoked(interview_id, token=token)
         db.session.commit()
         return
-    takes = takes_of(interview_id)
+    takes, storage = takes_of(interview_id), gateways.current().storage
     db.session.rollback()
-    storage = gateways.current().storage
     with recordings.workshop(interview_id, takes, storage=storage) as shop:
         video = shop.finish(want_audio=False, want_video=True).video
     if video is None:
