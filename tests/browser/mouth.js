@@ -90,10 +90,14 @@
   let notices = "";
   let asked = null;
 
-  function look() {
+  // Seen as it is shown: between two looks of a busy page a notice may come and go.
+  new MutationObserver(() => {
     const shown = document.querySelector("[data-part=connection] .notice")?.textContent.trim() ?? "";
     if (shown && shown !== notices) remember("notice", { text: shown });
     notices = shown;
+  }).observe(document, { subtree: true, childList: true, characterData: true });
+
+  function look() {
     const talk = document.querySelector("[data-part=talk]");
     if (!talk || !automatic) return;
     const phase = talk.dataset.phase;
