@@ -23,6 +23,30 @@ class FakeMailer:
         raise AssertionError("neither requests nor actions send a mail themselves")
 
 
+class Postbox:
+    """A mail server that keeps what it is given, or fails."""
+
+    is_configured = True
+
+    def __init__(self) -> None:
+        self.mails: list[Mail] = []
+        self.fails: Exception | None = None
+
+    def send(self, mail: Mail) -> None:
+        if self.fails is not None:
+            raise self.fails
+        self.mails.append(mail)
+
+
+@pytest.fixture
+def postbox(app: Flask) -> Iterator[Postbox]:
+    """The application with a mail server that keeps what it is given."""
+    box, kept = Postbox(), app.extensions["parley.gateways"]
+    app.extensions["parley.gateways"] = replace(kept, mail=box)
+    yield box
+    app.extensions["parley.gateways"] = kept
+
+
 @pytest.fixture
 def mailing(app: Flask) -> Iterator[None]:
     """An installation with a mail server."""

@@ -3,13 +3,10 @@
 import html
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from flask import Flask
 
 from app import clock
 from app.accounts.models import AuditEntry, Role, Team
@@ -24,8 +21,8 @@ from app.notes.models import LONGEST_NOTE, Mention, Note
 from app.notes.words import Nameable, handles, named, pieces
 from tests.factories import Made
 from tests.interviews.conftest import book, completed, scripted, submitted  # noqa: F401 - fixtures
+from tests.mailing import Postbox
 from tests.people import Person, person
-from tests.portal.conftest import Postbox
 
 PEOPLE = [
     Nameable("1", "Ann Lee", "ann@first.example"), Nameable("2", "Ann Lee", "ann.lee@first.example"),
@@ -38,15 +35,6 @@ PEOPLE = [
 def interview(completed: Made) -> Interview:  # noqa: F811
     found: Interview = completed()
     return found
-
-
-@pytest.fixture
-def postbox(app: Flask) -> Iterator[Postbox]:
-    """The application with a mail server."""
-    box, kept = Postbox(), app.extensions["parley.gateways"]
-    app.extensions["parley.gateways"] = replace(kept, mail=box)
-    yield box
-    app.extensions["parley.gateways"] = kept
 
 
 def words_of(answer: Any) -> str:

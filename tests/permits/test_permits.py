@@ -3,8 +3,6 @@
 import html
 import re
 import uuid
-from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,8 +24,8 @@ from app.overview.queries import tasks_of
 from app.permits import actions
 from app.permits.models import LONGEST_NOTE, AccessRequest, RequestState
 from tests.factories import Made, a_flow
+from tests.mailing import Postbox
 from tests.people import Person, person
-from tests.portal.conftest import Postbox
 
 
 @pytest.fixture
@@ -50,15 +48,6 @@ def interview(owner: Person, flow: InterviewFlow) -> Interview:
     found = interviews.book(owner.organization, flow.id, email="mary@candidate.example", first_name="Mary")
     db.session.commit()
     return found
-
-
-@pytest.fixture
-def postbox(app: Flask) -> Iterator[Postbox]:
-    """The application with a mail server."""
-    box, kept = Postbox(), app.extensions["parley.gateways"]
-    app.extensions["parley.gateways"] = replace(kept, mail=box)
-    yield box
-    app.extensions["parley.gateways"] = kept
 
 
 def rows(kind: Any) -> Any:

@@ -1,6 +1,6 @@
 """An interview that was taken by text in a browser, processed, and looked back at by that browser."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,9 +10,9 @@ from flask import Flask
 from app.db import db
 from app.interviews.jobs import process_interview
 from app.interviews.models import Interview
-from app.mail import Mail
 from tests.factories import Made
 from tests.interviews.fakes import ScriptedAnalyst
+from tests.mailing import Postbox
 from tests.people import Browser
 from tests.voice.conftest import (  # noqa: F401 - fixtures
     asks,
@@ -78,26 +78,7 @@ def taken(takes: Takes) -> Taken:
     return takes()
 
 
-class Postbox:
-    """A mail server that only keeps; ``fails`` is raised instead, as often as it is asked."""
-
-    is_configured = True
-
-    def __init__(self) -> None:
-        self.mails: list[Mail] = []
-        self.fails: Exception | None = None
-
-    def send(self, mail: Mail) -> None:
-        if self.fails is not None:
-            raise self.fails
-        self.mails.append(mail)
-
-
 @pytest.fixture
-def postbox(scripted: Flask) -> Iterator[Postbox]:  # noqa: F811
-    """The application with a mail server."""
-    box = Postbox()
-    kept = scripted.extensions["parley.gateways"]
-    scripted.extensions["parley.gateways"] = replace(kept, mail=box)
-    yield box
-    scripted.extensions["parley.gateways"] = kept
+def postbox(scripted: Flask, postbox: Postbox) -> Postbox:  # noqa: F811 - the engines first, then the mail server
+    """The application of these tests with a mail server."""
+    return postbox

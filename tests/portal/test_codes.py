@@ -13,8 +13,9 @@ from app.db import db
 from app.letters.jobs import send
 from app.letters.models import Letter
 from app.portal.models import OwnCode, OwnPass
+from tests.mailing import Postbox
 
-from .conftest import ANSWERS, Postbox, Taken, Takes
+from .conftest import ANSWERS, Taken, Takes
 
 ADDRESS = "Candidate@Example.com"
 
