@@ -8,22 +8,19 @@ import argparse
 import itertools
 import os
 import random
-import shutil
 import signal
 import sys
-import tempfile
 import threading
 import time
 from collections import defaultdict
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from tests.faults.case import Lab, Verdict, eventually
 from tests.faults.cases_candidate import race
 from tests.faults.cases_disk import cut_power
 from tests.faults.checker import check_events, wait_until_delivered
-from tests.faults.installation import Installation, RedisServer, make_template
+from tests.faults.installation import Installation, RedisServer, laboratory
 from tests.faults.people import Customer
 from tests.faults.processes import descendants
 from tests.faults.receiver import Receiver
@@ -163,17 +160,8 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=1_000)
     parser.add_argument("--seed", type=int)
     given = parser.parse_args()
-    seed = given.seed if given.seed is not None else random.SystemRandom().randrange(10**9)
-    print(f"seed {seed}", flush=True)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    directory = Path(tempfile.mkdtemp(prefix="parley-figures-"))
-    lab = Lab(directory, seed=seed, is_smoke=False, template=directory / "template")
-    try:
-        make_template(lab.template)
-        with lab.resources:
-            return _run(lab, given)
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
+    with laboratory("figures", given.seed) as lab:
+        return _run(lab, given)
 
 
 def _run(lab: Lab, given: argparse.Namespace) -> int:

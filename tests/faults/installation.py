@@ -3,13 +3,15 @@
 import contextlib
 import json
 import os
+import random
 import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,22 @@ def found(env: dict[str, str], directory: Path, *, cwd: Path = ROOT) -> None:
         env=env, cwd=cwd,
     )  # fmt: skip
     (directory / "customer.json").write_text(made)
+
+
+@contextlib.contextmanager
+def laboratory(name: str, seed: int | None) -> Iterator[Lab]:
+    """A lab of its own for a long run, gone at the end, also when it is told to stop. Prints the seed first."""
+    chosen = seed if seed is not None else random.SystemRandom().randrange(10**9)
+    print(f"seed {chosen}", flush=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    directory = Path(tempfile.mkdtemp(prefix=f"parley-{name}-"))
+    lab = Lab(directory, seed=chosen, is_smoke=False, template=directory / "template")
+    try:
+        make_template(lab.template)
+        with lab.resources:
+            yield lab
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def make_template(directory: Path) -> None:

@@ -8,22 +8,19 @@ took to be well again.
 import argparse
 import os
 import random
-import shutil
 import signal
 import sys
-import tempfile
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
 import requests
 
 from tests.faults.case import Lab, NotRun, Verdict, eventually
 from tests.faults.checker import check_events, wait_until_delivered
-from tests.faults.installation import Installation, PostgresServer, RedisServer, Web, make_template
+from tests.faults.installation import Installation, PostgresServer, RedisServer, Web, laboratory
 from tests.faults.people import Answered, Customer, Recruiter, candidate_at, candidates_of
 from tests.faults.processes import Process, children, descendants, is_running
 from tests.faults.proxy import Proxy
@@ -220,17 +217,8 @@ def main() -> int:
     parser.add_argument("--hours", type=float, default=24.0)
     parser.add_argument("--seed", type=int)
     given = parser.parse_args()
-    seed = given.seed if given.seed is not None else random.SystemRandom().randrange(10**9)
-    print(f"seed {seed}", flush=True)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    directory = Path(tempfile.mkdtemp(prefix="parley-soak-"))
-    lab = Lab(directory, seed=seed, is_smoke=False, template=directory / "template")
-    try:
-        make_template(lab.template)
-        with lab.resources:
-            return _run(lab, seconds=given.hours * 3600)
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
+    with laboratory("soak", given.seed) as lab:
+        return _run(lab, seconds=given.hours * 3600)
 
 
 def _run(lab: Lab, *, seconds: float) -> int:
