@@ -14,13 +14,13 @@ from typing import Any
 import click
 import sqlalchemy as sa
 from flask import Flask
+from pythonjsonlogger.json import JsonFormatter
 from sqlalchemy.exc import SQLAlchemyError
 
-from app import db_wall, migrate, queue
+from app import db_wall, migrate, queue, trace
 from app.db import db, engine_options, prepare
 from app.errors import DomainError, Rejected
 from app.settings import SHORTEST_SECRET, Settings, SettingsError
-from app.web.tracing import RequestIdFilter
 
 AS_JSON = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object on standard output and nothing else."
@@ -67,12 +67,25 @@ def settings(*, makes_key: bool = True) -> Settings:
         raise Failed(f"these settings are wrong:\n{listed}") from None
 
 
+class JsonLines(JsonFormatter):
+    """One JSON object a line. ``event`` is the message before its values are put in, so that equal events are equal."""
+
+    def add_fields(self, log_data: dict[str, Any], record: logging.LogRecord, message_dict: dict[str, Any]) -> None:
+        """The fields of the record, and those of ours."""
+        super().add_fields(log_data, record, message_dict)
+        log_data["event"] = str(record.msg)
+
+
 def configure_logging(known: Settings) -> None:
     """One line per event on standard error, with the request it belongs to; ids only."""
-    form = "%(asctime)s %(levelname)s %(name)s [%(request_id)s]: %(message)s"
-    logging.basicConfig(level=known.log_level.upper(), format=form, force=True)
-    for handler in logging.getLogger().handlers:
-        handler.addFilter(RequestIdFilter())
+    handler = logging.StreamHandler()
+    if known.log_format == "json":
+        names = {"levelname": "level", "name": "logger"}
+        handler.setFormatter(JsonLines("%(levelname)s %(name)s %(message)s", rename_fields=names, timestamp="time"))
+    else:
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s [%(request_id)s]: %(message)s"))
+    handler.addFilter(trace.RequestIdFilter())
+    logging.basicConfig(level=known.log_level.upper(), handlers=[handler], force=True)
     for noisy in ("urllib3", "botocore", "boto3", "alembic", "rq.worker", "waitress.queue"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
 

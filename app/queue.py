@@ -21,11 +21,14 @@ from rq.serializers import JSONSerializer
 from sqlalchemy import event
 from sqlalchemy.orm import Session, SessionTransaction
 
+from app import trace
 from app.db import db
 
 log = logging.getLogger(__name__)
 
 _WAITING = "parley.after_commit"
+REQUEST_ID = "request_id"
+"""Under this name a wake-up carries the id of what rang."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,10 @@ class RedisBell:
                 return True
             queue = Queue(work.queue, connection=self._redis, serializer=JSONSerializer)
             again = Retry(max=2, interval=[5, 30])
-            queue.enqueue_call(work.path, args=ids, timeout=work.seconds, result_ttl=0, failure_ttl=3600, retry=again)
+            queue.enqueue_call(
+                work.path, args=ids, timeout=work.seconds, result_ttl=0, failure_ttl=3600, retry=again,
+                meta={REQUEST_ID: trace.current()},
+            )  # fmt: skip
         except RedisError as error:
             log.warning("bell not rung for %s: %s", work.path, type(error).__name__)
             return False

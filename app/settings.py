@@ -147,6 +147,7 @@ class Settings:
         "At least 32 characters; signs cookies and addresses, seals secrets. Generated only in the embedded default.",
     )
     log_level: str = var("LOG_LEVEL", _one_of("debug", "info", "warning", "error"), "info", "How much is logged.")
+    log_format: str = var("LOG_FORMAT", _one_of("text", "json"), "text", "json: one JSON object a line, for systems that collect logs.")  # fmt: skip
     metrics_token: str = var("METRICS_TOKEN", _token, "", "At least 16 characters; who reads /metrics sends them as bearer token. Without it only this machine may, and only while APP_URL is an address of its own.")  # fmt: skip
 
     web_server: str = var(

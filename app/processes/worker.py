@@ -22,9 +22,9 @@ from rq.job import Job as RqJob
 from rq.scheduler import RQScheduler
 from rq.serializers import JSONSerializer
 
-from app import create_app, db_wall, embedded, tally
+from app import create_app, db_wall, embedded, tally, trace
 from app.processes.family import Family
-from app.queue import SHORT_JOBS, Job, Queued
+from app.queue import REQUEST_ID, SHORT_JOBS, Job, Queued
 from app.settings import Settings
 from app.speech.probing import report
 
@@ -149,21 +149,25 @@ def job_class(app: Flask, ours: frozenset[str] = OUR_JOBS) -> type[RqJob]:
         def perform(self) -> Any:
             if self.func_name not in ours:
                 raise UnknownJob(self.id)
-            with app.app_context(), db_wall.everyone(), _counted(self.func_name):
+            given = self.meta.get(REQUEST_ID)
+            with app.app_context(), db_wall.everyone(), trace.under(given), _counted(self.func_name, self.args):
                 return super().perform()
 
     return OurJob
 
 
 @contextmanager
-def _counted(job: str) -> Iterator[None]:
+def _counted(path: str, ids: Iterable[str]) -> Iterator[None]:
     """How long jobs take, and how many fail."""
-    began, outcome = time.perf_counter(), "failed"
+    began, outcome, job = time.perf_counter(), "failed", path.removeprefix("app.")
     try:
         yield
         outcome = "done"
     finally:
-        tally.current().time("job", job.removeprefix("app."), outcome, seconds=time.perf_counter() - began)
+        seconds = time.perf_counter() - began
+        tally.current().time("job", job, outcome, seconds=seconds)
+        fields = {"job": job, "ids": " ".join(ids), "outcome": outcome, "ms": round(seconds * 1000)}
+        log.info("job %s(%s) %s, %d ms", *fields.values(), extra=fields)
 
 
 def tick_forever(app: Flask, settings: Settings, ticks: list[str]) -> None:
@@ -186,7 +190,7 @@ def tick_once(app: Flask, path: str) -> bool:
     """One tick; a failing one is logged and leaves the others alone."""
     module, _, name = path.rpartition(".")
     try:
-        with app.app_context(), db_wall.everyone():
+        with app.app_context(), db_wall.everyone(), trace.under():
             getattr(import_module(module), name)()
     except Exception:
         log.exception("tick %s failed", path)

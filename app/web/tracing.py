@@ -4,21 +4,18 @@ The log names methods, routes, ids and times; never addresses with values, names
 """
 
 import logging
-import re
 import time
-import uuid
 
-from flask import Flask, Response, has_request_context, request
+from flask import Flask, Response, request
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from app import db_wall
+from app import db_wall, trace
 from app.db import set_reading
 from app.settings import Settings
 
 log = logging.getLogger("parley.access")
 
-_SAFE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
-_ID = "parley.request_id"
+_TRACE = "parley.request_before"
 _START = "parley.started"
 _BEFORE = "parley.whose_before"
 
@@ -34,22 +31,8 @@ def register(app: Flask) -> None:
     app.teardown_request(_leave)
 
 
-def request_id() -> str:
-    """The id of the request this runs in, ``-`` outside of one."""
-    return request.environ.get(_ID, "-") if has_request_context() else "-"
-
-
-class RequestIdFilter(logging.Filter):
-    """Gives every log record ``request_id``, for the format line."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.request_id = request_id()
-        return True
-
-
 def _begin() -> None:
-    given = request.headers.get("X-Request-Id", "")
-    request.environ[_ID] = given if _SAFE_ID.match(given) else uuid.uuid4().hex
+    request.environ[_TRACE] = trace.begin(request.headers.get("X-Request-Id"))
     request.environ[_START] = time.perf_counter()
     set_reading(request.method in {"GET", "HEAD", "OPTIONS"})
     request.environ[_BEFORE] = db_wall.chosen()
@@ -57,10 +40,11 @@ def _begin() -> None:
 
 
 def _end(response: Response) -> Response:
-    response.headers["X-Request-Id"] = request_id()
+    response.headers["X-Request-Id"] = trace.current()
     took = (time.perf_counter() - request.environ.get(_START, time.perf_counter())) * 1000
     route = request.url_rule.rule if request.url_rule else "(no route)"
-    log.info("%s %s %s %d %.0f ms", request_id(), request.method, route, response.status_code, took)
+    fields = {"method": request.method, "route": route, "status": response.status_code, "ms": round(took)}
+    log.info("%s %s %d %d ms", *fields.values(), extra=fields)
     return response
 
 
@@ -69,3 +53,5 @@ def _leave(_error: BaseException | None) -> None:
     set_reading(False)
     if _BEFORE in request.environ:
         db_wall.choose(request.environ.pop(_BEFORE))
+    if _TRACE in request.environ:
+        trace.end(request.environ.pop(_TRACE))

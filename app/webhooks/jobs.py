@@ -145,6 +145,7 @@ class _Drain:
     async def _send(self, turn: Turn) -> None:
         outcome = await delivery.attempt(turn.letter, http=self._http)
         self._tally.time("webhook", _word_for(outcome), seconds=outcome.seconds)
+        _tell_log(turn, outcome)
         self._outcomes.append((turn, outcome))
         self._news.set()
 
@@ -162,6 +163,16 @@ class _Drain:
                 time.sleep(0.2 * 2**tried)
         with self._application.app_context():
             return work()
+
+
+def _tell_log(turn: Turn, outcome: delivery.Outcome) -> None:
+    """Under the id of what set the event off, not of the job that happens to send it."""
+    fields = {
+        "event_id": turn.letter.event_id, "delivery": turn.delivery_id, "attempt": turn.attempts + 1,
+        "outcome": _word_for(outcome), "status": outcome.status or 0, "ms": round(outcome.seconds * 1000),
+    }  # fmt: skip
+    known = {"request_id": turn.request_id} if turn.request_id else {}
+    log.info("webhook %s of delivery %s, attempt %d: %s %d, %d ms", *fields.values(), extra=fields | known)
 
 
 def _word_for(outcome: delivery.Outcome) -> str:

@@ -127,6 +127,7 @@ class Delivery(Claimable, Base):
 
     ``subject`` is opaque (an interview or a candidate) and ``sequence`` its order within it. ``delivered_at`` is the
     first 2xx and is never taken back, so that a replay blocks nobody. ``attempts`` counts the current round.
+    ``request_id`` is what set the change off (``app.trace``): a request, or a job or tick of its own.
     """
 
     __tablename__ = "webhook_delivery"
@@ -155,6 +156,7 @@ class Delivery(Claimable, Base):
     subject: Mapped[Ref]
     sequence: Mapped[int]
     body: Mapped[bytes | None] = mapped_column(sa.LargeBinary)
+    request_id: Mapped[str | None] = mapped_column(sa.String(64))
     state: Mapped[DeliveryState] = mapped_column(one_of(DeliveryState))
     hold: Mapped[Hold | None] = mapped_column(one_of(Hold))
     ending: Mapped[Ending | None] = mapped_column(one_of(Ending))

@@ -120,12 +120,16 @@ def test_the_page_shows_history_and_interviews(owner: Person, make_candidate: Ma
 def test_a_move_is_kept_told_and_shown(colleague: Person, make_flow: Made, make_candidate: Made) -> None:
     candidate = make_candidate(flow=make_flow(webhook_url="https://example.com/hook"))
     browser, page = colleague.browser, f"/candidates/{candidate.id}"
-    answer = browser.post(f"{page}/move", data={"status": "rejected", "note": " Too far.\r\nSorry. "})
+    answer = browser.post(
+        f"{page}/move", data={"status": "rejected", "note": " Too far.\r\nSorry. "}, headers={"X-Request-Id": "call-3"}
+    )
     assert (answer.status_code, answer.location) == (303, page)
     assert "The status is now rejected." in browser.get(page).text
     change = db.session.query(StatusChange).one()
     assert (change.new, change.note, change.by_id) == ("rejected", "Too far.\nSorry.", colleague.member.id)
-    assert db.session.query(Delivery).count() == 1
+    event = db.session.scalars(sa.select(Delivery)).one()
+    assert event.request_id == "call-3"
+    assert "call-3" in browser.get(f"/webhooks/deliveries/{event.id}").text
 
 
 def test_ones_own_last_move_can_be_taken_back(owner: Person, colleague: Person, make_candidate: Made) -> None:

@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
+from app import trace
 from app.db import db
 from app.db_wall import as_chosen
 from app.webhooks import actions, delivery, jobs, queries
@@ -400,3 +401,16 @@ def test_a_drain_whose_time_is_over_serves_the_healthy_while_it_waits_for_those_
 
 def test_the_user_agent_is_the_interfaces():
     assert delivery.USER_AGENT == "Service-API-Webhook/1.0"
+
+
+def test_what_set_an_event_off_is_in_the_log_of_its_attempts(office, receiver, stopped, caplog):
+    receiver.scripts = [says(500), says(200)]
+    with trace.under("call-7"):
+        office.processed(office.flow(receiver.url))
+    with caplog.at_level("INFO", logger="app.webhooks.jobs"):
+        office.drain()
+        stopped.move(hours=1)
+        office.drain()
+    told = [(one.request_id, one.event_id, one.attempt, one.outcome, one.status) for one in caplog.records]
+    event = office.delivery().event_id
+    assert told == [("call-7", event, 1, "http", 500), ("call-7", event, 2, "delivered", 200)]

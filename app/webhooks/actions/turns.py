@@ -29,6 +29,7 @@ class Turn:
     flow_id: str
     subject: str
     attempts: int
+    request_id: str | None
     letter: Letter
 
 
@@ -92,7 +93,7 @@ def _claim_deliveries(endpoint_ids: list[str], now: datetime) -> list[Any]:
         .values(state=DeliveryState.SENDING, lease_until=now + LEASE, fence=Delivery.fence + 1)
         .returning(
             Delivery.id, Delivery.fence, Delivery.endpoint_id, Delivery.flow_id, Delivery.subject, Delivery.attempts,
-            Delivery.event_id, Delivery.body,
+            Delivery.event_id, Delivery.body, Delivery.request_id,
         )
         .execution_options(synchronize_session=False)
     )  # fmt: skip
@@ -109,7 +110,8 @@ def _with_letters(rows: list[Any], endpoints: dict[str, tuple[int, str]]) -> lis
             astray.append((row, fence))
             continue
         turns.append(Turn(
-            row.id, row.fence, row.endpoint_id, fence, row.flow_id, row.subject, row.attempts, _letter(flow, row)
+            row.id, row.fence, row.endpoint_id, fence, row.flow_id, row.subject, row.attempts, row.request_id,
+            _letter(flow, row),
         ))  # fmt: skip
     _give_back(astray, endpoints, flows)
     return turns

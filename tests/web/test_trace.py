@@ -1,0 +1,89 @@
+"""The id of a request goes along: into the log in both its forms, into jobs, into what they write."""
+
+import json
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from redis import Redis
+from rq import Queue
+from rq.serializers import JSONSerializer
+
+from app import embedded, trace
+from app.cli_console import configure_logging
+from app.processes.worker import worker_for
+from app.queue import Job, Queued, RedisBell
+from app.settings import Settings
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[Redis]:
+    url, server = embedded.found_or_started(tmp_path / "redis", "")
+    assert server is not None
+    with Redis.from_url(url) as client:
+        yield client
+    server.stop()
+
+
+@pytest.fixture
+def configured(settings: Settings) -> Iterator[Any]:
+    """``configured(form)`` sets the log up as the commands do; the tests' own handlers come back afterwards."""
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+
+    def configure(form: str) -> None:
+        for handler in before:
+            root.removeHandler(handler)  # it would be closed
+        configure_logging(replace(settings, log_format=form))
+
+    yield configure
+    root.handlers[:] = before
+    root.setLevel(level)
+
+
+def test_a_wake_up_carries_the_id_and_the_job_works_under_it(app: Flask, redis: Redis, caplog: Any) -> None:
+    caplog.handler.addFilter(trace.RequestIdFilter())
+    with trace.under("call-9"):
+        RedisBell(redis).ring(Job.DRAW_WAVEFORM, ("no-such-drawing",))
+    queue = Queue(Queued.SPEECH.value, connection=redis, serializer=JSONSerializer)
+    queue.enqueue_call(Job.DRAW_WAVEFORM.value.path, args=("of-nobody",), result_ttl=0)  # by a release without ids
+    with caplog.at_level("INFO", logger="app.processes.worker"):
+        worker_for(app, redis, Queued.SPEECH).work(burst=True)
+    told = [one for one in caplog.records if one.name == "app.processes.worker"]
+    assert {one.job for one in told} == {"recordings.jobs.draw_waveform"}
+    assert [(one.ids, one.outcome) for one in told] == [("no-such-drawing", "done"), ("of-nobody", "done")]
+    assert told[0].request_id == "call-9"
+    assert trace.SAFE.match(told[1].request_id)
+    assert len(told[1].request_id) == 32
+    assert trace.current() == trace.NONE
+
+
+def test_lines_are_json_when_asked_for(client: Any, configured: Any, capsys: Any) -> None:
+    configured("json")
+    client.get("/setup/very-secret-token?email=a@b.example", headers={"X-Request-Id": "call-1"})
+    (line,) = [one for one in capsys.readouterr().err.splitlines() if "parley.access" in one]
+    told = json.loads(line)
+    assert told.pop("time").endswith("+00:00")
+    assert isinstance(told.pop("ms"), int)
+    assert told.pop("message").startswith("GET /setup/<token> 404 ")
+    assert told == {
+        "level": "INFO", "logger": "parley.access", "request_id": "call-1", "event": "%s %s %d %d ms",
+        "method": "GET", "route": "/setup/<token>", "status": 404,
+    }  # fmt: skip
+
+
+def test_lines_are_text_otherwise(client: Any, configured: Any, capsys: Any) -> None:
+    configured("text")
+    client.get("/healthz", headers={"X-Request-Id": "call-2"})
+    (line,) = [one for one in capsys.readouterr().err.splitlines() if "parley.access" in one]
+    assert " INFO parley.access [call-2]: GET /healthz 200 " in line
+
+
+def test_an_id_that_could_forge_lines_is_replaced() -> None:
+    with trace.under("a\nb"):
+        assert trace.current() != "a\nb"
+        assert trace.SAFE.match(trace.current())
