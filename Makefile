@@ -5,7 +5,7 @@ BIN := .venv/bin
 TESTS ?= tests
 JOBS ?= 2
 
-.PHONY: help install install-dev run test check bench demo demo-data pictures faults faults-ci faults-smoke faults-figures soak
+.PHONY: help install install-dev run test check bench demo demo-data pictures faults faults-smoke faults-figures soak
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,11 +38,8 @@ check: install-dev ## static checks: lint, format, types, import order, template
 bench: install-dev ## measure, and print figures as ratios to a floor of the same run
 	@.ci/bench
 
-faults-smoke: install-dev ## break it on purpose, quick set: processes, Redis, database, disks, receivers, candidates
+faults-smoke: install-dev ## break it on purpose, quick set, as with every change: processes, Redis, database, disks, receivers, candidates
 	@$(BIN)/python -m tests.faults --smoke
-
-faults-ci: install-dev ## the dozen of them that runs with every change
-	@$(BIN)/python -m tests.faults --ci
 
 faults: install-dev ## the same with all cases and full sweeps; fails unless every case ran and held
 	@$(BIN)/python -m tests.faults --all

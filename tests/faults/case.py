@@ -73,7 +73,10 @@ Run = Callable[[Lab], Verdict]
 
 @dataclass(frozen=True)
 class Case:
-    """``group``: cases that share an installation run one after the other in one process."""
+    """``group``: cases that share an installation run one after the other in one process.
+
+    ``takes``: about how many seconds with short sweeps, so that the longest can begin first.
+    """
 
     number: str
     title: str
@@ -81,16 +84,27 @@ class Case:
     group: str
     is_smoke: bool
     run: Run
+    takes: int
+    needs_root: bool
 
 
 CASES: dict[str, Case] = {}
 
 
-def case(number: str, title: str, *, invariants: str, group: str = "", smoke: bool = False) -> Callable[[Run], Run]:
+def case(
+    number: str,
+    title: str,
+    *,
+    invariants: str,
+    group: str = "",
+    smoke: bool = False,
+    takes: int = 10,
+    root: bool = False,
+) -> Callable[[Run], Run]:
     """Enter a function into the list of cases."""
 
     def enter(run: Run) -> Run:
-        CASES[number] = Case(number, title, invariants, group or number, smoke, run)
+        CASES[number] = Case(number, title, invariants, group or number, smoke, run, takes, root)
         return run
 
     return enter

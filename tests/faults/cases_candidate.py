@@ -29,7 +29,14 @@ def _link(customer: Customer, flow: str, email: str) -> tuple[str, str]:
     return str(booked.body["interview_link"]), str(booked.body["interview_id"])
 
 
-@case("F41", "chunks doubled, reordered, missing, wrong hash, late", invariants="I6", group="candidate", smoke=True)
+@case(
+    "F41",
+    "chunks doubled, reordered, missing, wrong hash, late",
+    invariants="I6",
+    group="candidate",
+    smoke=True,
+    takes=16,
+)
 def chunks_in_disorder(lab: Lab) -> Verdict:
     verdict = Verdict()
     installation, customer = _place(lab)
@@ -90,7 +97,9 @@ def _stored_as_sent(verdict: Verdict, installation: Installation, rows: list[Any
         verdict.holds(hashlib.sha256(kept).hexdigest() == sha256, f"I6 chunk {number} has another hash")
 
 
-@case("F43", "100 browsers start one link at once; take-overs", invariants="I7", group="candidate", smoke=True)
+@case(
+    "F43", "100 browsers start one link at once; take-overs", invariants="I7", group="candidate", smoke=True, takes=19
+)
 def one_winner(lab: Lab) -> Verdict:
     verdict = Verdict()
     installation, customer = _place(lab)

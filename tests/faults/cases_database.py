@@ -90,7 +90,7 @@ def backends_killed(lab: Lab) -> Verdict:
     return verdict
 
 
-@case("F18", "kill the postmaster; back after a while", invariants="I1-I6", group="postgresql", smoke=True)
+@case("F18", "kill the postmaster; back after a while", invariants="I1-I6", group="postgresql", smoke=True, takes=62)
 def postmaster_killed(lab: Lab) -> Verdict:
     verdict, server = Verdict(), _server(lab)
     installation = Installation(lab, postgres=server, redis=RedisServer(lab))
@@ -134,7 +134,7 @@ def postmaster_killed(lab: Lab) -> Verdict:
     return verdict
 
 
-@case("F21", "COMMIT arrives, its answer does not", invariants="I3", group="postgresql", smoke=True)
+@case("F21", "COMMIT arrives, its answer does not", invariants="I3", group="postgresql", smoke=True, takes=12)
 def ambiguous_commit(lab: Lab) -> Verdict:
     verdict, server = Verdict(), _server(lab)
     with Proxy("127.0.0.1", server.port) as proxy:
@@ -180,7 +180,7 @@ def _repeat(installation: Installation, call: Any) -> Answered:
     return answer
 
 
-@case("F20", "database behind a network that swallows packets", invariants="I11", group="partition")
+@case("F20", "database behind a network that swallows packets", invariants="I11", group="partition", root=True)
 def database_silent(lab: Lab) -> Verdict:
     verdict, wire = Verdict(), Wire(lab)
     with wire.over_there():

@@ -106,7 +106,7 @@ def fsync_fails(lab: Lab) -> Verdict:
     return verdict
 
 
-@case("F25", "recordings disk full while uploading", invariants="I6 I11", smoke=True)
+@case("F25", "recordings disk full while uploading", invariants="I6 I11", smoke=True, root=True, takes=20)
 def disk_full(lab: Lab) -> Verdict:
     verdict, mount = Verdict(), tmpfs(lab, 3000, "full")
     installation, web, customer, one, segment, interview = _speaking(lab, STORAGE_URL=str(mount.place / "files"))
@@ -140,7 +140,7 @@ def disk_full(lab: Lab) -> Verdict:
     return verdict
 
 
-@case("F27", "power cut at random moments of an upload", invariants="I6", smoke=True)
+@case("F27", "power cut at random moments of an upload", invariants="I6", smoke=True, root=True)
 def power_cut(lab: Lab) -> Verdict:
     return cut_power(lab, cuts=lab.amount(smoke=4, full=50), chunks=1500)
 
@@ -216,7 +216,7 @@ def _on_the_copy(
         mount.umount()
 
 
-@case("F28", "inodes used up", invariants="I6 I11")
+@case("F28", "inodes used up", invariants="I6 I11", root=True)
 def inodes_used_up(lab: Lab) -> Verdict:
     verdict, image = Verdict(), lab.directory / "inodes.img"
     with image.open("wb") as disk:
@@ -242,7 +242,7 @@ def inodes_used_up(lab: Lab) -> Verdict:
     return verdict
 
 
-@case("F19", "log disk of the database full", invariants="I1 I6")
+@case("F19", "log disk of the database full", invariants="I1 I6", root=True)
 def log_disk_full(lab: Lab) -> Verdict:
     verdict, below = Verdict(), Path(tempfile.mkdtemp(prefix="parley-faults-wal-"))
     lab.resources.callback(shutil.rmtree, below, ignore_errors=True)
@@ -300,7 +300,7 @@ def _press(server: PostgresServer) -> None:
         connection.execute("select pg_logical_emit_message(true, 'busy', repeat('x', 60000))")
 
 
-@case("F29", "one bit flipped in a stored chunk", invariants="I6", smoke=True)
+@case("F29", "one bit flipped in a stored chunk", invariants="I6", smoke=True, takes=32)
 def bit_flipped(lab: Lab) -> Verdict:
     verdict = Verdict()
     installation = Installation(lab)

@@ -36,7 +36,7 @@ def slow_and_hostile(lab: Lab) -> Verdict:
     statuses = {name: _post(web.url, installation.customer["api_key"], body) for name, body in HOSTILE.items()}
     slow, stop = _hold_connections(installation.port, 600)
     try:
-        pings = [customer.call("GET", "/v1/ping", timeout=20) for _ in range(lab.amount(smoke=40, full=400))]
+        pings = [customer.call("GET", "/v1/ping", timeout=20) for _ in range(lab.amount(smoke=200, full=400))]
     finally:
         stop.set()
     p99 = percentile([ping.seconds for ping in pings], 0.99)

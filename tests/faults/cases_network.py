@@ -11,7 +11,7 @@ from tests.faults.case import Lab, NotRun, Verdict, case, eventually
 from tests.faults.processes import ROOT, Process
 
 
-@case("F36", "DNS: NXDOMAIN, SERVFAIL, silence, rebinding, 300 mixed answers", invariants="I13", smoke=True)
+@case("F36", "DNS: NXDOMAIN, SERVFAIL, silence, rebinding, 300 mixed answers", invariants="I13", smoke=True, root=True)
 def lying_names(lab: Lab) -> Verdict:
     verdict = Verdict()
     name = f"parley-faults-{os.getpid()}"

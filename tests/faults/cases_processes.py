@@ -60,7 +60,7 @@ def _near_the_end(lab: Lab, total: int, *, smoke: int) -> list[int]:
     return sorted({*early, *lab.random.sample(last, min(len(last), smoke - smoke // 2))})
 
 
-@case("F01", "kill web during POST /v1/interviews", invariants="I3", smoke=True)
+@case("F01", "kill web during POST /v1/interviews", invariants="I3", smoke=True, takes=60)
 def killed_while_booking(lab: Lab) -> Verdict:
     verdict = Verdict()
     installation = Installation(lab, WEB_THREADS="1")
@@ -114,7 +114,7 @@ def _one_interview(
         verdict.holds(first.body == repeat.body, f"I3 other answer to the repeat at call {point}")
 
 
-@case("F02", "kill web during a chunk PUT", invariants="I6", smoke=True)
+@case("F02", "kill web during a chunk PUT", invariants="I6", smoke=True, takes=50)
 def killed_while_storing(lab: Lab) -> Verdict:
     verdict = Verdict()
     installation = Installation(lab, WEB_THREADS="1")
@@ -171,7 +171,9 @@ def _check_kept(
 # --- F03: the draining worker dies with a delivered event in its hands --------------------------------------------
 
 
-@case("F03", "kill the draining worker between the receiver's 200 and the mark", invariants="I1 I5", smoke=True)
+@case(
+    "F03", "kill the draining worker between the receiver's 200 and the mark", invariants="I1 I5", smoke=True, takes=90
+)
 def killed_before_the_mark(lab: Lab) -> Verdict:
     verdict = Verdict()
     installation = Installation(lab, redis=RedisServer(lab))
@@ -355,17 +357,17 @@ def _killed(lab: Lab, *, parent: bool, horse: bool) -> Verdict:
     return verdict
 
 
-@case("F04", "kill the RQ parent; its horse is orphaned", invariants="I3", smoke=True)
+@case("F04", "kill the RQ parent; its horse is orphaned", invariants="I3", smoke=True, takes=66)
 def parent_killed(lab: Lab) -> Verdict:
     return _killed(lab, parent=True, horse=False)
 
 
-@case("F05", "kill the RQ horse only", invariants="I3 I12", smoke=True)
+@case("F05", "kill the RQ horse only", invariants="I3 I12", smoke=True, takes=67)
 def horse_killed(lab: Lab) -> Verdict:
     return _killed(lab, parent=False, horse=True)
 
 
-@case("F06", "kill RQ parent and horse", invariants="I12", smoke=True)
+@case("F06", "kill RQ parent and horse", invariants="I12", smoke=True, takes=68)
 def both_killed(lab: Lab) -> Verdict:
     return _killed(lab, parent=True, horse=True)
 

@@ -64,7 +64,7 @@ def _scene(lab: Lab) -> Scene:
     return lab.shared("receivers", lambda: Scene(lab, SSL_CERT_FILE=str(trusted)))
 
 
-@case("F30", "receiver drips 1 byte per 0.5 s", invariants="I11", group="receivers", smoke=True)
+@case("F30", "receiver drips 1 byte per 0.5 s", invariants="I11", group="receivers", smoke=True, takes=39)
 def dripping(lab: Lab) -> Verdict:
     verdict, scene, dripped = Verdict(), _scene(lab), []
 
@@ -243,7 +243,7 @@ def gone(lab: Lab) -> Verdict:
     return verdict
 
 
-@case("F31", "100 receivers accept and never answer, 1 is healthy", invariants="I11", smoke=True)
+@case("F31", "100 receivers accept and never answer, 1 is healthy", invariants="I11", smoke=True, takes=85)
 def hanging_neighbours(lab: Lab) -> Verdict:
     verdict, scene = Verdict(), Scene(lab)
     hanging = lab.amount(smoke=100, full=100)
@@ -320,7 +320,7 @@ def _organizations(scene: Scene, count: int) -> list[str]:
     return made
 
 
-@case("F40", "interview_processed keeps failing while the video is ready", invariants="I4", smoke=True)
+@case("F40", "interview_processed keeps failing while the video is ready", invariants="I4", smoke=True, takes=36)
 def video_waits(lab: Lab) -> Verdict:
     verdict, scene = Verdict(), Scene(lab)
 

@@ -60,7 +60,7 @@ class Scene:
         return took or -1
 
 
-@case("F12", "kill Redis, which keeps nothing", invariants="I1 I3", smoke=True)
+@case("F12", "kill Redis, which keeps nothing", invariants="I1 I3", smoke=True, takes=33)
 def redis_killed(lab: Lab) -> Verdict:
     verdict, scene = Verdict(), Scene(lab)
     scene.begin()
@@ -76,7 +76,7 @@ def redis_killed(lab: Lab) -> Verdict:
     return verdict
 
 
-@case("F13", "FLUSHALL in mid-run", invariants="I1 I3", smoke=True)
+@case("F13", "FLUSHALL in mid-run", invariants="I1 I3", smoke=True, takes=30)
 def redis_emptied(lab: Lab) -> Verdict:
     verdict, scene = Verdict(), Scene(lab)
     scene.begin()
@@ -124,7 +124,7 @@ def _guess_passwords(url: str) -> bool:
     return False
 
 
-@case("F15", "Redis behind a network that swallows packets", invariants="I11", group="redis-partition")
+@case("F15", "Redis behind a network that swallows packets", invariants="I11", group="redis-partition", root=True)
 def redis_silent(lab: Lab) -> Verdict:
     verdict, wire = Verdict(), Wire(lab)
     with wire.over_there():
