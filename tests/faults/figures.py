@@ -40,7 +40,7 @@ def _events(lab: Lab, *, events: int, candidates: int) -> Verdict:
         flows = [customer.flow(receiver.url(f"/hook-{number}")) for number in range(ADDRESSES)]
         web.stop()
         over, killed = threading.Event(), [0]
-        thread = threading.Thread(target=_kill_now_and_then, args=(lab, worker.pid, over, killed))
+        thread = threading.Thread(target=_kill_now_and_then, args=(lab, worker.pid, over, killed), daemon=True)
         thread.start()
         began = time.monotonic()
         made = _moves(installation, flows, events=events, candidates=candidates)
@@ -65,7 +65,8 @@ def _events(lab: Lab, *, events: int, candidates: int) -> Verdict:
 
 def _kill_now_and_then(lab: Lab, pid: int, over: threading.Event, killed: list[int]) -> None:
     chance = random.Random(lab.seed)
-    while not over.wait(chance.uniform(2, 6)):
+    # A kill blocks the receivers of sends under way until their lease of 60 s ends; oftener, and little would move.
+    while not over.wait(chance.uniform(10, 30)):
         found = sorted(descendants(pid))
         if found:
             with suppress(ProcessLookupError):
