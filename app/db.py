@@ -162,17 +162,17 @@ def set_reading(value: bool) -> None:  # noqa: FBT001 - one switch, named by the
 
 
 def engine_options(url: str) -> dict[str, Any]:
-    """Pool and driver settings for ``url``."""
+    """Pool and driver settings for ``url``. Errors quote no values: they end up in logs."""
     if url.startswith("sqlite"):
         # The latest connection first: its pages are still in memory.
         return {
-            "pool_size": 64, "max_overflow": 64, "pool_use_lifo": True,
+            "pool_size": 64, "max_overflow": 64, "pool_use_lifo": True, "hide_parameters": True,
             "connect_args": {"timeout": BUSY_SECONDS, "isolation_level": None, "factory": Queued},
         }  # fmt: skip
     from app import db_patience  # the driver is loaded only by whoever needs it
 
     return {
-        "pool_size": 20, "max_overflow": 20, "pool_timeout": 3, "pool_pre_ping": True,
+        "pool_size": 20, "max_overflow": 20, "pool_timeout": 3, "pool_pre_ping": True, "hide_parameters": True,
         "connect_args": db_patience.CONNECT_ARGS,
     }  # fmt: skip
 
@@ -211,6 +211,7 @@ def _on_execute(_connection: Connection, cursor: Any, *given: Any) -> None:
 def _on_connect(connection: Any, _record: object) -> None:
     cursor = connection.cursor()
     for pragma in ("journal_mode=wal", "synchronous=full", "foreign_keys=on", f"busy_timeout={BUSY_SECONDS * 1000}"):
+        # nosemgrep: sql-put-together - four settings of ours, written out above
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

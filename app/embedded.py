@@ -28,6 +28,8 @@ LONGEST_SOCKET_PATH = 103
 
 START_SECONDS = 20.0
 _PR_SET_PDEATHSIG = 1
+_ENVIRONMENT = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "PATH") if name in os.environ}
+"""No secret of ours reaches the server."""
 
 
 class NoServer(Exception):
@@ -60,6 +62,7 @@ def socket_path(data_dir: Path) -> Path:
     if len(os.fsencode(wanted)) <= LONGEST_SOCKET_PATH:
         return wanted
     name = hashlib.sha256(os.fsencode(data_dir.absolute())).hexdigest()[:12]
+    # nosemgrep: guessable-temporary-name - the folder is made for its user alone, and refused if it is somebody else's
     return Path(tempfile.gettempdir()) / f"parley-{os.getuid()}-{name}" / "redis.sock"
 
 
@@ -156,6 +159,7 @@ class EmbeddedRedis:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            env=_ENVIRONMENT,
             pass_fds=(lock,),
             preexec_fn=ends_with_parent(),  # noqa: PLW1509 - supervisors have no other threads
             start_new_session=True,

@@ -4,6 +4,15 @@ No status codes here: under ``/v1`` and in the pages the same error reads differ
 """
 
 
+def place_of(error: BaseException) -> str:
+    """The last lines of code that an error went through: for logs, since its text may quote what somebody typed."""
+    steps, trace = [], error.__traceback__
+    while trace is not None:
+        steps.append(f"{trace.tb_frame.f_code.co_filename.rsplit('/app/', 1)[-1]}:{trace.tb_lineno}")
+        trace = trace.tb_next
+    return " < ".join(reversed(steps[-8:]))
+
+
 def sentence(text: str) -> str:
     """Marks a message that candidates may read, so that it is collected for translation; gives it back as it is."""
     return text

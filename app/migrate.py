@@ -27,9 +27,8 @@ class Refused(RuntimeError):
 
 def engine_for(url: str) -> sa.Engine:
     """An engine with the habits of the application's own."""
-    engine = sa.create_engine(
-        url, **{k: v for k, v in engine_options(url).items() if k in {"connect_args", "pool_pre_ping"}}
-    )
+    kept = {k: v for k, v in engine_options(url).items() if k in {"connect_args", "pool_pre_ping"}}
+    engine = sa.create_engine(url, hide_parameters=True, **kept)
     prepare(engine)
     return engine
 

@@ -17,7 +17,7 @@ from app.compliance import actions, idle, queries, retention
 from app.compliance.models import RetentionRule
 from app.db import db, reading
 from app.db_wall import only
-from app.errors import Conflict, GatewayError
+from app.errors import Conflict, GatewayError, place_of
 from app.storage import Storage
 
 log = logging.getLogger(__name__)
@@ -90,8 +90,9 @@ def _alone(organization_id: str) -> int:
     try:
         with only(organization_id):
             return _round(organization_id)
-    except Exception:
-        log.exception("the round of retention for organization %s failed", organization_id)
+    except Exception as error:  # noqa: BLE001 - told with its place; the text could quote a person
+        what = type(error).__name__
+        log.error("retention of organization %s failed: %s at %s", organization_id, what, place_of(error))  # noqa: TRY400
         db.session.rollback()
         return 0
 

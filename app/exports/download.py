@@ -61,6 +61,7 @@ def streamed(
     @db_wall.as_chosen
     def is_open() -> bool:
         with app.app_context(), reading():
+            # nosemgrep: row-by-id-in-edge - asked again about an interview that the caller was let in to
             interview = db.session.get_one(Interview, interview_id)
             same = interview.erased_at is None and access_to(interview, heeds_withdrawal=heeds_withdrawal) == access
             db.session.rollback()

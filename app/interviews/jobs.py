@@ -18,7 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app import claims, db_wall, gateways, queue
 from app.db import db, for_one
-from app.errors import GatewayError
+from app.errors import GatewayError, place_of
 from app.flows.queries import unspoken
 from app.interviews import actions, attached, queries
 from app.interviews.jobs_reading import read_documents
@@ -229,11 +229,8 @@ def _failures(interview_id: str, token: int, fail: Callable[..., bool]) -> Itera
         db.session.rollback()
         raise
     except Exception as error:  # noqa: BLE001 - parked with its place in the log; the text could quote the talk
-        place = error.__traceback__
-        while place is not None and place.tb_next is not None:
-            place = place.tb_next
-        where = f"{place.tb_frame.f_code.co_filename}:{place.tb_lineno}" if place else "?"
-        log.error("work on interview %s failed: %s at %s", interview_id, type(error).__name__, where)  # noqa: TRY400
+        what = type(error).__name__
+        log.error("work on interview %s failed: %s at %s", interview_id, what, place_of(error))  # noqa: TRY400
     else:
         return
     db.session.rollback()

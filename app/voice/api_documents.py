@@ -106,7 +106,8 @@ def put_part(upload_id: str, number: int) -> Response:
     with reading():
         upload = upload_for(linked_interview(), upload_id)
         size = interviews.part_size(upload, number)
-        interview_id, known = upload.interview_id, interviews.known_part(upload, number, sha256=sha256)
+        interview_id = upload.interview_id
+        known = interviews.known_part(upload, number, sha256=sha256)
         db.session.rollback()
     if known:
         return jsonify({"number": number, "duplicate": True})

@@ -38,8 +38,8 @@ def detector(version: str) -> Response:
     found = weights()
     if found is None or version != found[1][:_VERSION]:
         raise NotFound("There is no such file here.")
-    content = io.BytesIO(found[0].read_bytes())
-    response = send_file(content, mimetype="application/octet-stream", conditional=True, etag=found[1][:32])
+    content = found[0].read_bytes()
+    response = send_file(io.BytesIO(content), mimetype="application/octet-stream", conditional=True, etag=found[1][:32])
     response.cache_control.no_cache = None
     response.cache_control.public = True
     response.cache_control.max_age = KEPT_SECONDS

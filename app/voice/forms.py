@@ -24,6 +24,7 @@ class StartForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
     """As sent by the page's form, or by a script as JSON. The token was checked before."""
 
     class Meta:
+        # nosemgrep: csrf-switched-off - app.web.security has checked token and origin before
         csrf = False
 
     consent = StringField()
@@ -86,6 +87,7 @@ class DifferentForm(FlaskForm):  # type: ignore[misc]  # as above
     """Something different: what, in the candidate's words, and where to answer."""
 
     class Meta:
+        # nosemgrep: csrf-switched-off - app.web.security has checked token and origin before
         csrf = False
 
     choice = StringField()
@@ -127,6 +129,7 @@ class FeedbackForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
     """What the candidate thinks: 1 to 5, or words, or both."""
 
     class Meta:
+        # nosemgrep: csrf-switched-off - app.web.security has checked token and origin before
         csrf = False
 
     rating = StringField(validators=[Optional(), Regexp(r"[1-5]\Z", message=lazy_gettext("Choose 1 to 5."))])

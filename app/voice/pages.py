@@ -3,6 +3,8 @@
 Opening the page claims nothing and changes nothing, whoever opens it; only Start, after consent, does.
 """
 
+import hmac
+
 from flask import Response, jsonify, make_response, redirect, request
 from flask_babel import lazy_gettext
 
@@ -77,7 +79,9 @@ def _answered_before(interview: Interview) -> Response | None:
     """The answer to this browser's own Start once more: it, and the cookie with it, was lost on the way."""
     token, token_hash = token_for(interview.id)
     sitting = sitting_of(interview.id)
-    if sitting is None or sitting.token_hash != token_hash or sitting.ended_at is not None:
+    if sitting is None or sitting.ended_at is not None:
+        return None
+    if not hmac.compare_digest(sitting.token_hash or "", token_hash):
         return None
     return set_cookie(_begun(interview), interview.id, token)
 

@@ -16,7 +16,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.http import HTTP_STATUS_CODES
 
 from app.db import db
-from app.errors import Conflict, DomainError, Forbidden, GatewayError, NotFound, Rejected, Unseen
+from app.errors import Conflict, DomainError, Forbidden, GatewayError, NotFound, Rejected, Unseen, place_of
 
 log = logging.getLogger(__name__)
 
@@ -185,7 +185,7 @@ def _on_database(error: SQLAlchemyError) -> Response:
 def _on_anything(error: Exception) -> Response:
     """No details leave the house, and the log gets the place but never the values (``SQLAlchemyError`` quotes them)."""
     _give_up_transaction()
-    log.error("unexpected %s%s", type(error).__name__, _place(error))
+    log.error("unexpected %s at %s", type(error).__name__, place_of(error))
     return respond(Failure(500, WORDS[500]))
 
 
@@ -194,13 +194,3 @@ def _give_up_transaction() -> None:
         db.session.rollback()
     except SQLAlchemyError:
         db.session.remove()
-
-
-def _place(error: BaseException) -> str:
-    """The last lines of code it went through, without any values."""
-    steps = []
-    trace = error.__traceback__
-    while trace is not None:
-        steps.append(f"{trace.tb_frame.f_code.co_filename.rsplit('/app/', 1)[-1]}:{trace.tb_lineno}")
-        trace = trace.tb_next
-    return " at " + " < ".join(reversed(steps[-8:]))

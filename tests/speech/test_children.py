@@ -26,6 +26,8 @@ while True:
         os._exit(1)
     if what == "sleep":
         time.sleep(60)
+    if what == "environment":
+        rest = sorted(os.environ)
     connection.send((number, "no" if what == "fail" else None, [os.getpid(), *rest]))
 """
 
@@ -63,6 +65,12 @@ def test_one_child_serves_many_calls_and_starts_only_when_needed(children):
     answers = [children.call("say", number, timeout=10) for number in range(5)]
     assert {pid for pid, _ in answers} == set(children.pids())
     assert [number for _, number in answers] == list(range(5))
+
+
+def test_no_secret_of_ours_reaches_the_engine(children, monkeypatch):
+    monkeypatch.setenv("SECRET_KEY", "x" * 32)
+    _pid, *names = children.call("environment", timeout=10)
+    assert set(names) <= {"PATH", "LD_LIBRARY_PATH", "TMPDIR", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LC_CTYPE"}
 
 
 def test_a_refusal_of_the_engine_reaches_the_caller(children):

@@ -1,6 +1,9 @@
 """Every failure has one shape: JSON under /v1, a page elsewhere."""
 
 import pytest
+import sqlalchemy as sa
+
+from app.db import db
 
 SHAPE = {"code", "status", "message"}
 
@@ -45,6 +48,13 @@ def test_unexpected_errors_tell_no_details_to_caller_or_log(probe, caplog, path)
         assert secret not in response.get_data(as_text=True)
         assert secret not in caplog.text
     assert "probe" not in response.get_data(as_text=True)
+
+
+def test_errors_of_the_database_quote_no_values(app):
+    with app.app_context(), pytest.raises(sa.exc.DBAPIError) as told:
+        db.session.execute(sa.text("SELECT :who FROM no_such_table"), {"who": "ada@example.com"})
+    assert "no_such_table" in str(told.value)
+    assert "ada@example.com" not in str(told.value)
 
 
 def test_an_unexpected_error_is_a_500_with_its_place_in_the_log(probe, caplog):

@@ -25,6 +25,9 @@ from typing import Any
 from app.errors import GatewayError
 
 END_PATIENCE = 2.0
+_KEPT = ("LD_LIBRARY_PATH", "PATH", "TMPDIR", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+_ENVIRONMENT = {name: os.environ[name] for name in _KEPT if name in os.environ}
+"""No secret of ours reaches an engine, and no place where it would look for models of somebody else."""
 
 
 class ChildLost(Exception):
@@ -183,6 +186,7 @@ def _start(program: Path) -> tuple[subprocess.Popen[bytes], Connection]:
             [sys.executable, "-P", str(program), str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
+            env=_ENVIRONMENT,
             pass_fds=(theirs.fileno(),),
         )
         return process, Connection(ours.detach())

@@ -48,6 +48,7 @@ export class Protocol {
 
   async #patiently(method, url, { body, headers, tries = Infinity }) {
     for (let attempt = 0; ; attempt += 1) {
+      // nosemgrep: guessable-number - a pause that is spread by chance
       let wait = Math.min(8000, 400 * 2 ** Math.min(attempt, 6)) * (0.75 + Math.random() / 2);
       try {
         const unsafe = method === "GET" ? {} : { "X-CSRFToken": this.token };
