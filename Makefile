@@ -5,7 +5,7 @@ BIN := .venv/bin
 TESTS ?= tests
 JOBS ?= 2
 
-.PHONY: help install install-dev run test check bench demo demo-data pictures faults faults-smoke faults-figures soak
+.PHONY: help install install-dev run test check audit bench demo demo-data pictures faults faults-smoke faults-figures soak
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -32,8 +32,12 @@ test: install-dev ## run the tests (DATABASE_URL=postgresql://… runs them ther
 	@.ci/missing
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(TESTS) $(PYTEST_ARGS)
 
-check: install-dev ## static checks: lint, format, types, import order, templates, migrations
+check: install-dev ## static checks: lint, format, types, bandit, semgrep, advisories, import order, templates, migrations
 	@.ci/check
+
+audit: install-dev ## hold locked versions against advisories; ONLINE=1 asks for the newest, and pip-audit too
+	@.venv/bin/python .ci/audit.py $(if $(ONLINE),--renew)
+	@$(if $(ONLINE),.ci/venv audit && .venv/audit/bin/pip-audit --strict --disable-pip --require-hashes -r requirements.lock)
 
 bench: install-dev ## measure, and print figures as ratios to a floor of the same run
 	@.ci/bench

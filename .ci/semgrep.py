@@ -98,7 +98,7 @@ def main() -> int:
     }
     wrong += [f"{name} was not scanned" for name in sorted(expected - scanned)]
     wrong += unexcused(told["results"], rules, expected)
-    print("\n".join(wrong))
+    print(*wrong, sep="\n", end="\n" if wrong else "")
     took = f"{time.monotonic() - began:.0f} s"
     print(f"{len(rules)} rules, each shown to fail; {len(scanned)} files read, {len(told['results'])} findings; {took}")
     return bool(wrong) or not rules or not scanned
