@@ -73,15 +73,15 @@ def judged(
         for advisory in known[pin.package]["advisories"]:
             if not affects(advisory, pin.version):
                 continue
-            case = (advisory["id"], pin.package, pin.version)
-            used.add(case)
-            if case not in allowed:
-                names = ", ".join([advisory["id"], *advisory["aliases"]])
-                wrong.append(f"{pin.package} {pin.version} is affected by {names}: {_way_out(advisory)}")
-            elif allowed[case]["until"] < today:
-                wrong.append(f"{pin.package}: {advisory['id']} was accepted until {allowed[case]['until']}")
+            names = [advisory["id"], *advisory["aliases"]]
+            cases = [case for name in names if (case := (name, pin.package, pin.version)) in allowed]
+            used.update(cases)
+            if not cases:
+                wrong.append(f"{pin.package} {pin.version} is affected by {', '.join(names)}: {_way_out(advisory)}")
+            elif allowed[cases[0]]["until"] < today:
+                wrong.append(f"{pin.package}: {cases[0][0]} was accepted until {allowed[cases[0]]['until']}")
     wrong += [f"{package}: {name} is accepted for nothing" for name, package, version in sorted(allowed.keys() - used)]
-    return wrong, len(used & allowed.keys())
+    return wrong, len(used)
 
 
 def _way_out(advisory: dict[str, Any]) -> str:

@@ -95,6 +95,11 @@ def test_an_acceptance_is_for_one_version_and_ends(audit, pins, until, version, 
     assert len(audit.judged(pins, known(), accepted=accepted, today=TODAY)[0]) == wrong
 
 
+def test_an_acceptance_may_name_the_flaw_itself_which_other_records_share(audit, pins):
+    accepted = [{"id": "CVE-1", "package": "boats", "version": "1.5", "reason": "x", "until": TODAY}]
+    assert audit.judged(pins, known(), accepted=accepted, today=TODAY) == ([], 1)
+
+
 def test_an_acceptance_of_what_does_not_affect_fails(audit, pins):
     accepted = [{"id": "PYSEC-2", "package": "boats", "version": "1.5", "reason": "x", "until": TODAY}]
     told, _ = audit.judged(pins, known(withdrawn=True), accepted=accepted, today=TODAY)
