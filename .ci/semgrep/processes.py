@@ -73,3 +73,13 @@ def shared(path):
     path.chmod(0o777)
     # ok: open-to-everyone
     path.chmod(0o600)
+
+
+def received(connection, sock):
+    # ruleid: unpickles-what-it-receives
+    one = connection.recv()
+    # ok: unpickles-what-it-receives
+    two = connection.recv_bytes()
+    # ok: unpickles-what-it-receives
+    three = sock.recv(4096)
+    return one, two, three

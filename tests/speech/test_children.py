@@ -26,6 +26,11 @@ while True:
         os._exit(1)
     if what == "sleep":
         time.sleep(60)
+    if what == "take over":
+        class Order:
+            def __reduce__(self):
+                return os.mkdir, (rest[0],)
+        rest = [Order()]
     if what == "environment":
         rest = sorted(os.environ)
     connection.send((number, "no" if what == "fail" else None, [os.getpid(), *rest]))
@@ -71,6 +76,13 @@ def test_no_secret_of_ours_reaches_the_engine(children, monkeypatch):
     monkeypatch.setenv("SECRET_KEY", "x" * 32)
     _pid, *names = children.call("environment", timeout=10)
     assert set(names) <= {"PATH", "LD_LIBRARY_PATH", "TMPDIR", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LC_CTYPE"}
+
+
+def test_an_engine_cannot_make_us_run_anything(children, tmp_path):
+    with pytest.raises(GatewayError):
+        children.call("take over", str(tmp_path / "made"), timeout=10)
+    assert not (tmp_path / "made").exists()
+    assert children.call("say", 1, timeout=10)[1] == 1
 
 
 def test_a_refusal_of_the_engine_reaches_the_caller(children):

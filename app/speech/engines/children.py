@@ -6,8 +6,10 @@ as long as it does, because PDEATHSIG looks at the starting thread. A forked wor
 """
 
 import contextlib
+import io
 import itertools
 import os
+import pickle
 import queue
 import socket
 import subprocess
@@ -36,6 +38,14 @@ class ChildLost(Exception):
 
 class ChildFailed(Exception):
     """The engine in the process refused; its message is safe to show."""
+
+
+class _Plain(pickle.Unpickler):
+    """Numbers, text, bytes and lists of them: an engine that a recording took over cannot make us run anything."""
+
+    def find_class(self, module_name: str, global_name: str) -> Any:
+        """Refuse whatever is not a plain value."""
+        raise pickle.UnpicklingError(f"an engine sent {module_name}.{global_name}")
 
 
 class Child:
@@ -138,7 +148,7 @@ class Child:
     def _receive(self, connection: Connection) -> None:
         try:
             while True:
-                number, problem, result = connection.recv()
+                number, problem, result = _Plain(io.BytesIO(connection.recv_bytes())).load()
                 self._last_sign = time.monotonic()
                 if number is None:
                     self._tell(result)
@@ -150,7 +160,7 @@ class Child:
                     answer.set_result(result)
                 else:
                     answer.set_exception(ChildFailed(problem))
-        except (EOFError, OSError):
+        except Exception:  # noqa: BLE001 - the end of the socket, or bytes that no engine of ours sends
             self._give_up()
 
     def _tell(self, news: tuple[Any, ...]) -> None:
