@@ -46,6 +46,18 @@ class Mount:
             self._mounted = False
 
 
+def made_disk(lab: Lab, kind: str, *arguments: str, size: int, name: str, below: Path | None = None) -> Mount:
+    """A disk of ``size`` bytes at most, in a sparse file ``<name>.img`` of ``below``."""
+    image = (below or lab.directory) / f"{name}.img"
+    with image.open("wb") as disk:
+        disk.truncate(size)
+    force = "-f" if kind == "xfs" else "-F"
+    made = [f"mkfs.{kind}", "-q", force, *arguments, str(image)]
+    if not shutil.which(made[0]) or subprocess.run(made, capture_output=True, check=False).returncode:
+        raise NotRun(f"{made[0]} is missing ({'xfsprogs' if kind == 'xfs' else 'e2fsprogs'})")
+    return Mount(lab, "-o", "loop", str(image), name=name)
+
+
 def tmpfs(lab: Lab, megabytes: int, name: str, below: Path | None = None) -> Mount:
     return Mount(lab, "-t", "tmpfs", "-o", f"size={megabytes}m", "none", name=name, below=below)
 
@@ -148,15 +160,13 @@ def power_cut(lab: Lab) -> Verdict:
 def cut_power(lab: Lab, *, cuts: int, chunks: int, spread: bool = False) -> Verdict:
     """Copy the disk's image ``cuts`` times while at most ``chunks`` chunks arrive; what is on each copy?
 
-    With ``spread`` the cuts are spread over the whole upload, and it goes on to its end.
+    With ``spread`` the cuts are spread over the whole upload, and it goes on to its end. The image lies on a file
+    system that copies a file in one instant: a copy that is read block by block while the disk is written shows a
+    state that no power cut leaves behind.
     """
-    verdict, image = Verdict(), lab.directory / "disk.img"
-    with image.open("wb") as disk:
-        disk.truncate(ROOMY)
-    made = subprocess.run(["mkfs.ext4", "-q", "-F", str(image)], capture_output=True, check=False)
-    if made.returncode:
-        raise NotRun("mkfs.ext4 is missing")
-    mount = Mount(lab, "-o", "loop", str(image), name="disk")
+    verdict, around = Verdict(), made_disk(lab, "xfs", size=3 * ROOMY, name="around")
+    mount = made_disk(lab, "ext4", size=ROOMY, name="disk", below=around.place)
+    image = around.place / "disk.img"
     installation = Installation(lab)
     shutil.copytree(installation.data_dir, mount.place / "data")
     installation.env |= {"DATA_DIR": str(mount.place / "data")}
@@ -187,10 +197,9 @@ def cut_power(lab: Lab, *, cuts: int, chunks: int, spread: bool = False) -> Verd
             eventually(lambda n=number: len(acked) >= chunks * (n + 1) // (cuts + 1), seconds=600, every=0.01)
         time.sleep(lab.random.uniform(0.05, 0.6))
         before = set(acked)
-        copy = lab.directory / "cut.img"
-        with contextlib.suppress(FileNotFoundError):
-            copy.unlink()
-        subprocess.run(["cp", "--sparse=always", str(image), str(copy)], check=True)
+        copy = around.place / "cut.img"
+        copy.unlink(missing_ok=True)
+        subprocess.run(["cp", "--reflink=always", str(image), str(copy)], check=True)
         lost += _on_the_copy(lab, verdict, copy, f"cut-{number}", booked["interview_id"], sent, before)
         checked += len(before)
     if not spread:
@@ -218,12 +227,7 @@ def _on_the_copy(
 
 @case("F28", "inodes used up", invariants="I6 I11", root=True)
 def inodes_used_up(lab: Lab) -> Verdict:
-    verdict, image = Verdict(), lab.directory / "inodes.img"
-    with image.open("wb") as disk:
-        disk.truncate(ROOMY)
-    if subprocess.run(["mkfs.ext4", "-q", "-F", "-N", "48", str(image)], capture_output=True, check=False).returncode:
-        raise NotRun("mkfs.ext4 is missing")
-    mount = Mount(lab, "-o", "loop", str(image), name="inodes")
+    verdict, mount = Verdict(), made_disk(lab, "ext4", "-N", "48", size=ROOMY, name="inodes")
     installation, web, _customer, one, segment, interview = _speaking(lab, STORAGE_URL=str(mount.place / "files"))
     sent, acked, statuses = {}, set(), []
     for number in range(1500):
