@@ -1,5 +1,6 @@
 """Reads of webhooks: what may be sent now, what waits for what, and the log that pages show."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -248,6 +249,18 @@ def present_endpoint() -> sa.ColumnElement[Any]:
 def attempts_before(moment: datetime) -> sa.Select[Any]:
     """Attempts older than ``moment``."""
     return sa.select(Attempt.id).where(Attempt.at < moment)
+
+
+def released(subjects: Collection[str]) -> sa.Select[str, datetime | None]:
+    """Events of these subjects that are held by their order and no longer have to be; and whether their endpoint is
+    disabled."""
+    # The state is cast so that no index over states is chosen: SQLite would read all that is held, of everyone.
+    is_held = sa.cast(Delivery.state, sa.String) == DeliveryState.HELD.value
+    return (
+        sa.select(Delivery.id, Endpoint.disabled_at)
+        .join(Endpoint)
+        .where(Delivery.subject.in_(list(subjects)), is_held, Delivery.hold == Hold.ORDER, ~blocked())
+    )
 
 
 def _free(now: datetime) -> tuple[sa.ColumnElement[bool], ...]:

@@ -54,11 +54,7 @@ def release(subjects: Collection[str], now: datetime) -> None:
     """Let go what waited for an event of these subjects and no longer has to; it may be sent at once."""
     if not subjects:
         return
-    waiting = sa.select(Delivery.id, Endpoint.disabled_at).join(Endpoint).where(
-        Delivery.subject.in_(list(subjects)), Delivery.state == DeliveryState.HELD, Delivery.hold == Hold.ORDER,
-        ~queries.blocked(),
-    )  # fmt: skip
-    for delivery_id, disabled_at in db.session.execute(waiting).all():
+    for delivery_id, disabled_at in db.session.execute(queries.released(subjects)).all():
         state, hold = (DeliveryState.HELD, Hold.DISABLED) if disabled_at else (DeliveryState.PENDING, None)
         db.session.execute(
             sa.update(Delivery)
