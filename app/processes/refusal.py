@@ -32,6 +32,13 @@ class RefusalTask(ErrorTask):
 
 
 class Channel(HTTPChannel):
-    """A connection whose refusals are written by ``RefusalTask``."""
+    """A connection whose refusals are written by ``RefusalTask``, and which says so when it is the server's last."""
 
     error_task_class = RefusalTask
+
+    def service(self) -> None:
+        """Answer one request. A server that stops says "Connection: close", so that nobody sends the next one here."""
+        if getattr(self.server, "is_stopping", False):
+            request: Any = self.requests[0]
+            request.headers["CONNECTION"] = "close"
+        super().service()

@@ -31,6 +31,9 @@ MANY, GATHERED = 200, 0.004
 so many seconds between turns, and one turn serves several: at 500 connections most of a core went into asking."""
 
 _STOP_SECONDS = 20.0
+_SETTLED_SECONDS = 0.5
+"""Before it stops nothing may have been under way for so long: a request may still be on its way on a connection that
+was taken a moment ago, and a thread that has answered still tidies up."""
 
 
 class PortTaken(Exception):
@@ -112,13 +115,24 @@ def serve(server: Any, *, until: Callable[[], bool], patience: float = _STOP_SEC
     while not until():
         _turn(server, sockets)
     for listening in [one for one in sockets.values() if getattr(one, "accepting", False)]:
-        listening.close()
-    deadline = time.monotonic() + patience
-    while time.monotonic() < deadline and any(_is_busy(one) for one in list(sockets.values())):
+        _take_no_more(listening, sockets)
+    deadline, settled = time.monotonic() + patience, time.monotonic() + _SETTLED_SECONDS
+    while time.monotonic() < min(deadline, settled):
         _turn(server, sockets)
-    server.task_dispatcher.shutdown(timeout=1)
+        if any(_is_busy(one) for one in list(sockets.values())):
+            settled = time.monotonic() + _SETTLED_SECONDS
+    server.task_dispatcher.shutdown(timeout=max(1.0, deadline - time.monotonic()))
     for one in list(sockets.values()):
         one.close()
+
+
+def _take_no_more(listening: Any, sockets: dict[int, Any]) -> None:
+    """Whoever has come through to the kernel is let in first: closing the door would cut them off."""
+    listening.is_stopping, before = True, -1
+    while before != len(sockets):
+        before = len(sockets)
+        listening.handle_accept()
+    listening.close()
 
 
 def _turn(server: Any, sockets: dict[int, Any]) -> None:

@@ -8,8 +8,11 @@ import socket
 import pytest
 
 from app.processes import PortTaken, check_port
+from app.processes.web import serve, server_for
+from app.settings import Settings
 
 from .conftest import until
+from .small import application
 
 
 @pytest.fixture
@@ -116,6 +119,23 @@ def test_what_was_begun_is_answered_before_it_stops(own_web):
         connection.close()
     with pytest.raises(OSError, match="refused"):
         dial(own_web.port)
+
+
+def test_who_is_through_to_the_kernel_is_answered_before_it_stops(tmp_path):
+    """They have connected and asked, and the process was told to stop before it looked at them."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    settings = Settings.from_env({"DATA_DIR": str(tmp_path), "HOST": "127.0.0.1", "PORT": str(port)})
+    server = server_for(application(settings), settings)
+    asking = [dial(port) for _ in range(20)]
+    for connection in asking:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+    serve(server, until=lambda: True)
+    for connection in asking:
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        assert (answer.status, answer.headers["Connection"], answer.read()) == (200, "close", b"ok")
+        connection.close()
 
 
 def test_ctrl_c_stops_it_too(own_web):
