@@ -4,20 +4,74 @@ Handed over piece by piece, a body costs the server a lock, a system call and of
 """
 
 import os
+import tempfile
 import threading
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import ClassVar
 
 WAITING = 64 * 1024 * 1024
 """Bytes that the readers of all such bodies together may leave in memory."""
 
 
-class PiecesFile:
-    """What a WSGI server needs of a file. Counts against ``WAITING`` until it is closed, read or not."""
+ON_DISK = 2 * 1024 * 1024 * 1024
+"""And on the disk, for what does not find room there."""
 
-    _lock = threading.Lock()
-    _waiting = 0
+
+class _Waiting:
+    """A body that waits for its reader counts against ``most`` until it is closed, read or not."""
+
+    most: ClassVar[int]
+    _lock: ClassVar = threading.Lock()
+    _waiting: ClassVar[int] = 0
+
+    @classmethod
+    def has_room(cls, length: int) -> bool:
+        """Whether ``length`` bytes more may wait for their readers; threads that ask at once may all get room."""
+        return cls._waiting + length <= cls.most
+
+    @classmethod
+    def _count(cls, length: int) -> None:
+        with cls._lock:
+            cls._waiting += length
+
+
+class DiskFile(_Waiting):
+    """What a WSGI server needs of a file, in one without a name that is gone when it is closed. Raises OSError."""
+
+    most = ON_DISK
+    _length = 0
+
+    def __init__(self, pieces: Sequence[bytes]) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - the server closes it
+        try:
+            self._file.writelines(pieces)
+            self._count(length := self._file.tell())
+            self._length = length
+            self._file.seek(0)
+        except OSError:
+            self.close()
+            raise
+        self.read, self.tell, self.seek, self.seekable = (
+            self._file.read, self._file.tell, self._file.seek, self._file.seekable,
+        )  # fmt: skip
+
+    def close(self) -> None:
+        """Give the room back; once is enough."""
+        length, self._length = self._length, 0
+        self._count(-length)
+        self._file.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):  # there may have been no room for it
+            self.close()
+
+
+class PiecesFile(_Waiting):
+    """What a WSGI server needs of a file, in memory."""
+
+    most = WAITING
 
     def __init__(self, pieces: Sequence[bytes]) -> None:
         self._pieces = pieces
@@ -27,16 +81,6 @@ class PiecesFile:
         self._last_at, self._last = 0, b""
         self._is_open = True
         self._count(self._length)
-
-    @classmethod
-    def has_room(cls, length: int) -> bool:
-        """Whether ``length`` bytes more may wait for their readers; threads that ask at once may all get room."""
-        return cls._waiting + length <= WAITING
-
-    @classmethod
-    def _count(cls, length: int) -> None:
-        with cls._lock:
-            cls._waiting += length
 
     def read(self, size: int = -1) -> bytes:
         """The next ``size`` bytes, all that are left for -1."""

@@ -8,13 +8,14 @@ Concatenated members or zstd frames would be shorter to write, but most HTTP cli
 import struct
 import zlib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from flask import Response, request
 from isal import isal_zlib
 from werkzeug.wsgi import wrap_file
 
-from app.web.pieces import PiecesFile
+from app.web.pieces import DiskFile, PiecesFile
 
 LEVEL = 6
 _RAW = -15
@@ -22,7 +23,8 @@ _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _LAST_BLOCK = b"\x03\x00"
 _STORED_MOST = 65_535
 AT_ONCE = 8 * 1024 * 1024
-"""Bytes: a longer body goes out piece by piece, as fast as its reader takes it."""
+"""Bytes: a longer body waits for its reader on the disk. Without room there it goes out piece by piece, and holds a
+thread for as long as its reader takes."""
 _BLOCK = 256 * 1024
 
 
@@ -53,8 +55,9 @@ def spliced(parts: Iterable[Part], *, accepts_gzip: bool, mimetype: str = "appli
     """One response with its length."""
     pieces = gzipped(parts) if accepts_gzip else [p if isinstance(p, bytes) else inflate(p) for p in parts]
     length = sum(map(len, pieces))
-    if length <= AT_ONCE and PiecesFile.has_room(length):
-        body = wrap_file(request.environ, PiecesFile(pieces), _BLOCK)  # type: ignore[arg-type]  # all that is read of a file
+    file = _waiting(pieces, length)
+    if file is not None:
+        body = wrap_file(request.environ, file, _BLOCK)  # type: ignore[arg-type]  # all that is read of a file
         response = Response(body, mimetype=mimetype, direct_passthrough=True)
     else:
         response = Response(pieces, mimetype=mimetype)
@@ -63,6 +66,16 @@ def spliced(parts: Iterable[Part], *, accepts_gzip: bool, mimetype: str = "appli
     if accepts_gzip:
         response.headers["Content-Encoding"] = "gzip"
     return response
+
+
+def _waiting(pieces: list[bytes], length: int) -> PiecesFile | DiskFile | None:
+    """The body where it may wait for its reader without a thread; None when there is no room at all."""
+    if length <= AT_ONCE and PiecesFile.has_room(length):
+        return PiecesFile(pieces)
+    if DiskFile.has_room(length):
+        with suppress(OSError):
+            return DiskFile(pieces)
+    return None
 
 
 def gzipped(parts: Iterable[Part]) -> list[bytes]:

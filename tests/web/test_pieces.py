@@ -6,7 +6,7 @@ import os
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.web.pieces import WAITING, PiecesFile
+from app.web.pieces import ON_DISK, WAITING, DiskFile, PiecesFile
 
 STEPS = st.lists(
     st.one_of(
@@ -54,3 +54,20 @@ def test_what_slow_readers_leave_in_memory_is_bounded():
 def test_a_body_that_nobody_read_gives_its_memory_back():
     Counted([b"x" * 1_000])
     assert Counted.has_room(WAITING)
+
+
+def test_on_the_disk_it_reads_alike_and_is_bounded_too():
+    class OwnDisk(DiskFile):
+        _waiting = 0
+
+    body = OwnDisk([b"x" * 600, b"", b"y" * 400])
+    assert (body.read(700), body.tell(), body.seek(0), body.read()) == (
+        b"x" * 600 + b"y" * 100, 700, 0, b"x" * 600 + b"y" * 400,
+    )  # fmt: skip
+    assert OwnDisk.has_room(ON_DISK - 1_000)
+    assert not OwnDisk.has_room(ON_DISK - 999)
+    body.close()
+    body.close()
+    assert OwnDisk.has_room(ON_DISK)
+    OwnDisk([b"x" * 1_000])
+    assert OwnDisk.has_room(ON_DISK)

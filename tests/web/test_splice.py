@@ -4,6 +4,7 @@ import gzip
 import json
 import shutil
 import subprocess
+import tempfile
 import threading
 import zlib
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -14,6 +15,7 @@ from flask import Flask
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.web.pieces import DiskFile
 from app.web.splice import AT_ONCE, combined, gzipped, inflate, make_fragment, spliced
 
 LONG = json.dumps({"words": [{"word": f"w{n}", "start": n / 7} for n in range(9000)]}).encode()
@@ -61,12 +63,39 @@ def test_the_answer_has_its_length_and_says_what_it_depends_on(accepts_gzip):
     assert (gzip.decompress(body) if accepts_gzip else body) == WHOLE
 
 
-def test_a_long_body_goes_out_piece_by_piece():
+def _long_body():
     long = b"[" + b" " * AT_ONCE + b"]"
     with Flask("x").test_request_context():
         response = spliced([long], accepts_gzip=False)
-    assert not response.direct_passthrough
-    assert response.get_data() == long
+    return response, response.direct_passthrough, b"".join(response.iter_encoded()) == long
+
+
+def test_a_long_body_waits_on_the_disk():
+    before = DiskFile._waiting
+    response, is_file, whole = _long_body()
+    assert is_file
+    assert whole
+    assert DiskFile._waiting == before + AT_ONCE + 2
+    response.close()
+    assert DiskFile._waiting == before
+
+
+def _full(_length):
+    return False
+
+
+def _broken():
+    raise OSError
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "instead"), [(DiskFile, "has_room", _full), (tempfile, "TemporaryFile", _broken)]
+)
+def test_a_long_body_without_room_on_the_disk_goes_out_piece_by_piece(monkeypatch, where, name, instead):
+    monkeypatch.setattr(where, name, instead)
+    _response, is_file, whole = _long_body()
+    assert not is_file
+    assert whole
 
 
 @pytest.fixture(scope="module")
