@@ -1,6 +1,6 @@
 """Many candidates at once: everyone uploads a chunk each second; who falls behind, and how late are acknowledgements?
 
-    .venv/bin/python bench/candidates.py [--candidates 100,500] [--seconds 20] [--bytes 8000] [--processes 2] [--alone]
+    .venv/bin/python bench/candidates.py [--candidates 100,500] [--seconds 20] [--media audio,video] [--processes 2] [--alone]
 
 As many web processes as asked for share one database and one storage, each on a port of its own, and the candidates are
 dealt out among them, as a proxy would. Each candidate has a chunk of its recorder's run every second, all of them spread
@@ -9,39 +9,29 @@ chunk by chunk, as before there were bundles). Latency counts from the moment a 
 forgiven. Whoever has chunks that are due and not acknowledged is behind by so many. Afterwards every acknowledged chunk
 is looked up in the database and read from the storage: whatever is not there as it was sent is lost. The floor of the
 same run is the same load, chunk by chunk, on a bare application in the same server, which writes the bytes to a file,
-fsyncs it and answers.
+fsyncs it and answers. SQLite always; PostgreSQL as well when BENCH_POSTGRES_URL names a server. Last figures:
+docs/figures/scale.md.
 """
 
 import argparse
 import asyncio
 import hashlib
+import itertools
 import json
-import os
 import random
-import signal
-import socket
-import subprocess
 import sys
-import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
+import _ground as ground
 import sqlalchemy as sa
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from app import claims, create_app, gateways, migrate, queue
-from app.accounts.models import Organization, Team
+from app import claims
 from app.db import db
-from app.flows.models import InterviewFlow, InterviewType
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.recordings import actions as recordings
@@ -54,7 +44,9 @@ from app.voice.models import Sitting
 from app.voice.script import Place
 
 GOAL = 500
-percentile = partial(np.percentile, method="nearest")
+percentile = ground.percentile
+SIZES = {"audio": 8_000, "video": 120_500}
+"""Bytes of a second, as the page's recorder is told: 64 kbit/s of sound, with 900 kbit/s of picture (480p) beside it."""
 BARE = """
 import os, sys, uuid
 from pathlib import Path
@@ -123,37 +115,46 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--candidates", default="100,500", help="how many at once; several in turn")
     asked.add_argument("--seconds", type=int, default=20)
-    asked.add_argument("--bytes", type=int, default=8_000, help="of a chunk; 8000 is sound alone at 64 kbit/s")
+    asked.add_argument(
+        "--media", default="audio,video", help="audio is 8,000 bytes a second, video 120,500 (480p with sound)"
+    )
     asked.add_argument("--processes", type=int, default=2, help="web processes of each server")
     asked.add_argument("--alone", action="store_true", help="never more than one chunk in a request")
     given = asked.parse_args()
-    print(
-        f"{given.processes} web processes; {given.bytes} bytes a second from each of n candidates, {given.seconds} s; load {os.getloadavg()[0]:.1f}"
-    )
-    results = {}
-    for count in [int(one) for one in given.candidates.split(",")]:
-        with tempfile.TemporaryDirectory() as folder:
-            floor = on_bare(Path(folder), count, given)
-            real = on_parley(Path(folder), count, given)
-        for name, load in (("floor", floor), ("parley", real)):
-            show(f"{count:4d} candidates, {name:6s}", load, count, seconds=given.seconds)
-        shares = [percentile(real.latencies, of) / percentile(floor.latencies, of) for of in (50, 99)]
-        print(
-            f"     parley / floor: median {shares[0]:.1f}, p99 {shares[1]:.1f}, CPU {real.cpu_seconds / floor.cpu_seconds:.1f}"
-        )
-        results[count] = real
-    most = max(results)
-    load = results[most]
+    print(f"{ground.machine()}; {given.processes} web processes, each candidate a chunk a second for {given.seconds} s")
+    results: dict[tuple[str, str, int], Load] = {}
+    for kind, media in itertools.product(ground.KINDS, given.media.split(",")):
+        given.bytes = SIZES[media]
+        for count in [int(one) for one in given.candidates.split(",")]:
+            with ground.folder() as folder:
+                floor = on_bare(folder, count, given)
+            with ground.folder() as folder, ground.database(kind) as url:
+                real = on_parley(ground.env_for(url, folder), count, given)
+            for name, load in (("floor", floor), ("parley", real)):
+                show(f"{kind}, {media}, {count:4d} candidates, {name:6s}", load, count, given=given)
+            shares = [percentile(real.latencies, of) / percentile(floor.latencies, of) for of in (50, 99)]
+            print(
+                f"     parley / floor: median {shares[0]:.1f}, p99 {shares[1]:.1f}, CPU {real.cpu_seconds / floor.cpu_seconds:.1f}, "
+                f"memory {real.rss_mb / floor.rss_mb:.1f}", flush=True,
+            )  # fmt: skip
+            results[kind, media, count] = real
+    for kind, media in {key[:2]: None for key in results if key[1] == "audio"}:
+        goal(f"{kind}, {media}", max((key[2], load) for key, load in results.items() if key[:2] == (kind, media)))
+
+
+def goal(name: str, of: tuple[int, Load]) -> None:
+    most, load = of
     prompt = load.keeps_up and percentile(load.latencies, 99) < 1000
     for reached, what in (
         (load.keeps_up, "nobody falling behind"),
         (prompt, "p99 below the second until the next chunk"),
     ):
-        print(f"goal of {GOAL} on two cores with nothing lost and {what}: "
+        print(f"{name}: goal of {GOAL} on two cores with nothing lost and {what}: "
               f"{'reached' if reached and most >= GOAL else 'not tried' if most < GOAL else 'MISSED'}")  # fmt: skip
 
 
-def show(name: str, load: Load, count: int, *, seconds: int) -> None:
+def show(name: str, load: Load, count: int, *, given: argparse.Namespace) -> None:
+    seconds: int = given.seconds
     cores, own = load.cpu_seconds / load.seconds, load.own_cpu_seconds / load.seconds
     late = ", ".join(f"{sum(one) / len(one):.1f} (most {max(one)})" for one in load.behind)
     print(
@@ -161,8 +162,8 @@ def show(name: str, load: Load, count: int, *, seconds: int) -> None:
         f"{2 * load.served / seconds:.0f} chunks/s served; behind in the middle and at the end {late} chunks; acknowledged after "
         f"p50 {percentile(load.latencies, 50):.0f}, p95 {percentile(load.latencies, 95):.0f}, "
         f"p99 {percentile(load.latencies, 99):.0f}, max {max(load.latencies):.0f} ms; "
-        f"{cores:.2f} cores ({100 * cores / count:.3f} per 100), {load.rss_mb:.0f} MB "
-        f"(grew by {100 * load.grown_mb / count:.1f} per 100; {1000 * load.cpu_seconds / load.sent:.2f} ms CPU a chunk); "
+        f"{cores:.2f} cores ({100 * cores / count:.3f} per 100), {load.rss_mb / given.processes:.0f} MB a process "
+        f"(all grew by {1000 * load.grown_mb / count:.0f} kB a candidate; {1000 * load.cpu_seconds / load.sent:.2f} ms CPU a chunk); "
         f"load generator {own:.2f} cores"
     )
 
@@ -176,69 +177,50 @@ def on_bare(folder: Path, count: int, given: argparse.Namespace) -> Load:
     with ExitStack() as running:
         servers = []
         for _ in range(given.processes):
-            port = free_port()
+            port = ground.free_port()
             command = [sys.executable, "-c", BARE, str(port), str(files)]
-            servers.append(Server(port, running.enter_context(serving(command, port))))
+            servers.append(Server(port, running.enter_context(ground.serving(command, port))))
         everyone = [Candidate(f"/{number}{{which}}", "") for number in range(count)]
         load = asyncio.run(pressed(everyone, servers, given=given, most=1))
     load.lost = load.sent - load.refused - len(list(files.iterdir()))
     return load
 
 
-def on_parley(folder: Path, count: int, given: argparse.Namespace) -> Load:
-    ports = [free_port() for _ in range(given.processes)]
-    (folder / "data").mkdir()
-    env = {
-        "DATA_DIR": str(folder / "data"), "RATE_LIMIT_PER_MINUTE": "0", "LOG_LEVEL": "error", "REDIS_URL": "",
-        "SECRET_KEY": "bench-secret-" * 4, "HOST": "127.0.0.1", "PORT": str(ports[0]), "APP_URL": f"http://127.0.0.1:{ports[0]}",
-    }  # fmt: skip
+def on_parley(env: dict[str, str], count: int, given: argparse.Namespace) -> Load:
+    ports = [ground.free_port() for _ in range(given.processes)]
+    env |= {"PORT": str(ports[0]), "APP_URL": f"http://127.0.0.1:{ports[0]}"}
     settings = Settings.from_env(env)
-    migrate.upgrade(settings.database_url)
-    app = create_app(settings, gateways=gateways.build(settings), bell=queue.SilentBell())
-    with app.app_context():
+    with ground.application(env):
         made, free = seated(count)
-    with ExitStack() as running:
-        servers = []
-        for port in ports:
-            own = {**os.environ, **env, "PORT": str(port)}
-            pid = running.enter_context(serving([sys.executable, "-m", "app.cli", "web"], port, env=own))
-            servers.append(Server(port, pid))
-        everyone = browsers(made, settings.app_url + free)
-        most = 1 if given.alone else MOST_BUNDLED
-        load = asyncio.run(pressed(everyone, servers, given=given, most=most))
-    with app.app_context():
+        db.session.remove()
+        with ExitStack() as running:
+            servers = []
+            for port in ports:
+                pid = running.enter_context(ground.serving(ground.parley("web"), port, env={**env, "PORT": str(port)}))
+                servers.append(Server(port, pid))
+            everyone = browsers(made, settings.app_url + free)
+            most = 1 if given.alone else MOST_BUNDLED
+            load = asyncio.run(pressed(everyone, servers, given=given, most=most))
         load.lost = sum(missing(made[number][0], one, settings) for number, one in enumerate(everyone))
-        db.engine.dispose()
     return load
 
 
 def seated(count: int) -> tuple[list[tuple[str, str, str]], str]:
     """So many interviews that have begun: ids, paths and the holders' secrets; and the path of one that nobody holds."""
-    organization = Organization(name="Bench")
-    db.session.add(organization)
-    db.session.flush()
-    team = Team(organization_id=organization.id, name="Bench")
-    db.session.add(team)
-    db.session.flush()
-    flow = InterviewFlow(
-        organization_id=organization.id, team_id=team.id, org_name="Bench", title="Bench", language="en-US",
-        questions=["Why us?"], voice_id="vendora-Kate", interview_type=InterviewType.GENERAL,
-    )  # fmt: skip
-    db.session.add(flow)
-    db.session.commit()
+    owner = ground.customer(["Why us?"])
     made: list[tuple[str, str, str]] = []
     for _ in range(count):
-        interview: Interview = interviews.book(organization, flow.id)
+        interview: Interview = interviews.book(owner.organization, owner.flow.id)
         token, hashed = new_token()
         db.session.add(
             Sitting(interview_id=interview.id, token_hash=hashed, fence=1, place=Place().to_json(), heartbeat_at=claims.moment())
         )  # fmt: skip
         interviews.begin(interview)
         recordings.open_run(interview.id, mime_type="audio/webm")
-        made.append((interview.id, f"/interview/api/{flow.id}/{interview.id}", token))
-    free = interviews.book(organization, flow.id)
+        made.append((interview.id, f"/interview/api/{owner.flow.id}/{interview.id}", token))
+    free = interviews.book(owner.organization, owner.flow.id)
     db.session.commit()
-    return made, f"/interview/api/{flow.id}/{free.id}"
+    return made, f"/interview/api/{owner.flow.id}/{free.id}"
 
 
 def browsers(made: list[tuple[str, str, str]], url: str) -> list[Candidate]:
@@ -271,8 +253,8 @@ def missing(interview_id: str, candidate: Candidate, settings: Settings) -> int:
 async def pressed(everyone: list[Candidate], servers: list[Server], *, given: argparse.Namespace, most: int) -> Load:
     """All of them at once, with up to ``most`` chunks in a request."""
     load, begins = Load(), time.monotonic() + 1.0
-    before, own = sum(cpu_of(server.pid) for server in servers), time.process_time()
-    rss = sum(rss_of(server.pid) for server in servers)
+    before, own = sum(ground.cpu_of(server.pid) for server in servers), time.process_time()
+    rss = sum(ground.memory_of(server.pid) for server in servers)
     starts = [begins + number / len(everyone) for number in range(len(everyone))]
     watching = asyncio.create_task(watched(everyone, starts, given=given, load=load))
     await asyncio.gather(*(
@@ -281,9 +263,9 @@ async def pressed(everyone: list[Candidate], servers: list[Server], *, given: ar
     ))  # fmt: skip
     await watching
     load.seconds = max(float(given.seconds), time.monotonic() - begins)
-    load.cpu_seconds = sum(cpu_of(server.pid) for server in servers) - before
+    load.cpu_seconds = sum(ground.cpu_of(server.pid) for server in servers) - before
     load.own_cpu_seconds = time.process_time() - own
-    load.rss_mb = sum(rss_of(server.pid) for server in servers)
+    load.rss_mb = sum(ground.memory_of(server.pid) for server in servers)
     load.grown_mb = load.rss_mb - rss
     load.refused = sum(len(one.refused) for one in everyone)
     for one in everyone:
@@ -350,47 +332,6 @@ async def answered(reader: asyncio.StreamReader) -> tuple[int, bytes]:
     head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
     length = int(head.split("content-length: ")[1].split("\r\n")[0])
     return int(head.split(" ")[1]), await reader.readexactly(length)
-
-
-# --- processes ----------------------------------------------------------------------------------------------------
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
-@contextmanager
-def serving(command: list[str], port: int, *, env: dict[str, str] | None = None) -> Iterator[int]:
-    running = subprocess.Popen(command, env=env, cwd=ROOT)
-    try:
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2).close()
-                break
-            except OSError:
-                if time.monotonic() > deadline or running.poll() is not None:
-                    raise
-                time.sleep(0.1)
-        yield running.pid
-    finally:
-        running.send_signal(signal.SIGTERM)
-        try:
-            running.wait(30)
-        except subprocess.TimeoutExpired:
-            running.kill()
-
-
-def cpu_of(pid: int) -> float:
-    parts = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def rss_of(pid: int) -> float:
-    line = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS"))
-    return int(line.split()[1]) / 1024
 
 
 if __name__ == "__main__":

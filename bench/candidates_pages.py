@@ -1,42 +1,32 @@
 """Recruiters' pages over many candidates: milliseconds of server time per page, in process, on both databases.
 
-    python bench/candidates_pages.py [--candidates 10000] [--pages 15]
+    python bench/candidates_pages.py [--quick] [--candidates 10000,100000] [--pages 15]
 
 Each page is fetched by a signed-in administrator through the whole application (guards, queries, template), without a
 network. The floor is the page of one's own sessions: the same frame without candidates. SQLite always; PostgreSQL as
 well when BENCH_POSTGRES_URL names a server. Goal: 300 ms for the list at 10,000 candidates.
 
-Last figures: see docs/figures/interviews.md.
+Last figures: docs/figures/scale.md.
 """
 
 import argparse
-import os
 import random
-import shutil
 import statistics
-import sys
-import tempfile
 import time
-import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
+import _ground as ground
 import sqlalchemy as sa
 
-from app import create_app, migrate, queue
 from app.accounts import access, actions
 from app.accounts.models import Organization, Role, Team, TeamMember, TeamMembership
 from app.candidates.models import DEFAULT_STATUSES, Candidate, CandidateTag, StatusChange
 from app.db import db, new_id
 from app.flows.models import InterviewFlow
-from app.settings import Settings
 
+FLOOR = "floor: one's own sessions"
 PAGES = {
-    "floor: one's own sessions": "/sessions",
+    FLOOR: "/sessions",
     "list": "/candidates",
     "list, page 100": "/candidates?offset=4950",
     "list, by score": "/candidates?order=score",
@@ -46,24 +36,6 @@ PAGES = {
     "board": "/candidates/board",
     "board's counts": "/candidates/board/counts",
 }
-
-
-@contextmanager
-def database(kind: str, directory: str) -> Iterator[str]:
-    """A migrated database, gone afterwards."""
-    if kind == "sqlite":
-        yield f"sqlite:///{directory}/bench.db"
-        return
-    server = sa.make_url(os.environ["BENCH_POSTGRES_URL"].replace("postgresql://", "postgresql+psycopg://"))
-    name = f"parley_bench_{uuid.uuid4().hex[:8]}"
-    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(sa.text(f"CREATE DATABASE {name}"))
-        try:
-            yield server.set(database=name).render_as_string(hide_password=False)
-        finally:
-            connection.execute(sa.text(f"DROP DATABASE {name} WITH (FORCE)"))
-    engine.dispose()
 
 
 def seed(count: int) -> str:
@@ -107,50 +79,53 @@ def seed(count: int) -> str:
     return token
 
 
-def measure(kind: str, options: argparse.Namespace) -> None:
-    """One database: seed it, fetch every page, print medians."""
-    directory = tempfile.mkdtemp(prefix="parley-bench-")
-    try:
-        with database(kind, directory) as url:
-            migrate.upgrade(url)
-            settings = Settings.from_env({"DATA_DIR": directory, "SECRET_KEY": "bench-" * 8, "DATABASE_URL": url})
-            app = create_app(settings, bell=queue.SilentBell())
-            with app.app_context():
-                token = seed(options.candidates)
-                if kind == "postgresql":
-                    db.session.execute(sa.text("ANALYZE"))
-                    db.session.commit()
-            client = app.test_client()
-            client.set_cookie(access.cookie_name(app.extensions["parley.settings"]), token)
-            print(f"{kind}, {options.candidates:,} candidates: median and worst of {options.pages}, ms")
-            for name, path in PAGES.items():
-                took = []
-                for _ in range(options.pages + 1):
-                    began = time.perf_counter()
-                    answer = client.get(path)
-                    took.append((time.perf_counter() - began) * 1e3)
-                    assert answer.status_code == 200, f"{path} answered {answer.status_code}"
-                print(
-                    f"  {name:32} {statistics.median(took[1:]):7.1f} {max(took[1:]):7.1f}  {len(answer.data) // 1000} kB"
-                )
-            with app.app_context():
-                db.session.remove()
-                db.engine.dispose()
-            app.extensions["parley.gateways"].close()
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
+def measure(kind: str, count: int, *, pages: int) -> dict[str, float]:
+    """One database: seed it, fetch every page, print medians as multiples of the floor's; return them."""
+    with (
+        ground.database(kind) as url,
+        ground.folder() as directory,
+        ground.application(ground.env_for(url, directory)) as app,
+    ):
+        token = seed(count)
+        if kind == "postgresql":
+            db.session.execute(sa.text("ANALYZE"))
+            db.session.commit()
+        client = app.test_client()
+        client.set_cookie(access.cookie_name(app.extensions["parley.settings"]), token)
+        print(f"{kind}, {count:,} candidates: median and worst of {pages}, ms; median as a multiple of the floor")
+        medians: dict[str, float] = {}
+        for name, path in PAGES.items():
+            took = []
+            for _ in range(pages + 1):
+                began = time.perf_counter()
+                answer = client.get(path)
+                took.append((time.perf_counter() - began) * 1e3)
+                assert answer.status_code == 200, f"{path} answered {answer.status_code}"
+            medians[name] = statistics.median(took[1:])
+            times = medians[name] / medians[FLOOR]
+            print(
+                f"  {name:32} {medians[name]:7.1f} {max(took[1:]):7.1f} {times:6.1f} x  {len(answer.data) // 1000} kB"
+            )
+    return medians
 
 
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--candidates", type=int, default=10_000)
+    parser.add_argument("--candidates", default="10000,100000", help="how many; several in turn")
     parser.add_argument("--pages", type=int, default=15)
+    parser.add_argument("--quick", action="store_true", help="10,000 candidates, 5 of each page")
     options = parser.parse_args()
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-    measure("sqlite", options)
-    if os.environ.get("BENCH_POSTGRES_URL"):
-        measure("postgresql", options)
+    print(ground.machine())
+    for kind in ground.KINDS:
+        found = [
+            measure(kind, int(count), pages=5 if options.quick else options.pages)
+            for count in ("10000" if options.quick else options.candidates).split(",")
+        ]
+        for name in PAGES if len(found) > 1 else ():
+            print(
+                f"  {kind}, {name}: {found[-1][name] / found[0][name]:.1f} x at the last size what it takes at the first"
+            )
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
-"""Interviews: reading long results, lists of a million, and the time from the last word to the result.
+"""Interviews: reading long results, and the time from the last word to the result.
 
-    python bench/interviews.py [--quick] [--interviews 1000] [--rows 1000,100000,1000000] [--minutes 30]
+    python bench/interviews.py [--quick] [--interviews 1000] [--minutes 30]
 
 1. ``GET /v1/interviews?limit=20&transcript=full`` over 30-minute interviews, from one waitress process and four
    keep-alive clients: requests and server CPU per request, beside the floor of the same run (the same compressed bytes
    fetched by the bare driver and written by the same server) and the plain version (``_interviews_plain.py``).
-2. ``transcript=none`` over growing lists: milliseconds of SQL and rows at offset 0 and at the end, with and without a status.
-3. A recorded talk whose answers were recognised while it went on: seconds from handing in to ``interview_processed``.
+2. A recorded talk whose answers were recognised while it went on: seconds from handing in to ``interview_processed``.
 
-SQLite always; 1 and 2 on PostgreSQL as well when BENCH_POSTGRES_URL names a server.
+Lists, and reading and writing as interviews grow in number: ``bench/v1.py``. SQLite always; 1 on PostgreSQL as well when
+BENCH_POSTGRES_URL names a server.
 """
 
 import argparse
@@ -17,42 +17,35 @@ import hashlib
 import http.client
 import io
 import json
-import os
 import random
-import shutil
-import socket
 import sqlite3
-import statistics
-import subprocess
 import sys
-import tempfile
 import threading
 import time
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
-
+import _clients as clients
+import _ground as ground
 import _interviews_plain as plain
 import numpy as np
 import sqlalchemy as sa
+from _clients import Asked
 from isal import isal_zlib
+from v1 import fill
 
-from app import clock, create_app, gateways, migrate, queue
-from app.accounts.actions import issue_api_key
-from app.accounts.models import Organization, Team
+from app import clock, create_app, gateways, queue
+from app.accounts.models import Organization
 from app.analysis.answers import QuestionPart
 from app.db import db, new_id
-from app.flows.models import InterviewFlow, InterviewType
+from app.flows.models import InterviewFlow
 from app.flows.queries import script_of
-from app.interviews import jobs, queries
+from app.interviews import jobs
 from app.interviews.data import as_shown, freeze_details, freeze_text
-from app.interviews.models import Interview, InterviewStatus, Role, Stage, Utterance
+from app.interviews.models import Interview, Role, Stage, Utterance
 from app.interviews.transcript import as_text
 from app.recordings import actions as recordings
 from app.recordings.models import Media, Track
@@ -92,94 +85,6 @@ def parts_of(talk: list[Segment]) -> list[QuestionPart]:
         places = [index for index, segment in enumerate(talk) if segment.question_index == number]
         parts.append(QuestionPart(number, question, tuple(places), talk[places[0]].start, talk[places[-1]].end))
     return parts
-
-
-def an_organization() -> tuple[Organization, Team, InterviewFlow, str]:
-    organization = Organization(name="Bench")
-    db.session.add(organization)
-    db.session.flush()
-    team = Team(organization_id=organization.id, name="Team")
-    db.session.add(team)
-    db.session.flush()
-    flow = InterviewFlow(
-        organization_id=organization.id, team_id=team.id, org_name="Bench", title="Bench", questions=QUESTIONS,
-        interview_type=InterviewType.GENERAL, language="en-US", voice_id="vendora-Kate",
-    )  # fmt: skip
-    db.session.add(flow)
-    _row, key = issue_api_key(organization, name="bench", by=None)
-    db.session.commit()
-    return organization, team, flow, key
-
-
-def settings_for(url: str, directory: Path) -> Settings:
-    return Settings.from_env(
-        {
-            "DATA_DIR": str(directory), "DATABASE_URL": url, "SECRET_KEY": "bench-secret-" * 4, "RATE_LIMIT_PER_MINUTE": "0",
-        }
-    )  # fmt: skip
-
-
-@contextmanager
-def database(kind: str, directory: Path) -> Iterator[str]:
-    """A migrated database of its own."""
-    if kind == "sqlite":
-        url = f"sqlite:///{directory / f'{uuid.uuid4().hex}.db'}"
-        migrate.upgrade(url)
-        yield url
-        return
-    server = sa.make_url(os.environ["BENCH_POSTGRES_URL"].replace("postgresql://", "postgresql+psycopg://"))
-    name = f"parley_bench_{uuid.uuid4().hex[:8]}"
-    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(sa.text(f'CREATE DATABASE "{name}"'))
-    try:
-        url = server.set(database=name).render_as_string(hide_password=False)
-        migrate.upgrade(url)
-        yield url
-    finally:
-        with engine.connect() as connection:
-            connection.execute(sa.text(f'DROP DATABASE "{name}" WITH (FORCE)'))
-        engine.dispose()
-
-
-def seed_rows(organization: Organization, team: Team, flow: InterviewFlow, *, rows: int) -> None:
-    """Bare interviews, every third completed, with their counters, written by the database itself."""
-    postgres = db.engine.dialect.name == "postgresql"
-    series = (
-        "generate_series(CAST(:first AS integer), CAST(:rows AS integer)) AS s(n)" if postgres
-        else "(WITH RECURSIVE c(n) AS (SELECT :first UNION ALL SELECT n + 1 FROM c WHERE n < :rows) SELECT n FROM c) AS s"
-    )  # fmt: skip
-    ident = (
-        "lpad(to_hex(n), 8, '0') || '-0000-4000-8000-000000000000'" if postgres
-        else "printf('%08x-0000-4000-8000-000000000000', n)"
-    )  # fmt: skip
-    status = "CASE WHEN n % 3 = 0 THEN 'completed' ELSE 'incomplete' END"
-    now = "now()" if postgres else "'2026-01-01 00:00:00.000000'"
-    for first in range(1, rows + 1, 100_000):
-        values = {
-            "first": first, "rows": min(rows, first + 99_999), "org": organization.id, "team": team.id, "flow": flow.id,
-        }  # fmt: skip
-        db.session.execute(
-            sa.text(
-                "INSERT INTO interview (id, organization_id, team_id, flow_id, org_seq, team_seq, status, stage, "
-                f"video_stage, created_at, failures, fence, recoveries) SELECT {ident}, :org, :team, :flow, n, n, {status}, "
-                f"'created', 'none', {now}, 0, 0, 0 FROM {series}"
-            ),
-            values,
-        )
-    for owner in (organization.id, team.id):
-        db.session.execute(
-            sa.text(
-                f"INSERT INTO interview_bucket (owner_id, status, bucket, interviews) SELECT :owner, {status}, n / 1000, "
-                f"count(*) FROM {series} GROUP BY {status}, n / 1000"
-            ),
-            {"owner": owner, "first": 1, "rows": rows},
-        )
-    organization.interview_seq = team.interview_seq = rows
-    db.session.commit()
-    if postgres:
-        db.session.execute(sa.text("ANALYZE interview"))
-    db.session.commit()
 
 
 def seed_results(organization: Organization, *, interviews: int) -> list[dict[str, Any]]:
@@ -238,7 +143,7 @@ def serve(port: int, url: str, directory: str, organization_id: str) -> None:
     from app.processes.web import serve as serve_as_the_product
     from app.processes.web import server_for
 
-    settings = settings_for(url, Path(directory))
+    settings = Settings.from_env(ground.env_for(url, Path(directory)))
     product = create_app(settings, bell=queue.SilentBell())
     local = threading.local()
     plain_engine = sa.create_engine(f"sqlite:///{directory}/plain.db")
@@ -273,68 +178,21 @@ def _bare(url: str) -> Any:
     if url.startswith("sqlite"):
         connection = sqlite3.connect(url.removeprefix("sqlite:///"))
         return lambda organization, top: connection.execute(PAGE, (organization, top, top - LIMIT)).fetchall()
-    import psycopg
-
-    link = psycopg.connect(url.replace("postgresql+psycopg", "postgresql"), autocommit=True)
-    statement = PAGE.replace("?", "%s")
+    link, statement = ground.bare(url), PAGE.replace("?", "%s")
     return lambda organization, top: (
         link.cursor(binary=True).execute(statement, (organization, top, top - LIMIT)).fetchall()
     )
 
 
-def cpu_of(pid: int) -> float:
-    """Seconds of CPU a process has used, all threads."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def load(
-    port: int, pid: int, paths: list[str], headers: dict[str, str], *, threads: int = 4
-) -> tuple[float, float, float]:
-    """Requests per second, CPU ms per request, and the median ms of one."""
-    left, times, lock = iter(paths), [], threading.Lock()
-    failed: list[int] = []
-
-    def client() -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
-        while True:
-            with lock:
-                path = next(left, None)
-            if path is None:
-                return
-            began = time.perf_counter()
-            connection.request("GET", path, headers=headers)
-            answer = connection.getresponse()
-            answer.read()
-            if answer.status != 200:
-                failed.append(answer.status)
-            times.append(time.perf_counter() - began)
-
-    before, began = cpu_of(pid), time.perf_counter()
-    workers = [threading.Thread(target=client) for _ in range(min(threads, len(paths)))]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    seconds, used = time.perf_counter() - began, cpu_of(pid) - before
-    if failed:
-        raise SystemExit(f"the server answered {failed[0]}")
-    return len(paths) / seconds, used / len(paths) * 1000, statistics.median(times) * 1000
-
-
 def hot_path(kind: str, *, interviews: int, requests: int, directory: Path) -> None:
     print(f"\n1. GET /v1/interviews?limit=20&transcript=full, {kind}, waitress, 4 clients")
-    with database(kind, directory) as url:
-        application = create_app(settings_for(url, directory), bell=queue.SilentBell())
-        with application.app_context():
-            organization, team, flow, key = an_organization()
-            seed_rows(organization, team, flow, rows=interviews)
+    with ground.database(kind) as url:
+        with ground.application(ground.env_for(url, directory)):
+            owner = ground.customer(QUESTIONS)
+            fill(owner, interviews)
             db.session.execute(sa.update(Interview).values(status="completed", stage="completed"))
-            results = seed_results(organization, interviews=interviews)
-            organization_id = organization.id
-            db.session.remove()
-            db.engine.dispose()
-        application.extensions["parley.gateways"].close()
+            results = seed_results(owner.organization, interviews=interviews)
+            organization_id, key = owner.organization.id, owner.key
         with suppress(FileNotFoundError):
             (directory / "plain.db").unlink()
         plain_engine = sa.create_engine(f"sqlite:///{directory}/plain.db")
@@ -365,10 +223,10 @@ def _measure(port: int, pid: int, key: str, *, interviews: int, requests: int) -
             [f"/floor/identity/{interviews - offset}" for offset in offsets[: requests // 4]], {},
         ),
     }  # fmt: skip
-    found = _in_turns(port, pid, together) | _in_turns(port, pid, fewer)
-    found["plain ORM and marshmallow"] = load(port, pid, ["/plain"] * 3, {}, threads=1)
-    for name, (rate, cpu, middle) in found.items():
-        print(f"   {name:38} {rate:8.1f} requests/s  {cpu:9.2f} ms CPU  {middle:8.1f} ms median")
+    found = clients.in_turns(port, pid, _asked(together)) | clients.in_turns(port, pid, _asked(fewer))
+    found["plain ORM and marshmallow"] = clients.load(port, pid, [Asked("/plain")] * 3, {}, clients=1)
+    for name, took in found.items():
+        print(f"   {name:38} {took.rate:8.1f} requests/s  {took.cpu:9.2f} ms CPU  {took.median:8.1f} ms median")
     floor = found["gzip, floor"][1]
     print(f"   gzip against its floor: {found['gzip, product'][1] / floor:.2f} x CPU (goal 1.5)")
     best = found["gzip, floor handed over as one file"][1]
@@ -386,24 +244,8 @@ def _measure(port: int, pid: int, key: str, *, interviews: int, requests: int) -
     )
 
 
-def _in_turns(
-    port: int, pid: int, kinds: dict[str, tuple[list[str], dict[str, str]]], *, turns: int = 10
-) -> dict[str, tuple[float, float, float]]:
-    """Ten turns of each kind: rate and time by their median, CPU by their mean, since the kernel counts it in steps of
-    10 ms. The kinds alternate, so that other work on the machine slows all alike."""
-    found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in kinds}
-    for paths, headers in kinds.values():
-        load(port, pid, paths[:40], headers)  # warm
-    for turn in range(turns):
-        for name, (paths, headers) in kinds.items():
-            found[name].append(load(port, pid, paths[turn::turns], headers))
-    return {
-        name: (
-            statistics.median(one[0] for one in taken), statistics.mean(one[1] for one in taken),
-            statistics.median(one[2] for one in taken),
-        )
-        for name, taken in found.items()
-    }  # fmt: skip
+def _asked(kinds: dict[str, tuple[list[str], dict[str, str]]]) -> dict[str, tuple[list[Asked], dict[str, str]]]:
+    return {name: ([Asked(path) for path in paths], headers) for name, (paths, headers) in kinds.items()}
 
 
 def check(port: int, path: str, headers: dict[str, str]) -> None:
@@ -430,63 +272,19 @@ def check(port: int, path: str, headers: dict[str, str]) -> None:
 
 @contextmanager
 def server(url: str, directory: Path, organization_id: str) -> Iterator[tuple[int, int]]:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
-    process = subprocess.Popen(
-        [sys.executable, __file__, "--serve", str(port), url, str(directory), organization_id], cwd=ROOT,
-    )  # fmt: skip
-    try:
-        for _ in range(200):
-            with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-                break
-            time.sleep(0.1)
-        yield port, process.pid
-    finally:
-        process.terminate()
-        process.wait()
+    port = ground.free_port()
+    with ground.serving(
+        [sys.executable, __file__, "--serve", str(port), url, str(directory), organization_id], port
+    ) as pid:
+        yield port, pid
 
 
-# --- 2: lists ---------------------------------------------------------------------------------------------------
-
-
-def lists(kind: str, *, sizes: list[int], directory: Path) -> None:
-    print(f"\n2. transcript=none, 20 rows, {kind}: median ms of a page (SQL and rows), offset 0 / deep")
-    for rows in sizes:
-        with database(kind, directory) as url:
-            application = create_app(settings_for(url, directory), bell=queue.SilentBell())
-            with application.app_context():
-                organization, team, flow, _key = an_organization()
-                seed_rows(organization, team, flow, rows=rows)
-                line = [f"   {rows:>9,} rows:"]
-                for status in (None, InterviewStatus.COMPLETED):
-                    many = rows if status is None else rows // 3
-                    for where in (0, many - LIMIT):
-                        line.append(f"{_median(organization, status, where):.2f}")
-                print(line[0], " ".join(line[1:3]), "  status=completed:", " ".join(line[3:]))
-                db.session.remove()
-                db.engine.dispose()
-            application.extensions["parley.gateways"].close()
-
-
-def _median(organization: Organization, status: InterviewStatus | None, offset: int) -> float:
-    """Milliseconds of one page: its statements, and the rows as plain values."""
-    found = []
-    for _ in range(40):
-        began = time.perf_counter()
-        rows = queries.published_page(organization, status=status, limit=LIMIT, offset=offset, transcript="none")
-        found.append((time.perf_counter() - began) * 1000)
-        if len(rows) != LIMIT:
-            raise SystemExit(f"{len(rows)} rows instead of {LIMIT}")
-    return statistics.median(found)
-
-
-# --- 3: from the last word to the result ------------------------------------------------------------------------
+# --- 2: from the last word to the result ------------------------------------------------------------------------
 
 
 def last_word(*, minutes: float, directory: Path) -> None:
     print(
-        f"\n3. From handing in to interview_processed: {minutes:g} minutes recorded, answers recognised meanwhile, SQLite"
+        f"\n2. From handing in to interview_processed: {minutes:g} minutes recorded, answers recognised meanwhile, SQLite"
     )
     from tests.recordings import recorder
 
@@ -502,22 +300,16 @@ def last_word(*, minutes: float, directory: Path) -> None:
         mix[place : place + len(loud)] += loud
         answers.append((at, voice))
     path = recorder.record(directory / "talk.webm", mix, layout="mono")
-    with database("sqlite", directory) as url:
-        application = create_app(settings_for(url, directory), bell=queue.SilentBell())
-        with application.app_context():
-            _organization, _team, flow, _key = an_organization()
-            interview_id = _a_submitted_talk(flow, path, answers)
-            began = time.perf_counter()
-            watch = threading.Thread(target=_wait_for, args=(application, interview_id, began))
-            watch.start()
-            jobs.process_interview(interview_id)
-            print(
-                f"   sound that plays everywhere (AAC) in place of the copied packets: {time.perf_counter() - began:.1f} s"
-            )
-            watch.join()
-            db.session.remove()
-            db.engine.dispose()
-        application.extensions["parley.gateways"].close()
+    with ground.database("sqlite") as url, ground.application(ground.env_for(url, directory)) as application:
+        interview_id = _a_submitted_talk(ground.customer(QUESTIONS).flow, path, answers)
+        began = time.perf_counter()
+        watch = threading.Thread(target=_wait_for, args=(application, interview_id, began))
+        watch.start()
+        jobs.process_interview(interview_id)
+        print(
+            f"   sound that plays everywhere (AAC) in place of the copied packets: {time.perf_counter() - began:.1f} s"
+        )
+        watch.join()
 
 
 def _wait_for(application: Any, interview_id: str, began: float) -> None:
@@ -553,7 +345,7 @@ def _a_submitted_talk(flow: InterviewFlow, path: Path, answers: list[tuple[float
         pcm = (voice * 32767).astype("<i2").tobytes()
         for place in range(0, len(pcm), 16_000):
             pieces[Track.VOICE, round(at * 2) + place // 16_000] = pcm[place : place + 16_000].ljust(16_000, b"\0")
-    _keep(found, pieces)
+    keep(found, pieces)
     for number, (at, _voice) in enumerate(answers):
         _said(found, 2 * number + 1, Role.AGENT, number % 10, at - 5, 4.0)
         _said(found, 2 * number + 2, Role.USER, None, at, 30.0)
@@ -562,7 +354,7 @@ def _a_submitted_talk(flow: InterviewFlow, path: Path, answers: list[tuple[float
     return found
 
 
-def _keep(interview_id: str, pieces: dict[tuple[Track, int], bytes]) -> None:
+def keep(interview_id: str, pieces: dict[tuple[Track, int], bytes]) -> None:
     storage = gateways.current().storage
     names = {}
     for (track, number), content in pieces.items():
@@ -595,24 +387,15 @@ def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--quick", action="store_true", help="smaller numbers, under two minutes")
     options.add_argument("--interviews", type=int, default=0)
-    options.add_argument("--rows", default="")
     options.add_argument("--minutes", type=float, default=0)
-    options.add_argument("--only", default="123")
+    options.add_argument("--only", default="12")
     given = options.parse_args()
     interviews = given.interviews or (200 if given.quick else 1_000)
-    sizes = [int(size) for size in (given.rows or ("1000,100000" if given.quick else "1000,100000,1000000")).split(",")]
-    kinds = ["sqlite", *(["postgresql"] if os.environ.get("BENCH_POSTGRES_URL") else [])]
-    directory = Path(tempfile.mkdtemp(prefix="parley-bench-"))
-    try:
-        for kind in kinds:
-            if "1" in given.only:
-                hot_path(kind, interviews=interviews, requests=400 if given.quick else 1_500, directory=directory)
-            if "2" in given.only:
-                lists(kind, sizes=sizes, directory=directory)
-        if "3" in given.only:
+    with ground.folder() as directory:
+        for kind in ground.KINDS if "1" in given.only else ():
+            hot_path(kind, interviews=interviews, requests=440 if given.quick else 1_650, directory=directory)
+        if "2" in given.only:
             last_word(minutes=given.minutes or (5 if given.quick else 30), directory=directory)
-    finally:
-        shutil.rmtree(directory)
 
 
 if __name__ == "__main__":

@@ -1,49 +1,38 @@
 """Webhooks: deliveries per second, delay from commit to first attempt, and what hanging receivers do to a healthy one.
 
-    python bench/webhooks.py [--organizations 100] [--endpoints 8] [--deliveries 16000] [--drains 1,2]
+    python bench/webhooks.py [--quick] [--organizations 100] [--endpoints 8] [--deliveries 16000] [--drains 1,2,3,4]
 
-Everything runs on this machine: receivers (raw asyncio, new connection per request) share its cores with the drains.
-The floor is bare aiohttp that posts the same bytes to the same receivers, without database, guard, signature or order,
-from as many processes. SQLite always; PostgreSQL as well when BENCH_POSTGRES_URL names a server.
+Everything runs on this machine: receivers (raw asyncio, new connection per request) share its cores with the drains, of
+which each is what one worker process runs. The floor is bare aiohttp that posts the same bytes to the same receivers,
+without database, guard, signature or order, from as many processes; that of a healthy receiver beside 100 dead ones is
+the same receiver without them. SQLite always; PostgreSQL as well when BENCH_POSTGRES_URL names a server.
 
-Last figures (2 cores, nothing else running unless said; why 4,000/s is not reached: docs/decisions/0034):
-
-- SQLite, 1 process: 2,870/s, 326 us CPU each, 0.73 of the floor (3,950/s, 245 us); 2 processes: 2,980/s with other work
-  at load 2 (floor alone 5,570 to 6,600/s). PostgreSQL: 2,130/s with one, 3,230/s with two processes, 280 us CPU each.
-  0 lost and 0 doubled in every run.
-- Commit to first attempt, SQLite: alone median 18 ms, p95 29 ms; beside 100 hanging receivers median 113 ms, p95 202 ms,
-  worst 315 ms.
+Last figures: docs/figures/scale.md; why 4,000/s on two cores is not reached: docs/decisions/0034.
 """
 
 import argparse
 import asyncio
 import multiprocessing
-import os
 import random
 import resource
-import shutil
 import statistics
-import sys
 import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
+import _ground as ground
 import aiohttp
 import sqlalchemy as sa
 from flask import Flask
 
-from app import clock, migrate, queue, vault
+from app import clock, db_wall, queue, vault
 from app.accounts.models import Organization, Team
-from app.db import db, engine_options, new_id, prepare
+from app.db import db, engine_options, new_id, prepare, reading
 from app.flows.models import InterviewFlow
 from app.flows.queries import secret_context
 from app.outbound import Outbound
@@ -120,33 +109,9 @@ def application(url: str) -> Flask:
     app.extensions["parley.bell"] = queue.SilentBell()
     app.extensions["parley.gateways"] = SimpleNamespace(http=Outbound(settings))
     db.init_app(app)
-    with app.app_context():
+    with app.app_context(), db_wall.everyone():
         prepare(db.engine)
     return app
-
-
-@contextmanager
-def database(kind: str) -> Iterator[str]:
-    """A migrated database, gone afterwards."""
-    if kind == "sqlite":
-        folder = tempfile.mkdtemp()
-        url = f"sqlite:///{folder}/bench.db"
-        migrate.upgrade(url)
-        yield url
-        shutil.rmtree(folder)
-        return
-    server = sa.make_url(os.environ["BENCH_POSTGRES_URL"].replace("postgresql://", "postgresql+psycopg://"))
-    name = f"parley_bench_{uuid.uuid4().hex[:8]}"
-    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(sa.text(f"CREATE DATABASE {name}"))
-        try:
-            url = server.set(database=name).render_as_string(hide_password=False)
-            migrate.upgrade(url)
-            yield url
-        finally:
-            connection.execute(sa.text(f"DROP DATABASE {name} WITH (FORCE)"))
-    engine.dispose()
 
 
 def flows(addresses: list[list[str]]) -> list[str]:
@@ -174,13 +139,12 @@ def flows(addresses: list[list[str]]) -> list[str]:
     return ids
 
 
-def fill(count: int) -> None:
-    """``count`` deliveries that are due, spread evenly."""
-    routes = db.session.execute(
-        sa.select(Route.flow_id, Route.endpoint_id, InterviewFlow.organization_id).join(
-            InterviewFlow, InterviewFlow.id == Route.flow_id
-        )
-    ).all()
+def fill(count: int, only: list[str] | None = None) -> None:
+    """``count`` deliveries that are due, spread evenly over all flows, or ``only`` over some."""
+    found = sa.select(Route.flow_id, Route.endpoint_id, InterviewFlow.organization_id).join(
+        InterviewFlow, InterviewFlow.id == Route.flow_id
+    )
+    routes = db.session.execute(found if only is None else found.where(Route.flow_id.in_(only))).all()
     now = clock.now()
     rows = []
     for number in range(count):
@@ -200,7 +164,7 @@ def fill(count: int) -> None:
 def drain(url: str, start: Start) -> None:
     """Process: one drain; tells its attempts and CPU seconds."""
     app = application(url)
-    with app.app_context():
+    with app.app_context(), db_wall.everyone():
         db.session.execute(sa.select(1))
         db.session.rollback()
         start.ready.put(1)
@@ -234,6 +198,58 @@ def bare(ports: list[int], count: int, start: Start) -> None:
     start.told.put((count, time.process_time() - before))
 
 
+def beside_dead(kind: str, ports: list[int], hanging: list[int], options: argparse.Namespace) -> None:
+    """What one healthy receiver gets a second: alone, then beside 100 that take the connection and never answer."""
+    for processes in options.drains:
+        rates = []
+        for dead in (0, 100):
+            with ground.database(kind) as url:
+                app = application(url)
+                with app.app_context(), db_wall.everyone():
+                    healthy = flows([[f"http://127.0.0.1:{ports[0]}/healthy"]])
+                    fill(options.deliveries // 4, healthy)
+                    if dead:
+                        fill(
+                            dead * 4,
+                            flows(
+                                [
+                                    [f"http://127.0.0.1:{random.choice(hanging)}/{n}/{e}" for e in range(4)]
+                                    for n in range(25)
+                                ]
+                            ),
+                        )
+                    rates.append(options.deliveries // 4 / _until_delivered(url, healthy[0], processes))
+                    db.engine.dispose()
+        print(
+            f"{kind}: {processes} x drain, one healthy receiver: {rates[0]:,.0f}/s alone, {rates[1]:,.0f}/s beside 100 dead: "
+            f"{rates[1] / rates[0]:.2f} of that"
+        )
+
+
+def _until_delivered(url: str, flow_id: str, processes: int) -> float:
+    """Seconds until the flow's events are delivered; the drains, which the dead keep longer, are ended then."""
+    start = Start(PROCESSES.Queue(), PROCESSES.Event(), PROCESSES.Queue())
+    running = [PROCESSES.Process(target=drain, args=(url, start), daemon=True) for _ in range(processes)]
+    for process in running:
+        process.start()
+    for _ in running:
+        start.ready.get(timeout=120)
+    left = sa.select(sa.func.count()).where(Delivery.flow_id == flow_id, Delivery.state != DeliveryState.DELIVERED)
+    began = time.perf_counter()
+    start.go.set()
+    with reading():
+        while db.session.scalar(left) and time.perf_counter() - began < 300:
+            db.session.rollback()
+            time.sleep(0.05)
+        seconds, lost = time.perf_counter() - began, db.session.scalar(left)
+        db.session.rollback()
+    for process in running:
+        process.terminate()
+        process.join()
+    assert not lost, f"{lost} events of the healthy receiver are left"
+    return seconds
+
+
 def timed(work: Callable[..., None], calls: list[tuple[Any, ...]]) -> tuple[float, float, int]:
     """Run ``work`` in a process per call, all starting at once. Seconds, CPU seconds, and what they did."""
     start = Start(PROCESSES.Queue(), PROCESSES.Event(), PROCESSES.Queue())
@@ -258,9 +274,9 @@ def throughput(kind: str, ports: list[int], options: argparse.Namespace) -> None
         seconds, cpu, done = timed(bare, [(ports, share)] * processes)
         floor = done / seconds
         print(f"{kind}: floor, {processes} x bare aiohttp: {floor:,.0f}/s, {cpu / done * 1e6:.0f} us CPU each")
-        with database(kind) as url:
+        with ground.database(kind) as url:
             app = application(url)
-            with app.app_context():
+            with app.app_context(), db_wall.everyone():
                 flows([
                     [f"http://127.0.0.1:{random.choice(ports)}/{number}/{place}" for place in range(options.endpoints)]
                     for number in range(options.organizations)
@@ -283,9 +299,9 @@ def throughput(kind: str, ports: list[int], options: argparse.Namespace) -> None
 def delays(kind: str, ports: list[int], hanging: list[int]) -> None:
     """Commit to first attempt while one event per 50 ms comes in: alone, then beside 100 receivers that hang."""
     for hangs in (0, 100):
-        with database(kind) as url:
+        with ground.database(kind) as url:
             app = application(url)
-            with app.app_context():
+            with app.app_context(), db_wall.everyone():
                 healthy = flows([[f"http://127.0.0.1:{ports[0]}/healthy"]])[0]
                 if hangs:
                     flows([[f"http://127.0.0.1:{random.choice(hanging)}/{n}/{e}" for e in range(4)] for n in range(25)])
@@ -304,7 +320,7 @@ def _announced_one_by_one(app: Flask, flow_id: str) -> list[float]:
     stop = threading.Event()
 
     def work() -> None:
-        with app.app_context():
+        with app.app_context(), db_wall.everyone():
             while not stop.is_set():
                 jobs.drain(seconds=5)
                 time.sleep(0.02)
@@ -343,13 +359,15 @@ def main() -> None:
     parser.add_argument("--organizations", type=int, default=100)
     parser.add_argument("--endpoints", type=int, default=8)
     parser.add_argument("--deliveries", type=int, default=16_000)
-    parser.add_argument("--drains", type=lambda text: [int(part) for part in text.split(",")], default=[1, 2])
+    parser.add_argument("--drains", type=lambda text: [int(part) for part in text.split(",")], default=[1, 2, 3, 4])
     parser.add_argument("--receivers", type=int, default=1)
-    parser.add_argument("--only", choices=["throughput", "delays"])
+    parser.add_argument("--only", choices=["throughput", "dead", "delays"])
+    parser.add_argument("--quick", action="store_true", help="4,000 deliveries, one and two processes")
     options = parser.parse_args()
+    if options.quick:
+        options.deliveries, options.drains = 4_000, [1, 2]
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {options.organizations} organizations, "
-          f"{options.endpoints} endpoints each")  # fmt: skip
+    print(f"{ground.machine()}, {options.organizations} organizations, {options.endpoints} endpoints each")
     told = PROCESSES.Queue()
     receivers = [PROCESSES.Process(target=receive, args=(told,), daemon=True) for _ in range(options.receivers)]
     for receiver in receivers:
@@ -357,10 +375,12 @@ def main() -> None:
     pairs = [told.get(timeout=60) for _ in receivers]
     answering, hanging = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     try:
-        for kind in ["sqlite", *(["postgresql"] if os.environ.get("BENCH_POSTGRES_URL") else [])]:
-            if options.only != "delays":
+        for kind in ground.KINDS:
+            if options.only in {None, "throughput"}:
                 throughput(kind, answering, options)
-            if options.only != "throughput":
+            if options.only in {None, "dead"}:
+                beside_dead(kind, answering, hanging, options)
+            if options.only in {None, "delays"}:
                 delays(kind, answering, hanging)
     finally:
         for receiver in receivers:
