@@ -209,6 +209,19 @@ def failed(redis: Redis, *, limit: int = 200) -> list[Failed]:
     return sorted(found, key=lambda one: one.at or datetime.min.replace(tzinfo=UTC), reverse=True)
 
 
+def given_up(url: str) -> list[Failed]:
+    """As ``failed``; nothing where there are no queues, or they do not answer."""
+    if not url:
+        return []
+    redis = connect(url)
+    try:
+        return failed(redis)
+    except RedisError:
+        return []
+    finally:
+        redis.close()
+
+
 def workers(redis: Redis) -> int:
     """How many workers are alive, of all queues; one that was killed stays on the list for a while."""
     keys = Worker.all_keys(connection=redis)

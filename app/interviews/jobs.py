@@ -20,7 +20,7 @@ from app import claims, db_wall, gateways, queue
 from app.db import db, for_one
 from app.errors import GatewayError, place_of
 from app.flows.queries import unspoken
-from app.interviews import actions, attached, queries
+from app.interviews import actions, attached, jobs_unbegun, queries
 from app.interviews.jobs_reading import read_documents
 from app.interviews.models import Interview, Stage, Utterance, VideoStage
 from app.interviews.processing import NotRecognised, Talk, TurnValue, process
@@ -280,7 +280,7 @@ def sweep() -> None:
         Job.PLAY_TEST: [*queries.overdue(Stage.CREATED), *queries.overdue(Stage.RUNNING)],  # others have no due_at then
     }
     waiting = queries.overdue(Stage.WAITS_FOR_RECOGNITION)
-    db.session.rollback()
+    jobs_unbegun.park(lease=LEASE)
     for job, ids in wanted.items():
         for found in ids:
             queue.ring_now(job, found)

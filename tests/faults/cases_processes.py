@@ -8,6 +8,7 @@ import resource
 import signal
 import threading
 import time
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import requests
 from app.demo.candidate import Candidate
 from tests.faults.case import Lab, Verdict, case, eventually
 from tests.faults.checker import check_events, wait_until_delivered
-from tests.faults.installation import Installation, RedisServer, Web, within
+from tests.faults.installation import Installation, PostgresServer, RedisServer, Web, within
 from tests.faults.people import Customer, Recruiter, candidate_at, candidates_of, talk_in_writing
 from tests.faults.processes import Strace, children, descendants, holder_of_port, is_running
 from tests.faults.proxy import Proxy
@@ -273,9 +274,9 @@ def _model_answer(asked: dict[str, Any]) -> tuple[int, dict[str, Any]]:
 class Stage:
     """An interview whose processing hangs in the middle of its job."""
 
-    def __init__(self, lab: Lab) -> None:
+    def __init__(self, lab: Lab, *, postgres: PostgresServer | None = None) -> None:
         self.model = StuckModel(lab)
-        self.installation = Installation(lab, redis=RedisServer(lab), **self.model.env)
+        self.installation = Installation(lab, redis=RedisServer(lab), postgres=postgres, **self.model.env)
         self.web, self.worker = self.installation.web(), self.installation.worker()
         self.customer = Customer(self.installation, self.web.url)
         self.receiver = lab.resources.enter_context(Receiver(lab.directory / "journal"))
@@ -394,15 +395,13 @@ def stopped_and_continued(lab: Lab) -> Verdict:
     return verdict
 
 
-@case("F09", "memory limit reached in the horse", invariants="I11")
+@case("F09", "memory limit reached in the horse; no spare memory at all", invariants="I11")
 def out_of_memory(lab: Lab) -> Verdict:
     verdict, stage = Verdict(), Stage(lab)
     installation = stage.installation
     # The running horse gets nothing more; those that follow can open the database and not much else.
     tight = {stage.horse: _address_space(stage.horse), stage.parent: _address_space(stage.parent) + A_LITTLE}
-    for pid, size in tight.items():
-        resource.prlimit(pid, resource.RLIMIT_AS, (size, resource.RLIM_INFINITY))
-    applied = [resource.prlimit(pid, resource.RLIMIT_AS)[0] == size for pid, size in tight.items()]
+    applied = [_limit(pid, size) for pid, size in tight.items()]
     began = time.monotonic()
     stage.heal()
     recruiter = Recruiter(stage.web.url)
@@ -415,20 +414,46 @@ def out_of_memory(lab: Lab) -> Verdict:
     eventually(lambda: installation.one(where, i=stage.interview) in {"processing_failed", "completed"}, seconds=300)
     took = time.monotonic() - began
     ended, reason, recoveries, failures, fence = installation.sql(where, i=stage.interview)[0]
-    parents = [pid for pid in tight if is_running(pid) and pid == stage.parent]
-    for pid in parents:
-        resource.prlimit(pid, resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    booked = stage.customer.book(flow, "f09-after@example.com").body
-    talk_in_writing(booked["interview_link"])
-    later = "select stage from interview where id = :i"
-    healed = within(lambda: installation.one(later, i=booked["interview_id"]) == "completed", seconds=60)
+    _limit(stage.parent, resource.RLIM_INFINITY)
     verdict.fired = f"RLIMIT_AS of {min(tight.values()) / 1e6:.0f} MB on {len(tight)} processes" if all(applied) else ""
     verdict.figure = f"{ended} after {took:.0f} s and {fence} claims ({recoveries} recoveries, {failures} failures)"
     verdict.holds(ended == "processing_failed" and reason, f"I11 {ended}: {reason}")
     verdict.holds(fence >= 3, f"given up after {fence} claims")
     verdict.holds(others is not None, "I11 webhooks stood still meanwhile")
-    verdict.holds(healed is not None, "I12 with memory an interview is not processed")
+    _nothing_to_spare(verdict, stage, recruiter, flow)
     return verdict
+
+
+def _nothing_to_spare(verdict: Verdict, stage: Stage, recruiter: Recruiter, flow: str) -> None:
+    """Jobs that cannot even open the database, and so claim nothing, end visibly as well, and can be started again."""
+    installation = stage.installation
+    _limit(stage.parent, _address_space(stage.parent))
+    booked = stage.customer.book(flow, "f09-after@example.com").body
+    talk_in_writing(booked["interview_link"])
+    time.sleep(5)
+    moved = datetime.now(UTC) - timedelta(minutes=20)  # a quarter of an hour passes
+    installation.sql("update interview set due_at = :t where id = :i", i=booked["interview_id"],
+                     t=moved.replace(tzinfo=None).isoformat(sep=" "))  # fmt: skip
+    stages = "select stage from interview where id = :i"
+    parked = within(
+        lambda: installation.one(stages, i=booked["interview_id"]) in {"processing_failed", "completed"}, seconds=240
+    )
+    claims, ended = installation.sql("select fence, stage from interview where id = :i", i=booked["interview_id"])[0]
+    _limit(stage.parent, resource.RLIM_INFINITY)
+    page = f"/interviews/{booked['interview_id']}"
+    again = recruiter.post(f"{page}/retry", page=page)
+    healed = within(lambda: installation.one(stages, i=booked["interview_id"]) == "completed", seconds=60)
+    verdict.figure += f"; without any memory {ended} after {parked or -1:.0f} s; tried again {again.status}"
+    verdict.holds(ended == "processing_failed" and claims == 1, f"I11 without any memory {ended}, {claims} claims")
+    verdict.holds(healed is not None, "I12 with memory the interview is not processed")
+
+
+def _limit(pid: int, size: int) -> bool:
+    """The most address space that the process may have; whether it is so, False for one that has ended."""
+    with contextlib.suppress(ProcessLookupError):
+        resource.prlimit(pid, resource.RLIMIT_AS, (size, resource.RLIM_INFINITY))
+        return resource.prlimit(pid, resource.RLIMIT_AS)[0] == size
+    return False
 
 
 def _address_space(pid: int) -> int:

@@ -7,14 +7,15 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app import claims, clock
+from app import claims, clock, queue
 from app.candidates import actions as candidates
 from app.candidates.models import StatusChange
 from app.db import db
 from app.errors import GatewayError
 from app.interviews import actions, jobs
+from app.interviews.jobs_unbegun import NEVER_BEGUN
 from app.interviews.models import Interview, InterviewBucket, InterviewData, InterviewStatus, Role, Stage
-from app.queue import Job, SilentBell
+from app.queue import Failed, Job, SilentBell
 from app.webhooks.models import Delivery
 from tests.factories import Made
 from tests.people import Person
@@ -284,3 +285,23 @@ def test_the_claim_is_renewed_while_the_work_lasts(own_app: Flask) -> None:
                     break
             else:
                 raise AssertionError("the claim was not renewed")
+
+
+def test_what_dies_before_it_can_claim_is_parked_once_the_queues_have_given_it_up_three_times(
+    submitted: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interview, runs = submitted(), []
+    monkeypatch.setattr(queue, "given_up", lambda _url: runs)
+    runs += [Failed(Job.PROCESS_INTERVIEW, (interview.id,), interview.due_at - timedelta(seconds=1))] * 3
+    with later(minutes=16):
+        run = Failed(Job.PROCESS_INTERVIEW, (interview.id,), clock.now())
+        runs += [run, run, Failed(Job.PROCESS_VIDEO, (interview.id,), clock.now())]
+        jobs.sweep()
+        assert reload(interview).stage is Stage.SUBMITTED
+        runs.append(run)
+        jobs.sweep()
+        assert (reload(interview).stage, reload(interview).failure) == (Stage.PROCESSING_FAILED, NEVER_BEGUN)
+        assert actions.retry(interview)
+        db.session.commit()
+        jobs.sweep()
+        assert reload(interview).stage is Stage.SUBMITTED
