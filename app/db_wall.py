@@ -2,7 +2,8 @@
 
 Its policies (``migrations/``) go by the parameter ``parley.organization``: one organization's id, the word "everyone",
 or nothing where nothing was chosen, and then there are no rows. It is told before a transaction's first statement, for
-that transaction alone, and again as soon as something else is chosen. SQLite has no such wall and is told nothing.
+that transaction alone, and again as soon as something else is chosen. The same statement brings back the database's
+time (``app.clock``). SQLite has no such wall and is told nothing.
 """
 
 import functools
@@ -14,6 +15,8 @@ from typing import Any, ParamSpec, TypeVar
 from psycopg.pq import TransactionStatus
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
+
+from app import clock
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -80,10 +83,16 @@ def stand(engine: Engine) -> None:
     """Hang it on an engine of PostgreSQL."""
     event.listen(engine, "begin", _begun)
     event.listen(engine, "before_cursor_execute", _tell)
+    for end in ("commit", "rollback"):
+        event.listen(engine, end, _ended)
 
 
 def _begun(connection: Connection) -> None:
     connection.info[_TOLD] = NOBODY  # what was told before ended with its transaction
+
+
+def _ended(_connection: Connection) -> None:
+    clock.ended()
 
 
 def _tell(connection: Connection, cursor: Any, statement: str, *_given: Any) -> None:
@@ -94,5 +103,8 @@ def _tell(connection: Connection, cursor: Any, statement: str, *_given: Any) -> 
     # A transaction that has failed only takes its own end.
     if connection.info.get(_TOLD) != whose and cursor.connection.info.transaction_status != TransactionStatus.INERROR:
         with cursor.connection.cursor() as own:
-            own.execute("SELECT set_config('parley.organization', %s, true)", (whose,))
+            own.execute("SELECT set_config('parley.organization', %s, true), clock_timestamp()", (whose,))
+            told = own.fetchone()
         connection.info[_TOLD] = whose
+        if told is not None:
+            clock.begun(told[1])

@@ -4,7 +4,6 @@ import time
 from dataclasses import dataclass
 from datetime import datetime
 
-from app import clock
 from app.outbound import Outbound, Unreachable
 from app.webhooks import signature
 from app.webhooks.schedule import THROTTLED
@@ -20,6 +19,8 @@ class Letter:
     secret: str | None
     event_id: str
     body: bytes
+    at: datetime
+    """When it was taken up, by the clock that counts: it goes at once."""
     obstacle: str | None = None
 
 
@@ -55,7 +56,7 @@ class Outcome:
 
 async def attempt(letter: Letter, *, http: Outbound) -> Outcome:
     """Send ``letter`` once; never raises for what a receiver or the network does."""
-    began, at = time.monotonic(), clock.now()
+    began, at = time.monotonic(), letter.at
     if letter.obstacle is not None:
         return Outcome(at, 0.0, letter.url, note=letter.obstacle)
     try:

@@ -33,7 +33,7 @@ def code_of(member: TeamMember, *, after: timedelta = timedelta()) -> str:
 @pytest.fixture
 def later() -> Iterator[Callable[[timedelta], None]]:
     """``later(timedelta)``: moves the clock on."""
-    with time_machine.travel(datetime.now(UTC), tick=False) as machine:
+    with time_machine.travel(datetime.now(UTC), tick=False) as machine, clock.replaced(lambda: datetime.now(UTC)):
         yield machine.shift
 
 

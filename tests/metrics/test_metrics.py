@@ -182,7 +182,7 @@ def test_queues_show_what_waits_and_who_serves(built: Built, redis: tuple[str, e
     url, _server = redis
     RedisBell(queue.connect(url)).ring(Job.PROCESS_INTERVIEW, ("one",))
     RedisBell(queue.connect(url)).ring(Job.PROCESS_INTERVIEW, ("two",))
-    with time_machine.travel(datetime.now(UTC) + timedelta(seconds=90)):
+    with time_machine.travel(datetime.now(UTC) + timedelta(seconds=90)), clock.replaced(lambda: datetime.now(UTC)):
         found = read(built(redis_url=url))
     assert found["parley_redis_up",] == 1
     assert (found["parley_queue_jobs", "interviews"], found["parley_queue_jobs", "media"]) == (2, 0)

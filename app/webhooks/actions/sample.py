@@ -3,6 +3,7 @@
 import uuid
 from typing import Any
 
+from app import clock
 from app.accounts.actions import write_audit
 from app.accounts.models import TeamMember
 from app.db import new_id
@@ -34,7 +35,7 @@ def sample(flow: InterviewFlow, kind: EventType, *, app_url: str) -> Letter:
         "previous_status": "invited", "new_status": "interviewed",
     }  # fmt: skip
     body = serialise(kind, {name: known[name] for name in FIELDS[kind]})
-    return Letter(flow.webhook_url, secret_of(flow), f"evt_test_{uuid.uuid4().hex}", body)
+    return Letter(flow.webhook_url, secret_of(flow), f"evt_test_{uuid.uuid4().hex}", body, clock.now())
 
 
 def tested(flow: InterviewFlow, kind: EventType, outcome: Outcome, *, by: TeamMember) -> None:

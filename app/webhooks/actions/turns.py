@@ -51,7 +51,7 @@ def take(slots: int, *, wary: bool = False) -> list[Turn]:
     endpoints = _claim_endpoints(chosen, now)
     rows = _claim_deliveries(list(endpoints), now)
     db.session.expire_all()
-    return _with_letters(rows, endpoints)
+    return _with_letters(rows, endpoints, now)
 
 
 def _recover(now: datetime) -> None:
@@ -100,7 +100,7 @@ def _claim_deliveries(endpoint_ids: list[str], now: datetime) -> list[Any]:
     return list(db.session.execute(statement))
 
 
-def _with_letters(rows: list[Any], endpoints: dict[str, tuple[int, str]]) -> list[Turn]:
+def _with_letters(rows: list[Any], endpoints: dict[str, tuple[int, str]], now: datetime) -> list[Turn]:
     flows = _flows({row.flow_id for row in rows})
     turns, astray = [], []
     for row in rows:
@@ -111,19 +111,19 @@ def _with_letters(rows: list[Any], endpoints: dict[str, tuple[int, str]]) -> lis
             continue
         turns.append(Turn(
             row.id, row.fence, row.endpoint_id, fence, row.flow_id, row.subject, row.attempts, row.request_id,
-            _letter(flow, row),
+            _letter(flow, row, now),
         ))  # fmt: skip
     _give_back(astray, endpoints, flows)
     return turns
 
 
-def _letter(flow: Any, row: Any) -> Letter:
+def _letter(flow: Any, row: Any, now: datetime) -> Letter:
     url = flow.webhook_url or ""
     try:
-        return Letter(url, flow_queries.secret_of(flow), row.event_id, row.body)
+        return Letter(url, flow_queries.secret_of(flow), row.event_id, row.body, now)
     except vault.SealBroken:
         # Never sent unsigned: it fails visibly, and heals when the secret is saved anew or the key comes back.
-        return Letter(url, None, row.event_id, row.body, obstacle="the secret cannot be opened: save it anew")
+        return Letter(url, None, row.event_id, row.body, now, obstacle="the secret cannot be opened: save it anew")
 
 
 def _flows(ids: set[str]) -> dict[str, Any]:
