@@ -286,7 +286,11 @@ def throughput(kind: str, ports: list[int], options: argparse.Namespace) -> None
                 left = db.session.scalar(
                     sa.select(sa.func.count()).where(Delivery.state != DeliveryState.DELIVERED)
                 )  # fmt: skip
-                assert left == 0, f"{left} deliveries are left"
+                told = sa.select(Delivery.state, Delivery.attempts, sa.func.count()).group_by(
+                    Delivery.state, Delivery.attempts
+                )
+                states = [tuple(row) for row in db.session.execute(told)]
+                assert left == 0, f"{left} deliveries are left: {states}"
                 assert done == options.deliveries, f"{done} attempts for {options.deliveries} deliveries"
                 db.session.rollback()
                 db.engine.dispose()
