@@ -24,6 +24,7 @@ from app.interviews import actions, attached, jobs_unbegun, queries
 from app.interviews.jobs_reading import read_documents
 from app.interviews.models import Interview, Stage, Utterance, VideoStage
 from app.interviews.processing import NotRecognised, Talk, TurnValue, process
+from app.interviews.starving import NO_MEMORY, is_starved
 from app.interviews.transcript import offsets_of
 from app.queue import Job
 from app.recordings import actions as recordings
@@ -44,7 +45,6 @@ MOST_OF_DOCUMENTS = 20_000
 SILENCE = bytes(SPEECH_RATE)
 """Half a second of 16-bit samples."""
 BROKEN_OFF = "Processing was broken off three times. Try again, or ask the operator to look at the worker's log."
-NO_MEMORY = "The worker had too little memory for this interview. Try again, or ask the operator for more."
 UNEXPECTED = "Processing failed in a way that nobody expected; the worker's log says where."
 
 
@@ -216,11 +216,11 @@ def _claimed(column: Any, interview_id: str, *, expects: Any, becomes: Any) -> i
 @contextmanager
 def _failures(interview_id: str, token: int, fail: Callable[..., bool]) -> Iterator[None]:
     """Turn whatever goes wrong into a state of the row with a reason, so that nothing fails in silence."""
-    reason, retryable = UNEXPECTED, False
+    reason, retryable, starved = UNEXPECTED, False, False
     try:
         yield
-    except (GatewayError, MemoryError) as error:
-        reason, retryable = (NO_MEMORY, True) if isinstance(error, MemoryError) else (error.message, error.retryable)
+    except GatewayError as error:
+        reason, retryable = error.message, error.retryable
         which = f" at {error.key}" if isinstance(error, Damaged) else ""
         log.warning("work on interview %s failed: %s%s", interview_id, type(error).__name__, which)
     except SQLAlchemyError as error:
@@ -229,11 +229,14 @@ def _failures(interview_id: str, token: int, fail: Callable[..., bool]) -> Itera
         db.session.rollback()
         raise
     except Exception as error:  # noqa: BLE001 - parked with its place in the log; the text could quote the talk
-        what = type(error).__name__
+        what, starved = type(error).__name__, is_starved(error)
         log.error("work on interview %s failed: %s at %s", interview_id, what, place_of(error))  # noqa: TRY400
     else:
         return
     db.session.rollback()
+    if starved:
+        row = db.session.get_one(Interview, interview_id)
+        reason, retryable = NO_MEMORY, row.failures + row.recoveries + 1 < claims.PARKED_AFTER
     fail(interview_id, token=token, reason=reason, retryable=retryable)
     db.session.commit()
 

@@ -115,7 +115,7 @@ def _one_interview(
         verdict.holds(first.body == repeat.body, f"I3 other answer to the repeat at call {point}")
 
 
-@case("F02", "kill web during a chunk PUT", invariants="I6", smoke=True, takes=50)
+@case("F02", "kill web during a chunk PUT, alone and in a bundle", invariants="I6", smoke=True, takes=60)
 def killed_while_storing(lab: Lab) -> Verdict:
     verdict = Verdict()
     installation = Installation(lab, WEB_THREADS="1")
@@ -123,50 +123,76 @@ def killed_while_storing(lab: Lab) -> Verdict:
     customer = Customer(installation, web.url)
     booked = customer.book(customer.flow(None), "f02@example.com").body
     one = candidate_at(booked["interview_link"])
-    segment = one.open_segment("audio/webm")
-    sent, acked = {0: lab.random.randbytes(20_000), 1: lab.random.randbytes(20_000)}, {0, 1}
-    one.put_chunk(segment, 0, sent[0], track="mix")
-    total = _calls_of(lab, web, lambda: one.put_chunk(segment, 1, sent[1], track="mix"))
-    killed, twice = 0, 0
-    for number, point in enumerate(lab.sample(total, smoke=9), start=2):
-        sent[number] = lab.random.randbytes(20_000)
-        status, died = _dies(lab, web, point, lambda n=number: _put(one, segment, n, sent[n]))
-        killed += died
-        if status == 200:
-            acked.add(number)
-        if died:
-            web = installation.web()
-        _check_kept(verdict, installation, booked["interview_id"], sent, acked)
-        again = _put(one, segment, number, sent[number])
-        twice += again == 200
-        verdict.holds(again == 200, f"the repeated PUT after call {point} was answered {again}")
-        acked.add(number)
-    _check_kept(verdict, installation, booked["interview_id"], sent, acked)
-    verdict.fired = f"{killed} kills at {total} calls" if killed else ""
-    verdict.figure = f"0 of {len(acked)} acked missing; {twice} repeats answered 200"
+    kept = _Kept(installation, booked["interview_id"], one, one.open_segment("audio/webm"))
+    killed, twice, calls = {1: 0, BUNDLED: 0}, 0, []
+    for size, points in ((1, 9), (BUNDLED, 6)):
+        kept.send(lab, size)
+        calls.append(_calls_of(lab, web, lambda n=size: kept.send(lab, n)))
+        for point in lab.sample(calls[-1], smoke=points):
+            before = len(kept.sent)
+            status, died = _dies(lab, web, point, lambda n=size: kept.send(lab, n))
+            killed[size] += died
+            if died:
+                web = installation.web()
+            _check_kept(verdict, installation, kept)
+            again = kept.put(range(before, len(kept.sent)))
+            twice += again == 200
+            verdict.holds(again == 200, f"{size} at once: the repeat after call {point} was answered {again}")
+            verdict.holds(died or status == 200, f"{size} at once: without a kill answered {status} at call {point}")
+    _check_kept(verdict, installation, kept)
+    verdict.holds(len(kept.acked) == len(kept.sent), "I12 repeats did not bring everything")
+    verdict.fired = f"{killed[1]} kills at {calls[0]} calls, {killed[BUNDLED]} at {calls[1]} of a bundle"
+    verdict.fired *= all(killed.values())
+    verdict.figure = f"0 of {len(kept.acked)} acked missing; {twice} repeats answered 200"
     return verdict
 
 
-def _put(one: Candidate, segment: int, number: int, content: bytes) -> int:
-    headers = {"X-Content-SHA256": hashlib.sha256(content).hexdigest(), "Content-Type": "application/octet-stream"}
-    try:
-        path = f"/segments/{segment}/chunks/{number}?track=mix"
-        return int(one.ask("PUT", path, data=content, headers=headers).status_code)
-    except requests.RequestException:
-        return 0
+BUNDLED = 4
 
 
-def _check_kept(
-    verdict: Verdict, installation: Installation, interview: str, sent: dict[int, bytes], acked: set[int]
-) -> None:
-    rows = installation.sql("select number, sha256, storage_key from chunk where interview_id = :i", i=interview)
-    kept = {int(row[0]): row for row in rows}
-    verdict.holds(acked <= set(kept), f"I6 acknowledged and not there: {sorted(acked - set(kept))}")
-    verdict.holds(len(rows) == len(kept), "I6 a chunk has two rows")
+class _Kept:
+    """What one browser has sent of a run, and what of it was acknowledged; a bundle of one goes as a chunk alone."""
+
+    def __init__(self, installation: Installation, interview: str, one: Candidate, segment: int) -> None:
+        self.interview, self._one, self._segment = interview, one, segment
+        self.files = installation.data_dir / "files"
+        self.sent: dict[int, bytes] = {}
+        self.acked: set[int] = set()
+
+    def send(self, lab: Lab, count: int) -> int:
+        """New chunks, ``count`` of them at once."""
+        numbers = range(len(self.sent), len(self.sent) + count)
+        self.sent |= {number: lab.random.randbytes(20_000) for number in numbers}
+        return self.put(numbers)
+
+    def put(self, numbers: range) -> int:
+        """The status, 0 without an answer. Acknowledged is what a 200 does not name as refused."""
+        path, headers = f"/segments/{self._segment}/chunks", {"Content-Type": "application/octet-stream"}
+        hashes = {number: hashlib.sha256(self.sent[number]).hexdigest() for number in numbers}
+        if len(numbers) == 1:
+            path += f"/{numbers[0]}"
+            headers["X-Content-SHA256"] = hashes[numbers[0]]
+        else:
+            headers["X-Chunks"] = ", ".join(f"{number} {len(self.sent[number])} {hashes[number]}" for number in numbers)
+        content = b"".join(self.sent[number] for number in numbers)
+        try:
+            answer = self._one.ask("PUT", f"{path}?track=mix", data=content, headers=headers)
+        except requests.RequestException:
+            return 0
+        if answer.status_code == 200:
+            self.acked |= set(numbers) - {one["number"] for one in answer.json().get("refused", [])}
+        return int(answer.status_code)
+
+
+def _check_kept(verdict: Verdict, installation: Installation, kept: _Kept) -> None:
+    rows = installation.sql("select number, sha256, storage_key from chunk where interview_id = :i", i=kept.interview)
+    found = {int(row[0]) for row in rows}
+    verdict.holds(kept.acked <= found, f"I6 acknowledged and not there: {sorted(kept.acked - found)}")
+    verdict.holds(len(rows) == len(found), "I6 a chunk has two rows")
     for number, sha256, key in rows:
-        path = installation.data_dir / "files" / str(key)
-        whole = path.exists() and path.read_bytes() == sent[number]
-        verdict.holds(whole and sha256 == hashlib.sha256(sent[number]).hexdigest(), f"I6 chunk {number} is not whole")
+        path, sent = kept.files / str(key), kept.sent[int(number)]
+        whole = path.exists() and path.read_bytes() == sent
+        verdict.holds(whole and sha256 == hashlib.sha256(sent).hexdigest(), f"I6 chunk {number} is not whole")
 
 
 # --- F03: the draining worker dies with a delivered event in its hands --------------------------------------------

@@ -163,6 +163,25 @@ def test_a_job_that_ran_out_of_memory_is_tried_again_later(submitted: Made, scri
     assert (waiting.stage, waiting.failures, waiting.failure) == (Stage.SUBMITTED, 1, jobs.NO_MEMORY)
 
 
+@pytest.mark.parametrize("error", [
+    MemoryError(), SystemError("error return without exception set"), OSError(12, "Cannot allocate memory"),
+    ImportError("failed to map segment from shared object"), RuntimeError("can't start new thread"),
+])  # fmt: skip
+def test_whatever_a_lack_of_memory_looks_like_is_tried_three_times(
+    submitted: Made, scripted: ScriptedAnalyst, error: Exception
+) -> None:
+    interview = submitted()
+
+    def hungry(*_: Any) -> str:
+        raise ValueError from error
+
+    scripted.summarize = hungry  # type: ignore[method-assign]
+    for tried, stage in enumerate((Stage.SUBMITTED, Stage.SUBMITTED, Stage.PROCESSING_FAILED), start=1):
+        with later(minutes=tried):
+            jobs.process_interview(interview.id)
+        assert (reload(interview).stage, reload(interview).failure) == (stage, jobs.NO_MEMORY)
+
+
 def test_a_failure_that_stays_is_parked_with_its_reason(submitted: Made, scripted: ScriptedAnalyst) -> None:
     interview = submitted()
     scripted.error = GatewayError("the language model refused the key", retryable=False)
