@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Self
 
 GONE = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"
-NOBODY = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"
+NOBODY = b"HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 0\r\n\r\n"
 
 
 class Distributor:

@@ -128,11 +128,14 @@ def serve(server: Any, *, until: Callable[[], bool], patience: float = _STOP_SEC
 
 def _take_no_more(listening: Any, sockets: dict[int, Any]) -> None:
     """Whoever has come through to the kernel is let in first: closing the door would cut them off."""
+    from waitress.wasyncore import dispatcher
+
     listening.is_stopping, before = True, -1
     while before != len(sockets):
         before = len(sockets)
         listening.handle_accept()
-    listening.close()
+    # Its own way of closing takes along what threads call the loop with, and who is answered now would be cut off.
+    dispatcher.close(listening)
 
 
 def _turn(server: Any, sockets: dict[int, Any]) -> None:

@@ -36,7 +36,7 @@ def upgrade() -> None:
         op.execute("SET lock_timeout = 0")
         for name, columns in (COUNTED, *SORTED):
             # What broke off in the middle left an index that is never used, under the same name.
-            op.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
+            op.drop_index(name, table_name="candidate", if_exists=True, postgresql_concurrently=True)
             op.create_index(name, "candidate", columns, postgresql_concurrently=True)
         op.execute("RESET lock_timeout")
 

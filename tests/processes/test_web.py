@@ -121,7 +121,7 @@ def test_what_was_begun_is_answered_before_it_stops(own_web):
         dial(own_web.port)
 
 
-def test_who_is_through_to_the_kernel_is_answered_before_it_stops(tmp_path):
+def test_who_is_through_to_the_kernel_is_answered_before_it_stops(tmp_path, caplog):
     """They have connected and asked, and the process was told to stop before it looked at them."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -136,6 +136,7 @@ def test_who_is_through_to_the_kernel_is_answered_before_it_stops(tmp_path):
         answer.begin()
         assert (answer.status, answer.headers["Connection"], answer.read()) == (200, "close", b"ok")
         connection.close()
+    assert not [one for one in caplog.records if one.levelname == "ERROR"]  # a thread that could not wake the loop
 
 
 def test_ctrl_c_stops_it_too(own_web):
