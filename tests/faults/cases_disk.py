@@ -92,6 +92,10 @@ def _check(verdict: Verdict, rows: list, files: Path, sent: dict[int, bytes], ac
     return len(missing)
 
 
+TALK = 5_000
+"""Chunks of one interview before the next begins: a talk has at most 14,400."""
+SECOND = 8_000
+"""Bytes of a second of sound."""
 CHUNKS = "select number, sha256, storage_key from chunk where interview_id = :i"
 
 
@@ -173,17 +177,20 @@ def cut_power(lab: Lab, *, cuts: int, chunks: int, spread: bool = False) -> Verd
     subprocess.run(["sync"], check=True)
     web = installation.web()
     customer = Customer(installation, web.url)
-    booked = customer.book(customer.flow(None), "f27@example.com").body
-    one = candidate_at(booked["interview_link"])
-    segment = one.open_segment("audio/webm")
+    flow, interviews = customer.flow(None), []
     sent: dict[int, bytes] = {}
     acked: set[int] = set()
     stop, random_bytes = threading.Event(), random.Random(lab.seed).randbytes
 
     def upload() -> None:
         for number in range(chunks):
-            sent[number] = random_bytes(PIECE)
-            if put(one, segment, number, sent[number]) == 200:
+            if number % TALK == 0:
+                booked = customer.book(flow, f"f27-{number}@example.com").body
+                one = candidate_at(booked["interview_link"])
+                segment = one.open_segment("audio/webm")
+                interviews.append(str(booked["interview_id"]))
+            sent[number] = random_bytes(SECOND if spread else PIECE)
+            if put(one, segment, number % TALK, sent[number]) == 200:
                 acked.add(number)
             if stop.is_set():
                 return
@@ -200,7 +207,7 @@ def cut_power(lab: Lab, *, cuts: int, chunks: int, spread: bool = False) -> Verd
         copy = around.place / "cut.img"
         copy.unlink(missing_ok=True)
         subprocess.run(["cp", "--reflink=always", str(image), str(copy)], check=True)
-        lost += _on_the_copy(lab, verdict, copy, f"cut-{number}", booked["interview_id"], sent, before)
+        lost += _on_the_copy(lab, verdict, copy, f"cut-{number}", interviews, sent, before)
         checked += len(before)
     if not spread:
         stop.set()
@@ -212,14 +219,18 @@ def cut_power(lab: Lab, *, cuts: int, chunks: int, spread: bool = False) -> Verd
 
 
 def _on_the_copy(
-    lab: Lab, verdict: Verdict, copy: Path, name: str, interview: str, sent: dict[int, bytes], acked: set[int]
+    lab: Lab, verdict: Verdict, copy: Path, name: str, interviews: list[str], sent: dict[int, bytes], acked: set[int]
 ) -> int:
     mount = Mount(lab, "-o", "loop", str(copy), name=name)
     try:
         data = mount.place / "data"
         with contextlib.closing(sqlite3.connect(data / "parley.db")) as database:
             verdict.holds(database.execute("pragma integrity_check").fetchone() == ("ok",), "the database is damaged")
-            rows = database.execute(CHUNKS.replace(":i", "?"), (interview,)).fetchall()
+            rows = [
+                (at * TALK + number, *kept)
+                for at, interview in enumerate(list(interviews))
+                for number, *kept in database.execute(CHUNKS.replace(":i", "?"), (interview,))
+            ]
         return _check(verdict, rows, data / "files", sent, acked)
     finally:
         mount.umount()
