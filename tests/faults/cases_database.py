@@ -68,14 +68,15 @@ def backends_killed(lab: Lab) -> Verdict:
     thread, seen = _booker(customer, flow, stop)
     thread.start()
     killed = 0
-    for _ in range(lab.amount(smoke=3, full=15)):
+    for number in range(lab.amount(smoke=3, full=15)):
         eventually(lambda: seen and seen[-1][1].status == 200, seconds=30)
         rows = installation.sql(
             "select pid from pg_stat_activity where application_name <> '' or backend_type = 'client backend'"
         )
         victims = [int(row[0]) for row in rows if int(row[0]) in children(server.process.pid)]
         if victims:
-            os.kill(lab.random.choice(victims), signal.SIGTERM)  # one backend; SIGKILL would restart the whole server
+            # SIGTERM ends one backend; after SIGKILL the server lets all go and recovers from its log.
+            os.kill(lab.random.choice(victims), signal.SIGKILL if number % 3 == 2 else signal.SIGTERM)
             killed += 1
         time.sleep(lab.random.uniform(0.1, 0.6))
     began = time.monotonic()
@@ -278,6 +279,7 @@ def table_locked(lab: Lab) -> Verdict:
     flow = customer.flow(None)
     with psycopg.connect(server.url) as other:
         other.execute("lock table interview in access exclusive mode")
+        began = time.monotonic()
         answers: list[Answered] = []
         threads = [
             threading.Thread(target=lambda n=n: answers.append(customer.book(flow, f"f24-{n}@example.com")))
@@ -288,6 +290,9 @@ def table_locked(lab: Lab) -> Verdict:
         health = [customer.call("GET", "/healthz").seconds for _ in range(20)]
         for thread in threads:
             thread.join(60)
+        until = began + lab.amount(smoke=0, full=60)
+        while time.monotonic() < until:
+            answers.append(customer.book(flow, f"f24-{len(answers)}@example.com"))
         waiting = other.execute("select count(*) from pg_locks where not granted").fetchone()
     well = within(lambda: customer.book(flow, "f24-after@example.com").status == 200, seconds=30)
     web.stop()

@@ -12,6 +12,8 @@ from tests.faults.cases_clock import wrong_clock
 from tests.faults.installation import Installation
 from tests.faults.people import Customer
 
+PIECE, GIGABYTE = 1_000_000, 1_000_000_000
+
 HOSTILE = {
     "deep": b"[" * 100_000 + b"]" * 100_000,
     "deep object": b'{"a":' * 50_000 + b"1" + b"}" * 50_000,
@@ -35,6 +37,8 @@ def slow_and_hostile(lab: Lab) -> Verdict:
     web = installation.web()
     customer = Customer(installation, web.url)
     statuses = {name: _post(web.url, installation.customer["api_key"], body) for name, body in HOSTILE.items()}
+    if not lab.is_smoke:
+        statuses["a gigabyte"] = _pour(web.url, installation.port, installation.customer["api_key"], GIGABYTE)
     slow, stop = _hold_connections(installation.port, 600)
     try:
         pings = [customer.call("GET", "/v1/ping", timeout=20) for _ in range(lab.amount(smoke=200, full=400))]
@@ -61,6 +65,21 @@ def _post(url: str, key: str, body: bytes) -> int:
     except requests.ConnectionError:
         return 413  # the server may close before all of a body that is too large is sent
     return answer.status_code if "json" in answer.headers.get("Content-Type", "") else 0
+
+
+def _pour(url: str, port: int, key: str, size: int) -> int:
+    """Send ``size`` bytes of JSON that never ends, without having them all at once; the status that came of it."""
+    head = f"POST /v1/interviews HTTP/1.1\r\nHost: {url[7:]}\r\nAuthorization: Bearer {key}\r\n"
+    head += f"Content-Type: application/json\r\nContent-Length: {size}\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as end:
+        with suppress(OSError):  # it may hang up before all of it is sent
+            end.sendall(head.encode() + b'{"interview_flow_id": "')
+            for _ in range(size // PIECE):
+                end.sendall(b"x" * PIECE)
+        with suppress(OSError):
+            words = end.recv(4096).split()
+            return int(words[1]) if len(words) > 1 else 0
+    return 413  # it hung up before the answer could be read
 
 
 def _hold_connections(port: int, count: int):

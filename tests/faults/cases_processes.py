@@ -410,13 +410,17 @@ def stopped_and_continued(lab: Lab) -> Verdict:
     stage.heal()
     second = stage.installation.worker()
     took_over = within(lambda: stage.is_completed, seconds=REDONE)
+    time.sleep(max(0.0, lab.amount(smoke=0, full=300) - (time.monotonic() - began)))
     for pid in family:
         os.kill(pid, signal.SIGCONT)
     stopped = second.is_alive()
     time.sleep(5)  # what the late one does, it does now
-    stage.check(verdict, began=began)
+    still = time.monotonic() - began
+    stage.check(verdict, began=time.monotonic())
     later = stage.installation.one("select fence from interview where id = :i", i=stage.interview)
-    verdict.fired = "SIGSTOP, then SIGCONT after a second worker had finished" if took_over and stopped else ""
+    verdict.fired = f"SIGSTOP, SIGCONT after {still:.0f} s and a second worker's end" if took_over and stopped else ""
+    verdict.figure = f"taken over after {took_over or -1:.0f} s; the late one wrote nothing"
+    verdict.holds(took_over is not None and took_over <= REDONE, f"I12 taken over only after {took_over} s")
     verdict.holds(later > fence, "I3 nobody else claimed the interview while its worker stood still")
     return verdict
 

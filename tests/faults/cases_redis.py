@@ -2,9 +2,11 @@
 
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from tests.faults.case import Lab, Verdict, case, eventually, percentile
+from tests.faults.cases_disk import tmpfs
 from tests.faults.checker import check_events, wait_until_delivered
 from tests.faults.installation import Installation, RedisServer
 from tests.faults.partition import THERE, Wire
@@ -28,7 +30,7 @@ class Scene:
         self.flow = self.customer.flow(self.receiver.url())
         self.people = candidates_of(self.installation, self.customer, self.flow, 8)
         self._stop = threading.Event()
-        self.slowest = 0.0
+        self.slowest, self.pause = 0.0, 0.0
 
     def begin(self) -> None:
         self._thread = threading.Thread(target=self._load)
@@ -45,6 +47,7 @@ class Scene:
                 began = time.monotonic()
                 self.recruiter.move(one, self.recruiter.next_status(one))
                 self.slowest = max(self.slowest, time.monotonic() - began)
+                self._stop.wait(self.pause)
 
     def check(self, verdict: Verdict) -> float:
         """Everything arrived once the fault was over; returns the seconds it took."""
@@ -97,8 +100,10 @@ def redis_away(lab: Lab) -> Verdict:
     verdict, scene = Verdict(), Scene(lab)
     scene.begin()
     stopped = scene.redis.process.kill()
-    seconds = lab.amount(smoke=20, full=120)
-    time.sleep(seconds)
+    seconds = lab.amount(smoke=20, full=1_800)
+    time.sleep(20)
+    scene.pause = 1.0  # half an hour of it is long enough at a slower pace
+    time.sleep(seconds - 20)
     scene.end()
     took = wait_until_delivered(scene.installation, seconds=DRAINED)
     verdict.holds(took is not None, "I12 without Redis nothing is delivered within 60 s")
@@ -155,23 +160,42 @@ def _threads(pid: int) -> int:
     return len(list(Path(f"/proc/{pid}/task").iterdir()))
 
 
-@case("F16", "maxmemory with noeviction reached", invariants="I1 I11")
+@case("F16", "maxmemory with noeviction reached; append-file disk full", invariants="I1 I11", root=True)
 def redis_full(lab: Lab) -> Verdict:
-    verdict, scene = Verdict(), Scene(lab)
+    verdict, mount = Verdict(), tmpfs(lab, 16, "append-file")
+    scene = Scene(lab, redis=RedisServer(lab, "--appendonly", "yes", "--dir", str(mount.place)))
     scene.begin()
     with scene.redis.client() as client:
         client.config_set("maxmemory-policy", "noeviction")
         client.config_set("maxmemory", "1")
-        before = len(scene.recruiter.moved)
-        refused = _write_is_refused(client)
-        time.sleep(lab.amount(smoke=10, full=60))
-        during = len(scene.recruiter.moved) - before
-        took = wait_until_delivered(scene.installation, seconds=1) if not during else 0.0
+        no_memory, without_memory = _live_on(lab, scene, client)
         client.config_set("maxmemory", "0")
+        filler = mount.place / "filler"
+        _fill(filler)
+        no_room, without_room = _live_on(lab, scene, client)
+        filler.unlink()
+        well = eventually(lambda: not _write_is_refused(client), seconds=20)
     scene.end()
     scene.check(verdict)
-    verdict.fired = f"writes refused; {during} moves meanwhile" if refused and during and took is not None else ""
+    fired = no_memory and no_room and without_memory and without_room
+    verdict.fired = f"writes refused; {without_memory} and {without_room} moves meanwhile" if fired else ""
+    verdict.holds(well, "I12 with room again Redis takes nothing")
     return verdict
+
+
+def _live_on(lab: Lab, scene: Scene, client: object) -> tuple[bool, int]:
+    """Whether Redis refuses writes, and how many moves were made for a while without it."""
+    before = len(scene.recruiter.moved)
+    refused = eventually(lambda: _write_is_refused(client), seconds=20)
+    time.sleep(lab.amount(smoke=10, full=60))
+    return refused, len(scene.recruiter.moved) - before
+
+
+def _fill(path: Path) -> None:
+    """Take all the room there is."""
+    with path.open("wb", buffering=0) as filler, suppress(OSError):
+        while True:
+            filler.write(bytes(4096))
 
 
 def _write_is_refused(client: object) -> bool:

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from tests.faults.case import CASES, Case, Lab, NotRun, Verdict
 from tests.faults.processes import descendants, ends_with_us
 
-LONGEST = 1_800
+LONGEST = 3_000
 LONGEST_SMOKE = 240
 NAMESPACES = Path("/var/run/netns")
 RESOLVERS = Path("/etc/netns")
