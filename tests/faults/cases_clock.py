@@ -192,11 +192,16 @@ def _check_load(verdict: Verdict, stage: Stage, load: _Load) -> None:
     )
     verdict.holds(all(moved) and load.rivals, f"too little load: {moved} moves, {len(load.rivals)} rivals")
     verdict.holds(not lost, f"I1 acknowledged and lost: {lost[:5]}")
-    verdict.holds(not any(status >= 500 or status == 0 for status in seen), f"answers {sorted(seen)}")
+    # A database's answer that is waited for in the moment of a jump is given up as late: 503, to be asked again.
+    verdict.holds(all(200 <= status < 500 or status == 503 for status in seen), f"answers {sorted(seen)}")
     verdict.holds(set(load.beats) == {200} or set(load.beats) == {204}, f"the holder got {sorted(set(load.beats))}")
     fences = installation.sql("select fence from sitting where interview_id = :i", i=load.interview)
     verdict.holds(fences == [(1,)], f"I7 a living candidate's interview was taken over: {fences}")
-    verdict.holds(set(load.rivals) == {409}, f"I7 a rival at the false clock was answered {sorted(set(load.rivals))}")
+    # A form that was fetched before a jump is refused as forged or too old (403), before anybody asks who holds what.
+    verdict.holds(
+        409 in load.rivals and set(load.rivals) <= {403, 409},
+        f"I7 a rival at the false clock was answered {sorted(set(load.rivals))}",
+    )
 
 
 def _check_sends(verdict: Verdict, stage: Stage, slow: str, failing: str) -> None:
