@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from flask import Flask
+from hypothesis import HealthCheck
+from hypothesis import settings as generated
 from psycopg.errors import InsufficientPrivilege
 from pytest_socket import socket_allow_hosts
 from sqlalchemy.exc import ProgrammingError
@@ -28,6 +30,10 @@ from .people import Browser, Person, person
 pytest_plugins = ["tests.factories", "tests.mailing"]
 
 GIVEN_URL = os.environ.get("DATABASE_URL", "")
+
+# Time decides no test: by itself hypothesis fails an example that takes 200 ms.
+generated.register_profile("shared machines", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+generated.load_profile("shared machines")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
