@@ -176,6 +176,7 @@ def test_word_is_given_once_a_month_and_level(
         assert jobs.tell() == 0
         used(owner, 1)
         assert [jobs.tell(), jobs.tell()] == [1, 0]
+    with at(NOON + timedelta(hours=1)):
         used(owner, 2)
         assert [jobs.tell(), jobs.tell()] == [1, 0]
         limited(owner, interviews=11, stops=True)
