@@ -19,8 +19,8 @@ from tests.faults.groups import Found, Order, run_all
 from tests.faults.installation import make_template
 
 MODULES = (
-    "processes", "redis", "database", "disk", "receivers", "webhooks", "network", "candidate", "browser", "files",
-    "releases", "load",
+    "processes", "redis", "database", "busy", "disk", "receivers", "webhooks", "network", "candidate", "browser",
+    "files", "releases", "load",
 )  # fmt: skip
 JOBS = 8
 """Most cases wait for leases and clocks, so that many of them need few processors."""

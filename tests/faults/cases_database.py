@@ -305,30 +305,3 @@ def table_locked(lab: Lab) -> Verdict:
     verdict.holds(slowest <= 4, f"waited {slowest:.1f} s for a lock of which 3 s are allowed")
     verdict.holds(well is not None, "I12 not well after the lock was given back")
     return verdict
-
-
-@case("F23", "SQLite busy: another process keeps the write lock", invariants="I3 I11")
-def sqlite_busy(lab: Lab) -> Verdict:
-    import contextlib
-    import sqlite3
-
-    verdict = Verdict()
-    installation = Installation(lab)
-    web = installation.web()
-    customer = Customer(installation, web.url)
-    flow = customer.flow(None)
-    with contextlib.closing(sqlite3.connect(installation.data_dir / "parley.db", isolation_level=None)) as other:
-        other.execute("begin immediate")
-        answers: list[Answered] = []
-        thread = threading.Thread(target=lambda: answers.append(customer.book(flow, "f23@example.com", timeout=90)))
-        thread.start()
-        time.sleep(2)
-        read = customer.call("GET", "/healthz")
-        waited = thread.is_alive()
-        other.execute("rollback")
-        thread.join(60)
-    verdict.fired = "write lock held for 2 s" if waited else ""
-    verdict.figure = f"the writer waited {answers[0].seconds:.1f} s and was answered {answers[0].status}"
-    verdict.holds(answers[0].status == 200 and read.status == 200, f"{answers}, {read}")
-    verdict.holds(installation.count("interview", "interviewee_email_address = 'f23@example.com'") == 1, "I3 not once")
-    return verdict
