@@ -1,9 +1,16 @@
 """Redis dies, forgets, or is away: it is a bell and never the record."""
 
+import json
+import os
+import re
+import subprocess
 import threading
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+
+import requests
 
 from tests.faults.case import Lab, Verdict, case, eventually, percentile
 from tests.faults.cases_disk import tmpfs
@@ -11,9 +18,11 @@ from tests.faults.checker import check_events, wait_until_delivered
 from tests.faults.installation import Installation, RedisServer
 from tests.faults.partition import THERE, Wire
 from tests.faults.people import Customer, Recruiter, candidates_of
+from tests.faults.processes import ROOT, parley
 from tests.faults.receiver import Receiver
 
 DRAINED = 60.0
+_UNRUNG = re.compile(r"bell not rung for [\w.]+: (\w+)")
 
 
 class Scene:
@@ -165,30 +174,65 @@ def redis_full(lab: Lab) -> Verdict:
     verdict, mount = Verdict(), tmpfs(lab, 16, "append-file")
     scene = Scene(lab, redis=RedisServer(lab, "--appendonly", "yes", "--dir", str(mount.place)))
     scene.begin()
+    calm = _alarms(scene)
     with scene.redis.client() as client:
         client.config_set("maxmemory-policy", "noeviction")
         client.config_set("maxmemory", "1")
-        no_memory, without_memory = _live_on(lab, scene, client)
+        memory = _live_on(lab, scene, client)
         client.config_set("maxmemory", "0")
         filler = mount.place / "filler"
         _fill(filler)
-        no_room, without_room = _live_on(lab, scene, client)
+        room = _live_on(lab, scene, client)
         filler.unlink()
         well = eventually(lambda: not _write_is_refused(client), seconds=20)
+    over = eventually(lambda: not _alarms(scene), seconds=30, every=1)
     scene.end()
     scene.check(verdict)
-    fired = no_memory and no_room and without_memory and without_room
-    verdict.fired = f"writes refused; {without_memory} and {without_room} moves meanwhile" if fired else ""
+    fired = memory.refused and room.refused and memory.moves and room.moves
+    verdict.fired = f"writes refused; {memory.moves} and {room.moves} moves meanwhile" if fired else ""
+    verdict.figure += f"; told by {' and '.join(sorted(room.alarms))}; in the log {memory.log}, then {room.log}"
     verdict.holds(well, "I12 with room again Redis takes nothing")
+    # Without memory Redis still answers PING and reads: of that only the log tells.
+    verdict.holds("OutOfMemoryError" in memory.log, f"no alarm of the memory: the log tells of {memory.log}")
+    verdict.holds(room.log, "no alarm of the append-file in the log")
+    verdict.holds(room.alarms >= {"/readyz", "parley check"}, f"of the append-file only {room.alarms} tell")
+    verdict.holds(not calm and over, f"a false alarm: {calm} before; silent again: {over}")
     return verdict
 
 
-def _live_on(lab: Lab, scene: Scene, client: object) -> tuple[bool, int]:
-    """Whether Redis refuses writes, and how many moves were made for a while without it."""
-    before = len(scene.recruiter.moved)
+@dataclass
+class _Without:
+    """A while without a Redis that takes anything: what was done, and who told that something is wrong."""
+
+    refused: bool
+    moves: int
+    log: list[str]
+    alarms: set[str]
+
+
+def _live_on(lab: Lab, scene: Scene, client: object) -> _Without:
+    before, written = len(scene.recruiter.moved), len(scene.web.log.read_text())
     refused = eventually(lambda: _write_is_refused(client), seconds=20)
     time.sleep(lab.amount(smoke=10, full=60))
-    return refused, len(scene.recruiter.moved) - before
+    log = scene.web.log.read_text()[written:]
+    words = sorted(set(_UNRUNG.findall(log)))
+    return _Without(refused, len(scene.recruiter.moved) - before, words, _alarms(scene))
+
+
+def _alarms(scene: Scene) -> set[str]:
+    """Which of the places where an operator looks say that Redis is ill."""
+    told = requests.get(f"{scene.web.url}/readyz", timeout=30).json()
+    figures = requests.get(f"{scene.web.url}/metrics", timeout=30).text
+    checked = subprocess.run(
+        parley("check", "--json"), env={**os.environ, **scene.installation.env}, cwd=ROOT, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    found = {
+        "/readyz": "redis" in told["not_ready"],
+        "/metrics": "parley_redis_up 0.0" in figures,
+        "parley check": not json.loads(checked.stdout)["parts"]["redis"]["ok"],
+    }
+    return {place for place, is_ill in found.items() if is_ill}
 
 
 def _fill(path: Path) -> None:
