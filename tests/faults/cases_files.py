@@ -13,6 +13,7 @@ from tests.faults.installation import Installation, RedisServer, Web
 from tests.faults.people import Answered, Customer, candidate_at
 from tests.faults.processes import Process, descendants, is_running
 from tests.faults.receiver import Behaviour, Receiver, Wire, always, answer
+from tests.recordings.recorder import record, sound
 from tests.recordings.test_video import HOSTILE as NO_RECORDINGS
 from tests.security.test_hostile_documents import REFUSED
 from tests.security.test_hostile_media import EBML, ENDLESS, FTYP, HEADER, HOSTILE
@@ -21,10 +22,11 @@ GIGABYTE = 1024**3
 CHUNK = 1_000_000
 TICKS = 100
 """Per second: what /proc counts processor time in."""
+PROMISED = 40
 
 
 def _recordings(lab: Lab) -> dict[str, bytes]:
-    """Forty recordings that no recorder writes."""
+    """At least ``PROMISED`` different recordings that no recorder writes."""
     noise = lab.random.randbytes(80_000)
     more = {
         f"noise {number}": lab.random.choice([HEADER, FTYP, EBML]) + lab.random.randbytes(20_000 + 5_000 * number)
@@ -41,7 +43,22 @@ def _recordings(lab: Lab) -> dict[str, bytes]:
         + b"\x7f" * 8 + noise,
         "segment header alone": HEADER + b"\x18\x53\x80\x67" + ENDLESS,
     }  # fmt: skip
-    return {**HOSTILE, **{name: content for name, content in NO_RECORDINGS.items() if content}, **more}
+    others = {f"no recording: {name}": content for name, content in NO_RECORDINGS.items() if content}
+    return {**HOSTILE, **others, **more, **_broken(lab, noise)}
+
+
+def _broken(lab: Lab, noise: bytes) -> dict[str, bytes]:
+    """What was a recording once."""
+    honest = record(lab.directory / "honest.webm", sound(6, [1, 3, 5])).read_bytes()
+    middle = len(honest) // 2
+    return {
+        "cut after the header": honest[:200],
+        "cut in the middle": honest[:middle],
+        "beginning lost": honest[middle:],
+        "noise in the middle": honest[:middle] + noise + honest[middle:],
+        "bytes turned round": honest[::-1],
+        "nothing but zero bytes": bytes(len(honest)),
+    }
 
 
 class _Watch(threading.Thread):
@@ -96,9 +113,12 @@ def hostile_recordings(lab: Lab) -> Verdict:
     hung = {name: row[0] for name, row in ended.items() if row[0] not in {"completed", "processing_failed"}}
     silent = [name for name, row in ended.items() if row[0] == "processing_failed" and not row[1]]
     failed = sum(row[0] == "processing_failed" for row in ended.values())
+    different = len(set(chosen.values()))
     verdict.fired = f"{len(ended)} files, {len(watch.seen)} decoders" if watch.seen else ""
     verdict.figure = f"{failed} failed visibly; a decoder took at most {watch.seconds:.1f} s"
     verdict.figure += f" and {watch.memory / 1e6:.0f} MB"
+    enough = lab.is_smoke or different >= PROMISED
+    verdict.holds(enough and len(ended) == len(chosen), f"{different} different files, {len(ended)} handed in")
     verdict.holds(not hung, f"I11 not ended: {hung}")
     verdict.holds(not silent, f"I11 failed without a reason: {silent}")
     verdict.holds(watch.seconds <= 120 and watch.memory <= 2 * GIGABYTE, "I11 a decoder took too much")
