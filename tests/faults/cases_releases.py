@@ -2,20 +2,27 @@
 
 import contextlib
 import os
+import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import threading
 import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+
+import sqlalchemy as sa
 
 from app import migrate
 from tests.faults.case import Lab, NotRun, Verdict, case, eventually
 from tests.faults.checker import check_events, wait_until_delivered
 from tests.faults.installation import SECRET_KEY, Installation, RedisServer, Web, found, run_parley
 from tests.faults.people import Answered, Customer, Recruiter, candidates_of
-from tests.faults.processes import ROOT, Process, free_port, parley
+from tests.faults.processes import ROOT, Process, Strace, free_port, parley
 from tests.faults.receiver import Receiver
 
 WRITES = "pwrite64,fdatasync,fsync,ftruncate,unlink"
@@ -140,53 +147,107 @@ def migration_dies(lab: Lab) -> Verdict:
     back.mkdir()
     shutil.copy(lab.template / "parley.db", back / "parley.db")
     target = f"{int(migrate.head()) - 5:04d}"
-    migrate.downgrade(f"sqlite:///{back / 'parley.db'}", target)
+    migrate.downgrade(_url(back), target)
     rows = _rows(back)
-    total = _migrated(lab, back, 0)[1]
-    killed, well = 0, 0
-    points = lab.random.sample(range(1, total + 1), min(total, lab.amount(smoke=5, full=25)))
-    for point in sorted(points):
-        place, _count = _migrated(lab, back, point)
-        died = not _is_at(place, migrate.head())
-        killed += died
-        again = subprocess.run(
-            parley("migrate"), env=_env(place), cwd=ROOT, capture_output=True, text=True, check=False
-        )  # fmt: skip
-        whole = not migrate.drift(f"sqlite:///{place / 'parley.db'}") and _rows(place) == rows
-        verdict.holds(again.returncode == 0, f"I12 after call {point} it does not begin again: {again.stderr[-200:]}")
-        verdict.holds(whole, f"I12 after call {point} the schema or the rows are not what they should be")
-        well += again.returncode == 0 and whole
-        shutil.rmtree(place)
-    verdict.fired = f"{killed} kills at {total} calls, from {target} to {migrate.head()}" if killed else ""
-    verdict.figure = f"{well} of {len(points)} began again and ended whole"
+    statements = _killed_at_statement(lab, back, 0).reached["statement"]
+    # strace counts each kind of call by itself.
+    writes = [(call, n) for call, total in _killed_at_write(lab, back).reached.items() for n in range(1, total + 1)]
+    points = [lambda n=n: _killed_at_statement(lab, back, n) for n in lab.sample(statements, smoke=5)]
+    points += [lambda n=n: _killed_at_write(lab, back, *writes[n - 1]) for n in lab.sample(len(writes), smoke=5)]
+    killed, well, planned = 0, 0, len(points)
+    for kill in points:
+        dead = kill()
+        killed += dead.died
+        well += _begins_again(verdict, dead.place, rows)
+        shutil.rmtree(dead.place)
+    verdict.fired = (
+        f"{killed} kills at {len(writes)} writes and {statements} statements, from {target} to {migrate.head()}"
+    )
+    verdict.figure = f"{well} of {planned} began again and ended whole"
+    verdict.holds(killed == planned, f"{planned - killed} of {planned} migrations were not killed")
     return verdict
 
 
-def _env(place: Path) -> dict[str, str]:
-    return {**os.environ, "DATA_DIR": str(place), "SECRET_KEY": SECRET_KEY, "DATABASE_URL": "", "REDIS_URL": ""}
+@dataclass(frozen=True)
+class _Dead:
+    """A copy that a migration was killed on, whether it was, and what it had come to, by kind."""
+
+    place: Path
+    died: bool
+    reached: Counter[str]
 
 
-def _migrated(lab: Lab, source: Path, point: int) -> tuple[Path, int]:
-    """A copy that was migrated by a process killed at its ``point``-th write (0: never); and how many it made."""
-    place = lab.directory / f"killed-at-{point}"
-    shutil.copytree(source, place)
-    out = lab.directory / "migrate.strace"
-    options = ["-e", f"inject={WRITES}:signal=KILL:when={point}"] if point else []
-    command = [
-        "strace",
-        "-f",
-        "-o",
-        str(out),
-        "-e",
-        f"trace={WRITES}",
-        *options,
-        *parley("migrate"),
-    ]
+def _begins_again(verdict: Verdict, place: Path, rows: list[Any]) -> bool:
+    """What ``parley migrate`` does, on what the dead one left behind."""
     try:
-        subprocess.run(command, env=_env(place), cwd=ROOT, capture_output=True, check=False, timeout=120)
-    except FileNotFoundError:
-        raise NotRun("strace is not installed") from None
-    return place, sum("(" in line for line in out.read_text(errors="replace").splitlines())
+        migrate.upgrade(_url(place))
+    except (sa.exc.SQLAlchemyError, RuntimeError) as error:
+        verdict.flaws.append(f"I12 after {place.name} it does not begin again: {error!r:.200}")
+        return False
+    whole = not migrate.drift(_url(place)) and _is_at(place, migrate.head()) and _rows(place) == rows
+    verdict.holds(whole, f"I12 after {place.name} the schema or the rows are not what they should be")
+    return whole
+
+
+def _url(place: Path) -> str:
+    return f"sqlite:///{place / 'parley.db'}"
+
+
+def _killed_at_write(lab: Lab, source: Path, call: str = "", nth: int = 0) -> _Dead:
+    """The migration of a copy, killed at its ``nth`` system call of this name (without: never)."""
+    place = shutil.copytree(source, lab.directory / f"{call or 'no call'} {nth}")
+    begin, go = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(go)
+        _migrate(place, lambda: os.read(begin, 1))
+    os.close(begin)
+    options = ["-e", f"inject={call}:signal=KILL:when={nth}"] if call else []
+    try:
+        trace = Strace(lab, child, *options, calls=WRITES, name="migrate")
+    finally:
+        os.close(go)
+    died = _is_killed(child)
+    return _Dead(place, died, Counter(re.findall(r"^\d+ +(\w+)\(", trace.stop(), re.MULTILINE)))
+
+
+def _killed_at_statement(lab: Lab, source: Path, point: int) -> _Dead:
+    """The same, killed right before its ``point``-th statement or COMMIT (0: never)."""
+    place = shutil.copytree(source, lab.directory / f"statement {point}")
+    reached = lab.directory / "statements"
+    reached.write_bytes(b"")
+
+    def count(*_given: object) -> None:
+        with reached.open("ab") as log:
+            log.write(b".")
+        if reached.stat().st_size == point:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def listen() -> None:
+        sa.event.listen(sa.Engine, "before_cursor_execute", count)
+        sa.event.listen(sa.Engine, "commit", count)
+
+    child = os.fork()
+    if not child:
+        _migrate(place, listen)
+    died = _is_killed(child)
+    return _Dead(place, died, Counter(statement=reached.stat().st_size))
+
+
+def _migrate(place: Path, before: Callable[[], object]) -> NoReturn:
+    """What ``parley migrate`` does, in a child."""
+    status = 1
+    try:
+        before()
+        migrate.upgrade(_url(place))
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _is_killed(child: int) -> bool:
+    _pid, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
 
 
 def _rows(place: Path) -> list[Any]:
