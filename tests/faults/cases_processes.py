@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import resource
 import signal
 import threading
@@ -33,21 +34,23 @@ A_LITTLE = 6_000_000
 # --- F01, F02: the web process dies at a chosen call -----------------------------------------------------------
 
 
-def _calls_of(lab: Lab, web: Web, work: Any) -> int:
-    """How many of the calls the busiest thread makes during ``work``."""
+def _calls_of(lab: Lab, web: Web, work: Any) -> list[tuple[str, int]]:
+    """The calls of the busiest thread during ``work``, in their order: name, and the how manieth of this name."""
     trace = Strace(lab, web.pid, calls=DISK_CALLS, name="count")
     work()
-    counts: dict[str, int] = {}
-    for line in trace.stop().splitlines():
-        if line[:1].isdigit() and "(" in line:
-            thread = line.split()[0]
-            counts[thread] = counts.get(thread, 0) + 1
-    return max(counts.values(), default=0)
+    found: dict[str, list[str]] = {}
+    for thread, name in re.findall(r"^(\d+) +(\w+)\(", trace.stop(), re.MULTILINE):
+        found.setdefault(thread, []).append(name)
+    names = max(found.values(), key=len, default=[])
+    return [(name, names[: at + 1].count(name)) for at, name in enumerate(names)]
 
 
-def _dies(lab: Lab, web: Web, point: int, work: Any) -> tuple[Any, bool]:
-    """``work`` while the process is killed at its ``point``-th call; the answer, and whether it was killed."""
-    trace = Strace(lab, web.pid, "-e", f"inject={DISK_CALLS}:signal=KILL:when={point}", calls=DISK_CALLS)
+def _dies(lab: Lab, web: Web, call: tuple[str, int], work: Any) -> tuple[Any, bool]:
+    """``work`` while the process is killed at this call; the answer, and whether it was killed.
+
+    strace counts the calls of each name by themselves.
+    """
+    trace = Strace(lab, web.pid, "-e", f"inject={call[0]}:signal=KILL:when={call[1]}", calls=DISK_CALLS)
     answer = work()
     died = web.ended_by(seconds=1) == -signal.SIGKILL
     trace.stop()
@@ -69,18 +72,20 @@ def killed_while_booking(lab: Lab) -> Verdict:
     customer = Customer(installation, web.url)
     flow = customer.flow(None)
     customer.book(flow, "warm@example.com", Idempotency_Key="warm")
-    total = _calls_of(lab, web, lambda: customer.book(flow, "count@example.com", Idempotency_Key="count"))
+    calls = _calls_of(lab, web, lambda: customer.book(flow, "count@example.com", Idempotency_Key="count"))
     killed, answered, made = 0, 0, {0: 0, 1: 0}
-    for point in _near_the_end(lab, total, smoke=8):
+    for point in _near_the_end(lab, len(calls), smoke=8):
         email, key = f"f01-{point}@example.com", f"key-{point}"
-        first, died = _dies(lab, web, point, lambda e=email, k=key: customer.book(flow, e, Idempotency_Key=k))
+        first, died = _dies(
+            lab, web, calls[point - 1], lambda e=email, k=key: customer.book(flow, e, Idempotency_Key=k)
+        )
         killed += died
         answered += first.status == 200
         if died:
             web = installation.web()
         _one_interview(verdict, installation, lambda e=email, k=key: customer.book(flow, e, Idempotency_Key=k),
                        email=email, first=first, made=made, point=point)  # fmt: skip
-    verdict.fired = f"{killed} kills at {total} calls" if killed else ""
+    verdict.fired = f"{killed} kills at {len(calls)} calls" if killed else ""
     verdict.figure = f"{made[0]} times 0, {made[1]} times 1 before the repeat, then 1; {answered} answered"
     return verdict
 
@@ -128,9 +133,9 @@ def killed_while_storing(lab: Lab) -> Verdict:
     for size, points in ((1, 9), (BUNDLED, 6)):
         kept.send(lab, size)
         calls.append(_calls_of(lab, web, lambda n=size: kept.send(lab, n)))
-        for point in lab.sample(calls[-1], smoke=points):
+        for point in lab.sample(len(calls[-1]), smoke=points):
             before = len(kept.sent)
-            status, died = _dies(lab, web, point, lambda n=size: kept.send(lab, n))
+            status, died = _dies(lab, web, calls[-1][point - 1], lambda n=size: kept.send(lab, n))
             killed[size] += died
             if died:
                 web = installation.web()
@@ -141,7 +146,7 @@ def killed_while_storing(lab: Lab) -> Verdict:
             verdict.holds(died or status == 200, f"{size} at once: without a kill answered {status} at call {point}")
     _check_kept(verdict, installation, kept)
     verdict.holds(len(kept.acked) == len(kept.sent), "I12 repeats did not bring everything")
-    verdict.fired = f"{killed[1]} kills at {calls[0]} calls, {killed[BUNDLED]} at {calls[1]} of a bundle"
+    verdict.fired = f"{killed[1]} kills at {len(calls[0])} calls, {killed[BUNDLED]} at {len(calls[1])} of a bundle"
     verdict.fired *= all(killed.values())
     verdict.figure = f"0 of {len(kept.acked)} acked missing; {twice} repeats answered 200"
     return verdict
