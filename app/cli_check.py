@@ -136,10 +136,13 @@ def _redis(known: Settings) -> tuple[bool, str]:
     url = embedded.found_alive(known.data_dir, known.redis_url)
     if not url:
         return True, "the embedded server is not running; parley up starts it"
+    redis = queue.connect(url)
     try:
-        queue.connect(url).ping()
+        redis.get("parley:asked")
     except RedisError as error:
         return False, f"does not answer ({type(error).__name__}); is REDIS_URL right?"
+    if why := queue.refusal(redis):
+        return False, f"answers but takes nothing ({why}); it needs memory (maxmemory), or room on its disk"
     return True, "answers" if known.redis_url else "the embedded server answers"
 
 

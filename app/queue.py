@@ -127,6 +127,15 @@ def connect(url: str) -> Redis:
     return Redis.from_url(url, socket_connect_timeout=1, socket_timeout=1)
 
 
+def refusal(redis: Redis) -> str:
+    """Why Redis does not take a wake-up, empty when it does. It is asked to write: without room it still answers."""
+    try:
+        redis.set("parley:asked", "1", ex=10)
+    except RedisError as error:
+        return type(error).__name__
+    return ""
+
+
 def after_commit(job: Job, *ids: str) -> None:
     """Ring for ``job`` once the outer transaction has committed; a rollback forgets it."""
     waiting: list[tuple[Job, tuple[str, ...]]] = db.session().info.setdefault(_WAITING, [])

@@ -108,11 +108,14 @@ def _shared() -> list[Metric]:
     settings: Settings = current_app.extensions["parley.settings"]
     found = list(_counted())
     if settings.redis_url:
-        waits = queue.waiting(queue.connect(settings.redis_url), clock.now())
+        redis = queue.connect(settings.redis_url)
+        waits = queue.waiting(redis, clock.now())
         jobs = _by({name: wait.jobs for name, wait in waits.items()})
         ages = _by({name: wait.oldest_seconds for name, wait in waits.items()})
         workers = _by({name: wait.workers for name, wait in waits.items()})
+        takes = int(not queue.refusal(redis))
         found += [
+            _gauge("parley_redis_takes", "Whether Redis takes wake-ups; without room it only answers.", {(): takes}),
             _gauge("parley_queue_jobs", "Jobs that wait in the queue.", jobs, names=("queue",)),
             _gauge("parley_queue_oldest_seconds", "For how long the first of them waits.", ages, names=("queue",)),
             _gauge("parley_queue_workers", "Workers that serve the queue.", workers, names=("queue",)),

@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import sqlalchemy as sa
 from flask import Blueprint, Flask, Response, current_app, jsonify, redirect, request, url_for
-from redis.exceptions import RedisError
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException, NotFound
 
@@ -110,10 +109,8 @@ def _check_migrations() -> None:
 def _check_redis(url: str) -> None:
     if not url:
         return
-    try:
-        queue.connect(url).ping()
-    except RedisError as error:
-        raise Unready(f"cannot be reached ({type(error).__name__}); work goes on more slowly") from error
+    if why := queue.refusal(queue.connect(url)):
+        raise Unready(f"takes nothing ({why}); work goes on more slowly")
 
 
 def _check_storage() -> None:

@@ -190,12 +190,16 @@ def redis_full(lab: Lab) -> Verdict:
     scene.check(verdict)
     fired = memory.refused and room.refused and memory.moves and room.moves
     verdict.fired = f"writes refused; {memory.moves} and {room.moves} moves meanwhile" if fired else ""
-    verdict.figure += f"; told by {' and '.join(sorted(room.alarms))}; in the log {memory.log}, then {room.log}"
+    verdict.figure += (
+        f"; told by {' and '.join(sorted(memory.alarms & room.alarms))}; in the log {memory.log}, then {room.log}"
+    )
     verdict.holds(well, "I12 with room again Redis takes nothing")
-    # Without memory Redis still answers PING and reads: of that only the log tells.
     verdict.holds("OutOfMemoryError" in memory.log, f"no alarm of the memory: the log tells of {memory.log}")
     verdict.holds(room.log, "no alarm of the append-file in the log")
-    verdict.holds(room.alarms >= {"/readyz", "parley check"}, f"of the append-file only {room.alarms} tell")
+    for what, found in (("memory", memory), ("append-file", room)):
+        verdict.holds(
+            found.alarms == {"/readyz", "/metrics", "parley check"}, f"of the {what} only {found.alarms} tell"
+        )
     verdict.holds(not calm and over, f"a false alarm: {calm} before; silent again: {over}")
     return verdict
 
@@ -229,7 +233,7 @@ def _alarms(scene: Scene) -> set[str]:
     )  # fmt: skip
     found = {
         "/readyz": "redis" in told["not_ready"],
-        "/metrics": "parley_redis_up 0.0" in figures,
+        "/metrics": "parley_redis_takes 0.0" in figures,
         "parley check": not json.loads(checked.stdout)["parts"]["redis"]["ok"],
     }
     return {place for place, is_ill in found.items() if is_ill}

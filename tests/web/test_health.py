@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
+from redis import Redis
 
+from app import embedded
 from app.db import db
 
 
@@ -23,6 +25,25 @@ def test_readyz_names_redis_when_it_is_away(own_app, free_port):
     response = own_app.test_client().get("/readyz")
     assert response.status_code == 503
     assert list(response.json["not_ready"]) == ["redis"]
+
+
+def test_readyz_names_a_redis_that_answers_and_takes_nothing(own_app, tmp_path):
+    url, server = embedded.found_or_started(tmp_path / "redis", "")
+    assert server is not None
+    known = own_app.extensions["parley.settings"]
+    own_app.extensions["parley.settings"] = replace(known, redis_url=url)
+    client = own_app.test_client()
+    with Redis.from_url(url) as redis:
+        assert client.get("/readyz").status_code == 200
+        redis.config_set("maxmemory", "1")
+        told = client.get("/readyz").json["not_ready"]
+        assert told == {"redis": "takes nothing (OutOfMemoryError); work goes on more slowly"}
+        figures = client.get("/metrics").text
+        assert "parley_redis_up 1.0" in figures
+        assert "parley_redis_takes 0.0" in figures
+        redis.config_set("maxmemory", "0")
+        assert client.get("/readyz").status_code == 200
+    server.stop()
 
 
 def test_readyz_names_a_database_that_is_behind(own_app):
