@@ -3,13 +3,15 @@
 The row is committed before the endpoint runs, and the answer goes into the transaction that does the work
 (``promise``); so even after a process that dies between its commit and its answer, the repeat gets that answer and
 never a second flow or interview. Failures are not kept: they changed nothing, so a repeat simply tries again.
+Of a process that died before its work the repeat takes the call over; should that process only have been slow, its
+own commit is refused then (the moment of the start is the fence).
 """
 
 import hashlib
 import logging
 import re
-from datetime import timedelta
-from typing import Any, NoReturn
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple, NoReturn
 
 import sqlalchemy as sa
 from flask import Response, has_request_context, jsonify, request
@@ -21,18 +23,32 @@ from sqlalchemy.orm import Session
 from app import clock
 from app.accounts.models import IdempotentCall, Organization
 from app.db import db, new_id, set_reading
+from app.errors import Conflict
 from app.web.body import BODY_BYTES, invalid
 
 log = logging.getLogger(__name__)
 
 KEPT = timedelta(hours=24)
-RUNNING = timedelta(minutes=5)
-"""After this long without an answer the first call's process is taken for dead; fetching media takes up to 70 s."""
+RUNNING = timedelta(seconds=100)
+"""After this long without an answer the first call's process is taken for dead: the database is waited for 30 s."""
+FETCHING = timedelta(minutes=5)
+"""The same where customers' media are fetched and looked into, which takes up to 105 s before they are stored."""
+FETCH = {"/v1/interview-flows"}
 
 _KEY = re.compile(r"[\x21-\x7e]{1,255}\Z")
 _OPEN = "parley.idempotent_call"
 _PROMISED = "parley.idempotent_answer"
 _IS_TEST = "parley.idempotent_call.is_test"
+
+
+class _Run(NamedTuple):
+    """This request's run of a call: no longer its own when the row bears another start."""
+
+    call: str
+    started_at: datetime
+
+    def row(self) -> tuple[sa.ColumnElement[bool], ...]:
+        return IdempotentCall.id == self.call, IdempotentCall.started_at == self.started_at
 
 
 def before(organization: Organization, *, is_test: bool = False) -> Response | None:
@@ -45,9 +61,9 @@ def before(organization: Organization, *, is_test: bool = False) -> Response | N
         invalid("headers", {"Idempotency-Key": ["Must be 1 to 255 printable ASCII characters without spaces."]})
     request.max_content_length = BODY_BYTES
     body_hash = hashlib.sha256(request.get_data(cache=True)).hexdigest()
-    call = _opened(organization.id, key, body_hash)
-    if call is not None:
-        request.environ[_OPEN] = call
+    run = _opened(organization.id, key, body_hash)
+    if run is not None:
+        request.environ[_OPEN] = run
         return None
     return _earlier(organization.id, key, body_hash)
 
@@ -62,7 +78,7 @@ def _route() -> str:
     return f"{request.method} {request.url_rule}" + (" (test)" if request.environ[_IS_TEST] else "")
 
 
-def _opened(organization_id: str, key: str, body_hash: str) -> str | None:
+def _opened(organization_id: str, key: str, body_hash: str) -> _Run | None:
     """Insert the row of a new call; None when there is one already. Expired rows are swept out on the way."""
     now = clock.now()
     call = new_id()
@@ -88,7 +104,7 @@ def _opened(organization_id: str, key: str, body_hash: str) -> str | None:
         db.session.rollback()
         return None
     db.session.commit()
-    return call
+    return _Run(call, now)
 
 
 def _earlier(organization_id: str, key: str, body_hash: str) -> Response | None:
@@ -103,25 +119,28 @@ def _earlier(organization_id: str, key: str, body_hash: str) -> Response | None:
         response.headers["Idempotent-Replayed"] = "true"
         db.session.rollback()
         return response
-    if call.committed and clock.now() - call.started_at > RUNNING:
+    ago, patience = clock.now() - call.started_at, FETCHING if str(request.url_rule) in FETCH else RUNNING
+    if call.committed and ago > patience:
         _conflict("The first call was carried out, but its answer was lost; look for its result in the list.")
-    if clock.now() - call.started_at <= RUNNING or not _taken_over(call):
+    run = _taken_over(call) if ago > patience else None
+    if run is None:
         _conflict("The first call with this Idempotency-Key is still running.", seconds=2)
-    request.environ[_OPEN] = call.id
+    request.environ[_OPEN] = run
     return None
 
 
-def _taken_over(call: IdempotentCall) -> bool:
+def _taken_over(call: IdempotentCall) -> _Run | None:
     """The process of the first call died before its work was done: of several repeats, one goes on."""
+    first, own = _Run(call.id, call.started_at), _Run(call.id, clock.now())
     taken = db.session.execute(
         sa.update(IdempotentCall)
-        .where(IdempotentCall.id == call.id, IdempotentCall.started_at == call.started_at)
-        .values(started_at=clock.now())
+        .where(*first.row(), IdempotentCall.committed.is_(False))
+        .values(started_at=own.started_at)
         .returning(IdempotentCall.id)
         .execution_options(synchronize_session=False)
     ).all()
     db.session.commit()
-    return len(taken) == 1
+    return own if taken else None
 
 
 def _conflict(message: str, *, seconds: int | None = None) -> NoReturn:
@@ -133,37 +152,40 @@ def _conflict(message: str, *, seconds: int | None = None) -> NoReturn:
 @event.listens_for(Session, "before_commit")
 def _mark_committed(session: Session) -> None:
     """Mark and answer go into the very transaction that does the work."""
-    call = request.environ.get(_OPEN) if has_request_context() else None
-    if call is not None and session is db.session():
-        kept: dict[str, Any] = {"committed": True}
-        if (body := request.environ.get(_PROMISED)) is not None:
-            kept |= {"status": 200, "body": body}
-        session.execute(
-            sa.update(IdempotentCall).where(IdempotentCall.id == call).values(kept)
-            .execution_options(synchronize_session=False)
-        )  # fmt: skip
+    run: _Run | None = request.environ.get(_OPEN) if has_request_context() else None
+    if run is None or session is not db.session():
+        return
+    kept: dict[str, Any] = {"committed": True}
+    if (body := request.environ.get(_PROMISED)) is not None:
+        kept |= {"status": 200, "body": body}
+    marked = session.execute(
+        sa.update(IdempotentCall).where(*run.row()).values(kept).returning(IdempotentCall.id)
+        .execution_options(synchronize_session=False)
+    ).all()  # fmt: skip
+    if not marked:
+        raise Conflict("This call took so long that a repeat took it over and this run changed nothing; send it again.")
 
 
 def after(response: Response) -> Response:
     """Keep a success, forget a failure that did nothing. The answer goes out whatever happens here."""
-    call = request.environ.pop(_OPEN, None)
-    if call is None:
+    run: _Run | None = request.environ.pop(_OPEN, None)
+    if run is None:
         return response
     set_reading(False)
     try:
         db.session.rollback()
-        db.session.execute(_outcome(call, response))
+        db.session.execute(_outcome(run, response))
         db.session.commit()
     except SQLAlchemyError as error:
-        log.warning("answer to idempotent call %s not kept: %s", call, type(error).__name__)
+        log.warning("answer to idempotent call %s not kept: %s", run.call, type(error).__name__)
         db.session.rollback()
     return response
 
 
-def _outcome(call: str, response: Response) -> sa.Update | sa.Delete:
+def _outcome(run: _Run, response: Response) -> sa.Update | sa.Delete:
     if response.status_code < 300:
         kept = {"status": response.status_code, "body": response.get_data()}
-        done = sa.update(IdempotentCall).where(IdempotentCall.id == call).values(kept)
+        done = sa.update(IdempotentCall).where(*run.row()).values(kept)
         return done.execution_options(synchronize_session=False)
-    undone = sa.delete(IdempotentCall).where(IdempotentCall.id == call, IdempotentCall.committed.is_(False))
+    undone = sa.delete(IdempotentCall).where(*run.row(), IdempotentCall.committed.is_(False))
     return undone.execution_options(synchronize_session=False)

@@ -105,7 +105,7 @@ def _one_interview(
     made[min(before, 1)] += 1
     verdict.holds(before <= 1, f"I3 {before} interviews before the repeat at call {point}")
     repeat = again()
-    if repeat.status == 409:  # "still running": five minutes pass
+    if repeat.status == 409:  # "still running": 100 seconds pass
         verdict.holds(before == 0, f"call {point}: booked, but the repeat is told to wait")
         installation.sql(
             "update idempotent_call set started_at = :t where status is null", t="2020-01-01 00:00:00.000000"

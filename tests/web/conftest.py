@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import marshmallow as ma
 import pytest
+import sqlalchemy as sa
 from flask import Flask
 from sqlalchemy.exc import OperationalError
 
-from app import create_app, queue
+from app import clock, create_app, db_wall, queue
 from app.accounts import actions, idempotency
 from app.accounts.access import caller, require_api_key
-from app.accounts.models import Team
+from app.accounts.models import IdempotentCall, Team
 from app.db import db
 from app.errors import Conflict, Forbidden, GatewayError, NotFound, Rejected
 from app.gateways import Gateways
@@ -61,6 +62,8 @@ def add_probe(app: Flask) -> None:
     @blp.arguments(ProbeSchema)
     @blp.response(200, ma.Schema.from_dict({"team_id": ma.fields.String()}, name="Probed"))
     def probe(body):
+        if body["name"] == "is taken over":
+            _take_over()
         team = actions.add_team(caller(), body["name"], by=None)
         answer = {"team_id": team.id}
         if body["name"] == "fails after the promise":
@@ -85,6 +88,13 @@ def add_probe(app: Flask) -> None:
 
     app.extensions["parley.api"].register_blueprint(blp)
     app.add_url_rule("/fail/<name>", "fail", lambda name: (_ for _ in ()).throw(FAILURES[name]))
+
+
+def _take_over() -> None:
+    """What a repeat does to a call that is slow."""
+    db.session.rollback()  # SQLite has one writer
+    with db.engine.begin() as other, db_wall.everyone():
+        other.execute(sa.update(IdempotentCall).values(started_at=clock.now()))
 
 
 @pytest.fixture

@@ -83,6 +83,14 @@ def test_a_call_whose_process_died_before_its_work_is_taken_over(probe, key):
     assert probe.teams() == before + 2
 
 
+def test_a_slow_call_that_was_taken_over_does_nothing_and_leaves_the_repeat_alone(probe, key):
+    before = probe.teams()
+    response = _post(probe, key, {"name": "is taken over"})
+    assert (response.status_code, "repeat" in response.json["message"]) == (409, True)
+    assert probe.teams() == before
+    assert _row(probe, key).committed is False
+
+
 def test_a_call_whose_process_died_after_its_work_is_never_done_twice(probe, key):
     before = probe.teams()
     assert _post(probe, key, {"name": "fails after the commit"}).status_code == 500
