@@ -61,9 +61,9 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     from app.accounts import access
     from app.db import db, prepare
     from app.metrics import requests
-    from app.web import api, errors, languages, pages, security, templating, tracing
+    from app.web import again, api, errors, languages, pages, security, templating, tracing
 
-    app = Flask("app", root_path=str(ROOT), template_folder="templates", static_folder="static")
+    app = again.Application("app", root_path=str(ROOT), template_folder="templates", static_folder="static")
     app.config.update(_configuration(settings))
     app.extensions["parley.settings"] = settings
     app.extensions["parley.tally"] = counts = _tally(settings)

@@ -58,7 +58,7 @@ def apply(member: TeamMember, ids: Sequence[str], change: Change) -> list[Row]:
     recruiter = _recruiter(member, change)
     if change.kind in {Kind.TAG, Kind.UNTAG}:
         actions.checked_tag(change.value)
-    known = candidates_named(member, wanted)
+    known = candidates_named(member, wanted, locked=True)
     fixed = only_viewed(member)
     return [
         Row(one, _name(known[one]), "refused", VIEWED)

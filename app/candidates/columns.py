@@ -98,7 +98,8 @@ def remove(organization: Organization, column_id: str, *, into: str, by: TeamMem
     there = sa.select(Candidate).where(
         Candidate.organization_id == organization.id, Candidate.status == column.name
     )  # fmt: skip
-    people = list(db.session.scalars(there.limit(MOST_MOVED + 1)))
+    in_order = there.order_by(Candidate.id).with_for_update(key_share=True)  # that of changes in bulk
+    people = list(db.session.scalars(in_order.limit(MOST_MOVED + 1)))
     if len(people) > MOST_MOVED:
         raise Rejected(f"More than {MOST_MOVED} candidates are in “{column.name}”; move them first.", field="into")
     if people and into not in {other.name for other in columns if other is not column}:

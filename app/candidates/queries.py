@@ -88,11 +88,19 @@ def candidates_seen_by(member: TeamMember, found_by: CandidateFilter, *, limit: 
     return list(db.session.scalars(ordered.options(*_together())))
 
 
-def candidates_named(member: TeamMember, ids: Collection[str], right: Right = Right.VIEW) -> dict[str, Candidate]:
-    """Those of ``ids`` that the member has ``right`` to, by id, with flow, recruiter and tags, without the others."""
+def candidates_named(
+    member: TeamMember, ids: Collection[str], right: Right = Right.VIEW, *, locked: bool = False
+) -> dict[str, Candidate]:
+    """Those of ``ids`` that the member has ``right`` to, by id, with flow, recruiter and tags, without the others.
+
+    ``locked`` keeps them to ourselves, in the order of their ids: two who change the same ones at once wait for each
+    other, and never both for the other one. SQLite has one writer anyway.
+    """
     wanted = [one for one in ids if is_id(one)]
     mine = _narrowed(member, CandidateFilter(tests=True, right=right))
     query = sa.select(Candidate).where(*mine, Candidate.id.in_(wanted))
+    if locked:
+        query = query.order_by(Candidate.id).with_for_update(key_share=True, of=Candidate)
     return {candidate.id: candidate for candidate in db.session.scalars(query.options(*_together()))}
 
 

@@ -37,7 +37,7 @@ export default function board(box) {
     const from = laneOf(card);
     if (!to || to === from || card.classList.contains("moving")) return;
     const form = card.querySelector("form");
-    const body = new FormData(form);
+    const body = new URLSearchParams(new FormData(form));
     body.set("status", to.dataset.status);
     const had = card.contains(document.activeElement) ? document.activeElement : null;
     card.classList.add("moving");

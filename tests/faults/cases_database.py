@@ -175,7 +175,7 @@ def ambiguous_commit(lab: Lab) -> Verdict:
 
 def _repeat(installation: Installation, call: Any) -> Answered:
     answer: Answered = call()
-    if answer.status == 409:  # "still running": five minutes pass
+    if answer.status == 409:  # "still running": 100 seconds pass
         installation.sql("update idempotent_call set started_at = now() - interval '1 day' where status is null")
         answer = call()
     return answer

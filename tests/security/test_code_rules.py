@@ -68,7 +68,9 @@ def _parses_xml(node: ast.AST) -> bool:
     return node.module != "xml.sax" or not {alias.name for alias in node.names} <= {"ContentHandler", "SAXException"}
 
 
-JITTER = frozenset({"app/processes/worker.py", "app/webhooks/schedule.py", "app/webhooks/actions/results.py"})
+JITTER = frozenset(
+    {"app/processes/worker.py", "app/webhooks/schedule.py", "app/webhooks/actions/results.py", "app/web/again.py"}
+)
 """Pauses that are spread by chance guard nothing."""
 
 PLAIN_ONLY = frozenset({"app/speech/engines/children.py"})
