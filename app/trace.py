@@ -23,6 +23,11 @@ def current() -> str:
     return _id.get()
 
 
+def known() -> str | None:
+    """As ``current``, for rows: None where nothing set it off."""
+    return None if _id.get() == NONE else _id.get()
+
+
 def begin(given: str | None = None) -> str:
     """What follows is work of ``given``, or of a new id when there is none or it is none of ours; returns the id
     before, for ``end``."""

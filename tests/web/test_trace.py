@@ -83,6 +83,12 @@ def test_lines_are_text_otherwise(client: Any, configured: Any, capsys: Any) -> 
     assert " INFO parley.access [call-2]: GET /healthz 200 " in line
 
 
+def test_what_nobody_set_off_has_no_id() -> None:
+    assert trace.known() is None
+    with trace.under("call-4"):
+        assert trace.known() == "call-4"
+
+
 def test_an_id_that_could_forge_lines_is_replaced() -> None:
     with trace.under("a\nb"):
         assert trace.current() != "a\nb"

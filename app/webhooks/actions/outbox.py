@@ -165,7 +165,7 @@ def _outbox_row(flow: InterviewFlow, kind: EventType, *, subject: str, sequence:
     delivery = Delivery(
         organization_id=flow.organization_id, flow_id=flow.id, endpoint_id=endpoint.id, event_type=kind,
         subject=subject, sequence=sequence, body=body, hold=hold, due_at=now,
-        state=DeliveryState.PENDING if hold is None else DeliveryState.HELD, request_id=trace.current(),
+        state=DeliveryState.PENDING if hold is None else DeliveryState.HELD, request_id=trace.known(),
     )  # fmt: skip
     db.session.add(delivery)
     db.session.flush()
