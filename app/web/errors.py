@@ -15,7 +15,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import HTTP_STATUS_CODES
 
-from app.db import db
+from app.db import db, is_id
 from app.errors import Conflict, DomainError, Forbidden, GatewayError, NotFound, Rejected, Unseen, place_of
 
 log = logging.getLogger(__name__)
@@ -160,9 +160,10 @@ _SECRET_FIELD = re.compile(r"csrf_token|password|secret|key|^current$", re.IGNOR
 """``current`` is the present password in the form that changes it."""
 
 
-def typed_input() -> list[tuple[str, str]]:
-    """What a form carried, without tokens and secrets."""
-    return [(name, value) for name, value in request.form.items(multi=True) if not _SECRET_FIELD.search(name)]
+def typed_input() -> list[tuple[str, str, bool]]:
+    """What a form carried, without tokens and secrets; and whether it says anything to the person who sent it."""
+    given = [(name, value) for name, value in request.form.items(multi=True) if not _SECRET_FIELD.search(name)]
+    return [(name, value, bool(value) and not is_id(value)) for name, value in given]
 
 
 def _on_domain(error: DomainError) -> Response:

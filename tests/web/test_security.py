@@ -1,5 +1,7 @@
 """CSRF, origin, and what browsers are told by headers."""
 
+import uuid
+
 import pytest
 from flask import Flask, request
 
@@ -30,6 +32,13 @@ def test_a_form_without_token_is_refused_and_offers_what_was_typed(site):
     assert b"&lt;long text&gt;" in response.data
     assert b"my own word" not in response.data
     assert response.data.count(b'name="csrf_token"') == 1
+
+
+def test_ids_of_a_refused_form_travel_along_unseen(site):
+    flow = str(uuid.uuid4())
+    response = site().test_client().post("/form", data={"name": "long text", "flow": flow}, forged=True)
+    assert f'<input type="hidden" name="flow" value="{flow}">'.encode() in response.data
+    assert b'<input type="hidden" name="name"' not in response.data
 
 
 def test_scripts_hear_about_a_missing_token_in_json(site):
