@@ -2,7 +2,11 @@
 
 import os
 import signal
+import socket
+import subprocess
+import sys
 import time
+from multiprocessing.connection import Connection
 from types import SimpleNamespace
 
 import numpy as np
@@ -271,6 +275,19 @@ def test_an_answer_that_waits_for_a_decoder_is_heard_once_one_is_left(monkeypatc
         pass
     assert [number for number, problem, _ in sent if number is not None] == [7]
     assert desk.patience is None
+
+
+def test_the_child_of_a_parent_that_left_in_the_middle_ends_without_a_word():
+    ours, theirs = socket.socketpair()
+    with theirs:
+        command = [sys.executable, "-P", pocketsphinx_child.__file__, str(theirs.fileno())]
+        child = subprocess.Popen(command, pass_fds=(theirs.fileno(),), stderr=subprocess.PIPE)
+    speech = np.random.default_rng(1).normal(0, 500, 2 * SPEECH_RATE).astype("<i2").tobytes()
+    with Connection(ours.detach()) as connection:
+        for number in range(3):
+            connection.send((number, "align", [("yes", "Y EH S")], speech))
+    _, told = child.communicate(timeout=60)
+    assert (child.returncode, told) == (0, b"")
 
 
 def test_a_busy_process_is_not_waited_for_longer_than_a_candidate_can(samples, monkeypatch):

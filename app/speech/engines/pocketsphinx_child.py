@@ -276,23 +276,23 @@ def _end_with_parent() -> None:
 
 
 def main() -> None:
-    """Serve until the parent closes the socket."""
+    """Serve until the parent closes the socket; what it does not wait for any more is nobody's."""
     _end_with_parent()
     connection = Connection(int(sys.argv[1]))
     inbox: queue.SimpleQueue[tuple[Any, ...] | None] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(connection, inbox), daemon=True).start()
-    desk = Desk(connection)
-    busy = False
-    while True:
-        try:
-            message = inbox.get(block=not busy, timeout=None if busy else desk.patience)
-        except queue.Empty:
-            busy = desk.step()
-            continue
-        if message is None:
-            return
-        desk.take(*message)
-        busy = True
+    desk, busy = Desk(connection), False
+    with contextlib.suppress(ConnectionError):
+        while True:
+            try:
+                message = inbox.get(block=not busy, timeout=None if busy else desk.patience)
+            except queue.Empty:
+                busy = desk.step()
+                continue
+            if message is None:
+                return
+            desk.take(*message)
+            busy = True
 
 
 if __name__ == "__main__":
