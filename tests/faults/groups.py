@@ -63,6 +63,8 @@ def run_all(cases: list[Case], order: Order, *, say: Callable[[str], None]) -> F
                     say(f"  {number} {verdict['result']} ({verdict['seconds']:.0f} s)")
     finally:
         for group in working:
+            group.tell()  # all at once: each takes its time to give back what it holds
+        for group in working:
             group.end()
     return found
 
@@ -115,6 +117,11 @@ class _Group:
             self.end()
             return True
         return self._has_ended()
+
+    def tell(self) -> None:
+        """Ask the child to end."""
+        with suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGTERM)
 
     def end(self) -> None:
         """SIGTERM lets the child give back mounts and namespaces; what is left of its own family is ended by pid."""

@@ -114,6 +114,10 @@ class Receiver:
                 found.append(Request(**entry))
         return found
 
+    def written(self) -> int:
+        """Bytes of the journal: what grows with every request, and costs nothing to look at."""
+        return self.path.stat().st_size if self.path.exists() else 0
+
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         server = self._loop.run_until_complete(asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=2048))

@@ -6,6 +6,7 @@ took to be well again.
 """
 
 import argparse
+import hashlib
 import os
 import random
 import signal
@@ -18,6 +19,7 @@ from contextlib import suppress
 
 import requests
 
+from app.demo.candidate import Refused
 from tests.faults.case import Lab, NotRun, Verdict, eventually
 from tests.faults.checker import check_events, wait_until_delivered
 from tests.faults.installation import Installation, PostgresServer, RedisServer, Web, laboratory
@@ -26,9 +28,13 @@ from tests.faults.processes import Process, children, descendants, is_running
 from tests.faults.proxy import Proxy
 from tests.faults.receiver import Receiver
 
-PEOPLE = 12
+PEOPLE = 60
 GOALS = {"web": 120.0, "worker": 120.0, "one of the worker's processes": 120.0, "Redis": 60.0, "database": 10.0}
 PIECE = 4_000
+STILL_SECONDS = 300
+"""Nobody's work may stand still for longer: then nothing was proved of it from there on."""
+A_TALK = 5_000
+"""Chunks of one interview before the next begins: a talk has at most 14,400."""
 
 
 class Platform:
@@ -40,7 +46,7 @@ class Platform:
             self.database: PostgresServer | None = PostgresServer(lab)
         except NotRun:
             self.database = None
-        self.installation = Installation(lab, redis=self.redis, postgres=self.database)
+        self.installation = Installation(lab, redis=self.redis, postgres=self.database, SESSION_HOURS="168")
         self.receiver = lab.resources.enter_context(Receiver(lab.directory / "journal"))
         self.proxy = lab.resources.enter_context(Proxy("127.0.0.1", self.receiver.port))
         self.web: Web = self.installation.web()
@@ -56,8 +62,8 @@ class Platform:
 
     def delivers(self) -> bool:
         """Whether something moves: an attempt that was made a moment ago."""
-        before = len(self.receiver.journal())
-        return bool(eventually(lambda: len(self.receiver.journal()) > before, seconds=5))
+        before = self.receiver.written()
+        return bool(eventually(lambda: self.receiver.written() > before, seconds=5))
 
 
 class Load:
@@ -66,12 +72,10 @@ class Load:
     def __init__(self, platform: Platform) -> None:
         self._on, self._stop = platform, threading.Event()
         self.bookings: list[tuple[str, Answered]] = []
-        self.sent: dict[int, bytes] = {}
-        self.acked: set[int] = set()
-        booked = platform.customer.book(platform.flow, "chunks@example.com").body
-        self.interview = booked["interview_id"]
-        self._one = candidate_at(booked["interview_link"])
-        self._segment = self._one.open_segment("audio/webm")
+        self.acked: dict[tuple[str, int], bytes] = {}
+        """Interview and number of each acknowledged chunk, and the SHA-256 of what was sent."""
+        self.stood_still: set[str] = set()
+        self._grew: dict[str, tuple[int, float]] = {}
         self._threads = [threading.Thread(target=work) for work in (self._move, self._book, self._upload)]
         for thread in self._threads:
             thread.start()
@@ -95,16 +99,43 @@ class Load:
             self.bookings.append((email, booked))
 
     def _upload(self) -> None:
+        talks = 0
+        while not self._stop.is_set():
+            with suppress(requests.RequestException, Refused):  # something was broken: then another talk
+                talks += 1
+                self._talk(f"chunks-{talks}@example.com")
+            self._stop.wait(1)
+
+    def _talk(self, email: str) -> None:
         from tests.faults.cases_disk import put
 
-        random_bytes = random.Random(self._on.lab.seed).randbytes
-        number = 0
-        while not self._stop.wait(0.1):
-            content = self.sent.setdefault(number, random_bytes(PIECE))
-            with suppress(requests.RequestException):
-                if put(self._one, self._segment, number, content) == 200:
-                    self.acked.add(number)
-                    number += 1
+        booked = self._on.customer.book(self._on.flow, email, timeout=15)
+        if booked.status != 200:
+            return
+        self.bookings.append((email, booked))
+        one = candidate_at(booked.body["interview_link"])
+        segment = one.open_segment("audio/webm")
+        random_bytes = random.Random(f"{self._on.lab.seed} {email}").randbytes
+        for number in range(A_TALK):
+            content = random_bytes(PIECE)
+            while not self._stop.wait(0.1):
+                status = put(one, segment, number, content)
+                if status == 200:
+                    self.acked[booked.body["interview_id"], number] = hashlib.sha256(content).digest()
+                    break
+                if 400 <= status < 500:
+                    return
+
+    def look(self) -> None:
+        """Note whose work stands still."""
+        now = time.monotonic()
+        done = {"moves": len(self._on.recruiter.moved), "bookings": len(self.bookings), "chunks": len(self.acked)}
+        for what, count in done.items():
+            before, since = self._grew.setdefault(what, (count, now))
+            if count > before:
+                self._grew[what] = (count, now)
+            elif now - since > STILL_SECONDS:
+                self.stood_still.add(what)
 
 
 class Nemesis:
@@ -227,6 +258,7 @@ def _run(lab: Lab, *, seconds: float) -> int:
     until, told = time.monotonic() + seconds, time.monotonic()
     while time.monotonic() < until:
         nemesis.strike()
+        load.look()
         time.sleep(lab.random.uniform(0.5, 4))
         if time.monotonic() - told > 60:
             told = time.monotonic()
@@ -235,6 +267,7 @@ def _run(lab: Lab, *, seconds: float) -> int:
             )
     load.end()
     verdict = _checked(platform, load)
+    verdict.holds(not load.stood_still, f"for {STILL_SECONDS} s there were no {sorted(load.stood_still)}")
     for kind, slowest in sorted(nemesis.slowest.items()):
         verdict.holds(slowest <= GOALS[kind], f"I12 {kind} was well only after {slowest:.1f} s")
     print(f"{sum(nemesis.done.values())} faults, {nemesis.kills} kills: {dict(sorted(nemesis.done.items()))}")
@@ -259,10 +292,12 @@ def _checked(platform: Platform, load: Load) -> Verdict:
     rows = {str(row[0]) for row in installation.sql("select interviewee_email_address from interview")}
     booked = [email for email, answer in load.bookings if answer.status == 200]
     lost = [email for email in booked if email not in rows]
-    chunks = installation.sql("select number, sha256, storage_key from chunk where interview_id = :i", i=load.interview)
-    kept = {int(row[0]): row for row in chunks}
-    files = installation.data_dir / "files"
-    gone = [n for n in load.acked if n not in kept or (files / str(kept[n][2])).read_bytes() != load.sent[n]]
+    chunks = installation.sql("select interview_id, number, storage_key from chunk")
+    kept = {(str(row[0]), int(row[1])): installation.data_dir / "files" / str(row[2]) for row in chunks}
+    gone = [
+        one for one, sha256 in load.acked.items()
+        if one not in kept or hashlib.sha256(kept[one].read_bytes()).digest() != sha256
+    ]  # fmt: skip
     verdict.holds(drained is not None, "I12 the backlog did not drain within 180 s")
     verdict.holds(arrived == events, f"I1 {arrived} of {events} events arrived")
     verdict.holds(not lost, f"I1 {len(lost)} acknowledged bookings are lost")
