@@ -8,7 +8,6 @@ does not meet row-level security.
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -35,6 +34,7 @@ from app.accounts.models import Organization, Team
 from app.db import db
 from app.flows.models import InterviewFlow, InterviewType
 from app.settings import Settings
+from tests.faults.processes import free_port, parley  # noqa: F401 - for the scripts
 
 KINDS = ["sqlite", *(["postgresql"] if os.environ.get("BENCH_POSTGRES_URL") else [])]
 percentile = partial(np.percentile, method="nearest")
@@ -134,14 +134,20 @@ class Customer(NamedTuple):
     key: str
 
 
-def customer(questions: list[str], *, kind: InterviewType = InterviewType.GENERAL) -> Customer:
-    """A customer in the database, committed."""
+def founded() -> tuple[Organization, Team]:
+    """An organization with one team, flushed."""
     organization = Organization(name="Bench")
     db.session.add(organization)
     db.session.flush()
     team = Team(organization_id=organization.id, name="Bench")
     db.session.add(team)
     db.session.flush()
+    return organization, team
+
+
+def customer(questions: list[str], *, kind: InterviewType = InterviewType.GENERAL) -> Customer:
+    """A customer in the database, committed."""
+    organization, team = founded()
     flow = InterviewFlow(
         organization_id=organization.id, team_id=team.id, org_name="Bench", title="Bench", questions=questions,
         interview_type=kind, language="en-US", voice_id="vendora-Kate",
@@ -153,16 +159,6 @@ def customer(questions: list[str], *, kind: InterviewType = InterviewType.GENERA
 
 
 # --- processes ----------------------------------------------------------------------------------------------------
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
-def parley(*words: str) -> list[str]:
-    return [sys.executable, "-m", "app.cli", *words]
 
 
 def started(command: list[str], *, env: dict[str, str] | None = None) -> "subprocess.Popen[bytes]":

@@ -31,7 +31,6 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app import clock, db_wall, queue, vault
-from app.accounts.models import Organization, Team
 from app.db import db, engine_options, new_id, prepare, reading
 from app.flows.models import InterviewFlow
 from app.flows.queries import secret_context
@@ -118,12 +117,7 @@ def flows(addresses: list[list[str]]) -> list[str]:
     """An organization per inner list, a flow with a secret per address; ids of the flows."""
     ids = []
     for urls in addresses:
-        organization = Organization(name="Bench")
-        db.session.add(organization)
-        db.session.flush()
-        team = Team(organization_id=organization.id, name="Bench")
-        db.session.add(team)
-        db.session.flush()
+        organization, team = ground.founded()
         for url in urls:
             flow = InterviewFlow(
                 id=new_id(), organization_id=organization.id, team_id=team.id, org_name="Bench", title="Night nurse",
