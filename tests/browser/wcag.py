@@ -55,8 +55,11 @@ def axe(page: Any, *, only: list[str] | None = None) -> list[str]:
 
 
 def settle(page: Any) -> None:
-    """Wait until every fade has ended; the device asks for less motion, so nothing goes on for ever."""
-    page.evaluate("() => Promise.allSettled(document.getAnimations().map((one) => one.finished))")
+    """Wait until every fade has ended, at most five seconds: a page that is not drawn does not end its own."""
+    page.evaluate("""() => Promise.race([
+        Promise.allSettled(document.getAnimations().map((one) => one.finished)),
+        new Promise((done) => setTimeout(done, 5000)),
+    ])""")
 
 
 @everywhere("axe")
