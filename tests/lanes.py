@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 ROOT = Path(__file__).resolve().parents[1]
 MARKED = re.compile(r'^pytestmark = .*\bxdist_group\("([\w-]+)"\)', re.MULTILINE)
@@ -28,3 +29,17 @@ class Lanes(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         return lane_of(nodeid.partition("::")[0]) or nodeid
+
+    def remove_node(self, node: WorkerController) -> str | None:
+        """The test that the worker was ended at, if any. xdist would run it once more, and hand out finished lanes."""
+        left = {
+            lane: open_ones
+            for lane, tests in self.assigned_work[node].items()
+            if (open_ones := {test: done for test, done in tests.items() if not done})
+        }
+        ended_at = next((test for tests in left.values() for test in tests), None)
+        if ended_at is not None:
+            del next(iter(left.values()))[ended_at]
+        self.assigned_work[node] = {lane: tests for lane, tests in left.items() if tests}
+        super().remove_node(node)
+        return ended_at
