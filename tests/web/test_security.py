@@ -36,9 +36,14 @@ def test_a_form_without_token_is_refused_and_offers_what_was_typed(site):
 
 def test_ids_of_a_refused_form_travel_along_unseen(site):
     flow = str(uuid.uuid4())
-    response = site().test_client().post("/form", data={"name": "long text", "flow": flow}, forged=True)
+    client = site().test_client()
+    response = client.post("/form", data={"name": "long text", "flow": flow, "note": ""}, forged=True)
+    assert b"1 chosen entry goes along" in response.data
     assert f'<input type="hidden" name="flow" value="{flow}">'.encode() in response.data
     assert b'<input type="hidden" name="name"' not in response.data
+    people = [str(uuid.uuid4()) for _ in range(3)]
+    assert b"3 chosen entries go along" in client.post("/form", data={"ids": people}, forged=True).data
+    assert b"chosen" not in client.post("/form", data={"name": "long text"}, forged=True).data
 
 
 def test_scripts_hear_about_a_missing_token_in_json(site):
