@@ -1,6 +1,7 @@
 """Two organizations that are built once; every test and every attempt works on them inside a savepoint."""
 
 import hashlib
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ collect_ignore = [] if GIVEN_URL else ["test_row_level_security.py"]
 
 SEEN = {"login": {"seen_at"}, "api_key": {"last_used_at", "last_address"}}
 """Columns that any visit may move."""
+READS = re.compile(r"\s*(SELECT|SAVEPOINT|RELEASE|ROLLBACK)\b", re.IGNORECASE)
 Stamps = frozenset[tuple[str, int, int]]
 
 
@@ -44,22 +46,36 @@ class World:
     theirs: Side = field(init=False)
     attempts: int = 0
     watched: list[str] = field(default_factory=list)
-    _before: dict[str, str] = field(default_factory=dict)
+    _outside: dict[str, str] = field(default_factory=dict)
+    _tables: dict[str, str] | None = None
     _copies: dict[Stamps, Path] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        sa.event.listen(self.connection, "before_cursor_execute", self._note)
 
     def watch(self, told: str) -> None:
         """From here on nothing may change until ``settle``; ``told`` is what is about to be tried."""
         if not self.watched:
-            self._before = self.state()
+            db.session.remove()
+            self._outside, self._tables = self.outside(), None
         self.watched.append(told)
         self.attempts += 1
+
+    def _note(self, connection: sa.Connection, cursor: Any, statement: str, *_: Any) -> None:
+        """Right before the first statement that does more than read, which mostly never comes: what all tables held."""
+        if self.watched and self._tables is None and not READS.match(statement):
+            self._tables = {}  # what reads them comes here too
+            self._tables = self.tables()
 
     def settle(self) -> None:
         """Nothing has changed by what was tried since the first ``watch``."""
         tried, self.watched = self.watched, []
         if tried:
-            after = self.state()
-            changed = {name: (self._before[name], after[name]) for name in after if after[name] != self._before[name]}
+            db.session.remove()
+            before, after = self._outside, self.outside()
+            if self._tables is not None:
+                before, after = {**before, **self._tables}, {**after, **self.tables()}
+            changed = {name: (before[name], after[name]) for name in after if after[name] != before[name]}
             assert not changed, (changed, tried)
 
     @contextmanager
@@ -96,14 +112,14 @@ class World:
         found = ((path, path.stat()) for path in self.files.rglob("*"))
         return frozenset((str(path), one.st_size, one.st_mtime_ns) for path, one in found)
 
-    def state(self) -> dict[str, str]:
-        """One hash for each table, one for the files, one for what the workers were rung for."""
-        db.session.remove()
-        found = {name: self._rows(statement) for name, statement in self._statements.items()}
+    def outside(self) -> dict[str, str]:
+        """The files, and what the workers were rung for."""
         files = sorted((str(path), path.stat().st_size) for path in self.files.rglob("*") if path.is_file())
-        found["files"] = repr(files)
-        found["bell"] = repr(self.app.extensions["parley.bell"].rung)
-        return found
+        return {"files": repr(files), "bell": repr(self.app.extensions["parley.bell"].rung)}
+
+    def tables(self) -> dict[str, str]:
+        """One hash for each table."""
+        return {name: self._rows(statement) for name, statement in self._statements.items()}
 
     @cached_property
     def _statements(self) -> dict[str, str]:
