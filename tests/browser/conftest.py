@@ -20,6 +20,7 @@ import pytest
 import requests
 
 from .fake_server import Running, Story
+from .wcag import axe
 
 CHROMIUM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
@@ -216,14 +217,6 @@ def write_wav(path: Path, samples: np.ndarray, *, rate: int) -> Path:
 
 def assert_accessible(page: Any) -> None:
     """axe-core finds nothing, and the page does not scroll sideways."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is missing")
-    rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-    found = axe.Axe().run(page, options={"runOnly": rules})
-    problems = [
-        f"{problem['id']}: {node['html'][:200]} {[check['message'] for check in node['any']][:1]}"
-        for problem in found.response["violations"]
-        for node in problem["nodes"]
-    ]
-    assert problems == []
+    assert axe(page) == []
     wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0, f"{page.url} scrolls sideways by {wide} px"

@@ -1,14 +1,15 @@
 """Ten moments at which a tab, the network or the server dies in the middle of an interview, and what is left then.
 
 Real processes: Chromium whose page process is killed by its id, ``parley web`` ended by SIGKILL and started again, the
-network taken away. ``test_loss.py`` runs them all, ``bench/loss.py`` prints them as a table.
+network taken away. ``test_loss.py`` runs them all, some of them in one interview, ``bench/loss.py`` prints them as a
+table. An accident is prepared up to its ``yield``, then the interview begins, then it happens.
 """
 
 import io
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,10 +21,10 @@ from .rehearsal import LONGEST, QUESTIONS, Platform, until
 LOST = "Connection lost. Reconnecting: nothing is lost, and you can stay on this page."
 
 
-def before_starts_answer(one: Candidate) -> None:
+def before_starts_answer(one: Candidate) -> Iterator[None]:
     """The server has begun the interview and dies before it says so."""
     done = one.once("**/start", "POST", lambda route: _done_but_unsaid(one, route))
-    one.begin()
+    yield
     _server_returns(one, done, "Start")
     # A page that has tried for half a minute says so and lets the candidate press Start again.
     again, talk = (
@@ -36,18 +37,18 @@ def before_starts_answer(one: Candidate) -> None:
     one.question(1)
 
 
-def during_the_intro(one: Candidate) -> None:
+def during_the_intro(one: Candidate) -> Iterator[None]:
     """The tab is killed while the agent speaks its first words."""
-    one.begin()
+    yield
     one.phase("speaking")
     one.kill_tab()
     one.resume()
     one.question(1)
 
 
-def in_mid_answer(one: Candidate) -> None:
+def in_mid_answer(one: Candidate) -> Iterator[None]:
     """The network goes while the second question is answered; the tab is killed with chunks that nobody else has."""
-    one.begin()
+    yield
     one.question(2)
     one.phase("answering")
     one.context.set_offline(True)
@@ -62,19 +63,19 @@ def in_mid_answer(one: Candidate) -> None:
     one.question(2)
 
 
-def between_chunk_and_turn(one: Candidate) -> None:
+def between_chunk_and_turn(one: Candidate) -> Iterator[None]:
     """Everything of the answer is acknowledged; the server dies before the turn reaches it."""
     done = one.once("**/turns/2", "POST", lambda route: _dies(one, route))
-    one.begin()
+    yield
     _server_returns(one, done, "the turn")
     one.question(2)
 
 
-def while_the_server_thinks(one: Candidate) -> None:
+def while_the_server_thinks(one: Candidate) -> Iterator[None]:
     """The server has claimed the turn, has recognised the answer, and dies while the language model is at it."""
     model = one.platform.model
     model.held = True
-    one.begin()
+    yield
     one.after(model.asked, "the language model")
     one.platform.kill()
     model.held = False
@@ -88,7 +89,7 @@ def while_the_server_thinks(one: Candidate) -> None:
     model.asked.clear()
 
 
-def during_the_reply(one: Candidate) -> None:
+def during_the_reply(one: Candidate) -> Iterator[None]:
     """The network is gone when the reply's sound is fetched, and comes back."""
 
     def cut(route: Any) -> None:
@@ -96,7 +97,7 @@ def during_the_reply(one: Candidate) -> None:
         route.abort("internetdisconnected")
 
     done = one.once("**/turns/2/audio", "GET", cut)
-    one.begin()
+    yield
     one.after(done, "the reply's sound")
     one.told()
     one.question(2)
@@ -104,7 +105,7 @@ def during_the_reply(one: Candidate) -> None:
     one.phase("speaking", "listening", "answering")
 
 
-def during_the_last_chunks(one: Candidate) -> None:
+def during_the_last_chunks(one: Candidate) -> Iterator[None]:
     """The agent has said goodbye; the server dies while the last chunks arrive."""
     leaving, done = threading.Event(), threading.Event()
 
@@ -116,7 +117,7 @@ def during_the_last_chunks(one: Candidate) -> None:
             route.continue_()
 
     one.page.route("**/chunks**", pass_on)
-    one.begin()
+    yield
     one.question(2)
     words = "document.querySelector('[data-text=question]').textContent"
     one.reach(f"{words}.includes('Thank you, that was all.')", "the outro")
@@ -124,16 +125,16 @@ def during_the_last_chunks(one: Candidate) -> None:
     _server_returns(one, done, "a last chunk")
 
 
-def during_finish(one: Candidate) -> None:
+def during_finish(one: Candidate) -> Iterator[None]:
     """The server has handed the interview in and dies before it says so."""
     done = one.once("**/finish", "POST", lambda route: _done_but_unsaid(one, route))
-    one.begin()
+    yield
     _server_returns(one, done, "finish")
 
 
-def before_the_thank_you(one: Candidate) -> None:
+def before_the_thank_you(one: Candidate) -> Iterator[None]:
     """Everything is confirmed; the tab is killed before the thank-you is shown."""
-    one.begin()
+    yield
     path = one.link.split(str(one.platform.port))[1].split("?")[0]
     done = one.once(f"**{path}", "GET", lambda _: None)  # the thank-you is never answered
     one.after(done, "the end")
@@ -141,10 +142,10 @@ def before_the_thank_you(one: Candidate) -> None:
     one.page.goto(one.link)
 
 
-def during_a_document(one: Candidate) -> None:
+def during_a_document(one: Candidate) -> Iterator[None]:
     """The server dies while a document is uploaded; the page sends the rest by itself."""
     done = one.once("**/uploads/*/parts/*", "PUT", lambda route: _dies(one, route))
-    one.begin()
+    yield
     one.question(1)
     content = b"My name is Ada and this is what I have done so far.\n" * 20
     one.page.set_input_files("#document", {"name": "cv.txt", "mimeType": "text/plain", "buffer": content})
@@ -176,7 +177,7 @@ def _server_returns(one: Candidate, done: threading.Event, what: str) -> None:
     one.platform.start()
 
 
-POINTS: dict[str, tuple[str, Callable[[Candidate], None]]] = {
+POINTS: dict[str, tuple[str, Callable[[Candidate], Iterator[None]]]] = {
     "before Start's answer arrives": ("server", before_starts_answer),
     "during the intro": ("tab", during_the_intro),
     "in mid-answer": ("network, tab", in_mid_answer),
@@ -275,18 +276,23 @@ def _published(one: Candidate, left: Left) -> None:
     _answers(lines, left)
 
 
-def taken(playwright: Any, platform: Platform, name: str) -> Left:
-    """One interview with its accident, to the published recording."""
-    killed, accident = POINTS[name]
-    one = Candidate(playwright, platform, is_doc_upload_enabled=accident is during_a_document)
+def taken(playwright: Any, platform: Platform, *names: str) -> Left:
+    """One interview with its accidents, in the order of ``names``, to the published recording."""
+    accidents = [POINTS[name][1] for name in names]
+    one = Candidate(playwright, platform, is_doc_upload_enabled=during_a_document in accidents)
     try:
-        accident(one)
+        under_way = [accident(one) for accident in accidents]
+        for accident in under_way:
+            next(accident)
+        one.begin()
+        for accident in under_way:
+            next(accident, None)
         one.thanked()
         told = [about["text"] for about in one.remembered if about["kind"] == "notice"]
     finally:
         one.close()
     left = survived(one)
-    if "tab" not in killed and LOST not in told:
+    if any("tab" not in POINTS[name][0] for name in names) and LOST not in told:
         left.problems.append(f"the candidate was told {told}")
     return left
 

@@ -18,9 +18,21 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
         yield running
 
 
-@pytest.mark.parametrize("name", [*loss.POINTS])
-def test_nothing_is_lost(playwright: Any, platform: Platform, name: str) -> None:
-    assert loss.taken(playwright, platform, name).problems == []
+TOGETHER = [
+    ("before Start's answer arrives", "between chunk and turn", "during finish"),
+    ("during the intro", "in mid-answer", "after finish, before the thank-you"),
+    ("while the server thinks", "during the reply", "during the last chunks"),
+    ("during a document",),
+]
+
+
+@pytest.mark.parametrize("names", TOGETHER, ids=", ".join)
+def test_nothing_is_lost(playwright: Any, platform: Platform, names: tuple[str, ...]) -> None:
+    assert loss.taken(playwright, platform, *names).problems == []
+
+
+def test_every_accident_is_met_once() -> None:
+    assert sorted(name for names in TOGETHER for name in names) == sorted(loss.POINTS)
 
 
 def test_another_browser_goes_on_at_the_same_question_after_two_minutes_of_silence(

@@ -46,10 +46,14 @@ def axe(page: Any, *, only: list[str] | None = None) -> list[str]:
     """What axe-core complains about."""
     api = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is missing")
     chosen: Any = {"runOnly": {"type": "rule", "values": only}} if only else {"runOnly": RULES}
-    found = api.Axe().run(page, options=chosen | {"resultTypes": ["violations"]})
+    if not page.evaluate("() => 'axe' in window"):
+        page.evaluate(api.Axe().axe_script)
+    violations = page.evaluate(
+        "(options) => axe.run(options).then((found) => found.violations)", chosen | {"resultTypes": ["violations"]}
+    )
     return [
         f"{problem['id']}: {node['html'][:160]} {[one['message'] for one in node['any']][:1]}"
-        for problem in found.response["violations"]
+        for problem in violations
         for node in problem["nodes"]
     ]
 
