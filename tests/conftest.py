@@ -145,21 +145,27 @@ def own_database(pristine_database: str, tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def settings(template_database: str, tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """Settings of the shared application: limits on calls are off, loopback may be called."""
+def without_database(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Settings of the shared application but for its database: limits on calls are off, loopback may be called."""
     data_dir = tmp_path_factory.mktemp("data")
     return Settings.from_env(
         {
-            "DATA_DIR": str(data_dir), "DATABASE_URL": template_database, "SECRET_KEY": "test-secret-" * 4,
-            "RATE_LIMIT_PER_MINUTE": "0", "APP_URL": "http://localhost", "STT_PROCESSES": "1",
+            "DATA_DIR": str(data_dir), "DATABASE_URL": f"sqlite:///{data_dir / 'nobody-asks.db'}",
+            "SECRET_KEY": "test-secret-" * 4, "RATE_LIMIT_PER_MINUTE": "0", "APP_URL": "http://localhost",
+            "STT_PROCESSES": "1",
         }
     )  # fmt: skip
 
 
 @pytest.fixture(scope="session")
-def engines(settings: Settings) -> Iterator[Gateways]:
+def settings(without_database: Settings, template_database: str) -> Settings:
+    return replace(without_database, database_url=template_database)
+
+
+@pytest.fixture(scope="session")
+def engines(without_database: Settings) -> Iterator[Gateways]:
     """The embedded engines and local storage, shared by all tests; they refuse to work inside a transaction."""
-    built = gateways.build(settings)
+    built = gateways.build(without_database)
     yield guarded(built)
     built.close()
 
