@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app import gateways
+from app import db_wall, gateways
 from app.db import Base, db
 from app.gateways import Gateways
 from app.settings import Settings
@@ -65,7 +65,9 @@ class World:
         """Right before the first statement that does more than read, which mostly never comes: what all tables held."""
         if self.watched and self._tables is None and not READS.match(statement):
             self._tables = {}  # what reads them comes here too
-            self._tables = self.tables()
+            with db_wall.everyone():
+                self._tables = self.tables()
+            connection.exec_driver_sql("SELECT 1")  # the wall is told again whose rows the statement may touch
 
     def settle(self) -> None:
         """Nothing has changed by what was tried since the first ``watch``."""
