@@ -101,14 +101,17 @@ class Candidate:
         """SIGKILL to the process that shows the page; the browser itself lives on, as when a phone needs memory."""
         crashed = threading.Event()
         self.page.on("crash", lambda _: crashed.set())
-        for pid in self._renderers():
+        killed = self._renderers()
+        for pid in killed:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         deadline = time.monotonic() + LONGEST
-        while not crashed.is_set():
+        while not crashed.is_set() or any(map(_command, killed)):
             assert time.monotonic() < deadline, "the tab did not die"
             with suppress(Exception):
                 self.page.wait_for_timeout(50)
+        # A new page takes a process that stands by; should the browser not know yet that it is dead, it waits for ever.
+        time.sleep(0.5)
         old, self.page = self.page, self.context.new_page()
         with suppress(Exception):
             old.close()
