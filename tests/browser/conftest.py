@@ -22,9 +22,8 @@ import requests
 from .fake_server import Running, Story
 from .wcag import axe
 
-CHROMIUM = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
-)
+NAMES = (os.environ.get("CHROMIUM") or "chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next((found for name in NAMES if (found := shutil.which(name))), None)
 FLAGS = [
     "--no-sandbox",
     "--use-fake-ui-for-media-stream",
