@@ -29,7 +29,7 @@ def sample(flow: InterviewFlow, kind: EventType, *, app_url: str) -> Letter:
     interview_id = new_id()
     known: dict[str, Any] = {
         "event_type": kind.value, "interview_flow_id": flow.id, "interview_flow_name": flow.title,
-        "interview_id": interview_id, "interview_link": f"{app_url}/interview/api/{flow.id}/{interview_id}",
+        "interview_id": interview_id, "interview_link": f"{app_url}/interviews/{interview_id}",
         "interviewee_email_address": PERSON[0], "interviewee_first_name": PERSON[1],
         "interviewee_last_name": PERSON[2], "status": "completed", "interviewee_email": PERSON[0],
         "previous_status": "invited", "new_status": "interviewed",
