@@ -1,7 +1,9 @@
-// Takes the candidate to the address that the flow names, after a few seconds that can be stopped; whoever does anything
-// else on the page stops them too.
+// Takes the candidate to the address that the flow names, after a countdown that they can see and stop (WCAG 2.2.1). Anything
+// they do on the page stops it for good, a reload or sent feedback included: somebody who reads or rates is not rushed.
 export default function redirect(box) {
   const [line, stay] = [box.querySelector("[data-countdown]"), box.querySelector("button")];
+  const stopped = `parley-stay:${location.pathname}`;
+  if (remembered(stopped)) return;
   let left = Number(box.dataset.seconds);
   const show = () => { line.querySelector("span").textContent = left; };
   const timer = setInterval(() => {
@@ -12,8 +14,26 @@ export default function redirect(box) {
   show();
   line.hidden = stay.hidden = false;
   // What is gone keeps its place: a press on a link below moves the focus first, and nothing may move under the pointer then.
-  const stop = () => { clearInterval(timer); for (const gone of [line, stay]) gone.classList.add("settled"); };
+  const stop = () => {
+    clearInterval(timer);
+    remember(stopped);
+    for (const gone of [line, stay]) gone.classList.add("settled");
+  };
   stay.addEventListener("click", stop);
-  document.addEventListener("input", stop, { once: true });
+  // The button stays until its click has come: hidden under the finger it would not get one.
+  const acted = ({ target }) => { if (target !== stay) stop(); };
+  for (const act of ["keydown", "pointerdown", "touchstart", "wheel", "scroll", "input"]) {
+    addEventListener(act, acted, { passive: true, capture: true });
+  }
+  // A screen reader's cursor moves the focus without any of these.
   document.addEventListener("focusin", (event) => { if (!box.contains(event.target)) stop(); });
+}
+
+// Where the browser keeps nothing (storage blocked), the countdown can still be stopped on the page itself.
+function remembered(name) {
+  try { return sessionStorage.getItem(name) !== null; } catch { return false; }
+}
+
+function remember(name) {
+  try { sessionStorage.setItem(name, "1"); } catch { /* blocked */ }
 }

@@ -255,24 +255,66 @@ def test_after_many_pauses_one_more_only_mutes_and_the_run_goes_on(
 # --- the way on, after the end -----------------------------------------------------------------------------------
 
 
-def open_sent(page: Any, server: Running, **more: str) -> None:
-    """The thank-you page just after feedback was sent."""
-    told = {"redirect_url": f"{server.url}{BASE}/elsewhere", "redirect_host": "freight.example", "sent": "sent", **more}
-    page.goto(f"{server.url}/other/done?{urlencode(told)}")
+def open_done(page: Any, server: Running, **more: str) -> None:
+    """The thank-you page as it opens after the interview, with a way on."""
+    values = {"redirect_url": f"{server.url}{BASE}/elsewhere", "redirect_host": "freight.example", **more}
+    page.goto(f"{server.url}/other/done?{urlencode(values)}")
     page.wait_for_selector("[data-countdown]:visible")
 
 
 def test_the_way_on_is_taken_by_itself_and_names_where_it_leads(desk: Any, server: Running) -> None:
     desk.clock.install()
-    open_sent(desk, server)
-    assert desk.inner_text("[data-countdown]") == "Seconds until you are taken there: 10"
+    open_done(desk, server)
+    assert desk.inner_text("[data-countdown]") == "Seconds until you are taken there: 30"
     assert "freight.example" in desk.inner_text("main")
-    desk.clock.run_for(11_000)
+    desk.clock.run_for(29_000)
+    assert "/other/done" in desk.url
+    desk.clock.run_for(2_000)
     desk.wait_for_url(f"**{BASE}/elsewhere")
 
 
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda page: page.click("text=Stay here"),
+        lambda page: page.keyboard.press("Shift"),
+        lambda page: page.mouse.click(5, 5),
+        lambda page: page.mouse.wheel(0, 40),
+        lambda page: page.evaluate("document.scrollingElement.scrollTop = 40"),
+        lambda page: page.evaluate(
+            "document.querySelector('#comment').dispatchEvent(new Event('input', {bubbles: true}))"
+        ),
+        lambda page: page.focus("#comment"),
+    ],
+    ids=["stay", "key", "touch", "wheel", "scroll", "entry", "focus"],
+)
+def test_anything_that_the_candidate_does_ends_the_countdown_for_good(desk: Any, server: Running, act: Any) -> None:
+    desk.clock.install()
+    open_done(desk, server)
+    desk.set_viewport_size({"width": 360, "height": 400})
+    act(desk)
+    until(desk, "getComputedStyle(document.querySelector('[data-countdown]')).visibility === 'hidden'")
+    desk.clock.run_for(60_000)
+    desk.reload()
+    desk.wait_for_selector("text=Thank you")
+    desk.clock.run_for(60_000)
+    assert "/other/done" in desk.url
+    assert not desk.is_visible("[data-countdown]")
+    assert desk.is_visible("text=Go to freight.example now")
+
+
+def test_a_preview_is_never_left_by_itself(desk: Any, server: Running) -> None:
+    desk.clock.install()
+    desk.goto(
+        f"{server.url}/other/done?{urlencode({'redirect_url': '/x', 'redirect_host': 'x.example', 'preview_of': 'f'})}"
+    )
+    desk.wait_for_selector("text=Go to x.example now")
+    desk.clock.run_for(60_000)
+    assert "/other/done" in desk.url
+
+
 def test_a_link_below_the_countdown_stays_under_the_pointer(page: Any, server: Running) -> None:
-    open_sent(page, server, own_url=f"{server.url}{BASE}/elsewhere?own")
+    open_done(page, server, own_url=f"{server.url}{BASE}/elsewhere?own")
     link = page.locator("a[href$='elsewhere?own']")
     link.scroll_into_view_if_needed()
     at = link.bounding_box()
@@ -284,10 +326,7 @@ def test_a_link_below_the_countdown_stays_under_the_pointer(page: Any, server: R
     page.wait_for_url("**/elsewhere?own")
 
 
-def test_whoever_stays_stays(desk: Any, server: Running) -> None:
+def test_the_page_with_a_countdown_is_accessible(desk: Any, server: Running) -> None:
     desk.clock.install()
-    open_sent(desk, server)
-    desk.click("text=Stay here")
-    desk.clock.run_for(60_000)
-    assert "/other/done" in desk.url
+    open_done(desk, server)
     assert_accessible(desk)

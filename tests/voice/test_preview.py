@@ -108,6 +108,7 @@ def test_a_whole_preview_leaves_nothing(
     assert "Thank you" in end
     assert "1 document" in end
     assert 'href="https://customer.example/thanks"' in end
+    assert 'data-module="redirect"' not in end
     sent = trial.browser.post(f"{trial.base}/feedback", data={"rating": "4"})
     assert "Thank you, this has arrived." in sent.text
     assert 'data-module="redirect"' not in sent.text
