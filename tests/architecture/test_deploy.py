@@ -82,6 +82,29 @@ def test_compose_runs_two_of_each_and_migrates_first(compose: dict[str, Any]) ->
             assert source in compose["volumes"] or (DEPLOY / source).is_file(), volume
 
 
+def test_the_bucket_is_there_before_parley_starts(compose: dict[str, Any]) -> None:
+    endpoint = compose["services"]["s3"]
+    made = endpoint["environment"]
+    for name, service in ours(compose).items():
+        environment = service["environment"]
+        assert environment["STORAGE_URL"].split("/")[2] == made["S3_BUCKET"], name
+        for variable in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            assert needed(environment[variable]) == needed(made[variable]), (name, variable)
+        assert environment["AWS_ACCESS_KEY_ID"] == made["AWS_ACCESS_KEY_ID"]
+        assert "migrate" in service["command"] or service["depends_on"]["s3"] == {"condition": "service_healthy"}
+        port = environment["S3_ENDPOINT_URL"].rpartition(":")[2]
+        assert f"http://127.0.0.1:{port}/healthz" in endpoint["healthcheck"]["test"], "the port that Parley calls"
+
+
+# Deleted by their publishers: MinIO's in September 2026, Bitnami's free ones in August 2025.
+WITHDRAWN = ("docker.io/minio/", "docker.io/bitnami/")
+
+
+def test_no_image_is_one_that_was_withdrawn(compose: dict[str, Any]) -> None:
+    others = {service["image"] for service in compose["services"].values() if "build" not in service}
+    assert [image for image in others if image.startswith(WITHDRAWN) or ":" not in image] == []
+
+
 def test_no_secret_has_a_value_that_a_stranger_knows(compose: dict[str, Any]) -> None:
     text = (DEPLOY / "compose.yaml").read_text(encoding="utf-8")
     example = (DEPLOY / "parley.env.example").read_text(encoding="utf-8")
