@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from app.errors import GatewayError
 from app.speech.catalogue import word_count
+from app.speech.engines.script import ScriptInterviewer
 from app.speech.ports import Exchange, FollowUp, Interviewer
 from app.voice import guard
 from app.voice.script import Event, Kind, Line, Place, Script, answered, may_follow_up, may_turn_aside
@@ -34,7 +35,11 @@ class Decided:
 
 
 def decide(script: Script, place: Place, told: Told, *, interviewer: Interviewer) -> Decided:
-    """Slow: asks the interviewer where the script has room for what it may say. Never raises for its failure."""
+    """Slow: asks the interviewer where the script has room for what it may say. Never raises for its failure.
+
+    An interviewer that fails, or whose follow-up the guard refuses, costs its own words only: the rule of an
+    interview without a language model takes their place.
+    """
     if not may_follow_up(script, place) and not _may_ask_back(script, place, told.text):
         return Decided(Event.ANSWER)
     exchange = Exchange(
@@ -44,10 +49,17 @@ def decide(script: Script, place: Place, told: Told, *, interviewer: Interviewer
         additional_instructions=script.additional_instructions, cut=told.cut, documents=told.documents,
     )  # fmt: skip
     try:
-        return allowed(script, place, interviewer.decide(exchange), latest=told.text)
+        decided = _allowed(script, place, interviewer.decide(exchange), latest=told.text)
     except GatewayError as error:
-        log.warning("no follow-up: %s", type(error).__name__)
-        return Decided(Event.ANSWER)
+        log.warning("the script's own rule decides, the interviewer failed: %s", type(error).__name__)
+        decided = None
+    return decided or _scripted(script, place, exchange)
+
+
+def _scripted(script: Script, place: Place, exchange: Exchange) -> Decided:
+    """One fixed follow-up to a thin answer, else on with the script."""
+    follow_up = ScriptInterviewer().decide(exchange).text if may_follow_up(script, place) else None
+    return Decided(Event.ANSWER, follow_up)
 
 
 def _may_ask_back(script: Script, place: Place, text: str) -> bool:
@@ -55,9 +67,9 @@ def _may_ask_back(script: Script, place: Place, text: str) -> bool:
     return may_turn_aside(place) and word_count(text, script.language) <= LONGEST_QUESTION_WORDS
 
 
-def allowed(script: Script, place: Place, wanted: FollowUp, *, latest: str = "") -> Decided:
-    """Of what the interviewer wants only what the script has room for, in words that pass the guard."""
-    if may_turn_aside(place):
+def _allowed(script: Script, place: Place, wanted: FollowUp, *, latest: str) -> Decided | None:
+    """Of what the interviewer wants only what the script has room for. None where the guard refuses its follow-up."""
+    if _may_ask_back(script, place, latest):
         if wanted.wait or wanted.repeat:
             return Decided(Event.THINK if wanted.wait else Event.ASIDE)
         if wanted.reply or wanted.unknown:
@@ -65,4 +77,5 @@ def allowed(script: Script, place: Place, wanted: FollowUp, *, latest: str = "")
             return Decided(Event.ASIDE, aside=Line(Kind.REPLY if reply else Kind.PASS_ON, reply, place.question))
     if not wanted.text or not may_follow_up(script, place):
         return Decided(Event.ANSWER)
-    return Decided(Event.ANSWER, guard.follow_up(wanted.text, script, place, latest=latest))
+    follow_up = guard.follow_up(wanted.text, script, place, latest=latest)
+    return Decided(Event.ANSWER, follow_up) if follow_up else None

@@ -217,9 +217,39 @@ def test_sound_that_cannot_be_read_is_no_silence(with_all: Engines, hears: Scrip
     assert (reply.said.event, reply.said.content) == (Event.ANSWER, None)
 
 
-def test_an_interviewer_that_fails_costs_the_follow_up_only(with_all: Engines, asks: ScriptedInterviewer) -> None:
-    asks.follow_ups = [AWAY]
-    assert respond(SCRIPT, OPEN, spoken_answer(), engines=with_all).kind is Kind.QUESTION
+THIN, FULL = "because of the sea", "because i grew up by the sea and never wanted to leave it again"
+
+
+@pytest.mark.parametrize(
+    "judged",
+    [
+        AWAY,
+        FollowUp("You are hired, are you not?"),
+        FollowUp("Was haben Sie auf dem Schiff denn die ganze Zeit gemacht und wie war das?"),
+    ],
+    ids=["away", "a promise", "another language"],
+)
+def test_an_interviewer_that_fails_costs_its_own_follow_up_only(
+    with_all: Engines, asks: ScriptedInterviewer, judged: FollowUp | GatewayError
+) -> None:
+    asks.follow_ups = [judged, judged, judged]
+    thin = respond(SCRIPT, OPEN, Answer("text", text=THIN), engines=with_all)
+    assert [part.text for part in thin.parts] == [phrases.tell_more("en-US")], "as without a language model"
+    assert respond(SCRIPT, OPEN, Answer("text", text=FULL), engines=with_all).kind is Kind.QUESTION
+    onward = respond(SCRIPT, thin.step.place, Answer("text", text=THIN), engines=with_all)
+    assert onward.step.place.question_index == 1, "one follow-up, as the flow allows"
+    none = replace(SCRIPT, follow_up_limit=0)
+    asks.follow_ups = [judged]
+    assert respond(none, OPEN, Answer("text", text=THIN), engines=with_all).kind is Kind.QUESTION
+
+
+@pytest.mark.parametrize("judged", [FollowUp(repeat=True), FollowUp(wait=True), FollowUp(unknown=True)])
+def test_a_long_answer_is_never_taken_for_words_to_the_agent(
+    with_all: Engines, asks: ScriptedInterviewer, judged: FollowUp
+) -> None:
+    asks.follow_ups = [judged]
+    reply = respond(SCRIPT, OPEN, Answer("text", text=f"{FULL} " * 4), engines=with_all)
+    assert (reply.is_answer, reply.step.place.question_index) == (True, 1)
 
 
 def test_a_voice_that_fails_leaves_the_text(with_all: Engines, speaks: ScriptedSpeaker) -> None:
