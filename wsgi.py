@@ -2,7 +2,10 @@
 
 import os
 
-from app import create_app
+from app import create_app, private
 from app.settings import Settings
 
-app = create_app(Settings.from_env(os.environ))
+os.umask(private.UMASK)
+settings = Settings.from_env(os.environ)
+private.close_to_others(settings.data_dir)
+app = create_app(settings)

@@ -1,11 +1,12 @@
 """The ``parley`` command: starts everything, looks after accounts, checks, shows."""
 
 import json
+import os
 import sys
 
 import click
 
-from app import cli_accounts, cli_backup, cli_check, cli_demo, cli_restore, queue
+from app import cli_accounts, cli_backup, cli_check, cli_demo, cli_restore, private, queue
 from app.accounts import queries
 from app.accounts.access import setup_address
 from app.cli_console import Failed, configure_logging, database, migrated, settings
@@ -22,6 +23,7 @@ def parley() -> None:
 def up() -> None:
     """Run everything on this host: migrations, Redis, web server and workers. Ctrl-C stops it."""
     from app.embedded import NoServer
+    from app.private import InUse
     from app.processes import run_up
     from app.processes.web import PortTaken
 
@@ -29,7 +31,7 @@ def up() -> None:
     configure_logging(known)
     try:
         run_up(known, migrate=migrated, set_up_address=set_up_address, say=_say)
-    except (PortTaken, NoServer) as error:
+    except (InUse, PortTaken, NoServer) as error:
         raise Failed(str(error)) from None
 
 
@@ -76,7 +78,7 @@ def worker() -> None:
 def migrate_command() -> None:
     """Bring the database to the newest revision."""
     known = settings()
-    known.data_dir.mkdir(parents=True, exist_ok=True)
+    private.make_private(known.data_dir)
     migrated(known.database_url)
     click.echo("The database is at the newest revision.")
 
@@ -99,6 +101,7 @@ for command in (
 
 def main() -> None:
     """Entry point of the console script."""
+    os.umask(private.UMASK)
     parley(prog_name="parley")
 
 

@@ -10,7 +10,7 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from app import clock, migrate
+from app import clock, migrate, private
 from app.cli_console import AS_JSON, Failed, can_connect, database, settings, tell
 from app.errors import DomainError
 from app.settings import Settings
@@ -53,10 +53,17 @@ def check(as_json: bool) -> None:
 def findings(known: Settings) -> list[Finding]:
     """All parts, each looked at although another one fails."""
     parts: dict[str, Callable[[Settings], tuple[bool, str]]] = {
-        "settings": _settings, "database": _database, "migrations": _migrations, "redis": _redis, "storage": _storage,
-        "engines": _engines, "word times": _word_times, "audit log": _audit_log,
+        "settings": _settings,
+        "data directory": _data_dir,
+        "database": _database,
+        "migrations": _migrations,
+        "redis": _redis,
+        "storage": _storage,
+        "engines": _engines,
+        "word times": _word_times,
+        "audit log": _audit_log,
         "erasures": _erasures,
-    }  # fmt: skip
+    }
     found = []
     for part, look in parts.items():
         try:
@@ -75,10 +82,25 @@ def _settings(known: Settings) -> tuple[bool, str]:
     return True, f"complete; people reach Parley at {known.app_url}; it runs {mode}"
 
 
+def _data_dir(known: Settings) -> tuple[bool, str]:
+    """Whether other users of this machine are kept out of what belongs to candidates."""
+    if not known.data_dir.exists():
+        return True, f"{known.data_dir} is made at the first start, for one user alone"
+    if private.is_open(known.data_dir):
+        return False, (
+            f"other users of this machine may enter {known.data_dir}; start Parley as its owner, which closes it, "
+            f"or run: chmod -R go= {known.data_dir}"
+        )
+    places = [Path(known.database_url.removeprefix("sqlite:///")), Path(known.storage_url), known.erasure_journal]
+    if exposed := [str(path) for path in places if path.exists() and private.is_reachable(path)]:
+        return False, f"other users of this machine may read {', '.join(exposed)}; run: chmod -R o= {' '.join(exposed)}"
+    return True, f"{known.data_dir} is open to its owner alone"
+
+
 def _database(known: Settings) -> tuple[bool, str]:
     kind = "SQLite" if known.database_url.startswith("sqlite") else "PostgreSQL"
     if kind == "SQLite":
-        known.data_dir.mkdir(parents=True, exist_ok=True)
+        known.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     if not can_connect(known.database_url):
         return False, f"{kind} does not answer; is DATABASE_URL right?"
     if kind == "PostgreSQL" and _stands_above(known.database_url):

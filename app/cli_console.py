@@ -17,7 +17,7 @@ from flask import Flask
 from pythonjsonlogger.json import JsonFormatter
 from sqlalchemy.exc import SQLAlchemyError
 
-from app import db_wall, migrate, queue, trace
+from app import db_wall, migrate, private, queue, trace
 from app.db import db, engine_options, prepare
 from app.errors import DomainError, Rejected
 from app.settings import SHORTEST_SECRET, Settings, SettingsError
@@ -93,7 +93,7 @@ def configure_logging(known: Settings) -> None:
 @contextmanager
 def database(known: Settings) -> Iterator[None]:
     """An application context with the migrated database and nothing else, so that commands start at once."""
-    known.data_dir.mkdir(parents=True, exist_ok=True)
+    private.make_private(known.data_dir)
     app = Flask("parley")
     app.config.update(
         SECRET_KEY=known.secret_key, SQLALCHEMY_DATABASE_URI=known.database_url,

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from app import clock, embedded, migrate
+from app import clock, embedded, migrate, private
 from app.accounts import lifecycle
 from app.backups import Broken, Journal, Kept, snapshot, unpacking
 from app.backups.archive import SECRET
@@ -45,7 +45,7 @@ def restore(
     known = settings(makes_key=False)
     where = layout_of(known, "restore")
     layout = unpacking.Layout(_below(where.database, known), _below(where.files, known))
-    if embedded.found_alive(known.data_dir, ""):
+    if private.is_held(known.data_dir) or embedded.found_alive(known.data_dir, ""):
         raise Failed(f"Parley is running on {known.data_dir}; stop it first")
     if unpacking.holds_something(known.data_dir) and not force:
         raise Failed(f"{known.data_dir} is not empty; with --force it is moved aside first, and nothing is deleted")

@@ -385,7 +385,7 @@ def _secret_key(given: str, data_dir: Path, *, embedded: bool, problems: list[st
 
 def kept_secret(path: Path) -> str:
     """The secret in ``path``, generated there with mode 600 at the first start; two first starts agree on one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     if not path.exists():
         draft.touch(mode=0o600)

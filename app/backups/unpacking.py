@@ -55,7 +55,7 @@ def unpacked(
 
     ``fits`` sees the header before anything is unpacked, and raises when it should not be. Raises Broken and OSError.
     """
-    data_dir.mkdir(parents=True, exist_ok=True)
+    data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     for left in data_dir.glob(STAGING + "*"):
         shutil.rmtree(left)
     if (needed := archive.stat().st_size) > (free := shutil.disk_usage(data_dir).free):
@@ -95,6 +95,6 @@ def put_in_place(folder: Path, data_dir: Path, *, aside: Path) -> bool:
     except OSError:
         aside.rename(data_dir)
         raise
-    data_dir.chmod(aside.stat().st_mode & 0o777)
+    data_dir.chmod(0o700)
     os.sync()
     return True

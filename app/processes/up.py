@@ -8,6 +8,7 @@ from dataclasses import replace
 from urllib.error import URLError
 
 from app import embedded
+from app.private import held_alone, make_private
 from app.processes.family import Family
 from app.processes.web import check_port, run_web
 from app.processes.worker import keeper_of, run_worker
@@ -30,10 +31,17 @@ def run_up(
     """Migrate, start Redis, web and workers, say where they are, and keep them alive until SIGTERM or SIGINT.
 
     ``set_up_address`` gives the one-time address at which the first organization is founded, None when there is one.
-    Raises PortTaken or NoServer, with a sentence that says what to do, before anything was started for good.
+    Raises InUse, PortTaken or NoServer, with a sentence that says what to do, before anything was started for good.
     """
+    make_private(settings.data_dir)
+    with held_alone(settings.data_dir):
+        _run_all(settings, migrate, set_up_address, say=say)
+
+
+def _run_all(
+    settings: Settings, migrate: Callable[[str], None], set_up_address: Callable[[Settings], str | None], *, say: Say
+) -> None:
     check_port(settings.host, settings.port)
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
     say(f"Preparing the database ({_kind_of(settings.database_url)}) …")
     migrate(settings.database_url)
     say("Starting Redis …" if settings.redis_url else "Starting the embedded Redis …")

@@ -14,6 +14,7 @@ from typing import Any
 from flask import Flask
 
 from app import create_app, embedded
+from app.private import close_to_others
 from app.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -42,6 +43,7 @@ class PortTaken(Exception):
 
 def run_web(settings: Settings, *, application: Callable[[Settings], Flask] = create_app) -> None:
     """Serve until SIGTERM or SIGINT; what has been accepted is answered first. Raises PortTaken."""
+    close_to_others(settings.data_dir)
     known = replace(settings, redis_url=embedded.found_alive(settings.data_dir, settings.redis_url))
     if settings.web_server == "granian":
         check_port(known.host, known.port)

@@ -24,6 +24,7 @@ from rq.serializers import JSONSerializer
 
 from app import create_app, db_wall, embedded, tally, trace
 from app.errors import place_of
+from app.private import close_to_others
 from app.processes.family import Family
 from app.queue import REQUEST_ID, SHORT_JOBS, Job, Queued
 from app.settings import Settings
@@ -97,6 +98,7 @@ def run_worker(
     jobs: frozenset[str] = OUR_JOBS,
 ) -> None:
     """Work until SIGTERM or SIGINT. Starts the embedded Redis when there is none and no REDIS_URL."""
+    close_to_others(settings.data_dir)
     url, server = embedded.found_or_started(settings.data_dir, settings.redis_url)
     known = replace(settings, redis_url=url)
     app = application(known)

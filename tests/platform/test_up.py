@@ -120,3 +120,56 @@ def test_the_demo_holds_against_a_running_platform(parley: Start, tmp_path: Path
     assert told.returncode == 0, told.stdout + told.stderr
     assert "already running" in told.stdout
     assert "FAIL" not in told.stdout
+
+
+def _open_below(folder: Path) -> list[str]:
+    return [str(path) for path in [folder, *folder.rglob("*")] if path.lstat().st_mode & 0o077]
+
+
+def test_nothing_below_the_data_directory_can_be_read_by_other_users(parley: Start, tmp_path: Path) -> None:
+    port = a_free_port()
+    env, data = _environment(tmp_path, port), tmp_path / "data"
+    (data / "files" / "old").mkdir(parents=True)
+    (data / "files" / "old" / "sound").write_bytes(b"left by a release that wrote for everyone")
+    for path in [data, *data.rglob("*")]:
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    before = json.loads(_cli("check", "--json", env=env).stdout)["parts"]["data directory"]
+    assert not before["ok"]
+    assert f"chmod -R go= {data}" in before["words"]
+
+    process = parley("up", env=env, name="up")
+    wait_until(lambda: answers(f"http://127.0.0.1:{port}/readyz"), seconds=60, what="the platform is ready")
+    _found(env)
+    assert (data / "parley.db").exists()
+    assert _open_below(data) == []
+    after = json.loads(_cli("check", "--json", env=env).stdout)["parts"]["data directory"]
+    assert after == {"ok": True, "words": f"{data} is open to its owner alone"}
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=40) == 0
+    assert _open_below(data) == []
+
+
+def test_a_second_up_on_one_directory_is_refused_until_the_first_is_gone(parley: Start, tmp_path: Path) -> None:
+    ports = [a_free_port() for _ in range(3)]
+    env = {port: _environment(tmp_path, port) for port in ports}
+    first = parley("up", env=env[ports[0]], name="first")
+    wait_until(lambda: answers(f"http://127.0.0.1:{ports[0]}/readyz"), seconds=60, what="the first is ready")
+
+    second = parley("up", env=env[ports[1]], name="second")
+    assert second.wait(timeout=60) == 1
+    said = (tmp_path / "second.log").read_text()
+    assert f"Another parley up, process {first.pid}, runs on {tmp_path / 'data'}." in said
+    assert "Traceback" not in said
+    restored = _cli("restore", str(tmp_path / "first.log"), env={**env[ports[1]], "REDIS_URL": "redis://127.0.0.1:1"})
+    assert "is running on" in restored.stderr
+
+    parley("web", env=env[ports[1]], name="web")
+    wait_until(lambda: answers(f"http://127.0.0.1:{ports[1]}/readyz"), seconds=60, what="a web process beside it")
+    assert answers(f"http://127.0.0.1:{ports[0]}/readyz")
+
+    first.kill()
+    first.wait(timeout=10)
+    third = parley("up", env=env[ports[2]], name="third")
+    wait_until(lambda: answers(f"http://127.0.0.1:{ports[2]}/readyz"), seconds=60, what="the next one is ready")
+    third.send_signal(signal.SIGTERM)
+    assert third.wait(timeout=40) == 0

@@ -1,0 +1,106 @@
+"""``DATA_DIR`` belongs to the one user that Parley runs as, and to one ``parley up`` at a time."""
+
+import fcntl
+import logging
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+UMASK = 0o077
+"""Of every process of Parley: what it writes can be read by its own user alone."""
+
+_OTHERS = 0o077
+_LOCK = "up.lock"
+
+
+class InUse(Exception):
+    """Another ``parley up`` runs on the same directory; the message says which."""
+
+
+def make_private(data_dir: Path) -> None:
+    """Create the directory for its user alone, or close the one that is there."""
+    data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    close_to_others(data_dir)
+
+
+def close_to_others(data_dir: Path) -> None:
+    """Close a directory that others could read, with everything in it, and say so in the log.
+
+    A release that wrote files for everyone may have left them there, so all of them are closed, once: afterwards the
+    directory itself keeps others out. One that cannot be changed is left to ``parley check``.
+    """
+    if not data_dir.is_dir() or not is_open(data_dir):
+        return
+    try:
+        _close(data_dir.resolve())
+    except OSError as error:
+        log.warning(
+            "DATA_DIR %s can be read by other users of this machine, and that cannot be changed here: %s",
+            *(data_dir, error.strerror),
+        )
+        return
+    log.warning("DATA_DIR %s could be read by other users of this machine; now its owner alone may", data_dir)
+    for folder, folders, files in os.walk(data_dir):
+        for name in (*folders, *files):
+            with suppress(OSError):  # gone meanwhile, or another user's: nobody else reaches it any more
+                _close(Path(folder, name))
+
+
+def is_open(path: Path) -> bool:
+    """Whether others than its owner may do anything with it."""
+    return bool(path.stat().st_mode & _OTHERS)
+
+
+def is_reachable(path: Path) -> bool:
+    """Whether every user of this machine may read it: it is open to all, and so is the way there."""
+    return bool(path.stat().st_mode & stat.S_IROTH) and all(
+        above.stat().st_mode & stat.S_IXOTH for above in path.resolve().parents
+    )
+
+
+def _close(path: Path) -> None:
+    mode = path.lstat().st_mode
+    if not stat.S_ISLNK(mode) and mode & _OTHERS:
+        path.chmod(stat.S_IMODE(mode) & ~_OTHERS)
+
+
+@contextmanager
+def held_alone(data_dir: Path) -> Iterator[None]:
+    """Hold the directory for this process. Raises InUse.
+
+    A record lock: forked children do not inherit it, so it ends with this process, however that ends.
+    """
+    with (data_dir / _LOCK).open("a+") as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise InUse(_who(data_dir, file.name)) from error
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+def is_held(data_dir: Path) -> bool:
+    """Whether another process holds the directory."""
+    try:
+        with (data_dir / _LOCK).open("r+") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
+def _who(data_dir: Path, lock: str) -> str:
+    number = Path(lock).read_text().strip()
+    process = f", process {number}," if number else ""
+    return (
+        f"Another parley up{process} runs on {data_dir}. Stop it first, or set DATA_DIR to another directory. "
+        "To serve more, start parley web and parley worker beside it."
+    )
