@@ -4,6 +4,8 @@ A wake-up that gets lost costs one interval of the sweep, nothing else, so a Red
 """
 
 import logging
+import time
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,11 +14,12 @@ from typing import Protocol
 
 from flask import current_app
 from redis import Redis
+from redis.client import Pipeline
 from redis.exceptions import RedisError
 from rq import Queue, Retry, Worker
 from rq.exceptions import DeserializationError
 from rq.job import Job as RqJob
-from rq.registry import FailedJobRegistry
+from rq.registry import FailedJobRegistry, ScheduledJobRegistry
 from rq.serializers import JSONSerializer
 from sqlalchemy import event
 from sqlalchemy.orm import Session, SessionTransaction
@@ -38,13 +41,12 @@ class Work:
     path: str
     queue: str
     seconds: int
-    at_most_one_waits: bool = False
 
 
 class Job(Enum):
     """Every background job of the product. A test resolves each path."""
 
-    DRAIN_WEBHOOKS = Work("app.webhooks.jobs.drain", "webhooks", 900, at_most_one_waits=True)
+    DRAIN_WEBHOOKS = Work("app.webhooks.jobs.drain", "webhooks", 900)
     DRAW_WAVEFORM = Work("app.recordings.jobs.draw_waveform", "speech", 600)
     PLAY_TEST = Work("app.trials.jobs.play", "interviews", 900)
     PREPARE_SPEECH = Work("app.flows.jobs.prepare_speech", "speech", 600)
@@ -52,7 +54,7 @@ class Job(Enum):
     PROCESS_VIDEO = Work("app.interviews.jobs.process_video", "media", 7200)
     READ_DOCUMENT = Work("app.interviews.jobs_reading.read_document", "speech", 180)
     SEND_LETTER = Work("app.letters.jobs.send", "letters", 360)
-    SWEEP = Work("app.interviews.jobs.sweep", "interviews", 300, at_most_one_waits=True)
+    SWEEP = Work("app.interviews.jobs.sweep", "interviews", 300)
 
 
 class Queued(StrEnum):
@@ -73,8 +75,6 @@ class Bell(Protocol):
 
     def ring(self, job: Job, ids: tuple[str, ...]) -> bool: ...
 
-    def answered(self, job: Job) -> None: ...
-
 
 class SilentBell:
     """Keeps what was rung instead of waking anyone: for tests, and for commands that run no workers."""
@@ -86,40 +86,74 @@ class SilentBell:
         self.rung.append((job, ids))
         return False
 
-    def answered(self, job: Job) -> None:
-        """Nothing to take down."""
-
 
 class RedisBell:
-    """Puts the job on its RQ queue."""
+    """Puts the job on its RQ queue, unless one for the same ids waits there already."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
+        self._lines = {name.value: Queue(name.value, connection=redis, serializer=JSONSerializer) for name in Queued}
 
     def ring(self, job: Job, ids: tuple[str, ...]) -> bool:
         work = job.value
-        try:
-            if work.at_most_one_waits and not self._redis.set(_waits(job), "1", nx=True, ex=30):
-                return True
-            queue = Queue(work.queue, connection=self._redis, serializer=JSONSerializer)
+        line = self._lines[work.queue]
+        mark = Mark(line, work.path, ids)
+
+        def put(together: Pipeline) -> None:
+            if mark.names_one_that_waits(together):
+                return
+            together.multi()
             again = Retry(max=2, interval=[5, 30])
-            queue.enqueue_call(
-                work.path, args=ids, timeout=work.seconds, result_ttl=0, failure_ttl=3600, retry=again,
+            run = line.enqueue_call(
+                work.path,
+                args=ids,
+                timeout=work.seconds,
+                result_ttl=0,
+                failure_ttl=3600,
+                retry=again,
                 meta={REQUEST_ID: trace.current()},
-            )  # fmt: skip
+                pipeline=together,
+            )
+            mark.set(together, run.id)
+
+        try:
+            if not mark.names_one_that_waits(self._redis):
+                self._redis.transaction(put, mark.key)
         except RedisError as error:
             log.warning("bell not rung for %s: %s", work.path, type(error).__name__)
             return False
         return True
 
-    def answered(self, job: Job) -> None:
-        """A job of which only one may wait calls this first, so that what is rung from now on waits again."""
-        with suppress(RedisError):
-            self._redis.delete(_waits(job))
 
+class Mark:
+    """Names the RQ job that was put last for a job and its ids, so that no second one waits beside it.
 
-def _waits(job: Job) -> str:
-    return f"parley:waits:{job.value.path}"
+    Nobody has to take it down, and none can go wrong for long: it counts only while the job that it names is seen in
+    its queue, or among the retries that are due or were so until a moment ago. What has been taken to be run, or got
+    lost on the way, does not wait any more. Change it in a transaction that watches ``key``.
+    """
+
+    KEPT = 24 * 3600
+    """Seconds after which it is forgotten: a wake-up that waits for longer may get a second one beside it."""
+    OVERDUE = 30.0
+    """Seconds after which a retry that was due is not waited for: the process that puts retries back may be gone."""
+
+    def __init__(self, line: Queue, path: str, ids: Iterable[str]) -> None:
+        self.key = f"parley:rung:{path}({' '.join(ids)})"
+        self._line = line.key
+        self._retries = ScheduledJobRegistry(queue=line).key  # type: ignore[no-untyped-call]
+
+    def names_one_that_waits(self, redis: "Redis | Pipeline", *, besides: str = "") -> bool:
+        """Whether a job waits that is not ``besides``. Asked in this order, a retry that is put back is not missed."""
+        found = redis.get(self.key)
+        last = found.decode() if isinstance(found, bytes) else ""
+        if last in {"", besides}:
+            return False
+        due = redis.zscore(self._retries, last)
+        return (due is not None and due > time.time() - self.OVERDUE) or redis.lpos(self._line, last) is not None
+
+    def set(self, together: Pipeline, run_id: str) -> None:
+        together.set(self.key, run_id, ex=self.KEPT)
 
 
 def connect(url: str) -> Redis:
@@ -141,12 +175,6 @@ def after_commit(job: Job, *ids: str) -> None:
     waiting: list[tuple[Job, tuple[str, ...]]] = db.session().info.setdefault(_WAITING, [])
     if (job, ids) not in waiting:
         waiting.append((job, ids))
-
-
-def answered(job: Job) -> None:
-    """The job has begun: a further wake-up may wait."""
-    bell: Bell = current_app.extensions["parley.bell"]
-    bell.answered(job)
 
 
 def ring_now(job: Job, *ids: str) -> bool:

@@ -275,7 +275,6 @@ def _app_url() -> str:
 
 def sweep() -> None:
     """Ring again for everything that is due and that nobody works on: the rows know, whatever Redis forgot."""
-    queue.answered(Job.SWEEP)
     wanted = {
         Job.PROCESS_INTERVIEW: [*queries.overdue(Stage.SUBMITTED), *queries.overdue(Stage.PROCESSING)],
         Job.PROCESS_VIDEO: queries.overdue_videos(),

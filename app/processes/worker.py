@@ -16,6 +16,7 @@ from typing import Any
 
 from flask import Flask
 from redis import Redis
+from redis.client import Pipeline
 from redis.exceptions import RedisError
 from rq import Queue, SimpleWorker, Worker
 from rq.job import Job as RqJob
@@ -26,7 +27,7 @@ from app import create_app, db_wall, embedded, tally, trace
 from app.errors import place_of
 from app.private import close_to_others
 from app.processes.family import Family
-from app.queue import REQUEST_ID, SHORT_JOBS, Job, Queued
+from app.queue import REQUEST_ID, SHORT_JOBS, Job, Mark, Queued
 from app.settings import Settings
 from app.speech.probing import report
 
@@ -155,6 +156,22 @@ def job_class(app: Flask, ours: frozenset[str] = OUR_JOBS) -> type[RqJob]:
             given = self.meta.get(REQUEST_ID)
             with app.app_context(), db_wall.everyone(), trace.under(given), _counted(self.func_name, self.args):
                 return super().perform()
+
+        def retry(self, queue: Queue, pipeline: Pipeline) -> None:  # noqa: ARG002 - RQ's way to call it
+            """Once more after its pause, unless another wake-up for the same ids waits: that is its once more."""
+            mark, left = Mark(queue, str(self.func_name), self.args), self.retries_left
+
+            def put(together: Pipeline) -> None:
+                other_waits = mark.names_one_that_waits(together, besides=self.id)
+                together.multi()
+                if other_waits:
+                    self.delete(pipeline=together, remove_from_queue=False)
+                    return
+                self.retries_left = left  # RQ counts it down, and this may be tried again
+                super(OurJob, self).retry(queue, together)
+                mark.set(together, self.id)
+
+            self.connection.transaction(put, mark.key)
 
     return OurJob
 

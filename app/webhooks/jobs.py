@@ -50,7 +50,6 @@ def drain(seconds: float = SLICE_SECONDS) -> int:
 
     Any number may run at once, in any process: claims decide who sends what.
     """
-    queue.answered(Job.DRAIN_WEBHOOKS)
     application: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - for the thread
     usual = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_SECONDS)

@@ -42,4 +42,3 @@ def test_a_redis_that_cannot_be_reached_is_no_error(free_port: int) -> None:
     bell = RedisBell(queue.connect(f"redis://127.0.0.1:{free_port}/0"))
     bell.ring(Job.DRAIN_WEBHOOKS, ())
     bell.ring(Job.PROCESS_INTERVIEW, ("one",))
-    bell.answered(Job.DRAIN_WEBHOOKS)

@@ -341,9 +341,6 @@ def test_the_tick_rings_or_drains_by_itself_when_nobody_hears(office, receiver):
             heard.append((job, ids))
             return True
 
-        def answered(self, job):
-            pass
-
     office.app.extensions["parley.bell"] = Heard()
     jobs.tick()
     assert (heard, receiver.requests) == ([(Job.DRAIN_WEBHOOKS, ())], [])

@@ -1,0 +1,151 @@
+"""However often it is rung: one wake-up waits for each job and its ids, and none that is needed gets lost."""
+
+import threading
+import time
+
+import pytest
+from flask import Flask
+from redis import Redis
+from rq import Queue
+from rq.registry import FailedJobRegistry, ScheduledJobRegistry
+from rq.serializers import JSONSerializer
+
+from app import queue
+from app.embedded import EmbeddedRedis
+from app.processes.worker import worker_for
+from app.queue import Job, Queued, RedisBell
+
+JOB, IDS = Job.SEND_LETTER, ("one",)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    server = EmbeddedRedis(tmp_path_factory.mktemp("redis"))
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def redis(server):
+    client = queue.connect(server.url)
+    client.flushall()
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def bell(redis: Redis) -> RedisBell:
+    return RedisBell(redis)
+
+
+def line(redis: Redis) -> Queue:
+    return Queue(JOB.value.queue, connection=redis, serializer=JSONSerializer)
+
+
+def work_off(redis: Redis, job_path: str, monkeypatch: pytest.MonkeyPatch, work) -> None:
+    """Run what waits with ``work`` in the place of the job, as the worker of the queue does."""
+    monkeypatch.setattr(job_path, work)
+    worker = worker_for(Flask("small"), redis, Queued(JOB.value.queue))
+    worker.work(burst=True, logging_level="CRITICAL")
+
+
+def test_one_wake_up_waits_however_often_it_is_rung(redis: Redis, bell: RedisBell) -> None:
+    assert all(bell.ring(JOB, IDS) for _ in range(20))
+    assert bell.ring(JOB, ("two",))
+    assert sorted(job.args for job in line(redis).jobs) == [["one"], ["two"]]
+
+
+def test_many_processes_that_ring_at_once_leave_one_wake_up(server: EmbeddedRedis, redis: Redis) -> None:
+    together = threading.Barrier(8)
+
+    def ring() -> None:
+        bell = RedisBell(queue.connect(server.url))
+        for number in range(25):
+            together.wait()
+            bell.ring(JOB, (str(number),))
+
+    threads = [threading.Thread(target=ring) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(int(job.args[0]) for job in line(redis).jobs) == list(range(25))
+
+
+def test_what_is_rung_during_a_run_makes_exactly_one_more(
+    redis: Redis, bell: RedisBell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs: list[str] = []
+
+    def work(letter_id: str) -> None:
+        runs.append(letter_id)
+        if len(runs) == 1:  # it has read its row; what changes from now on needs another run
+            bell.ring(JOB, IDS)
+            bell.ring(JOB, IDS)
+            assert line(redis).count == 1
+
+    bell.ring(JOB, IDS)
+    work_off(redis, JOB.value.path, monkeypatch, work)
+    assert runs == ["one", "one"]
+
+
+def test_a_retry_that_is_scheduled_counts_as_waiting(
+    redis: Redis, bell: RedisBell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work(_letter_id: str) -> None:
+        raise ValueError
+
+    bell.ring(JOB, IDS)
+    work_off(redis, JOB.value.path, monkeypatch, work)
+    scheduled = ScheduledJobRegistry(queue=line(redis))
+    assert scheduled.count == 1
+    assert bell.ring(JOB, IDS)
+    assert line(redis).count == 0
+    redis.zadd(scheduled.key, {scheduled.get_job_ids()[0]: time.time() - 31})  # the scheduler has died with its lock
+    assert bell.ring(JOB, IDS)
+    assert line(redis).count == 1
+
+
+def test_a_run_that_fails_while_another_waits_is_not_retried_as_well(
+    redis: Redis, bell: RedisBell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs: list[str] = []
+
+    def work(letter_id: str) -> None:
+        runs.append(letter_id)
+        if len(runs) == 1:
+            bell.ring(JOB, IDS)
+            raise ValueError
+
+    bell.ring(JOB, IDS)
+    work_off(redis, JOB.value.path, monkeypatch, work)
+    assert runs == ["one", "one"]
+    assert ScheduledJobRegistry(queue=line(redis)).count == 0
+    assert FailedJobRegistry(queue=line(redis)).count == 0
+
+
+def test_a_redis_that_forgets_everything_is_rung_again(redis: Redis, bell: RedisBell) -> None:
+    bell.ring(JOB, IDS)
+    redis.flushall()
+    bell.ring(JOB, IDS)
+    assert line(redis).count == 1
+
+
+def test_what_was_lost_between_taking_and_beginning_is_rung_again_at_once(redis: Redis, bell: RedisBell) -> None:
+    bell.ring(JOB, IDS)
+    redis.lmove(line(redis).key, line(redis).intermediate_queue_key, "LEFT", "RIGHT")  # and its worker dies
+    bell.ring(JOB, IDS)
+    assert line(redis).count == 1
+
+
+def test_wake_ups_of_the_release_before_run_and_need_no_mark(
+    redis: Redis, bell: RedisBell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs: list[str] = []
+    line(redis).enqueue_call(JOB.value.path, args=IDS, timeout=60, result_ttl=0, failure_ttl=3600)
+    bell.ring(JOB, IDS)
+    work_off(redis, JOB.value.path, monkeypatch, runs.append)
+    assert runs == ["one", "one"]
+    assert bell.ring(JOB, IDS)
+    assert line(redis).count == 1
