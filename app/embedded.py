@@ -1,6 +1,6 @@
 """Starts a real Redis (Valkey) as a child process when no REDIS_URL is given, on a socket that only this user can open.
 
-It keeps what it was told in an append-only file, ends with its parent, and is used again when one is still alive.
+It keeps nothing on the disk, ends with its parent, and is used again when one is still alive.
 """
 
 import ctypes
@@ -110,14 +110,14 @@ class EmbeddedRedis:
         try:
             return bool(client.ping())
         except BusyLoadingError:
-            return True  # it reads its file and will answer
+            return True  # a server of the release before, which reads its file and will answer
         except RedisError:
             return False
         finally:
             client.close()
 
     def stop(self, *, patience: float = 10.0) -> None:
-        """End the server if we started it; it writes its file first."""
+        """End the server if we started it."""
         if self._process is None:
             return
         self._process.terminate()
@@ -129,7 +129,7 @@ class EmbeddedRedis:
         self._process = None
 
     def _launch(self) -> None:
-        """Start the server, which holds a lock on its directory: two of them would spoil the one file.
+        """Start the server, which holds a lock on its directory: two of them would fight for one socket.
 
         The lock is a file descriptor that the server inherits, so it is held for exactly as long as the server lives.
         """
@@ -150,10 +150,11 @@ class EmbeddedRedis:
     def _spawned(self, program: str, lock: int) -> subprocess.Popen[bytes]:
         command = [
             program, "--port", "0", "--unixsocket", str(self._socket), "--unixsocketperm", "700",
-            "--dir", str(self._folder), "--appendonly", "yes", "--appendfsync", "everysec", "--save", "",
+            "--dir", str(self._folder), "--appendonly", "no", "--save", "",
             "--maxmemory-policy", "noeviction", "--daemonize", "no", "--logfile", str(self._log),
         ]  # fmt: skip
         self._log.unlink(missing_ok=True)
+        self._remove_files_of_former_releases()
         return subprocess.Popen(  # noqa: S603 - our own list of words
             command,
             stdin=subprocess.DEVNULL,
@@ -164,6 +165,11 @@ class EmbeddedRedis:
             preexec_fn=ends_with_parent(),  # noqa: PLW1509 - supervisors have no other threads
             start_new_session=True,
         )
+
+    def _remove_files_of_former_releases(self) -> None:
+        """Rows hold the truth, so nothing in them is needed; a damaged dump would keep the server from starting."""
+        shutil.rmtree(self._folder / "appendonlydir", ignore_errors=True)
+        (self._folder / "dump.rdb").unlink(missing_ok=True)
 
     def _wait(self) -> None:
         until = time.monotonic() + START_SECONDS
