@@ -91,12 +91,17 @@ def get_interview(query: dict[str, Any], interview_id: str) -> Response:
 @blp.delete("/interviews/<string:interview_id>")
 @blp.response(200, RevokedSchema)
 def delete_interview(interview_id: str) -> dict[str, bool]:
-    """Revoke access to the audio and video recordings, and destroy them."""
+    """Revoke access to the audio and video recordings, and destroy them.
+
+    The link of an interview that was not taken ends. A talk that is going on continues; its recording is never served.
+    """
     interview = interview_for(caller(), interview_id)
     found = interview.id
-    actions.revoke_recordings(interview)
+    is_over = actions.revoke_recordings(interview)
     write_audit(caller(), action="recordings.revoked", subject=found, by=None, details={"through": "/v1"})
     db.session.commit()  # access ends here, whatever becomes of the bytes
+    if not is_over:
+        return {"success": True}
     try:
         recordings.destroy(found, storage=gateways.current().storage)
     except GatewayError:

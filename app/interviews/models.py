@@ -69,6 +69,7 @@ class Interview(Claimable, Quarantined, Base):
 
     ``script`` is the flow as it stood when the candidate began; later edits of the flow do not reach it.
     ``declined_at`` is when the candidate last did not agree; who starts afterwards has changed their mind.
+    ``closed_at``: its recordings were revoked while nobody was talking, so the link ends: nobody can begin or go on.
     ``without_recording``: a person had it processed without its sound, which could not be read.
     ``is_test``: booked with a test key; Parley plays it, and no figure counts it.
     After ``withdrawn_at`` nothing is processed, judged or played any more; after ``erased_at`` nothing is left.
@@ -105,6 +106,7 @@ class Interview(Claimable, Quarantined, Base):
     script: Mapped[dict[str, Any] | None]
     created_at: Mapped[CreatedAt]
     declined_at: Mapped[datetime | None]
+    closed_at: Mapped[datetime | None]
     started_at: Mapped[datetime | None]
     submitted_at: Mapped[datetime | None]
     completed_at: Mapped[datetime | None]
@@ -141,6 +143,11 @@ class Interview(Claimable, Quarantined, Base):
     def has_declined(self) -> bool:
         """Whether the candidate did not agree, and has not begun after all."""
         return self.declined_at is not None and self.stage is Stage.CREATED
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the link ended before anybody handed the interview in."""
+        return self.closed_at is not None and self.stage in {Stage.CREATED, Stage.ABANDONED}
 
     @property
     def interviewee_name(self) -> str | None:

@@ -186,13 +186,16 @@ def revoke(interview_id: str) -> AnyResponse:
         return answer
     found = interview.id
     try:
-        actions.revoke_recordings(interview)
+        is_over = actions.revoke_recordings(interview)
     except Conflict as conflict:
         db.session.rollback()
         flash(conflict.message, "bad")
         return answer
     write_audit(member.organization, action="recordings.revoked", subject=found, by=member, details={})
     db.session.commit()  # access ends here, whatever becomes of the bytes
+    if not is_over:
+        flash("Access has ended. The candidate is still talking; the files are deleted when the talk is over.", "good")
+        return answer
     try:
         recordings.destroy(found, storage=gateways.current().storage)
     except GatewayError:

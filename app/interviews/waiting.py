@@ -49,7 +49,7 @@ def ending(link_days: int) -> sa.ColumnElement[bool]:
     """Booked, neither begun nor declined, and the link ends within ``SOON``."""
     ended = clock.now() - timedelta(days=link_days)
     standing = Interview.declined_at.is_(None) & Interview.withdrawn_at.is_(None) & Interview.erased_at.is_(None)
-    standing &= Interview.is_test.is_(False)
+    standing &= Interview.is_test.is_(False) & Interview.closed_at.is_(None)
     standing &= Interview.quarantined_at.is_(None)
     is_open = sa.exists().where(InterviewFlow.id == Interview.flow_id, InterviewFlow.status == FlowStatus.OPEN)
     near = (Interview.created_at > ended) & (Interview.created_at <= ended + SOON)

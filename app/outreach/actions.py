@@ -95,7 +95,7 @@ def _of_interview(interview: Interview, post: Post) -> str | None:
         return "The candidate has declined the interview."
     if interview.stage is not Stage.CREATED:
         return "The candidate has begun this interview already."
-    if post.ends(interview) <= clock.now():
+    if interview.closed_at is not None or post.ends(interview) <= clock.now():
         return "The link has ended; book a new interview."
     if interview.flow.status is not FlowStatus.OPEN:
         return f"The flow is {interview.flow.status.value}; its links do not work."

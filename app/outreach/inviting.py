@@ -64,7 +64,7 @@ def judge(
 def _is_over(interview: Interview, link_days: int) -> bool:
     """Whether the person can no longer begin, and did not: then a new invitation makes sense."""
     ended = interview.created_at + timedelta(days=link_days) <= clock.now()
-    return interview.stage is Stage.CREATED and ended
+    return interview.is_closed or (interview.stage is Stage.CREATED and ended)
 
 
 def _standing(interview: Interview) -> str:

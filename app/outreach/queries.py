@@ -94,7 +94,9 @@ def invited_in(flow: InterviewFlow, batch: str) -> dict[int, Interview]:
 def open_interviews_of(member: TeamMember, candidate_ids: list[str]) -> dict[str, Interview | None]:
     """For each candidate whom the member may write to, by id: the newest interview that was not begun, if any."""
     found: dict[str, Interview | None] = dict.fromkeys(candidates_named(member, candidate_ids, Right.EDIT))
-    query = sa.select(Interview).where(Interview.candidate_id.in_(list(found)), Interview.stage == Stage.CREATED)
+    query = sa.select(Interview).where(
+        Interview.candidate_id.in_(list(found)), Interview.stage == Stage.CREATED, Interview.closed_at.is_(None)
+    )
     for interview in db.session.scalars(query.order_by(Interview.org_seq)):
         found[interview.candidate_id or ""] = interview
     return found
@@ -117,7 +119,8 @@ def to_write(organization_id: str, step: Step, *, days: int, link_days: int, lim
     """
     now = clock.now()
     ends_after, other = now - timedelta(days=link_days), sa.orm.aliased(Message)
-    said_no = sa.or_(Interview.declined_at.is_not(None), Interview.withdrawn_at.is_not(None))
+    ended = (Interview.declined_at, Interview.withdrawn_at, Interview.closed_at)
+    said_no = sa.or_(*(column.is_not(None) for column in ended))
     again = sa.exists().where(
         other.interview_id == Interview.id, sa.or_(other.step == step, other.created_at > now - timedelta(days=1))
     )

@@ -43,7 +43,7 @@ TICKS = (
     "app.webhooks.jobs.tell",
     "app.interviews.jobs.sweep",
     "app.interviews.jobs_reading.sweep",
-    "app.recordings.jobs.sweep",
+    "app.interviews.jobs_revoked.sweep",
     "app.recordings.jobs.sweep_waveforms",
     "app.voice.jobs.sweep_sittings",
     "app.outreach.jobs.sweep",

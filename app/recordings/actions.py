@@ -56,7 +56,6 @@ def open_run(interview_id: str, *, mime_type: str, device: dict[str, Any] | None
     """Begin the next run of the interview's recorder. ``mime_type`` is MediaRecorder's own, WebM or MP4."""
     if len(mime_type) > 100 or not _MIME.fullmatch(mime_type.lower()):
         raise Rejected("mime_type must be audio or video in webm or mp4, as MediaRecorder names it", field="mime_type")
-    _refuse_revoked(interview_id)
     last = sa.select(sa.func.coalesce(sa.func.max(RecorderRun.number), 0)).where(
         RecorderRun.interview_id == interview_id
     )
@@ -167,6 +166,12 @@ def bytes_gone(interview_id: str) -> None:
     db.session.flush()
 
 
+def unsettle(interview_id: str) -> None:
+    """More may have been recorded after the revocation, in a talk that went on: its bytes are to be destroyed too."""
+    again = sa.update(Revocation).where(Revocation.interview_id == interview_id)
+    db.session.execute(again.values(deleted_at=None, settled_at=None).execution_options(synchronize_session="fetch"))
+
+
 def workshop(interview_id: str, takes: Sequence[queries.Take], *, storage: Storage) -> Workshop:
     """The interview's runs (``queries.takes_of``) on a local disk, to be measured, searched and joined."""
     return Workshop(interview_id, takes, storage=storage)
@@ -233,19 +238,8 @@ def _refusal(one: Arrival, stands: queries.Standing, *, track: Track, more: int)
     if one.number in stands.known:
         details: dict[str, object] = {"reason": "other hash", "number": one.number}
         return Conflict(f"chunk {one.number} has already arrived with other bytes", details=details)
-    if stands.is_revoked:
-        return _revoked()
     if stands.last_mix_chunk is not None and track is Track.MIX and one.number > stands.last_mix_chunk:
         return Conflict("this run of the recorder is over", details={"reason": "finished"})
     if stands.kept_bytes + more + one.size > LARGEST_INTERVIEW:
         return Rejected(f"an interview may hold {LARGEST_INTERVIEW} bytes of recordings; finish it here", field="size")
     return None
-
-
-def _refuse_revoked(interview_id: str) -> None:
-    if queries.is_revoked(interview_id):
-        raise _revoked()
-
-
-def _revoked() -> Conflict:
-    return Conflict("the recordings of this interview were deleted", details={"reason": "revoked"})

@@ -1,4 +1,4 @@
-"""Finishes what a revocation began, and draws how loud a recording is."""
+"""Draws how loud a recording is."""
 
 import logging
 from dataclasses import dataclass
@@ -9,30 +9,13 @@ from app import claims, gateways, queue
 from app.db import db, for_one
 from app.errors import GatewayError, NotFound
 from app.queue import Job
-from app.recordings import actions, media, queries
+from app.recordings import media, queries
 from app.recordings.models import Media, Waveform, WaveState
 
 log = logging.getLogger(__name__)
 
 LEASE = timedelta(minutes=15)
 """Longer than drawing two hours may take."""
-
-
-def sweep() -> int:
-    """Destroy what is left of revoked recordings; called by the worker's tick. Returns how many interviews are done."""
-    waiting = queries.unfinished_revocations()
-    db.session.rollback()
-    storage, done = gateways.current().storage, 0
-    for interview_id in waiting:
-        try:
-            actions.destroy(interview_id, storage=storage)
-        except GatewayError as error:
-            log.warning("recordings of %s are revoked but not yet deleted: %s", interview_id, error.message)
-            continue
-        actions.bytes_gone(interview_id)
-        db.session.commit()
-        done += 1
-    return done
 
 
 @dataclass(frozen=True, slots=True)

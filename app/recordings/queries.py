@@ -109,7 +109,6 @@ class Standing(NamedTuple):
     run_id: str
     last_mix_chunk: int | None
     kept_bytes: int
-    is_revoked: bool
     known: dict[int, Kept]
 
 
@@ -119,9 +118,8 @@ def standing(interview_id: str, segment: int, track: Track, *, first: int, last:
     found = db.session.connection().execute(_STANDING, given).all()
     if not found:
         raise NotFound(NO_RUN.format(segment))
-    known = {row[5]: Kept(*row[4:]) for row in found if row[4] is not None}
-    run_id, last_mix_chunk, kept_bytes, is_revoked = found[0][:4]
-    return Standing(run_id, last_mix_chunk, kept_bytes, is_revoked, known)
+    known = {row[4]: Kept(*row[3:]) for row in found if row[3] is not None}
+    return Standing(*found[0][:3], known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,10 +215,10 @@ def undrawn(*, limit: int = 50) -> list[str]:
     return list(db.session.scalars(sa.select(Waveform.id).where(waits, free).limit(limit)))
 
 
-def unfinished_revocations(limit: int = 20) -> list[str]:
-    """Interviews whose bytes are still to be destroyed, or to be looked after once more."""
+def unfinished_revocations(*more: sa.ColumnElement[bool], limit: int = 20) -> list[str]:
+    """Interviews whose bytes are still to be destroyed, or to be looked after once more; ``more`` narrows them down."""
     again = sa.and_(Revocation.settled_at.is_(None), Revocation.deleted_at < claims.moment(-SETTLES_AFTER))
-    due = sa.select(Revocation.interview_id).where(sa.or_(Revocation.deleted_at.is_(None), again))
+    due = sa.select(Revocation.interview_id).where(sa.or_(Revocation.deleted_at.is_(None), again), *more)
     return list(db.session.scalars(due.order_by(Revocation.revoked_at).limit(limit)))
 
 
@@ -251,7 +249,7 @@ _STANDING = (
     sa.select(
         _RUN.id, _RUN.last_mix_chunk,
         sa.select(sa.func.sum(_EVERY_RUN.size)).where(_EVERY_RUN.interview_id == _RUN.interview_id).scalar_subquery(),
-        sa.exists().where(Revocation.interview_id == _RUN.interview_id), _C.id, _C.number, _C.sha256, _C.storage_key,
+        _C.id, _C.number, _C.sha256, _C.storage_key,
     )
     .select_from(RecorderRun.__table__.outerjoin(Chunk.__table__, sa.and_(*_THESE)))
     .where(_RUN.interview_id == sa.bindparam("interview"), _RUN.number == sa.bindparam("segment"))

@@ -37,6 +37,8 @@ AGAIN_AFTER = TAKEOVER_AFTER + timedelta(seconds=30)
 MOST_FAILURES = 3
 FAILED = "it could not be played; the worker's log says why"
 TRIES = 5
+ELSEWHERE = frozenset({"taken over", "finished"})
+"""Why a run is refused when another one goes on with the interview, or it is over or erased."""
 
 
 @dataclass(slots=True)
@@ -59,12 +61,13 @@ def play(interview_id: str) -> None:
         return
     try:
         _take(talk)
-    except Conflict as refusal:  # another run has taken over, or the interview was erased
-        db.session.rollback()
-        log.info("test interview %s not played on: %s", interview_id, refusal.details.get("reason"))
     except Exception as error:  # noqa: BLE001 - noted, and tried again a few times
         db.session.rollback()
-        log.warning("test interview %s failed: %s", interview_id, type(error).__name__)
+        reason = error.details.get("reason") if isinstance(error, Conflict) else None
+        if reason in ELSEWHERE:
+            log.info("test interview %s not played on: %s", interview_id, reason)
+            return
+        log.warning("test interview %s failed: %s", interview_id, reason or type(error).__name__)
         _note_failure(interview_id)
 
 

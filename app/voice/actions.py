@@ -64,11 +64,14 @@ class Taken:
 
 
 def claim(interview: Interview, *, token_hash: str, agreed: Agreed, **names: str | None) -> bool:
-    """Bind the interview to one browser. False when another one holds it and has not been silent for two minutes.
+    """Bind the interview to one browser. False when its link was closed, or when another browser holds it and has not
+    been silent for two minutes.
 
     One conditional UPDATE decides, for the first start and for a takeover alike; after the end nobody gets it.
     ``names`` (email, first_name, last_name) are kept where the booking gave none.
     """
+    if not interviews.may_begin(interview):
+        return False
     sitting = _sitting_row(interview.id)
     since = sitting.paused_at or sitting.heartbeat_at
     away = (clock.now() - since).total_seconds() if since else 0.0

@@ -66,7 +66,7 @@ def view_of(interview: Interview) -> View:
     """What this browser may see, from the most final state to the most open one."""
     sitting = sitting_of(interview.id)
     is_mine = holds(sitting, interview.id)
-    is_over = interview.stage not in UNDER_WAY or interview.erased_at is not None
+    is_over = interview.stage not in UNDER_WAY or interview.erased_at is not None or interview.is_closed
     if is_over or (sitting is not None and sitting.ended_at is not None):
         return _over(interview, sitting, is_mine=is_mine)
     if is_mine:
@@ -85,6 +85,8 @@ def view_of(interview: Interview) -> View:
 def _over(interview: Interview, sitting: Sitting | None, *, is_mine: bool) -> View:
     if interview.erased_at is not None:
         return View("closed", 410, {"reason": "erased"})
+    if interview.is_closed:
+        return View("closed", 410, {"reason": "revoked"})
     if not is_mine or sitting is None:
         return View("taken", 409, {"reason": "used", "wait_seconds": None})
     if sitting.place["phase"] != "finished":

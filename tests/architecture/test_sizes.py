@@ -1,4 +1,4 @@
-"""The size budgets of the house: alarms at 300 lines a module and 40 a function."""
+"""The size budgets of the house: alarms at 400 lines a module and 40 a function."""
 
 import ast
 
@@ -6,7 +6,7 @@ import pytest
 
 from .source import ROOT, functions, length, modules
 
-MODULE_ALARM = 300
+MODULE_ALARM = 400
 FUNCTION_ALARM = 40
 POSITIONAL_ALARM = 3
 

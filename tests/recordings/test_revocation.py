@@ -7,8 +7,10 @@ import pytest
 
 from app import clock, gateways
 from app.db import db
-from app.errors import Conflict, GatewayError
-from app.recordings import actions, jobs, queries
+from app.errors import GatewayError
+from app.interviews import actions as interviews
+from app.interviews import jobs_revoked as jobs
+from app.recordings import actions, queries
 from app.recordings.models import Media, Revocation
 from tests.recordings.conftest import send
 
@@ -101,17 +103,21 @@ def test_one_that_fails_does_not_keep_the_sweep_from_the_others(app, interview):
     assert queries.unfinished_revocations() == [interview.id]
 
 
-def test_nothing_is_recorded_or_published_any_more(interview, open_run, publish):
-    open_run()
-    actions.revoke(interview.id)
-    db.session.commit()
-    with pytest.raises(Conflict) as error:
-        open_run()
-    assert error.value.details == {"reason": "revoked"}
-    with pytest.raises(Conflict):
-        send(interview.id, b"late chunk")
-    db.session.rollback()
+def test_nothing_is_published_any_more(interview, publish):
+    revoke(interview.id)
     assert publish(b"late file") is None
+
+
+def test_what_a_talk_that_goes_on_records_is_destroyed_when_it_is_over(interview, open_run):
+    interviews.begin(interview)
+    open_run()
+    assert not interviews.revoke_recordings(interview)
+    db.session.commit()
+    send(interview.id, b"later in the talk")
+    assert (jobs.sweep(), len(keys(interview.id))) == (0, 1)
+    interviews.submit(interview)
+    db.session.commit()
+    assert (jobs.sweep(), keys(interview.id)) == (1, [])
 
 
 def test_a_second_publication_replaces_the_first_in_its_place(interview, publish):

@@ -18,7 +18,7 @@ from app.candidates.models import Candidate
 from app.candidates.queries import CandidateFilter, counts_seen_by, how_many_seen_by
 from app.compliance import actions as compliance
 from app.db import db
-from app.errors import GatewayError
+from app.errors import Conflict, GatewayError
 from app.gateways import Gateways
 from app.interviews import actions as interviews
 from app.interviews import insights, jobs
@@ -255,3 +255,47 @@ def test_it_is_erased_like_any_other(owner: Person, booked: Callable[..., Interv
     assert utterances_of(done.id) == []
     play(done.id)
     assert utterances_of(done.id) == []
+
+
+def test_one_whose_recordings_were_revoked_before_it_was_played_is_left(
+    owner: Person, key: str, booked: Callable[..., Interview], bell: SilentBell
+) -> None:
+    interview = booked()
+    assert call(owner, key, "DELETE", f"/v1/interviews/{interview.id}").json == {"success": True}
+    play(interview.id)
+    left = now(interview)
+    assert (left.stage, left.due_at, left.failures) == (Stage.CREATED, None, 0)
+    bell.rung.clear()
+    then = clock.now() + timedelta(days=1)
+    with clock.replaced(lambda: then):
+        jobs.sweep()
+    assert (Job.PLAY_TEST, (interview.id,)) not in bell.rung
+
+
+def test_one_whose_recordings_are_revoked_while_it_is_played_completes_without_them(
+    owner: Person, key: str, booked: Callable[..., Interview], speaks: ScriptedSpeaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interview = booked()
+    speak = speaks.speak
+
+    def revoked_meanwhile(*given: Any, **more: Any) -> Any:
+        assert call(owner, key, "DELETE", f"/v1/interviews/{interview.id}").json == {"success": True}
+        return speak(*given, **more)
+
+    monkeypatch.setattr(speaks, "speak", revoked_meanwhile)
+    done = completed(interview)
+    assert done.stage is Stage.COMPLETED
+    assert urls_for(done.id) == {}
+
+
+def test_a_conflict_that_no_other_run_is_the_reason_of_is_a_failure(
+    booked: Callable[..., Interview], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interview = booked()
+
+    def refused(*_: Any, **__: Any) -> None:
+        raise Conflict("parts of the recording have not arrived yet", details={"missing": [0]})
+
+    monkeypatch.setattr("app.trials.jobs_sound.Recorder.answer", refused)
+    play(interview.id)
+    assert now(interview).failures == 1

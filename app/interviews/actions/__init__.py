@@ -22,7 +22,7 @@ from app.interviews.actions.rating import rate
 from app.interviews.actions.reading import result_of
 from app.interviews.actions.revoking import revoke_recordings, video_revoked
 from app.interviews.actions.rights import erase, withdraw
-from app.interviews.actions.talking import abandon, begin, book, decline, hint_for, retry, submit
+from app.interviews.actions.talking import abandon, begin, book, decline, hint_for, may_begin, retry, submit
 from app.interviews.actions.uploading import (
     PART_BYTES,
     begin_upload,
@@ -55,6 +55,7 @@ __all__ = [
     "keep_part",
     "known_part",
     "look_again_later",
+    "may_begin",
     "park",
     "park_video",
     "part_size",

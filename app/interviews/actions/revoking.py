@@ -2,25 +2,30 @@
 
 import sqlalchemy as sa
 
-from app import claims
+from app import claims, clock
 from app.db import db
 from app.holds import actions as holds
 from app.interviews import events
-from app.interviews.models import Interview, VideoStage
+from app.interviews.models import Interview, Stage, VideoStage
+from app.letters import actions as letters
 from app.recordings import actions as recordings
 from app.webhooks import actions as webhooks
 
 
-def revoke_recordings(interview: Interview, *, done_again: bool = False) -> None:
+def revoke_recordings(interview: Interview, *, done_again: bool = False) -> bool:
     """End access to audio and video for good. The edge commits this first and destroys the bytes after that.
 
-    A video that is still being made will never be available, so its event is cancelled, and shown as such.
+    False while somebody talks: the talk goes on, and what it records is destroyed when it is over (``jobs_revoked``).
+    An interview in which nobody talks cannot be begun or continued any more: its link is closed. A video that is still
+    being made will never be available, so its event is cancelled, and shown as such.
     Conflict under a legal hold, unless the same is only ``done_again`` after a restore.
     """
+    # No hold is placed beside this, and nobody presses Start.
+    db.session.refresh(interview, with_for_update={"key_share": True})
     if not done_again:
-        db.session.refresh(interview, with_for_update={"key_share": True})  # no hold is placed beside this
         holds.refuse_held(interview.id, interview.candidate_id)
     recordings.revoke(interview.id)
+    _close(interview)
     unmade = (VideoStage.WAITING, VideoStage.PROCESSING, VideoStage.FAILED)
     # A new fence, so that whoever works on the video right now finds the claim gone.
     statement = (
@@ -34,6 +39,14 @@ def revoke_recordings(interview: Interview, *, done_again: bool = False) -> None
         db.session.refresh(interview)
         no_video(interview)
     db.session.flush()
+    return interview.stage is not Stage.RUNNING
+
+
+def _close(interview: Interview) -> None:
+    if interview.closed_at is None and interview.stage in {Stage.CREATED, Stage.ABANDONED}:
+        interview.closed_at, interview.due_at = clock.now(), None
+        letters.drop(interview.id)  # nobody is reminded of a link that has ended
+        db.session.flush()
 
 
 def no_video(interview: Interview) -> None:

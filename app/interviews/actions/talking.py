@@ -18,6 +18,7 @@ from app.interviews.actions.counting import count
 from app.interviews.models import Interview, InterviewStatus, Stage, VideoStage
 from app.letters import actions as letters
 from app.queue import Job
+from app.recordings import actions as recordings
 from app.usage import actions as usage
 
 
@@ -103,6 +104,12 @@ def _next_number(owner: type[Organization] | type[Team], owner_id: str) -> int:
     return int(db.session.execute(statement).scalar_one())
 
 
+def may_begin(interview: Interview) -> bool:
+    """Whether the link is still open. The row stays locked until the commit, so that nobody closes it meanwhile."""
+    db.session.refresh(interview, with_for_update={"key_share": True})
+    return not interview.is_closed
+
+
 def begin(
     interview: Interview, *, email: str | None = None, first_name: str | None = None, last_name: str | None = None
 ) -> Interview:
@@ -143,6 +150,7 @@ def decline(interview: Interview, *, at: datetime) -> bool:
 def submit(interview: Interview) -> bool:
     """The talk is over and everything has arrived: ask for processing. False when that was done before."""
     quality.keep(interview)
+    recordings.unsettle(interview.id)
     return _to_processing(interview, (Stage.RUNNING, Stage.ABANDONED), submitted_at=clock.now())
 
 
