@@ -10,10 +10,11 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from app import clock, migrate, private
+from app import clock, embedded, migrate, private
 from app.cli_console import AS_JSON, Failed, can_connect, database, settings, tell
 from app.errors import DomainError
 from app.settings import Settings
+from app.web import proxies
 
 JUST_NOW = timedelta(minutes=1)
 """So long after its next look a worker may take to write down what was erased, revoked or withdrawn."""
@@ -58,6 +59,7 @@ def findings(known: Settings) -> list[Finding]:
         "database": _database,
         "migrations": _migrations,
         "redis": _redis,
+        "proxies": look_at_proxies,
         "storage": _storage,
         "engines": _engines,
         "word times": _word_times,
@@ -153,7 +155,7 @@ def _not_yet(known: Settings) -> str:
 def _redis(known: Settings) -> tuple[bool, str]:
     from redis.exceptions import RedisError
 
-    from app import embedded, queue
+    from app import queue
 
     url = embedded.found_alive(known.data_dir, known.redis_url)
     if not url:
@@ -166,6 +168,18 @@ def _redis(known: Settings) -> tuple[bool, str]:
     if why := queue.refusal(redis):
         return False, f"answers but takes nothing ({why}); it needs memory (maxmemory), or room on its disk"
     return True, "answers" if known.redis_url else "the embedded server answers"
+
+
+def look_at_proxies(known: Settings) -> tuple[bool, str]:
+    """Whether limits and logs see callers' own addresses."""
+    if known.trusted_proxies:
+        return True, f"{known.trusted_proxies} in front, whose X-Forwarded-* headers are believed"
+    url = embedded.found_alive(known.data_dir, known.redis_url)
+    if url and proxies.was_seen(url):
+        return True, f"but in the last 24 hours {proxies.WARNING}"
+    if known.is_https:
+        return True, "but APP_URL is https, which a proxy in front has to provide; set TRUSTED_PROXIES to their number"
+    return True, "none in front"
 
 
 def _storage(known: Settings) -> tuple[bool, str]:

@@ -1,9 +1,9 @@
-"""How often a key, or a stranger's address, may call ``/v1``. Counted in Redis; here while Redis is away.
+"""How often a key, or an address without one, may call ``/v1``. Counted in Redis; here while Redis is away.
 
+A working key is counted by itself alone: what others send from its address, or through its proxy, never stops it.
 0 in RATE_LIMIT_PER_MINUTE turns everything here off.
 """
 
-import hashlib
 from urllib.parse import urlsplit
 
 import limits as counting
@@ -15,6 +15,9 @@ from flask_smorest import abort
 from app.settings import Settings
 from app.web.errors import is_api_path
 from app.web.fields import UUID
+
+KEY_ID = "parley.key_id"
+"""In the request's environment: the id of the key that it came with, once that is known to work."""
 
 _RETRY_AFTER = "parley.retry_after"
 
@@ -38,11 +41,11 @@ def register(app: Flask) -> None:
     settings: Settings = app.extensions["parley.settings"]
     each = settings.rate_limit_per_minute
     limiter = Limiter(
-        address_of_request,
+        _caller,
         application_limits=[_per_key(each), _per_stranger(each)] if each else [],
         storage_uri=storage_address(settings.redis_url),
         storage_options=_patience(settings.redis_url),
-        strategy="fixed-window",
+        strategy="sliding-window-counter",
         headers_enabled=True,
         header_name_mapping={
             HeaderNames.LIMIT: "X-RateLimit-Limit",
@@ -65,22 +68,26 @@ def register(app: Flask) -> None:
 
 
 def _per_key(each: int) -> ApplicationLimit:
-    return ApplicationLimit(f"{each} per minute", key_function=_key_digest, scope="key", exempt_when=_has_no_key)
+    return ApplicationLimit(f"{each} per minute", key_function=_caller, scope="key", exempt_when=_is_stranger)
 
 
 def _per_stranger(each: int) -> ApplicationLimit:
     return ApplicationLimit(
-        f"{each} per minute", key_function=address_of_request, scope="stranger", deduct_when=_refused
+        f"{each} per minute",
+        key_function=_caller,
+        scope="stranger",
+        exempt_when=lambda: not _is_stranger(),
+        deduct_when=_refused,
     )
 
 
-def _has_no_key() -> bool:
-    return bearer_of_request() is None
+def _is_stranger() -> bool:
+    return KEY_ID not in request.environ
 
 
-def _key_digest() -> str:
-    """A bucket's name never holds the key itself."""
-    return hashlib.sha256((bearer_of_request() or "").encode()).hexdigest()[:32]
+def _caller() -> str:
+    """Whom a call counts for. A bucket's name never holds the key itself."""
+    return str(request.environ.get(KEY_ID) or address_of_request())
 
 
 def _refused(response: Response) -> bool:

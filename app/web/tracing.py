@@ -7,11 +7,9 @@ import logging
 import time
 
 from flask import Flask, Response, request
-from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app import db_wall, trace
 from app.db import set_reading
-from app.settings import Settings
 
 log = logging.getLogger("parley.access")
 
@@ -22,10 +20,6 @@ _BEFORE = "parley.whose_before"
 
 def register(app: Flask) -> None:
     """Hang it on the application; the first part to be registered, so that everything else runs inside."""
-    settings: Settings = app.extensions["parley.settings"]
-    hops = settings.trusted_proxies
-    if hops:
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
     app.before_request(_begin)
     app.after_request(_end)
     app.teardown_request(_leave)

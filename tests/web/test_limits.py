@@ -1,9 +1,10 @@
 """Rate limits of /v1, counted in a real Redis or in this process while it is away."""
 
 import pytest
+import time_machine
 from flask import Flask
 
-from app import embedded
+from app import embedded, queue
 from app.accounts import actions
 from app.db import db
 from app.web import limits
@@ -48,13 +49,49 @@ def test_beyond_the_limit_a_key_waits_and_others_go_on(calls):
     assert ping(second).status_code == 200
 
 
-def test_strangers_are_counted_by_address_and_do_not_shut_out_keys(calls):
-    ping, key, _ = calls(rate_limit_per_minute=3)
-    strangers = [f"0000000{n}-0000-4000-8000-000000000000" for n in range(5)]
-    assert [ping(stranger).status_code for stranger in strangers] == [401, 401, 401, 429, 429]
+STRANGERS = [f"{n:08d}-0000-4000-8000-000000000000" for n in range(30)]
+
+
+def test_strangers_are_counted_by_address(calls):
+    ping, _, _ = calls(rate_limit_per_minute=3)
+    assert [ping(stranger).status_code for stranger in STRANGERS[:5]] == [401, 401, 401, 429, 429]
     assert ping(None).status_code == 429
-    assert ping(key, environ_base={"REMOTE_ADDR": "10.9.8.7"}).status_code == 200
     assert ping(None, environ_base={"REMOTE_ADDR": "10.9.8.7"}).status_code == 401
+
+
+def test_bad_keys_never_shut_out_a_working_key_from_the_same_address(calls):
+    ping, key, other = calls(rate_limit_per_minute=5)
+    assert {ping(stranger).status_code for stranger in STRANGERS} == {401, 429}
+    assert ping(None).status_code == 429
+    assert [ping(key).status_code for _ in range(6)] == [200] * 5 + [429]
+    assert ping(other).status_code == 200
+
+
+def test_bad_keys_never_shut_out_a_working_key_while_redis_is_away(calls, free_port):
+    ping, key, _ = calls(rate_limit_per_minute=10, redis_url=f"redis://127.0.0.1:{free_port}/0")
+    assert {ping(stranger).status_code for stranger in STRANGERS} == {401, 429}
+    assert ping(key).status_code == 200
+
+
+def test_unknown_keys_get_no_bucket_of_their_own(calls, redis_of_its_own):
+    ping, key, _ = calls(rate_limit_per_minute=100, redis_url=redis_of_its_own)
+    ping(key)
+    ping(STRANGERS[0])
+    before = len(buckets(redis_of_its_own))
+    for stranger in STRANGERS:
+        ping(stranger)
+    assert len(buckets(redis_of_its_own)) == before
+
+
+def test_the_window_slides(calls):
+    ping, key, _ = calls(rate_limit_per_minute=60)
+    with time_machine.travel(1_800_000_000, tick=False) as clock:
+        assert [ping(key).status_code for _ in range(61)] == [200] * 60 + [429]
+        clock.shift(61)  # with fixed windows all sixty would be free again
+        codes = [ping(key).status_code for _ in range(60)]
+        assert codes.count(200) <= 2
+        clock.shift(30)
+        assert 28 <= [ping(key).status_code for _ in range(60)].count(200) <= 32
 
 
 def test_zero_turns_the_limits_off(calls):
@@ -74,27 +111,29 @@ def test_counts_live_in_redis_and_locally_at_half_while_it_is_away(calls, tmp_pa
     try:
         ping, key, _ = calls(rate_limit_per_minute=6, redis_url=url)
         assert ping(key).headers["X-RateLimit-Remaining"] == "5"
-        assert embedded_keys(url)
+        assert buckets(url)
     finally:
         server.stop()
     codes = [ping(key).status_code for _ in range(5)]
     assert codes == [200, 200, 200, 429, 429]
 
 
-def embedded_keys(url):
-    from app import queue
-
-    return queue.connect(url).keys("LIMITS*")
-
-
-def test_a_bucket_never_holds_the_key_itself(calls, tmp_path):
+@pytest.fixture
+def redis_of_its_own(tmp_path):
     url, server = embedded.found_or_started(tmp_path / "redis", "")
-    try:
-        ping, key, _ = calls(rate_limit_per_minute=6, redis_url=url)
-        ping(key)
-        assert not any(key.encode() in name for name in embedded_keys(url))
-    finally:
-        server.stop()
+    yield url
+    server.stop()
+
+
+def buckets(url):
+    return queue.connect(url).keys("*LIMITS*")
+
+
+def test_a_bucket_never_holds_the_key_itself(calls, redis_of_its_own):
+    ping, key, _ = calls(rate_limit_per_minute=6, redis_url=redis_of_its_own)
+    ping(key)
+    assert buckets(redis_of_its_own)
+    assert not any(key.encode() in name for name in buckets(redis_of_its_own))
 
 
 def test_a_page_for_strangers_can_be_limited_by_address(probing):

@@ -2,10 +2,12 @@
 
 import logging
 import re
+from dataclasses import replace
 
 import pytest
 from flask import request
 
+from app import cli_check, embedded
 from app.db import _reading
 
 
@@ -34,6 +36,33 @@ def test_only_trusted_proxies_are_believed(probing, hops, seen):
     app.add_url_rule("/who", "who", lambda: request.remote_addr)
     response = app.test_client().get("/who", headers={"X-Forwarded-For": "10.0.0.1, 10.0.0.2"})
     assert response.data.decode() == seen
+
+
+def test_a_proxy_that_is_not_counted_is_warned_of_once(probing, caplog):
+    client = probing(trusted_proxies=0).test_client()
+    client.get("/healthz")
+    assert "TRUSTED_PROXIES" not in caplog.text
+    for _ in range(3):
+        client.get("/healthz", headers={"X-Forwarded-For": "10.0.0.1"})
+    assert caplog.text.count("X-Forwarded-For arrived although TRUSTED_PROXIES is 0") == 1
+    caplog.clear()
+    probing(trusted_proxies=1).test_client().get("/healthz", headers={"X-Forwarded-For": "10.0.0.1"})
+    assert "TRUSTED_PROXIES" not in caplog.text
+
+
+def test_parley_check_warns_of_a_proxy_that_is_not_counted(probing, tmp_path):
+    url, server = embedded.found_or_started(tmp_path / "redis", "")
+    try:
+        app = probing(trusted_proxies=0, redis_url=url)
+        known = app.extensions["parley.settings"]
+        words = lambda **changes: cli_check.look_at_proxies(replace(known, **changes))[1]  # noqa: E731
+        assert words() == "none in front"
+        assert "TRUSTED_PROXIES" in words(app_url="https://parley.example.com")
+        app.test_client().get("/healthz", headers={"X-Forwarded-For": "10.0.0.1"})
+        assert "in the last 24 hours X-Forwarded-For arrived although TRUSTED_PROXIES is 0" in words()
+        assert words(trusted_proxies=2) == "2 in front, whose X-Forwarded-* headers are believed"
+    finally:
+        server.stop()
 
 
 def test_only_requests_that_change_something_begin_as_writers(probing):
