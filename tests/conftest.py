@@ -27,7 +27,7 @@ from app.settings import Settings
 from .guards import guarded
 from .people import Browser, Person, person
 
-pytest_plugins = ["tests.factories", "tests.mailing"]
+pytest_plugins = ["tests.factories", "tests.leftovers", "tests.mailing"]
 
 GIVEN_URL = os.environ.get("DATABASE_URL", "")
 

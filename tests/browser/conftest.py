@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -18,6 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 import requests
+
+from tests import leftovers
 
 from .fake_server import Running, Story
 from .wcag import axe
@@ -159,8 +160,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory, more_settings: dict[s
         known = json.loads(made.stdout)
         yield Installation(url, known["api_key"], known["team_id"], "admin@freight.example", data / "data")
     finally:
-        running.send_signal(signal.SIGTERM)
-        running.wait(timeout=60)
+        leftovers.end(running)
 
 
 def sign_in(page: Any, installation: Installation) -> None:

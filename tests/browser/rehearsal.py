@@ -17,6 +17,8 @@ from typing import Any
 import requests
 import sqlalchemy as sa
 
+from tests import leftovers
+
 from .conftest import PASSWORD, ROOT
 
 QUESTIONS = ["Why would you like to work with us?", "What do you want to learn here?"]
@@ -113,10 +115,7 @@ class Platform:
                 process.send_signal(signal.SIGTERM)
         for process in (self.worker, self.web):
             if process is not None:
-                try:
-                    process.wait(30)
-                except subprocess.TimeoutExpired:
-                    process.kill()
+                leftovers.end(process, seconds=30)
         self.model.close()
 
     def api(self, method: str, path: str, **given: Any) -> Any:

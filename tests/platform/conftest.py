@@ -14,6 +14,7 @@ import pytest
 import requests
 
 from app import embedded
+from tests import leftovers
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = Path(sys.executable)
@@ -64,11 +65,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
     for process in started:
-        try:
-            process.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        leftovers.end(process, seconds=30)
 
 
 @pytest.fixture

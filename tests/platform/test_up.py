@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import requests
 
+from tests.faults.processes import descendants, is_running
+
 from .conftest import PYTHON, ROOT, Start, a_free_port, answers, wait_until
 
 pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
@@ -39,22 +41,6 @@ def _found(env: dict[str, str], name: str = "First") -> dict[str, str]:
     return dict(json.loads(made.stdout))
 
 
-def _children(pid: int) -> set[int]:
-    found = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
-    parents = {int(line.split()[0]): int(line.split()[1]) for line in found.splitlines()}
-    descendants: set[int] = set()
-    frontier = {pid}
-    while frontier:
-        frontier = {child for child, parent in parents.items() if parent in frontier} - descendants
-        descendants |= frontier
-    return descendants
-
-
-def _alive(pid: int) -> bool:
-    state = Path(f"/proc/{pid}/stat")
-    return state.exists() and state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
-
-
 def test_from_an_empty_directory_to_a_running_platform_and_back(parley: Start, tmp_path: Path) -> None:
     port = a_free_port()
     env, url, log = _environment(tmp_path, port), f"http://127.0.0.1:{port}", tmp_path / "up.log"
@@ -76,11 +62,11 @@ def test_from_an_empty_directory_to_a_running_platform_and_back(parley: Start, t
     ping = requests.get(f"{url}/v1/ping", headers={"Authorization": f"Bearer {made['api_key']}"}, timeout=10)
     assert ping.json() == {"message": "pong"}
 
-    family = _children(process.pid)
+    family = descendants(process.pid)
     assert len(family) >= 3
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=40) == 0
-    wait_until(lambda: not [pid for pid in family if _alive(pid)], seconds=15, what="no process is left")
+    wait_until(lambda: not [pid for pid in family if is_running(pid)], seconds=15, what="no process is left")
 
     again = parley("up", env=env, name="again")
     wait_until(lambda: answers(f"{url}/readyz"), seconds=60, what="the second start is ready")

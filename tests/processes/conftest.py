@@ -11,33 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests import leftovers
+from tests.faults.processes import descendants, is_running
+
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def children_of(pid: int) -> list[int]:
-    """All living descendants of a process."""
-    table: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                state, parent = (entry / "stat").read_text().rsplit(")", 1)[1].split()[:2]
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-            if state != "Z":
-                table.setdefault(int(parent), []).append(int(entry.name))
-    found, open_ = [], [pid]
-    while open_:
-        born = table.get(open_.pop(), [])
-        found += born
-        open_ += born
-    return found
-
-
-def lives(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 def until(condition, seconds: float = 30):
@@ -56,7 +33,13 @@ class Program:
     def __init__(self, what: list[str], data_dir: Path, port: int, **environment: str) -> None:
         self.data_dir, self.port = data_dir, port
         self.output = data_dir.parent / f"{what[-1]}.log"
-        given = {"PATH": os.environ["PATH"], "DATA_DIR": str(data_dir), "PORT": str(port), "SWEEP_SECONDS": "0.5"}
+        given = {
+            "PATH": os.environ["PATH"],
+            leftovers.MARK: os.environ[leftovers.MARK],
+            "DATA_DIR": str(data_dir),
+            "PORT": str(port),
+            "SWEEP_SECONDS": "0.5",
+        }
         command = [sys.executable, "-m", *what]
         with self.output.open("w") as output:
             self.process = subprocess.Popen(
@@ -102,11 +85,11 @@ class Starter:
 
     def end_all(self) -> None:
         for program in self._started:
-            family = children_of(program.process.pid)
+            family = descendants(program.process.pid)
             if program.process.poll() is None:
                 program.process.kill()
                 program.process.wait()
-            until(lambda family=family: not any(lives(pid) for pid in family), 40)
+            until(lambda family=family: not any(is_running(pid) for pid in family), 40)
 
 
 @pytest.fixture

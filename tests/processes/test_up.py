@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import children_of, lives, until
+from tests.faults.processes import descendants, is_running
+
+from .conftest import until
 
 pytestmark = pytest.mark.platform
 
@@ -27,24 +29,24 @@ def test_it_comes_up_says_where_it_is_and_leaves_nothing_behind(start):
     assert -1 not in places
     assert places == sorted(places)
     assert f"Parley is ready: http://127.0.0.1:{program.port}" in said
-    family = children_of(program.process.pid)
+    family = descendants(program.process.pid)
     assert len(family) >= 8
     began = time.monotonic()
     assert program.end(signal.SIGINT) == 0
     assert time.monotonic() - began < 30
-    assert not any(lives(pid) for pid in family)
+    assert not any(is_running(pid) for pid in family)
     assert "Stopped." in program.output.read_text()
 
 
 def test_a_killed_web_server_comes_back(start):
     program = start("app.cli", "up")
     until(lambda: is_ready(program), 60)
-    web = min(pid for pid in children_of(program.process.pid) if is_listening(pid, program.port))
+    web = min(pid for pid in descendants(program.process.pid) if is_listening(pid, program.port))
     os.kill(web, signal.SIGKILL)
 
     def answers() -> bool:
         try:
-            return bool(program.get("/healthz", timeout=1)) and not lives(web)
+            return bool(program.get("/healthz", timeout=1)) and not is_running(web)
         except OSError:
             return False
 

@@ -12,8 +12,9 @@ from rq.serializers import JSONSerializer
 
 from app.embedded import EmbeddedRedis, found_alive
 from app.queue import Queued
+from tests.faults.processes import descendants, is_running
 
-from .conftest import children_of, lives, until
+from .conftest import until
 
 
 @pytest.fixture
@@ -79,7 +80,7 @@ def test_a_killed_worker_is_started_again(worker, queue):
     note = until(lambda: worker.notes(f"before {queue}"))[0]
     victim = note["pid"] if queue is Queued.WEBHOOKS else note["parent"]
     os.kill(victim, signal.SIGKILL)
-    until(lambda: not lives(victim))
+    until(lambda: not is_running(victim))
     # Redis may still hand the job to the dead one; RQ finds it a minute later and tries it again, as all our jobs.
     put(worker, queue, "note", f"after {queue}", retry=Retry(max=2))
     assert until(lambda: worker.notes(f"after {queue}"), 120)[0]["pid"] != victim
@@ -89,7 +90,7 @@ def test_the_fork_of_a_killed_worker_does_not_work_on_alone(worker):
     put(worker, Queued.MEDIA, "linger", "orphan", "60")
     began = until(lambda: worker.notes("orphan began"))[0]
     os.kill(began["parent"], signal.SIGKILL)
-    until(lambda: not lives(began["pid"]))
+    until(lambda: not is_running(began["pid"]))
 
 
 def test_a_failed_job_is_tried_again_after_its_pause(worker):
@@ -112,20 +113,20 @@ def test_redis_may_be_killed_and_everything_comes_back(worker):
 def test_sigterm_lets_the_running_job_finish_and_leaves_no_process(own_worker):
     put(own_worker, Queued.MEDIA, "linger", "last", "2")
     until(lambda: own_worker.notes("last began"))
-    family = children_of(own_worker.process.pid)
+    family = descendants(own_worker.process.pid)
     assert len(family) >= len(Queued) + 2
     began = time.monotonic()
     assert own_worker.end(signal.SIGTERM) == 0
     assert time.monotonic() - began < 30
     assert own_worker.notes("last ended")
-    assert not any(lives(pid) for pid in family)
+    assert not any(is_running(pid) for pid in family)
 
 
 def test_everything_ends_when_the_supervisor_is_killed(own_worker):
-    family = children_of(own_worker.process.pid)
+    family = descendants(own_worker.process.pid)
     own_worker.process.kill()
     own_worker.process.wait()
-    until(lambda: not any(lives(pid) for pid in family), 40)
+    until(lambda: not any(is_running(pid) for pid in family), 40)
 
 
 def test_a_redis_of_someone_else_is_not_touched(start, tmp_path):

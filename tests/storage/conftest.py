@@ -10,6 +10,7 @@ import boto3
 import pytest
 
 from app.storage import LocalStorage, S3Storage
+from tests import leftovers
 
 KEYS = {"access_key": "test", "secret_key": "test", "region": "us-east-1"}
 
@@ -33,8 +34,7 @@ def s3_endpoint():
             time.sleep(0.1)
         yield f"http://127.0.0.1:{port}"
     finally:
-        server.terminate()
-        server.wait(10)
+        leftovers.end(server, seconds=10)
 
 
 @pytest.fixture
