@@ -6,20 +6,22 @@ from app.accounts import idempotency, queries, schemas
 from app.accounts.access import caller, require_api_key
 from app.web.api import Blueprint
 
-blp = Blueprint("accounts_api", __name__, url_prefix="/v1", description="Connectivity, teams and their members.")
+blp = Blueprint("Teams", __name__, url_prefix="/v1", description="Connectivity, teams and their members.")
 blp.before_request(require_api_key)
 blp.after_app_request(idempotency.after)
 
 
 @blp.get("/ping")
-@blp.response(200, schemas.PingResponseSchema, description="The key works.")
+@blp.response(200, schemas.PingResponseSchema, description="The key works.", example={"message": "pong"})
+@blp.doc(operationId="ping")
 def ping() -> dict[str, Any]:
     """Connectivity check."""
     return {"message": "pong"}
 
 
 @blp.get("/teams")
-@blp.response(200, schemas.TeamsSchema, description="All teams of the organization.")
+@blp.response(200, schemas.TeamsSchema, description="All teams of the organization.", example=schemas.TEAMS_EXAMPLE)
+@blp.doc(operationId="listTeams")
 def teams() -> dict[str, Any]:
     """List the teams of the organization."""
     return {"teams": queries.teams_of(caller())}
@@ -27,7 +29,10 @@ def teams() -> dict[str, Any]:
 
 @blp.get("/team-members")
 @blp.arguments(schemas.TeamMembersQuerySchema, location="query")
-@blp.response(200, schemas.TeamMembersSchema, description="The members, by address.")
+@blp.response(
+    200, schemas.TeamMembersSchema, description="The members, by address.", example=schemas.TEAM_MEMBERS_EXAMPLE
+)
+@blp.doc(operationId="listTeamMembers")
 def team_members(query: dict[str, Any]) -> dict[str, Any]:
     """List team members, so that one can be assigned to an interview."""
     team = queries.team_of(caller(), query["team_id"]) if query["team_id"] is not None else None

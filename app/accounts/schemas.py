@@ -4,6 +4,7 @@ import marshmallow as ma
 
 from app import clock
 from app.accounts.models import Team
+from app.web import examples
 from app.web.fields import team_id_field
 
 
@@ -56,3 +57,9 @@ class TeamMembersQuerySchema(ma.Schema):
     """Query of the members list."""
 
     team_id = team_id_field()
+
+
+TEAMS_EXAMPLE = {"teams": [{"id": examples.TEAM_ID, "name": "Hiring", "created_at": "2026-03-01T09:15:00Z"}]}
+TEAM_MEMBERS_EXAMPLE = {
+    "team_members": [{"id": examples.MEMBER_ID, "email": "sam@example.com", "full_name": "Sam Example"}]
+}

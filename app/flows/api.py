@@ -11,6 +11,10 @@ from app.flows import actions, media
 from app.flows.models import InterviewFlow
 from app.flows.queries import flow_for, flows_for
 from app.flows.schemas import (
+    FLOW_ARCHIVED_EXAMPLE,
+    FLOW_CREATED_EXAMPLE,
+    FLOW_EXAMPLE,
+    NEW_FLOW_EXAMPLE,
     InterviewFlowArchivedSchema,
     InterviewFlowCreatedSchema,
     InterviewFlowQuerySchema,
@@ -26,7 +30,8 @@ blp.before_request(require_api_key)
 
 @blp.get("/interview-flows")
 @blp.arguments(InterviewFlowQuerySchema, location="query")
-@blp.response(200, InterviewFlowsSchema)
+@blp.response(200, InterviewFlowsSchema, description="One page of flows.", example={"interview_flows": [FLOW_EXAMPLE]})
+@blp.doc(operationId="listInterviewFlows")
 def list_interview_flows(query: dict[str, Any]) -> dict[str, list[InterviewFlow]]:
     """List interview flows, newest first; archived ones included."""
     organization = caller()
@@ -35,8 +40,9 @@ def list_interview_flows(query: dict[str, Any]) -> dict[str, list[InterviewFlow]
 
 
 @blp.post("/interview-flows")
-@blp.arguments(NewInterviewFlowSchema)
-@blp.response(200, InterviewFlowCreatedSchema)
+@blp.arguments(NewInterviewFlowSchema, example=NEW_FLOW_EXAMPLE)
+@blp.response(200, InterviewFlowCreatedSchema, description="The flow is open.", example=FLOW_CREATED_EXAMPLE)
+@blp.doc(operationId="createInterviewFlow")
 def create_interview_flow(body: dict[str, Any]) -> dict[str, str]:
     """Create an interview flow. A logo or intro video is fetched and checked before anything is saved."""
     organization = caller()
@@ -56,14 +62,16 @@ def create_interview_flow(body: dict[str, Any]) -> dict[str, str]:
 
 
 @blp.get("/interview-flows/<string:interview_flow_id>")
-@blp.response(200, InterviewFlowSchema)
+@blp.response(200, InterviewFlowSchema, description="The flow.", example=FLOW_EXAMPLE)
+@blp.doc(operationId="getInterviewFlow")
 def get_interview_flow(interview_flow_id: str) -> InterviewFlow:
     """Read one interview flow."""
     return flow_for(caller(), interview_flow_id)
 
 
 @blp.delete("/interview-flows/<string:interview_flow_id>")
-@blp.response(200, InterviewFlowArchivedSchema)
+@blp.response(200, InterviewFlowArchivedSchema, description="The flow is archived.", example=FLOW_ARCHIVED_EXAMPLE)
+@blp.doc(operationId="deleteInterviewFlow")
 def delete_interview_flow(interview_flow_id: str) -> dict[str, Any]:
     """Delete (archive) an interview flow; it stays readable."""
     flow = flow_for(caller(), interview_flow_id)

@@ -20,6 +20,7 @@ from app.flows.models import (
 )
 from app.flows.queries import secret_of
 from app.speech.catalogue import DEFAULT_LANGUAGE, DEFAULT_VOICE, LANGUAGES, VOICES
+from app.web import examples
 from app.web.fields import Choice, Flag, Several, Text, address_flaw, limit_field, offset_field, team_id_field
 
 _TELEPHONE = re.compile(r"\+?[0-9][0-9 ()/.-]{3,28}[0-9]", re.ASCII)
@@ -86,11 +87,11 @@ class InterviewFlowFields(ma.Schema):
         metadata={"description": "Script questions."},
     )  # fmt: skip
     voice_id = Choice(
-        VOICES, allow_none=True, load_default=DEFAULT_VOICE, dump_default=DEFAULT_VOICE,
+        VOICES, called="VoiceId", allow_none=True, load_default=DEFAULT_VOICE, dump_default=DEFAULT_VOICE,
         metadata={"description": "Voice of the interview agent."},
     )  # fmt: skip
     language = Choice(
-        LANGUAGES, allow_none=True, load_default=DEFAULT_LANGUAGE, dump_default=DEFAULT_LANGUAGE,
+        LANGUAGES, called="Language", allow_none=True, load_default=DEFAULT_LANGUAGE, dump_default=DEFAULT_LANGUAGE,
         metadata={"description": "Language of the flow."},
     )  # fmt: skip
     company_logo_url = FetchedAddress(
@@ -99,7 +100,8 @@ class InterviewFlowFields(ma.Schema):
     additional_info = text_field("additional_info", "Background that may enrich questions.")
     additional_instructions = text_field("additional_instructions", "How the AI should behave.")
     interview_type = Choice(
-        TYPES, allow_none=True, load_default=InterviewType.GENERAL.value, dump_default=InterviewType.GENERAL.value,
+        TYPES, called="InterviewType", allow_none=True,
+        load_default=InterviewType.GENERAL.value, dump_default=InterviewType.GENERAL.value,
         metadata={"description": "Type of interview."},
     )  # fmt: skip
     is_video_enabled = Flag(
@@ -164,7 +166,7 @@ class InterviewFlowSchema(InterviewFlowFields):
     interview_flow_id = fields.String(required=True, attribute="id", metadata={"description": "Id of the flow."})
     team_id = fields.String(required=True, metadata={"description": "Owning team."})
     status = Choice(
-        tuple(status.value for status in FlowStatus), required=True,
+        tuple(status.value for status in FlowStatus), called="InterviewFlowStatus", required=True,
         metadata={"description": "`archived` flows have been deleted."},
     )  # fmt: skip
 
@@ -201,6 +203,35 @@ class InterviewFlowQuerySchema(ma.Schema):
     limit = limit_field(100)
     offset = offset_field()
     team_id = team_id_field()
+
+
+NEW_FLOW_EXAMPLE = {
+    "org_name": examples.ORGANIZATION,
+    "title": examples.FLOW_TITLE,
+    "questions": list(examples.QUESTIONS),
+    "interview_type": InterviewType.RECRUITMENT.value,
+    "language": DEFAULT_LANGUAGE,
+    "voice_id": DEFAULT_VOICE,
+}
+"""What "Try it out" sends: it names no address, because Parley would fetch or call it."""
+FLOW_EXAMPLE = {
+    "interview_flow_id": examples.FLOW_ID,
+    "team_id": examples.TEAM_ID,
+    "status": FlowStatus.OPEN.value,
+    **NEW_FLOW_EXAMPLE,
+    **dict.fromkeys(("company_logo_url", "additional_info", "additional_instructions", "redirect_url")),
+    "is_video_enabled": False,
+    "is_doc_upload_enabled": False,
+    "webhook_url": "https://ats.example.com/parley",
+    "webhook_secret_key": "at-least-32-characters-of-randomness",
+    **dict.fromkeys(("intro", "outro")),
+}
+FLOW_CREATED_EXAMPLE = {"interview_flow_id": examples.FLOW_ID}
+FLOW_ARCHIVED_EXAMPLE = {
+    "success": True,
+    "interview_flow_id": examples.FLOW_ID,
+    "status": FlowStatus.ARCHIVED.value,
+}
 
 
 def redirect_flaw(url: str) -> str | None:

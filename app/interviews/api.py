@@ -18,6 +18,9 @@ from app.interviews import actions
 from app.interviews.models import InterviewStatus
 from app.interviews.queries import Published, interview_for, published, published_page
 from app.interviews.schemas import (
+    INTERVIEW_CREATED_EXAMPLE,
+    INTERVIEW_EXAMPLE,
+    NEW_INTERVIEW_EXAMPLE,
     InterviewCreatedSchema,
     InterviewQuerySchema,
     InterviewSchema,
@@ -44,7 +47,8 @@ def _app_url() -> str:
 
 @blp.get("/interviews")
 @blp.arguments(InterviewsQuerySchema, location="query")
-@blp.response(200, InterviewsSchema)
+@blp.response(200, InterviewsSchema, description="One page of interviews.", example={"interviews": [INTERVIEW_EXAMPLE]})
+@blp.doc(operationId="listInterviews")
 def list_interviews(query: dict[str, Any]) -> Response:
     """List interviews, newest first."""
     organization = caller()
@@ -58,8 +62,9 @@ def list_interviews(query: dict[str, Any]) -> Response:
 
 
 @blp.post("/interviews")
-@blp.arguments(NewInterviewSchema)
-@blp.response(200, InterviewCreatedSchema)
+@blp.arguments(NewInterviewSchema, example=NEW_INTERVIEW_EXAMPLE)
+@blp.response(200, InterviewCreatedSchema, description="The interview can be taken.", example=INTERVIEW_CREATED_EXAMPLE)
+@blp.doc(operationId="createInterview")
 def create_interview(body: dict[str, Any]) -> dict[str, str]:
     """Create an interview in the same team as its flow."""
     interview = actions.book(
@@ -79,7 +84,8 @@ def create_interview(body: dict[str, Any]) -> dict[str, str]:
 
 @blp.get("/interviews/<string:interview_id>")
 @blp.arguments(InterviewQuerySchema, location="query")
-@blp.response(200, InterviewSchema)
+@blp.response(200, InterviewSchema, description="The interview.", example=INTERVIEW_EXAMPLE)
+@blp.doc(operationId="getInterview")
 def get_interview(query: dict[str, Any], interview_id: str) -> Response:
     """Read one interview."""
     interview = interview_for(caller(), interview_id)
@@ -89,7 +95,8 @@ def get_interview(query: dict[str, Any], interview_id: str) -> Response:
 
 
 @blp.delete("/interviews/<string:interview_id>")
-@blp.response(200, RevokedSchema)
+@blp.response(200, RevokedSchema, description="Access to the recordings has ended.", example={"success": True})
+@blp.doc(operationId="deleteInterview")
 def delete_interview(interview_id: str) -> dict[str, bool]:
     """Revoke access to the audio and video recordings, and destroy them.
 

@@ -7,7 +7,9 @@ import marshmallow as ma
 
 from app.interviews.data import DetailsSchema, TextSchema
 from app.interviews.models import LONGEST_NAME, InterviewStatus
+from app.web import examples
 from app.web.fields import (
+    AnyOf,
     Choice,
     EmailAddress,
     IdPattern,
@@ -18,6 +20,7 @@ from app.web.fields import (
 )
 
 TRANSCRIPT_CHOICES = ("full", "text", "none")
+STATUSES = tuple(status.value for status in InterviewStatus)
 
 
 class ScoresSchema(ma.Schema):
@@ -32,16 +35,28 @@ class ScoresSchema(ma.Schema):
     language_comprehension = ma.fields.Float(allow_none=True, dump_default=None)
 
 
-class InterviewDataSchema(TextSchema, DetailsSchema):
-    """The result of a completed interview. Times are seconds from the start of the recording."""
+def _or_null(description: str) -> ma.fields.String:
+    return ma.fields.String(allow_none=True, dump_default=None, metadata={"description": description})
 
-    audio_url = ma.fields.String(allow_none=True, dump_default=None)
-    video_url = ma.fields.String(allow_none=True, dump_default=None)
-    summary = ma.fields.String(allow_none=True, dump_default=None)
+
+class InterviewDataNoTranscriptSchema(ma.Schema):
+    """The result of a completed interview as ``transcript=none`` shows it."""
+
+    audio_url = _or_null("Address of the sound, for an hour at most; null without one or when access was revoked.")
+    video_url = _or_null("Address of the video; null without one, until it is processed, or when access was revoked.")
+    summary = _or_null("What was said, in short.")
     scores = ma.fields.Nested(ScoresSchema, allow_none=True, dump_default=None)
-    interviewee_email_address = ma.fields.String(allow_none=True, dump_default=None)
-    interviewee_first_name = ma.fields.String(allow_none=True, dump_default=None)
-    interviewee_last_name = ma.fields.String(allow_none=True, dump_default=None)
+    interviewee_email_address = _or_null("As given when the interview was created.")
+    interviewee_first_name = _or_null("First name of the interviewee.")
+    interviewee_last_name = _or_null("Last name of the interviewee.")
+
+
+class InterviewDataTextOnlySchema(TextSchema, InterviewDataNoTranscriptSchema):
+    """The same as ``transcript=text`` shows it."""
+
+
+class InterviewDataSchema(DetailsSchema, InterviewDataTextOnlySchema):
+    """The same as ``transcript=full`` shows it. Times are seconds from the start of the recording."""
 
 
 class InterviewSchema(ma.Schema):
@@ -50,8 +65,14 @@ class InterviewSchema(ma.Schema):
     interview_flow_id = ma.fields.String(required=True)
     interview_id = ma.fields.String(required=True)
     team_id = ma.fields.String(required=True)
-    status = Choice([status.value for status in InterviewStatus], required=True)
-    interview_data = ma.fields.Nested(InterviewDataSchema, required=True, allow_none=True)
+    status = Choice(STATUSES, called="InterviewStatus", required=True)
+    interview_data = AnyOf(
+        InterviewDataSchema,
+        InterviewDataTextOnlySchema,
+        InterviewDataNoTranscriptSchema,
+        required=True,
+        metadata={"description": "Null until the interview is completed; otherwise its shape follows `transcript`."},
+    )
 
 
 class InterviewsSchema(ma.Schema):
@@ -62,7 +83,7 @@ class InterviewsSchema(ma.Schema):
 
 def _transcript_field() -> Choice:
     words = "full: transcript, word times and mapping; text: the transcript alone; none: none of the three."
-    return Choice(TRANSCRIPT_CHOICES, load_default="full", metadata={"description": words})
+    return Choice(TRANSCRIPT_CHOICES, called="TranscriptChoice", load_default="full", metadata={"description": words})
 
 
 class InterviewsQuerySchema(ma.Schema):
@@ -71,7 +92,8 @@ class InterviewsQuerySchema(ma.Schema):
     limit = limit_field(20)
     offset = offset_field()
     status = Choice(
-        [status.value for status in InterviewStatus],
+        STATUSES,
+        called="InterviewStatus",
         allow_none=True,
         load_default=None,
         metadata={"description": "Only interviews of this status; absent means both."},
@@ -93,7 +115,11 @@ def _name(description: str) -> Text:
 class NewInterviewSchema(ma.Schema):
     """Body that creates an interview."""
 
-    interview_flow_id = Text(most=100, required=True, metadata={"description": "The flow to use."})
+    interview_flow_id = Text(
+        most=100,
+        required=True,
+        metadata={"description": "The flow to use: `interview_flow_id` of the answer to createInterviewFlow."},
+    )
     interviewee_email_address = EmailAddress(
         allow_none=True,
         load_default=None,
@@ -123,6 +149,57 @@ class RevokedSchema(ma.Schema):
 
     success = ma.fields.Boolean(required=True)
 
+
+_SAID = (
+    {"content": examples.QUESTIONS[0], "role": "agent"},
+    {"content": "I like to help people.", "role": "user"},
+)
+
+
+def _spoken(words: str, start: float) -> list[dict[str, Any]]:
+    at = [round(start + 0.25 * number, 2) for number in range(len(words.split()) + 1)]
+    return [{"word": word, "start": at[number], "end": at[number + 1]} for number, word in enumerate(words.split())]
+
+
+INTERVIEW_EXAMPLE = {
+    "interview_flow_id": examples.FLOW_ID,
+    "interview_id": examples.INTERVIEW_ID,
+    "team_id": examples.TEAM_ID,
+    "status": InterviewStatus.COMPLETED.value,
+    "interview_data": {
+        "audio_url": f"{examples.ADDRESS}/recordings/…",
+        "video_url": None,
+        "summary": "Likes to help people.",
+        "scores": dict.fromkeys(ScoresSchema().fields) | {"communication": 3.5, "motivation": 4.0},
+        "interviewee_email_address": examples.EMAIL,
+        "interviewee_first_name": examples.FIRST_NAME,
+        "interviewee_last_name": examples.LAST_NAME,
+        "transcript": "\n".join(f"{one['role']}: {one['content']}" for one in _SAID),
+        "transcript_with_timestamp": [
+            {**said, "words": _spoken(said["content"], start)} for said, start in zip(_SAID, (0.5, 2.5), strict=True)
+        ],
+        "questions_to_transcript_mapping": [
+            {
+                "script_question": examples.QUESTIONS[0],
+                "transcript_item_indices": [0, 1],
+                "start_timestamp": 0.5,
+                "end_timestamp": 3.75,
+                "transcript_items": list(_SAID),
+            }
+        ],
+    },
+}
+NEW_INTERVIEW_EXAMPLE = {
+    "interview_flow_id": examples.FLOW_ID,
+    "interviewee_email_address": examples.EMAIL,
+    "interviewee_first_name": examples.FIRST_NAME,
+    "interviewee_last_name": examples.LAST_NAME,
+}
+INTERVIEW_CREATED_EXAMPLE = {
+    "interview_id": examples.INTERVIEW_ID,
+    "interview_link": f"{examples.ADDRESS}/interview/api/{examples.FLOW_ID}/{examples.INTERVIEW_ID}",
+    "hint": None,
+}
 
 SCORES = tuple(ScoresSchema().fields)
 

@@ -11,7 +11,7 @@ import flask_smorest
 import flask_swagger_ui
 import marshmallow as ma
 from flask import Blueprint as PlainBlueprint
-from flask import Flask, Response, abort, render_template, request, send_from_directory
+from flask import Flask, Response, abort, json, render_template, request, send_from_directory
 
 from app.settings import Settings
 from app.web import limits, spec
@@ -53,12 +53,21 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         app.register_blueprint(docs)
         super().__init__(app, spec_kwargs={"extra_plugins": [spec.StandardAnswers()]})
         spec.describe(self.spec)
+        self.ma_plugin.converter.add_attribute_function(spec.choice_by_name)
+        self.ma_plugin.converter.add_attribute_function(spec.shapes_by_name)
 
     def register_blueprint(self, blp: Any, **options: Any) -> None:
         """Add a room's endpoints. Only ``Blueprint`` from this module reads bodies strictly."""
         if not isinstance(blp, Blueprint):
             raise TypeError(f"{blp.name} must be an app.web.api.Blueprint")
         super().register_blueprint(blp, **options)
+
+    def _openapi_json(self) -> Response:
+        """The document, with the address under which the caller has reached it."""
+        settings: Settings = self._app.extensions["parley.settings"]
+        here = spec.server(settings.app_url, asked_at=request.host_url.rstrip("/"))
+        document = {**self.spec.to_dict(), "servers": [{"url": here}]}
+        return Response(json.dumps(document, sort_keys=False), mimetype="application/json")
 
     def _register_error_handlers(self) -> None:
         """Nothing: ``app.web.errors`` answers for the whole application."""

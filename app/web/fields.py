@@ -81,19 +81,27 @@ class Flag(ma.fields.Boolean):
 
 
 class Choice(Text):
-    """One of a fixed set of words; with ``allow_none`` also null, which the documented enum then lists."""
+    """One of a fixed set of words, ``called`` so in the OpenAPI document; with ``allow_none`` also null."""
 
-    def __init__(self, words: Iterable[str], **kwargs: Any) -> None:
+    def __init__(self, words: Iterable[str], *, called: str, **kwargs: Any) -> None:
         self.words = tuple(words)
+        self.called = called
         kwargs.setdefault("most", 100)
         super().__init__(**kwargs)
         self.validators = []  # the words bound the length
-        self.metadata = {**self.metadata, "enum": [*self.words, *([None] if self.allow_none else [])]}
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         if not isinstance(value, str) or value not in self.words:
             raise ma.ValidationError(f"Must be one of: {', '.join(self.words)}.")
         return value
+
+
+class AnyOf(ma.fields.Raw):
+    """A value that has one of several shapes, or is null. For answers that no schema dumps: it documents them."""
+
+    def __init__(self, *shapes: type[ma.Schema], **kwargs: Any) -> None:
+        super().__init__(allow_none=True, **kwargs)
+        self.shapes = shapes
 
 
 class Several(ma.fields.List[Any]):

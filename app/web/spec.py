@@ -4,9 +4,12 @@ An endpoint declares its own success and its input; which failures are possible 
 """
 
 from typing import Any
+from urllib.parse import urlsplit
 
 import marshmallow as ma
 from apispec import APISpec, BasePlugin
+
+from app.web.fields import AnyOf, Choice
 
 DESCRIPTION = """\
 Define interview flows, create single-use interview links, read the results.
@@ -14,6 +17,9 @@ Define interview flows, create single-use interview links, read the results.
 Send `Authorization: Bearer <API key>` with every request. A `POST` may carry an `Idempotency-Key` (kept for 24 hours:
 the same call is answered as before, with `Idempotent-Replayed: true`). Every answer carries `X-Request-Id` and, while
 limits are on, `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`.
+
+To try it here, press Authorize, enter an API key, and run `createInterviewFlow` as it stands. Copy the
+`interview_flow_id` of its answer into the body of `createInterview`. Interviews of test keys complete by themselves.
 """
 
 
@@ -59,6 +65,25 @@ WITH_BODY = {
     413: "The body is too large.",
     415: "The content type of the body is not application/json, or the body is compressed.",
 }
+HEADERS: dict[str, dict[str, Any]] = {
+    "X-Request-Id": {"schema": {"type": "string"}, "description": "Id of this call, as it stands in our log."},
+    "X-RateLimit-Limit": {"schema": {"type": "integer"}, "description": "Calls that one minute allows."},
+    "X-RateLimit-Remaining": {"schema": {"type": "integer"}, "description": "Calls that are left of it."},
+    "X-RateLimit-Reset": {
+        "schema": {"type": "integer"},
+        "description": "When the limit starts again, in Unix seconds.",
+    },
+    "Idempotent-Replayed": {
+        "schema": {"type": "string", "const": "true"},
+        "description": "Present when an earlier call with this `Idempotency-Key` got this answer.",
+    },
+    "WWW-Authenticate": {"schema": {"type": "string", "const": "Bearer"}, "description": "How to authenticate."},
+    "Retry-After": {"schema": {"type": "integer", "minimum": 0}, "description": "Seconds until you may try again."},
+}
+"""Headers of answers, by name; components of the document."""
+ON_ALL = ("X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
+ON_SOME = {401: ("WWW-Authenticate",), 429: ("Retry-After",), 503: ("Retry-After",)}
+
 FULL_SHAPE = frozenset({403, 422, 500})
 """Documented per status by the interface, so all three fields are promised; others have the default shape."""
 
@@ -86,6 +111,9 @@ class StandardAnswers(BasePlugin):
             for code, words in answers_of(operation, path or "").items():
                 _add(answers, code, words)
             operation["responses"] = dict(sorted(answers.items(), key=lambda item: str(item[0])))
+            for code, answer in operation["responses"].items():
+                if isinstance(answer, dict):  # else it is the name of a component
+                    _add_headers(answer, str(code), can_repeat=method == "post")
             if operation.get("requestBody"):
                 operation.setdefault("parameters", []).append(IDEMPOTENCY_KEY)
 
@@ -106,10 +134,17 @@ def _add(answers: dict[Any, Any], code: int, words: str) -> None:
     schema = "ErrorResponse" if code in FULL_SHAPE else "Error"
     content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
     answers[str(code)] = {"description": words, "content": content}
-    if code == 401:
-        answers["401"]["headers"] = {"WWW-Authenticate": {"schema": {"type": "string", "const": "Bearer"}}}
-    if code in {429, 503}:
-        answers[str(code)]["headers"] = {"Retry-After": {"schema": {"type": "integer", "minimum": 0}}}
+
+
+def _add_headers(answer: dict[str, Any], code: str, *, can_repeat: bool) -> None:
+    names = [*ON_ALL, *(ON_SOME.get(int(code), ()) if code.isdigit() else ())]
+    if can_repeat and code == "200":
+        names.append("Idempotent-Replayed")
+    answer["headers"] = {**answer.get("headers", {}), **{name: {"$ref": _header(name)} for name in names}}
+
+
+def _header(name: str) -> str:
+    return f"#/components/headers/{name}"
 
 
 def options(app_url: str) -> dict[str, Any]:
@@ -117,11 +152,47 @@ def options(app_url: str) -> dict[str, Any]:
     return {
         "info": {"description": DESCRIPTION, "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}},
         "servers": [{"url": app_url}],
-        "components": {"securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "UUID"}}},
+        "components": {
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "UUID"}},
+            "headers": HEADERS,
+        },
         "security": [{"bearer": []}],
     }
 
 
+def server(app_url: str, *, asked_at: str) -> str:
+    """The address under which the caller of the document reaches Parley: APP_URL, unless it came by another host.
+
+    Both are addresses without a slash at the end. Behind a proxy that is not trusted only APP_URL knows about TLS.
+    """
+    return app_url if urlsplit(asked_at).netloc == urlsplit(app_url).netloc else asked_at
+
+
 def describe(document: APISpec) -> None:
-    """The interface's error of one status; flask-smorest has registered Error and PaginationMetadata itself."""
+    """The interface's error of one status. flask-smorest has registered Error, and a shape of pages nobody uses."""
     document.components.schema("ErrorResponse", schema=ErrorResponseSchema)
+    document.components.schemas.pop("PaginationMetadata", None)
+
+
+def choice_by_name(self: Any, field: Any, ret: dict[str, Any]) -> dict[str, Any]:
+    """Documents ``Choice``: its words get a name of their own, so that clients which are made from the document have
+    one type for them, wherever they are used. ``self`` is apispec's converter."""
+    if not isinstance(field, Choice):
+        return {}
+    shapes = self.spec.components.schemas
+    if field.called not in shapes:
+        self.spec.components.schema(field.called, {"type": "string", "enum": list(field.words)})
+    if shapes[field.called]["enum"] != list(field.words):
+        raise ValueError(f"{field.called} stands for other words elsewhere")
+    ret.pop("type", None)
+    reference: dict[str, Any] = self.spec.components.get_ref("schema", field.called)
+    if field.allow_none:
+        return {"anyOf": [reference, {"type": "null"}]}
+    return {"allOf": [reference]} if ret else reference  # some generators read nothing beside a reference
+
+
+def shapes_by_name(self: Any, field: Any, ret: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - as apispec calls it
+    """Documents ``AnyOf``, in the order of its shapes. ``self`` is apispec's converter."""
+    if not isinstance(field, AnyOf):
+        return {}
+    return {"anyOf": [*(self.resolve_nested_schema(shape) for shape in field.shapes), {"type": "null"}]}

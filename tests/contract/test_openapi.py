@@ -13,7 +13,9 @@ REGENERATE = "GOLDEN=write .venv/bin/pytest tests/contract/test_openapi.py -k go
 
 SCHEMAS = {
     "Team", "TeamMember", "InterviewFlow", "Interview", "InterviewData", "Segment", "Word", "BaseSegment",
-    "QuestionToTranscriptMapping", "Scores", "Error", "ErrorResponse", "PingResponse", "PaginationMetadata",
+    "QuestionToTranscriptMapping", "Scores", "Error", "ErrorResponse", "PingResponse", "InterviewDataTextOnly",
+    "InterviewDataNoTranscript", "VoiceId", "Language", "InterviewType", "InterviewFlowStatus", "InterviewStatus",
+    "TranscriptChoice",
 }  # fmt: skip
 ENDPOINTS = {
     ("get", "/v1/ping"),

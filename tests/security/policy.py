@@ -142,9 +142,9 @@ POLICY: dict[str, Rule] = {
     "accounts.choose_password": Rule("open", own=frozenset({410})),
     "accounts.set_up": Rule("open", own=frozenset({404, 410})),
     # /v1: a key, and everything of its organization.
-    "accounts_api.ping": Rule("key"),
-    "accounts_api.teams": Rule("key"),
-    "accounts_api.team_members": Rule("key", (("query", "team_id", "team"),), shows="organization"),
+    "Teams.ping": Rule("key"),
+    "Teams.teams": Rule("key"),
+    "Teams.team_members": Rule("key", (("query", "team_id", "team"),), shows="organization"),
     "Interview flows.list_interview_flows": Rule("key", (("query", "team_id", "team"),), shows="team"),
     "Interview flows.create_interview_flow": Rule(
         "key", (("body", "team_id", "team"),), given=_flow_body, as_json=True

@@ -29,7 +29,7 @@ class ProbeSchema(ma.Schema):
     name = fields.Text(most=50, blank=False, required=True)
     note = fields.Text(most=20, allow_none=True)
     wanted = fields.Flag()
-    kind = fields.Choice(["round", "square"], allow_none=True)
+    kind = fields.Choice(["round", "square"], called="Kind", allow_none=True)
     email = fields.EmailAddress(allow_none=True)
     ref = fields.IdPattern(allow_none=True)
     parts = fields.Several(fields.Text(most=10, blank=False), most=3, words="At most 3 parts.")
@@ -38,7 +38,7 @@ class ProbeSchema(ma.Schema):
 class ProbeQuerySchema(ma.Schema):
     limit = fields.limit_field(20)
     offset = fields.offset_field()
-    status = fields.Choice(["incomplete", "completed"], allow_none=True, load_default=None)
+    status = fields.Choice(["incomplete", "completed"], called="Status", allow_none=True, load_default=None)
     team_id = fields.team_id_field()
 
 

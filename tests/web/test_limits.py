@@ -39,6 +39,16 @@ def test_every_answer_carries_the_limit(calls):
     assert "Retry-After" not in headers
 
 
+def test_the_document_has_the_headers_of_every_answer(calls):
+    ping, key, _ = calls(rate_limit_per_minute=3)
+    paths = ping(None, path="/v1/openapi.json").json["paths"]
+    answers = [ping(key), ping(None), *(ping(key) for _ in range(3))]
+    assert [answer.status_code for answer in answers] == [200, 401, 200, 200, 429]
+    for answer in answers:
+        documented = set(paths["/v1/ping"]["get"]["responses"][str(answer.status_code)]["headers"])
+        assert documented == {name for name, _ in answer.headers if name.startswith(("X-R", "Retry", "WWW"))}
+
+
 def test_beyond_the_limit_a_key_waits_and_others_go_on(calls):
     ping, first, second = calls(rate_limit_per_minute=3)
     assert [ping(first).status_code for _ in range(4)] == [200, 200, 200, 429]
