@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum, StrEnum
+from importlib import import_module
 from typing import Protocol
 
 from flask import current_app
@@ -25,7 +26,7 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session, SessionTransaction
 
 from app import trace
-from app.db import db
+from app.db import db, reading
 
 log = logging.getLogger(__name__)
 
@@ -36,24 +37,31 @@ REQUEST_ID = "request_id"
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Where a job lives, which queue carries it, and how long one run may take, in seconds."""
+    """Where a job lives, which queue carries it, how long one run may take, in seconds, and what finds its due ids."""
 
     path: str
     queue: str
     seconds: int
+    overdue: str = ""
 
 
 class Job(Enum):
-    """Every background job of the product. A test resolves each path."""
+    """Every background job of the product, and how the rows name what is due for it. A test resolves each path."""
 
-    DRAIN_WEBHOOKS = Work("app.webhooks.jobs.drain", "webhooks", 900)
-    DRAW_WAVEFORM = Work("app.recordings.jobs.draw_waveform", "speech", 600)
-    PLAY_TEST = Work("app.trials.jobs.play", "interviews", 900)
-    PREPARE_SPEECH = Work("app.flows.jobs.prepare_speech", "speech", 600)
-    PROCESS_INTERVIEW = Work("app.interviews.jobs.process_interview", "interviews", 3600)
-    PROCESS_VIDEO = Work("app.interviews.jobs.process_video", "media", 7200)
-    READ_DOCUMENT = Work("app.interviews.jobs_reading.read_document", "speech", 180)
-    SEND_LETTER = Work("app.letters.jobs.send", "letters", 360)
+    DRAIN_WEBHOOKS = Work("app.webhooks.jobs.drain", "webhooks", 900, overdue="app.webhooks.jobs.overdue")
+    DRAW_WAVEFORM = Work("app.recordings.jobs.draw_waveform", "speech", 600, overdue="app.recordings.queries.undrawn")
+    PLAY_TEST = Work("app.trials.jobs.play", "interviews", 900, overdue="app.interviews.jobs.unplayed")
+    PREPARE_SPEECH = Work("app.flows.jobs.prepare_speech", "speech", 600, overdue="app.flows.queries.unspoken")
+    PROCESS_INTERVIEW = Work(
+        "app.interviews.jobs.process_interview", "interviews", 3600, overdue="app.interviews.jobs.unprocessed"
+    )
+    PROCESS_VIDEO = Work(
+        "app.interviews.jobs.process_video", "media", 7200, overdue="app.interviews.queries.overdue_videos"
+    )
+    READ_DOCUMENT = Work(
+        "app.interviews.jobs_reading.read_document", "speech", 180, overdue="app.interviews.attached.unread_documents"
+    )
+    SEND_LETTER = Work("app.letters.jobs.send", "letters", 360, overdue="app.letters.queries.due")
     SWEEP = Work("app.interviews.jobs.sweep", "interviews", 300)
 
 
@@ -84,7 +92,7 @@ class SilentBell:
 
     def ring(self, job: Job, ids: tuple[str, ...]) -> bool:
         self.rung.append((job, ids))
-        return False
+        return True
 
 
 class RedisBell:
@@ -92,6 +100,7 @@ class RedisBell:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
+        self.outage = Outage()
         self._lines = {name.value: Queue(name.value, connection=redis, serializer=JSONSerializer) for name in Queued}
 
     def ring(self, job: Job, ids: tuple[str, ...]) -> bool:
@@ -120,9 +129,28 @@ class RedisBell:
             if not mark.names_one_that_waits(self._redis):
                 self._redis.transaction(put, mark.key)
         except RedisError as error:
-            log.warning("bell not rung for %s: %s", work.path, type(error).__name__)
+            self.outage.note(type(error).__name__)
             return False
+        self.outage.note("")
         return True
+
+
+class Outage:
+    """Says once in the log that Redis takes nothing, and once that it does again."""
+
+    def __init__(self) -> None:
+        self.is_told = True
+        self._is_on = False
+
+    def note(self, reason: str) -> None:
+        """What the last word with Redis came to: ``reason`` is empty where it went well."""
+        was_on, self._is_on = self._is_on, bool(reason)
+        if not self.is_told or was_on == self._is_on:
+            return
+        if reason:
+            log.warning("Redis takes no wake-ups (%s); workers find jobs in the database until it does", reason)
+        else:
+            log.warning("Redis takes wake-ups again")
 
 
 class Mark:
@@ -181,6 +209,28 @@ def ring_now(job: Job, *ids: str) -> bool:
     """Ring at once: for the sweep and the tick, which change nothing. False when nobody could hear it."""
     bell: Bell = current_app.extensions["parley.bell"]
     return bell.ring(job, ids)
+
+
+def overdue(job: Job) -> list[tuple[str, ...]]:
+    """Ids for which ``job`` is due while nobody works on them. The rows know, whatever Redis forgot."""
+    module, _, name = job.value.overdue.rpartition(".")
+    with reading():
+        found = getattr(import_module(module), name)()
+        db.session.rollback()
+    return [ids if isinstance(ids, tuple) else (ids,) for ids in found]
+
+
+def ring_overdue(*jobs: Job) -> None:
+    """Ring again for all that is due; called by the worker's tick. Workers look themselves where nobody hears it."""
+    for job in jobs:
+        if not all(ring_now(job, *ids) for ids in overdue(job)):
+            return
+
+
+def due(queue: Queued) -> list[tuple[Work, tuple[str, ...]]]:
+    """All overdue work of one queue."""
+    jobs = [job for job in Job if job.value.queue == queue and job.value.overdue]
+    return [(job.value, ids) for job in jobs for ids in overdue(job)]
 
 
 @event.listens_for(Session, "after_commit")

@@ -200,7 +200,7 @@ class Settings:
         "SWEEP_SECONDS",
         _seconds,
         5.0,
-        "How often workers look in the database for overdue work: the worst delay when Redis loses a wake-up.",
+        "How often workers look in the database for overdue work: the worst delay when Redis loses a wake-up or is away.",
     )
     session_idle_minutes: int = var(
         "SESSION_IDLE_MINUTES", _number(1, 1440), 30, "Idle time after which a recruiter signs in again."

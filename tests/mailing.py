@@ -8,10 +8,12 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app import vault
+from app import queue, vault
 from app.db import db
+from app.letters.jobs import send
 from app.letters.models import Letter
 from app.mail import Mail
+from app.queue import Job
 
 
 class FakeMailer:
@@ -60,3 +62,11 @@ def mails() -> list[Mail]:
     """What waits in the outbox, the oldest first."""
     letters = db.session.scalars(sa.select(Letter).order_by(Letter.created_at)).all()
     return [Mail(**json.loads(vault.unseal(one.sealed or "", context=f"letter:{one.id}:sealed"))) for one in letters]
+
+
+def send_due() -> int:
+    """Send every letter that is due, as the worker does; returns how many there were."""
+    waiting = queue.overdue(Job.SEND_LETTER)
+    for (letter_id,) in waiting:
+        send(letter_id)
+    return len(waiting)

@@ -207,7 +207,7 @@ def secret_context(flow_id: str) -> str:
     return f"interview_flow:{flow_id}:webhook_secret"
 
 
-def unspoken(limit: int) -> list[str]:
+def unspoken(limit: int = 200) -> list[str]:
     """Ids of flows whose script waits to be spoken, or whose speaking died: for the sweep."""
     free = sa.or_(InterviewFlow.lease_until.is_(None), InterviewFlow.lease_until < moment())
     waits = sa.and_(InterviewFlow.speech_state == SpeechState.PENDING, free)

@@ -19,7 +19,6 @@ from sqlalchemy.exc import SQLAlchemyError
 from app import claims, db_wall, gateways, queue
 from app.db import db, for_one
 from app.errors import GatewayError, place_of
-from app.flows.queries import unspoken
 from app.interviews import actions, attached, jobs_unbegun, queries
 from app.interviews.jobs_reading import read_documents
 from app.interviews.models import Interview, Stage, Utterance, VideoStage
@@ -273,19 +272,21 @@ def _app_url() -> str:
     return str(current_app.extensions["parley.settings"].app_url)
 
 
+def unprocessed() -> list[str]:
+    """Ids of interviews whose talk waits to be processed, or whose worker went silent."""
+    return [*queries.overdue(Stage.SUBMITTED), *queries.overdue(Stage.PROCESSING)]
+
+
+def unplayed() -> list[str]:
+    """Ids of test interviews that wait to be played, or whose worker went silent; no other is due in these stages."""
+    return [*queries.overdue(Stage.CREATED), *queries.overdue(Stage.RUNNING)]
+
+
 def sweep() -> None:
-    """Ring again for everything that is due and that nobody works on: the rows know, whatever Redis forgot."""
-    wanted = {
-        Job.PROCESS_INTERVIEW: [*queries.overdue(Stage.SUBMITTED), *queries.overdue(Stage.PROCESSING)],
-        Job.PROCESS_VIDEO: queries.overdue_videos(),
-        Job.PREPARE_SPEECH: unspoken(200),
-        Job.PLAY_TEST: [*queries.overdue(Stage.CREATED), *queries.overdue(Stage.RUNNING)],  # others have no due_at then
-    }
+    """Ring again for everything that is due and that nobody works on, and look after what waits for something else."""
     waiting = queries.overdue(Stage.WAITS_FOR_RECOGNITION)
     jobs_unbegun.park(lease=LEASE)
-    for job, ids in wanted.items():
-        for found in ids:
-            queue.ring_now(job, found)
+    queue.ring_overdue(Job.PROCESS_INTERVIEW, Job.PROCESS_VIDEO, Job.PREPARE_SPEECH, Job.PLAY_TEST)
     for found in waiting:
         _look_for_recogniser(found)
 

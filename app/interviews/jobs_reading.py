@@ -65,10 +65,7 @@ def read_documents(interview_id: str) -> None:
 
 def sweep() -> None:
     """Ring again for every document that waits to be read; called by the worker's tick."""
-    waiting = attached.unread_documents()
-    db.session.rollback()
-    for document_id in waiting:
-        queue.ring_now(Job.READ_DOCUMENT, document_id)
+    queue.ring_overdue(Job.READ_DOCUMENT)
 
 
 def _claimed(document_id: str) -> _Source | None:

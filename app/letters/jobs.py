@@ -3,9 +3,9 @@
 import logging
 
 from app import gateways, queue
-from app.db import db, for_one, reading
+from app.db import db, for_one
 from app.errors import GatewayError
-from app.letters import actions, queries
+from app.letters import actions
 from app.letters.models import Letter, LetterState
 from app.mail import Unanswered
 from app.queue import Job
@@ -35,12 +35,6 @@ def send(letter_id: str) -> None:
     db.session.commit()
 
 
-def sweep() -> int:
-    """Ring again for what is due, whatever Redis forgot; without Redis, send here. Returns how many were due."""
-    with reading():
-        waiting = queries.due()
-        db.session.rollback()
-    for letter_id in waiting:
-        if not queue.ring_now(Job.SEND_LETTER, letter_id):
-            send(letter_id)
-    return len(waiting)
+def sweep() -> None:
+    """Ring again for every letter that is due; called by the worker's tick."""
+    queue.ring_overdue(Job.SEND_LETTER)

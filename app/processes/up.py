@@ -44,7 +44,7 @@ def _run_all(
     check_port(settings.host, settings.port)
     say(f"Preparing the database ({_kind_of(settings.database_url)}) …")
     migrate(settings.database_url)
-    say("Starting Redis …" if settings.redis_url else "Starting the embedded Redis …")
+    say("Using the Redis of REDIS_URL …" if settings.redis_url else "Starting the embedded Redis …")
     url, server = embedded.found_or_started(settings.data_dir, settings.redis_url)
     known = replace(settings, redis_url=url)
     say("Starting web server and workers …")

@@ -8,35 +8,33 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
-from typing import Any
 
 from flask import Flask
 from redis import Redis
-from redis.client import Pipeline
 from redis.exceptions import RedisError
-from rq import Queue, SimpleWorker, Worker
-from rq.job import Job as RqJob
 from rq.scheduler import RQScheduler
 from rq.serializers import JSONSerializer
 
-from app import create_app, db_wall, embedded, tally, trace
+from app import create_app, db_wall, embedded, trace
 from app.errors import place_of
 from app.private import close_to_others
 from app.processes.family import Family
-from app.queue import REQUEST_ID, SHORT_JOBS, Job, Mark, Queued
+from app.processes.kinds import worker_for
+from app.processes.rows import Finder, work_from_rows
+from app.processes.runs import OUR_JOBS
+from app.queue import Outage, Queued, RedisBell, connect, due, refusal
 from app.settings import Settings
 from app.speech.probing import report
 
 log = logging.getLogger(__name__)
 
-WORKER_TTL = 25
-MAINTENANCE_SECONDS = 30
-LONGEST_RECONNECT = 5.0
 JOBS_PER_LIFE = 5_000
+AT_ONCE = 1.0
+"""Seconds. A worker that Redis breaks off so soon would otherwise be started again and again without a word."""
 
 TICKS = (
     "app.webhooks.jobs.tick",
@@ -59,51 +57,28 @@ TICKS = (
 """Looked up when first called, so that a worker knows no room."""
 
 
-OUR_JOBS = frozenset(job.value.path for job in Job)
-
-
-class UnknownJob(Exception):
-    """Something that is none of our jobs lay in the queue."""
-
-
-class _Lasting:
-    """What both kinds of worker share: they come back soon after Redis does."""
-
-    max_connection_wait_time = LONGEST_RECONNECT
-
-
-class ShortWorker(_Lasting, SimpleWorker):
-    """Runs short jobs itself."""
-
-
-class LongWorker(_Lasting, Worker):
-    """Forks for every job, so that a risky one takes only itself down."""
-
-    def fork_work_horse(self, job: Any, queue: Any) -> None:
-        """As RQ, but the fork ends when this worker does, so that no orphan works on."""
-        self._hold_on = embedded.ends_with_parent(9)
-        super().fork_work_horse(job, queue)
-
-    def setup_work_horse_signals(self) -> None:
-        """In the fork, before the job."""
-        super().setup_work_horse_signals()  # type: ignore[no-untyped-call]
-        if self._hold_on is not None:
-            self._hold_on()
-
-
 def run_worker(
     settings: Settings,
     *,
     application: Callable[[Settings], Flask] = create_app,
     ticks: Iterable[str] = TICKS,
     jobs: frozenset[str] = OUR_JOBS,
+    find: Finder = due,
 ) -> None:
-    """Work until SIGTERM or SIGINT. Starts the embedded Redis when there is none and no REDIS_URL."""
+    """Work until SIGTERM or SIGINT. Starts the embedded Redis when there is none and no REDIS_URL.
+
+    ``find`` names the due work of a queue: for the workers while Redis takes nothing.
+    """
     close_to_others(settings.data_dir)
     url, server = embedded.found_or_started(settings.data_dir, settings.redis_url)
     known = replace(settings, redis_url=url)
     app = application(known)
-    works: dict[str, Callable[[], None]] = {queue.value: _work_of(app, known, queue, jobs=jobs) for queue in Queued}
+    bell = app.extensions.get("parley.bell")
+    if isinstance(bell, RedisBell):
+        bell.outage.is_told = False  # the ticking process tells it for all
+    works: dict[str, Callable[[], None]] = {
+        queue.value: _work_of(app, known, queue, jobs=jobs, find=find) for queue in Queued
+    }
     works["tick"] = lambda: tick_forever(app, known, list(ticks))
     try:
         Family(works).run(every_second=None if server is None else keeper_of(server))
@@ -129,65 +104,6 @@ def keeper_of(server: embedded.EmbeddedRedis) -> Callable[[], None]:
             due = time.monotonic() + 5
 
     return keep
-
-
-def worker_for(app: Flask, redis: Redis, queue: Queued, *, ours: frozenset[str] = OUR_JOBS) -> Any:
-    """An RQ worker of one queue, of the kind that suits it."""
-    known_job = job_class(app, ours)
-    return (ShortWorker if queue.value in SHORT_JOBS else LongWorker)(
-        [Queue(queue.value, connection=redis, serializer=JSONSerializer, job_class=known_job)],
-        connection=redis,
-        serializer=JSONSerializer,
-        job_class=known_job,
-        worker_ttl=WORKER_TTL,
-        maintenance_interval=MAINTENANCE_SECONDS,
-        job_monitoring_interval=10,
-        log_job_description=False,
-    )
-
-
-def job_class(app: Flask, ours: frozenset[str] = OUR_JOBS) -> type[RqJob]:
-    """RQ's job, run inside the application, and only when it is one of ours: Redis is no place to take code from."""
-
-    class OurJob(RqJob):
-        def perform(self) -> Any:
-            if self.func_name not in ours:
-                raise UnknownJob(self.id)
-            given = self.meta.get(REQUEST_ID)
-            with app.app_context(), db_wall.everyone(), trace.under(given), _counted(self.func_name, self.args):
-                return super().perform()
-
-        def retry(self, queue: Queue, pipeline: Pipeline) -> None:  # noqa: ARG002 - RQ's way to call it
-            """Once more after its pause, unless another wake-up for the same ids waits: that is its once more."""
-            mark, left = Mark(queue, str(self.func_name), self.args), self.retries_left
-
-            def put(together: Pipeline) -> None:
-                other_waits = mark.names_one_that_waits(together, besides=self.id)
-                together.multi()
-                if other_waits:
-                    self.delete(pipeline=together, remove_from_queue=False)
-                    return
-                self.retries_left = left  # RQ counts it down, and this may be tried again
-                super(OurJob, self).retry(queue, together)
-                mark.set(together, self.id)
-
-            self.connection.transaction(put, mark.key)
-
-    return OurJob
-
-
-@contextmanager
-def _counted(path: str, ids: Iterable[str]) -> Iterator[None]:
-    """How long jobs take, and how many fail."""
-    began, outcome, job = time.perf_counter(), "failed", path.removeprefix("app.")
-    try:
-        yield
-        outcome = "done"
-    finally:
-        seconds = time.perf_counter() - began
-        tally.current().time("job", job, outcome, seconds=seconds)
-        fields = {"job": job, "ids": " ".join(ids), "outcome": outcome, "ms": round(seconds * 1000)}
-        log.info("job %s(%s) %s, %d ms", *fields.values(), extra=fields)
 
 
 def tick_forever(app: Flask, settings: Settings, ticks: list[str]) -> None:
@@ -224,10 +140,12 @@ class Scheduler:
     def __init__(self, redis_url: str, interval: int) -> None:
         self._url = redis_url
         self._interval = interval
+        self._outage = Outage()
         self._scheduler: RQScheduler | None = None
 
     def turn(self) -> None:
-        """Enqueue what is due, if no other worker's scheduler does; a Redis that is away is no error."""
+        """Enqueue what is due, if no other worker's scheduler does. Says once that Redis is away, and once that it is
+        back."""
         if not self._url:
             return
         try:
@@ -237,15 +155,28 @@ class Scheduler:
                 self._scheduler = RQScheduler(
                     names, connection=redis, interval=self._interval, logging_level="WARNING", serializer=JSONSerializer
                 )
+            self._outage.note(refusal(self._scheduler.connection))
             self._scheduler.acquire_locks()  # type: ignore[no-untyped-call]
             self._scheduler.enqueue_scheduled_jobs()  # type: ignore[no-untyped-call]
         except RedisError as error:
-            log.warning("delayed retries wait: %s", type(error).__name__)
+            self._outage.note(type(error).__name__)
 
 
-def _work_of(app: Flask, settings: Settings, queue: Queued, *, jobs: frozenset[str]) -> Callable[[], None]:
+def _work_of(
+    app: Flask, settings: Settings, queue: Queued, *, jobs: frozenset[str], find: Finder
+) -> Callable[[], None]:
     def work() -> None:
-        redis = Redis.from_url(settings.redis_url, socket_connect_timeout=2)
-        worker_for(app, redis, queue, ours=jobs).work(logging_level="WARNING", max_jobs=JOBS_PER_LIFE)
+        """Ends when Redis goes or comes back: the next process has inherited nothing, and does what is right then."""
+        asking = connect(settings.redis_url)
+        if refusal(asking):
+            work_from_rows(app, asking, queue, pause=settings.sweep_seconds, find=find)
+            return
+        began = time.monotonic()
+        worker = worker_for(app, Redis.from_url(settings.redis_url, socket_connect_timeout=2), queue, ours=jobs)
+        with suppress(RedisError):
+            worker.work(logging_level="WARNING", max_jobs=JOBS_PER_LIFE)
+        if worker.broke_off and time.monotonic() - began < AT_ONCE:
+            log.warning("%s: Redis takes wake-ups but hands out no jobs (%s)", queue, worker.broke_off)
+            time.sleep(AT_ONCE)
 
     return work

@@ -51,10 +51,7 @@ def draw_waveform(waveform_id: str) -> None:
 
 def sweep_waveforms() -> None:
     """Ring again for every recording that waits to be drawn; called by the worker's tick."""
-    waiting = queries.undrawn()
-    db.session.rollback()
-    for waveform_id in waiting:
-        queue.ring_now(Job.DRAW_WAVEFORM, waveform_id)
+    queue.ring_overdue(Job.DRAW_WAVEFORM)
 
 
 def _claimed(waveform_id: str) -> _Source | None:

@@ -1,4 +1,4 @@
-"""Sends what is due, many at once, until nothing is: the RQ job ``drain``, and the tick that does without Redis.
+"""Sends what is due, many at once, until nothing is: the job ``drain``.
 
 Sends run as tasks of one event loop; the database is spoken to from one thread beside it, in short transactions: a
 step writes the outcomes that have come in and claims what is due next, in one commit. No transaction is open while
@@ -59,16 +59,14 @@ def drain(seconds: float = SLICE_SECONDS) -> int:
         sys.setswitchinterval(usual)
 
 
-def tick() -> None:
-    """Look in the database for what is due and ring the bell; drain here and now when nobody hears it.
+def overdue() -> list[tuple[str, ...]]:
+    """One run, which has no ids, where the database has anything for ``drain``."""
+    return [()] if queries.overdue() else []
 
-    Called by every worker's own clock, so that a lost wake-up or a dead Redis costs seconds and no event.
-    """
-    with reading():
-        due = queries.overdue()
-        db.session.rollback()
-    if due and not queue.ring_now(Job.DRAIN_WEBHOOKS):
-        drain(seconds=SLICE_SECONDS / 6)
+
+def tick() -> None:
+    """Ring the bell when anything is due; called by the worker's tick, so that a lost wake-up costs seconds."""
+    queue.ring_overdue(Job.DRAIN_WEBHOOKS)
 
 
 def tell() -> int:

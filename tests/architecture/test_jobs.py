@@ -3,7 +3,9 @@
 from importlib import import_module
 
 import pytest
+from flask import Flask
 
+from app import queue
 from app.queue import Job, Queued
 
 
@@ -17,3 +19,8 @@ def test_a_job_resolves_to_a_function(job: Job) -> None:
 def test_a_worker_listens_to_the_queue_of_a_job(job: Job) -> None:
     assert job.value.queue in {queue.value for queue in Queued}
     assert 0 < job.value.seconds <= 7200
+
+
+@pytest.mark.parametrize("job", [job for job in Job if job is not Job.SWEEP])
+def test_rows_name_what_is_due_for_a_job(app: Flask, job: Job) -> None:
+    assert queue.overdue(job) == []

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import threading
 import time
@@ -11,18 +12,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import requests
+from redis import Redis
 
+from app.embedded import found_alive
 from tests.faults.case import Lab, Verdict, case, eventually, percentile
 from tests.faults.cases_disk import tmpfs
 from tests.faults.checker import check_events, wait_until_delivered
-from tests.faults.installation import Installation, RedisServer
+from tests.faults.installation import Installation, RedisServer, within
 from tests.faults.partition import THERE, Wire
-from tests.faults.people import Customer, Recruiter, candidates_of
+from tests.faults.people import Customer, Recruiter, candidates_of, talk_in_writing
 from tests.faults.processes import ROOT, parley
 from tests.faults.receiver import Receiver
 
 DRAINED = 60.0
-_UNRUNG = re.compile(r"bell not rung for [\w.]+: (\w+)")
+_UNRUNG = re.compile(r"Redis takes no wake-ups \((\w+)\)")
 
 
 class Scene:
@@ -254,3 +257,72 @@ def _write_is_refused(client: object) -> bool:
     except RedisError:
         return True
     return False
+
+
+# --- F49, F50: jobs, and not only webhooks, without Redis ------------------------------------------------------------
+
+SOON = 30.0
+GONE, BACK = "Redis takes no wake-ups (", "Redis takes wake-ups again"
+
+
+def _interview_done(installation: Installation, customer: Customer, email: str) -> float | None:
+    """Seconds from the end of a written interview to its result."""
+    booked = customer.book(customer.flow(None), email).body
+    talk_in_writing(booked["interview_link"])
+    where = "interviewee_email_address = :e and stage = 'completed'"
+    return within(lambda: installation.count("interview", where, e=email), seconds=SOON * 2)
+
+
+@case("F49", "Redis away while interviews end", invariants="I11 I12", smoke=True, takes=40)
+def jobs_without_redis(lab: Lab) -> Verdict:
+    verdict, redis = Verdict(), RedisServer(lab)
+    installation = Installation(lab, redis=redis)
+    web, worker = installation.web(), installation.worker()
+    customer = Customer(installation, web.url)
+    killed = redis.process.kill()
+    took = [
+        _interview_done(installation, customer, f"away-{number}@example.com")
+        for number in range(lab.amount(smoke=2, full=10))
+    ]
+    unspoken = eventually(
+        lambda: not installation.count("interview_flow", "speech_state in ('pending', 'preparing')"), seconds=SOON
+    )
+    redis.start()
+    eventually(lambda: BACK in worker.log.read_text(), seconds=20)
+    again = _interview_done(installation, customer, "back@example.com")
+    status = worker.stop()
+    said = worker.log.read_text()
+    slowest = max(one or SOON * 2 for one in took)
+    verdict.fired = f"SIGKILL; {len(took)} interviews ended without Redis" if killed else ""
+    verdict.figure = f"results after {slowest:.1f} s at most; after its return {again or -1:.1f} s"
+    verdict.holds(all(one is not None and one <= SOON for one in took), f"I12 without Redis results took {took}")
+    verdict.holds(unspoken, "I12 scripts were not spoken without Redis")
+    verdict.holds(again is not None and again <= SOON, f"I12 after its return a result took {again}")
+    verdict.holds(status == 0, f"the worker ended with {status}")
+    verdict.holds((said.count(GONE), said.count(BACK)) == (1, 1), "the log does not tell once that it went and came")
+    verdict.holds("Traceback" not in said and " ERROR " not in said, "the log has errors of a Redis that is away")
+    return verdict
+
+
+@case("F50", "the embedded Redis killed, with the damaged append-file of a former release", invariants="I12")
+def append_file_damaged(lab: Lab) -> Verdict:
+    verdict, installation = Verdict(), Installation(lab)
+    folder = installation.data_dir / "redis" / "appendonlydir"
+    folder.mkdir(parents=True)
+    (folder / "appendonly.aof.manifest").write_text("file appendonly.aof.1.incr.aof seq 1 type i\n")
+    whole = b"*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\nb\r\n" * 200
+    (folder / "appendonly.aof.1.incr.aof").write_bytes(whole[:2000] + lab.random.randbytes(200) + whole[2200:])
+    worker = installation.worker()
+    url = eventually(lambda: found_alive(installation.data_dir, ""), seconds=60)
+    web = installation.web()
+    customer = Customer(installation, web.url)
+    first = _interview_done(installation, customer, "first@example.com")
+    with Redis.from_url(url) as client:
+        os.kill(int(client.info("server")["process_id"]), signal.SIGKILL)
+    second = _interview_done(installation, customer, "second@example.com")
+    back = eventually(lambda: found_alive(installation.data_dir, ""), seconds=20)
+    verdict.fired = "200 bytes damaged; SIGKILL" if url else ""
+    verdict.figure = f"results after {first or -1:.1f} s and, killed, {second or -1:.1f} s"
+    verdict.holds(worker.is_alive() and back, "the worker or its Redis is gone")
+    verdict.holds(first is not None and second is not None, f"I12 results took {first} and {second}")
+    return verdict

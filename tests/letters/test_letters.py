@@ -10,11 +10,12 @@ from app import claims, clock
 from app.db import db
 from app.errors import GatewayError
 from app.letters import actions
-from app.letters.jobs import send, sweep
+from app.letters.jobs import send
 from app.letters.models import Letter, LetterState
 from app.mail import Mail, Unanswered
 from app.queue import Job, SilentBell
 from tests.factories import Made
+from tests.mailing import send_due
 from tests.portal.conftest import (  # noqa: F401 - fixtures
     Postbox,
     asks,
@@ -53,7 +54,7 @@ def test_a_letter_is_sealed_sent_once_and_forgotten(letter: str, postbox: Postbo
     assert postbox.mails == [MAIL]
     kept = row(letter)
     assert (kept.state, kept.sealed, kept.attempts) == (LetterState.SENT, None, 1)
-    assert sweep() == 0
+    assert send_due() == 0
 
 
 def test_nothing_is_posted_by_a_transaction_that_fails(book: Made, bell: SilentBell) -> None:  # noqa: F811
@@ -69,10 +70,10 @@ def test_what_may_pass_is_tried_again_and_then_given_up(letter: str, postbox: Po
     send(letter)
     kept = row(letter)
     assert (kept.state, kept.failure) == (LetterState.WAITING, "the mail server refused (451)")
-    assert sweep() == 0, "not before its pause is over"
+    assert send_due() == 0, "not before its pause is over"
     with later(seconds=6):
         postbox.fails = None
-        assert sweep() == 1
+        assert send_due() == 1
     assert postbox.mails == [MAIL]
 
 
@@ -81,7 +82,7 @@ def test_what_is_refused_for_good_is_not_tried_again(letter: str, postbox: Postb
     send(letter)
     assert (row(letter).state, row(letter).sealed) == (LetterState.REFUSED, None)
     with later(minutes=5):
-        assert sweep() == 0
+        assert send_due() == 0
 
 
 def test_a_letter_that_came_too_late_is_never_sent(letter: str, postbox: Postbox) -> None:  # noqa: F811
@@ -94,11 +95,11 @@ def test_a_letter_that_came_too_late_is_never_sent(letter: str, postbox: Postbox
 def test_a_letter_whose_sender_died_is_not_sent_a_second_time(letter: str, postbox: Postbox) -> None:  # noqa: F811
     assert actions.take(letter) is not None
     db.session.commit()
-    assert sweep() == 0
+    assert send_due() == 0
     with later(minutes=5):
-        assert sweep() == 0, "the mail server may still be thinking"
+        assert send_due() == 0, "the mail server may still be thinking"
     with later(minutes=7):
-        assert sweep() == 1
+        assert send_due() == 1
     assert (row(letter).state, postbox.mails) == (LetterState.LOST, [])
 
 
@@ -108,7 +109,7 @@ def test_a_letter_that_got_no_answer_is_not_sent_a_second_time(letter: str, post
     assert (row(letter).state, row(letter).sealed) == (LetterState.LOST, None)
     postbox.fails = None
     with later(minutes=5):
-        assert sweep() == 0
+        assert send_due() == 0
     assert postbox.mails == []
 
 
@@ -116,7 +117,7 @@ def test_a_letter_that_cannot_be_opened_any_more_holds_nobody_up(letter: str, bo
     row(letter).sealed = "v1.AAAA"
     other = actions.post(book().id, MAIL, lasts=timedelta(minutes=10)).id
     db.session.commit()
-    assert sweep() == 2
+    assert send_due() == 2
     assert (row(letter).state, row(letter).failure) == (
         LetterState.REFUSED,
         "a sealed value cannot be opened; was SECRET_KEY changed?",

@@ -13,7 +13,6 @@ from app.accounts.models import AuditEntry, Role, Team
 from app.db import db
 from app.errors import Conflict
 from app.interviews.models import Interview
-from app.letters import jobs as letters
 from app.letters.models import Letter
 from app.mail import Mail
 from app.notes import actions
@@ -21,7 +20,7 @@ from app.notes.models import LONGEST_NOTE, Mention, Note
 from app.notes.words import Nameable, handles, named, pieces
 from tests.factories import Made
 from tests.interviews.conftest import book, completed, scripted, submitted  # noqa: F401 - fixtures
-from tests.mailing import Postbox
+from tests.mailing import Postbox, send_due
 from tests.people import Person, person
 
 PEOPLE = [
@@ -101,7 +100,7 @@ def test_who_is_named_finds_it_unread_and_gets_a_mail_that_tells_nothing(
     owner: Person, colleague: Person, interview: Interview, postbox: Postbox
 ) -> None:
     write(owner, interview, "Look, @Colleague and @Owner: a secret thought")
-    letters.sweep()
+    send_due()
     (mail,) = postbox.mails
     assert mail == Mail("colleague@first.example", mail.subject, mail.text)
     assert f"http://localhost/interviews/{interview.id}#note-" in mail.text
@@ -159,7 +158,7 @@ def test_authors_change_their_own_and_only_new_names_are_told(
     assert "@Owner, see" in colleague.browser.get(path).text
     assert colleague.browser.post(path, data={"text": "@Owner and @Viewer, see"}).status_code == 303
     assert colleague.browser.post(path, data={"text": "@Viewer, see"}).status_code == 303
-    letters.sweep()
+    send_due()
     assert [mail.to for mail in postbox.mails] == ["owner@first.example", "viewer@first.example"]
     db.session.expire_all()
     assert [one.said for one in db.session.get_one(Note, note.id).mentions] == ["Viewer"]

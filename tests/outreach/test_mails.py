@@ -16,13 +16,13 @@ from app.errors import Conflict
 from app.flows.models import FlowStatus
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
-from app.letters.jobs import sweep as send_letters
 from app.outreach import actions, queries
 from app.outreach.actions import Post
 from app.outreach.jobs import sweep
 from app.outreach.models import MailWords, Message, Step
 from app.outreach.words import Words
 from tests.factories import Made
+from tests.mailing import send_due
 from tests.people import Person
 from tests.portal.conftest import (  # noqa: F401 - fixtures
     Postbox,
@@ -55,7 +55,7 @@ def ada(owner: Person, book: Made, postbox: Postbox) -> Interview:  # noqa: F811
     db.session.commit()
     actions.write(interview, Step.INVITATION, POST, by=owner.member)
     db.session.commit()
-    send_letters()
+    send_due()
     return interview
 
 
@@ -72,7 +72,7 @@ def test_an_invitation_says_who_asks_and_where_to_go(ada: Interview, postbox: Po
 def test_an_invitation_goes_out_once(ada: Interview, owner: Person, postbox: Postbox) -> None:  # noqa: F811
     answer = owner.browser.post(f"/interviews/{ada.id}/mail", data={"step": "invitation"}, follow_redirects=True)
     assert "Nothing was sent: The invitation was sent on" in answer.text
-    send_letters()
+    send_due()
     assert len(postbox.mails) == 1
     assert steps_of(ada) == ["invitation"]
 
@@ -82,7 +82,7 @@ def test_the_flows_language_is_the_mails(owner: Person, book: Made, postbox: Pos
     interview.interviewee_email_address = "ada@candidate.example"
     actions.write(interview, Step.INVITATION, POST, by=owner.member)
     db.session.commit()
-    send_letters()
+    send_due()
     assert format_date(POST.ends(interview).date(), "long", locale="de_DE") in postbox.mails[0].text
     assert interview.link(POST.app_url) in postbox.mails[0].text
 
@@ -92,12 +92,12 @@ def test_the_plan_reminds_once_and_tells_of_the_end_once(ada: Interview, postbox
         assert sweep() == 0
     with later(days=3, minutes=1):
         assert [sweep(), sweep()] == [1, 0]
-        send_letters()
+        send_due()
     with later(days=20):
         assert sweep() == 0
     with later(days=28, minutes=1):
         assert [sweep(), sweep()] == [1, 0]
-        send_letters()
+        send_due()
     with later(days=31):
         assert sweep() == 0
     assert steps_of(ada) == ["invitation", "reminder", "expiry"]
@@ -109,7 +109,7 @@ def test_nobody_gets_two_mails_within_a_day(ada: Interview, owner: Person, postb
     with later(days=2, hours=23):
         actions.write(ada, Step.REMINDER, POST, by=owner.member)
         db.session.commit()
-        send_letters()
+        send_due()
     with later(days=3, minutes=1):
         assert sweep() == 0
         with pytest.raises(Conflict, match="within the last 24 hours"):
@@ -155,7 +155,7 @@ def test_a_reminder_that_waited_too_long_is_not_sent_after_the_start(ada: Interv
         assert sweep() == 1
         interviews.begin(ada)
         db.session.commit()
-        send_letters()
+        send_due()
     assert len(postbox.mails) == 1
     assert queries.messages_of(ada.id)[-1].letter.failure == "not needed any more"
 
@@ -173,7 +173,7 @@ def test_an_invitation_that_was_refused_can_be_sent_again(
     postbox.fails = GatewayError("the mail server refused the recipient (550)", retryable=False)
     for expected in (0, 1):
         assert owner.browser.post(f"/interviews/{interview.id}/mail", data={"step": "invitation"}).status_code == 303
-        send_letters()
+        send_due()
         assert len(postbox.mails) == expected
         postbox.fails = None
     seen = owner.browser.get(f"/interviews/{interview.id}").text
@@ -217,7 +217,7 @@ def test_a_list_is_checked_first_and_sent_once(owner: Person, make_flow: Made, p
         done = owner.browser.post("/candidates/invite/send", data=fields)
         assert done.status_code == 200
         assert "2 of 2 invited" in done.text
-        send_letters()
+        send_due()
     assert sorted(mail.to for mail in postbox.mails) == ["ada@e.com", "bo@e.com"]
     assert db.session.query(Interview).count() == 2
     again = the_list(owner, flow.id, rows, by_mail="y")
@@ -316,7 +316,7 @@ def test_many_are_reminded_at_once_with_a_result_for_each(
     flow = make_flow()
     fields = form_of(the_list(owner, flow.id, "ada@e.com\nbo@e.com", by_mail="y").text)
     owner.browser.post("/candidates/invite/send", data=fields)
-    send_letters()
+    send_due()
     ids = [row.candidate_id for row in db.session.query(Interview).filter_by(flow_id=flow.id)]
     with later(days=2):
         interviews.begin(db.session.query(Interview).filter_by(interviewee_email_address="bo@e.com").one())
@@ -324,7 +324,7 @@ def test_many_are_reminded_at_once_with_a_result_for_each(
         answer = owner.browser.post("/candidates/remind", data={"id": [*ids, "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d"]})
         assert "1 of 2 reminded" in answer.text
         assert "Has no interview that waits to be begun." in answer.text
-        send_letters()
+        send_due()
     assert [mail.to for mail in postbox.mails][-1] == "ada@e.com"
     assert owner.browser.post("/candidates/remind", data={}).status_code == 303
 
@@ -341,7 +341,7 @@ def test_own_words_are_used_and_given_back(owner: Person, book: Made, postbox: P
     interview.interviewee_email_address = "ada@candidate.example"
     actions.write(interview, Step.INVITATION, POST, by=owner.member)
     db.session.commit()
-    send_letters()
+    send_due()
     assert (postbox.mails[0].subject, postbox.mails[0].text) == ("Come,", f"Here: {interview.link(POST.app_url)}")
     owner.browser.post(path, data={**good, "reset": "yes"})
     assert queries.all_own_words(owner.organization.id) == set()

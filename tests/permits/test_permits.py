@@ -19,12 +19,11 @@ from app.flows.models import FlowGrant, InterviewFlow, Right
 from app.flows.queries import VIEWED
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
-from app.letters import jobs as letters
 from app.overview.queries import tasks_of
 from app.permits import actions
 from app.permits.models import LONGEST_NOTE, AccessRequest, RequestState
 from tests.factories import Made, a_flow
-from tests.mailing import Postbox
+from tests.mailing import Postbox, send_due
 from tests.people import Person, person
 
 
@@ -243,7 +242,7 @@ def test_a_request_is_made_once_and_waits_for_those_who_may_decide(
 ) -> None:
     for _ in range(2):
         ask(neighbour, "flow", flow.id)
-    letters.sweep()
+    send_due()
     assert sorted(mail.to for mail in postbox.mails) == ["colleague@first.example", "owner@first.example"]
     assert noted() == ["flow.access_asked"]
     for who, count in ((owner, 1), (colleague, 1), (neighbour, 0)):
@@ -262,10 +261,10 @@ def test_a_request_is_granted_with_a_note(
     colleague: Person, neighbour: Person, flow: InterviewFlow, interview: Interview, postbox: Postbox
 ) -> None:
     ask(neighbour, "interview", interview.id)
-    letters.sweep()
+    send_due()
     postbox.mails.clear()
     assert answer(colleague, "view", "Only until <May>.").status_code == 303
-    letters.sweep()
+    send_due()
     (mail,) = postbox.mails
     assert (mail.to, "May" in mail.text) == ("neighbour@first.example", False)
     assert f"http://localhost/flows/{flow.id}" in mail.text
@@ -284,7 +283,7 @@ def test_a_request_is_refused_and_may_be_made_again(
 ) -> None:
     ask(neighbour, "flow", flow.id)
     answer(colleague, "refused", "Please ask Ann.")
-    letters.sweep()
+    send_due()
     assert not [mail for mail in postbox.mails if mail.to == "neighbour@first.example" and "Zoo" in mail.text]
     page = words_of(neighbour.browser.get("/access"))
     assert "Please ask Ann." in page

@@ -10,6 +10,7 @@ from pathlib import Path
 from flask import Flask, current_app
 
 from app import processes
+from app.queue import Queued, Work
 from app.settings import Settings
 
 
@@ -63,6 +64,22 @@ def broken_tick() -> None:
     raise RuntimeError("broken on purpose")
 
 
+def due(queue: Queued) -> list[tuple[Work, tuple[str, ...]]]:
+    """Work that stands in rows: here files whose name is the word to note, in a folder for each queue."""
+    waiting = Path(current_app.config["NOTES"]).with_name("due") / queue.value
+    work = Work("tests.processes.small.note_due", queue.value, 60)
+    return [(work, (str(path),)) for path in sorted(waiting.glob("*"))]
+
+
+def note_due(path: str) -> None:
+    """A job found in the rows: notes its word, and is due no more. One called "fatal" ends its process."""
+    word = Path(path).name
+    Path(path).unlink()
+    note(word)
+    if word.startswith("fatal"):
+        os._exit(9)
+
+
 OURS = frozenset(
     {f"{__name__}.note", f"{__name__}.linger", "tests.processes.small.note", "tests.processes.small.linger"}
 )
@@ -75,7 +92,7 @@ def main() -> None:
     if sys.argv[1] == "web":
         processes.run_web(settings, application=application)
     elif sys.argv[1] == "worker":
-        processes.run_worker(settings, application=application, ticks=ticks, jobs=OURS)
+        processes.run_worker(settings, application=application, ticks=ticks, jobs=OURS, find=due)
     else:
         raise SystemExit(f"no such process: {replace(settings, secret_key='')}")
 

@@ -12,7 +12,7 @@ from rq.serializers import JSONSerializer
 
 from app import queue
 from app.embedded import EmbeddedRedis
-from app.processes.worker import worker_for
+from app.processes.kinds import worker_for
 from app.queue import Job, Queued, RedisBell
 
 JOB, IDS = Job.SEND_LETTER, ("one",)

@@ -139,3 +139,76 @@ def test_a_redis_of_someone_else_is_not_touched(start, tmp_path):
         assert not (program.data_dir / "redis").exists()
     finally:
         theirs.stop()
+
+
+@pytest.fixture
+def theirs(tmp_path):
+    """A Redis of someone else, which the test may stop."""
+    server = EmbeddedRedis(tmp_path / "theirs")
+    server.start()
+    yield server
+    server.stop()
+
+
+def owe(program, queue: Queued, word: str) -> None:
+    """Write a row that is due."""
+    folder = program.data_dir / "due" / queue.value
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / word).write_text("")
+
+
+GONE, BACK = "Redis takes no wake-ups (", "Redis takes wake-ups again"
+
+
+def test_without_redis_every_queue_finds_its_work_in_the_rows_and_one_line_says_so(start, theirs):
+    program = start("tests.processes.small", "worker", REDIS_URL=theirs.url, SECRET_KEY="k" * 40)
+    until(lambda: program.notes("tick"))
+    theirs.stop()
+    for queue in Queued:
+        owe(program, queue, f"owed {queue}")
+    for queue in Queued:
+        until(lambda queue=queue: program.notes(f"owed {queue}"))
+    until(lambda: GONE in program.output.read_text())
+    theirs.start()
+    until(lambda: BACK in program.output.read_text())
+    for queue in (Queued.WEBHOOKS, Queued.MEDIA):
+        with Redis.from_url(theirs.url) as redis:
+            line = Queue(queue.value, connection=redis, serializer=JSONSerializer)
+            line.enqueue_call("tests.processes.small.note", args=(f"back {queue}",), result_ttl=0)
+        until(lambda queue=queue: program.notes(f"back {queue}"))
+    theirs.stop()
+    owe(program, Queued.LETTERS, "owed again")
+    until(lambda: program.notes("owed again"))
+    until(lambda: program.output.read_text().count(GONE) == 2)
+    assert program.end() == 0
+    told = program.output.read_text().replace("ConnectionError)", "")
+    said = [one for one in told.splitlines() if "broken_tick" not in one]
+    assert not [
+        one for one in said if "Traceback" in one or "ERROR" in one or "Error" in one.replace("ConnectionError)", "")
+    ]
+    assert len([one for one in said if GONE in one or BACK in one]) == 3
+
+
+def test_a_job_that_runs_while_redis_goes_is_finished(start, theirs):
+    program = start("tests.processes.small", "worker", REDIS_URL=theirs.url, SECRET_KEY="k" * 40)
+    until(lambda: program.notes("tick"))
+    with Redis.from_url(theirs.url) as redis:
+        line = Queue(Queued.MEDIA.value, connection=redis, serializer=JSONSerializer)
+        line.enqueue_call("tests.processes.small.linger", args=("long", "12"), result_ttl=0)
+    until(lambda: program.notes("long began"))
+    theirs.stop()
+    until(lambda: program.notes("long ended"))
+    owe(program, Queued.MEDIA, "next")
+    until(lambda: program.notes("next"))
+    assert program.end() == 0
+    assert "Traceback" not in program.output.read_text()
+
+
+def test_a_job_from_the_rows_that_kills_its_worker_does_not_hold_up_the_others(start, theirs):
+    theirs.stop()
+    program = start("tests.processes.small", "worker", REDIS_URL=theirs.url, SECRET_KEY="k" * 40)
+    for number in range(3):
+        owe(program, Queued.INTERVIEWS, f"fatal {number}")
+    owe(program, Queued.INTERVIEWS, "harmless")
+    until(lambda: program.notes("harmless"))
+    assert program.end() == 0

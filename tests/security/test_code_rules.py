@@ -69,7 +69,13 @@ def _parses_xml(node: ast.AST) -> bool:
 
 
 JITTER = frozenset(
-    {"app/processes/worker.py", "app/webhooks/schedule.py", "app/webhooks/actions/results.py", "app/web/again.py"}
+    {
+        "app/processes/worker.py",
+        "app/processes/rows.py",
+        "app/webhooks/schedule.py",
+        "app/webhooks/actions/results.py",
+        "app/web/again.py",
+    }
 )
 """Pauses that are spread by chance guard nothing."""
 

@@ -15,7 +15,7 @@ from rq.serializers import JSONSerializer
 
 from app import embedded, trace
 from app.cli_console import configure_logging
-from app.processes.worker import worker_for
+from app.processes.kinds import worker_for
 from app.queue import Job, Queued, RedisBell
 from app.settings import Settings
 
@@ -51,9 +51,9 @@ def test_a_wake_up_carries_the_id_and_the_job_works_under_it(app: Flask, redis: 
         RedisBell(redis).ring(Job.DRAW_WAVEFORM, ("no-such-drawing",))
     queue = Queue(Queued.SPEECH.value, connection=redis, serializer=JSONSerializer)
     queue.enqueue_call(Job.DRAW_WAVEFORM.value.path, args=("of-nobody",), result_ttl=0)  # by a release without ids
-    with caplog.at_level("INFO", logger="app.processes.worker"):
+    with caplog.at_level("INFO", logger="app.processes.runs"):
         worker_for(app, redis, Queued.SPEECH).work(burst=True)
-    told = [one for one in caplog.records if one.name == "app.processes.worker"]
+    told = [one for one in caplog.records if one.name == "app.processes.runs"]
     assert {one.job for one in told} == {"recordings.jobs.draw_waveform"}
     assert [(one.ids, one.outcome) for one in told] == [("no-such-drawing", "done"), ("of-nobody", "done")]
     assert told[0].request_id == "call-9"
