@@ -8,6 +8,7 @@ own commit is refused then (the moment of the start is the fence).
 """
 
 import hashlib
+import json
 import logging
 import re
 from datetime import datetime, timedelta
@@ -24,7 +25,7 @@ from app import clock
 from app.accounts.models import IdempotentCall, Organization
 from app.db import db, new_id, set_reading
 from app.errors import Conflict
-from app.web.body import BODY_BYTES, invalid
+from app.web.body import BODY_BYTES, Broken, invalid, load_json
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +35,8 @@ RUNNING = timedelta(seconds=100)
 FETCHING = timedelta(minutes=5)
 """The same where customers' media are fetched and looked into, which takes up to 105 s before they are stored."""
 FETCH = {"/v1/interview-flows"}
+SOON, SOON_AGAIN = timedelta(seconds=10), 2
+"""A call that began so recently will answer within seconds, so its repeat is told to come back in two."""
 
 _KEY = re.compile(r"[\x21-\x7e]{1,255}\Z")
 _OPEN = "parley.idempotent_call"
@@ -60,12 +63,24 @@ def before(organization: Organization, *, is_test: bool = False) -> Response | N
     if not _KEY.match(key):
         invalid("headers", {"Idempotency-Key": ["Must be 1 to 255 printable ASCII characters without spaces."]})
     request.max_content_length = BODY_BYTES
-    body_hash = hashlib.sha256(request.get_data(cache=True)).hexdigest()
-    run = _opened(organization.id, key, body_hash)
+    raw = request.get_data(cache=True)
+    run = _opened(organization.id, key, _hash(_canonical(raw)))
     if run is not None:
         request.environ[_OPEN] = run
         return None
-    return _earlier(organization.id, key, body_hash)
+    return _earlier(organization.id, key, raw)
+
+
+def _canonical(raw: bytes) -> bytes:
+    """The same bytes for the same JSON, however it is written; what is no JSON stands for itself."""
+    try:
+        return json.dumps(load_json(raw), sort_keys=True, separators=(",", ":")).encode()
+    except (Broken, RecursionError):
+        return raw
+
+
+def _hash(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()
 
 
 def promise(body: dict[str, Any]) -> dict[str, Any]:
@@ -107,12 +122,12 @@ def _opened(organization_id: str, key: str, body_hash: str) -> _Run | None:
     return _Run(call, now)
 
 
-def _earlier(organization_id: str, key: str, body_hash: str) -> Response | None:
+def _earlier(organization_id: str, key: str, raw: bytes) -> Response | None:
     found = sa.select(IdempotentCall).filter_by(organization_id=organization_id, route=_route(), key=key)
     call = db.session.scalar(found)
     if call is None:
         _conflict("The first call with this Idempotency-Key has just failed; send it again.", seconds=1)
-    if call.body_hash != body_hash:
+    if call.body_hash not in {_hash(_canonical(raw)), _hash(raw)}:  # the release before kept the hash of the bytes
         invalid("headers", {"Idempotency-Key": ["Was used before with another body; take a new key."]})
     if call.status is not None:
         response = Response(call.body, status=call.status, mimetype="application/json")
@@ -124,7 +139,7 @@ def _earlier(organization_id: str, key: str, body_hash: str) -> Response | None:
         _conflict("The first call was carried out, but its answer was lost; look for its result in the list.")
     run = _taken_over(call) if ago > patience else None
     if run is None:
-        _conflict("The first call with this Idempotency-Key is still running.", seconds=2)
+        _still_running(ago, patience)
     request.environ[_OPEN] = run
     return None
 
@@ -141,6 +156,16 @@ def _taken_over(call: IdempotentCall) -> _Run | None:
     ).all()
     db.session.commit()
     return own if taken else None
+
+
+def _still_running(ago: timedelta, patience: timedelta) -> NoReturn:
+    """Its process may have died: then a repeat is carried out once ``patience`` is over."""
+    left = max(0, int((patience - ago).total_seconds())) + 1
+    _conflict(
+        "The first call with this Idempotency-Key is still running. If it does not answer, a repeat is carried out in "
+        f"{left} seconds.",
+        seconds=SOON_AGAIN if ago < SOON else left,
+    )
 
 
 def _conflict(message: str, *, seconds: int | None = None) -> NoReturn:

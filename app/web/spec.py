@@ -61,7 +61,7 @@ WITH_INPUT = {
 }
 WITH_BODY = {
     400: "The body is no JSON, is nested too deeply, or holds a number that is too long.",
-    409: "The first call with this `Idempotency-Key` is still running.",
+    409: "The first call with this `Idempotency-Key` is still running; `Retry-After` says when to repeat it.",
     413: "The body is too large.",
     415: "The content type of the body is not application/json, or the body is compressed.",
 }
@@ -122,7 +122,7 @@ IDEMPOTENCY_KEY = {
     "in": "header",
     "name": "Idempotency-Key",
     "required": False,
-    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
     "description": "Makes a repeated call harmless for 24 hours.",
 }
 

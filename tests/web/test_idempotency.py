@@ -1,5 +1,6 @@
 """``Idempotency-Key``: a repeated call is answered as before and does nothing twice."""
 
+import hashlib
 import threading
 import uuid
 from datetime import timedelta
@@ -66,12 +67,44 @@ def test_a_failed_call_did_nothing_and_may_be_tried_again(probe, key):
     assert _post(probe, key).status_code == 200
 
 
-def test_a_call_that_is_still_running_is_a_conflict(probe, key):
+@pytest.mark.parametrize(
+    "same", [b'{"name": "Night shift"}', b'{\n\t"name" : "Night shift"\r\n}', b'{"name":"N\\u0069ght shift"}']
+)
+def test_the_same_json_written_differently_is_the_same_call(probe, key, same):
+    before = probe.teams()
+    first = _post(probe, key)
+    headers = {"Idempotency-Key": key, "Content-Type": "application/json"}
+    second = probe("POST", "/v1/probe", data=same, headers=headers)
+    assert (second.status_code, second.data) == (200, first.data)
+    assert probe.teams() == before + 1
+
+
+@pytest.mark.parametrize("other", [b'{"name": "Night shift', b"", b'{"name": "Night  shift"}', b"[" * 100_000])
+def test_a_body_that_is_no_json_is_another_one(probe, key, other):
     _post(probe, key)
-    _change(probe, key, status=None, body=None, committed=False)
-    response = _post(probe, key)
-    assert response.status_code == 409
-    assert int(response.headers["Retry-After"]) > 0
+    headers = {"Idempotency-Key": key, "Content-Type": "application/json"}
+    assert probe("POST", "/v1/probe", data=other, headers=headers).status_code == 422
+
+
+def test_a_call_that_was_kept_by_its_raw_bytes_is_still_known(probe, key):
+    raw = b'{"name" :"Night shift"}'
+    headers = {"Idempotency-Key": key, "Content-Type": "application/json"}
+    first = probe("POST", "/v1/probe", data=raw, headers=headers)
+    _change(probe, key, body_hash=hashlib.sha256(raw).hexdigest())
+    assert probe("POST", "/v1/probe", data=raw, headers=headers).data == first.data
+
+
+@pytest.mark.parametrize(("ago", "wait"), [(0, 2), (9, 2), (40, 61), (99.5, 1)])
+def test_a_call_that_is_still_running_says_how_long_to_wait(probe, key, ago, wait):
+    _post(probe, key)
+    now = clock.now()
+    _change(probe, key, status=None, body=None, committed=False, started_at=now - timedelta(seconds=ago))
+    with clock.replaced(lambda: now):
+        response = _post(probe, key)
+    assert (response.status_code, response.headers["Retry-After"]) == (409, str(wait))
+    if ago > 9:
+        with clock.replaced(lambda: now + timedelta(seconds=wait)):
+            assert _post(probe, key).status_code == 200
 
 
 def test_a_call_whose_process_died_before_its_work_is_taken_over(probe, key):
