@@ -167,6 +167,13 @@ class Settings:
         "Calls of /v1 per key and minute, and of strangers per address; 0 turns all of these limits off.",
     )
 
+    compatible_input: bool = var(
+        "COMPATIBLE_INPUT",
+        _boolean,
+        False,  # noqa: FBT003 - a setting reads as a line of a table
+        "Whether /v1 takes what programs for the original service send: old fields are ignored, voices mapped.",
+    )
+
     outbound_allow: tuple[Network, ...] = var(
         "OUTBOUND_ALLOW",
         _networks,
@@ -329,6 +336,8 @@ def _read(meta: Mapping[str, Any], default: Any, environment: Mapping[str, str],
 
 
 def _shown(default: Any) -> str:
+    if isinstance(default, bool):
+        return "on" if default else "off"
     if default is None:
         return ""
     if isinstance(default, tuple):

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import marshmallow as ma
+from flask import Request, Response, after_this_request, current_app
+
 from app import gateways
 from app.accounts import idempotency
 from app.accounts.access import caller, require_api_key
@@ -21,8 +24,11 @@ from app.flows.schemas import (
     InterviewFlowSchema,
     InterviewFlowsSchema,
     NewInterviewFlowSchema,
+    compatible,
 )
+from app.settings import Settings
 from app.web.api import Blueprint
+from app.web.body import StrictParser
 
 blp = Blueprint("Interview flows", __name__, url_prefix="/v1", description="Scripts of questions and their options.")
 blp.before_request(require_api_key)
@@ -37,6 +43,29 @@ def list_interview_flows(query: dict[str, Any]) -> dict[str, list[InterviewFlow]
     organization = caller()
     team = team_of(organization, query["team_id"]) if query["team_id"] else None
     return {"interview_flows": flows_for(organization, team=team, limit=query["limit"], offset=query["offset"])}
+
+
+class _Parser(StrictParser):
+    """With COMPATIBLE_INPUT, takes bodies of programs for the original service; ``Warning`` says what was changed."""
+
+    def load_json(self, req: Request, schema: ma.Schema) -> Any:
+        body = super().load_json(req, schema)
+        settings: Settings = current_app.extensions["parley.settings"]
+        if not settings.compatible_input:
+            return body
+        body, notes = compatible(body)
+        if notes:
+            after_this_request(lambda response: _warned(response, notes))
+        return body
+
+
+def _warned(response: Response, notes: list[str]) -> Response:
+    for note in notes:
+        response.headers.add("Warning", f'299 Parley "{note}"')
+    return response
+
+
+blp.ARGUMENTS_PARSER = _Parser()
 
 
 @blp.post("/interview-flows")

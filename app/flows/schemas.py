@@ -26,6 +26,10 @@ from app.web.fields import Choice, Flag, Several, Text, address_flaw, limit_fiel
 _TELEPHONE = re.compile(r"\+?[0-9][0-9 ()/.-]{3,28}[0-9]", re.ASCII)
 _NOT_IN_ADDRESSES = re.compile(r"[\s\\\x00-\x1f\x7f]")
 
+HISTORICAL_FIELDS = ("is_phone_call_enabled",)
+HISTORICAL_PREFIXES = {"11labs-": "vendora-", "openai-": "vendorb-"}
+"""What programs written for the original service send, and how they write the two voice providers."""
+
 TYPES = tuple(kind.value for kind in InterviewType)
 
 
@@ -128,7 +132,7 @@ class NewInterviewFlowSchema(InterviewFlowFields):
         unknown = ma.RAISE
 
     team_id = Text(
-        most=100, allow_none=True, load_default=None,
+        most=100, blank=False, allow_none=True, load_default=None,
         metadata={"description": "Team of the flow; absent means the oldest team of the organization."},
     )  # fmt: skip
     preamble_video_url = FetchedAddress(
@@ -151,6 +155,21 @@ class FlowFormSchema(NewInterviewFlowSchema):
         allow_none=True, load_default=None,
         validate=ma.validate.Range(1, MOST_MINUTES, error=f"Must lie between 1 and {MOST_MINUTES} minutes."),
     )  # fmt: skip
+
+
+def compatible(body: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """A program's body as this version takes it, and in words what was changed: for COMPATIBLE_INPUT."""
+    kept = {name: value for name, value in body.items() if name not in HISTORICAL_FIELDS}
+    notes = [f"{name} is not supported and was ignored" for name in HISTORICAL_FIELDS if name in body]
+    given = kept.get("voice_id")
+    for prefix, own in HISTORICAL_PREFIXES.items():
+        if isinstance(given, str) and given.startswith(prefix):
+            name = given.removeprefix(prefix)
+            voice = next((voice for voice in (own + name, name) if voice in VOICES), None)
+            if voice is not None:
+                kept["voice_id"] = voice
+                notes.append(f"voice_id {given} was read as {voice}")
+    return kept, notes
 
 
 class InterviewFlowSchema(InterviewFlowFields):
