@@ -4,8 +4,10 @@ Who may see, and who may change, what hangs on a flow is said here and nowhere e
 flows, interviews, candidates and requests, ``may`` for a single one, ``who_may`` the other way round.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -172,10 +174,20 @@ def how_many_seen_by(member: TeamMember, found_by: FlowFilter) -> int:
 
 
 def titles_seen_by(member: TeamMember) -> list[tuple[str, str]]:
-    """Id and title of every flow the member sees, for choosing one in a filter; archived ones included."""
-    query = sa.select(InterviewFlow.id, InterviewFlow.title).where(*reach(member, InterviewFlow))
-    rows = db.session.execute(query.order_by(InterviewFlow.title, InterviewFlow.id))
-    return [(row.id, row.title) for row in rows]
+    """Id and title of every flow the member sees, for choosing one in a filter; archived ones included.
+
+    Where several have the same title, the day they were created and the beginning of their id tell them apart.
+    """
+    query = sa.select(InterviewFlow.id, InterviewFlow.title, InterviewFlow.created_at)
+    rows = db.session.execute(
+        query.where(*reach(member, InterviewFlow)).order_by(InterviewFlow.title, InterviewFlow.created_at.desc())
+    ).all()
+    times = Counter(row.title for row in rows)
+    return [(row.id, row.title if times[row.title] == 1 else _apart(*row)) for row in rows]
+
+
+def _apart(flow_id: str, title: str, created_at: datetime) -> str:
+    return f"{title} ({created_at.day} {created_at:%b %Y}, {flow_id[:8]})"
 
 
 def script_of(flow: InterviewFlow) -> dict[str, Any]:

@@ -100,8 +100,16 @@ class Outbound:
         self._dialer = Dialer(settings, resolve_seconds=self.limits.resolve, tls=tls, names=names)
 
     def check_form(self, url: str) -> None:
-        """Whether an address can be kept: its form only; where it leads is checked at each call. Raises Rejected."""
-        self._read(url)
+        """Whether an address can be kept: its form, and an IP address in it by the rule of every call. Raises Rejected.
+
+        Where a name leads is checked at each call.
+        """
+        target = self._read(url)
+        refusal = self._dialer.guard.refusal(str(target.literal)) if target.literal else None
+        if refusal:
+            raise Rejected(
+                f"The address {target.host} may not be called: {refusal}. An operator can allow its network."
+            )
 
     async def post(self, url: str, *, body: bytes, headers: Mapping[str, str]) -> Answer:
         """POST ``body`` once, on a connection of its own, following nothing. Raises Unreachable.

@@ -4,6 +4,7 @@ A broken chunk, an impossible Content-Length, a body beyond what the server take
 """
 
 import json
+from http import HTTPStatus
 from typing import Any
 
 from waitress.channel import HTTPChannel
@@ -18,7 +19,7 @@ class RefusalTask(ErrorTask):
     def execute(self) -> None:
         """Write the answer: the error shape of ``/v1`` there, waitress's own words elsewhere."""
         request: Any = self.request
-        if not is_api_path(getattr(request, "path", "")):  # a broken first line or header leaves it without one
+        if not is_api_path(_path_of(request)):
             super().execute()
             return
         error = request.error
@@ -29,6 +30,14 @@ class RefusalTask(ErrorTask):
         self.set_close_on_finish()
         self.content_length = len(body)
         self.write(body)
+
+
+def _path_of(request: Any) -> str:
+    """Empty where a broken first line or header left the request without one."""
+    if request.error.code != HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
+        return str(getattr(request, "path", ""))
+    first_line = bytes(request.header_plus).partition(b"\r\n")[0].split()  # nothing of such a request is parsed
+    return first_line[1].decode("latin-1").partition("?")[0] if len(first_line) > 1 else ""
 
 
 class Channel(HTTPChannel):

@@ -50,6 +50,7 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         app.extensions["parley.api"] = self
         limits.register(app)
         app.before_request(_refuse_impossible_text)
+        app.after_request(_without_body)
         app.register_blueprint(docs)
         super().__init__(app, spec_kwargs={"extra_plugins": [spec.StandardAnswers()]})
         spec.describe(self.spec)
@@ -101,6 +102,15 @@ def _refuse_impossible_text() -> None:
         flaw = flaw_of(name) or flaw_of(value)
         if flaw:
             invalid("query", {name if flaw_of(name) is None else "_schema": [flaw]})
+
+
+def _without_body(response: Response) -> Response:
+    """OPTIONS under ``/v1`` says in ``Allow`` what an address takes, and nothing else: Flask calls that HTML."""
+    if request.method == "OPTIONS" and is_api_path(request.path) and response.status_code == 200:
+        response.status_code = 204
+        response.headers.pop("Content-Type", None)
+        response.headers.pop("Content-Length", None)
+    return response
 
 
 docs = PlainBlueprint("api_docs", __name__)

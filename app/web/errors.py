@@ -68,9 +68,16 @@ def is_api_path(path: str) -> bool:
 
 
 def wants_json() -> bool:
-    """JSON under ``/v1``; elsewhere only where a script asked for it (``Accept: application/json``)."""
+    """JSON under ``/v1``; elsewhere for programs: those that ask for JSON, or send JSON or an API key."""
+    if is_api_path(request.path):
+        return True
     accepted = request.accept_mimetypes
-    return is_api_path(request.path) or accepted["application/json"] > accepted["text/html"]
+    named = {name.lower() for name, _quality in accepted}
+    if accepted["application/json"] != accepted["text/html"] or "text/html" in named:
+        return accepted["application/json"] > accepted["text/html"]
+    # "application/json, text/plain, */*" is how many programs ask; others accept anything.
+    has_key = request.headers.get("Authorization", "").lower().startswith("bearer ")
+    return "application/json" in named or request.is_json or has_key
 
 
 def respond(failure: Failure) -> Response:

@@ -41,7 +41,9 @@ export default function questions(box) {
   }
 
   function count() {
-    box.querySelector("[data-count]").textContent = items().filter((item) => text(item).value.trim()).length;
+    const asked = items().filter((item) => text(item).value.trim()).length;
+    box.querySelector("[data-count]").textContent = asked;
+    box.querySelector("[data-none]").hidden = asked > 0;
   }
 
   function move(item, to, focus) {

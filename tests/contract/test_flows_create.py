@@ -1,5 +1,7 @@
 """POST /v1/interview-flows against the interface: fields, defaults, allowed values, maxima, status codes."""
 
+from dataclasses import replace
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
@@ -7,7 +9,10 @@ from flask import Flask
 
 from app.db import db
 from app.flows.models import InterviewFlow
+from app.outbound import Outbound
 from app.queue import Job, SilentBell
+from app.settings import Settings
+from tests.interviews.conftest import engines_of
 from tests.people import Person
 
 VOICES = [
@@ -190,7 +195,7 @@ def test_a_team_of_another_organization_is_forbidden(owner: Person, outsider: Pe
     assert db.session.query(InterviewFlow).count() == 0
 
 
-@pytest.mark.parametrize("team_id", ["9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d", "none", ""])
+@pytest.mark.parametrize("team_id", ["9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d", "none"])
 def test_an_unknown_team_is_forbidden(owner: Person, team_id: str) -> None:
     assert owner.api("POST", PATH, json={**LEAST, "team_id": team_id}).status_code == 403
 
@@ -228,3 +233,33 @@ def test_the_agent_is_told_to_record_the_questions(owner: Person, bell: SilentBe
 
 def test_nobody_creates_a_flow_without_a_key(app: Flask) -> None:
     assert app.test_client().post(PATH, json=LEAST).status_code == 401
+
+
+@pytest.mark.parametrize("path", [PATH, f"{PATH}?team_id="])
+def test_an_empty_team_id_is_wrong_in_a_body_as_in_a_query(owner: Person, path: str) -> None:
+    answer = owner.api("GET", path) if "?" in path else owner.api("POST", path, json={**LEAST, "team_id": ""})
+    assert answer.status_code == 422
+    assert "team_id" in answer.json["message"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://10.0.0.1/hook",
+        "http://169.254.169.254/latest",
+        "http://[::ffff:10.0.0.1]/x",
+        "http://192.168.1.1:8080/",
+        "http://[fd00:ec2::254]/",
+        "http://0.0.0.0/",
+    ],
+)
+def test_an_ip_address_that_may_not_be_called_is_refused_at_once(owner: Person, url: str) -> None:
+    for field in ("webhook_url", "company_logo_url", "preamble_video_url"):
+        assert "may not be called" in _refusal(owner, field, **{field: url})
+
+
+def test_what_the_operator_allows_and_names_are_taken(owner: Person, settings: Settings) -> None:
+    allowing = Outbound(replace(settings, outbound_allow=(ip_network("10.0.0.0/8"),)))
+    with engines_of(owner.app, http=allowing):
+        assert _created(owner, webhook_url="http://10.0.0.1/hook")["webhook_url"] == "http://10.0.0.1/hook"
+    assert _created(owner, webhook_url="http://intranet.example/hook")["webhook_url"] == "http://intranet.example/hook"

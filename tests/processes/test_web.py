@@ -77,6 +77,7 @@ def test_a_body_beyond_the_limit_is_refused_before_it_is_read(web):
         ("Content-Length: many", 400, "Content-Length"),
         ("Content-Length: -1", 400, "Content-Length"),
         ("Transfer-Encoding: gzip", 501, "Transfer-Encoding"),
+        (f"X-Long: {'a' * 70_000}", 431, "max_header"),
     ],
 )
 def test_what_the_server_itself_refuses_is_json_under_v1(web, header, code, words):

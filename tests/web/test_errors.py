@@ -106,7 +106,7 @@ def test_a_nul_in_the_address_is_invalid_and_named(probe):
     ],
 )
 def test_pages_get_pages(probe, name, code):
-    response = probe("GET", f"/fail/{name}")
+    response = probe("GET", f"/fail/{name}", headers={"Accept": "text/html"})
     assert response.status_code == code
     assert response.mimetype == "text/html"
     assert response.data.count(b"<h1") == 1
@@ -119,7 +119,7 @@ def test_a_script_that_asks_for_json_gets_it_on_pages_too(probe):
 
 
 def test_an_unknown_page_is_a_page(probe):
-    response = probe("GET", "/nothing")
+    response = probe("GET", "/nothing", headers={"Accept": "text/html"})
     assert (response.status_code, response.mimetype) == (404, "text/html")
 
 
@@ -140,3 +140,29 @@ def test_v1_says_try_again_while_the_database_is_away(probing, tmp_path):
     assert response.status_code == 503
     assert int(response.headers["Retry-After"]) > 0
     assert set(response.json) == SHAPE
+
+
+@pytest.mark.parametrize(
+    ("headers", "kind"),
+    [
+        ({"Accept": "application/json, text/plain, */*"}, "application/json"),
+        ({"Accept": "application/json"}, "application/json"),
+        ({"Accept": "*/*"}, "text/html"),
+        ({}, "text/html"),
+        ({"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}, "text/html"),
+        ({"Accept": "text/html, application/json;q=0.5"}, "text/html"),
+        ({"Accept": "*/*", "Authorization": "Bearer 6f1b2c3d-0000-4000-8000-000000000000"}, "application/json"),
+        ({"Accept": "*/*", "Content-Type": "application/json"}, "application/json"),
+    ],
+)
+def test_programs_get_json_at_addresses_that_are_not_there(probe, headers, kind):
+    response = probe.app.test_client().get("/interview-flows-without-v1", headers=headers)
+    assert (response.status_code, response.mimetype) == (404, kind)
+
+
+def test_options_says_what_is_allowed_and_nothing_else(probe):
+    response = probe("OPTIONS", "/v1/ping")
+    assert (response.status_code, response.data, "Content-Type" in response.headers) == (204, b"", False)
+    assert {one.strip() for one in response.headers["Allow"].split(",")} == {"GET", "HEAD", "OPTIONS"}
+    refused = probe.app.test_client().options("/v1/ping")
+    assert (refused.status_code, refused.mimetype) == (401, "application/json")

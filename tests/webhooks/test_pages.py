@@ -180,3 +180,11 @@ def test_recruiters_see_the_deliveries_of_their_own_teams(owner, colleague, deli
     assert theirs.get(f"/webhooks/deliveries/{delivery.id}").status_code == 403
     assert theirs.get(f"/webhooks?flow={delivery.flow_id}").status_code == 403
     assert owner.browser.get(f"/webhooks/deliveries/{delivery.id}").status_code == 200
+
+
+def test_flows_of_one_title_are_told_apart_in_the_filter(owner, make_flow):
+    first, second, other = make_flow(title="Nurse"), make_flow(title="Nurse"), make_flow(title="Driver")
+    page = owner.browser.get("/webhooks").text
+    assert f"({first.created_at.day} {first.created_at:%b %Y}, {first.id[:8]})" in page
+    assert f", {second.id[:8]})" in page
+    assert other.id[:8] not in page.replace(f'value="{other.id}"', "")
