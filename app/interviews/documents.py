@@ -53,6 +53,9 @@ def accept(name: str, content: bytes) -> Accepted:
     if len(content) > LARGEST:
         raise Rejected(sentence("The file is larger than 10 MiB."), field="file")
     content_type = _type_of(content)
+    if content_type is None and content.startswith(b"%PDF-"):
+        words = sentence("This PDF is damaged: its end is missing. Open it, save it again, and add the new file.")
+        raise Rejected(words, field="file")
     if content_type is None:
         raise Rejected(sentence("This kind of file cannot be taken; send %(kinds)s."), field="file", kinds=KINDS)
     if content_type == DOCX:

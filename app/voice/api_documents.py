@@ -133,7 +133,18 @@ def put_part(upload_id: str, number: int) -> Response:
 
 @protocol.post("/uploads/<upload_id>/finish")
 def finish_upload(upload_id: str) -> tuple[Response, int]:
-    """All parts are there: join, check and keep the document. Names the parts that are missing."""
+    """All parts are there: join, check and keep the document. Names the parts that are missing.
+
+    A file that is refused is forgotten, parts and all, so that the page has nothing to take back.
+    """
+    try:
+        return _finished(upload_id)
+    except Rejected:
+        _forget(upload_id)
+        raise
+
+
+def _finished(upload_id: str) -> tuple[Response, int]:
     with reading():
         interview = linked_interview()
         upload = upload_for(interview, upload_id)
@@ -144,12 +155,8 @@ def finish_upload(upload_id: str) -> tuple[Response, int]:
         parts = interviews.whole(upload, parts_of(upload.id))
         name, sha256 = upload.name, upload.sha256
         db.session.rollback()
-    content = _joined(upload_id, parts, sha256=sha256)
-    try:
-        accepted = interviews.accept_document(name, content)
-    except Rejected:
-        _forget(upload_id)
-        raise
+    content = _joined(parts, sha256=sha256)
+    accepted = interviews.accept_document(name, content)
     key = f"documents/{holder().interview_id}/{secrets.token_hex(16)}"
     storage = gateways.current().storage
     storage.put(key, content)
@@ -168,12 +175,11 @@ def finish_upload(upload_id: str) -> tuple[Response, int]:
     return jsonify(told), 201
 
 
-def _joined(upload_id: str, parts: Sequence[StoredPart], *, sha256: str) -> bytes:
-    """The file; one that is another than was announced is forgotten, so that it can be announced anew."""
+def _joined(parts: Sequence[StoredPart], *, sha256: str) -> bytes:
+    """The file. Raises Rejected when it is not the one that was announced."""
     storage = gateways.current().storage
     content = b"".join(read_verified(storage, part.key, sha256=part.sha256) for part in parts)
     if hashlib.sha256(content).hexdigest() != sha256:
-        _forget(upload_id)
         raise Rejected(sentence("The file has changed while it was sent; choose it again."), field="file")
     return content
 

@@ -130,6 +130,7 @@ def test_a_refused_microphone_is_explained(chromium: Any, server: Running) -> No
     page.check("#consent")
     page.click("[data-do=check]")
     until(page, "document.querySelector('[data-text=check]').textContent.startsWith('The browser did not allow')")
+    assert "camera" not in page.inner_text("[data-text=check]"), "this interview takes no video"
     assert page.is_disabled("[data-do=start]")
     context.close()
 
@@ -208,9 +209,12 @@ def test_an_interview_that_goes_on_elsewhere_stops_here(page: Any, server: Runni
 
 def test_documents_are_added_refused_and_taken_away(page: Any, server: Running) -> None:
     start_writing(page, server)
+    deleted: list[str] = []
+    page.on("request", lambda request: deleted.append(request.url) if request.method == "DELETE" else None)
     page.click("text=Add a document")
     page.set_input_files("#document", {"name": "tool.exe", "mimeType": "application/octet-stream", "buffer": b"MZ"})
     until(page, "document.querySelector('[data-text=document]').textContent.startsWith('file: programs are not taken')")
+    assert deleted == [], "the server has forgotten the file that it refused"
     page.set_input_files("#document", {"name": "cv.pdf", "mimeType": "application/pdf", "buffer": b"%PDF"})
     page.wait_for_selector(".documents li")
     until(page, "document.querySelector('[data-text=documents]').textContent === '(1)'")

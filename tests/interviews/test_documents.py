@@ -60,6 +60,11 @@ def test_anything_else_is_refused_in_words(content: bytes) -> None:
     assert refusal.value.field == "file"
 
 
+def test_a_pdf_without_its_end_is_called_damaged() -> None:
+    with pytest.raises(Rejected, match="This PDF is damaged"):
+        accept("resume.pdf", PDF[:-8])
+
+
 def test_a_file_over_the_limit_is_refused() -> None:
     with pytest.raises(Rejected, match="10 MiB"):
         accept("a.txt", b"a" * (LARGEST + 1))

@@ -254,3 +254,21 @@ def test_every_candidates_page_leads_to_the_statement(client: Browser, scripted:
         href = re.search(r'href="(/interview/api/accessibility\?lang=[\w-]+)"', page)
         assert href is not None
         assert client.get(href.group(1)).status_code == 200
+
+
+CONSENT = ("speaks with you.</strong>", "Who sees it:", "Who will see it:", "Who decides:")
+"""The texts that candidates have agreed to stay as they are."""
+
+
+def test_no_french_sentence_puts_a_word_that_would_be_elided_before_a_name() -> None:
+    """Names that begin with a vowel would need d', qu' or l': "de Example" is wrong, and so is "d'Willow"."""
+    sentences = [
+        text
+        for message in catalogue("fr-FR")
+        if message.id and not any(part in str(message.id) for part in CONSENT)
+        for text in texts(message.string)
+    ]
+    wrong = [
+        text for text in sentences if re.search(r"\b(de|que|le|la|du|jusque|lorsque) %\(org\)s", text, re.IGNORECASE)
+    ]
+    assert wrong == []

@@ -9,6 +9,7 @@ from flask import Flask
 from app.db import db
 from app.demo.candidate import Candidate
 from app.interviews.actions import PART_BYTES
+from app.interviews.documents import MOST_DOCUMENTS
 from app.interviews.models import Document, DocumentPart, DocumentUpload
 from app.queue import Job, SilentBell
 from tests.factories import Made
@@ -141,6 +142,21 @@ def test_a_file_that_changed_on_the_way_is_said(writer: Candidate) -> None:
         put(writer, upload, number, part if number else b"x" * PART_BYTES)
     answer = writer.ask("POST", f"/uploads/{upload}/finish", json={})
     assert (answer.status_code, "changed" in answer.json()["message"]) == (422, True)
+
+
+def test_a_file_for_which_there_is_no_room_any_more_is_forgotten(writer: Candidate) -> None:
+    late = announce(writer).json()["id"]
+    for number, part in enumerate(PARTS):
+        put(writer, late, number, part)
+    for number in range(MOST_DOCUMENTS):
+        content = f"note {number}".encode()
+        other = announce(writer, content, name=f"{number}.txt").json()["id"]
+        put(writer, other, 0, content)
+        assert writer.ask("POST", f"/uploads/{other}/finish", json={}).status_code == 201
+    answer = writer.ask("POST", f"/uploads/{late}/finish", json={})
+    assert (answer.status_code, "at most" in answer.json()["message"]) == (422, True)
+    assert writer.call("GET", "/state")["uploads"] == []
+    assert db.session.query(DocumentPart).count() == 0
 
 
 def test_an_unfinished_file_can_be_given_up(writer: Candidate, scripted: Flask) -> None:

@@ -88,7 +88,7 @@ export function documents(protocol, already, unfinished = []) {
       whole(shown, kept);
       view.say("document", "added", { name: file.name });
     } catch (error) {
-      if (begun && (error.name === "AbortError" || isRefusal(error))) {
+      if (begun && error.name === "AbortError") { // a file that the server refuses it has forgotten already
         await protocol.call("DELETE", `uploads/${begun.id}`, { tries: 2 }).catch(() => {});
       }
       if (error.name === "AbortError") view.say("document", null);
