@@ -152,6 +152,15 @@ def pieces_of(
     return tuple(Piece(number=row[0], key=row[1], sha256=row[2], size=row[3]) for row in rows)
 
 
+def voices_after(interview_id: str, *, segment: int, number: int) -> list[tuple[int, int]]:
+    """Run and number of the voice chunks that lie after this one, in order."""
+    later = sa.or_(Chunk.segment > segment, sa.and_(Chunk.segment == segment, Chunk.number > number))
+    found = sa.select(Chunk.segment, Chunk.number).where(
+        Chunk.interview_id == interview_id, Chunk.track == Track.VOICE, later
+    )
+    return [(row[0], row[1]) for row in db.session.execute(found.order_by(Chunk.segment, Chunk.number))]
+
+
 def takes_of(interview_id: str) -> list[Take]:
     """All runs of which something can be played: the mixed track up to the first hole, and every voice chunk."""
     takes = []

@@ -4,7 +4,8 @@ Every write carries the fence of the browser that holds the interview; when anot
 ended, no row matches and Conflict says which of the two it was.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,16 +17,19 @@ from app.db import db, new_id
 from app.errors import Conflict, sentence
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
-from app.voice import utterances
-from app.voice.conversation import Reply
+from app.recordings.models import LAST_CHUNK
+from app.voice import untaken, utterances
+from app.voice.conversation import Reply, Said
 from app.voice.models import Agreement, Mode, Sitting, Turn, TurnKind, TurnState
 from app.voice.queries import ABANDONED_AFTER, TAKEOVER_AFTER, turn_of
-from app.voice.script import Place, Script, WrongMoment, finish, open_line
+from app.voice.script import Event, Place, Script, WrongMoment, finish, open_line
 from app.voice.signs import seen
 from app.voice.utterances import Heard, Played
 
 AWAY_AFTER = 30.0
 """Seconds without any sign of the browser after which time stops counting towards the limit."""
+LONGEST_CALL = 4
+"""Voice chunks (2 s): what is as short may be "mm-hm" over the agent's words, which no turn takes either."""
 TURN_LEASE = timedelta(seconds=20)
 """How long a turn belongs to the process that works on it; renewed while it does."""
 
@@ -207,7 +211,10 @@ def release_turn(turn_id: str, token: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A reply with everything that is recorded along with it; ``heard`` is where the candidate's words lie."""
+    """A reply with everything that is recorded along with it; ``heard`` is where the candidate's words lie.
+
+    ``sound``: the columns of the turn that say which voice chunks it has dealt with.
+    """
 
     number: int
     script: Script
@@ -217,6 +224,7 @@ class Outcome:
     played: Played | None
     detected_ms: int | None
     answered_ms: int
+    sound: Mapping[str, int | None] = field(default_factory=dict)
 
 
 def record_reply(holder: Holder, turn_id: str, token: int, *, outcome: Outcome) -> Turn | None:
@@ -232,6 +240,7 @@ def record_reply(holder: Holder, turn_id: str, token: int, *, outcome: Outcome) 
         engine=reply.engine, heard_text=reply.said.content, detected_ms=outcome.detected_ms,
         collected_ms=reply.timing.collected, recognised_ms=reply.timing.recognised,
         decided_ms=reply.timing.decided, spoken_ms=reply.timing.spoken, answered_ms=outcome.answered_ms,
+        **outcome.sound,
     )  # fmt: skip
     if not kept:
         return None
@@ -294,6 +303,19 @@ def give_up(interview: Interview) -> bool:
         .execution_options(synchronize_session=False)
     )
     if db.session.execute(statement).all():
+        _keep_untaken(interview.id)
         return interviews.submit(interview)
     is_still_gone = sa.select(sa.exists().where(Sitting.interview_id == interview.id, is_silent))
     return bool(db.session.scalar(is_still_gone)) and interviews.abandon(interview)
+
+
+def _keep_untaken(interview_id: str) -> None:
+    """The beginning of an answer that was never finished: kept with its place, and recognised by the processing."""
+    sitting = db.session.execute(
+        sa.select(Sitting).where(Sitting.interview_id == interview_id), execution_options={"populate_existing": True}
+    ).scalar_one()
+    place = Place.from_json(sitting.place)
+    for stretch in untaken.stretches(sitting, most=LAST_CHUNK):
+        if stretch.last_chunk - stretch.first_chunk >= LONGEST_CALL:
+            heard = Heard(place.question_index, stretch.segment, stretch.first_chunk, stretch.last_chunk)
+            utterances.write_candidates(interview_id, Said(Event.PART), heard)

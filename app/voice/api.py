@@ -15,12 +15,20 @@ from app.recordings import queries as kept
 from app.voice import actions, allowance, schemas
 from app.voice.access import holder, linked_interview, linked_script, protocol, settings
 from app.voice.devices import browser_of
-from app.voice.schemas import LAST_SEGMENT
+from app.voice.queries import is_being_answered
+from app.voice.schemas import LAST_SEGMENT, RETRY_MS
 
 
 @protocol.get("/state")
-def state() -> Response:
-    """Where the interview stands."""
+def state() -> Response | tuple[Response, int]:
+    """Where the interview stands: not known while a reply is being made, for a page that was loaded meanwhile."""
+    with reading():
+        if is_being_answered(holder().sitting_id, holder().next_turn):
+            return jsonify({"retry_after_ms": RETRY_MS}), 202
+        return _state()
+
+
+def _state() -> Response:
     with reading():
         return jsonify(schemas.state(linked_interview(), settings=settings()))
 
@@ -42,7 +50,7 @@ def pause() -> Response:
     else:
         allowance.go_on(holder())
     db.session.commit()
-    return state()
+    return _state()
 
 
 @protocol.post("/time")
@@ -51,7 +59,7 @@ def more_time() -> Response:
     given = schemas.body(schemas.TimeSchema())
     allowance.extend(holder(), number=given["extension"], limit=linked_script().seconds)
     db.session.commit()
-    return state()
+    return _state()
 
 
 # --- recording -----------------------------------------------------------------------------------------------------

@@ -33,8 +33,6 @@ from app.voice.utterances import Heard, Played
 log = logging.getLogger(__name__)
 
 RENEW_SECONDS = 6.0
-RETRY_MS = 400
-CHUNKS_PER_MINUTE = 120
 MOST_OF_DOCUMENTS = 4_000
 """Characters of the candidate's documents that go along with an answer: the model answers while somebody waits."""
 
@@ -50,6 +48,7 @@ class _Work:
     place: Place
     answer: Answer
     heard: Heard
+    sound: dict[str, int | None]
     is_plain: bool
 
 
@@ -74,7 +73,7 @@ def post_turn(number: int) -> Response | tuple[Response, int]:
         outcome = Outcome(
             number=number, script=work.script, reply=reply, audio_key=_keep_audio(work, reply), heard=work.heard,
             played=given["played"], detected_ms=schemas.detection_ms(given["timing"]),
-            answered_ms=round((time.perf_counter() - began) * 1000),
+            answered_ms=round((time.perf_counter() - began) * 1000), sound=work.sound,
         )  # fmt: skip
         turn = actions.record_reply(holder(), work.turn_id, work.token, outcome=outcome)
         told = _told(turn, base, work.script) if turn else None
@@ -91,7 +90,7 @@ def _check_number(number: int, given: dict[str, Any]) -> None:
 
 def _answered_or_busy(turn: Turn, interview: Interview) -> Response | tuple[Response, int]:
     if turn.state is not TurnState.ANSWERED:
-        return jsonify({"retry_after_ms": RETRY_MS}), 202
+        return jsonify({"retry_after_ms": schemas.RETRY_MS}), 202
     return jsonify(_told(turn, schemas.base_of(interview), linked_script()))
 
 
@@ -114,10 +113,12 @@ def _work(interview: Interview, turn: Turn, token: int, *, given: dict[str, Any]
         heard = Heard(_asked(place, given), given["segment"], given["first_chunk"], given["last_chunk"])
     answer = Answer(
         kind.value, audio=audio, text=(given["text"] or "").strip(), time_over=is_over, continues=given["continues"],
-        unfinished=given["unfinished"], cut=_cut(turn, given), documents=_documents(interview, kind),
+        unfinished=given["unfinished"], recovered=given["recovered"], cut=_cut(turn, given),
+        documents=_documents(interview, kind),
     )  # fmt: skip
     is_plain = turn.recoveries >= PARKED_AFTER
-    return _Work(turn.id, turn.number, token, script, place, answer, heard, is_plain)
+    sound = {name: given[name] for name in ("segment", "first_chunk", "last_chunk")}
+    return _Work(turn.id, turn.number, token, script, place, answer, heard, sound, is_plain)
 
 
 def _cut(turn: Turn, given: dict[str, Any]) -> str:
@@ -142,8 +143,7 @@ def _asked(place: Place, given: dict[str, Any]) -> int | None:
 
 def _audio(interview_id: str, number: int, given: dict[str, Any]) -> Audio:
     segment, first, last = given["segment"], given["first_chunk"], given["last_chunk"]
-    longest = settings().answer_minutes * CHUNKS_PER_MINUTE
-    if last - first >= longest + CHUNKS_PER_MINUTE:
+    if last - first >= schemas.longest_answer(settings()) + schemas.CHUNKS_PER_MINUTE:
         raise Rejected(
             sentence("This answer is too long. The longest possible answer has %(minutes)s minutes."),
             field="last_chunk", minutes=settings().answer_minutes,

@@ -15,6 +15,7 @@ from app.speech import silence
 from app.speech.ports import Heard, Interviewer, Speaker, Transcriber, Word
 from app.voice.commands import confirmed, spoken_command
 from app.voice.deciding import Decided, Told, decide
+from app.voice.patience import is_backchannel
 from app.voice.script import Event, Kind, Phase, Place, Script, Step, step, taken_up
 from app.voice.second_look import second_look
 from app.voice.speaking import Part, speak
@@ -51,7 +52,8 @@ class Answer:
     """What the candidate did: ``audio`` for a spoken answer, ``text`` for a typed one; ``time_over`` ends the talk.
 
     ``continues``: more of the answer before, begun before the reply to it was heard. ``unfinished``: a part of an
-    answer that goes on in another way (typed after spoken, after a pause): kept, and nothing is said to it. ``cut`` is
+    answer that goes on in another way (typed after spoken, after a pause): kept, and nothing is said to it.
+    ``recovered``: such a part from a page that was left; where it is no answer, the question is put again. ``cut`` is
     what was heard of the agent's last words where the candidate interrupted them (empty: all); ``documents`` text of
     the candidate's files.
     """
@@ -62,6 +64,7 @@ class Answer:
     time_over: bool = False
     continues: bool = False
     unfinished: bool = False
+    recovered: bool = False
     cut: str = ""
     documents: str = ""
 
@@ -118,19 +121,20 @@ def respond(script: Script, place: Place, answer: Answer, *, engines: Engines) -
     """The agent's whole turn. Raises WrongMoment (see ``script.step``) and nothing else of its own."""
     timing = Timing()
     said = _meant(script, place, _hear(script, place, answer, transcriber=engines.transcriber, timing=timing))
-    if answer.unfinished and said.event is not Event.SILENCE:
-        said = replace(said, event=Event.PART)
+    if answer.unfinished:
+        said = _part(script, said, recovered=answer.recovered)
+    meant = said.event
     if answer.continues:
-        place, meant = taken_up(place, said.event)
-        said = replace(said, event=meant)
-    decided = Decided(said.event)
-    if said.event is Event.ANSWER and said.content and engines.interviewer is not None:
+        place, meant = taken_up(place, meant)
+        said = said if said.event is Event.SILENCE else replace(said, event=meant)
+    decided = Decided(meant)
+    if meant is Event.ANSWER and said.content and engines.interviewer is not None:
         with _clocked(timing, "decided"):
             told = Told(said.content, cut=answer.cut, documents=answer.documents)
             decided = decide(script, place, told, interviewer=engines.interviewer)
     event, is_answer = decided.event, decided.event in {Event.ANSWER, Event.PART}
     if answer.unfinished and event is Event.SILENCE:
-        event = Event.PART
+        event = Event.REPEAT if answer.recovered else Event.PART
     if answer.time_over and place.phase is Phase.QUESTION and event is not Event.PART:
         event = Event.END
     next_step = step(
@@ -182,6 +186,16 @@ def _meant(script: Script, place: Place, said: Said) -> Said:
     is_open = place.stopping and said.event is Event.ANSWER and said.content
     answer = confirmed(said.content or "", script.language) if is_open else None
     return said if answer is None else replace(said, event=Event.END if answer else Event.REPEAT)
+
+
+def _part(script: Script, said: Said, *, recovered: bool) -> Said:
+    """A part of an answer. What an earlier page has left may be no answer at all: "mm-hm", or words to the agent."""
+    if said.event is Event.SILENCE:
+        return said
+    if recovered and said.content is not None and is_backchannel(said.content, script.language):
+        return Said(Event.SILENCE)
+    is_command = said.event is not Event.ANSWER
+    return replace(said, event=Event.REPEAT if recovered and is_command else Event.PART)
 
 
 def _is_silent(audio: Audio) -> bool:

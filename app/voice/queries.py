@@ -57,6 +57,14 @@ def turn_of(sitting_id: str, number: int) -> Turn | None:
     return db.session.scalar(sa.select(Turn).where(Turn.sitting_id == sitting_id, Turn.number == number))
 
 
+def is_being_answered(sitting_id: str, number: int) -> bool:
+    """Whether a process makes the reply to turn ``number`` right now."""
+    works = sa.and_(Turn.state == TurnState.WORKING, Turn.lease_until > claims.moment())
+    return bool(
+        db.session.scalar(sa.select(sa.exists().where(Turn.sitting_id == sitting_id, Turn.number == number, works)))
+    )
+
+
 def last_reply(sitting_id: str) -> Turn | None:
     """The newest turn with a reply: what the candidate is looking at."""
     answered = sa.select(Turn).where(Turn.sitting_id == sitting_id, Turn.state == TurnState.ANSWERED)

@@ -1,6 +1,7 @@
 """What the interview page's JavaScript sends and receives."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import marshmallow as ma
@@ -15,10 +16,10 @@ from app.interviews.models import Document, DocumentUpload, Interview
 from app.recordings.models import LAST_CHUNK
 from app.recordings.queries import runs_of
 from app.settings import Settings
-from app.voice import allowance, patience
+from app.voice import allowance, patience, untaken
 from app.voice.commands import spoken_command
 from app.voice.devices import DeviceSchema
-from app.voice.models import Turn, TurnKind
+from app.voice.models import Sitting, Turn, TurnKind
 from app.voice.queries import last_reply, sitting_of
 from app.voice.script import Kind, Phase, Place, Script
 from app.voice.utterances import Piece, Played
@@ -31,6 +32,9 @@ LAST_SEGMENT = 50
 MOST_PIECES = 100
 """Pieces in which one reply may come."""
 CHUNK_SAMPLES = 8_000
+RETRY_MS = 400
+"""When a page asks again for what is still being made."""
+CHUNKS_PER_MINUTE = 120
 A_DAY_MS = 86_400_000
 BODY_BYTES = 256 * 1024
 _AFTER_ANSWERS = frozenset((Kind.QUESTION, Kind.FOLLOW_UP, Kind.OUTRO))
@@ -105,6 +109,7 @@ class TurnSchema(_Strict):
     text = Text(most=LONGEST_TEXT, load_default=None, allow_none=True)
     continues = Flag(load_default=False)
     unfinished = Flag(load_default=False)
+    recovered = Flag(load_default=False)
     played = ma.fields.Nested(PlayedSchema, load_default=None, allow_none=True)
     timing = ma.fields.Nested(TimingSchema, load_default=None, allow_none=True)
 
@@ -118,6 +123,8 @@ class TurnSchema(_Strict):
                 raise ma.ValidationError("May not lie before first_chunk.", "last_chunk")
         if data["unfinished"] and data["kind"] not in {TurnKind.ANSWER, TurnKind.TEXT}:
             raise ma.ValidationError("Only an answer can be unfinished.", "unfinished")
+        if data["recovered"] and not (data["unfinished"] and data["kind"] is TurnKind.ANSWER):
+            raise ma.ValidationError("Only a spoken answer that is unfinished can be recovered.", "recovered")
         if data["kind"] is TurnKind.TEXT and not (data["text"] or "").strip():
             raise ma.ValidationError("Write an answer, or skip the question.", "text")
 
@@ -271,8 +278,20 @@ def state(interview: Interview, *, settings: Settings) -> dict[str, Any]:
         "next_segment": (runs[-1].number if runs else 0) + 1, "voice_chunk_samples": CHUNK_SAMPLES,
         **allowance.told(sitting, limit=script.seconds, started_at=interview.started_at),
         "answer_seconds": 60 * settings.answer_minutes,
+        "open_speech": None if is_over else _open_speech(sitting, most=longest_answer(settings)),
         "redirect_url": interview.script["redirect_url"] if is_over else None,
     }  # fmt: skip
+
+
+def longest_answer(settings: Settings) -> int:
+    """Voice chunks of the longest answer."""
+    return settings.answer_minutes * CHUNKS_PER_MINUTE
+
+
+def _open_speech(sitting: Sitting, *, most: int) -> dict[str, int] | None:
+    """What was spoken before the page was left, oldest first; the page posts it as a part of the answer."""
+    found = untaken.stretches(sitting, most=most)
+    return None if not found else asdict(found[0])
 
 
 def upload(

@@ -137,11 +137,11 @@ def test_macros_of_the_design_system_say_what_they_do() -> None:
             assert re.search(rf"\{{# ?(?:[\w, ()=]*\b)?{macro}\(", raw), f"{name}: {macro} has no line that explains it"
 
 
-def test_the_interview_s_own_styles_and_scripts_weigh_at_most_160_kilobytes() -> None:
+def test_the_interview_s_own_styles_and_scripts_weigh_at_most_176_kilobytes() -> None:
     scripts = [*(STATIC / "js" / "voice").glob("*.js"), STATIC / "js" / "main.js", STATIC / "js" / "redirect.js"]
     styles = [STATIC / "css" / f"{name}.css" for name in ("tokens", "base", "components", "voice")]
     weight = sum(path.stat().st_size for path in (*scripts, *styles))
-    assert weight <= 160 * 1024, f"{weight} bytes"
+    assert weight <= 176 * 1024, f"{weight} bytes"
 
 
 def test_every_module_says_why_it_exists() -> None:

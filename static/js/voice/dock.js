@@ -10,7 +10,7 @@ export function dock(current) {
   const failing = (promise) => promise.catch((error) => talk().fails(error));
   view.on("finished", () => talk().happens({ type: "finished", at: talk().at }));
   view.on("think", () => talk().happens({ type: "think", at: talk().at }));
-  for (const kind of ["repeat", "skip"]) view.on(kind, () => talk().happens({ type: "ask", kind }));
+  for (const kind of ["repeat", "skip"]) view.on(kind, () => talk().happens({ type: "ask", kind, at: talk().at }));
   view.on("write", () => failing(change(talk())));
   view.on("pause", () => (talk().state.phase === "paused" ? failing(wake(talk())) : talk().happens({ type: "pause", at: talk().at })));
   view.on("go-on", () => failing(wake(talk())));
@@ -46,7 +46,7 @@ function dialogs(talk, failing) {
   view.on("end-yes", (event) => {
     if (event.detail > 1) return; // the second half of a double click
     end.close();
-    failing(wake(talk(), { deaf: true }).then(() => talk().happens({ type: "ask", kind: "end" })));
+    failing(wake(talk(), { deaf: true }).then(() => talk().happens({ type: "ask", kind: "end", at: talk().at })));
   });
   view.on("help", () => { view.say("more-time"); help.showModal(); });
   for (const name of ["help-close", "different"]) view.on(name, () => help.close());

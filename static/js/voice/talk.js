@@ -1,5 +1,6 @@
 // The talk itself: feeds events into turns.js and carries out what it decides, with the sound, the outbox, the server and
 // the view. Holds no rule of its own about whose turn it is.
+import { catchUp, remember } from "./comeback.js";
 import { Ear, startDetector } from "./ear.js";
 import { describe } from "./device.js";
 import { finish } from "./ending.js";
@@ -28,9 +29,13 @@ export class Talk {
 
   async begin() {
     view.openTalk();
+    this.server = await catchUp(this);
+    if (this.server.stage === "finished") return location.assign(view.settings.base);
+    this.state = { ...this.state, turn: this.server.turn };
     if (this.server.paused) this.allowance.take(await this.protocol.post("pause", { paused: false })); // whoever comes back goes on
     if (this.sound) await this.record();
     this.happens({ type: "start", prompt: this.server.prompt, at: this.at, audible: this.#audible(this.server.prompt) });
+    if (this.server.prompt?.kind === "kept") view.say("before", "kept-beginning");
     view.focusQuestion();
   }
 
@@ -44,6 +49,7 @@ export class Talk {
     if (state.continues && !this.state.continues) this.silences?.patience.wasWrong();
     this.state = state;
     for (const effect of effects) this.#do(effect);
+    remember(view.settings.base, this);
     view.phase(this.state, { writing: this.writing, sound: this.sound, taken: this.taken });
   }
 
@@ -234,7 +240,10 @@ export class Talk {
     if (kind === "answer") {
       const { first, last } = this.track.close(to);
       Object.assign(body, { first_chunk: first, last_chunk: last, timing: this.#timing() });
-    } else this.track?.drop();
+    } else if (this.track) {
+      this.track.drop();
+      if (this.track.last >= 0) body.last_chunk = this.track.last; // what lies before it has been dealt with
+    }
     const ended = sure ? null : this.speechEnd;
     try {
       const prompt = await this.#sent(turn, body);

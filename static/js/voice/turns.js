@@ -18,7 +18,7 @@ export const ASK_AFTER = 25 * 16000; // of silence: the agent asks once whether 
 const EARLY = 1.5 * 16000; // nobody answers a question that has been heard for less than this
 
 export function beginning({ mode = "voice", turn = 1 } = {}) {
-  return { phase: "ready", mode, turn, prompt: null, from: null, since: 0, former: null, resumed: null, continues: false, asked: false, call: null, think: false, pausing: false, again: false };
+  return { phase: "ready", mode, turn, prompt: null, from: null, since: 0, former: null, resumed: null, continues: false, asked: false, call: null, think: false, pausing: false, again: false, asks: null };
 }
 
 const ASKS = new Set(["repeat", "skip", "end"]);
@@ -90,6 +90,7 @@ const events = {
   reply(state, { prompt, turn, at, audible = Boolean(prompt.audio_url) && state.mode === "voice" }) {
     if (state.resumed) return takeUp({ ...state, turn }, state.resumed, [{ do: "unheard" }]);
     const next = { ...state, prompt, turn, from: null, since: at, call: null, think: prompt.kind === "think", asked: state.asked && SAME.has(prompt.kind) };
+    if (state.asks) return post({ ...next, asks: null }, [{ do: "show" }], { kind: state.asks });
     if (state.pausing && prompt.expects === "answer") return [{ ...next, phase: "paused", pausing: false, former: null, again: audible }, [{ do: "show" }, { do: "pause" }]];
     if (audible) return [{ ...next, phase: "speaking" }, [{ do: "show" }, { do: "play", url: prompt.audio_url }]];
     const [after, effects] = afterPrompt(next, at);
@@ -172,8 +173,10 @@ const events = {
     if (!open(state) || !text.trim()) return nothing(state);
     return post(state, hush(state), { kind: "text", text: text.trim(), ...(unfinished ? { unfinished } : {}) });
   },
-  ask(state, { kind }) {
-    return open(state) && ASKS.has(kind) ? post(state, hush(state), { kind }) : nothing(state);
+  // What was spoken of an answer by then is kept first.
+  ask(state, { kind, at }) {
+    if (!open(state) || !ASKS.has(kind)) return nothing(state);
+    return state.phase === "answering" ? part({ ...state, asks: kind }, at) : post(state, hush(state), { kind });
   },
   // Voice and writing can be changed at any moment; what was spoken of an answer is kept, and the rest is written.
   mode(state, { mode, at }) {
@@ -202,7 +205,7 @@ const events = {
   },
   // The server did not take the turn for a reason that the candidate can mend (an answer that is too long).
   refused(state, { at }) {
-    return state.phase === "thinking" ? [{ ...state, phase: "listening", since: at, former: null, resumed: null, pausing: false }, [{ do: "listen" }]] : nothing(state);
+    return state.phase === "thinking" ? [{ ...state, phase: "listening", since: at, former: null, resumed: null, pausing: false, asks: null }, [{ do: "listen" }]] : nothing(state);
   },
   stop(state) {
     return [{ ...state, phase: "stopped" }, [{ do: "stop-player" }]];

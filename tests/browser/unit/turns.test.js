@@ -22,6 +22,14 @@ export const tests = {
     equal([state.phase, state.turn], ["speaking", 4]);
     equal(names(effects), ["show", "play"]);
   },
+  "a button pressed in the middle of an answer keeps what was spoken first"() {
+    const [state, effects] = run([{ type: "speech", from: 2000 }, { type: "ask", kind: "skip", at: 9000 }], listening());
+    equal(effects.at(-1), { do: "post", turn: 1, kind: "answer", from: 2000, to: 9000, unfinished: true });
+    const kept = { ...QUESTION, kind: "kept", audio_url: null };
+    const [after, asked] = step(state, { type: "reply", prompt: kept, turn: 2, at: 9500 });
+    equal([after.phase, asked.at(-1)], ["thinking", { do: "post", turn: 2, kind: "skip" }]);
+    equal(step(after, { type: "reply", prompt: QUESTION, turn: 3, at: 9900 })[0].phase, "speaking");
+  },
   "an answer runs from its first to its last sound"() {
     const [state, effects] = run([{ type: "speech", from: 2000 }, { type: "silence", to: 9000 }], listening());
     equal(state.phase, "thinking");

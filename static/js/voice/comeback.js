@@ -1,0 +1,31 @@
+// Coming back to a talk whose page was left: what was spoken there last is the first part of the answer that goes on now.
+const UNHEARD = { segment: null, started: 0, seconds: 0, whole: false };
+const key = (base) => `parley-left ${base}`;
+
+// After each event of the talk, so that the next page knows how the agent was heard, also where a tab was killed.
+export function remember(base, { state, played }) {
+  try { sessionStorage.setItem(key(base), JSON.stringify({ turn: state.turn, continues: state.continues, played })); } catch { /* a browser that keeps nothing */ }
+}
+
+function remembered(base) {
+  try { return JSON.parse(sessionStorage.getItem(key(base))); } catch { return null; }
+}
+
+// Sends what the earlier page could not send any more, then posts what no turn has taken. Gives where the interview stands.
+export async function catchUp({ protocol, outbox, server }) {
+  if (!server.open_speech && !outbox.pending) return server;
+  let left = remembered(protocol.base);
+  for (;;) {
+    await outbox.empty("voice");
+    const now = await protocol.get("state");
+    if (!now.open_speech || outbox.stopped) return now;
+    const known = left?.turn === now.turn ? { played: left.played, continues: left.continues } : { continues: now.stage === "outro" };
+    try {
+      await protocol.post(`turns/${now.turn}`, { kind: "answer", unfinished: true, recovered: true, ...known, ...now.open_speech });
+    } catch (error) {
+      if (error.reason === "over") return now; // after the goodbye only more of the last answer counts
+      if (error.reason !== "wrong turn") throw error; // else the turn was taken meanwhile
+    }
+    left = { turn: now.turn + 1, played: UNHEARD, continues: false }; // nobody has heard what was said to it
+  }
+}

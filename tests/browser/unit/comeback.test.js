@@ -1,0 +1,65 @@
+import { catchUp, remember } from "/static/js/voice/comeback.js";
+import { equal } from "./assert.js";
+
+const STRETCH = { segment: 1, first_chunk: 6, last_chunk: 18 };
+const UNHEARD = { segment: null, started: 0, seconds: 0, whole: false };
+const PLAYED = { segment: 1, started: 2, seconds: 1.5, whole: false, latency_ms: null };
+
+// states: what the server answers one after the other; posts: what it was sent
+function scene({ states, pending = 0, refusals = [] }) {
+  const seen = { posts: [], asked: 0, emptied: 0 };
+  const protocol = {
+    base: "/interview/of/this/test",
+    async get() { seen.asked += 1; return states.shift(); },
+    async post(path, body) {
+      seen.posts.push([path, body]);
+      const reason = refusals.shift();
+      if (reason) throw Object.assign(new Error(reason), { reason });
+    },
+  };
+  const outbox = { pending, stopped: false, async empty() { seen.emptied += 1; } };
+  return { seen, protocol, outbox };
+}
+
+export const tests = {
+  async "a page with nothing left asks nobody"() {
+    const { seen, ...given } = scene({ states: [] });
+    const server = { turn: 2, open_speech: null };
+    equal(await catchUp({ ...given, server }), server);
+    equal([seen.asked, seen.posts], [0, []]);
+  },
+  async "what is open is posted as a part, with how the agent was heard"() {
+    sessionStorage.clear();
+    const { seen, ...given } = scene({ states: [{ turn: 2, open_speech: STRETCH }, { turn: 3, open_speech: null }] });
+    remember("/interview/of/this/test", { state: { turn: 2, continues: true, phase: "answering" }, played: PLAYED });
+    equal((await catchUp({ ...given, server: { turn: 2, open_speech: STRETCH } })).turn, 3);
+    equal(seen.posts, [["turns/2", { kind: "answer", unfinished: true, recovered: true, played: PLAYED, continues: true, ...STRETCH }]]);
+  },
+  async "chunks that wait in the browser go first"() {
+    sessionStorage.clear();
+    const { seen, ...given } = scene({ states: [{ turn: 2, open_speech: STRETCH }, { turn: 3, open_speech: null }], pending: 4 });
+    await catchUp({ ...given, server: { turn: 2, open_speech: null } });
+    equal([seen.emptied, seen.posts.length], [2, 1]);
+  },
+  async "of what the server says to one stretch nothing was heard when the next is posted"() {
+    sessionStorage.clear();
+    const later = { segment: 2, first_chunk: 0, last_chunk: 3 };
+    const { seen, ...given } = scene({ states: [{ turn: 2, open_speech: STRETCH }, { turn: 3, open_speech: later }, { turn: 4, open_speech: null }] });
+    remember("/interview/of/this/test", { state: { turn: 2, continues: true }, played: PLAYED });
+    await catchUp({ ...given, server: { turn: 2, open_speech: STRETCH } });
+    equal(seen.posts[1], ["turns/3", { kind: "answer", unfinished: true, recovered: true, played: UNHEARD, continues: false, ...later }]);
+  },
+  async "what was remembered of another turn is left out"() {
+    sessionStorage.clear();
+    const { seen, ...given } = scene({ states: [{ turn: 5, open_speech: STRETCH }, { turn: 6, open_speech: null }] });
+    remember("/interview/of/this/test", { state: { turn: 4, continues: true }, played: PLAYED });
+    await catchUp({ ...given, server: { turn: 5, open_speech: STRETCH } });
+    equal(seen.posts[0][1], { kind: "answer", unfinished: true, recovered: true, continues: false, ...STRETCH });
+  },
+  async "a turn that was taken meanwhile is looked at again, and after the goodbye it is left"() {
+    sessionStorage.clear();
+    const { seen, ...given } = scene({ states: [{ turn: 2, open_speech: STRETCH }, { turn: 3, stage: "outro", open_speech: STRETCH }], refusals: ["wrong turn", "over"] });
+    equal((await catchUp({ ...given, server: { turn: 2, open_speech: STRETCH } })).turn, 3);
+    equal(seen.posts.map(([path]) => path), ["turns/2", "turns/3"]);
+  },
+};
