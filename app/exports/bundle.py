@@ -90,6 +90,8 @@ def captions(segments: Sequence[dict[str, Any]], *, agent: str, candidate: str) 
         for begin in range(0, len(segment["shown"]), CUE_WORDS):
             words = segment["shown"][begin : begin + CUE_WORDS]
             text = _escaped(" ".join(word[0] for word in words))
+            if not text:
+                continue
             start, end = words[0][1], max(words[-1][2], words[0][1] + 0.001)
             cues.append(f"{_stamp(start)} --> {_stamp(end)}\n<v {_escaped(speaker)}>{text}")
     return "\n\n".join(cues) + "\n"

@@ -191,7 +191,7 @@ def _transcript(
         {
             "role": one["role"], "content": one["content"], "start": one["shown"][0][1] if one["shown"] else None,
             "end": one["shown"][-1][2] if one["shown"] else None,
-            "words": [{"word": word, "start": start, "end": end} for word, start, end in one["shown"]],
+            "words": [{"word": word, "start": start, "end": end} for word, start, end in one["shown"] if word],
             "corrections": [
                 {"words": " ".join(one["texts"][mark["first"] : mark["last"] + 1]), **mark}
                 for mark in corrections.get(at, [])

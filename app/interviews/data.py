@@ -10,6 +10,7 @@ from typing import Any
 import marshmallow as ma
 import orjson
 
+from app.analysis.alignment import as_written
 from app.analysis.answers import QuestionPart
 from app.speech.ports import Segment
 from app.web.splice import Fragment, inflate, make_fragment
@@ -136,13 +137,25 @@ def check_chapters(chapters: Sequence[QuestionPart], segments: int) -> None:
 def as_shown(text: Fragment, details: Fragment) -> dict[str, Any]:
     """What ``/v1`` sends, as our own page shows it: each segment with its words as they are written.
 
-    ``shown``: (text, start, end) of the words, with the punctuation of the content where word for word it fits.
-    ``texts``: the words to read, also where nothing measured their times; a correction names them by their place.
+    ``shown``: (text, start, end) of the words, each with the part of the content that writes it. A word that the
+    content writes together with the one before has no text, and the one before lasts until its end. ``texts``: the
+    words to read, also where nothing measured their times; a correction names them by their place.
     """
     found: dict[str, Any] = orjson.loads(b"{" + (inflate(text) + inflate(details))[1:] + b"}")
     for segment in found["transcript_with_timestamp"]:
-        written, words = segment["content"].split(), segment["words"]
-        texts = written if len(written) == len(words) else [word["word"] for word in words]
-        segment["shown"] = [(text, word["start"], word["end"]) for text, word in zip(texts, words, strict=True)]
-        segment["texts"] = texts if words else written
+        words = segment["words"]
+        texts = as_written(segment["content"], [word["word"] for word in words])
+        segment["shown"] = _timed(texts, words)
+        segment["texts"] = texts or segment["content"].split()
     return found
+
+
+def _timed(texts: Sequence[str], words: Sequence[Mapping[str, Any]]) -> list[tuple[str, float, float]]:
+    shown: list[tuple[str, float, float]] = []
+    end = 0.0
+    for text, word in zip(reversed(texts), reversed(words), strict=True):
+        end = max(end, word["end"])
+        shown.append((text, word["start"], end if text else word["end"]))
+        if text:
+            end = 0.0
+    return shown[::-1]

@@ -1,9 +1,10 @@
 """The best minute of an interview: short pieces of the recording, each with the words it proves something by. Pure."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from app.analysis.alignment import plain
 
 MOST_SECONDS = 60.0
 MOST_CLIPS = 8
@@ -11,7 +12,6 @@ LONGEST = 20.0
 SHORTEST = 4.0
 MARGIN = 0.3
 LONGEST_TEXT = 280
-_LETTERS = re.compile(r"[^\w]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def _beginning(segment: Mapping[str, Any], at: int, *, why: str, seconds: float)
         return Clip(at, _short(segment["content"]), why)
     start = max(words[0][1] - MARGIN, 0.0)
     heard = [word for word in words if word[2] <= start + seconds] or words[:1]
-    text = " ".join(word[0] for word in heard)
+    text = " ".join(word[0] for word in heard if word[0])
     return Clip(at, _short(text + (" …" if len(heard) < len(words) else "")), why, start, heard[-1][2])
 
 
@@ -102,17 +102,15 @@ def _clip(segment: Mapping[str, Any], at: int, text: str, *, why: str) -> Clip:
 
 def place_of(words: Sequence[str], text: str) -> tuple[int, int] | None:
     """Where the quote's words stand among the segment's, whatever its punctuation; None where they do not."""
-    spoken, wanted = [_plain(word) for word in words], [part for part in map(_plain, text.split()) if part]
+    spoken = [(at, piece) for at, word in enumerate(words) for piece in map(plain, word.split()) if piece]
+    wanted = [piece for piece in map(plain, text.split()) if piece]
     if not wanted:
         return None
     for begin in range(len(spoken) - len(wanted) + 1):
-        if spoken[begin : begin + len(wanted)] == wanted:
-            return begin, begin + len(wanted) - 1
+        part = spoken[begin : begin + len(wanted)]
+        if [piece for _at, piece in part] == wanted:
+            return part[0][0], part[-1][0]
     return None
-
-
-def _plain(word: str) -> str:
-    return _LETTERS.sub("", word).casefold()
 
 
 def _short(text: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
+from app.analysis.alignment import as_written
 from app.speech.ports import Role, Segment, Word
 
 MILLISECONDS = 3
@@ -113,14 +114,8 @@ def cut_to_played(turn: TurnValue) -> TurnValue:
     kept = tuple(word for word in turn.words if word[1] - begin < turn.played)
     if len(kept) == len(turn.words):
         return replace(turn, end=end)
-    return replace(turn, content=_first_words(turn.content or "", kept, len(turn.words)), words=kept, end=end)
-
-
-def _first_words(content: str, kept: Sequence[tuple[str, float, float]], spoken: int) -> str:
-    written = content.split()
-    if len(written) == spoken:  # the text as it is written, with its punctuation
-        return " ".join(written[: len(kept)])
-    return " ".join(word for word, _start, _end in kept)
+    parts = as_written(turn.content or "", [word for word, _start, _end in turn.words])
+    return replace(turn, content=" ".join(filter(None, parts[: len(kept)])), words=kept, end=end)
 
 
 @dataclass(frozen=True, slots=True)

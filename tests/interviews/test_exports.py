@@ -145,6 +145,20 @@ def test_captions_name_the_voices_on_the_recording_s_clock(owner: Person, judged
     assert "00:01:05.250 --> 00:01:06.450\n<v Candidate>=I like to help people." in answer.text
 
 
+def test_captions_keep_punctuation_where_words_are_counted_differently(owner: Person, judged: Interview) -> None:
+    words = (Word("at a", 1.0, 1.2), Word("bank", 1.3, 1.5), Word("twenty", 1.6, 1.8), Word("five", 1.9, 2.1))
+    fragment = freeze_details([Segment("user", "At a bank, 25.", words, 1.0, 2.1, 0)], (), duration=70.0)
+    data = judged.data
+    assert data is not None
+    data.details, data.details_length, data.details_crc32 = fragment.deflated, fragment.length, fragment.crc
+    db.session.commit()
+    assert "00:00:01.000 --> 00:00:02.100\n<v Candidate>At a bank, 25.\n" in exported(owner, judged.id, "vtt").text
+    assert [word["word"] for word in told(owner, judged.id)["transcript"][0]["words"]] == ["At a", "bank,", "25."]
+    page = owner.browser.get(f"/interviews/{judged.id}")
+    assert "At a bank, 25." in words_of(page)
+    assert page.text.count('class="word"') == 3, "no word of nothing"
+
+
 def test_the_table_runs_nothing(owner: Person, judged: Interview) -> None:
     answer = exported(owner, judged.id, "csv")
     raw = answer.get_data()

@@ -128,6 +128,14 @@ def test_what_contradicts_itself_is_never_frozen(
         freeze_details(segments, (QuestionPart(0, "Why?", indices, *times),), duration=3.0)
 
 
+def test_words_keep_the_punctuation_of_the_text_although_the_recogniser_counts_fewer() -> None:
+    words = (Word("I", 0.0, 0.1), Word("was", 0.2, 0.3), Word("at a", 0.4, 0.6), Word("bank", 0.7, 0.9))
+    segments = (Segment("user", "I was, at a bank.", words, 0.0, 1.0, 0),)
+    (segment,) = as_shown(freeze_text(""), freeze_details(segments, (), duration=1.0))["transcript_with_timestamp"]
+    assert segment["shown"] == [("I", 0.0, 0.1), ("was,", 0.2, 0.3), ("at a", 0.4, 0.6), ("bank.", 0.7, 0.9)]
+    assert segment["texts"] == ["I", "was,", "at a", "bank."]
+
+
 def test_a_quotation_mark_or_a_half_letter_does_no_harm() -> None:
     text = 'He said "no" \\ – 日本 \u2028'
     assert as_shown(freeze_text(text), freeze_details((), (), duration=None))["transcript"] == text

@@ -82,3 +82,14 @@ def test_a_quote_of_a_segment_that_is_not_there_is_left_out() -> None:
 
 def test_an_empty_talk_has_no_reel() -> None:
     assert reel_of(result(), {}, {}) == []
+
+
+def test_a_quote_is_found_where_one_measured_word_is_two_written_ones() -> None:
+    talk = result(segment("x"))
+    talk["transcript_with_timestamp"][0] |= {
+        "content": "I worked at a bank, then.",
+        "shown": [("I", 1.0, 2.0), ("worked", 2.0, 3.0), ("at a", 3.0, 4.0), ("bank,", 4.0, 5.0), ("", 5.0, 5.5),
+                  ("then.", 6.0, 9.0)],
+    }  # fmt: skip
+    (clip,) = reel_of(talk, {"skills": 4.0}, why(skills=[(0, "worked at a bank then")]))
+    assert (clip.start, clip.end) == (2.0 - 0.3, 9.0 + 0.3)

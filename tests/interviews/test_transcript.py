@@ -38,10 +38,10 @@ def test_of_the_agent_only_what_was_played_remains() -> None:
     assert lay_out([TurnValue(**{**_values(AGENT), "played": 0.0})], offsets={1: 0.0}, duration=9.0) == ()
 
 
-def test_a_spoken_form_that_differs_from_the_text_is_cut_by_its_own_words() -> None:
-    words = (("twenty", 0.0, 0.3), ("five", 0.3, 0.6), ("years", 0.6, 0.9))
-    cut = cut_to_played(TurnValue(1, "agent", 0, "25 years", words, 1, 0.0, 0.9, played=0.5))
-    assert cut.content == "twenty five"
+def test_a_line_that_was_cut_off_keeps_the_punctuation_of_its_text() -> None:
+    words = (("twenty", 0.0, 0.3), ("five", 0.3, 0.6), ("years", 0.6, 0.9), ("bank", 0.9, 1.6))
+    told = TurnValue(1, "agent", 0, "25 years, bank?", words, 1, 0.0, 1.6, played=0.7)
+    assert cut_to_played(told).content == "25 years,"
 
 
 def test_words_stay_within_the_recording_and_in_order() -> None:
