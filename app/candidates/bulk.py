@@ -6,9 +6,9 @@ from enum import StrEnum
 
 from app.accounts.models import TeamMember
 from app.accounts.queries import member_of
-from app.candidates import actions
+from app.candidates import actions, pipeline
 from app.candidates.models import Candidate
-from app.candidates.queries import candidates_named
+from app.candidates.queries import candidates_named, statuses_of
 from app.db import db
 from app.errors import DomainError, Rejected
 from app.flows.queries import VIEWED, only_viewed
@@ -52,12 +52,43 @@ class Row:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a change would do: whom it changes, how many it leaves as they are, and how many moves systems hear of."""
+
+    changed: list[Candidate]
+    same: int
+    refused: int
+    told: int
+
+
+def preview(member: TeamMember, ids: Sequence[str], change: Change) -> Preview:
+    """What ``apply`` would do now. Raises Rejected when nothing can be done, or nothing would change."""
+    wanted = checked(ids)
+    _check_value(member, change)
+    known, fixed = candidates_named(member, wanted), only_viewed(member)
+    open_to = [known[one] for one in wanted if one in known and known[one].flow_id not in fixed]
+    changed = [one for one in open_to if change.kind is not Kind.MOVE or one.status != change.value]
+    if not changed:
+        reason = f"All of them are in “{change.value}” already." if open_to else "You may only view their flows."
+        raise Rejected(f"Nothing would change. {reason}", field="id")
+    told = len([one for one in changed if change.kind is Kind.MOVE and one.flow.webhook_url])
+    return Preview(changed, len(open_to) - len(changed), len(wanted) - len(open_to), told)
+
+
+def _check_value(member: TeamMember, change: Change) -> TeamMember | None:
+    """The recruiter whom it names, if any. Raises Rejected or Forbidden for a value that no candidate can get."""
+    if change.kind is Kind.MOVE:
+        pipeline.is_move("", change.value, statuses=statuses_of(member.organization))
+    if change.kind in {Kind.TAG, Kind.UNTAG}:
+        actions.checked_tag(change.value)
+    return _recruiter(member, change)
+
+
 def apply(member: TeamMember, ids: Sequence[str], change: Change) -> list[Row]:
     """Change each of ``ids`` (at most 1,000), in their order. Raises Rejected when nothing can be done at all."""
     wanted = checked(ids)
-    recruiter = _recruiter(member, change)
-    if change.kind in {Kind.TAG, Kind.UNTAG}:
-        actions.checked_tag(change.value)
+    recruiter = _check_value(member, change)
     known = candidates_named(member, wanted, locked=True)
     fixed = only_viewed(member)
     return [

@@ -1,24 +1,52 @@
-"""The list as CSV (RFC 4180, UTF-8 with a byte order mark, so that spreadsheets read it as it is)."""
+"""The list as CSV (RFC 4180, UTF-8 with a byte order mark, so that spreadsheets read it as it is), in pieces."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Sequence
 
-from app import clock
+from flask import Flask
+
+from app import clock, db_wall
+from app.accounts.models import TeamMember
 from app.candidates.models import Candidate
+from app.candidates.queries import candidates_named
+from app.db import db, reading
+from app.flows.models import Right
 from app.web.sheets import BEGINNING, line
 
+PIECE = 500
 COLUMNS = (
     "id", "name", "email", "flow", "status", "score", "tags", "recruiter", "added", "interviewed", "reviewed",
 )  # fmt: skip
 
 
-def as_csv(candidates: Iterable[Candidate]) -> Iterator[str]:
-    """Header and rows, one piece each."""
-    yield BEGINNING + line(COLUMNS)
-    for one in candidates:
-        recruiter = one.assigned_recruiter
-        times = (one.created_at, one.interviewed_at, one.reviewed_at)
-        yield line([
-            one.id, one.full_name, one.email, one.flow.title, one.status, one.score,
-            ", ".join(tag.name for tag in one.tags), (recruiter.full_name or recruiter.email) if recruiter else None,
-            *(clock.rfc3339(at) if at else None for at in times),
-        ])  # fmt: skip
+def as_csv(app: Flask, member: TeamMember, ids: Sequence[str]) -> Generator[bytes, None, None]:
+    """Header and rows in the order of ``ids``, as bytes.
+
+    Each piece is read in a context of its own, so that nothing is held while a reader is slow, and holds only those
+    whom the member may still change.
+    """
+    member_id, organization_id = member.id, member.organization_id
+    return _pieces(app, member_id, organization_id, ids)
+
+
+def _pieces(app: Flask, member_id: str, organization_id: str, ids: Sequence[str]) -> Generator[bytes, None, None]:
+    yield (BEGINNING + line(COLUMNS)).encode()
+    for first in range(0, len(ids), PIECE):
+        part = ids[first : first + PIECE]
+        with app.app_context(), reading(), db_wall.only(organization_id):
+            # nosemgrep: row-by-id-in-edge - the member who asked, read again
+            known = candidates_named(db.session.get_one(TeamMember, member_id), part, Right.EDIT)
+            lines = "".join(_line(known[one]) for one in part if one in known)
+            db.session.expunge_all()
+            db.session.rollback()
+        yield lines.encode()
+
+
+def _line(candidate: Candidate) -> str:
+    recruiter = candidate.assigned_recruiter
+    times = (candidate.created_at, candidate.interviewed_at, candidate.reviewed_at)
+    return line([
+        candidate.id, candidate.full_name, candidate.email, candidate.flow.title, candidate.status, candidate.score,
+        ", ".join(tag.name for tag in candidate.tags),
+        (recruiter.full_name or recruiter.email) if recruiter else None,
+        *(clock.rfc3339(at) if at else None for at in times),
+    ])  # fmt: skip

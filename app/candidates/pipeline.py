@@ -10,6 +10,8 @@ def is_move(previous: str, new: str, *, statuses: Collection[str]) -> bool:
 
     ``statuses`` are the organization's. Raises Rejected for a word that is none of them.
     """
+    if not new:
+        raise Rejected("Choose a status.", field="status")
     if new not in statuses:
         raise Rejected(f"“{new[:100]}” is none of your pipeline's statuses. Choose one from the list.", field="status")
     return previous != new

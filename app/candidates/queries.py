@@ -104,8 +104,8 @@ def candidates_named(
     return {candidate.id: candidate for candidate in db.session.scalars(query.options(*_together()))}
 
 
-def ids_seen_by(member: TeamMember, found_by: CandidateFilter, *, limit: int) -> list[str]:
-    """The first ``limit`` ids of the member's list, in its order."""
+def ids_seen_by(member: TeamMember, found_by: CandidateFilter, *, limit: int | None = None) -> list[str]:
+    """The ids of the member's list in its order, or the first ``limit`` of them."""
     query = sa.select(Candidate.id).where(*_narrowed(member, found_by))
     return list(db.session.scalars(query.order_by(*_ORDERS[found_by.order], Candidate.id.desc()).limit(limit)))
 

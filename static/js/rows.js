@@ -1,10 +1,10 @@
-// Comfort for a list whose rows are chosen by tick boxes: all of this page at once, how many there are, and only the
-// input that the chosen action needs. Without this module every input shows.
+// Comfort for a list whose rows are chosen by tick boxes: all of this page at once, and how many there are.
 export default function rows(form) {
   const boxes = [...form.querySelectorAll('[name="id"]')];
   const all = form.querySelector("[data-all]");
-  const kind = form.querySelector('[name="kind"]');
-  if (!all || !kind) return;
+  if (!all) return;
+  const apply = form.querySelector("[data-apply]");
+  const everyone = form.querySelector('[name="all"]');
   const [tick, words] = [all.querySelector("input"), all.querySelector("[data-chosen]")];
 
   function update() {
@@ -12,19 +12,14 @@ export default function rows(form) {
     tick.checked = chosen === boxes.length;
     tick.indeterminate = chosen > 0 && chosen < boxes.length;
     words.textContent = chosen ? `${chosen} chosen` : "Choose this page";
+    apply.textContent = everyone?.checked || !chosen ? "Apply" : `Apply to ${chosen}`;
   }
 
-  function fit() {
-    for (const part of form.querySelectorAll("[data-for]")) part.hidden = !part.dataset.for.split(" ").includes(kind.value);
-  }
-
-  all.hidden = false;
+  all.classList.remove("waiting");
   tick.addEventListener("change", () => {
     for (const box of boxes) box.checked = tick.checked;
     update();
   });
   form.addEventListener("change", update);
-  kind.addEventListener("change", fit);
-  fit();
   update();
 }

@@ -1,6 +1,7 @@
 """The pipeline's board in Chromium: cards are moved by mouse, finger, key and menu, and everyone can use it."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -129,3 +130,58 @@ def test_the_list_chooses_many_and_says_what_came_of_each(board: Callable[..., A
         page.get_by_role("button", name="Apply").click()
         page.get_by_role("heading", name="4 of 4 changed").wait_for()
         assert_accessible(page)
+
+
+def test_nothing_moves_while_board_and_list_are_arriving(board: Callable[..., Any]) -> None:
+    page = board(viewport={"width": 1280, "height": 900})
+    wide = "document.querySelector('.lane').getBoundingClientRect().width"
+    of_all = page.evaluate(wide)
+    page.evaluate("[...document.querySelectorAll('.lane')].slice(2).forEach((lane) => lane.remove())")
+    assert page.evaluate(wide) == of_all, "lanes that came later would push those that are there"
+    page.goto(page.url.replace("/board", ""))
+    high = "document.querySelector('.bulk').getBoundingClientRect().height"
+    page.wait_for_selector(".all:not(.waiting)")
+    with_script = page.evaluate(high)
+    silent = "export default () => {};"
+    page.route("**/rows.js", lambda route: route.fulfill(content_type="text/javascript", body=silent))
+    page.reload()
+    assert page.evaluate(high) == with_script
+
+
+def test_a_move_of_many_asks_first(board: Callable[..., Any]) -> None:
+    page = board(viewport={"width": 1280, "height": 900})
+    page.goto(page.url.replace("/board", ""))
+    page.get_by_label("Choose this page").check()
+    page.get_by_role("button", name="Apply to 4").click()
+    page.get_by_role("alert").get_by_text("Choose what to do").wait_for()
+    page.get_by_label("Choose this page").check()
+    page.locator("#bulk-kind").select_option("move")
+    page.locator("#bulk-status").select_option("rejected")
+    page.get_by_role("button", name="Apply to 4").click()
+    page.get_by_role("heading", name="Move 4 candidates to Rejected?").wait_for()
+    for width in (1280, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert_accessible(page)
+    assert page.get_by_text("No webhook event goes out").is_visible()
+    page.get_by_role("button", name="Move 4 candidates to Rejected").click()
+    page.get_by_role("heading", name="4 of 4 changed").wait_for()
+
+
+def test_the_export_says_how_far_it_is_and_that_it_broke_off(board: Callable[..., Any]) -> None:
+    page = board(viewport={"width": 1280, "height": 900})
+    page.goto(page.url.replace("/board", ""))
+    export = page.get_by_role("button", name="Export 4 as CSV")
+    with page.expect_download() as download:
+        export.click()
+    rows = Path(download.value.path()).read_text(encoding="utf-8-sig").splitlines()
+    assert (len(rows), download.value.suggested_filename[-4:]) == (5, ".csv")
+    page.get_by_text("The file is in your downloads.").wait_for()
+    page.route("**/candidates/export*", lambda route: route.abort())
+    export.click()
+    page.get_by_text("The connection broke off, and no file was saved. Try again.").wait_for()
+    assert_accessible(page)
+    page.unroute("**/candidates/export*")
+    asked = "**/candidates/export*"
+    page.route(asked, lambda route: route.fulfill(status=503, content_type="text/html", body="<h1>Try later</h1>"))
+    export.click()
+    page.get_by_role("heading", name="Try later").wait_for()

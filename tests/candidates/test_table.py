@@ -8,17 +8,24 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from flask import Flask
 
 from app.accounts.actions import add_team
-from app.accounts.models import AuditEntry
-from app.candidates import actions
+from app.accounts.models import AuditEntry, TeamMembership
+from app.candidates import actions, export
 from app.candidates.models import Candidate, CandidateTag, SavedView
 from app.candidates.queries import tags_seen_by
 from app.db import db, new_id
+from app.flows.models import FlowGrant, Right
+from app.web.lasting import places
 from app.web.sheets import cell
 from app.webhooks.models import Delivery
 from tests.factories import Made
 from tests.people import Person
+
+
+def text_of(answer: Any) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", answer.text))
 
 
 def names(person: Person, query: str = "") -> list[str]:
@@ -93,7 +100,43 @@ def test_a_new_result_asks_for_a_new_judgement_and_a_move_by_a_person_is_one(
 
 
 def post(person: Person, query: str = "", **form: Any) -> Any:
-    return person.browser.post(f"/candidates/bulk?{query}", data=form)
+    """Sent by somebody who has answered the question, if there is one."""
+    return person.browser.post(f"/candidates/bulk?{query}", data={"sure": "yes", **form})
+
+
+def test_a_move_is_asked_about_with_its_number_and_whether_systems_hear_of_it(
+    owner: Person, three: dict[str, str], make_flow: Made, make_candidate: Made
+) -> None:
+    assert re.search(r'<select[^>]+id="bulk-kind"[^>]*>\s*<option value="" ?[^>]*>Choose what to do',
+                     owner.browser.get("/candidates").text)  # fmt: skip
+    silent = make_candidate("dan@e.com", flow=make_flow(webhook_url=None), first_name="Dan")
+    moved = db.session.get_one(Candidate, three["Ada"])
+    actions.move(moved, "accepted", by=None)
+    db.session.commit()
+    form = {"id": [*three.values(), silent.id, "nonsense"], "kind": "move", "status": "accepted", "sure": ""}
+    asked = post(owner, **form)
+    assert asked.status_code == 200
+    words = text_of(asked)
+    assert "Move 3 candidates to Accepted?" in words
+    assert "2 webhook events go out" in words
+    assert "1 of those you chose is there already." in words
+    assert "1 of those you chose cannot be changed" in words
+    db.session.expire_all()
+    assert db.session.scalar(sa.select(sa.func.count(Delivery.id))) == 1, "nothing has happened"
+    fields = re.findall(r'<input type="hidden" name="(kind|sure|status|id)" value="([^"]*)"', asked.text)
+    answered = {name: [value for key, value in fields if key == name] for name, _ in fields}
+    assert "3 of 5 changed" in post(owner, **answered).text
+    assert db.session.scalar(sa.select(sa.func.count(Delivery.id))) == 3
+
+
+def test_what_a_filter_finds_is_asked_about_whatever_is_done(owner: Person, three: dict[str, str]) -> None:
+    asked = post(owner, "score_from=0", all="yes", kind="tag", tag="x", sure="")
+    assert "Add the tag “x” to 2 candidates?" in text_of(asked)
+    assert "webhook" not in text_of(asked)
+    assert db.session.scalar(sa.select(sa.func.count(CandidateTag.id))) == 1
+    assert post(owner, id=[three["Ada"]], kind="tag", tag="x", sure="").text.count(">Changed<") == 1, (
+        "a handful at once"
+    )
 
 
 def test_many_are_moved_with_a_result_for_each(owner: Person, three: dict[str, str]) -> None:
@@ -162,6 +205,9 @@ def test_many_are_assigned_and_judged(owner: Person, three: dict[str, str]) -> N
     [
         ({}, "at least one"),
         ({"id": "x", "kind": "dance"}, "Choose what to do"),
+        ({"id": "x", "kind": ""}, "Choose what to do"),
+        ({"id": "x", "kind": "move", "status": ""}, "Choose a status"),
+        ({"id": "x", "kind": "move", "status": "accepted", "sure": ""}, "Nothing would change"),
         ({"id": "x", "kind": "tag", "tag": " "}, "Write the tag"),
         ({"id": "x", "kind": "tag", "tag": "t" * 51}, "50"),
         ({"id": [str(n) for n in range(1001)], "kind": "reviewed"}, "At most 1000"),
@@ -241,9 +287,67 @@ def test_the_export_reads_back_and_holds_no_formulas(
     assert rows[3]["name"] == "'=1+1 \"; DROP"
     entry = db.session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "candidates.exported")).one()
     assert entry.details == {"rows": 4}
+    assert answer.headers["X-Rows"] == "4"
     chosen = post(owner, id=[three["Bob"]], kind="export")
     assert chosen.data.decode("utf-8-sig").count("\r\n") == 2
     assert post(owner, kind="export").status_code == 422, "nobody was chosen"
+
+
+def test_the_export_has_everyone_however_many_they_are(owner: Person, make_flow: Made, make_candidate: Made) -> None:
+    first = make_candidate("c0@e.com", flow=make_flow())
+    known = {name: getattr(first, name) for name in Candidate.__table__.columns.keys()}  # noqa: SIM118
+    rows = [{**known, "id": new_id(), "email": f"c{n}@e.com", "address": f"c{n}@e.com"} for n in range(1, 10_050)]
+    db.session.execute(sa.insert(Candidate), rows)
+    db.session.commit()
+    answer = owner.browser.post("/candidates/export")
+    found = list(csv.DictReader(io.StringIO(answer.get_data().decode("utf-8-sig"))))
+    assert len({row["email"] for row in found}) == len(found) == 10_050
+    assert "Export 10,050 as CSV" in owner.browser.get("/candidates").text
+
+
+def test_the_export_goes_out_in_pieces_and_reads_rights_again(
+    owner: Person, colleague: Person, three: dict[str, str], make_candidate: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export, "PIECE", 1)
+    answer = colleague.browser.post("/candidates/export?order=name", buffered=False)
+    pieces = answer.iter_encoded()
+    assert [next(pieces)[:5], next(pieces)[37:40]] == [b"\xef\xbb\xbfid", b"Ada"]
+    db.session.query(TeamMembership).filter_by(member_id=colleague.member.id).delete()
+    db.session.commit()
+    assert b"".join(pieces) == b"", "not a member of the flow's team any more"
+    answer.close()
+
+
+def test_the_page_says_whom_filter_and_right_leave_out(
+    owner: Person, colleague: Person, three: dict[str, str], make_flow: Made, make_candidate: Made
+) -> None:
+    plain, narrowed = (text_of(owner.browser.get(f"/candidates{query}")) for query in ("", "?score_from=4"))
+    assert "Export 3 as CSV" in plain
+    assert "The export has" not in plain
+    assert "Export 1 as CSV" in narrowed
+    assert "The export has 1 of 3 candidates. The filter leaves out 2." in narrowed
+    other = make_flow(team_id=add_team(owner.organization, "Other", by=None).id)
+    dan = make_candidate("dan@e.com", flow=other, first_name="Dan")
+    given = {"flow_id": other.id, "member_id": colleague.member.id, "by_id": owner.member.id}
+    db.session.add(FlowGrant(right=Right.VIEW, **given))
+    db.session.commit()
+    page = text_of(colleague.browser.get("/candidates"))
+    assert "Export 3 as CSV" in page
+    assert "The export has 3 of 4 candidates. 1 is left out because you may only view their flows." in page
+    refused = post(colleague, id=[three["Bob"], dan.id], kind="export")
+    assert refused.status_code == 422
+    assert "You cannot export 1 of the 2 candidates that you chose" in text_of(refused)
+
+
+def test_only_so_many_exports_run_at_once(owner: Person, three: dict[str, str], app: Flask) -> None:
+    with app.app_context():
+        among = places("candidates", share=4)
+    held = [place for _ in range(99) if (place := among.take())]
+    assert held
+    full = owner.browser.post("/candidates/export")
+    assert (full.status_code, "Try again in a minute" in full.text) == (503, True)
+    held.clear()
+    assert owner.browser.post("/candidates/export").status_code == 200
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"])

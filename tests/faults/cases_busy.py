@@ -184,7 +184,7 @@ def _two_bulks(scene: _Scene) -> None:
 
 def _bulk(scene: _Scene, people: list[str], to: str) -> Answered:
     """Several people in one form, in this order."""
-    form = {"kind": "move", "status": to, "id": people}
+    form = {"kind": "move", "status": to, "id": people, "sure": "yes"}
     return scene.recruiter.post("/candidates/bulk", page="/candidates", **form)  # type: ignore[arg-type]
 
 

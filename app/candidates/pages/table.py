@@ -3,26 +3,27 @@
 from dataclasses import replace
 from urllib.parse import urlencode
 
-from flask import Response, flash, redirect, render_template, request, url_for
+from flask import Flask, Response, current_app, flash, make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from app import clock
 from app.accounts.access import current_member, require_recruiter
 from app.accounts.actions import write_audit
 from app.accounts.models import Role, TeamMember
-from app.accounts.queries import members_of
+from app.accounts.queries import member_of, members_of
 from app.candidates import actions, bulk
 from app.candidates.bulk import Change, Kind
 from app.candidates.export import as_csv
 from app.candidates.forms import COLUMNS, asked_for, chosen_ids, kept, pairs
-from app.candidates.models import Candidate
 from app.candidates.pages.blueprint import pages
 from app.candidates.queries import (
     NOBODY,
+    CandidateFilter,
     Order,
     candidates_named,
     candidates_seen_by,
     how_many_seen_by,
+    ids_seen_by,
     statuses_of,
     tags_seen_by,
     view_of,
@@ -31,12 +32,12 @@ from app.candidates.queries import (
 from app.db import db
 from app.errors import Rejected
 from app.flows.models import Right
-from app.flows.queries import titles_seen_by
+from app.flows.queries import only_viewed, titles_seen_by
 from app.web.fields import flaw_of
+from app.web.lasting import Lasting, places
 from app.web.templating import capital, offset_of_request
 
 PER_PAGE = 50
-MOST_EXPORTED = 10_000
 SHOWN = ("email", "flow", "recruiter", "added", "score", "status")
 
 
@@ -48,16 +49,20 @@ def index() -> str:
 
 
 @pages.post("/candidates/bulk")
-def change_many() -> AnyResponse | tuple[str, int]:
-    """One change to the chosen rows, or to all that the filter finds, with a result per row."""
+def change_many() -> str | AnyResponse | tuple[str, int]:
+    """One change to the chosen rows, or to all that the filter finds, with a result per row.
+
+    A move tells other systems, and a filter finds more than the page shows: both are asked about first.
+    """
     require_recruiter()
     member = current_member()
     try:
         ids = chosen_ids(member)
         if request.form.get("kind") == "export":
-            known = candidates_named(member, ids, Right.EDIT)
-            return _export(member, [known[one] for one in ids if one in known])
+            return _export(member, _exportable(member, ids))
         change = _change()
+        if _asks_first(change):
+            return _question(member, ids, change)
         rows = bulk.apply(member, ids, change)
     except Rejected as refusal:
         db.session.rollback()
@@ -71,14 +76,13 @@ def change_many() -> AnyResponse | tuple[str, int]:
 
 @pages.post("/candidates/export")
 def export() -> AnyResponse:
-    """Everyone whom the filter finds in flows that the member may change, at most 10,000, as CSV.
+    """Everyone whom the filter finds in flows that the member may change, as CSV; the page says whom that leaves out.
 
     No GET: who exported how much is written down.
     """
     require_recruiter()
     member = current_member()
-    found_by = replace(asked_for(), right=Right.EDIT)
-    return _export(member, candidates_seen_by(member, found_by, limit=MOST_EXPORTED, offset=0))
+    return _export(member, ids_seen_by(member, replace(asked_for(), right=Right.EDIT)))
 
 
 @pages.post("/candidates/views")
@@ -110,13 +114,31 @@ def _page(member: TeamMember, offset: int, error: str = "") -> str:
     views = [(view.id, view.name, f"{url_for('candidates.index')}?{view.query}") for view in views_of(member)]
     statuses = statuses_of(member.organization)
     people = [(one.id, one.full_name or one.email) for one in members_of(member.organization, None)]
+    total, may_change = how_many_seen_by(member, found_by), member.role is not Role.VIEWER
     return render_template(
         "candidates/index.html", candidates=candidates_seen_by(member, found_by, limit=PER_PAGE, offset=offset),
-        total=how_many_seen_by(member, found_by), found_by=found_by, offset=offset, limit=PER_PAGE, error=error,
+        total=total, found_by=found_by, offset=offset, limit=PER_PAGE, error=error,
         flows=titles_seen_by(member), statuses=[(name, capital(name)) for name in statuses],
         recruiters=people, nobody=NOBODY, tags=tags_seen_by(member), views=views, columns=COLUMNS,
         shown=chosen or SHOWN, orders=[(one.value, one.value.capitalize()) for one in Order], kept=kept(),
-        may_change=member.role is not Role.VIEWER, narrowed=bool(pairs()), most=bulk.MOST_ROWS,
+        may_change=may_change, exported=_in_export(member, found_by, total) if may_change else None,
+        narrowed=bool(pairs()), most=bulk.MOST_ROWS,
+    )  # fmt: skip
+
+
+def _asks_first(change: Change) -> bool:
+    return request.form.get("sure") != "yes" and (change.kind is Kind.MOVE or request.form.get("all") == "yes")
+
+
+def _question(member: TeamMember, ids: list[str], change: Change) -> str:
+    found = bulk.preview(member, ids, change)
+    fields = {"kind": change.kind.value, "sure": "yes"}
+    if change.kind in _FIELDS:
+        fields[_FIELDS[change.kind]] = change.value
+    named = member_of(member.organization, change.value) if change.kind is Kind.ASSIGN and change.value else None
+    return render_template(
+        "candidates/ask.html", preview=found, change=change, ids=ids, fields=fields, recruiter=named, kept=kept(),
+        most=PER_PAGE, back=url_for("candidates.index", **kept()),
     )  # fmt: skip
 
 
@@ -146,12 +168,39 @@ def _change() -> Change:
     return Change(kind, value)
 
 
-def _export(member: TeamMember, rows: list[Candidate]) -> Response:
-    text = "".join(as_csv(rows))
+def _exportable(member: TeamMember, ids: list[str]) -> list[str]:
+    """All of ``ids``. Raises Rejected when the member may not export some of them: a file could not say so."""
+    known = candidates_named(member, ids, Right.EDIT)
+    missing = len([one for one in ids if one not in known])
+    if missing:
+        raise Rejected(
+            f"You cannot export {missing} of the {len(ids)} candidates that you chose: you may only view their flows, "
+            "or they were deleted. Choose the others, or use “Export as CSV” at the top, which leaves these out."
+        )
+    return ids
+
+
+def _export(member: TeamMember, ids: list[str]) -> AnyResponse:
+    place = places("candidates", share=4).take()
+    if place is None:
+        return make_response(_page(member, 0, error="Several exports are running. Try again in a minute."), 503)
+    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - for the time after the request
+    body = Lasting(as_csv(app, member, ids), place)
     write_audit(
-        member.organization, action="candidates.exported", subject=member.id, by=member, details={"rows": len(rows)}
+        member.organization, action="candidates.exported", subject=member.id, by=member, details={"rows": len(ids)}
     )
     db.session.commit()
     name = f"candidates-{clock.now():%Y-%m-%d}.csv"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
-    return Response(text, mimetype="text/csv", headers=headers)
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store", "X-Rows": str(len(ids)),
+    }  # fmt: skip
+    return Response(body, mimetype="text/csv", headers=headers)
+
+
+def _in_export(member: TeamMember, found_by: CandidateFilter, total: int) -> dict[str, int]:
+    """How many the export has, how many of the ``total`` found a right leaves out, and how many there are at all."""
+    rows = how_many_seen_by(member, replace(found_by, right=Right.EDIT)) if only_viewed(member) else total
+    return {
+        "rows": rows, "viewed": total - rows,
+        "everyone": how_many_seen_by(member, CandidateFilter()) if pairs() else total,
+    }  # fmt: skip
