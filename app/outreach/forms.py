@@ -26,7 +26,7 @@ class InviteForm(_Blamed):
     )  # fmt: skip
     file = FileField("Or a CSV file", description="With the same columns, or with a first line that names them.")
     recruiter = SelectField("Recruiter", validate_choice=False)
-    by_mail = BooleanField("Send each of them the link by mail")
+    by_mail = BooleanField("Email each person their link", description="Otherwise you send the links yourself.")
 
     def offer(self, flows: list[tuple[str, str]], recruiters: list[tuple[str, str]]) -> None:
         """Fill the menus."""

@@ -228,11 +228,34 @@ def test_a_list_is_checked_first_and_sent_once(owner: Person, make_flow: Made, p
     assert flow.id not in other.text, "a list tells nothing about another flow"
 
 
+def test_with_a_mail_server_people_are_mailed_unless_one_says_otherwise(
+    owner: Person,
+    make_flow: Made,
+    postbox: Postbox,  # noqa: F811
+) -> None:
+    flow, rows = make_flow(), "ada@e.com\nbo@e.com"
+    box = re.search(r'<input[^>]+name="by_mail"[^>]*>', owner.browser.get("/candidates/invite").text)
+    assert box
+    assert "checked" in box[0]
+    seen = the_list(owner, flow.id, rows, by_mail="y").text
+    assert "2 people will be invited by email" in seen
+    assert re.search(r"<button[^>]*>Invite and email 2 people</button>", seen)
+    assert "2 of 2 invited" in owner.browser.post("/candidates/invite/send", data=form_of(seen)).text
+    seen = the_list(owner, flow.id, "cy@e.com").text
+    assert "1 person will get a link" in seen
+    assert re.search(r"<button[^>]*>Create 1 link</button>", seen)
+    done = owner.browser.post("/candidates/invite/send", data=form_of(seen)).text
+    assert "1 of 1 link created" in done
+    assert "No email was sent: send each person their link." in done
+    send_letters()
+    assert sorted(mail.to for mail in postbox.mails) == ["ada@e.com", "bo@e.com"]
+
+
 def test_an_address_of_other_letters_is_invited_once_too(owner: Person, make_flow: Made) -> None:
     flow, rows = make_flow(), "Übel@e.com\nbo@e.com"
     owner.browser.post("/candidates/invite/send", data=form_of(the_list(owner, flow.id, rows).text))
     again = the_list(owner, flow.id, rows).text
-    assert "0 people will be invited" in again
+    assert "0 people will get a link" in again
     assert again.count("Is invited since") == 2
 
 
@@ -281,7 +304,7 @@ def test_a_list_that_was_broken_off_goes_on(
         owner.browser.post("/candidates/invite/send", data=fields)
     db.session.rollback()
     assert db.session.query(Interview).count() == 3
-    assert "5 of 5 invited" in owner.browser.post("/candidates/invite/send", data=fields).text
+    assert "5 of 5 links created" in owner.browser.post("/candidates/invite/send", data=fields).text
     found = [row.interviewee_email_address for row in db.session.query(Interview)]
     assert sorted(found, key=str) == [f"p{n}@e.com" for n in range(5)]
     assert postbox.mails == []

@@ -32,7 +32,7 @@ _FIELDS = {
 def invite() -> str:
     """An empty form: one person or a list."""
     require_recruiter()
-    return _form(InviteForm(data={"flow": request.args.get("flow", "")}))
+    return _form(InviteForm(data={"flow": request.args.get("flow", ""), "by_mail": True}))
 
 
 @pages.post("/candidates/invite")
@@ -82,7 +82,9 @@ def send() -> str | tuple[str, int]:
         rows.append(row)
     _note_list(flow, rows)
     sent = queries.messages_of_many([row.interview.id for row in rows if row.interview])
-    page = render_template("outreach/invited.html", rows=rows, flow=flow, sent=sent, app_url=post().app_url)
+    page = render_template(
+        "outreach/invited.html", rows=rows, flow=flow, sent=sent, app_url=post().app_url, by_mail=order.by_mail
+    )
     return page, 422 if all(row.outcome == "refused" for row in rows) else 200
 
 
