@@ -18,17 +18,12 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def as_csv(app: Flask, member: TeamMember, ids: Sequence[str]) -> Generator[bytes, None, None]:
+def as_csv(app: Flask, ids: Sequence[str], *, member_id: str, organization_id: str) -> Generator[bytes, None, None]:
     """Header and rows in the order of ``ids``, as bytes.
 
     Each piece is read in a context of its own, so that nothing is held while a reader is slow, and holds only those
     whom the member may still change.
     """
-    member_id, organization_id = member.id, member.organization_id
-    return _pieces(app, member_id, organization_id, ids)
-
-
-def _pieces(app: Flask, member_id: str, organization_id: str, ids: Sequence[str]) -> Generator[bytes, None, None]:
     yield (BEGINNING + line(COLUMNS)).encode()
     for first in range(0, len(ids), PIECE):
         part = ids[first : first + PIECE]

@@ -10,6 +10,7 @@ from .source import APP, ROOT, modules
 OPEN_SHELVES = {"actions", "events", "queries", "models", "access"}
 OTHER_DOORS = {
     "app.accounts.idempotency",  # belongs to the guard: an endpoint with slow work says when its answer is final
+    "app.analysis.alignment",
     "app.analysis.answers",
     "app.candidates.forms",  # which candidates a form of the list names, for what others do with them
     "app.interviews.attached",  # reads, like queries: of documents

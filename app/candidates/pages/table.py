@@ -185,7 +185,7 @@ def _export(member: TeamMember, ids: list[str]) -> AnyResponse:
     if place is None:
         return make_response(_page(member, 0, error="Several exports are running. Try again in a minute."), 503)
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - for the time after the request
-    body = Lasting(as_csv(app, member, ids), place)
+    body = as_csv(app, ids, member_id=member.id, organization_id=member.organization_id)
     write_audit(
         member.organization, action="candidates.exported", subject=member.id, by=member, details={"rows": len(ids)}
     )
@@ -194,7 +194,7 @@ def _export(member: TeamMember, ids: list[str]) -> AnyResponse:
     headers = {
         "Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store", "X-Rows": str(len(ids)),
     }  # fmt: skip
-    return Response(body, mimetype="text/csv", headers=headers)
+    return Response(Lasting(body, place), mimetype="text/csv", headers=headers)
 
 
 def _in_export(member: TeamMember, found_by: CandidateFilter, total: int) -> dict[str, int]:
