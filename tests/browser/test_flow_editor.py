@@ -135,3 +135,39 @@ def test_a_test_event_is_sent_from_the_page_by_keyboard(
         page.wait_for_selector("text=Your receiver answered 200")
         assert_accessible(page)
         assert b'"candidate_status_updated"' in receiver.bodies[0]
+
+
+def test_a_form_with_changes_is_not_left_without_a_question(editor: Callable[..., Any]) -> None:
+    page, asked = editor(viewport={"width": 1280, "height": 900}), []
+
+    def stay(dialog: Any) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
+    here = page.url
+
+    def leaves() -> bool:
+        page.locator("nav a", has_text="Webhooks").click(no_wait_after=True)
+        page.wait_for_timeout(300)
+        return bool(page.url != here)
+
+    page.fill("#title", "Night driver")
+    assert not leaves()
+    assert page.input_value("#title") == "Night driver"
+    page.fill("#title", "Driver")
+    page.locator(".grip").first.press("ArrowDown")
+    assert not leaves(), "the order of the questions counts"
+    page.locator(".grip").nth(1).press("ArrowUp")
+    page.fill("#title", "   ")
+    page.click("text=Save changes")
+    page.locator(".error-summary").wait_for()
+    here = page.url
+    page.locator("h1").click()
+    assert not leaves(), "what came back with an error is not saved either"
+    assert asked == ["beforeunload"] * 3
+    page.fill("#title", "Driver")
+    saved(page)
+    here = page.url
+    assert leaves()
+    assert len(asked) == 3
