@@ -108,7 +108,11 @@ def _recording(interview: Interview, *, is_withheld: bool) -> dict[str, Any]:
 
 def _summary(interview: Interview, evidence: Mapping[str, Any]) -> dict[str, Any] | None:
     text = interview.data.summary if interview.data else None
-    return {"text": text, "source": evidence.get("summary", {}).get("source")} if text else None
+    if not text:
+        return None
+    speech = evidence.get("speech", {})
+    answers = {name: speech.get(name, 0) for name in ("answers", "typed")}
+    return {"text": text, "source": evidence.get("summary", {}).get("source"), "answers": answers}
 
 
 def _scores(

@@ -29,11 +29,9 @@ def language_name(code: str | None) -> str:
 
 
 def voice_name(voice_id: str | None) -> str:
-    """The voice as people choose it: without the prefix that tells where it comes from."""
+    """The voice as people choose it."""
     given = voice_id or DEFAULT_VOICE
-    if given not in VOICES:
-        return given
-    return given.split("-")[1] if "-" in given else f"Voice {given}"
+    return VOICES[given].name if given in VOICES else given
 
 
 def _limited(name: str, **attributes: Any) -> dict[str, Any]:

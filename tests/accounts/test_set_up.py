@@ -1,5 +1,6 @@
 """The one-time set-up page."""
 
+import re
 import threading
 from urllib.parse import urlsplit
 
@@ -49,6 +50,12 @@ def test_the_address_is_dead_once_an_organization_exists(owner, client, path):
     assert client.get(path).status_code == 410
     assert client.post(path, data=FIELDS).status_code == 410
     assert db.session.query(Organization).count() == 1
+
+
+def test_browsers_know_what_to_fill_in(app, client, path):
+    found = dict(re.findall(r'<input[^>]*?autocomplete="([^"]+)"[^>]*? id="([^"]+)"', client.get(path).text))
+    wanted = {"organization": "organization", "off": "team", "name": "full_name", "username": "email"}
+    assert found == {**wanted, "new-password": "password"}
 
 
 def test_a_wrong_token_finds_nothing(app, client):

@@ -1,6 +1,7 @@
 """Voices can be heard before one is chosen."""
 
 import io
+import re
 import wave
 from dataclasses import replace
 
@@ -8,6 +9,7 @@ import pytest
 from flask import Flask
 
 from app.errors import GatewayError
+from app.flows.forms import voice_name
 from app.speech.catalogue import LANGUAGES, VOICES
 from app.speech.phrases import SAMPLE
 from tests.guards import Guarded
@@ -18,6 +20,16 @@ from tests.voice.fakes import ScriptedSpeaker
 def test_every_language_has_a_sentence_of_its_own() -> None:
     assert set(SAMPLE) == set(LANGUAGES)
     assert len(set(SAMPLE.values())) == len(LANGUAGES)
+
+
+def test_every_voice_has_a_name_of_its_own_and_no_id(colleague: Person) -> None:
+    names = [voice_name(voice_id) for voice_id in VOICES]
+    assert len(set(names)) == len(VOICES)
+    assert all(name.isalpha() and name.istitle() and len(name) < 12 for name in names), names
+    page = colleague.browser.get("/flows/new").text
+    shown = set(re.findall(r"<option[^>]+value=\"[^\"]+\">([^<]+)</option>", page))
+    assert set(names) <= shown | {"Kate"}
+    assert not re.search(r">[^<]*(vendor|BGEU6wFi2uNm6Kje1Yhk)[^<]*<", page)
 
 
 def test_a_voice_is_heard_and_made_once(colleague: Person, app: Flask, engines: object) -> None:

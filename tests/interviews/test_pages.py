@@ -413,7 +413,9 @@ def test_scores_without_evidence_are_explained_once(owner: Person, submitted: Ma
     said = words_of(page(owner, interview))
     assert said.count("No language model is configured that could judge it") == 1
     assert "by script" not in said
-    assert "In the candidate's own words" in said
+    assert "In the candidate's own words, as they were typed." in said
+    assert "as they were recognised" not in said
+    assert "0:00" not in said, "nothing that was typed has a time"
 
 
 def test_the_link_of_a_deleted_flow_is_said_to_be_dead(owner: Person, book: Made) -> None:
