@@ -1,0 +1,78 @@
+"""Static files and pages go out as gzip, unless that could tell somebody else what stands in them.
+
+An attacker who sees how long an encrypted answer is, and makes a browser ask for a page that repeats their guess,
+learns from its compressed length whether the guess stands elsewhere on the page (BREACH). So a page is compressed only
+where the browser vouches that no other site asked for it; static files hold no secrets.
+"""
+
+import gzip
+
+from flask import Flask, Response, request
+
+LEAST = 1_000
+LEVEL = 6
+KEPT = 300
+"""Static files whose compressed bytes stay in memory: about all of them."""
+TYPES = frozenset({
+    "text/html", "text/css", "text/javascript", "application/javascript", "text/plain", "application/json",
+    "image/svg+xml", "application/manifest+json", "application/wasm",
+})  # fmt: skip
+ASKED_BY_OURSELVES = frozenset({"same-origin", "none"})
+
+
+def register(app: Flask) -> None:
+    """Hang it on the application."""
+    app.after_request(_compress)
+    app.extensions["parley.compressed"] = {}
+
+
+def _compress(response: Response) -> Response:
+    is_file = (request.endpoint or "").rpartition(".")[2] == "static"
+    if response.status_code != 200 or response.mimetype not in TYPES or "Content-Encoding" in response.headers:
+        return response
+    if request.path.startswith("/v1/") or (response.is_streamed and not is_file):
+        return response
+    response.vary.add("Accept-Encoding")
+    if not is_file:
+        response.vary.add("Sec-Fetch-Site")
+    if request.method == "HEAD" or "Range" in request.headers or not _is_wanted(is_file=is_file):
+        return response
+    small = _file(response) if is_file else _page(response)
+    if small is not None:
+        response.set_data(small)
+        response.headers["Content-Encoding"] = "gzip"
+        response.headers.pop("Accept-Ranges", None)
+        tag, _is_weak = response.get_etag()
+        if tag is not None:
+            response.set_etag(tag, weak=True)  # the same file in other bytes
+    return response
+
+
+def _is_wanted(*, is_file: bool) -> bool:
+    if not request.accept_encodings.quality("gzip"):
+        return False
+    return is_file or request.headers.get("Sec-Fetch-Site") in ASKED_BY_OURSELVES
+
+
+def _page(response: Response) -> bytes | None:
+    whole = response.get_data()
+    return gzip.compress(whole, LEVEL, mtime=0) if len(whole) >= LEAST else None
+
+
+def _file(response: Response) -> bytes | None:
+    """The compressed file, which is kept by its tag: that changes with the file."""
+    from flask import current_app
+
+    kept: dict[str, bytes] = current_app.extensions["parley.compressed"]
+    key = f"{request.path} {response.get_etag()[0]}"
+    if key not in kept:
+        if (response.content_length or 0) < LEAST:
+            return None
+        response.direct_passthrough = False
+        if len(kept) >= KEPT:
+            kept.clear()
+        kept[key] = gzip.compress(response.get_data(), LEVEL, mtime=0)
+    elif close := getattr(response.response, "close", None):
+        close()  # the opened file, which nobody reads
+    response.direct_passthrough = False
+    return kept[key]

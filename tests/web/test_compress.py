@@ -1,0 +1,62 @@
+"""What is sent compressed, to whom, and what never is: compression must not let strangers measure private pages."""
+
+import gzip
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.people import Person
+
+OURS = {"Accept-Encoding": "gzip, br", "Sec-Fetch-Site": "same-origin"}
+
+
+def encoding(answer: Any) -> str | None:
+    found: str | None = answer.headers.get("Content-Encoding")
+    return found
+
+
+def test_static_files_are_compressed_once_and_still_checked_by_their_tag(app: Flask) -> None:
+    browser = app.test_client()
+    plain = browser.get("/static/css/components.css", buffered=True)
+    small = browser.get("/static/css/components.css", headers={"Accept-Encoding": "gzip"}, buffered=True)
+    assert (encoding(plain), encoding(small)) == (None, "gzip")
+    assert gzip.decompress(small.data) == plain.data
+    assert int(small.headers["Content-Length"]) == len(small.data) < len(plain.data) / 2
+    same = browser.get("/static/css/components.css", headers={"Accept-Encoding": "gzip"}, buffered=True)
+    assert (same.data, encoding(same)) == (small.data, "gzip")
+    assert "Accept-Encoding" in small.headers["Vary"]
+    assert "Accept-Encoding" in plain.headers["Vary"], "a cache keeps both apart"
+    again = browser.get(
+        "/static/css/components.css",
+        headers={"Accept-Encoding": "gzip", "If-None-Match": small.headers["ETag"]},
+        buffered=True,
+    )
+    assert (again.status_code, again.data) == (304, b"")
+
+
+@pytest.mark.parametrize("site", ["same-origin", "none"])
+def test_pages_that_our_own_pages_or_their_reader_ask_for_are_compressed(owner: Person, site: str) -> None:
+    plain = owner.browser.get("/candidates", headers={"Sec-Fetch-Site": site})
+    small = owner.browser.get("/candidates", headers={**OURS, "Sec-Fetch-Site": site})
+    assert (encoding(plain), encoding(small)) == (None, "gzip")
+    assert b"<h1>Candidates</h1>" in gzip.decompress(small.data)
+    assert {"Accept-Encoding", "Sec-Fetch-Site", "Cookie"} <= set(small.headers["Vary"].split(", "))
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site", None])
+def test_pages_that_another_site_asks_for_tell_nothing_by_their_length(owner: Person, site: str | None) -> None:
+    headers = {"Accept-Encoding": "gzip", **({"Sec-Fetch-Site": site} if site else {})}
+    assert encoding(owner.browser.get("/candidates?text=guess", headers=headers)) is None
+
+
+def test_what_is_short_packed_streamed_or_asked_for_in_parts_stays_as_it_is(owner: Person, app: Flask) -> None:
+    assert encoding(app.test_client().get("/healthz", headers=OURS)) is None
+    assert encoding(owner.browser.post("/candidates/export", headers=OURS, buffered=True)) is None
+    assert encoding(app.test_client().head("/static/css/components.css", headers=OURS, buffered=True)) is None
+    part = app.test_client().get("/static/css/components.css", headers={**OURS, "Range": "bytes=0-9"}, buffered=True)
+    assert (part.status_code, encoding(part), len(part.data)) == (206, None, 10)
+    refused = app.test_client().get(
+        "/static/css/components.css", headers={"Accept-Encoding": "gzip;q=0, identity"}, buffered=True
+    )
+    assert encoding(refused) is None
