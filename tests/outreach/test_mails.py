@@ -247,7 +247,7 @@ def test_with_a_mail_server_people_are_mailed_unless_one_says_otherwise(
     done = owner.browser.post("/candidates/invite/send", data=form_of(seen)).text
     assert "1 of 1 link created" in done
     assert "No email was sent: send each person their link." in done
-    send_letters()
+    send_due()
     assert sorted(mail.to for mail in postbox.mails) == ["ada@e.com", "bo@e.com"]
 
 
