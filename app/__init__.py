@@ -81,6 +81,7 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     rest = api.Api(app)
     for room in ROOMS_WITH_API:
         rest.register_blueprint(import_module(f"app.{room}.api").blp)
+    import_module("app.webhooks.schemas").describe(rest.spec)
     for room in ROOMS_WITH_PAGES:
         app.register_blueprint(import_module(f"app.{room}.pages").pages)
     _register_talk(app)

@@ -56,6 +56,7 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         spec.describe(self.spec)
         self.ma_plugin.converter.add_attribute_function(spec.choice_by_name)
         self.ma_plugin.converter.add_attribute_function(spec.shapes_by_name)
+        self.ma_plugin.converter.add_attribute_function(spec.constant)
 
     def register_blueprint(self, blp: Any, **options: Any) -> None:
         """Add a room's endpoints. Only ``Blueprint`` from this module reads bodies strictly."""

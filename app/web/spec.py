@@ -191,6 +191,11 @@ def choice_by_name(self: Any, field: Any, ret: dict[str, Any]) -> dict[str, Any]
     return {"allOf": [reference]} if ret else reference  # some generators read nothing beside a reference
 
 
+def constant(self: Any, field: Any, ret: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - as apispec calls it
+    """Documents a value that is always the same. ``self`` is apispec's converter."""
+    return {"const": field.constant} if isinstance(field, ma.fields.Constant) else {}
+
+
 def shapes_by_name(self: Any, field: Any, ret: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - as apispec calls it
     """Documents ``AnyOf``, in the order of its shapes. ``self`` is apispec's converter."""
     if not isinstance(field, AnyOf):

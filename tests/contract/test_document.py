@@ -18,9 +18,18 @@ from .test_openapi import _operations
 
 DATA = {"full": "InterviewData", "text": "InterviewDataTextOnly", "none": "InterviewDataNoTranscript"}
 OPERATIONS = {
-    "ping", "listTeams", "listTeamMembers", "listInterviewFlows", "createInterviewFlow", "getInterviewFlow",
-    "deleteInterviewFlow", "listInterviews", "createInterview", "getInterview", "deleteInterview",
-}  # fmt: skip
+    "ping",
+    "listTeams",
+    "listTeamMembers",
+    "listInterviewFlows",
+    "createInterviewFlow",
+    "getInterviewFlow",
+    "deleteInterviewFlow",
+    "listInterviews",
+    "createInterview",
+    "getInterview",
+    "deleteInterview",
+}
 
 
 @pytest.fixture
@@ -101,10 +110,14 @@ def test_an_example_of_an_answer_has_the_fields_of_a_real_one(
     document: Any, owner: Person, colleague: Person, spoken: Interview
 ) -> None:
     paths = {
-        "ping": "/v1/ping", "listTeams": "/v1/teams", "listTeamMembers": "/v1/team-members",
-        "listInterviewFlows": "/v1/interview-flows", "getInterviewFlow": f"/v1/interview-flows/{spoken.flow_id}",
-        "listInterviews": "/v1/interviews", "getInterview": f"/v1/interviews/{spoken.id}",
-    }  # fmt: skip
+        "ping": "/v1/ping",
+        "listTeams": "/v1/teams",
+        "listTeamMembers": "/v1/team-members",
+        "listInterviewFlows": "/v1/interview-flows",
+        "getInterviewFlow": f"/v1/interview-flows/{spoken.flow_id}",
+        "listInterviews": "/v1/interviews",
+        "getInterview": f"/v1/interviews/{spoken.id}",
+    }
     for operation in _operations(document).values():
         if operation["operationId"] in paths:
             example = operation["responses"]["200"]["content"]["application/json"]["example"]

@@ -82,11 +82,11 @@ def say_it(interview: Interview) -> None:
 
 @pytest.fixture
 def recorded(book: Made, make_flow: Made, tmp_path: Path, scripted: ScriptedAnalyst) -> Made:
-    """``recorded(video=None)``: a spoken interview that has been handed in."""
+    """``recorded(video=None, **values)``: a spoken interview that has been handed in, booked with ``values``."""
 
-    def make(video: str | None = None) -> Interview:
+    def make(video: str | None = None, **values: Any) -> Interview:
         flow = make_flow(is_video_enabled=video is not None, webhook_url=HOOK)
-        interview: Interview = book(flow)
+        interview: Interview = book(flow, **values)
         actions.begin(interview)
         db.session.commit()
         record_run(interview, tmp_path / "run.webm", **({"video": video} if video else {}))

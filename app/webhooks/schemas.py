@@ -1,0 +1,141 @@
+"""Published shapes of the events, and the ``webhooks`` of the OpenAPI document: what receivers are sent, and how.
+
+The outbox writes the bodies by its own list of fields; tests hold both together.
+"""
+
+from typing import Any
+
+import marshmallow as ma
+from apispec import APISpec
+
+from app.web import examples
+from app.webhooks.models import EventType
+
+ANSWERED = {
+    "2XX": "Taken. Answer first and work later: an attempt ends after 15 seconds.",
+    "410": "The address is gone for good: it is disabled, and its events are held until an administrator enables it.",
+    "default": "Not taken: tried again, ten times over three days.",
+}
+HEADERS = {
+    "webhook-id": "Names the event: the same for every attempt. Drop an event whose id you have seen.",
+    "webhook-timestamp": "When this attempt was made, in Unix seconds. Refuse what is more than 5 minutes off.",
+    "webhook-signature": "`v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`; several "
+    "are separated by spaces. Absent while the flow has no `webhook_secret_key`.",
+    "x-service-signature": "HMAC-SHA256 over the raw body, 64 lower-case hex characters. It covers neither id nor "
+    "time. Absent while the flow has no `webhook_secret_key`.",
+}
+SIGNATURES = frozenset({"webhook-signature", "x-service-signature"})
+
+
+def _text(description: str, *, nullable: bool = False) -> ma.fields.String:
+    return ma.fields.String(required=True, allow_none=nullable, metadata={"description": description})
+
+
+def _kind(kind: EventType) -> ma.fields.Constant[str]:
+    return ma.fields.Constant(kind.value, required=True, metadata={"type": "string"})
+
+
+class _InterviewEventSchema(ma.Schema):
+    """What is told about an interview."""
+
+    interview_flow_id = _text("Id of the flow.")
+    interview_id = _text("Id of the interview: read its result with `GET /v1/interviews/{interview_id}`.")
+    interview_link = _text("The recruiters' page of the interview, which asks for a sign-in.")
+    interview_flow_name = _text("Title of the flow.")
+    interviewee_email_address = _text("Given when the interview was created, or null.", nullable=True)
+    interviewee_first_name = _text("First name, or null.", nullable=True)
+    interviewee_last_name = _text("Last name, or null.", nullable=True)
+    status = _text("Status of the interview: `completed`.")
+
+
+class InterviewProcessedEventSchema(_InterviewEventSchema):
+    """The result of an interview can be read; its video cannot yet."""
+
+    event_type = _kind(EventType.INTERVIEW_PROCESSED)
+
+
+class VideoProcessedEventSchema(_InterviewEventSchema):
+    """The video of an interview can be watched."""
+
+    event_type = _kind(EventType.VIDEO_PROCESSED)
+
+
+class CandidateStatusUpdatedEventSchema(ma.Schema):
+    """A candidate has moved in the pipeline."""
+
+    event_type = _kind(EventType.CANDIDATE_STATUS_UPDATED)
+    interview_flow_id = _text("Id of the flow whose candidate it is.")
+    interview_flow_name = _text("Title of the flow.")
+    interviewee_email = _text("Address of the candidate. The other events call it `interviewee_email_address`.")
+    previous_status = _text("Where the candidate stood, in the words of your pipeline.")
+    new_status = _text("Where the candidate stands now.")
+
+
+_ABOUT = {
+    "interview_flow_id": examples.FLOW_ID,
+    "interview_id": examples.INTERVIEW_ID,
+    "interview_link": f"{examples.ADDRESS}/interviews/{examples.INTERVIEW_ID}",
+    "interview_flow_name": examples.FLOW_TITLE,
+    "interviewee_email_address": examples.EMAIL,
+    "interviewee_first_name": examples.FIRST_NAME,
+    "interviewee_last_name": examples.LAST_NAME,
+    "status": "completed",
+}
+EVENTS: dict[EventType, tuple[type[ma.Schema], str, dict[str, str]]] = {
+    EventType.INTERVIEW_PROCESSED: (
+        InterviewProcessedEventSchema,
+        "Sent once an interview has been processed: transcript, summary, scores and sound can be read, no video yet.",
+        {"event_type": EventType.INTERVIEW_PROCESSED.value, **_ABOUT},
+    ),
+    EventType.VIDEO_PROCESSED: (
+        VideoProcessedEventSchema,
+        "Sent once the video of an interview can be watched, and only after `interview_processed` was delivered.",
+        {"event_type": EventType.VIDEO_PROCESSED.value, **_ABOUT},
+    ),
+    EventType.CANDIDATE_STATUS_UPDATED: (
+        CandidateStatusUpdatedEventSchema,
+        (
+            "Sent whenever a candidate's status changes: by a member, one by one or in bulk, when a change is undone, "
+            "when a status is taken away, and by itself from `invited` to `interviewed` when a result is ready. Moves "
+            "of one candidate arrive in their order."
+        ),
+        {
+            "event_type": EventType.CANDIDATE_STATUS_UPDATED.value,
+            "interview_flow_id": examples.FLOW_ID,
+            "interview_flow_name": examples.FLOW_TITLE,
+            "interviewee_email": examples.EMAIL,
+            "previous_status": "invited",
+            "new_status": "interviewed",
+        },
+    ),
+}
+
+
+def describe(document: APISpec) -> None:
+    """Add the events to the OpenAPI document."""
+    for kind, (schema, words, example) in EVENTS.items():
+        name = schema.__name__.removesuffix("Schema")
+        document.components.schema(name, schema=schema)
+        body = {"schema": document.components.get_ref("schema", name), "example": example}
+        operation: dict[str, Any] = {
+            "operationId": name[0].lower() + name[1:],
+            "summary": str(schema.__doc__),
+            "description": words,
+            "tags": ["Webhooks"],
+            "security": [],
+            "parameters": [_header(header) for header in HEADERS],
+            "requestBody": {"required": True, "content": {"application/json": body}},
+            "responses": {code: {"description": meaning} for code, meaning in ANSWERED.items()},
+        }
+        document.options.setdefault("webhooks", {})[kind.value] = {"post": operation}
+    document.tag({"name": "Webhooks", "description": "What Parley posts to the `webhook_url` of a flow."})
+
+
+def _header(name: str) -> dict[str, Any]:
+    return {
+        "in": "header",
+        "name": name,
+        "required": name not in SIGNATURES,
+        "schema": {"type": "string"},
+        "description": HEADERS[name],
+    }
