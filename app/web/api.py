@@ -69,6 +69,7 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         settings: Settings = self._app.extensions["parley.settings"]
         here = spec.server(settings.app_url, asked_at=request.host_url.rstrip("/"))
         document = {**self.spec.to_dict(), "servers": [{"url": here}]}
+        spec.without_defaults(document["components"]["schemas"])
         return Response(json.dumps(document, sort_keys=False), mimetype="application/json")
 
     def _register_error_handlers(self) -> None:

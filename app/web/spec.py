@@ -3,6 +3,7 @@
 An endpoint declares its own success and its input; which failures are possible follows from that.
 """
 
+import json
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -194,6 +195,20 @@ def choice_by_name(self: Any, field: Any, ret: dict[str, Any]) -> dict[str, Any]
 def constant(self: Any, field: Any, ret: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - as apispec calls it
     """Documents a value that is always the same. ``self`` is apispec's converter."""
     return {"const": field.constant} if isinstance(field, ma.fields.Constant) else {}
+
+
+def without_defaults(shapes: dict[str, Any]) -> None:
+    """Move defaults of fields into their descriptions, in place: the server fills them in.
+
+    Of a field with a default generators make one that has to be given (openapi-typescript), or one that clients
+    fill in themselves, which would freeze the default of the day. Parameters keep theirs.
+    """
+    for shape in shapes.values():
+        for field in shape.get("properties", {}).values():
+            default = field.pop("default", None)
+            if default is not None and "const" not in field:
+                shown = default if isinstance(default, str) else json.dumps(default)
+                field["description"] = f"{field['description']} Default: `{shown}`."
 
 
 def shapes_by_name(self: Any, field: Any, ret: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - as apispec calls it
