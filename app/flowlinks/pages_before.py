@@ -23,7 +23,6 @@ from app.web.security import keep_private
 
 apply = Blueprint("apply", __name__, url_prefix="/interview/api/open/<token>")
 
-OPENS_PER_MINUTE = 60
 LARGEST_FORM = 16 * 1024
 STATUS = {Over.EXPIRED: 410, Over.FULL: 410, Over.CLOSED: 410, Over.OFTEN: 429, Over.KNOWN: 409}
 
@@ -32,7 +31,7 @@ STATUS = {Over.EXPIRED: 410, Over.FULL: 410, Over.CLOSED: 410, Over.OFTEN: 429, 
 def _before() -> None:
     keep_private()
     request.max_content_length = LARGEST_FORM
-    limits.count("apply", most=OPENS_PER_MINUTE)
+    limits.count("apply", most=limits.OPENS_PER_ADDRESS)
 
 
 @apply.after_request

@@ -30,7 +30,8 @@ from app.wishes.queries import marks_of, wishes_of
 
 pages = Blueprint("portal", __name__, url_prefix="/interview/api/<flow_id>/<interview_id>/own")
 
-OPENS_PER_MINUTE = 60
+OPENS_PER_LINK = 60
+"""Calls a minute by one address."""
 LARGEST_FORM = 64 * 1024
 OPEN_TO_STRANGERS = frozenset({"portal.ask_code", "portal.enter"})
 
@@ -52,13 +53,14 @@ def guard() -> Response | None:
     """The candidate gets in; everybody else gets the page that asks for a code, and nothing of the interview."""
     keep_private()
     request.max_content_length = LARGEST_FORM
-    limits.count("own", most=OPENS_PER_MINUTE)
+    limits.count("own", most=limits.OPENS_PER_ADDRESS)
     with reading():
         try:
             interview = open_interview(*g.link)
         except NotFound:
             languages.choose()
             return make_response(render_template("voice/unknown.html"), 404)
+        limits.count("own", most=OPENS_PER_LINK, of=interview.id)
         languages.choose((interview.script or script_of(interview.flow))["language"])
         refused = None
         if request.endpoint not in OPEN_TO_STRANGERS:

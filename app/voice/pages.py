@@ -23,8 +23,7 @@ from app.web import languages, limits
 from app.web.security import allow_devices, keep_private
 from app.wishes.queries import has_more_time
 
-OPENS_PER_MINUTE = 30
-CHECKS_PER_MINUTE = 120
+CHECKS_PER_ADDRESS = 4 * limits.OPENS_PER_ADDRESS
 NO_ROOM = lazy_gettext("No interview can be started right now. Nothing is lost: please try again a little later.")
 
 
@@ -32,7 +31,10 @@ NO_ROOM = lazy_gettext("No interview can be started right now. Nothing is lost: 
 def _before() -> None:
     keep_private()
     allow_devices()
-    kind, most = ("check", CHECKS_PER_MINUTE) if "check" in str(request.endpoint) else ("interview", OPENS_PER_MINUTE)
+    if request.endpoint == "voice.start":
+        return  # counted by its link alone: whoever has a valid one is never refused because of neighbours
+    is_check = standing.is_check()
+    kind, most = ("check", CHECKS_PER_ADDRESS) if is_check else ("interview", limits.OPENS_PER_ADDRESS)
     limits.count(kind, most=most)
 
 

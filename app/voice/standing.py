@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from flask import Blueprint, Response, jsonify, make_response, render_template, request, url_for
 from flask_babel import gettext
+from werkzeug.exceptions import HTTPException
 
 from app import clock, gateways
 from app.errors import NotFound
@@ -25,11 +26,15 @@ from app.voice.consent import VERSION
 from app.voice.models import Sitting
 from app.voice.queries import TAKEOVER_AFTER, sitting_of
 from app.voice.script import Script
-from app.web import languages
+from app.web import languages, limits
 from app.wishes.models import Different, WishKind, WishState
 from app.wishes.queries import has_more_time, wishes_of
 
 pages = Blueprint("voice", __name__, url_prefix="/interview/api/<flow_id>/<interview_id>")
+
+OPENS_PER_LINK = 30
+CHECKS_PER_LINK = 120
+"""Calls a minute by one address."""
 
 UNDER_WAY = (Stage.CREATED, Stage.RUNNING, Stage.ABANDONED)
 MINUTES_PER_QUESTION = 2
@@ -47,10 +52,32 @@ class View:
 
 
 def found(flow_id: str, interview_id: str) -> Interview:
-    """The interview of the link; settles the language of the answer. Raises NotFound, which ``unknown`` answers."""
+    """The interview of the link; settles the language of the answer. Raises NotFound, which ``unknown`` answers.
+
+    Too many calls of one link are refused here, where the link is known to be one.
+    """
     interview = open_interview(flow_id, interview_id)
     languages.choose((interview.script or script_of(interview.flow))["language"])
+    kind = "check" if is_check() else "start" if request.endpoint == "voice.start" else "interview"
+    limits.count(kind, most=CHECKS_PER_LINK if is_check() else OPENS_PER_LINK, of=interview.id)
     return interview
+
+
+def is_check() -> bool:
+    """Whether the page only tries its network."""
+    return request.endpoint in {"voice.check", "voice.check_upload"}
+
+
+@pages.errorhandler(429)
+def often(_error: HTTPException) -> Response:
+    """The answer where a link, or all links from one network, are opened too often."""
+    languages.choose()
+    if request.is_json or is_check():
+        response = plain_answer(429, gettext("Too many requests. Please wait a little."), "often")
+    else:
+        response = make_response(render_template("voice/often.html", address=request.path), 429)
+    response.headers["Retry-After"] = "60"
+    return response
 
 
 @pages.errorhandler(NotFound)

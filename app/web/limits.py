@@ -19,6 +19,9 @@ from app.web.fields import UUID
 KEY_ID = "parley.key_id"
 """In the request's environment: the id of the key that it came with, once that is known to work."""
 
+OPENS_PER_ADDRESS = 3_000
+"""Page opens a minute of all candidates behind one address together: wide, since a school has one."""
+
 _RETRY_AFTER = "parley.retry_after"
 
 
@@ -126,16 +129,17 @@ def _restore_retry_after(response: Response) -> Response:
     return response
 
 
-def count(name: str, *, most: int) -> None:
+def count(name: str, *, most: int, of: str = "") -> None:
     """Count one call of ``name`` by this request's address; 429 beyond ``most`` in a minute. Off with the other limits.
 
-    For pages that strangers may open, such as an interview's address.
+    For pages that strangers may open. With ``of``, a link's id, each link is counted by itself: neighbours who share
+    the address (a school, a fair, a proxy) do not use its calls up.
     """
     limiter: Limiter = current_app.extensions["parley.limiter"]
     if not limiter.enabled:
         return
     try:
-        allowed = limiter.limiter.hit(counting.parse(f"{most} per minute"), "page", name, address_of_request())
+        allowed = limiter.limiter.hit(counting.parse(f"{most} per minute"), "page", name, of, address_of_request())
     except Exception:  # noqa: BLE001 - whatever the store raises, a limit that cannot be counted stops nobody
         return
     if not allowed:

@@ -1,5 +1,8 @@
 """Rate limits of /v1, counted in a real Redis or in this process while it is away."""
 
+import re
+from urllib.parse import urlsplit
+
 import pytest
 import time_machine
 from flask import Flask
@@ -161,3 +164,56 @@ def test_a_page_for_strangers_can_be_limited_by_address(probing):
 )
 def test_redis_addresses_are_spelled_for_the_counting_library(given, spelled):
     assert limits.storage_address(given) == spelled
+
+
+@pytest.fixture
+def school(probing):
+    """``links(many)``: interviews of one flow; and a browser per candidate, all behind one address."""
+    app = probing(rate_limit_per_minute=600)
+    with app.app_context():
+        owner = person(app, "owner@first.example", organization="First Ltd", role="admin")
+        made = {"org_name": "First", "title": "Nurses", "questions": ["Why?"], "interview_type": "recruitment"}
+        headers = {"Authorization": f"Bearer {owner.key}"}
+        flow = app.test_client().post("/v1/interview-flows", json=made, headers=headers).json
+
+    def links(many):
+        found = []
+        for number in range(many):
+            body = {
+                "interview_flow_id": flow["interview_flow_id"],
+                "interviewee_email_address": f"person{number}@example.com",
+            }
+            booked = app.test_client().post("/v1/interviews", json=body, headers=headers)
+            found.append(urlsplit(booked.json["interview_link"]).path)
+        return found
+
+    links.app = app
+    return links
+
+
+def test_a_school_opens_its_interviews_from_one_address(school):
+    everyone = school(45)
+    assert {school.app.test_client().get(link).status_code for link in everyone} == {200}
+
+
+def test_one_link_that_is_opened_without_end_is_refused_in_words_and_no_other(school):
+    often, other = school(2)
+    client = school.app.test_client()
+    codes = [client.get(often).status_code for _ in range(40)]
+    assert (codes[:30], codes[30:]) == ([200] * 30, [429] * 10)
+    refused = client.get(often)
+    assert "Too many requests. Please wait a little." in refused.text
+    assert "Wait one minute" in refused.text
+    assert refused.headers["Retry-After"] == "60"
+    assert client.get(other).status_code == 200
+
+
+def test_start_of_a_valid_link_is_never_refused_because_of_neighbours(school, monkeypatch):
+    monkeypatch.setattr(limits, "OPENS_PER_ADDRESS", 5)
+    candidate, *others = school(8)
+    browser = school.app.test_client()
+    token = re.search(r'name="csrf_token" value="([^"]+)"', browser.get(candidate).text).group(1)
+    codes = [school.app.test_client().get(link).status_code for link in others]
+    assert 429 in codes
+    begun = browser.post(f"{candidate}/start", data={"csrf_token": token})
+    assert begun.status_code == 422  # what is missing in the form, not 429
