@@ -3,6 +3,7 @@
 import hashlib
 import math
 import threading
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
 
@@ -21,6 +22,8 @@ SHORTEST, LONGEST = 12, 128
 WINDOW = timedelta(minutes=15)
 FREE_PER_ACCOUNT, FREE_PER_ADDRESS = 5, 20
 LONGEST_DELAY = timedelta(minutes=15)
+FREE_FROM_EVERYWHERE, MILD_DELAY = 20, timedelta(seconds=30)
+"""What all addresses together may try on one account, and the longest delay that they can cause."""
 
 _hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
 _two_at_once = threading.BoundedSemaphore(2)
@@ -78,23 +81,61 @@ def needs_rehash(kept: str) -> bool:
     return _hasher.check_needs_rehash(kept)
 
 
-def note_failure(email: str, address: str) -> None:
-    """Remember a failed sign-in."""
-    db.session.add(LoginFailure(account=_account(email), address=address[:64]))
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try, noted before it is judged. ``address`` is empty for a browser that is known."""
+
+    id: str
+    account: str
+    address: str
+    mildly: bool
+
+
+def note(name: str, address: str, *, browser: str | None = None, mildly: bool = False) -> Attempt:
+    """Note a try of ``name`` from ``address``; commit before ``wait_for``, so that tries at one moment see each other.
+
+    ``browser`` is one that ``name`` has come in with before: it is counted by itself. ``mildly``: strangers elsewhere
+    who know the name slow it down a little at most.
+    """
+    account = _account(f"{browser} {name}" if browser else name)
+    row = LoginFailure(account=account, address="" if browser else address[:64])
+    db.session.add(row)
     db.session.flush()
+    return Attempt(row.id, account, row.address, mildly)
+
+
+def wait_for(attempt: Attempt) -> int:
+    """Seconds that this one has to wait, 0 for none, by what was tried before it. Nobody is locked out."""
+    mine, here = LoginFailure.account == attempt.account, LoginFailure.address == attempt.address
+    if not attempt.address:
+        delays = [_delay(attempt, mine, free=FREE_PER_ACCOUNT)]
+    elif attempt.mildly:
+        delays = [
+            _delay(attempt, sa.and_(mine, here), free=FREE_PER_ACCOUNT),
+            _delay(attempt, mine, free=FREE_FROM_EVERYWHERE, longest=MILD_DELAY),
+            _delay(attempt, here, free=FREE_PER_ADDRESS),
+        ]
+    else:
+        delays = [_delay(attempt, mine, free=FREE_PER_ACCOUNT), _delay(attempt, here, free=FREE_PER_ADDRESS)]
+    return math.ceil(max(delays).total_seconds())
+
+
+def withdraw(attempt: Attempt) -> None:
+    """It was not judged, so it counts for nothing."""
+    db.session.execute(sa.delete(LoginFailure).where(LoginFailure.id == attempt.id))
+
+
+def succeeded(attempt: Attempt) -> None:
+    """Whoever came in starts again at zero. What others try elsewhere stays counted."""
+    mine = [LoginFailure.account == attempt.account]
+    if attempt.mildly:
+        mine.append(LoginFailure.address == attempt.address)
+    db.session.execute(sa.delete(LoginFailure).where(*mine))
 
 
 def forget_failures(email: str) -> None:
-    """After a success the account starts anew."""
+    """After a new password the account starts again at zero."""
     db.session.execute(sa.delete(LoginFailure).where(LoginFailure.account == _account(email)))
-
-
-def wait_before(email: str, address: str) -> int:
-    """Seconds that this account, or this address, still has to wait, 0 for none. Grows with each failure; nobody is
-    locked out."""
-    by_account = _delay(LoginFailure.account == _account(email), FREE_PER_ACCOUNT)
-    by_address = _delay(LoginFailure.address == address[:64], FREE_PER_ADDRESS)
-    return math.ceil(max(by_account, by_address).total_seconds())
 
 
 def too_many(seconds: int) -> str:
@@ -102,14 +143,16 @@ def too_many(seconds: int) -> str:
     return f"Too many attempts. Please wait {seconds} seconds and try again."
 
 
-def _delay(which: sa.ColumnElement[bool], free: int) -> timedelta:
-    since = clock.now() - WINDOW
+def _delay(
+    attempt: Attempt, which: sa.ColumnElement[bool], *, free: int, longest: timedelta = LONGEST_DELAY
+) -> timedelta:
+    before = (LoginFailure.at > clock.now() - WINDOW, LoginFailure.id != attempt.id)
     count, last = db.session.execute(
-        sa.select(sa.func.count(), sa.func.max(LoginFailure.at)).where(which, LoginFailure.at > since)
+        sa.select(sa.func.count(), sa.func.max(LoginFailure.at)).where(which, *before)
     ).one()
     if count < free or last is None:
         return timedelta()
-    delay = min(LONGEST_DELAY, timedelta(seconds=2 ** min(count - free + 2, 12)))
+    delay = min(longest, timedelta(seconds=2 ** min(count - free + 2, 12)))
     return max(timedelta(), last + delay - clock.now())
 
 

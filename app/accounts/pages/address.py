@@ -29,16 +29,18 @@ def address() -> ResponseReturnValue:
         return _page(form, status=422 if form.errors else 200)
     me = current_member()
     member_id, kept, mine, here = me.id, me.password_hash, f"address of {me.id}", address_of_request()
-    wait = passwords.wait_before(mine, here)
-    db.session.rollback()  # hashing takes its time, so no transaction is open meanwhile
-    if wait:
+    attempt = passwords.note(mine, here)
+    db.session.commit()
+    if wait := passwords.wait_for(attempt):
+        passwords.withdraw(attempt)
+        db.session.commit()
         form.form_errors.append(passwords.too_many(wait))
         return _page(form, status=429)
+    db.session.rollback()  # hashing takes its time, so no transaction is open meanwhile
     if not passwords.matches(kept, form.password.data):
-        passwords.note_failure(mine, here)
-        db.session.commit()
         form.password.errors = ["This is not your password."]
         return _page(form, status=422)
+    passwords.withdraw(attempt)
     # nosemgrep: row-by-id-in-edge - the member who is signed in, once their password was looked at
     return _changed(form, db.session.get_one(TeamMember, member_id))
 

@@ -5,12 +5,14 @@ import hmac
 from flask import Response, abort, current_app, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
+from app import gateways
 from app.accounts import actions, passwords, queries
 from app.accounts.access import cookie_name, current_login, safe_next, setup_token
 from app.accounts.forms import SetUpForm, SignInForm
 from app.accounts.models import TeamMember
 from app.accounts.pages.blueprint import pages
 from app.accounts.pages.keys import remember_key
+from app.accounts.pages.known_browsers import known_browser, remember_browser
 from app.accounts.pages.second_step import ask_for_code
 from app.db import db
 from app.errors import Conflict
@@ -19,6 +21,7 @@ from app.web.limits import address_of_request
 from app.web.pages import home
 
 WRONG = "Address or password is wrong."
+MEANWHILE = "Or choose a new password now, under “Forgotten your password?” below."
 
 
 @pages.route("/sign-in", methods=["GET", "POST"])
@@ -31,18 +34,20 @@ def sign_in() -> ResponseReturnValue:
     if not form.validate_on_submit():
         form.next.data = safe_next(form.next.data or request.args.get("next")) or ""
         return _sign_in_page(form)
-    wait = passwords.wait_before(form.email.data, address_of_request())
-    if wait:
-        db.session.rollback()
-        form.form_errors.append(passwords.too_many(wait))
-        return _sign_in_page(form), 429, {"Retry-After": str(wait)}
-    member = _member_with(form.email.data, form.password.data)
-    if member is None:
-        passwords.note_failure(form.email.data, address_of_request())
+    email = form.email.data
+    attempt = passwords.note(email, address_of_request(), browser=known_browser(email), mildly=True)
+    db.session.commit()
+    if wait := passwords.wait_for(attempt):
+        passwords.withdraw(attempt)
         db.session.commit()
+        meanwhile = f" {MEANWHILE}" if gateways.current().mail.is_configured else ""
+        form.form_errors.append(passwords.too_many(wait) + meanwhile)
+        return _sign_in_page(form), 429, {"Retry-After": str(wait)}
+    member = _member_with(email, form.password.data)
+    if member is None:
         form.form_errors.append(WRONG)
         return _sign_in_page(form), 422
-    passwords.forget_failures(form.email.data)
+    passwords.succeeded(attempt)
     response = ask_for_code(member, target) if member.totp_since is not None else signed_in(member, target)
     db.session.commit()
     return response
@@ -82,6 +87,7 @@ def signed_in(member: TeamMember, target: str) -> Response:
         cookie_name(settings), token, max_age=settings.session_hours * 3600, secure=settings.is_https, httponly=True,
         samesite="Lax", path="/",
     )  # fmt: skip
+    remember_browser(response, member.email)
     return response  # type: ignore[return-value]
 
 

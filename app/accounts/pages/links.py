@@ -11,6 +11,7 @@ from app.accounts.forms import ChoosePasswordForm, ForgottenForm
 from app.accounts.models import EntryKind, EntryLink, TeamMember
 from app.accounts.pages.blueprint import pages
 from app.accounts.pages.entry import signed_in
+from app.accounts.pages.known_browsers import known_browser, remember_browser
 from app.db import db
 from app.errors import Conflict, Rejected
 from app.settings import Settings
@@ -69,12 +70,14 @@ def forgotten() -> ResponseReturnValue:
         page = render_template("accounts/forgotten.html", form=form, by_mail=by_mail, is_sent=False)
         return page, 422 if form.errors else 200
     name, address = f"link for {form.email.data.strip().lower()}", f"link {address_of_request()}"
-    wait = passwords.wait_before(name, address)
-    if wait:
+    attempt = passwords.note(name, address, browser=known_browser(form.email.data), mildly=True)
+    db.session.commit()
+    if wait := passwords.wait_for(attempt):
+        passwords.withdraw(attempt)
+        db.session.commit()
         form.form_errors.append(passwords.too_many(wait))
         page = render_template("accounts/forgotten.html", form=form, by_mail=True, is_sent=False)
         return page, 429, {"Retry-After": str(wait)}
-    passwords.note_failure(name, address)
     member = queries.member_by_address(form.email.data)
     if member is not None and member.disabled_at is None and member.organization.disabled_at is None:
         entry_links.issue(member, post_to(_CHOOSE), by=None)
@@ -113,6 +116,7 @@ def _chosen(link: EntryLink | None, hashed: str, *, full_name: str | None) -> Re
     else:
         flash("Your password is changed, and you are signed out everywhere. Sign in with the new one.", "success")
         response = redirect(url_for("accounts.sign_in"))
+        remember_browser(response, member.email)  # strangers' guesses do not keep this browser waiting
     db.session.commit()
     return response
 

@@ -45,14 +45,15 @@ def sign_in_code() -> ResponseReturnValue:
 def _judge(member: TeamMember, form: CodeForm) -> int:
     """Write into the form what is wrong with its code; seconds to wait, if there were too many wrong ones."""
     name, address = second_factor.throttle_name(member), address_of_request()
-    wait = passwords.wait_before(name, address)
-    if wait:
+    attempt = passwords.note(name, address)
+    db.session.commit()
+    if wait := passwords.wait_for(attempt):
+        passwords.withdraw(attempt)
         form.code.errors = [passwords.too_many(wait)]
         return wait
     if second_factor.accepts(member, form.code.data):
-        passwords.forget_failures(name)
+        passwords.succeeded(attempt)
     else:
-        passwords.note_failure(name, address)
         form.code.errors = [WRONG]
     return 0
 
@@ -95,15 +96,17 @@ def confirm_second_factor() -> ResponseReturnValue:
     if not form.validate_on_submit():
         return _page(form), 422
     name, address = second_factor.throttle_name(member), address_of_request()
-    wait = passwords.wait_before(name, address)
+    attempt = passwords.note(name, address)
+    db.session.commit()
+    wait = passwords.wait_for(attempt)
     codes = None if wait else second_factor.confirm(member, form.code.data, but=getattr(current_login(), "id", None))
     if codes is None:
-        if not wait:
-            passwords.note_failure(name, address)
+        if wait:
+            passwords.withdraw(attempt)
             db.session.commit()
         form.code.errors = [passwords.too_many(wait) if wait else WRONG]
         return _page(form), 429 if wait else 422
-    passwords.forget_failures(name)
+    passwords.succeeded(attempt)
     db.session.commit()
     once.keep(_CODES, codes)
     flash("Two-step sign-in is on, and other browsers are signed out.", "success")
