@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar
 
-from psycopg.pq import TransactionStatus
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 
@@ -96,6 +95,8 @@ def _ended(_connection: Connection) -> None:
 
 
 def _tell(connection: Connection, cursor: Any, statement: str, *_given: Any) -> None:
+    from psycopg.pq import TransactionStatus  # the driver is loaded only where PostgreSQL is used
+
     whose = _whose.get()
     if statement.startswith("ROLLBACK TO"):
         connection.info[_TOLD] = None  # the database goes back to what it had been told before the SAVEPOINT

@@ -7,13 +7,11 @@ from app.errors import GatewayError
 from app.settings import Settings
 from app.storage.local import LocalStorage
 from app.storage.ports import Content, Damaged, Storage, Stored, pieces_of, read, read_verified, vetted
-from app.storage.s3 import S3Storage
 
 __all__ = [
     "Content",
     "Damaged",
     "LocalStorage",
-    "S3Storage",
     "Storage",
     "Stored",
     "build_storage",
@@ -29,6 +27,8 @@ def build_storage(settings: Settings) -> Storage:
     """The storage that ``STORAGE_URL`` names: ``s3://bucket/prefix``, or a directory."""
     url = settings.storage_url
     if url.startswith("s3://"):
+        from app.storage.s3 import S3Storage  # boto3 takes a third of a second to load
+
         parts = urlsplit(url)
         return S3Storage(parts.netloc, parts.path, endpoint=settings.s3_endpoint_url or None)
     return LocalStorage(url.removeprefix("file://"))

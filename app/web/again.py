@@ -12,7 +12,6 @@ import time
 from flask import Flask, g, has_request_context, request, session
 from flask.globals import request_ctx
 from flask.typing import ResponseReturnValue
-from psycopg import errors
 from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
@@ -57,8 +56,12 @@ class Application(Flask):
         g.pop("csrf_token", None)  # of the session before
 
 
+_ENDED_FOR_OTHERS = {"40P01", "40001"}
+"""SQLSTATE of PostgreSQL: deadlock detected, serialization failure."""
+
+
 def _may_repeat(error: DBAPIError) -> bool:
-    ended = isinstance(error.orig, errors.DeadlockDetected | errors.SerializationFailure)
+    ended = getattr(error.orig, "sqlstate", None) in _ENDED_FOR_OTHERS
     return ended and _COMMITTED not in request.environ and _can_be_read_again()
 
 
