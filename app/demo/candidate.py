@@ -138,6 +138,9 @@ class Candidate:
             played = talk.listen(prompt)
             if prompt["expects"] == "finish":
                 break
+            if "awaits" in prompt:  # the recogniser needs a moment
+                prompt = self.turn(prompt["turn"] + 1, "answer", played=played, **prompt["awaits"])
+                continue
             spoken = answers(prompt) if callable(answers) else next(given, None)  # type: ignore[arg-type]
             body = talk.answer(spoken) if spoken is not None else {}
             kind = "answer" if spoken is not None else "skip"

@@ -40,8 +40,8 @@ def speech_seconds(pcm: bytes, rate: int) -> float:
     return sum(span.end - span.start for span in speech_spans(pcm, rate))
 
 
-def has_speech(pieces: Iterable[bytes]) -> bool:
-    """Whether pieces of 16 kHz sound hold at least a quarter of a second of speech; reads no further than needed."""
+def has_speech(pieces: Iterable[bytes], *, least: float = LEAST_SPEECH) -> bool:
+    """Whether pieces of 16 kHz sound hold at least ``least`` seconds of speech; reads no further than needed."""
     detector = _detector()
     rest, run, found = b"", 0.0, 0.0
     for piece in pieces:
@@ -53,7 +53,7 @@ def has_speech(pieces: Iterable[bytes]) -> bool:
             speaking = detector.process_samples(window.tolist()) >= (ENDS if run else BEGINS)
             run = run + WINDOW / SPEECH_RATE if speaking else 0.0
             found += WINDOW / SPEECH_RATE if run >= SHORTEST else 0.0
-            if found + SHORTEST >= LEAST_SPEECH:
+            if found + SHORTEST >= least:
                 return True
     return False
 

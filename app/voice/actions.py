@@ -213,7 +213,8 @@ def release_turn(turn_id: str, token: int) -> None:
 class Outcome:
     """A reply with everything that is recorded along with it; ``heard`` is where the candidate's words lie.
 
-    ``sound``: the columns of the turn that say which voice chunks it has dealt with.
+    ``sound``: the columns of the turn that say which voice chunks it has dealt with; ``is_awaited``: the turn before
+    has written the answer down, without its words.
     """
 
     number: int
@@ -225,6 +226,7 @@ class Outcome:
     detected_ms: int | None
     answered_ms: int
     sound: Mapping[str, int | None] = field(default_factory=dict)
+    is_awaited: bool = False
 
 
 def record_reply(holder: Holder, turn_id: str, token: int, *, outcome: Outcome) -> Turn | None:
@@ -251,7 +253,7 @@ def record_reply(holder: Holder, turn_id: str, token: int, *, outcome: Outcome) 
     if not write(holder, values, Sitting.next_turn == outcome.number):
         raise refusal(holder)
     _write_previous(holder, outcome.number - 1, outcome.played)
-    utterances.write_candidates(holder.interview_id, reply.said, outcome.heard)
+    utterances.write_candidates(holder.interview_id, reply.said, outcome.heard, is_there=outcome.is_awaited)
     db.session.expire_all()
     return db.session.get_one(Turn, turn_id)
 

@@ -27,7 +27,7 @@ from app.voice.api_sound import keep
 from app.voice.conversation import Answer, Audio, Engines, Reply, respond, utterance_key
 from app.voice.models import Sitting, Turn, TurnKind, TurnState
 from app.voice.queries import turn_of
-from app.voice.script import Place, Script
+from app.voice.script import Kind, Place, Script
 from app.voice.utterances import Heard, Played
 
 log = logging.getLogger(__name__)
@@ -49,6 +49,7 @@ class _Work:
     answer: Answer
     heard: Heard
     sound: dict[str, int | None]
+    is_awaited: bool
     is_plain: bool
 
 
@@ -74,6 +75,7 @@ def post_turn(number: int) -> Response | tuple[Response, int]:
             number=number, script=work.script, reply=reply, audio_key=_keep_audio(work, reply), heard=work.heard,
             played=given["played"], detected_ms=schemas.detection_ms(given["timing"]),
             answered_ms=round((time.perf_counter() - began) * 1000), sound=work.sound,
+            is_awaited=work.is_awaited,
         )  # fmt: skip
         turn = actions.record_reply(holder(), work.turn_id, work.token, outcome=outcome)
         told = _told(turn, base, work.script) if turn else None
@@ -107,18 +109,32 @@ def _work(interview: Interview, turn: Turn, token: int, *, given: dict[str, Any]
     is_over = allowance.elapsed(sitting, interview.started_at) > script.seconds + sitting.extra_seconds
     kind: TurnKind = given["kind"]
     heard = Heard(_asked(place, given), typed=kind is TurnKind.TEXT)
-    audio = None
+    audio, is_awaited = None, _is_awaited(turn, given)
     if kind is TurnKind.ANSWER:
-        audio = _audio(interview.id, turn.number, given)
+        audio = _audio(interview.id, turn.number - is_awaited, given)
         heard = Heard(_asked(place, given), given["segment"], given["first_chunk"], given["last_chunk"])
     answer = Answer(
         kind.value, audio=audio, text=(given["text"] or "").strip(), time_over=is_over, continues=given["continues"],
         unfinished=given["unfinished"], recovered=given["recovered"], cut=_cut(turn, given),
+        interrupts=_interrupts(given), awaited=is_awaited,
         documents=_documents(interview, kind),
     )  # fmt: skip
     is_plain = turn.recoveries >= PARKED_AFTER
     sound = {name: given[name] for name in ("segment", "first_chunk", "last_chunk")}
-    return _Work(turn.id, turn.number, token, script, place, answer, heard, sound, is_plain)
+    return _Work(turn.id, turn.number, token, script, place, answer, heard, sound, is_awaited, is_plain)
+
+
+def _is_awaited(turn: Turn, given: dict[str, Any]) -> bool:
+    """Whether this is the answer of the turn before once more, to whose words the agent asked for a moment."""
+    before = turn_of(turn.sitting_id, turn.number - 1) if given["kind"] is TurnKind.ANSWER else None
+    if before is None or before.reply_kind != Kind.MOMENT:
+        return False
+    return all(getattr(before, name) == given[name] for name in ("segment", "first_chunk", "last_chunk"))
+
+
+def _interrupts(given: dict[str, Any]) -> bool:
+    played: Played | None = given["played"]
+    return played is not None and not played.whole and not given["continues"]
 
 
 def _cut(turn: Turn, given: dict[str, Any]) -> str:

@@ -12,9 +12,12 @@ from typing import Literal
 
 from app.errors import GatewayError
 from app.speech import silence
+from app.speech.engines.script import ScriptInterviewer
 from app.speech.ports import Heard, Interviewer, Speaker, Transcriber, Word
+from app.voice import hearing
 from app.voice.commands import confirmed, spoken_command
 from app.voice.deciding import Decided, Told, decide
+from app.voice.hearing import Late
 from app.voice.patience import is_backchannel
 from app.voice.script import Event, Kind, Phase, Place, Script, Step, step, taken_up
 from app.voice.second_look import second_look
@@ -55,7 +58,8 @@ class Answer:
     answer that goes on in another way (typed after spoken, after a pause): kept, and nothing is said to it.
     ``recovered``: such a part from a page that was left; where it is no answer, the question is put again. ``cut`` is
     what was heard of the agent's last words where the candidate interrupted them (empty: all); ``documents`` text of
-    the candidate's files.
+    the candidate's files. ``interrupts``: the agent's last words were cut off. ``awaited``: the answer of the turn
+    before once more, whose words were late; nobody is asked for another moment.
     """
 
     kind: Literal["begin", "answer", "text", "repeat", "skip", "end"]
@@ -65,6 +69,8 @@ class Answer:
     continues: bool = False
     unfinished: bool = False
     recovered: bool = False
+    awaited: bool = False
+    interrupts: bool = False
     cut: str = ""
     documents: str = ""
 
@@ -120,7 +126,7 @@ class Engines:
 def respond(script: Script, place: Place, answer: Answer, *, engines: Engines) -> Reply:
     """The agent's whole turn. Raises WrongMoment (see ``script.step``) and nothing else of its own."""
     timing = Timing()
-    said = _meant(script, place, _hear(script, place, answer, transcriber=engines.transcriber, timing=timing))
+    said = _meant(script, place, _hear(script, place, answer, engines=engines, timing=timing))
     if answer.unfinished:
         said = _part(script, said, recovered=answer.recovered)
     meant = said.event
@@ -132,7 +138,8 @@ def respond(script: Script, place: Place, answer: Answer, *, engines: Engines) -
         with _clocked(timing, "decided"):
             told = Told(said.content, cut=answer.cut, documents=answer.documents)
             decided = decide(script, place, told, interviewer=engines.interviewer)
-    event, is_answer = decided.event, decided.event in {Event.ANSWER, Event.PART}
+    event = decided.event
+    is_answer = event in {Event.ANSWER, Event.PART, Event.LATE} and not answer.awaited
     if answer.unfinished and event is Event.SILENCE:
         event = Event.REPEAT if answer.recovered else Event.PART
     if answer.time_over and place.phase is Phase.QUESTION and event is not Event.PART:
@@ -159,7 +166,8 @@ def _kind(event: Event, reply: Step) -> Kind | Literal["repeat", "kept"]:
 # --- hearing ------------------------------------------------------------------------------------------------------
 
 
-def _hear(script: Script, place: Place, answer: Answer, *, transcriber: Transcriber | None, timing: Timing) -> Said:
+def _hear(script: Script, place: Place, answer: Answer, *, engines: Engines, timing: Timing) -> Said:
+    transcriber = engines.transcriber
     if answer.kind == "text":
         return Said(spoken_command(answer.text, script.language) or Event.ANSWER, answer.text)
     if answer.kind != "answer" or answer.audio is None:
@@ -167,13 +175,13 @@ def _hear(script: Script, place: Place, answer: Answer, *, transcriber: Transcri
     if transcriber is None:
         return Said(Event.ANSWER)
     with _clocked(timing, "recognised"):
-        heard = _recognise(script, answer.audio, transcriber)
-    if heard is None or len(heard.text.split()) < SURELY_SPEECH:
+        heard = _recognise(script, answer, transcriber, may_go_on=_may_go_on(place, answer, engines.interviewer))
+    if not isinstance(heard, Heard) or len(heard.text.split()) < SURELY_SPEECH:
         with _clocked(timing, "collected"):
             if _is_silent(answer.audio):
                 return Said(Event.SILENCE)
-    if heard is None:
-        return Said(Event.ANSWER)
+    if not isinstance(heard, Heard):
+        return Said(Event.LATE if heard is Late.LATE else Event.ANSWER)
     if not answer.unfinished and answer.audio.last - answer.audio.first < LONGEST_COMMAND:
         with _clocked(timing, "recognised"):
             heard = second_look(heard, answer.audio.pcm, place, language=script.language, transcriber=transcriber)
@@ -206,16 +214,36 @@ def _is_silent(audio: Audio) -> bool:
         return False
 
 
-def _recognise(script: Script, audio: Audio, transcriber: Transcriber) -> Heard | None:
-    if not transcriber.supports(script.language):
+def _may_go_on(place: Place, answer: Answer, interviewer: Interviewer | None) -> bool:
+    """Whether a long answer decides by its length alone what comes next: no model, no yes or no, nothing cut off."""
+    has_model = interviewer is not None and interviewer.name != ScriptInterviewer.name
+    return not (has_model or place.stopping or answer.interrupts)
+
+
+def _recognise(script: Script, answer: Answer, transcriber: Transcriber, *, may_go_on: bool) -> Heard | Late | None:
+    """The words; LATE where another moment may bring them; None where they are left to the processing."""
+    audio = answer.audio
+    if audio is None or not transcriber.supports(script.language):
         return None
-    try:
+
+    def recognise() -> Heard:
         return transcriber.finish(
             audio.key, first=audio.first, last=audio.last, language=script.language, pcm=audio.pcm
         )  # fmt: skip
+
+    hearing.begin(audio.key, recognise)
+    try:
+        heard = hearing.words(audio.key, seconds=hearing.WAITS_MORE if answer.awaited else hearing.SOON)
+        if heard is not Late.LATE:
+            return heard
+        if answer.awaited or (may_go_on and silence.has_speech(audio.pieces(), least=hearing.ENOUGH_SPEECH)):
+            return None
+        heard = hearing.words(audio.key, seconds=hearing.WAITS - hearing.SOON)
     except GatewayError as error:
         log.warning("answer not recognised now, kept for later: %s", type(error).__name__)
         return None
+    is_left = heard is Late.LATE and (answer.unfinished or answer.time_over)
+    return None if is_left else heard
 
 
 class _clocked:  # noqa: N801 - used like a function

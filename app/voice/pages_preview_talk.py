@@ -84,19 +84,22 @@ def post_turn(number: int) -> Response:
             reply = respond(found.script, found.place, _answer(found, given), engines=engines)
         except WrongMoment as error:
             raise Conflict(str(error), details={"reason": "over"}) from None
-        found.answer(given["kind"], reply)
+        found.answer(given["kind"], reply, given)
         return jsonify(prompt(found))
 
 
 def _answer(found: Preview, given: dict[str, Any]) -> Answer:
     kind: TurnKind = given["kind"]
     is_spoken = kind is TurnKind.ANSWER
-    audio = found.audio(given["segment"], given["first_chunk"], given["last_chunk"]) if is_spoken else None
+    is_awaited = is_spoken and found.awaits(given)
+    chunks = given["segment"], given["first_chunk"], given["last_chunk"]
+    audio = found.audio(*chunks, turn=found.turn - is_awaited) if is_spoken else None
     played: Played | None = given["played"]
     cut = heard_text(found.last, played) if found.last is not None and played is not None and not played.whole else ""
     return Answer(
         kind.value, audio=audio, text=(given["text"] or "").strip(), time_over=found.time_is_over,
         continues=given["continues"], unfinished=given["unfinished"], cut=cut,
+        interrupts=played is not None and not played.whole and not given["continues"], awaited=is_awaited,
     )  # fmt: skip
 
 

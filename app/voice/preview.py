@@ -7,6 +7,7 @@ and nothing can be stored.
 import secrets
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,7 +18,7 @@ from app.speech.ports import Speaker, Spoken
 from app.voice import allowance
 from app.voice.conversation import Audio, Reply, utterance_key
 from app.voice.models import Mode, Sitting, Turn, TurnKind, TurnState
-from app.voice.script import Phase, Place, Script, WrongMoment, open_line
+from app.voice.script import Kind, Phase, Place, Script, WrongMoment, open_line
 from app.voice.utterances import kept_parts
 
 MOST_PREVIEWS = 8
@@ -101,14 +102,22 @@ class Preview:
         except Conflict:
             return None
 
-    def audio(self, segment: int, first: int, last: int) -> Audio:
+    def awaits(self, given: Mapping[str, Any]) -> bool:
+        """Whether this is the answer of the turn before once more, to whose words the agent asked for a moment."""
+        return (
+            self.last is not None
+            and self.last.reply_kind == Kind.MOMENT
+            and all(getattr(self.last, name) == given[name] for name in ("segment", "first_chunk", "last_chunk"))
+        )
+
+    def audio(self, segment: int, first: int, last: int, *, turn: int) -> Audio:
         """A spoken answer, as the conversation takes it."""
         if last - first >= MOST_CHUNKS:
             raise Rejected("This answer is too long for a preview.", field="last_chunk")
         pcm = self.spoken(segment, first, last)
-        return Audio(utterance_key(self.id, turn=self.turn, segment=segment), first, last, lambda: iter([pcm]))
+        return Audio(utterance_key(self.id, turn=turn, segment=segment), first, last, lambda: iter([pcm]))
 
-    def answer(self, kind: TurnKind, reply: Reply) -> Turn:
+    def answer(self, kind: TurnKind, reply: Reply, given: Mapping[str, Any]) -> Turn:
         """Move on: the reply as a turn that no session knows."""
         place = reply.step.place
         try:
@@ -119,6 +128,7 @@ class Preview:
             number=self.turn, kind=kind, state=TurnState.ANSWERED, reply_kind=str(reply.kind), question=question,
             question_index=place.question_index, expects=reply.step.expects, parts=kept_parts(reply.parts),
             audio_key="memory" if reply.wav else None, seconds=reply.seconds, heard_text=reply.said.content,
+            segment=given["segment"], first_chunk=given["first_chunk"], last_chunk=given["last_chunk"],
         )  # fmt: skip
         self.place, self.sounds = place, {0: reply.wav} if reply.wav else {}
         return self.last
@@ -151,7 +161,7 @@ class Preview:
             "documents_allowed": self.frozen["is_doc_upload_enabled"], "uploads": [], "turn": self.turn,
             "documents": [one for one in self.files.values() if one["whole"]],
             "question_index": place.question_index, "question_count": len(self.script.questions),
-            "next_segment": self.segments + 1, "redirect_url": None,
+            "next_segment": self.segments + 1, "redirect_url": None, "open_speech": None,
             **allowance.told(sitting, limit=self.script.seconds, started_at=self.started_at),
         }  # fmt: skip
 

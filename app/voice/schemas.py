@@ -231,8 +231,14 @@ def prompt(turn: Turn, *, base: str, question_count: int, language: str) -> dict
         "seconds": turn.seconds, "question_index": turn.question_index, "question_count": question_count,
         "question": turn.question,
         "expects": turn.expects, "heard": None if turn.heard_text is None else {"text": turn.heard_text},
-        "patience_ms": _patience(turn, language),
+        "patience_ms": _patience(turn, language), **_awaits(turn),
     }  # fmt: skip
+
+
+def _awaits(turn: Turn) -> dict[str, Any]:
+    """After "One moment, please": the answer that the page posts once more, for its words."""
+    names = ("segment", "first_chunk", "last_chunk")
+    return {"awaits": {name: getattr(turn, name) for name in names}} if turn.reply_kind == Kind.MOMENT else {}
 
 
 def _sounds(turn: Turn, address: str) -> list[str]:

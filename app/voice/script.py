@@ -23,6 +23,7 @@ class Event(StrEnum):
     """What can happen in it.
 
     THINK: the candidate wants a moment. ASIDE: the agent says something else and comes back to the open question.
+    LATE: something was said whose words are not known yet; the agent asks for a moment.
     STOP: the candidate said that they want to end; the agent asks whether it heard right. END: they confirmed it, or
     pressed the button.
     """
@@ -37,6 +38,7 @@ class Event(StrEnum):
     STOP = "stop"
     END = "end"
     PART = "part"
+    LATE = "late"
 
 
 class Kind(StrEnum):
@@ -200,7 +202,7 @@ def step(
         return _begin(script)
     if event is Event.END or (event is Event.STOP and place.stopping):
         return _close(script, place)
-    place = replace(place, stopping=event is Event.STOP)
+    place = replace(place, stopping=event is Event.STOP or (event is Event.LATE and place.stopping))
     if event is Event.SKIP:
         return _next(script, place)
     if event is Event.ANSWER or (event is Event.ASIDE and not may_turn_aside(place)):
@@ -218,8 +220,9 @@ def _stay(script: Script, place: Place, event: Event, *, text: str, aside: Line 
     if event is Event.THINK:  # the next silence is no surprise
         held = replace(place, silences=1, asides=place.asides + 1, former=None)
         return Step(held, (Line(Kind.THINK, question_index=at),))
-    if event is Event.STOP:
-        return Step(replace(place, silences=0, former=None), (Line(Kind.SURE, question_index=at),))
+    if event in {Event.STOP, Event.LATE}:
+        kind = Kind.SURE if event is Event.STOP else Kind.MOMENT
+        return Step(replace(place, silences=0, former=None), (Line(kind, question_index=at),))
     if event is Event.ASIDE:
         before = (aside,) if aside else ()
         back = replace(place, silences=0, asides=place.asides + 1, former=None)
@@ -259,7 +262,7 @@ def taken_up(place: Place, event: Event) -> tuple[Place, Event]:
     """
     if place.former is None or (event in {Event.END, Event.STOP} and place.phase is Phase.QUESTION):
         return place, event
-    if event in {Event.ANSWER, Event.REPEAT, Event.THINK, Event.PART}:
+    if event in {Event.ANSWER, Event.REPEAT, Event.THINK, Event.PART, Event.LATE}:
         return Place.from_json(place.former), event
     return place, Event.REPEAT
 

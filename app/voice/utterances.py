@@ -186,13 +186,21 @@ def _cut(part: dict[str, Any], words: int, seconds: float) -> str:
     return " ".join(word[0] for word in part["words"][:words])
 
 
-def write_candidates(interview_id: str, said: Said, heard: Heard) -> None:
-    """Add what the candidate said; nothing for a silent turn or a pressed button."""
+def write_candidates(interview_id: str, said: Said, heard: Heard, *, is_there: bool = False) -> None:
+    """Add what the candidate said; nothing for a silent turn or a pressed button.
+
+    ``is_there``: the turn before has written it down without its words, which go into its row.
+    """
     is_speech = heard.first_chunk is not None and heard.last_chunk is not None
     if said.event is Event.SILENCE or not (is_speech or heard.typed):
         return
+    former = _awaited(interview_id, heard) if is_there else None
+    if former is not None:
+        db.session.delete(former)
+        db.session.flush()
+    number = _next_number(interview_id) if former is None else former.number
     row = Utterance(
-        interview_id=interview_id, number=_next_number(interview_id), role=Role.USER, content=said.content,
+        interview_id=interview_id, number=number, role=Role.USER, content=said.content,
         typed=heard.typed, engine=said.engine, segment=heard.segment, confidence=said.confidence,
         question_index=heard.question_index,
     )  # fmt: skip
@@ -200,6 +208,15 @@ def write_candidates(interview_id: str, said: Said, heard: Heard) -> None:
         _place(row, said.words, (heard.first_chunk * CHUNK_SECONDS, (heard.last_chunk + 1) * CHUNK_SECONDS))
     db.session.add(row)
     db.session.flush()
+
+
+def _awaited(interview_id: str, heard: Heard) -> Utterance | None:
+    """The row of an answer that was written down before its words were known."""
+    rows = sa.select(Utterance).where(
+        Utterance.interview_id == interview_id, Utterance.role == Role.USER, Utterance.content.is_(None),
+        Utterance.segment == heard.segment, Utterance.start == (heard.first_chunk or 0) * CHUNK_SECONDS,
+    )  # fmt: skip
+    return db.session.scalar(rows.order_by(Utterance.number.desc()).limit(1))
 
 
 def _place(row: Utterance, words: tuple[Word, ...], sent: tuple[float, float]) -> None:

@@ -16,7 +16,7 @@ from app.interviews import actions
 from app.interviews.models import Interview
 from app.speech.engines import pocketsphinx
 from app.speech.sound import resample
-from app.voice import speaking
+from app.voice import hearing, speaking
 from tests.factories import Made
 from tests.guards import Guarded
 from tests.people import Person
@@ -33,6 +33,8 @@ def _unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     that may be a command is looked at once more, for which a candidate waits a second at most."""
     monkeypatch.setattr(speaking, "SOON", 3600.0)
     monkeypatch.setattr(pocketsphinx, "LIVE_PATIENCE", 600.0)
+    monkeypatch.setattr(hearing, "SOON", 300.0)
+    monkeypatch.setattr(hearing, "WAITS", 600.0)
     monkeypatch.setattr(pocketsphinx, "CHOICE_PATIENCE", 600.0)
 
 

@@ -19,7 +19,7 @@ PROGRAM = Path(__file__).with_name("pocketsphinx_child.py")
 LANGUAGE = "en-US"
 PATIENCE, PATIENCE_PER_SECOND = 30.0, 2.0
 """Seconds to wait for an answer: at least, and for each second of audio."""
-LIVE_PATIENCE = 20.0
+LIVE_PATIENCE = 10.0
 """Seconds that a candidate waits for the end of their answer; after that the talk goes on and it is heard later."""
 MOST_UNSENT = 32_000_000
 """Bytes of live audio (17 minutes) that may wait for a busy process; beyond that the audio is decoded afterwards."""

@@ -230,21 +230,22 @@ export class Talk {
     return this.reply ? this.reply.report(this.sound.player) : this.sound.player.report();
   }
 
-  async #post({ turn, kind, text, to, continues = false, unfinished = false, sure = false }) {
+  async #post({ turn, kind, text, to, again = false, continues = false, unfinished = false, sure = false }) {
     if (this.sound) this.ear.agentSpeaks(true); // a cough while the server thinks is no answer
     const body = { kind, continues, unfinished, segment: this.segment, played: this.played };
     if (kind === "text") {
       body.text = text;
       this.taken = null;
     }
-    if (kind === "answer") {
+    if (again) Object.assign(body, this.state.prompt.awaits);
+    else if (kind === "answer") {
       const { first, last } = this.track.close(to);
       Object.assign(body, { first_chunk: first, last_chunk: last, timing: this.#timing() });
     } else if (this.track) {
       this.track.drop();
       if (this.track.last >= 0) body.last_chunk = this.track.last; // what lies before it has been dealt with
     }
-    const ended = sure ? null : this.speechEnd;
+    const ended = sure || again ? null : this.speechEnd;
     try {
       const prompt = await this.#sent(turn, body);
       if (kind === "answer" && ended !== null) await this.#hold(prompt, ended);

@@ -10,6 +10,9 @@
 // A pause for breath looks like the end of an answer. Whoever speaks on while the server thinks, or over the first
 // words of its reply, continues that answer: the reply counts as unheard, and its question is open again.
 //
+// Where its words are late the agent asks for a moment; then the same answer is posted once more. What is said meanwhile is
+// another part of it.
+//
 // Any sound of a voice makes the agent pause at once. A cough or "mm-hm" lets it go on where it was; words take the turn.
 
 export const LONGEST_ANSWER = 5 * 60 * 16000;
@@ -27,6 +30,7 @@ const SHORT_CALL = 0.45 * 16000; // over the agent: no word that needs an answer
 const OPEN = new Set(["speaking", "interrupted", "listening", "answering"]);
 export const open = (state) => OPEN.has(state.phase) && state.prompt?.expects === "answer";
 const nothing = (state) => [state, []];
+const awaits = (state) => state.prompt?.kind === "moment"; // the words of the answer before are late: it is asked for once more
 const sounding = (state) => state.phase === "speaking" || state.phase === "interrupted";
 const hush = (state) => (sounding(state) ? [{ do: "stop-player" }] : []);
 const forget = (state) => (state.call?.asked ? [{ do: "drop-track" }] : []);
@@ -35,7 +39,7 @@ const QUIET = { call: null, think: false };
 
 function post(state, before, body) {
   const more = state.continues ? { continues: true } : {};
-  const former = body.kind === "answer" && !body.unfinished ? state.prompt : null;
+  const former = body.again ? state.former ?? state.prompt : body.kind === "answer" && !body.unfinished ? state.prompt : null;
   const next = { ...state, ...QUIET, phase: "thinking", from: null, former, resumed: null, continues: false };
   return [next, [...before, { do: "post", turn: state.turn, ...body, ...more }]];
 }
@@ -75,6 +79,7 @@ function takeUp(state, { from, to = null }, before) {
 }
 
 function afterPrompt(before, at) {
+  if (awaits(before)) return post(before, [], { kind: "answer", again: true });
   const state = { ...before, call: null, former: null };
   if (state.prompt.expects === "finish") return [{ ...state, phase: "leaving" }, [{ do: "finish" }]];
   return [{ ...state, phase: "listening", since: at, from: null }, [{ do: "listen" }]];
@@ -89,7 +94,8 @@ const events = {
   // The server's reply to a turn. A reply without sound has been given once it is shown.
   reply(state, { prompt, turn, at, audible = Boolean(prompt.audio_url) && state.mode === "voice" }) {
     if (state.resumed) return takeUp({ ...state, turn }, state.resumed, [{ do: "unheard" }]);
-    const next = { ...state, prompt, turn, from: null, since: at, call: null, think: prompt.kind === "think", asked: state.asked && SAME.has(prompt.kind) };
+    const former = prompt.kind === "moment" ? state.former ?? prompt : state.former;
+    const next = { ...state, prompt, former, turn, from: null, since: at, call: null, think: prompt.kind === "think", asked: state.asked && SAME.has(prompt.kind) };
     if (state.asks) return post({ ...next, asks: null }, [{ do: "show" }], { kind: state.asks });
     if (state.pausing && prompt.expects === "answer") return [{ ...next, phase: "paused", pausing: false, former: null, again: audible }, [{ do: "show" }, { do: "pause" }]];
     if (audible) return [{ ...next, phase: "speaking" }, [{ do: "show" }, { do: "play", url: prompt.audio_url }]];
@@ -111,7 +117,7 @@ const events = {
     if (state.phase === "answering") return state.think ? [{ ...state, think: false }, []] : nothing(state);
     if (state.phase === "interrupted") return [{ ...state, call: { ...state.call, to: null } }, []];
     if (state.phase === "speaking") {
-      const early = Boolean(state.former) && from < state.since + EARLY;
+      const early = Boolean(state.former) && (awaits(state) || from < state.since + EARLY);
       if (!early && !open(state)) return nothing(state);
       return [{ ...state, phase: "interrupted", call: { from, to: null, early, asked: false } }, [{ do: "pause-player" }]];
     }
@@ -166,6 +172,7 @@ const events = {
     if (!open(state)) return nothing(state);
     if (state.phase === "answering") return [{ ...state, think: !state.think }, [{ do: state.think ? "go-on" : "wait" }]];
     if (state.phase === "listening") return [{ ...state, think: !state.think, since: at }, []];
+    if (awaits(state)) return takeUp({ ...state, think: true }, { from: at }, [...forget(state), ...hush(state)]);
     const [after, effects] = afterPrompt(state, at);
     return [{ ...after, think: true }, [...forget(state), ...hush(state), ...effects]];
   },

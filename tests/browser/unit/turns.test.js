@@ -8,6 +8,9 @@ const run = (events, state = beginning()) => events.reduce(([now, all], event) =
   return [next, [...all, ...effects]];
 }, [state, []]);
 const speaking = () => run([{ type: "start", prompt: QUESTION, at: 0 }])[0];
+const MOMENT = { text: "One moment, please.", kind: "moment", expects: "answer", audio_url: "/m", awaits: { segment: 1, first_chunk: 0, last_chunk: 3 } };
+const NEXT = { text: "And then?", kind: "question", expects: "answer", audio_url: "/c" };
+const answered = () => run([{ type: "speech", from: 2000 }, { type: "silence", to: 8000 }], listening())[0];
 const listening = () => step(speaking(), { type: "played", at: 1000 })[0];
 const names = (effects) => effects.map((effect) => effect.do);
 
@@ -29,6 +32,44 @@ export const tests = {
     const [after, asked] = step(state, { type: "reply", prompt: kept, turn: 2, at: 9500 });
     equal([after.phase, asked.at(-1)], ["thinking", { do: "post", turn: 2, kind: "skip" }]);
     equal(step(after, { type: "reply", prompt: QUESTION, turn: 3, at: 9900 })[0].phase, "speaking");
+  },
+  "after a request for a moment the same answer is posted once more"() {
+    const [state, effects] = run([{ type: "reply", prompt: MOMENT, turn: 2, at: 9000 }], answered());
+    equal([state.phase, names(effects)], ["speaking", ["show", "play"]]);
+    const [waits, again] = step(state, { type: "played", at: 20000 });
+    equal([waits.phase, waits.turn, again], ["thinking", 2, [{ do: "post", turn: 2, kind: "answer", again: true }]]);
+    equal(step(waits, { type: "reply", prompt: NEXT, turn: 3, at: 30000 })[0].prompt, NEXT);
+    const shown = step(answered(), { type: "reply", prompt: { ...MOMENT, audio_url: null }, turn: 2, at: 9000 });
+    equal(shown[1].at(-1), { do: "post", turn: 2, kind: "answer", again: true });
+  },
+  "what is said before that sentence goes on with the answer"() {
+    const [state] = run([{ type: "speech", from: 9500 }, { type: "reply", prompt: MOMENT, turn: 2, at: 9900 }], answered());
+    equal([state.phase, state.continues, state.prompt, state.from], ["answering", true, QUESTION, 9500]);
+  },
+  "what is said during it or after it is another part of the same question"() {
+    const moment = step(answered(), { type: "reply", prompt: MOMENT, turn: 2, at: 9000 })[0];
+    const [over] = run([{ type: "speech", from: 60000 }, { type: "lasting", from: 60000 }], moment);
+    equal([over.phase, over.continues, over.prompt], ["answering", true, QUESTION]);
+    const [after, effects] = run([{ type: "played", at: 20000 }, { type: "speech", from: 21000 }, { type: "reply", prompt: NEXT, turn: 3, at: 30000 }], moment);
+    equal([after.phase, after.continues, after.prompt, after.from], ["answering", true, QUESTION, 21000]);
+    ok(!effects.some((effect) => effect.do === "play"));
+  },
+  "a page that was loaded in such a moment posts the answer as well"() {
+    const [state] = run([{ type: "start", prompt: MOMENT, at: 0 }], beginning({ turn: 2 }));
+    const [waits, again] = step(state, { type: "played", at: 20000 });
+    equal(again, [{ do: "post", turn: 2, kind: "answer", again: true }]);
+    equal(step(waits, { type: "speech", from: 21000 })[0].resumed, { from: 21000, to: null });
+  },
+  "in such a moment the buttons work: think takes the answer up, finished and pause do not lose it"() {
+    const moment = step(answered(), { type: "reply", prompt: MOMENT, turn: 2, at: 9000 })[0];
+    const [thinking, effects] = step(moment, { type: "think", at: 10000 });
+    equal([thinking.phase, thinking.prompt, thinking.think], ["answering", QUESTION, true]);
+    ok(names(effects).includes("stop-player"));
+    equal(step(moment, { type: "finished", at: 10000 })[1].at(-1), { do: "post", turn: 2, kind: "answer", again: true });
+    const [paused] = step(moment, { type: "pause", at: 10000 });
+    equal([paused.phase, paused.again], ["paused", true]);
+    equal(run([{ type: "goOn", at: 11000 }, { type: "played", at: 30000 }], paused)[1].at(-1).again, true);
+    equal(step(moment, { type: "ask", kind: "repeat", at: 10000 })[1].at(-1), { do: "post", turn: 2, kind: "repeat" });
   },
   "an answer runs from its first to its last sound"() {
     const [state, effects] = run([{ type: "speech", from: 2000 }, { type: "silence", to: 9000 }], listening());
