@@ -3,20 +3,28 @@
 ``Settings.from_env`` reads the environment, reports everything that is wrong in one go, and never starts half.
 """
 
-import ipaddress
-import json
 import os
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+from app.setting_values import (
+    Network,
+    address,
+    boolean,
+    engines,
+    mapping,
+    networks,
+    number,
+    one_of,
+    seconds,
+    text,
+    token,
+)
 
 SHORTEST_SECRET = 32
-SHORTEST_TOKEN = 16
 
 
 class SettingsError(Exception):
@@ -25,95 +33,6 @@ class SettingsError(Exception):
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
         self.problems = problems
-
-
-def _text(value: str) -> str:
-    return value
-
-
-def _boolean(value: str) -> bool:
-    lowered = value.strip().lower()
-    if lowered in {"1", "true", "yes", "on"}:
-        return True
-    if lowered in {"0", "false", "no", "off"}:
-        return False
-    raise ValueError("is neither 1/true/yes/on nor 0/false/no/off")
-
-
-def _number(lowest: int, highest: int) -> Callable[[str], int]:
-    def parse(value: str) -> int:
-        try:
-            number = int(value)
-        except ValueError:
-            raise ValueError("is not a whole number") from None
-        if not lowest <= number <= highest:
-            raise ValueError(f"must lie between {lowest} and {highest}")
-        return number
-
-    return parse
-
-
-def _seconds(value: str) -> float:
-    try:
-        seconds = float(value)
-    except ValueError:
-        raise ValueError("is not a number of seconds") from None
-    if not 0 < seconds <= 3600:
-        raise ValueError("must lie between 0 and 3600 seconds")
-    return seconds
-
-
-def _words(value: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in value.split(",") if word.strip())
-
-
-def _one_of(*allowed: str) -> Callable[[str], str]:
-    def parse(value: str) -> str:
-        if value not in allowed:
-            raise ValueError(f"must be one of {', '.join(allowed)}")
-        return value
-
-    return parse
-
-
-def _engines(*allowed: str) -> Callable[[str], tuple[str, ...]]:
-    def parse(value: str) -> tuple[str, ...]:
-        names = _words(value)
-        unknown = [name for name in names if name not in allowed]
-        if unknown or not names:
-            raise ValueError(f"must be a list of {', '.join(allowed)}")
-        return names
-
-    return parse
-
-
-def _networks(value: str) -> tuple[Network, ...]:
-    try:
-        return tuple(ipaddress.ip_network(word) for word in _words(value))
-    except ValueError:
-        raise ValueError("must be a list of networks such as 10.1.0.0/16") from None
-
-
-def _address(value: str) -> str:
-    if urlsplit(value).scheme not in {"http", "https"} or not urlsplit(value).hostname:
-        raise ValueError("must be a whole address such as https://parley.example.com")
-    return value.rstrip("/")
-
-
-def _token(value: str) -> str:
-    if len(value) < SHORTEST_TOKEN or not value.isascii() or not value.isprintable() or " " in value:
-        raise ValueError(f"must have at least {SHORTEST_TOKEN} letters, digits and signs of ASCII, and no spaces")
-    return value
-
-
-def _mapping(value: str) -> dict[str, str]:
-    try:
-        found = json.loads(value)
-    except ValueError:
-        found = None
-    if not isinstance(found, dict) or not all(isinstance(item, str) for item in found.values()):
-        raise ValueError('must be a JSON object of texts, for example {"vendora-Kate": "alloy"}')
-    return found
 
 
 def var(name: str, parse: Callable[[str], Any], default: Any, doc: str) -> Any:
@@ -125,149 +44,147 @@ def var(name: str, parse: Callable[[str], Any], default: Any, doc: str) -> Any:
 class Settings:
     """The whole configuration of one process. Built by ``from_env``; tests use ``dataclasses.replace``."""
 
-    host: str = var("HOST", _text, "127.0.0.1", "Address the web server listens on.")
-    port: int = var("PORT", _number(1, 65535), 8000, "Port the web server listens on.")
-    app_url: str = var("APP_URL", _address, "", "Address people reach Parley at; default http://HOST:PORT.")
+    host: str = var("HOST", text, "127.0.0.1", "Address the web server listens on.")
+    port: int = var("PORT", number(1, 65535), 8000, "Port the web server listens on.")
+    app_url: str = var("APP_URL", address, "", "Address people reach Parley at; default http://HOST:PORT.")
     data_dir: Path = var(
         "DATA_DIR", Path, Path("instance"), "Directory of database, files, Redis and keys in the embedded default."
     )
     database_url: str = var(
-        "DATABASE_URL", _text, "", "sqlite:///… or postgresql://…; default an SQLite file in DATA_DIR."
+        "DATABASE_URL", text, "", "sqlite:///… or postgresql://…; default an SQLite file in DATA_DIR."
     )
-    redis_url: str = var("REDIS_URL", _text, "", "redis://…; default an embedded server that Parley starts itself.")
-    storage_url: str = var(
-        "STORAGE_URL", _text, "", "Directory or s3://bucket/prefix; default a directory in DATA_DIR."
-    )
+    redis_url: str = var("REDIS_URL", text, "", "redis://…; default an embedded server that Parley starts itself.")
+    storage_url: str = var("STORAGE_URL", text, "", "Directory or s3://bucket/prefix; default a directory in DATA_DIR.")
     erasure_journal: Path = var("ERASURE_JOURNAL", Path, None, "File that says what was erased, read by restores; default erasures.jsonl in DATA_DIR.")  # fmt: skip
-    s3_endpoint_url: str = var("S3_ENDPOINT_URL", _text, "", "Endpoint of an S3-compatible service; keys come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.")  # fmt: skip
+    s3_endpoint_url: str = var("S3_ENDPOINT_URL", text, "", "Endpoint of an S3-compatible service; keys come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.")  # fmt: skip
     secret_key: str = var(
         "SECRET_KEY",
-        _text,
+        text,
         "",
         "At least 32 characters; signs cookies and addresses, seals secrets. Generated only in the embedded default.",
     )
-    log_level: str = var("LOG_LEVEL", _one_of("debug", "info", "warning", "error"), "info", "How much is logged.")
-    log_format: str = var("LOG_FORMAT", _one_of("text", "json"), "text", "json: one JSON object a line, for systems that collect logs.")  # fmt: skip
-    metrics_token: str = var("METRICS_TOKEN", _token, "", "At least 16 characters; who reads /metrics sends them as bearer token. Without it only this machine may, and only while APP_URL is an address of its own.")  # fmt: skip
+    log_level: str = var("LOG_LEVEL", one_of("debug", "info", "warning", "error"), "info", "How much is logged.")
+    log_format: str = var("LOG_FORMAT", one_of("text", "json"), "text", "json: one JSON object a line, for systems that collect logs.")  # fmt: skip
+    metrics_token: str = var("METRICS_TOKEN", token, "", "At least 16 characters; who reads /metrics sends them as bearer token. Without it only this machine may, and only while APP_URL is an address of its own.")  # fmt: skip
 
     web_server: str = var(
         "WEB_SERVER",
-        _one_of("waitress", "granian"),
+        one_of("waitress", "granian"),
         "waitress",
         "granian is faster, but needs a proxy in front that buffers requests.",
     )
-    web_threads: int = var("WEB_THREADS", _number(1, 256), 16, "Requests one web process serves at the same time.")
+    web_threads: int = var("WEB_THREADS", number(1, 256), 16, "Requests one web process serves at the same time.")
     trusted_proxies: int = var(
-        "TRUSTED_PROXIES", _number(0, 10), 0, "Number of proxies in front whose X-Forwarded-* headers are believed."
+        "TRUSTED_PROXIES", number(0, 10), 0, "Number of proxies in front whose X-Forwarded-* headers are believed."
     )
     rate_limit_per_minute: int = var(
         "RATE_LIMIT_PER_MINUTE",
-        _number(0, 1_000_000),
+        number(0, 1_000_000),
         600,
         "Calls of /v1 per key and minute, and of strangers per address; 0 turns all of these limits off.",
     )
 
     compatible_input: bool = var(
         "COMPATIBLE_INPUT",
-        _boolean,
+        boolean,
         False,  # noqa: FBT003 - a setting reads as a line of a table
         "Whether /v1 takes what programs for the original service send: old fields are ignored, voices mapped.",
     )
 
     outbound_allow: tuple[Network, ...] = var(
         "OUTBOUND_ALLOW",
-        _networks,
+        networks,
         (),
         "Networks (CIDR, comma separated) that webhooks and media may reach although they are private.",
     )
     outbound_http: bool | None = var(
         "OUTBOUND_HTTP",
-        _boolean,
+        boolean,
         None,
         "Whether http:// is allowed for customers' addresses; default only when APP_URL is http.",
     )
-    egress_proxy: str = var("EGRESS_PROXY", _address, "", "Proxy that all calls to customers' addresses go through, for one fixed source address.")  # fmt: skip
+    egress_proxy: str = var("EGRESS_PROXY", address, "", "Proxy that all calls to customers' addresses go through, for one fixed source address.")  # fmt: skip
     egress_source_address: str = var(
-        "EGRESS_SOURCE_ADDRESS", _text, "", "Local address that calls to customers' addresses are bound to."
+        "EGRESS_SOURCE_ADDRESS", text, "", "Local address that calls to customers' addresses are bound to."
     )
 
-    smtp_host: str = var("SMTP_HOST", _text, "", "Mail server; without one, links are copied by hand.")
-    smtp_port: int = var("SMTP_PORT", _number(1, 65535), 587, "Its port.")
-    smtp_username: str = var("SMTP_USERNAME", _text, "", "Its user, if it asks for one.")
-    smtp_password: str = var("SMTP_PASSWORD", _text, "", "Its password.")
+    smtp_host: str = var("SMTP_HOST", text, "", "Mail server; without one, links are copied by hand.")
+    smtp_port: int = var("SMTP_PORT", number(1, 65535), 587, "Its port.")
+    smtp_username: str = var("SMTP_USERNAME", text, "", "Its user, if it asks for one.")
+    smtp_password: str = var("SMTP_PASSWORD", text, "", "Its password.")
     smtp_security: str = var(
-        "SMTP_SECURITY", _one_of("starttls", "tls", "none"), "starttls", "How the connection is protected."
+        "SMTP_SECURITY", one_of("starttls", "tls", "none"), "starttls", "How the connection is protected."
     )
-    smtp_from: str = var("SMTP_FROM", _text, "", "Sender of mails.")
+    smtp_from: str = var("SMTP_FROM", text, "", "Sender of mails.")
 
     link_expiry_days: int = var(
-        "LINK_EXPIRY_DAYS", _number(1, 3650), 30, "Days an interview link can be started after its creation."
+        "LINK_EXPIRY_DAYS", number(1, 3650), 30, "Days an interview link can be started after its creation."
     )
     sweep_seconds: float = var(
         "SWEEP_SECONDS",
-        _seconds,
+        seconds,
         5.0,
         "How often workers look in the database for overdue work: the worst delay when Redis loses a wake-up or is away.",
     )
     session_idle_minutes: int = var(
-        "SESSION_IDLE_MINUTES", _number(1, 1440), 30, "Idle time after which a recruiter signs in again."
+        "SESSION_IDLE_MINUTES", number(1, 1440), 30, "Idle time after which a recruiter signs in again."
     )
-    session_hours: int = var("SESSION_HOURS", _number(1, 168), 12, "Longest time a sign-in lasts.")
-    admin_totp: bool | None = var("ADMIN_TOTP", _boolean, None, "Whether administrators need a code from an authenticator app to sign in; default only when APP_URL is https.")  # fmt: skip
+    session_hours: int = var("SESSION_HOURS", number(1, 168), 12, "Longest time a sign-in lasts.")
+    admin_totp: bool | None = var("ADMIN_TOTP", boolean, None, "Whether administrators need a code from an authenticator app to sign in; default only when APP_URL is https.")  # fmt: skip
     interview_minutes: int = var(
-        "INTERVIEW_MINUTES", _number(1, 120), 60, "Longest time of one interview, where the flow sets none."
+        "INTERVIEW_MINUTES", number(1, 120), 60, "Longest time of one interview, where the flow sets none."
     )
-    answer_minutes: int = var("ANSWER_MINUTES", _number(1, 30), 5, "Longest time of one answer.")
+    answer_minutes: int = var("ANSWER_MINUTES", number(1, 30), 5, "Longest time of one answer.")
 
     llm_base_url: str = var(
         "LLM_BASE_URL",
-        _text,
+        text,
         "",
         "OpenAI-compatible server for follow-ups, summary and scores, for example http://127.0.0.1:11434/v1; without one the script is read as it is.",
     )
-    llm_api_key: str = var("LLM_API_KEY", _text, "", "Its key.")
-    llm_model: str = var("LLM_MODEL", _text, "", "Its model.")
+    llm_api_key: str = var("LLM_API_KEY", text, "", "Its key.")
+    llm_model: str = var("LLM_MODEL", text, "", "Its model.")
     llm_json_mode: str = var(
-        "LLM_JSON_MODE", _one_of("schema", "object", "prompt"), "schema", "How the server is told to answer in JSON."
+        "LLM_JSON_MODE", one_of("schema", "object", "prompt"), "schema", "How the server is told to answer in JSON."
     )
-    llm_timeout: float = var("LLM_TIMEOUT", _seconds, 20.0, "Seconds one call may take.")
+    llm_timeout: float = var("LLM_TIMEOUT", seconds, 20.0, "Seconds one call may take.")
     stt_provider: tuple[str, ...] = var(
         "STT_PROVIDER",
-        _engines("pocketsphinx", "openai", "elevenlabs", "none"),
+        engines("pocketsphinx", "openai", "elevenlabs", "none"),
         ("pocketsphinx",),
         "Recognisers in the order they are tried.",
     )
-    stt_base_url: str = var("STT_BASE_URL", _text, "", "OpenAI-compatible server for audio transcriptions.")
-    stt_api_key: str = var("STT_API_KEY", _text, "", "Its key.")
+    stt_base_url: str = var("STT_BASE_URL", text, "", "OpenAI-compatible server for audio transcriptions.")
+    stt_api_key: str = var("STT_API_KEY", text, "", "Its key.")
     stt_model: str = var(
-        "STT_MODEL", _text, "", "Its model; STT_MODEL_JA_JP and so on choose another one for a language."
+        "STT_MODEL", text, "", "Its model; STT_MODEL_JA_JP and so on choose another one for a language."
     )
     stt_words: str = var(
-        "STT_WORDS", _one_of("auto", "always", "never"), "auto", "Whether the server is asked for word times."
+        "STT_WORDS", one_of("auto", "always", "never"), "auto", "Whether the server is asked for word times."
     )
-    stt_timeout: float = var("STT_TIMEOUT", _seconds, 60.0, "Seconds one transcription may take.")
+    stt_timeout: float = var("STT_TIMEOUT", seconds, 60.0, "Seconds one transcription may take.")
     stt_processes: int = var(
-        "STT_PROCESSES", _number(1, 64), 2, "Embedded recognisers per web or worker process; each takes about 140 MB."
+        "STT_PROCESSES", number(1, 64), 2, "Embedded recognisers per web or worker process; each takes about 140 MB."
     )
     tts_provider: tuple[str, ...] = var(
-        "TTS_PROVIDER", _engines("espeak", "openai", "elevenlabs"), ("espeak",), "Voices in the order they are tried."
+        "TTS_PROVIDER", engines("espeak", "openai", "elevenlabs"), ("espeak",), "Voices in the order they are tried."
     )
-    tts_base_url: str = var("TTS_BASE_URL", _text, "", "OpenAI-compatible server for speech.")
-    tts_api_key: str = var("TTS_API_KEY", _text, "", "Its key.")
+    tts_base_url: str = var("TTS_BASE_URL", text, "", "OpenAI-compatible server for speech.")
+    tts_api_key: str = var("TTS_API_KEY", text, "", "Its key.")
     tts_model: str = var(
-        "TTS_MODEL", _text, "", "Its model; TTS_MODEL_TH_TH and so on choose another one for a language."
+        "TTS_MODEL", text, "", "Its model; TTS_MODEL_TH_TH and so on choose another one for a language."
     )
     tts_voice_map: dict[str, str] = var(
         "TTS_VOICE_MAP",
-        _mapping,
+        mapping,
         "{}",
         'Voices of the contract to voices of the server, as JSON: {"vendora-Kate": "alloy"}.',
     )
-    tts_timeout: float = var("TTS_TIMEOUT", _seconds, 20.0, "Seconds one synthesis may take.")
+    tts_timeout: float = var("TTS_TIMEOUT", seconds, 20.0, "Seconds one synthesis may take.")
     elevenlabs_base_url: str = var(
-        "ELEVENLABS_BASE_URL", _address, "https://api.elevenlabs.io", "Server that speaks ElevenLabs' protocol."
+        "ELEVENLABS_BASE_URL", address, "https://api.elevenlabs.io", "Server that speaks ElevenLabs' protocol."
     )
-    elevenlabs_api_key: str = var("ELEVENLABS_API_KEY", _text, "", "Its key.")
+    elevenlabs_api_key: str = var("ELEVENLABS_API_KEY", text, "", "Its key.")
 
     stt_overrides: dict[str, str] = field(default_factory=dict)
     tts_overrides: dict[str, str] = field(default_factory=dict)
@@ -327,7 +244,7 @@ class Settings:
 def _read(meta: Mapping[str, Any], default: Any, environment: Mapping[str, str], *, problems: list[str]) -> Any:
     raw = environment.get(meta["name"], "")
     if raw == "":
-        return meta["parse"](default) if isinstance(default, str) and default and meta["parse"] is _mapping else default
+        return meta["parse"](default) if isinstance(default, str) and default and meta["parse"] is mapping else default
     try:
         return meta["parse"](raw)
     except ValueError as error:

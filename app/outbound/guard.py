@@ -10,7 +10,8 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from app.outbound.target import Address
-from app.settings import Network, Settings
+from app.setting_values import Network
+from app.settings import Settings
 
 REFUSED_V4 = tuple(ipaddress.IPv4Network(net) for net in (
     "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",

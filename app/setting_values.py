@@ -1,0 +1,99 @@
+"""How values of settings are read: each function makes a value of a text, or says in a ValueError what it must be."""
+
+import ipaddress
+import json
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+SHORTEST_TOKEN = 16
+
+
+def text(value: str) -> str:
+    return value
+
+
+def boolean(value: str) -> bool:
+    lowered = value.strip().lower()
+    if lowered in {"1", "true", "yes", "on"}:
+        return True
+    if lowered in {"0", "false", "no", "off"}:
+        return False
+    raise ValueError("is neither 1/true/yes/on nor 0/false/no/off")
+
+
+def number(lowest: int, highest: int) -> Callable[[str], int]:
+    def parse(value: str) -> int:
+        try:
+            number = int(value)
+        except ValueError:
+            raise ValueError("is not a whole number") from None
+        if not lowest <= number <= highest:
+            raise ValueError(f"must lie between {lowest} and {highest}")
+        return number
+
+    return parse
+
+
+def seconds(value: str) -> float:
+    try:
+        seconds = float(value)
+    except ValueError:
+        raise ValueError("is not a number of seconds") from None
+    if not 0 < seconds <= 3600:
+        raise ValueError("must lie between 0 and 3600 seconds")
+    return seconds
+
+
+def words(value: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in value.split(",") if word.strip())
+
+
+def one_of(*allowed: str) -> Callable[[str], str]:
+    def parse(value: str) -> str:
+        if value not in allowed:
+            raise ValueError(f"must be one of {', '.join(allowed)}")
+        return value
+
+    return parse
+
+
+def engines(*allowed: str) -> Callable[[str], tuple[str, ...]]:
+    def parse(value: str) -> tuple[str, ...]:
+        names = words(value)
+        unknown = [name for name in names if name not in allowed]
+        if unknown or not names:
+            raise ValueError(f"must be a list of {', '.join(allowed)}")
+        return names
+
+    return parse
+
+
+def networks(value: str) -> tuple[Network, ...]:
+    try:
+        return tuple(ipaddress.ip_network(word) for word in words(value))
+    except ValueError:
+        raise ValueError("must be a list of networks such as 10.1.0.0/16") from None
+
+
+def address(value: str) -> str:
+    if urlsplit(value).scheme not in {"http", "https"} or not urlsplit(value).hostname:
+        raise ValueError("must be a whole address such as https://parley.example.com")
+    return value.rstrip("/")
+
+
+def token(value: str) -> str:
+    if len(value) < SHORTEST_TOKEN or not value.isascii() or not value.isprintable() or " " in value:
+        raise ValueError(f"must have at least {SHORTEST_TOKEN} letters, digits and signs of ASCII, and no spaces")
+    return value
+
+
+def mapping(value: str) -> dict[str, str]:
+    try:
+        found = json.loads(value)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not all(isinstance(item, str) for item in found.values()):
+        raise ValueError('must be a JSON object of texts, for example {"vendora-Kate": "alloy"}')
+    return found
