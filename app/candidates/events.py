@@ -17,4 +17,11 @@ def status_updated(candidate: Candidate, change: StatusChange) -> None:
         "previous_status": change.previous,
         "new_status": change.new,
     }
-    announce(flow, event_type=STATUS_UPDATED, payload=payload, subject=candidate.id, sequence=change.number)
+    announce(
+        flow,
+        event_type=STATUS_UPDATED,
+        payload=payload,
+        subject=candidate.id,
+        sequence=change.number,
+        is_test=candidate.is_test,
+    )

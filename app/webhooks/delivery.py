@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.outbound import Outbound, Unreachable
-from app.webhooks import signature
+from app.webhooks import TEST_EVENT, signature
 from app.webhooks.schedule import THROTTLED
 
 USER_AGENT = "Service-API-Webhook/1.0"
@@ -85,6 +85,8 @@ def headers(letter: Letter, *, timestamp: int) -> dict[str, str]:
         "webhook-id": letter.event_id,
         "webhook-timestamp": str(timestamp),
     }
+    if letter.event_id.startswith(TEST_EVENT):
+        given["X-Parley-Test"] = "1"
     if letter.secret:
         given["x-service-signature"] = signature.sign(letter.secret, letter.body)
         given["webhook-signature"] = signature.standard(

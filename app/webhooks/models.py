@@ -10,6 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from app.claims import Claimable
 from app.db import Base, CreatedAt, Id, Ref, one_of
 from app.flows.models import InterviewFlow
+from app.webhooks import TEST_EVENT
 
 
 class EventType(enum.StrEnum):
@@ -69,9 +70,9 @@ class ErrorClass(enum.StrEnum):
     TOO_LARGE = "too_large"
 
 
-def new_event_id() -> str:
-    """A ``webhook-id``: ``evt_`` and 32 hex digits, the same for all attempts and replays of one event."""
-    return f"evt_{uuid.uuid4().hex}"
+def new_event_id(*, is_test: bool = False) -> str:
+    """A ``webhook-id``, the same for all attempts and replays of one event; its beginning marks what is only a test."""
+    return f"{TEST_EVENT if is_test else 'evt_'}{uuid.uuid4().hex}"[:36]
 
 
 class Notice(enum.StrEnum):

@@ -14,6 +14,7 @@ from app.accounts import actions as accounts
 from app.accounts import lifecycle
 from app.accounts.actions import TEST_PREFIX
 from app.accounts.models import ApiKey, AuditEntry
+from app.candidates import actions as candidates
 from app.candidates.models import Candidate
 from app.candidates.queries import CandidateFilter, counts_seen_by, how_many_seen_by
 from app.compliance import actions as compliance
@@ -31,6 +32,7 @@ from app.trials.jobs import play
 from app.voice import actions as voice
 from app.voice.actions import Agreed
 from app.voice.models import Mode, Turn
+from app.webhooks.delivery import Letter, headers
 from app.webhooks.models import Delivery
 from tests.factories import Made
 from tests.interviews.fakes import ScriptedAnalyst
@@ -299,3 +301,18 @@ def test_a_conflict_that_no_other_run_is_the_reason_of_is_a_failure(
     monkeypatch.setattr("app.trials.jobs_sound.Recorder.answer", refused)
     play(interview.id)
     assert now(interview).failures == 1
+
+
+def test_its_webhooks_say_that_it_is_a_test(owner: Person, booked: Callable[..., Interview]) -> None:
+    trial = completed(booked())
+    real = interviews.book(owner.organization, trial.flow_id, email="real@example.com")
+    assert real.candidate is not None
+    candidates.move(real.candidate, "rejected", by=None)
+    db.session.commit()
+    ids = {(row.subject, row.event_type.value): row.event_id for row in db.session.query(Delivery)}
+    marked = {place for place, event_id in ids.items() if event_id.startswith("evt_test_")}
+    assert marked == {(trial.id, "interview_processed"), (trial.candidate_id, "candidate_status_updated")}
+    assert set(ids) - marked == {(real.candidate_id, "candidate_status_updated")}
+    for event_id in ids.values():
+        letter = Letter(HOOK, None, event_id, b"{}", clock.now())
+        assert headers(letter, timestamp=1).get("X-Parley-Test") == ("1" if event_id.startswith("evt_test_") else None)

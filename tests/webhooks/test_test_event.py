@@ -47,6 +47,7 @@ def test_each_event_has_the_shape_and_the_signatures_of_real_ones(colleague, flo
     assert {told.get("interviewee_email"), told.get("interviewee_email_address")} == {"test@example.com", None}
     assert request.headers["x-service-signature"] == signature.sign("secret", request.body)
     assert request.headers["webhook-id"].startswith("evt_test_")
+    assert request.headers["X-Parley-Test"] == "1"
     standard = signature.standard(
         "secret", request.body, event_id=request.headers["webhook-id"],
         timestamp=int(request.headers["webhook-timestamp"]),

@@ -98,6 +98,7 @@ def _interviewed(interview: Interview, scores: dict[str, float | None] | None) -
 def _announce(interview: Interview, event_type: str, app_url: str) -> None:
     webhooks.announce(
         interview.flow, event_type=event_type, payload=events.payload(interview, event_type, app_url=app_url),
+        is_test=interview.is_test,
         subject=interview.id, sequence=events.SEQUENCE[event_type],
     )  # fmt: skip
 

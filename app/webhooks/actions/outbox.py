@@ -12,7 +12,7 @@ from app.db import db
 from app.flows.models import InterviewFlow
 from app.queue import Job
 from app.webhooks import queries
-from app.webhooks.models import Delivery, DeliveryState, Ending, Endpoint, EventType, Hold, Route
+from app.webhooks.models import Delivery, DeliveryState, Ending, Endpoint, EventType, Hold, Route, new_event_id
 
 LARGEST_BODY = 20_480
 
@@ -41,13 +41,15 @@ def announce(
     subject: str,
     sequence: int,
     after: str | None = None,
+    is_test: bool = False,
 ) -> Delivery | None:
     """Put one event into the outbox; it goes out after the caller's commit.
 
     ``subject`` is what the event is about (interview or candidate) and ``sequence`` its place among the events of
     that subject: it waits, held, until the earlier ones are delivered. ``after`` names an event without which this
     one is never sent (``video_processed`` always needs ``interview_processed``). None when the flow has no
-    ``webhook_url`` or that event has no row; the first row when the event was announced before.
+    ``webhook_url`` or that event has no row; the first row when the event was announced before. ``is_test`` marks
+    what is about a test interview, in its id and by a header.
     """
     if not flow.webhook_url:
         return None
@@ -58,7 +60,10 @@ def announce(
     needed = EventType(after) if after else FOLLOWS.get(kind)
     if needed is not None and _row_of(subject, needed) is None:
         return None
-    delivery = _outbox_row(flow, kind, subject=subject, sequence=sequence, body=serialise(kind, payload))
+    event_id = new_event_id(is_test=is_test)
+    delivery = _outbox_row(
+        flow, kind, subject=subject, sequence=sequence, body=serialise(kind, payload), event_id=event_id
+    )
     if delivery.state is DeliveryState.PENDING:
         queue.after_commit(Job.DRAIN_WEBHOOKS)
     return delivery
@@ -150,7 +155,9 @@ def _lead(flow_id: str, endpoint: Endpoint) -> None:
     db.session.expire_all()
 
 
-def _outbox_row(flow: InterviewFlow, kind: EventType, *, subject: str, sequence: int, body: bytes) -> Delivery:
+def _outbox_row(
+    flow: InterviewFlow, kind: EventType, *, subject: str, sequence: int, body: bytes, event_id: str
+) -> Delivery:
     endpoint = route(flow)
     # Locked, so that a 2xx which is being recorded at this instant either counts here or releases the new row.
     earlier = sa.select(Delivery.id).where(
@@ -163,8 +170,8 @@ def _outbox_row(flow: InterviewFlow, kind: EventType, *, subject: str, sequence:
         hold = Hold.DISABLED
     now = queries.present()
     delivery = Delivery(
-        organization_id=flow.organization_id, flow_id=flow.id, endpoint_id=endpoint.id, event_type=kind,
-        subject=subject, sequence=sequence, body=body, hold=hold, due_at=now,
+        event_id=event_id, organization_id=flow.organization_id, flow_id=flow.id, endpoint_id=endpoint.id,
+        event_type=kind, subject=subject, sequence=sequence, body=body, hold=hold, due_at=now,
         state=DeliveryState.PENDING if hold is None else DeliveryState.HELD, request_id=trace.known(),
     )  # fmt: skip
     db.session.add(delivery)

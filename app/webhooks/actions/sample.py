@@ -1,6 +1,5 @@
 """A made-up event, for whoever sets up a receiver: in the shape of real ones, about nobody, and never in the outbox."""
 
-import uuid
 from typing import Any
 
 from app import clock
@@ -12,7 +11,7 @@ from app.flows.models import FlowStatus, InterviewFlow
 from app.flows.queries import secret_of
 from app.webhooks.actions.outbox import FIELDS, serialise
 from app.webhooks.delivery import Letter, Outcome
-from app.webhooks.models import EventType
+from app.webhooks.models import EventType, new_event_id
 
 PERSON = ("test@example.com", "Test", "Event")
 
@@ -35,7 +34,7 @@ def sample(flow: InterviewFlow, kind: EventType, *, app_url: str) -> Letter:
         "previous_status": "invited", "new_status": "interviewed",
     }  # fmt: skip
     body = serialise(kind, {name: known[name] for name in FIELDS[kind]})
-    return Letter(flow.webhook_url, secret_of(flow), f"evt_test_{uuid.uuid4().hex}", body, clock.now())
+    return Letter(flow.webhook_url, secret_of(flow), new_event_id(is_test=True), body, clock.now())
 
 
 def tested(flow: InterviewFlow, kind: EventType, outcome: Outcome, *, by: TeamMember) -> None:
