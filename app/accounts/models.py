@@ -20,8 +20,8 @@ class Role(enum.StrEnum):
 
 
 class Organization(Base):
-    """A customer. ``interview_seq`` hands out the dense numbers by which lists of interviews are paged, ``audit_seq``
-    those of the audit log."""
+    """A customer. ``interview_seq`` hands out the dense numbers by which lists of interviews are paged,
+    ``interview_test_seq`` those of tests among them, ``audit_seq`` those of the audit log."""
 
     __tablename__ = "organization"
 
@@ -29,6 +29,7 @@ class Organization(Base):
     name: Mapped[str] = mapped_column(sa.String(300))
     created_at: Mapped[CreatedAt]
     interview_seq: Mapped[int] = mapped_column(default=0)
+    interview_test_seq: Mapped[int] = mapped_column(default=0, server_default="0")
     audit_seq: Mapped[int] = mapped_column(default=0)
     assess_language: Mapped[bool] = mapped_column(default=True)
     shows_status: Mapped[bool] = mapped_column(default=False)
@@ -58,6 +59,7 @@ class Team(Base):
     name: Mapped[str] = mapped_column(sa.String(300))
     created_at: Mapped[CreatedAt]
     interview_seq: Mapped[int] = mapped_column(default=0)
+    interview_test_seq: Mapped[int] = mapped_column(default=0, server_default="0")
 
     organization: Mapped[Organization] = relationship()
 

@@ -55,8 +55,8 @@ def list_interviews(query: dict[str, Any]) -> Response:
     team = team_of(organization, query["team_id"]) if query["team_id"] else None
     status = InterviewStatus(query["status"]) if query["status"] else None
     rows = published_page(
-        organization, team=team, status=status, limit=query["limit"], offset=query["offset"],
-        transcript=query["transcript"],
+        organization, team=team, status=status, is_test=query["mode"] and query["mode"] == "test",
+        limit=query["limit"], offset=query["offset"], transcript=query["transcript"],
     )  # fmt: skip
     return spliced(_list_parts(rows), accepts_gzip=takes_gzip())
 

@@ -67,6 +67,7 @@ _NEW, _TEST, _TEST_1 = sa.text("stage = 'created'"), sa.text("is_test"), sa.text
 class Interview(Claimable, Quarantined, Base):
     """One booked interview. ``org_seq`` and ``team_seq`` are dense, so a page of a list is a range of numbers.
 
+    ``org_mode_seq`` and ``team_mode_seq`` are dense among the tests, and among all others, of their owner.
     ``script`` is the flow as it stood when the candidate began; later edits of the flow do not reach it.
     ``declined_at`` is when the candidate last did not agree; who starts afterwards has changed their mind.
     ``closed_at``: its recordings were revoked while nobody was talking, so the link ends: nobody can begin or go on.
@@ -84,6 +85,10 @@ class Interview(Claimable, Quarantined, Base):
         sa.Index(None, "flow_id", "org_seq"),
         sa.Index("ix_interview_platform", "organization_id", "org_seq", sqlite_where=_SHOWN, postgresql_where=_SHOWN),
         sa.Index("ix_interview_booked", "organization_id", "created_at", sqlite_where=_NEW, postgresql_where=_NEW),
+        sa.Index("ix_interview_org_mode", "organization_id", "is_test", "org_mode_seq"),
+        sa.Index("ix_interview_team_mode", "team_id", "is_test", "team_mode_seq"),
+        sa.Index("ix_interview_org_mode_status", "organization_id", "is_test", "status", "org_seq"),
+        sa.Index("ix_interview_team_mode_status", "team_id", "is_test", "status", "team_seq"),
         sa.Index("ix_interview_test", "organization_id", "status", sqlite_where=_TEST_1, postgresql_where=_TEST),
         sa.Index(None, "stage", "due_at"),
         sa.Index(None, "video_stage", "due_at"),
@@ -97,6 +102,8 @@ class Interview(Claimable, Quarantined, Base):
     assigned_recruiter_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
     org_seq: Mapped[int] = mapped_column(sa.BigInteger)
     team_seq: Mapped[int] = mapped_column(sa.BigInteger)
+    org_mode_seq: Mapped[int | None] = mapped_column(sa.BigInteger)
+    team_mode_seq: Mapped[int | None] = mapped_column(sa.BigInteger)
     status: Mapped[InterviewStatus] = mapped_column(one_of(InterviewStatus), default=InterviewStatus.INCOMPLETE)
     stage: Mapped[Stage] = mapped_column(one_of(Stage), default=Stage.CREATED)
     video_stage: Mapped[VideoStage] = mapped_column(one_of(VideoStage), default=VideoStage.NONE)
@@ -159,6 +166,17 @@ class InterviewBucket(Base):
     """How many interviews of a status lie among each thousand numbers: deep pages of filtered lists stay flat."""
 
     __tablename__ = "interview_bucket"
+
+    owner_id: Mapped[Ref] = mapped_column(primary_key=True)
+    status: Mapped[InterviewStatus] = mapped_column(one_of(InterviewStatus), primary_key=True)
+    bucket: Mapped[int] = mapped_column(sa.BigInteger, primary_key=True, autoincrement=False)
+    interviews: Mapped[int] = mapped_column(default=0)
+
+
+class InterviewTestBucket(Base):
+    """The same for test interviews alone; the others are the difference."""
+
+    __tablename__ = "interview_test_bucket"
 
     owner_id: Mapped[Ref] = mapped_column(primary_key=True)
     status: Mapped[InterviewStatus] = mapped_column(one_of(InterviewStatus), primary_key=True)

@@ -24,6 +24,7 @@ from app.interviews.models import (
     InterviewBucket,
     InterviewData,
     InterviewStatus,
+    InterviewTestBucket,
     Stage,
     Utterance,
     VideoStage,
@@ -123,6 +124,7 @@ def published_page(
     *,
     team: Team | None = None,
     status: InterviewStatus | None = None,
+    is_test: bool | None = None,
     limit: int,
     offset: int,
     transcript: str,
@@ -130,13 +132,21 @@ def published_page(
 ) -> list[Published]:
     """One page of the list, newest first. From offset ``deep`` on a filtered list is entered through its counters."""
     owner = team or organization
-    values: dict[str, Any] = {"owner": owner.id}
+    has_mode = is_test is not None
+    values: dict[str, Any] = {"owner": owner.id, **({"is_test": is_test} if has_mode else {})}
     if status is None:
-        top = owner.interview_seq - offset
-        return _read(_range(team is not None, transcript), {**values, "top": top, "bottom": top - limit})
-    below, skipped = _bucket_at(owner.id, status, offset) if offset >= deep else (_ENDLESS, 0)
+        top = _how_many(owner, is_test=is_test) - offset
+        statement = _range(team is not None, has_mode, transcript)
+        return _read(statement, {**values, "top": top, "bottom": top - limit})
+    below, skipped = _bucket_at(owner.id, status, offset, is_test=is_test) if offset >= deep else (_ENDLESS, 0)
     values |= {"status": status, "below": below, "limit": limit, "offset": offset - skipped}
-    return _read(_filtered(team is not None, transcript), values)
+    return _read(_filtered(team is not None, has_mode, transcript), values)
+
+
+def _how_many(owner: Organization | Team, *, is_test: bool | None) -> int:
+    if is_test is None:
+        return owner.interview_seq
+    return owner.interview_test_seq if is_test else owner.interview_seq - owner.interview_test_seq
 
 
 # Core tables and statements that are built once: reading a page costs little more than fetching its bytes.
@@ -167,18 +177,26 @@ def _numbers(*, of_team: bool) -> tuple[Any, Any]:
 
 
 @cache
-def _range(of_team: bool, transcript: str) -> sa.Select[*tuple[Any, ...]]:  # noqa: FBT001 - a key of the cache
+def _range(of_team: bool, has_mode: bool, transcript: str) -> sa.Select[*tuple[Any, ...]]:  # noqa: FBT001 - keys of the cache
     owner, seq = _numbers(of_team=of_team)
-    here = (owner == sa.bindparam("owner"), seq <= sa.bindparam("top"), seq > sa.bindparam("bottom"))
+    mode = _mode(has_mode=has_mode)
+    if has_mode:
+        seq = _I.team_mode_seq if of_team else _I.org_mode_seq
+    here = (owner == sa.bindparam("owner"), seq <= sa.bindparam("top"), seq > sa.bindparam("bottom"), *mode)
     return _told(transcript).where(*here).order_by(seq.desc())
 
 
+def _mode(*, has_mode: bool) -> list[sa.ColumnElement[bool]]:
+    return [_I.is_test == sa.bindparam("is_test")] if has_mode else []
+
+
 @cache
-def _filtered(of_team: bool, transcript: str) -> sa.Select[*tuple[Any, ...]]:  # noqa: FBT001 - as above
+def _filtered(of_team: bool, has_mode: bool, transcript: str) -> sa.Select[*tuple[Any, ...]]:  # noqa: FBT001 - as above
     owner, seq = _numbers(of_team=of_team)
     ids = (
         sa.select(_I.id)
         .where(owner == sa.bindparam("owner"), _I.status == sa.bindparam("status"), seq < sa.bindparam("below"))
+        .where(*_mode(has_mode=has_mode))
         .order_by(seq.desc())
         .limit(sa.bindparam("limit"))
         .offset(sa.bindparam("offset"))
@@ -196,14 +214,23 @@ def _published(row: Sequence[Any]) -> Published:
     return Published._make([*row[:head], fragments])
 
 
-def _bucket_at(owner_id: str, status: InterviewStatus, offset: int) -> tuple[int, int]:
+def _buckets(owner_id: str, status: InterviewStatus, *, is_test: bool | None) -> Any:
+    """Rows of (bucket, interviews): of tests, of all others, or of both."""
+    every, tests = InterviewBucket, InterviewTestBucket
+    kept: Any = tests if is_test else every
+    rows = sa.select(kept.bucket, kept.interviews).where(kept.owner_id == owner_id, kept.status == status)
+    if is_test is False:
+        same = (tests.owner_id == every.owner_id, tests.status == every.status, tests.bucket == every.bucket)
+        live = every.interviews - sa.func.coalesce(tests.interviews, 0)
+        rows = rows.with_only_columns(every.bucket, live.label("interviews")).outerjoin(tests, sa.and_(*same))
+    return rows.subquery().c
+
+
+def _bucket_at(owner_id: str, status: InterviewStatus, offset: int, *, is_test: bool | None) -> tuple[int, int]:
     """The number below which the bucket of the interview at ``offset`` lies, and how many the newer buckets hold."""
-    through = sa.func.sum(InterviewBucket.interviews).over(order_by=InterviewBucket.bucket.desc())
-    sums = (
-        sa.select(InterviewBucket.bucket, InterviewBucket.interviews, through.label("through"))
-        .where(InterviewBucket.owner_id == owner_id, InterviewBucket.status == status)
-        .subquery()
-    )
+    buckets = _buckets(owner_id, status, is_test=is_test)
+    through = sa.func.sum(buckets.interviews).over(order_by=buckets.bucket.desc())
+    sums = sa.select(buckets.bucket, buckets.interviews, through.label("through")).subquery()
     found = db.session.execute(
         sa.select(sums.c.bucket, sums.c.through - sums.c.interviews)
         .where(sums.c.through > offset)

@@ -19,6 +19,7 @@ from app.web.fields import (
     team_id_field,
 )
 
+MODES = ("live", "test")
 TRANSCRIPT_CHOICES = ("full", "text", "none")
 STATUSES = tuple(status.value for status in InterviewStatus)
 
@@ -100,6 +101,13 @@ class InterviewsQuerySchema(ma.Schema):
     )
     team_id = team_id_field()
     transcript = _transcript_field()
+    mode = Choice(
+        MODES,
+        called="InterviewMode",
+        allow_none=True,
+        load_default=None,
+        metadata={"description": "Only what live keys (`live`) or test keys (`test`) booked; absent means both."},
+    )
 
 
 class InterviewQuerySchema(ma.Schema):

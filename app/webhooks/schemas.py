@@ -18,6 +18,7 @@ ANSWERED = {
 }
 HEADERS = {
     "webhook-id": "Names the event: the same for every attempt. Drop an event whose id you have seen.",
+    "X-Parley-Test": "`1` on test events and on events about test interviews; absent otherwise.",
     "webhook-timestamp": "When this attempt was made, in Unix seconds. Refuse what is more than 5 minutes off.",
     "webhook-signature": "`v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`; several "
     "are separated by spaces. Absent while the flow has no `webhook_secret_key`.",
@@ -25,6 +26,7 @@ HEADERS = {
     "time. Absent while the flow has no `webhook_secret_key`.",
 }
 SIGNATURES = frozenset({"webhook-signature", "x-service-signature"})
+TEST_HEADER = "X-Parley-Test"
 
 
 def _text(description: str, *, nullable: bool = False) -> ma.fields.String:
@@ -135,7 +137,7 @@ def _header(name: str) -> dict[str, Any]:
     return {
         "in": "header",
         "name": name,
-        "required": name not in SIGNATURES,
+        "required": name not in SIGNATURES | {TEST_HEADER},
         "schema": {"type": "string"},
         "description": HEADERS[name],
     }

@@ -10,7 +10,8 @@ from flask import Flask
 
 from app.accounts.models import Team
 from app.db import db, new_id
-from app.interviews import queries
+from app.interviews import actions, queries
+from app.interviews.actions import counting
 from app.interviews.models import Interview, InterviewStatus
 from app.interviews.schemas import InterviewSchema, InterviewsSchema
 from tests.factories import Made, a_flow
@@ -177,6 +178,61 @@ def test_deep_pages_of_a_status_are_the_same_as_shallow_ones(owner: Person, make
         assert _page(owner, limit=20, offset=offset, deep=0, **params) == whole[offset : offset + 20]
 
 
+@pytest.fixture
+def mixed(owner: Person, make_flow: Made) -> dict[str, list[str]]:
+    """Eleven interviews of two teams, newest first: every third a test, the first half completed."""
+    other = Team(organization_id=owner.organization.id, name="Second")
+    db.session.add(other)
+    db.session.flush()
+    flows = make_flow(), make_flow(team_id=other.id)
+    made: dict[str, list[str]] = {}
+    for n in range(11):
+        interview = actions.book(owner.organization, flows[n % 2].id, is_test=n % 3 == 0)
+        if n < 6:
+            interview.status = InterviewStatus.COMPLETED
+            counting.count(interview, {InterviewStatus.INCOMPLETE: -1, InterviewStatus.COMPLETED: 1})
+        mode, status = "test" if n % 3 == 0 else "live", interview.status.value
+        for name in ("all", mode, f"{mode} {status}", f"{mode} {flows[n % 2].team_id}"):
+            made.setdefault(name, []).insert(0, interview.id)
+    db.session.commit()
+    return made
+
+
+@pytest.mark.parametrize("mode", ["live", "test"])
+def test_live_and_test_interviews_are_listed_apart(owner: Person, mixed: dict[str, list[str]], mode: str) -> None:
+    assert _ids(owner, "") == _ids(owner, "?mode=null") == mixed["all"]
+    assert _ids(owner, f"?mode={mode}") == mixed[mode]
+    pages = [_ids(owner, f"?mode={mode}&limit=2&offset={offset}") for offset in range(0, 10, 2)]
+    assert [one for page in pages for one in page] == mixed[mode]
+    for status in ("completed", "incomplete"):
+        assert _ids(owner, f"?mode={mode}&status={status}") == mixed[f"{mode} {status}"]
+        assert _ids(owner, f"?mode={mode}&status={status}&offset=1&limit=1") == mixed[f"{mode} {status}"][1:2]
+    for team_id in {name.split()[1] for name in mixed if "-" in name}:
+        assert _ids(owner, f"?mode={mode}&team_id={team_id}") == mixed[f"{mode} {team_id}"]
+
+
+@pytest.mark.parametrize("status", list(InterviewStatus))
+def test_deep_pages_of_one_mode_are_the_pages_that_a_plain_list_has(
+    owner: Person, make_flow: Made, monkeypatch: pytest.MonkeyPatch, status: InterviewStatus
+) -> None:
+    monkeypatch.setattr(queries, "BUCKET", 4)
+    monkeypatch.setattr(counting, "BUCKET", 4)
+    flow = make_flow()
+    for n in range(30):
+        interview = actions.book(owner.organization, flow.id, is_test=n % 3 == 0 or 8 <= n < 13)
+        if n % 2:
+            interview.status = InterviewStatus.COMPLETED
+            counting.count(interview, {InterviewStatus.INCOMPLETE: -1, InterviewStatus.COMPLETED: 1})
+    db.session.commit()
+    for is_test in (True, False):
+        for team in (None, owner.team):
+            whole = _page(owner, status=status, is_test=is_test, team=team, limit=50, offset=0)
+            assert len(whole) > 3
+            for offset in range(len(whole) + 2):
+                page = _page(owner, status=status, is_test=is_test, team=team, limit=3, offset=offset, deep=0)
+                assert page == whole[offset : offset + 3]
+
+
 def _page(owner: Person, **params: Any) -> list[str]:
     return [row.id for row in queries.published_page(owner.organization, transcript="none", **params)]
 
@@ -213,6 +269,7 @@ def _many(owner: Person, flow_id: str, number: int) -> None:
         ("offset=", "offset"), ("status=", "status"),
         ("status=running", "status"), ("transcript=", "transcript"), ("transcript=all", "transcript"),
         ("transcript=null", "transcript"), ("team_id=", "team_id"),
+        ("mode=", "mode"), ("mode=both", "mode"), ("mode=LIVE", "mode"), ("mode=live&mode=test", "mode"),
     ],
 )  # fmt: skip
 def test_bad_parameters_are_named(owner: Person, query: str, field: str) -> None:

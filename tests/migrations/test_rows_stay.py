@@ -68,6 +68,39 @@ def test_attempts_that_are_there_already_learn_where_they_went(filled: str) -> N
     engine.dispose()
 
 
+def test_interviews_that_are_there_already_are_numbered_by_mode(filled: str) -> None:
+    migrate.downgrade(filled, "0040")
+    engine = migrate.engine_for(filled)
+    interview = next(table for table in tables() if table.name == "interview")
+    old = [column for column in interview.columns if not column.name.endswith("_mode_seq")]
+    into = sa.table("interview", *(sa.column(column.name, column.type) for column in old))
+    with engine.begin() as connection:
+        (row,) = connection.execute(sa.select(*old)).mappings()
+        for seq in range(2, 8):
+            more = {"id": f"id-{seq}", "org_seq": seq, "team_seq": seq, "is_test": seq % 3 == 0, "status": "completed"}
+            connection.execute(sa.insert(into).values({**row, **more}))
+        connection.exec_driver_sql("UPDATE organization SET interview_seq = 7")
+    migrate.upgrade(filled)
+    with engine.connect() as connection:
+        numbers = connection.exec_driver_sql(
+            "SELECT org_seq, is_test, org_mode_seq, team_mode_seq FROM interview ORDER BY org_seq"
+        ).all()
+        tests = connection.exec_driver_sql("SELECT interview_test_seq FROM organization").scalar_one()
+        buckets = connection.exec_driver_sql("SELECT status, bucket, interviews FROM interview_test_bucket").all()
+    engine.dispose()
+    assert [(seq, bool(is_test), of_org, of_team) for seq, is_test, of_org, of_team in numbers] == [
+        (1, False, 1, 1),
+        (2, False, 2, 2),
+        (3, True, 1, 1),
+        (4, False, 3, 3),
+        (5, False, 4, 4),
+        (6, True, 2, 2),
+        (7, False, 5, 5),
+    ]
+    assert tests == 2
+    assert [tuple(row) for row in buckets] == [("completed", 0, 2)] * 2
+
+
 def test_no_revision_leaves_orphans(filled: str) -> None:
     """PostgreSQL refuses the deletion itself; on SQLite, where migrations let go of keys, the revision finds it."""
     engine = migrate.engine_for(filled)

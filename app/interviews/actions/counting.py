@@ -6,17 +6,22 @@ from app.db import db
 from app.interviews.models import Interview, InterviewStatus
 from app.interviews.queries import BUCKET
 
-_COUNTED = sa.text(
-    "INSERT INTO interview_bucket (owner_id, status, bucket, interviews) VALUES (:owner, :status, :bucket, :change) "
-    "ON CONFLICT (owner_id, status, bucket) DO UPDATE SET interviews = interview_bucket.interviews + :change"
-)
+_TABLES = ("interview_bucket", "interview_test_bucket")
+_COUNTED = [
+    sa.text(
+        f"INSERT INTO {table} (owner_id, status, bucket, interviews) VALUES (:owner, :status, :bucket, :change) "  # noqa: S608 - names from above
+        f"ON CONFLICT (owner_id, status, bucket) DO UPDATE SET interviews = {table}.interviews + :change"
+    )
+    for table in _TABLES
+]
 
 
 def count(interview: Interview, changes: dict[InterviewStatus, int]) -> None:
-    """Add ``changes`` to the counters of the organization and of the team."""
+    """Add ``changes`` to the counters of the organization and of the team; those of tests have counters besides."""
     # Always in this order, so that two transactions never wait for each other.
     owners = ((interview.organization_id, interview.org_seq), (interview.team_id, interview.team_seq))
     for owner_id, seq in owners:
         for status, change in changes.items():
             given = {"owner": owner_id, "status": status.value, "bucket": seq // BUCKET, "change": change}
-            db.session.execute(_COUNTED, given)
+            for statement in _COUNTED if interview.is_test else _COUNTED[:1]:
+                db.session.execute(statement, given)

@@ -45,9 +45,11 @@ def book(
     recruiter = _recruiter(flow, recruiter_id)
     if not is_test:
         usage.refuse_if_used_up(flow.organization_id)
+    of_org = _next_numbers(Organization, flow.organization_id, is_test=is_test)
+    of_team = _next_numbers(Team, flow.team_id, is_test=is_test)
     interview = Interview(
         organization_id=flow.organization_id, team_id=flow.team_id, flow_id=flow.id, flow=flow,
-        org_seq=_next_number(Organization, flow.organization_id), team_seq=_next_number(Team, flow.team_id),
+        org_seq=of_org[0], org_mode_seq=of_org[1], team_seq=of_team[0], team_mode_seq=of_team[1],
         status=InterviewStatus.INCOMPLETE, stage=Stage.CREATED,
         interviewee_email_address=email, interviewee_first_name=first_name, interviewee_last_name=last_name,
         assigned_recruiter_id=recruiter.id if recruiter else None, is_test=is_test,
@@ -93,15 +95,17 @@ def _recruiter(flow: InterviewFlow, recruiter_id: str | None) -> TeamMember | No
     return member
 
 
-def _next_number(owner: type[Organization] | type[Team], owner_id: str) -> int:
+def _next_numbers(owner: type[Organization] | type[Team], owner_id: str, *, is_test: bool) -> tuple[int, int]:
+    """Among all interviews of the owner, and among those of the same mode."""
     # The row stays locked until the commit, so numbers have no holes and become visible in order.
     statement = (
         sa.update(owner)
         .where(owner.id == owner_id)
-        .values(interview_seq=owner.interview_seq + 1)
-        .returning(owner.interview_seq)
+        .values(interview_seq=owner.interview_seq + 1, interview_test_seq=owner.interview_test_seq + int(is_test))
+        .returning(owner.interview_seq, owner.interview_test_seq)
     )
-    return int(db.session.execute(statement).scalar_one())
+    every, tests = db.session.execute(statement).one()
+    return every, tests if is_test else every - tests
 
 
 def may_begin(interview: Interview) -> bool:
