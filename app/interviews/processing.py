@@ -10,6 +10,7 @@ from typing import Any
 from app.analysis.answers import Brief, analyse
 from app.interviews.data import Result, freeze_details, freeze_text
 from app.interviews.transcript import TurnValue, as_text, lay_out
+from app.speech import believing
 from app.speech.ports import SPEECH_RATE, Analyst, Segment, Transcriber
 
 __all__ = ["NotRecognised", "Result", "Talk", "TurnValue", "process"]
@@ -95,5 +96,7 @@ def _recognised(turn: TurnValue, language: str, *, transcriber: Transcriber, sam
     start, end = turn.start or 0.0, turn.end or 0.0
     pcm = samples(turn.segment or 0, start, end)
     understood = transcriber.transcribe(pcm, rate=SPEECH_RATE, language=language)
+    if not believing.is_said(understood.text, pcm, language=language):
+        return replace(turn, content="", engine=understood.engine)
     words = tuple((word.word, start + word.start, start + word.end) for word in understood.words)
     return replace(turn, content=understood.text, words=words or None, engine=understood.engine)

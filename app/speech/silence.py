@@ -1,6 +1,6 @@
 """Is there speech at all: Silero's detector on the posted answer, so that empty turns are refused (no torch)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,8 +42,22 @@ def speech_seconds(pcm: bytes, rate: int) -> float:
 
 def has_speech(pieces: Iterable[bytes], *, least: float = LEAST_SPEECH) -> bool:
     """Whether pieces of 16 kHz sound hold at least ``least`` seconds of speech; reads no further than needed."""
+    return any(late + SHORTEST >= least for late, _ in _so_far(pieces))
+
+
+def seconds_up_to(pieces: Iterable[bytes], *, most: float) -> float:
+    """Seconds of speech in pieces of 16 kHz sound, without pauses; reads no further than ``most`` of them needs."""
+    found = 0.0
+    for _, found in _so_far(pieces):
+        if found >= most:
+            break
+    return found
+
+
+def _so_far(pieces: Iterable[bytes]) -> Iterator[tuple[float, float]]:
+    """After each window of speech, the seconds found: beyond the first ``SHORTEST`` of each run of them, and in all."""
     detector = _detector()
-    rest, run, found = b"", 0.0, 0.0
+    rest, run, late, whole_runs = b"", 0.0, 0.0, 0.0
     for piece in pieces:
         rest += piece
         whole = len(rest) // (SAMPLE_BYTES * WINDOW) * SAMPLE_BYTES * WINDOW
@@ -52,10 +66,10 @@ def has_speech(pieces: Iterable[bytes], *, least: float = LEAST_SPEECH) -> bool:
         for window in windows:
             speaking = detector.process_samples(window.tolist()) >= (ENDS if run else BEGINS)
             run = run + WINDOW / SPEECH_RATE if speaking else 0.0
-            found += WINDOW / SPEECH_RATE if run >= SHORTEST else 0.0
-            if found + SHORTEST >= least:
-                return True
-    return False
+            if run >= SHORTEST:
+                late += WINDOW / SPEECH_RATE
+                whole_runs += WINDOW / SPEECH_RATE if run - WINDOW / SPEECH_RATE >= SHORTEST else run
+                yield late, whole_runs
 
 
 def _detector() -> Any:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from app.errors import GatewayError
-from app.speech import silence
+from app.speech import believing, silence
 from app.speech.engines.script import ScriptInterviewer
 from app.speech.ports import Heard, Interviewer, Speaker, Transcriber, Word
 from app.voice import hearing
@@ -27,8 +27,9 @@ log = logging.getLogger(__name__)
 
 LONGEST_COMMAND = 14
 """Voice chunks (7 s): a command of 4 s, and the silence around it."""
-SURELY_SPEECH = 4
-"""From so many recognised words on nobody asks the slower speech detector: noise was never taken for more than two."""
+CHUNK_SECONDS = 0.5
+SHORTEST_ANSWER = 1.0
+"""Seconds of speech. Less of it, with words that cannot have been said in it, was a cough or a click."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,11 @@ class Audio:
     def pcm(self) -> bytes:
         """All of it: 16 kHz, s16le, mono."""
         return b"".join(self.pieces())
+
+    @property
+    def seconds(self) -> float:
+        """How long it lasts."""
+        return CHUNK_SECONDS * (self.last + 1 - self.first)
 
 
 def utterance_key(interview_id: str, *, turn: int, segment: int) -> str:
@@ -176,12 +182,14 @@ def _hear(script: Script, place: Place, answer: Answer, *, engines: Engines, tim
         return Said(Event.ANSWER)
     with _clocked(timing, "recognised"):
         heard = _recognise(script, answer, transcriber, may_go_on=_may_go_on(place, answer, engines.interviewer))
-    if not isinstance(heard, Heard) or len(heard.text.split()) < SURELY_SPEECH:
-        with _clocked(timing, "collected"):
-            if _is_silent(answer.audio):
-                return Said(Event.SILENCE)
-    if not isinstance(heard, Heard):
+    with _clocked(timing, "collected"):
+        known = heard if isinstance(heard, Heard) else None
+        believed, is_silent = _believed(answer.audio, known, language=script.language)
+    if is_silent:
+        return Said(Event.SILENCE)
+    if believed is None:
         return Said(Event.LATE if heard is Late.LATE else Event.ANSWER)
+    heard = believed
     if not answer.unfinished and answer.audio.last - answer.audio.first < LONGEST_COMMAND:
         with _clocked(timing, "recognised"):
             heard = second_look(heard, answer.audio.pcm, place, language=script.language, transcriber=transcriber)
@@ -206,12 +214,22 @@ def _part(script: Script, said: Said, *, recovered: bool) -> Said:
     return replace(said, event=Event.REPEAT if recovered and is_command else Event.PART)
 
 
-def _is_silent(audio: Audio) -> bool:
+def _believed(audio: Audio, heard: Heard | None, *, language: str) -> tuple[Heard | None, bool]:
+    """What was heard, unless it cannot have been said in this sound; and whether nothing was said at all.
+
+    Engines write whole sentences for silence, coughs and clicks, so the voice detector is asked for each of them.
+    """
     try:
-        return not silence.has_speech(audio.pieces())
+        if not silence.has_speech(audio.pieces()):
+            return None, True
+        if heard is None or believing.can_be(heard.text, audio.pieces, seconds=audio.seconds, language=language):
+            return heard, False
+        spoken = silence.seconds_up_to(audio.pieces(), most=SHORTEST_ANSWER)
     except GatewayError as error:
         log.warning("sound of an answer could not be read now: %s", type(error).__name__)
-        return False
+        return heard, False
+    log.warning("%s heard more words than %.1f s of sound can hold", heard.engine, audio.seconds)
+    return None, spoken < SHORTEST_ANSWER
 
 
 def _may_go_on(place: Place, answer: Answer, interviewer: Interviewer | None) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from app.errors import GatewayError
+from app.speech import believing
 from app.speech.ports import SPEECH_RATE, Transcriber
 from app.voice import patience
 from app.voice.commands import spoken_command
@@ -43,6 +44,7 @@ def _recognised(transcriber: Transcriber, pcm: Sound, *, language: str) -> str |
         return None
     try:
         sound = pcm()
-        return None if sound is None else transcriber.transcribe(sound, rate=SPEECH_RATE, language=language).text
+        text = None if sound is None else transcriber.transcribe(sound, rate=SPEECH_RATE, language=language).text
+        return "" if sound and text and not believing.is_said(text, sound, language=language) else text
     except GatewayError:
         return None

@@ -10,6 +10,7 @@ from app.interviews.data import DetailsSchema, as_shown, freeze_details, freeze_
 from app.interviews.processing import NotRecognised, Talk, TurnValue, process
 from app.speech.ports import Segment, Word
 from app.web.splice import inflate
+from tests.voice.conftest import sound
 
 from .fakes import ScriptedAnalyst, ScriptedTranscriber
 
@@ -32,7 +33,7 @@ def test_answers_without_text_are_recognised_on_their_own_clock() -> None:
 
     def samples(segment: int, start: float, end: float) -> bytes:
         asked.append((segment, start, end))
-        return bytes(96_000)
+        return sound(3)
 
     talk = Talk(SCRIPT, (ASKED, UNHEARD), offsets={1: 10.0, 2: 10.0}, duration=60.0)
     result = process(talk, transcriber=ScriptedTranscriber(), analyst=ScriptedAnalyst(), samples=samples)
@@ -47,6 +48,14 @@ def test_answers_without_text_are_recognised_on_their_own_clock() -> None:
         "answers": 1,
         "without_word_times": 0,
     }
+
+
+def test_words_that_an_engine_invents_for_silence_are_not_published() -> None:
+    talk = Talk(SCRIPT, (ASKED, UNHEARD), offsets={1: 10.0, 2: 10.0}, duration=60.0)
+    result = process(
+        talk, transcriber=ScriptedTranscriber(), analyst=ScriptedAnalyst(), samples=lambda *_: bytes(96_000)
+    )
+    assert as_shown(result.text, result.details)["transcript"] == "agent: Why this job?"
 
 
 def test_a_language_without_a_recogniser_waits() -> None:

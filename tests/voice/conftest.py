@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from app.gateways import Gateways
 from app.interviews import actions
 from app.interviews.models import Interview
 from app.speech.engines import pocketsphinx
+from app.speech.engines.espeak import EspeakSpeaker
 from app.speech.sound import resample
 from app.voice import hearing, speaking
 from tests.factories import Made
@@ -109,8 +111,26 @@ def candidate(candidates: Candidates, book: Made) -> Candidate:
     return begun
 
 
+@cache
+def _long_speech() -> np.ndarray[Any, np.dtype[np.int16]]:
+    """Half a minute of the embedded voice without its pauses: s16le, 16 kHz."""
+    speaker = EspeakSpeaker()
+    try:
+        text = "We were eight people in a small team and we rebuilt an old ferry over one long winter by the sea " * 5
+        spoken = speaker.speak(text, voice_id="vendora-Anthony", language="en-US")
+    finally:
+        speaker.close()
+    return np.frombuffer(resample(spoken.pcm, spoken.rate, 16_000), "<i2")
+
+
 def sound(seconds: float = 1.0, seed: int = 0) -> bytes:
-    """Something to send: noise, s16le, 16 kHz."""
+    """Something to send: speech, s16le, 16 kHz. Each ``seed`` is another place of it."""
+    begin = 1_600 + 8_000 * (seed % 20)
+    return _long_speech()[begin : begin + round(16_000 * seconds)].tobytes()
+
+
+def hiss(seconds: float = 1.0, seed: int = 0) -> bytes:
+    """A room in which nobody speaks: s16le, 16 kHz."""
     return bytes(np.random.default_rng(seed).normal(0, 500, round(16_000 * seconds)).astype("<i2").tobytes())
 
 

@@ -161,7 +161,7 @@ def test_after_the_end_there_is_neither_pause_nor_time(limited: Candidate) -> No
 
 def spoken_part(candidate: Candidate, number: int) -> dict[str, Any]:
     talk = Talk(candidate, Tape(video=False))
-    return candidate.turn(number, "answer", unfinished=True, **talk.answer(sound(1.0)))
+    return candidate.turn(number, "answer", unfinished=True, **talk.answer(sound(2.0)))
 
 
 def test_what_was_spoken_before_the_rest_was_typed_is_one_answer(

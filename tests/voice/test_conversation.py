@@ -15,7 +15,7 @@ from app.voice.conversation import Answer, Audio, Engines, respond
 from app.voice.script import Event, Kind, Phase, Place, Script
 from app.voice.speaking import GAP
 
-from .conftest import sound
+from .conftest import hiss, sound
 from .fakes import ScriptedInterviewer, ScriptedSpeaker, ScriptedTranscriber
 
 SCRIPT = Script(questions=("Why this job?", "And then?"), seconds=600, intro="Hello there.", outro="Goodbye now.")
@@ -183,12 +183,36 @@ def test_buttons_work_without_any_sound(with_all: Engines, hears: ScriptedTransc
 
 def test_noise_without_speech_is_asked_about_and_then_waited_for(with_all: Engines, hears: ScriptedTranscriber) -> None:
     hears.texts = ["if", ""]
-    first = respond(SCRIPT, OPEN, spoken_answer(), engines=with_all)
+    first = respond(SCRIPT, OPEN, spoken_answer(pcm=hiss()), engines=with_all)
     assert [part.kind for part in first.parts] == [Kind.NOT_HEARD, Kind.QUESTION]
     assert first.parts[0].text == phrases.phrase("not_heard", "en-US")
-    second = respond(SCRIPT, first.step.place, spoken_answer(), engines=with_all)
+    second = respond(SCRIPT, first.step.place, spoken_answer(pcm=hiss()), engines=with_all)
     assert (second.kind, [part.kind for part in second.parts]) == (Kind.WAIT, [Kind.WAIT])
     assert second.step.place.question_index == 0
+
+
+INVENTED = "Thank you for watching and please subscribe to the channel."
+
+
+@pytest.mark.parametrize("text", [INVENTED, "Let us stop the interview."])
+@pytest.mark.parametrize(
+    "pcm", [bytes(64_000), hiss(2), hiss(1) + sound(0.4) + hiss(1)], ids=["silence", "hiss", "cough"]
+)
+def test_words_that_an_engine_invents_for_no_speech_are_not_believed(
+    with_all: Engines, hears: ScriptedTranscriber, text: str, pcm: bytes
+) -> None:
+    hears.texts = [text]
+    reply = respond(SCRIPT, OPEN, spoken_answer(pcm=pcm), engines=with_all)
+    assert (reply.said.event, reply.said.content, reply.is_answer) == (Event.SILENCE, None, False)
+    assert [part.kind for part in reply.parts] == [Kind.NOT_HEARD, Kind.QUESTION]
+
+
+def test_an_answer_with_more_words_than_can_be_said_is_kept_for_later(
+    with_all: Engines, hears: ScriptedTranscriber
+) -> None:
+    hears.texts = ["thank you very much " * 10]
+    reply = respond(SCRIPT, OPEN, spoken_answer(pcm=sound(2)), engines=with_all)
+    assert (reply.said.event, reply.said.content, reply.is_answer) == (Event.ANSWER, None, True)
 
 
 def test_a_recogniser_that_fails_loses_no_answer(
@@ -207,7 +231,7 @@ def test_a_language_without_a_recogniser_keeps_the_answer_and_asks_nothing_more(
     reply = respond(german, OPEN, spoken_answer(pcm=real_speech), engines=Engines(hears, asks, speaks))
     assert (reply.said.content, reply.said.engine, asks.asked, hears.finished) == (None, None, [], [])
     assert reply.step.place.question_index == 1
-    silent = respond(german, OPEN, spoken_answer(), engines=Engines(hears, asks, speaks))
+    silent = respond(german, OPEN, spoken_answer(pcm=hiss()), engines=Engines(hears, asks, speaks))
     assert silent.kind is Kind.NOT_HEARD
 
 

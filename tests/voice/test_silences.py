@@ -10,7 +10,7 @@ from app.errors import GatewayError
 from app.voice.patience import COMPLETE, UNFINISHED, UNKNOWN
 from tests.factories import Made
 
-from .conftest import Candidates, sound
+from .conftest import Candidates, hiss, sound
 from .fakes import ScriptedTranscriber
 
 SO_FAR = {"segment": 1, "first_chunk": 0, "last_chunk": 2}
@@ -51,6 +51,14 @@ def test_a_call_over_the_agent_counts_when_it_holds_words(
     assert bool(hears.dropped) is not counts
 
 
+def test_words_that_an_engine_invents_for_a_noise_do_not_count(talking: Candidate, hears: ScriptedTranscriber) -> None:
+    for number in range(3, 6):
+        talking.put_chunk(1, number, hiss(0.5, number), track="voice")
+    hears.texts = ["thank you for watching this"]
+    called = pause(talking, interrupts=True, first_chunk=3, last_chunk=5)
+    assert called == {"text": "", "patience_ms": None, "counts": False}
+
+
 def test_nobody_knows_what_was_called_when_the_engine_fails_or_it_was_long(
     talking: Candidate, hears: ScriptedTranscriber
 ) -> None:
@@ -73,7 +81,7 @@ def test_wrong_questions_are_refused(talking: Candidate) -> None:
 def spoken_turn(candidate: Candidate) -> dict[str, Any]:
     talk = Talk(candidate, Tape(video=False))
     played = talk.listen(candidate.turn(1, "begin"))
-    return dict(candidate.turn(2, "answer", played=played, **talk.answer(sound(1))))
+    return dict(candidate.turn(2, "answer", played=played, **talk.answer(sound(4))))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from app.speech.ports import FollowUp
 from app.voice.models import Sitting, Turn, TurnState
 from tests.factories import Made
 
-from .conftest import Candidates, interview_of, sound
+from .conftest import Candidates, hiss, interview_of, sound
 from .fakes import ScriptedInterviewer, ScriptedSpeaker, ScriptedTranscriber
 
 SHOWN = {"offset": 0, "seconds": 0, "words": []}
@@ -257,9 +257,9 @@ def test_a_silent_answer_is_asked_about_and_nothing_is_written_for_it(
 ) -> None:
     hears.texts = ["", "if"]
     candidate.turn(1, "begin")
-    quiet = candidate.turn(2, "answer", **talk.answer(sound(1)))
+    quiet = candidate.turn(2, "answer", **talk.answer(hiss(1)))
     assert (quiet["kind"], quiet["question_index"], quiet["heard"]) == ("not_heard", 0, None)
-    waiting = candidate.turn(3, "answer", **talk.answer(sound(1, seed=1)))
+    waiting = candidate.turn(3, "answer", **talk.answer(hiss(1, seed=1)))
     assert (waiting["kind"], waiting["question"]) == ("wait", "Why do you want this job?")
     assert [row.role for row in said(candidate)] == [Role.AGENT] * 3
 

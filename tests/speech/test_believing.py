@@ -1,0 +1,52 @@
+"""What a recogniser wrote is believed where it can have been said."""
+
+import pytest
+
+from app.speech import phrases
+from app.speech.believing import can_be, is_said
+from app.speech.catalogue import ESPEAK_LANGUAGES
+from app.speech.engines.espeak import EspeakSpeaker
+from app.speech.ports import SPEECH_RATE
+from app.speech.sound import resample
+
+from .test_silence import noise
+
+
+def test_the_words_of_real_speech_are_believed(samples):
+    for sample in samples:
+        assert is_said(sample.text, sample.pcm, language="en-US")
+
+
+@pytest.mark.parametrize("language", [one for one in sorted(ESPEAK_LANGUAGES) if one != "ja-JP"])
+def test_every_language_can_be_spoken_quickly(espeak: EspeakSpeaker, language: str) -> None:
+    for text in (phrases.SURE[language], phrases.SAMPLE[language]):
+        spoken = espeak.speak(text, voice_id=None, language=language)
+        pcm = resample(spoken.pcm, spoken.rate, SPEECH_RATE)
+        hurried = resample(pcm, SPEECH_RATE * 13 // 10, SPEECH_RATE)
+        assert len(hurried) < 0.8 * len(pcm)
+        assert is_said(text, hurried, language=language)
+
+
+@pytest.mark.parametrize("kind", ["digital silence", "hiss", "hum", "clicks"])
+def test_words_without_speech_are_not_believed(kind: str) -> None:
+    assert not is_said("Thank you.", noise(kind), language="en-US")
+
+
+def test_more_words_than_the_sound_is_long_are_refused_without_looking(samples):
+    def never():
+        raise AssertionError("looked")
+
+    assert not can_be("word " * 40, never, seconds=6.0, language="en-US")
+    assert can_be("thank you", never, seconds=0.5, language="en-US")
+
+
+def test_no_more_than_three_seconds_of_speech_are_looked_for(samples):
+    read: list[bytes] = []
+
+    def pieces():
+        for start in range(0, len(samples[0].pcm) * 20, 16_000):
+            read.append(piece := (samples[0].pcm * 20)[start : start + 16_000])
+            yield piece
+
+    assert can_be("word " * 300, pieces, seconds=300.0, language="en-US")
+    assert len(read) < 16
