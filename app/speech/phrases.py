@@ -133,6 +133,54 @@ WAIT = {
     "no-NO": "Ta den tiden du trenger. Jeg lytter.",
 }
 
+HERE = {
+    "en-US": "Yes, I can hear you.",
+    "de-DE": "Ja, ich höre Sie.",
+    "es-419": "Sí, le escucho.",
+    "hi-IN": "जी हाँ, आपकी आवाज़ आ रही है।",
+    "ja-JP": "はい、聞こえています。",
+    "pt-BR": "Sim, estou ouvindo.",
+    "fr-FR": "Oui, je vous entends.",
+    "zh-CN": "是的，我能听到您。",
+    "ko-KR": "네, 잘 들립니다.",
+    "vi-VN": "Vâng, tôi nghe thấy bạn.",
+    "th-TH": "ได้ยินเสียงคุณแล้ว",
+    "ar-AE": "نعم، صوتك مسموع.",
+    "no-NO": "Ja, jeg hører deg.",
+}
+
+WHO = {
+    "en-US": "I am an automated interviewer: a computer program that asks the questions.",
+    "de-DE": "Sie sprechen mit einem Computerprogramm, das dieses Interview führt.",
+    "es-419": "Está hablando con un programa de computadora que hace esta entrevista.",
+    "hi-IN": "यह एक कंप्यूटर प्रोग्राम है, जो इस इंटरव्यू के सवाल पूछता है।",
+    "ja-JP": "この面接の質問は、コンピューターのプログラムがお聞きしています。",
+    "pt-BR": "Você está falando com um programa de computador que conduz esta entrevista.",
+    "fr-FR": "Vous parlez à un programme informatique qui mène cet entretien.",
+    "zh-CN": "我是自动面试程序，由计算机向您提问。",
+    "ko-KR": "저는 이 면접의 질문을 드리는 컴퓨터 프로그램입니다.",
+    "vi-VN": "Bạn đang nói chuyện với một chương trình máy tính phụ trách buổi phỏng vấn này.",
+    "th-TH": "นี่คือโปรแกรมคอมพิวเตอร์ที่ทำหน้าที่ถามคำถามในการสัมภาษณ์นี้",
+    "ar-AE": "هذا برنامج حاسوبي يطرح أسئلة المقابلة.",
+    "no-NO": "Du snakker med et dataprogram som stiller spørsmålene i dette intervjuet.",
+}
+
+WHOLE = {
+    "en-US": "Thank you. You have not heard the whole question yet. Here it is.",
+    "de-DE": "Danke. Sie haben die Frage noch nicht ganz gehört. Hier ist sie.",
+    "es-419": "Gracias. Todavía no ha escuchado la pregunta completa. Aquí está.",
+    "hi-IN": "धन्यवाद। सवाल अभी पूरा नहीं सुना गया था। पूरा सवाल यह है।",
+    "ja-JP": "ありがとうございます。質問が途中でしたので、もう一度最初からお聞きします。",
+    "pt-BR": "Certo. Você ainda não ouviu a pergunta inteira. Aqui está.",
+    "fr-FR": "Merci. Vous n'avez pas encore entendu toute la question. La voici.",
+    "zh-CN": "谢谢。刚才的问题还没有问完，我再完整地问一遍。",
+    "ko-KR": "감사합니다. 질문을 끝까지 듣지 못하셨으니 다시 말씀드리겠습니다.",
+    "vi-VN": "Cảm ơn bạn. Bạn chưa nghe hết câu hỏi. Câu hỏi là như sau.",
+    "th-TH": "ขอบคุณ เมื่อครู่ยังถามไม่จบ ขอถามให้ครบอีกครั้ง",
+    "ar-AE": "شكرًا. لم يُسمع السؤال كاملًا بعد. إليك السؤال.",
+    "no-NO": "Takk. Du har ikke hørt hele spørsmålet ennå. Her er det.",
+}
+
 GOODBYE = {
     "en-US": "That was all. Thank you for your time, and goodbye.",
     "de-DE": "Das war alles. Vielen Dank für Ihre Zeit und auf Wiederhören.",
@@ -167,7 +215,7 @@ SAMPLE = {
 
 _LINES = {
     "not_heard": NOT_HEARD, "wait": WAIT, "think": WAIT, "moment": ONE_MOMENT, "pass_on": PASS_ON, "sure": SURE,
-    "outro": GOODBYE,
+    "here": HERE, "who": WHO, "whole": WHOLE, "outro": GOODBYE,
 }  # fmt: skip
 
 

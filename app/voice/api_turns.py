@@ -97,7 +97,7 @@ def _answered_or_busy(turn: Turn, interview: Interview) -> Response | tuple[Resp
 
 
 def _told(turn: Turn, base: str, script: Script) -> dict[str, Any]:
-    return schemas.prompt(turn, base=base, question_count=len(script.questions), language=script.language)
+    return schemas.prompt(turn, base=base, script=script)
 
 
 def _work(interview: Interview, turn: Turn, token: int, *, given: dict[str, Any]) -> _Work:
@@ -113,10 +113,12 @@ def _work(interview: Interview, turn: Turn, token: int, *, given: dict[str, Any]
     if kind is TurnKind.ANSWER:
         audio = _audio(interview.id, turn.number - is_awaited, given)
         heard = Heard(_asked(place, given), given["segment"], given["first_chunk"], given["last_chunk"])
+    played: Played | None = given["played"]
+    before = turn_of(turn.sitting_id, turn.number - 1)
     answer = Answer(
         kind.value, audio=audio, text=(given["text"] or "").strip(), time_over=is_over, continues=given["continues"],
-        unfinished=given["unfinished"], recovered=given["recovered"], cut=_cut(turn, given),
-        interrupts=_interrupts(given), awaited=is_awaited,
+        unfinished=given["unfinished"], recovered=given["recovered"], interrupts=_interrupts(given), awaited=is_awaited,
+        cut=utterances.heard_text(before, played) if before else "", heard=utterances.share_heard(before, played),
         documents=_documents(interview, kind),
     )  # fmt: skip
     is_plain = turn.recoveries >= PARKED_AFTER
@@ -135,13 +137,6 @@ def _is_awaited(turn: Turn, given: dict[str, Any]) -> bool:
 def _interrupts(given: dict[str, Any]) -> bool:
     played: Played | None = given["played"]
     return played is not None and not played.whole and not given["continues"]
-
-
-def _cut(turn: Turn, given: dict[str, Any]) -> str:
-    """What was heard of the agent's last words, if the candidate interrupted them."""
-    played: Played | None = given["played"]
-    before = turn_of(turn.sitting_id, turn.number - 1) if played is not None and not played.whole else None
-    return utterances.heard_text(before, played) if before else ""
 
 
 def _documents(interview: Interview, kind: TurnKind) -> str:

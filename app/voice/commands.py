@@ -17,7 +17,10 @@ _COMPACT = frozenset(("ja", "zh", "th", "ko"))
 """Compared without spaces: unspaced, or spaced by taste."""
 _FOLDED = frozenset(("en", "de", "es", "pt", "fr", "no"))
 """Compared without accents."""
-_EVENTS = {Event.REPEAT: "repeat", Event.SKIP: "skip", Event.THINK: "think", Event.STOP: "stop"}
+_EVENTS = {
+    Event.REPEAT: "repeat", Event.SKIP: "skip", Event.THINK: "think", Event.STOP: "stop", Event.HELLO: "hello",
+    Event.WHO: "who",
+}  # fmt: skip
 
 LONGEST = 80
 """Characters; whatever is longer is an answer."""
@@ -28,7 +31,7 @@ _MARKS_OF_ARABIC = re.compile("[\u064b-\u0652\u0670]")
 
 
 def spoken_command(text: str, language: str) -> Event | None:
-    """REPEAT, SKIP, THINK or STOP if the whole utterance asks for it in ``language`` (``en-US`` and so on)."""
+    """What the whole utterance asks for in ``language`` (``en-US`` and so on): REPEAT, SKIP, HELLO and so on."""
     patterns = _patterns(short_of(language))
     said = plain(text, language) if patterns and len(text) <= LONGEST else ""
     return next((event for event, pattern in patterns.items() if said and pattern.fullmatch(said)), None)
@@ -69,7 +72,10 @@ def _patterns(short: str) -> dict[Event, re.Pattern[str]]:
 def _whole(short: str, name: str) -> re.Pattern[str]:
     """What is meant, between any number of words of politeness."""
     gap = "" if short in _COMPACT else " "
-    before, core, after = (_any_of(_WORDS[short][part], short) for part in ("before", name, "after"))
+    words = _WORDS[short]
+    before, core, after = (
+        _any_of(part, short) for part in (words["greeting"] + words["before"], words[name], words["after"])
+    )
     return re.compile(f"(?:{before}{gap})*{core}(?:{gap}{after})*")
 
 

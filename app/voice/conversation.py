@@ -19,7 +19,7 @@ from app.voice.commands import confirmed, spoken_command
 from app.voice.deciding import Decided, Told, decide
 from app.voice.hearing import Late
 from app.voice.patience import is_backchannel
-from app.voice.script import Event, Kind, Phase, Place, Script, Step, step, taken_up
+from app.voice.script import Event, Kind, Phase, Place, Script, Step, noticed, step, taken_up
 from app.voice.second_look import second_look
 from app.voice.speaking import Part, speak
 
@@ -63,9 +63,10 @@ class Answer:
     ``continues``: more of the answer before, begun before the reply to it was heard. ``unfinished``: a part of an
     answer that goes on in another way (typed after spoken, after a pause): kept, and nothing is said to it.
     ``recovered``: such a part from a page that was left; where it is no answer, the question is put again. ``cut`` is
-    what was heard of the agent's last words where the candidate interrupted them (empty: all); ``documents`` text of
-    the candidate's files. ``interrupts``: the agent's last words were cut off. ``awaited``: the answer of the turn
-    before once more, whose words were late; nobody is asked for another moment.
+    what was heard of the agent's last words where the candidate interrupted them (empty: all); ``heard`` the share of
+    the script's question in them that was heard (None: they held none); ``documents`` text of the candidate's files.
+    ``interrupts``: the agent's last words were cut off. ``awaited``: the answer of the turn before once more, whose
+    words were late; nobody is asked for another moment.
     """
 
     kind: Literal["begin", "answer", "text", "repeat", "skip", "end"]
@@ -78,6 +79,7 @@ class Answer:
     awaited: bool = False
     interrupts: bool = False
     cut: str = ""
+    heard: float | None = None
     documents: str = ""
 
 
@@ -132,6 +134,8 @@ class Engines:
 def respond(script: Script, place: Place, answer: Answer, *, engines: Engines) -> Reply:
     """The agent's whole turn. Raises WrongMoment (see ``script.step``) and nothing else of its own."""
     timing = Timing()
+    # Whoever writes an answer over the agent's words has read the question on the page.
+    place = noticed(place, 1.0 if answer.kind == "text" and answer.heard is not None else answer.heard)
     said = _meant(script, place, _hear(script, place, answer, engines=engines, timing=timing))
     if answer.unfinished:
         said = _part(script, said, recovered=answer.recovered)

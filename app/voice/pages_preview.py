@@ -170,8 +170,7 @@ def prompt(found: Preview) -> dict[str, Any]:
     """The agent's last reply as the page gets it. NotFound before the first."""
     if found.last is None:
         raise NotFound("Nothing has been said yet.")
-    count = len(found.script.questions)
-    return schemas.prompt(found.last, base=_base(), question_count=count, language=found.script.language)
+    return schemas.prompt(found.last, base=_base(), script=found.script)
 
 
 @pages.post("/<preview_id>/start")

@@ -16,7 +16,7 @@ from app.voice.pages_preview import current, pages, prompt
 from app.voice.preview import Forgetful, Preview
 from app.voice.script import Kind, WrongMoment
 from app.voice.speaking import say
-from app.voice.utterances import Played, heard_text
+from app.voice.utterances import Played, heard_text, share_heard
 
 
 @pages.post("/<preview_id>/segments")
@@ -95,11 +95,12 @@ def _answer(found: Preview, given: dict[str, Any]) -> Answer:
     chunks = given["segment"], given["first_chunk"], given["last_chunk"]
     audio = found.audio(*chunks, turn=found.turn - is_awaited) if is_spoken else None
     played: Played | None = given["played"]
-    cut = heard_text(found.last, played) if found.last is not None and played is not None and not played.whole else ""
+    cut = heard_text(found.last, played) if found.last is not None else ""
     return Answer(
         kind.value, audio=audio, text=(given["text"] or "").strip(), time_over=found.time_is_over,
         continues=given["continues"], unfinished=given["unfinished"], cut=cut,
         interrupts=played is not None and not played.whole and not given["continues"], awaited=is_awaited,
+        heard=share_heard(found.last, played),
     )  # fmt: skip
 
 

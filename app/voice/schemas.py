@@ -221,17 +221,21 @@ def detection_ms(timing: dict[str, float | None] | None) -> int | None:
 # --- what is sent --------------------------------------------------------------------------------------------------
 
 
-def prompt(turn: Turn, *, base: str, question_count: int, language: str) -> dict[str, Any]:
-    """A reply of the agent as the page gets it; it sounds when the answer has been over for ``patience_ms``."""
+def prompt(turn: Turn, *, base: str, script: Script) -> dict[str, Any]:
+    """A reply of the agent as the page gets it; it sounds when the answer has been over for ``patience_ms``.
+
+    ``question`` is what is open: the script's question or a follow-up to it, ``script_question`` the former always.
+    """
+    at = turn.question_index
     parts = [{k: v for k, v in part.items() if k not in {"words", "stretches"}} for part in turn.parts or []]
     sounds = _sounds(turn, f"{base}/turns/{turn.number}/audio")
     return {
         "turn": turn.number, "kind": turn.reply_kind, "text": "\n\n".join(part["text"] for part in parts),
         "parts": parts, "audio_url": sounds[0] if sounds else None, "audio_urls": sounds,
-        "seconds": turn.seconds, "question_index": turn.question_index, "question_count": question_count,
-        "question": turn.question,
+        "seconds": turn.seconds, "question_index": at, "question_count": len(script.questions),
+        "question": turn.question, "script_question": None if at is None else script.questions[at],
         "expects": turn.expects, "heard": None if turn.heard_text is None else {"text": turn.heard_text},
-        "patience_ms": _patience(turn, language), **_awaits(turn),
+        "patience_ms": _patience(turn, script.language), **_awaits(turn),
     }  # fmt: skip
 
 
@@ -269,7 +273,7 @@ def state(interview: Interview, *, settings: Settings) -> dict[str, Any]:
     if sitting is None or interview.script is None:
         raise NotFound("The interview has not begun.")
     script, place = Script.of(interview.script, minutes=settings.interview_minutes), Place.from_json(sitting.place)
-    runs, last, count = runs_of(interview.id), last_reply(sitting.id), len(script.questions)
+    runs, last = runs_of(interview.id), last_reply(sitting.id)
     is_over = sitting.ended_at is not None
     return {
         "stage": "finished" if is_over else "outro" if place.phase is Phase.OUTRO else "live",
@@ -277,10 +281,8 @@ def state(interview: Interview, *, settings: Settings) -> dict[str, Any]:
         "documents_allowed": interview.script["is_doc_upload_enabled"],
         "documents": [document(one) for one in interview.documents],
         "uploads": [upload(one) for one in unfinished_uploads(interview.id)], "turn": sitting.next_turn,
-        "prompt": None if last is None else prompt(
-            last, base=base_of(interview), question_count=count, language=script.language
-        ),
-        "question_index": place.question_index, "question_count": count,
+        "prompt": None if last is None else prompt(last, base=base_of(interview), script=script),
+        "question_index": place.question_index, "question_count": len(script.questions),
         "next_segment": (runs[-1].number if runs else 0) + 1, "voice_chunk_samples": CHUNK_SAMPLES,
         **allowance.told(sitting, limit=script.seconds, started_at=interview.started_at),
         "answer_seconds": 60 * settings.answer_minutes,

@@ -24,6 +24,7 @@ class Event(StrEnum):
 
     THINK: the candidate wants a moment. ASIDE: the agent says something else and comes back to the open question.
     LATE: something was said whose words are not known yet; the agent asks for a moment.
+    HELLO: they ask whether they are heard, WHO: who is speaking; the agent says so and puts the question again.
     STOP: the candidate said that they want to end; the agent asks whether it heard right. END: they confirmed it, or
     pressed the button.
     """
@@ -35,6 +36,8 @@ class Event(StrEnum):
     SKIP = "skip"
     THINK = "think"
     ASIDE = "aside"
+    HELLO = "hello"
+    WHO = "who"
     STOP = "stop"
     END = "end"
     PART = "part"
@@ -55,8 +58,15 @@ class Kind(StrEnum):
     REPLY = "reply"
     PASS_ON = "pass_on"
     SURE = "sure"
+    HERE = "here"
+    WHO = "who"
+    WHOLE = "whole"
 
 
+ENOUGH = 0.6
+"""The share of a question's sound that has to be heard; whoever heard less has not been asked it."""
+_TO_THE_AGENT = frozenset((Event.END, Event.STOP, Event.HELLO, Event.WHO))
+_REPLIES = {Event.HELLO: Kind.HERE, Event.WHO: Kind.WHO}
 MOST_ASIDES = 3
 """How often an interviewer may turn away from one question before what is said counts as its answer."""
 
@@ -100,7 +110,9 @@ class Place:
 
     ``asked`` are the follow-ups put to the open question, ``said`` everything answered to it so far,
     ``silences`` how often in a row nothing was heard, ``asides`` how often the agent turned away from the question;
-    ``stopping``: the candidate was asked whether the interview is to end. ``former`` is the place before the last
+    ``stopping``: the candidate was asked whether the interview is to end. ``heard`` is the share of the question's
+    sound that was heard at best (None: nobody has reported, then all of it), ``again`` whether it was put again because
+    that was too little. ``former`` is the place before the last
     answer, with that answer in ``said``: a candidate who only paused for breath may go on there. It is no part of
     where the talk stands now.
     """
@@ -112,6 +124,8 @@ class Place:
     silences: int = 0
     asides: int = 0
     stopping: bool = False
+    heard: float | None = None
+    again: bool = False
     former: Mapping[str, Any] | None = field(default=None, compare=False)
 
     def to_json(self) -> dict[str, Any]:
@@ -124,7 +138,7 @@ class Place:
         return cls(
             phase=Phase(kept["phase"]), question=kept["question"], asked=tuple(kept["asked"]), said=kept["said"],
             silences=kept["silences"], asides=kept.get("asides", 0), stopping=kept.get("stopping", False),
-            former=kept.get("former"),
+            heard=kept.get("heard"), again=kept.get("again", False), former=kept.get("former"),
         )  # fmt: skip
 
     @property
@@ -156,8 +170,24 @@ class Step:
 
 
 def may_follow_up(script: Script, place: Place) -> bool:
-    """Whether another follow-up to the open question is allowed."""
-    return place.phase is Phase.QUESTION and len(place.asked) < script.follow_up_limit
+    """Whether another follow-up to the open question is allowed: not before the question itself was heard."""
+    return place.phase is Phase.QUESTION and is_asked(place) and len(place.asked) < script.follow_up_limit
+
+
+def noticed(place: Place, share: float | None) -> Place:
+    """The place when ``share`` (0..1) of the open question's sound was heard this time; None: it was not said."""
+    if share is None or place.phase is not Phase.QUESTION:
+        return place
+    return replace(place, heard=max(share, place.heard or 0.0))
+
+
+def is_asked(place: Place) -> bool:
+    """Whether the open question was heard far enough to be answered, or was put again since it was not."""
+    return place.again or _is_heard(place)
+
+
+def _is_heard(place: Place) -> bool:
+    return place.heard is None or place.heard >= ENOUGH
 
 
 def may_turn_aside(place: Place) -> bool:
@@ -172,6 +202,12 @@ def open_line(script: Script, place: Place) -> Line:
     if place.asked:
         return Line(Kind.FOLLOW_UP, place.asked[-1], place.question)
     return Line(Kind.QUESTION, script.questions[place.question], place.question)
+
+
+def _once_more(script: Script, place: Place) -> tuple[Line, ...]:
+    """What is said when the open question is put again: the script's question, and the follow-up that is open."""
+    question = Line(Kind.QUESTION, script.questions[place.question], place.question)
+    return (question, open_line(script, place)) if place.asked else (question,)
 
 
 def answered(place: Place, text: str) -> str:
@@ -223,11 +259,13 @@ def _stay(script: Script, place: Place, event: Event, *, text: str, aside: Line 
     if event in {Event.STOP, Event.LATE}:
         kind = Kind.SURE if event is Event.STOP else Kind.MOMENT
         return Step(replace(place, silences=0, former=None), (Line(kind, question_index=at),))
-    if event is Event.ASIDE:
-        before = (aside,) if aside else ()
+    if event is Event.ASIDE and aside:
         back = replace(place, silences=0, asides=place.asides + 1, former=None)
-        return Step(back, (*before, open_line(script, back)))
-    return Step(replace(place, silences=0), (open_line(script, place),))
+        return Step(back, (aside, open_line(script, back)))
+    asides = place.asides + int(event is Event.ASIDE)
+    back = replace(place, silences=0, asides=asides, former=place.former if event is Event.REPEAT else None)
+    reply = (Line(_REPLIES[event], question_index=at),) if event in _REPLIES else ()
+    return Step(back, (*reply, *_once_more(script, back)))
 
 
 def finish(place: Place) -> Place:
@@ -246,8 +284,11 @@ def _begin(script: Script) -> Step:
 def _answer(script: Script, place: Place, text: str, *, follow_up: str | None) -> Step:
     said = answered(place, text)
     reply = _next(script, place)
-    if follow_up and may_follow_up(script, place):
-        asked = Place(Phase.QUESTION, place.question, (*place.asked, follow_up), said, asides=place.asides)
+    if not is_asked(place):
+        whole = Place(Phase.QUESTION, place.question, said=said, asides=place.asides, again=True)
+        reply = Step(whole, (Line(Kind.WHOLE, question_index=place.question), *_once_more(script, whole)))
+    elif follow_up and may_follow_up(script, place):
+        asked = replace(place, asked=(*place.asked, follow_up), said=said, silences=0, former=None)
         reply = Step(asked, (open_line(script, asked),))
     former = replace(place, said=said, silences=0, former=None).to_json()
     return Step(replace(reply.place, former=former), reply.lines)
@@ -258,9 +299,9 @@ def taken_up(place: Place, event: Event) -> tuple[Place, Event]:
 
     More of the answer continues it at its own question, which is also the one to repeat or to think about. Anything
     else (a cough, too little to understand, "next question") was no continuation: the reply that nobody heard is
-    given again.
+    given again, to "hello?" with an answer.
     """
-    if place.former is None or (event in {Event.END, Event.STOP} and place.phase is Phase.QUESTION):
+    if place.former is None or (event in _TO_THE_AGENT and place.phase is Phase.QUESTION):
         return place, event
     if event in {Event.ANSWER, Event.REPEAT, Event.THINK, Event.PART, Event.LATE}:
         return Place.from_json(place.former), event
@@ -283,8 +324,10 @@ def _close(script: Script, place: Place) -> Step:
 
 
 def _silence(script: Script, place: Place) -> Step:
-    # Silence asks once and then only waits: the candidate or the time limit ends an interview, nothing else does.
-    waiting = replace(place, silences=place.silences + 1, former=None)
-    if place.silences == 0:
-        return Step(waiting, (Line(Kind.NOT_HEARD, question_index=place.question), open_line(script, place)))
+    # Silence asks once and then only waits: the candidate or the time limit ends an interview, nothing else does. Noise
+    # that cut the question off is answered by the question, which nobody has heard yet.
+    is_cut = not _is_heard(place) and may_turn_aside(place)
+    waiting = replace(place, silences=place.silences + 1, asides=place.asides + int(is_cut), former=None)
+    if place.silences == 0 or is_cut:
+        return Step(waiting, (Line(Kind.NOT_HEARD, question_index=place.question), *_once_more(script, place)))
     return Step(waiting, (Line(Kind.WAIT, question_index=place.question),))

@@ -15,7 +15,7 @@ from app.interviews.models import Role, Utterance
 from app.speech.ports import Word
 from app.voice.conversation import Said
 from app.voice.models import Turn
-from app.voice.script import Event
+from app.voice.script import Event, Kind
 from app.voice.speaking import Part, Stretch
 
 UNSURE, UNSURE_WORDS = 0.35, 4
@@ -112,6 +112,21 @@ def heard_text(turn: Turn, played: Played | None) -> str:
         return ""
     heard = (heard_of(part, played) for part in turn.parts or [])
     return " ".join(str(one["content"]) for one in heard if one)
+
+
+def share_heard(turn: Turn | None, played: Played | None) -> float | None:
+    """The share (0..1) of the script's question in the turn's reply that was heard; None where none was said.
+
+    What was read counts as heard, and without a report everything does.
+    """
+    part = next((part for part in (turn.parts if turn else None) or [] if part["kind"] == Kind.QUESTION), None)
+    if part is None:
+        return None
+    heard = heard_of(part, played)
+    if heard is None:
+        return 0.0
+    whole = sum(stretch["seconds"] for stretch in part["stretches"]) if "stretches" in part else part["seconds"]
+    return min(1.0, heard["played"] / whole) if "played" in heard and whole else 1.0
 
 
 def heard_of(part: dict[str, Any], played: Played | None) -> dict[str, Any] | None:

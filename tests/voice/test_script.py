@@ -1,6 +1,7 @@
 """The state machine: every path ends, keeps its bounds, and can be put down and taken up anywhere."""
 
 import json
+import random
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.voice.script import (
+    ENOUGH,
     MOST_ASIDES,
     Event,
     Kind,
@@ -18,8 +20,10 @@ from app.voice.script import (
     Step,
     WrongMoment,
     finish,
+    is_asked,
     may_follow_up,
     may_turn_aside,
+    noticed,
     open_line,
     step,
     taken_up,
@@ -27,7 +31,8 @@ from app.voice.script import (
 
 TWO = Script(questions=("Why?", "How?"), seconds=600, intro="Hello.", outro="Goodbye.")
 AFTER_BEGIN = [
-    Event.ANSWER, Event.SILENCE, Event.REPEAT, Event.SKIP, Event.THINK, Event.ASIDE, Event.STOP, Event.END
+    Event.ANSWER, Event.SILENCE, Event.REPEAT, Event.SKIP, Event.THINK, Event.ASIDE, Event.HELLO, Event.WHO, Event.STOP,
+    Event.END,
 ]  # fmt: skip
 
 
@@ -72,7 +77,8 @@ def test_repeat_says_the_open_line_again_and_costs_no_position() -> None:
     again = step(TWO, place, Event.REPEAT)
     assert (again.place, again.lines) == (place, (Line(Kind.QUESTION, "Why?", 0),))
     asked = step(TWO, place, Event.ANSWER, text="x", follow_up="Why exactly?").place
-    assert step(TWO, asked, Event.REPEAT).lines == (Line(Kind.FOLLOW_UP, "Why exactly?", 0),)
+    both = (Line(Kind.QUESTION, "Why?", 0), Line(Kind.FOLLOW_UP, "Why exactly?", 0))
+    assert step(TWO, asked, Event.REPEAT).lines == both, "who lost the thread has lost the question too"
 
 
 def test_silence_asks_once_and_then_only_waits() -> None:
@@ -166,6 +172,54 @@ def test_more_of_an_answer_is_thought_about_at_its_own_question(event: Event) ->
     assert taken_up(last, Event.STOP) == (last, Event.STOP)
 
 
+@pytest.mark.parametrize(("event", "kind"), [(Event.HELLO, Kind.HERE), (Event.WHO, Kind.WHO)])
+def test_who_asks_whether_anybody_hears_is_answered_and_asked_again(event: Event, kind: Kind) -> None:
+    place = begun().place
+    for _ in range(5):
+        reply = step(TWO, place, event, text="hello?")
+        assert reply.lines == (Line(kind, question_index=0), Line(Kind.QUESTION, "Why?", 0))
+        assert reply.place == place, "it costs nothing, however often"
+    asked = step(TWO, place, Event.ANSWER, text="x", follow_up="Why exactly?").place
+    assert [line.kind for line in step(TWO, asked, event).lines] == [kind, Kind.QUESTION, Kind.FOLLOW_UP]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, ENOUGH - 0.01])
+def test_a_question_that_was_hardly_heard_is_put_again_after_an_answer_and_only_once(share: float) -> None:
+    place = noticed(begun().place, share)
+    assert not may_follow_up(TWO, place)
+    again = step(TWO, place, Event.ANSWER, text="hm", follow_up="Why exactly?")
+    assert again.lines == (Line(Kind.WHOLE, question_index=0), Line(Kind.QUESTION, "Why?", 0))
+    assert (again.place.said, again.place.asked, again.expects) == ("hm", (), "answer")
+    onward = step(TWO, noticed(Place.from_json(again.place.to_json()), share), Event.ANSWER, text="because")
+    assert onward.place == Place(Phase.QUESTION, 1), "whoever interrupts it again does not want to hear it"
+
+
+def test_a_question_is_heard_as_far_as_the_best_of_its_hearings() -> None:
+    place = noticed(noticed(begun().place, 0.7), 0.1)
+    assert step(TWO, place, Event.ANSWER, text="because").place.question_index == 1
+    assert noticed(place, None) == place
+    unknown = begun().place
+    assert step(TWO, unknown, Event.ANSWER, text="because").place.question_index == 1, "without a report all counts"
+
+
+def test_more_of_an_answer_to_a_question_that_was_hardly_heard_keeps_it_open() -> None:
+    whole = step(TWO, noticed(begun().place, 0.2), Event.ANSWER, text="hello there").place
+    again, event = taken_up(whole, Event.ANSWER)
+    assert (again.said, is_asked(again)) == ("hello there", False)
+    assert step(TWO, again, event, text="is this on").lines[0].kind is Kind.WHOLE
+    assert taken_up(whole, Event.HELLO) == (whole, Event.HELLO)
+
+
+def test_noise_over_a_question_brings_it_again_as_often_as_the_agent_turns_aside() -> None:
+    place = noticed(begun().place, 0.1)
+    kinds = []
+    for _ in range(MOST_ASIDES + 2):
+        reply = step(TWO, place, Event.SILENCE)
+        kinds.append(reply.lines[-1].kind)
+        place = noticed(reply.place, 0.1)
+    assert kinds == [*[Kind.QUESTION] * MOST_ASIDES, Kind.WAIT, Kind.WAIT]
+
+
 scripts = st.builds(
     Script, questions=st.lists(st.text(min_size=1, max_size=20), max_size=20).map(tuple), seconds=st.just(600.0),
     intro=st.none() | st.just("Hello."), outro=st.none() | st.just("Bye."), follow_up_limit=st.integers(0, 3),
@@ -193,6 +247,31 @@ def test_every_path_keeps_its_bounds_and_survives_being_put_down(
     assert questions == list(range(len(questions)))
     assert sum(line.kind is Kind.FOLLOW_UP for line in asked) <= script.follow_up_limit * len(script.questions)
     assert sum(line.kind is Kind.OUTRO for line in asked) == (now.expects == "finish")
+
+
+@given(scripts, st.lists(st.tuples(st.sampled_from(AFTER_BEGIN), st.floats(0, 1)), max_size=120), st.randoms())
+def test_every_question_that_was_asked_is_heard_or_put_again_before_the_next(
+    script: Script, events: list[tuple[Event, float]], chance: random.Random
+) -> None:
+    now = begun(script)
+    best, times = {0: 0.0}, {0: 1}
+    for given_event, share in events:
+        event = given_event
+        if now.expects == "finish":
+            break
+        at = now.place.question
+        if any(line.kind is Kind.QUESTION for line in now.lines):
+            best[at] = max(best.get(at, 0.0), share)
+        place = noticed(now.place, share if any(line.kind is Kind.QUESTION for line in now.lines) else None)
+        if chance.random() < 0.2:
+            place, event = taken_up(place, event)
+        now = step(script, place, event, text="words")
+        for line in now.lines:
+            if line.kind is Kind.QUESTION and line.question_index is not None:
+                times[line.question_index] = times.get(line.question_index, 0) + 1
+        left = now.place.question != place.question or now.expects == "finish"
+        if left and event is Event.ANSWER:
+            assert best[place.question] >= ENOUGH or times[place.question] > 1
 
 
 @given(scripts, st.lists(st.none() | st.text(min_size=1, max_size=20), min_size=80, max_size=80))

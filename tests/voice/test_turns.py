@@ -42,7 +42,7 @@ def test_the_first_turn_is_the_intro_and_the_first_question(candidates: Candidat
         "turn": 1, "kind": "intro", "text": "Hello there.\n\nWhy do you want this job?", "seconds": prompt["seconds"],
         "audio_url": f"{base}/turns/1/audio", "audio_urls": [f"{base}/turns/1/audio"],
         "question_index": 0, "question_count": 2, "expects": "answer",
-        "question": "Why do you want this job?", "heard": None, "patience_ms": 0, "parts": [
+        "question": QUESTION, "script_question": QUESTION, "heard": None, "patience_ms": 0, "parts": [
             {"kind": "intro", "text": "Hello there.", "question_index": None, "offset": 0.0, "seconds": 0.5},
             {"kind": "question", "text": QUESTION, "question_index": 0, "offset": 0.85, "seconds": 1.5},
         ],
@@ -58,7 +58,7 @@ def test_what_the_script_says_is_stored_once_and_a_follow_up_with_its_interview(
     asks.follow_ups = [FollowUp("How much do you like it?"), FollowUp("How much do you like it?")]
     before = set(storage.list("speech/replies"))  # other tests' talks
     for _ in range(2):
-        candidate = candidates(book(intro="Words of this test alone."))
+        candidate = candidates(book(intro="Words of this one test alone, and of no other one that there is."))
         candidate.start()
         prompt = candidate.turn(1, "begin")
         assert len(set(storage.list("speech/replies")) - before) == 1
@@ -424,7 +424,7 @@ def test_an_answer_that_was_overtaken_is_dropped_and_the_other_one_is_sent(
     from dataclasses import replace
 
     scripted.extensions["parley.gateways"] = replace(scripted.extensions["parley.gateways"], interviewer=Overtaken())
-    assert candidate.turn(2, "text", text="hello")["text"] == "By the other"
+    assert candidate.turn(2, "text", text="because")["text"] == "By the other"
     assert said(candidate) == []
 
 
@@ -441,7 +441,7 @@ def test_a_takeover_in_mid_turn_drops_the_old_holders_reply(scripted: Flask, can
 
     scripted.extensions["parley.gateways"] = replace(scripted.extensions["parley.gateways"], interviewer=Takeover())
     with pytest.raises(Refused) as refused:
-        candidate.turn(2, "text", text="hello")
+        candidate.turn(2, "text", text="because")
     assert (refused.value.status, refused.value.body["reason"]) == (409, "taken over")
     assert _turn(candidate, 2).state is TurnState.WAITING
     assert said(candidate) == []

@@ -34,7 +34,7 @@ export function write(name, text) {
   const element = document.querySelector(`[data-text="${name}"]`);
   if (!element) return;
   if (element.textContent !== text) element.textContent = text;
-  if (element.dataset.text === "heard" || element.dataset.text === "before") element.hidden = !text;
+  if (["heard", "before", "script-question"].includes(name)) element.hidden = !text;
 }
 
 export function say(name, key, values) {
@@ -136,9 +136,12 @@ export function prompt(prompt, { spoken }) {
   const main = parts.findLast((one) => one.kind === "question" || one.kind === "follow_up");
   const question = document.querySelector('[data-text="question"]');
   const open = prompt.expects === "answer" && prompt.question; // "I did not hear you": the question stays on the page
-  const others = parts.filter((one) => one !== main).map((one) => one.text).join("\n");
+  const asked = main ? main.text : open || prompt.text;
+  const above = open && prompt.script_question !== asked ? prompt.script_question : null; // of a follow-up
+  const others = parts.filter((one) => one !== main && one.text !== above).map((one) => one.text).join("\n");
   write("before", main || open ? others : "");
-  write("question", main ? main.text : open || prompt.text);
+  write("script-question", above ?? "");
+  write("question", asked);
   question.classList.toggle("long", question.textContent.length > 160);
   question.setAttribute("aria-live", spoken ? "off" : "polite"); // a screen reader would talk over the agent
   if (prompt.heard) write("heard", prompt.heard.text ?? "");
