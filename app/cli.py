@@ -88,8 +88,10 @@ def openapi() -> None:
     """Print the OpenAPI document of /v1."""
     from app import create_app
 
-    application = create_app(settings(), bell=queue.SilentBell())
-    click.echo(json.dumps(application.extensions["parley.api"].spec.to_dict(), indent=2, ensure_ascii=False))
+    known = settings()
+    application = create_app(known, bell=queue.SilentBell())
+    document = application.extensions["parley.api"].document(known.app_url)
+    click.echo(json.dumps(document, indent=2, ensure_ascii=False))
 
 
 for command in (

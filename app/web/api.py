@@ -64,13 +64,17 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
             raise TypeError(f"{blp.name} must be an app.web.api.Blueprint")
         super().register_blueprint(blp, **options)
 
+    def document(self, server: str) -> dict[str, Any]:
+        """The OpenAPI document of an installation that is reached at the address ``server``."""
+        document = {**self.spec.to_dict(), "servers": [{"url": server}]}
+        spec.without_defaults(document["components"]["schemas"])
+        return document
+
     def _openapi_json(self) -> Response:
         """The document, with the address under which the caller has reached it."""
         settings: Settings = self._app.extensions["parley.settings"]
         here = spec.server(settings.app_url, asked_at=request.host_url.rstrip("/"))
-        document = {**self.spec.to_dict(), "servers": [{"url": here}]}
-        spec.without_defaults(document["components"]["schemas"])
-        return Response(json.dumps(document, sort_keys=False), mimetype="application/json")
+        return Response(json.dumps(self.document(here), sort_keys=False), mimetype="application/json")
 
     def _register_error_handlers(self) -> None:
         """Nothing: ``app.web.errors`` answers for the whole application."""

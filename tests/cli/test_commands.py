@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from app import cli, migrate
 from app.cli_console import environment, parsed
+from tests.contract.test_openapi import GOLDEN as SERVED
 
 
 def _run(*arguments):
@@ -94,6 +95,9 @@ def test_migrate_says_why_it_cannot(home, monkeypatch, free_port):
 def test_openapi_prints_the_document(parley):
     document = json.loads(parley("openapi").stdout)
     assert document["openapi"] == "3.1.0"
+    served = json.loads(SERVED.read_text(encoding="utf-8"))
+    assert document == served | {"servers": document["servers"]}
+    assert document["servers"] != served["servers"]
     assert "/v1/ping" in document["paths"]
 
 
