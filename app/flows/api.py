@@ -29,6 +29,7 @@ from app.flows.schemas import (
 from app.settings import Settings
 from app.web.api import Blueprint
 from app.web.body import StrictParser
+from app.web.spec import header
 
 blp = Blueprint("Interview flows", __name__, url_prefix="/v1", description="Scripts of questions and their options.")
 blp.before_request(require_api_key)
@@ -70,7 +71,13 @@ blp.ARGUMENTS_PARSER = _Parser()
 
 @blp.post("/interview-flows")
 @blp.arguments(NewInterviewFlowSchema, example=NEW_FLOW_EXAMPLE)
-@blp.response(200, InterviewFlowCreatedSchema, description="The flow is open.", example=FLOW_CREATED_EXAMPLE)
+@blp.response(
+    200,
+    InterviewFlowCreatedSchema,
+    description="The flow is open.",
+    example=FLOW_CREATED_EXAMPLE,
+    headers={"Warning": header("Warning")},
+)
 @blp.doc(operationId="createInterviewFlow")
 def create_interview_flow(body: dict[str, Any]) -> dict[str, str]:
     """Create an interview flow. A logo or intro video is fetched and checked before anything is saved."""

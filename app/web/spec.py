@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import marshmallow as ma
 from apispec import APISpec, BasePlugin
+from werkzeug.http import HTTP_STATUS_CODES
 
 from app.web.fields import AnyOf, Choice
 
@@ -79,11 +80,15 @@ HEADERS: dict[str, dict[str, Any]] = {
         "description": "Present when an earlier call with this `Idempotency-Key` got this answer.",
     },
     "WWW-Authenticate": {"schema": {"type": "string", "const": "Bearer"}, "description": "How to authenticate."},
+    "Warning": {
+        "schema": {"type": "string"},
+        "description": "What was changed in a body of a program for the original service (COMPATIBLE_INPUT).",
+    },
     "Retry-After": {"schema": {"type": "integer", "minimum": 0}, "description": "Seconds until you may try again."},
 }
 """Headers of answers, by name; components of the document."""
 ON_ALL = ("X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
-ON_SOME = {401: ("WWW-Authenticate",), 429: ("Retry-After",), 503: ("Retry-After",)}
+ON_SOME = {401: ("WWW-Authenticate",), 409: ("Retry-After",), 429: ("Retry-After",), 503: ("Retry-After",)}
 
 FULL_SHAPE = frozenset({403, 422, 500})
 """Documented per status by the interface, so all three fields are promised; others have the default shape."""
@@ -133,7 +138,8 @@ def _add(answers: dict[Any, Any], code: int, words: str) -> None:
     if isinstance(declared, dict) and declared.get("description"):
         words = declared["description"]
     schema = "ErrorResponse" if code in FULL_SHAPE else "Error"
-    content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
+    example = {"code": code, "status": HTTP_STATUS_CODES[code], "message": words.replace("`", "")}
+    content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}, "example": example}}
     answers[str(code)] = {"description": words, "content": content}
 
 
@@ -141,11 +147,12 @@ def _add_headers(answer: dict[str, Any], code: str, *, can_repeat: bool) -> None
     names = [*ON_ALL, *(ON_SOME.get(int(code), ()) if code.isdigit() else ())]
     if can_repeat and code == "200":
         names.append("Idempotent-Replayed")
-    answer["headers"] = {**answer.get("headers", {}), **{name: {"$ref": _header(name)} for name in names}}
+    answer["headers"] = {**answer.get("headers", {}), **{name: header(name) for name in names}}
 
 
-def _header(name: str) -> str:
-    return f"#/components/headers/{name}"
+def header(name: str) -> dict[str, str]:
+    """The header ``name`` of ``HEADERS``, for an answer that declares it."""
+    return {"$ref": f"#/components/headers/{name}"}
 
 
 def options(app_url: str) -> dict[str, Any]:

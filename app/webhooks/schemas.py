@@ -123,14 +123,12 @@ def describe(document: APISpec) -> None:
             "operationId": name[0].lower() + name[1:],
             "summary": str(schema.__doc__),
             "description": words,
-            "tags": ["Webhooks"],
             "security": [],
             "parameters": [_header(header) for header in HEADERS],
             "requestBody": {"required": True, "content": {"application/json": body}},
             "responses": {code: {"description": meaning} for code, meaning in ANSWERED.items()},
         }
         document.options.setdefault("webhooks", {})[kind.value] = {"post": operation}
-    document.tag({"name": "Webhooks", "description": "What Parley posts to the `webhook_url` of a flow."})
 
 
 def _header(name: str) -> dict[str, Any]:
