@@ -13,7 +13,7 @@ from app.errors import Rejected
 from app.interviews.queries import interview_seen_by
 from app.interviews.waiting import TOO_LONG
 from app.overview import actions, stopped
-from app.overview.queries import Task, tasks_of
+from app.overview.queries import Task, named, tasks_of
 from app.queue import Failed
 from app.settings import Settings
 from app.usage.queries import standing_of
@@ -24,8 +24,12 @@ pages.before_request(require_member)
 
 @pages.app_context_processor
 def _overview() -> dict[str, Any]:
-    """For the dashboard, asked only where a template calls it."""
-    return {"tasks_of_mine": _tasks, "quota_of_mine": lambda: standing_of(current_member().organization_id)}
+    """For the dashboard and the audit log, asked only where a template calls it."""
+    return {
+        "tasks_of_mine": _tasks,
+        "named_mine": lambda ids: named(current_member().organization, ids),
+        "quota_of_mine": lambda: standing_of(current_member().organization_id),
+    }
 
 
 @pages.get("/jobs")

@@ -1,15 +1,16 @@
 """Reads across the rooms, always as far as the member may see: what waits for somebody, in a handful of statements."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 
 from app import clock
-from app.accounts.models import Role, TeamMember
-from app.candidates.models import Candidate
-from app.db import db
+from app.accounts.models import ApiKey, Organization, Role, Team, TeamMember
+from app.candidates.models import Candidate, PipelineStatus
+from app.db import db, is_id
 from app.flows.models import InterviewFlow, Right
 from app.flows.queries import reach
 from app.interviews import waiting as interviews
@@ -116,3 +117,53 @@ def _webhooks(member: TeamMember) -> Iterator[Task]:
     yield Task("failing", failing, failing_since)
     count, oldest = db.session.execute(lost).one()
     yield Task("undelivered", count, oldest)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A thing that an entry of the audit log is about. ``page`` and ``parameter``: the view that shows it, if any."""
+
+    kind: str
+    name: str
+    page: str = ""
+    parameter: str = ""
+    key: str = ""
+
+
+_KINDS: tuple[tuple[str, Any, Any, str, str], ...] = (
+    ("Flow", InterviewFlow, InterviewFlow.title, "flows.show", "flow_id"),
+    ("Member", TeamMember, sa.func.coalesce(TeamMember.full_name, TeamMember.email), "accounts.member", "member_id"),
+    ("Team", Team, Team.name, "accounts.team", ""),
+    ("API key", ApiKey, ApiKey.name, "accounts.api_keys", ""),
+    ("Webhook address", Endpoint, Endpoint.url, "webhooks.index", ""),
+    ("Status", PipelineStatus, PipelineStatus.name, "candidates.statuses", ""),
+    ("Webhook event", Delivery, Delivery.event_type, "webhooks.show", "delivery_id"),
+    ("Request", Wish, Wish.kind, "wishes.index", ""),
+)
+
+
+def named(organization: Organization, ids: Collection[str]) -> dict[str, Named]:
+    """What the organization calls the things with these ids; what is gone has no name."""
+    wanted = [one for one in ids if is_id(one)]
+    found = {organization.id: Named("Organization", organization.name, "accounts.organization")}
+    for kind, rows, name, page, parameter in _KINDS:
+        query = sa.select(rows.id, name).where(rows.organization_id == organization.id, rows.id.in_(wanted))
+        for row_id, text in db.session.execute(query):
+            found[row_id] = Named(kind, str(text), page, parameter, row_id)
+    return found | _people(organization, wanted)
+
+
+def _people(organization: Organization, wanted: Sequence[str]) -> dict[str, Named]:
+    """Candidates and interviews, by name or address; an erased interview has neither any more."""
+    found: dict[str, Named] = {}
+    talk = (Interview.interviewee_first_name, Interview.interviewee_last_name, Interview.interviewee_email_address)
+    person = (Candidate.first_name, Candidate.last_name, Candidate.email)
+    for kind, rows, parts, page, parameter in (
+        ("Interview", Interview, talk, "interviews.show", "interview_id"),
+        ("Candidate", Candidate, person, "candidates.show", "candidate_id"),
+    ):
+        query = sa.select(rows.id, *parts).where(rows.organization_id == organization.id, rows.id.in_(wanted))
+        for row_id, first, last, address in db.session.execute(query):
+            text = " ".join(filter(None, (first, last))) or address or "without a name"
+            found[row_id] = Named(kind, text, page, parameter, row_id)
+    return found

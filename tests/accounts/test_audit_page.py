@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import uuid
 from datetime import timedelta
 from urllib.parse import urlencode
@@ -43,9 +44,49 @@ def shown(owner, **query):
 
 def test_it_shows_who_did_what_and_to_what(owner, filled):
     text = shown(owner)
-    for words in ("Added a team", "Changed whether language is assessed", "Owner", "wanted: False", "n: 7"):
+    for words in (
+        "Added a team",
+        "Changed whether language is assessed",
+        "Owner",
+        "Turned on: no",
+        "Number: 7",
+        ">Sales</a>",
+    ):
         assert words in text
     assert f"/interviews/{filled['revoked']}" in text
+
+
+def test_details_are_words_and_names_and_never_python_or_bare_ids(owner, interview):
+    details = {
+        "overall": {"from": None, "to": 4.0, "comment_changed": True}, "skills": {"from": 2.5, "to": None},
+        "flow": interview.flow_id, "gone": str(uuid.uuid4()), "fields": ["webhook_url", "title"], "through": "/v1",
+        "until": "2026-03-01T09:30:00+00:00", "own": True, "members": [owner.member.id], "none": [],
+    }  # fmt: skip
+    actions.write_audit(owner.organization, action="interview.assessed", subject=interview.id, by=None, details=details)
+    db.session.commit()
+    row = shown(owner, subject=interview.id)
+    told = re.findall(r'<span class="fact">(.*?)</span>', row)
+    assert told == [
+        "Overall: from none to 4, comment changed", "Skills: from 2.5 to none", "Flow: Nurse",
+        "Fields: webhook address, title", "Through: the API", "Works until: 1 Mar 2026, 09:30 UTC", "Own words: yes",
+        "Members: Owner", "None: none",
+    ]  # fmt: skip
+    assert f'<a href="/interviews/{interview.id}">zoe@example.com</a>' in row
+    body = re.sub(r"<[^>]+>", " ", row[row.index("<tbody>") : row.index("</tbody>")])
+    assert not re.search(r"[0-9a-f]{8}|None,|True|False|[{}]", body)
+
+
+def test_what_an_entry_is_about_has_its_name_of_today(owner, interview, colleague):
+    _row, _key = actions.issue_api_key(owner.organization, name="Applicant system", by=owner.member)
+    actions.write_audit(
+        owner.organization, action="member.changed", subject=colleague.member.id, by=owner.member, details={}
+    )
+    candidate = interview.candidate
+    actions.write_audit(owner.organization, action="hold.placed", subject=candidate.id, by=owner.member, details={})
+    db.session.commit()
+    text = shown(owner)
+    for name in ("Applicant system", "Colleague", "zoe@example.com"):
+        assert re.search(rf"<a href=[^>]+>{re.escape(name)}</a>", text), name
 
 
 def rows(owner, **query):

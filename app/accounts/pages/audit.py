@@ -14,6 +14,7 @@ from app.accounts.actions import write_audit
 from app.accounts.models import AuditEntry, Organization
 from app.accounts.pages.blueprint import pages
 from app.accounts.trail import GROUPS, NOBODY, WORDS, TrailFilter
+from app.accounts.words import facts, ids_in
 from app.db import db, reading
 from app.web.fields import day_in, flaw_of
 from app.web.sheets import BEGINNING, line
@@ -31,12 +32,17 @@ def audit() -> str:
     require_admin()
     organization, offset, found_by = current_member().organization, offset_of_request(), _asked_for()
     people = [(one.id, one.full_name or one.email) for one in queries.everyone_of(organization)]
+    entries = trail.entries_of(organization, found_by, limit=PER_PAGE, offset=offset)
     return render_template(
-        "accounts/audit.html", entries=trail.entries_of(organization, found_by, limit=PER_PAGE, offset=offset),
+        "accounts/audit.html", entries=entries, ids={one for entry in entries for one in _ids_in(entry)}, facts=facts,
         total=trail.how_many_entries(organization, found_by), offset=offset, limit=PER_PAGE, found_by=found_by,
         groups=list(GROUPS.items()), people=people, nobody=NOBODY, words=WORDS, kept=_kept(),
         check=trail.check_of(organization), newest=organization.audit_seq,
     )  # fmt: skip
+
+
+def _ids_in(entry: AuditEntry) -> set[str]:
+    return {entry.subject, *ids_in(entry.details)}
 
 
 @pages.post("/audit/check")

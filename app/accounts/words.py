@@ -1,0 +1,86 @@
+"""Details of the audit log's entries, as people read them. Pure."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, Protocol
+
+from app.db import is_id
+
+LABELS = {
+    "wanted": "turned on", "through": "through", "by_link": "by a link", "until": "works until", "most": "at most",
+    "to": "now", "from": "before", "rows": "rows", "test": "test key", "n": "number", "own": "own words",
+    "step": "mail", "stops": "stops at the quota", "remind_after": "days until the reminder",
+    "notice_before": "days from the notice to the end", "moved": "candidates moved", "begun": "started again",
+    "ends": "ends", "percent": "percent used",
+}  # fmt: skip
+VALUES = {
+    "admin": "Administrator", "recruiter": "Recruiter", "viewer": "Viewer", "/v1": "the API", "org_name": "company",
+    "webhook_url": "webhook address", "webhook_secret_key": "webhook secret", "voice_id": "voice",
+    "company_logo_url": "logo", "preamble_video_url": "intro video", "redirect_url": "address after the interview",
+    "is_video_enabled": "video", "is_doc_upload_enabled": "documents",
+}  # fmt: skip
+NONE = "none"
+
+
+class Thing(Protocol):
+    """Something that an id stands for."""
+
+    @property
+    def name(self) -> str:
+        """What it is called now."""
+
+
+
+
+def facts(details: Mapping[str, Any], things: Mapping[str, Thing]) -> Iterator[str]:
+    """Each detail as ``Label: value``. An id stands as the name of its thing; one without a thing is left out."""
+    for key, value in details.items():
+        words = _words(value, things)
+        if words:
+            label = LABELS.get(key, key.replace("_", " "))
+            yield f"{label[:1].upper()}{label[1:]}: {words}"
+
+
+def ids_in(details: Mapping[str, Any]) -> Iterator[str]:
+    """Every id that the details name."""
+    for value in details.values():
+        yield from (one for one in (value if isinstance(value, list) else [value]) if _is_id(one))
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str) and is_id(value)
+
+
+def _words(value: Any, things: Mapping[str, Thing]) -> str:
+    if isinstance(value, Mapping):
+        return _change(value, things) if {"from", "to"} <= value.keys() else ", ".join(facts(value, things))
+    if isinstance(value, list):
+        return ", ".join(filter(None, (_words(one, things) for one in value))) or NONE
+    if _is_id(value):
+        return things[value].name if value in things else ""
+    return _plain(value)
+
+
+def _change(change: Mapping[str, Any], things: Mapping[str, Thing]) -> str:
+    """From what to what, and what else is true."""
+    more = [key.replace("_", " ") for key, value in change.items() if key not in {"from", "to"} and value]
+    return ", ".join([f"from {_words(change['from'], things)} to {_words(change['to'], things)}", *more])
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return NONE
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:g}"
+    text = str(value)
+    return VALUES.get(text) or _moment(text) or text.replace("_", " ")
+
+
+def _moment(text: str) -> str | None:
+    try:
+        at = datetime.fromisoformat(text) if "T" in text else None
+    except ValueError:
+        return None
+    return f"{at.day} {at:%b %Y, %H:%M} UTC" if at else None
