@@ -1,4 +1,7 @@
-"""Runs migrations on SQLite and PostgreSQL. The connection comes from ``app.migrate`` or from Alembic's own command."""
+"""Runs migrations on SQLite and PostgreSQL for ``app.migrate``, which brings the connection, its locks and its checks.
+
+Alembic's own command has none of them: it is refused.
+"""
 
 from typing import Any
 
@@ -32,4 +35,6 @@ def check_references(*, ctx: Any, **_applied: Any) -> None:
             raise Refused(f"a migration would leave {len(broken)} rows pointing at nothing, first in {broken[0][0]}")
 
 
+if "connection" not in context.config.attributes:
+    raise Refused("migrations run with: parley migrate (Alembic's own command takes none of its locks and checks)")
 run(context.config.attributes["connection"])

@@ -58,7 +58,7 @@ def found_organization(
     ``is_first``: the set-up page, of which the database lets only one win (Conflict for the others).
     Raises Rejected for an address in use or an impossible name.
     """
-    organization = Organization(name=_named(name, "name"))
+    organization = Organization(name=named(name, "name"))
     db.session.add(organization)
     db.session.flush()
     _claim_installation(organization, is_first=is_first)
@@ -87,7 +87,8 @@ def _claim_installation(organization: Organization, *, is_first: bool) -> None:
             raise Conflict("This installation has been set up already; sign in instead.") from None
 
 
-def _named(name: str, field: str) -> str:
+def named(name: str, field: str) -> str:
+    """The name without spaces around it. Raises Rejected for one that is empty or too long."""
     cleaned = name.strip()
     if not cleaned or "\x00" in cleaned or len(cleaned) > NAME_MOST:
         raise Rejected(f"must have 1 to {NAME_MOST} characters, and no NUL", field=field)
@@ -96,7 +97,7 @@ def _named(name: str, field: str) -> str:
 
 def add_team(organization: Organization, name: str, *, by: TeamMember | None) -> Team:
     """A further team."""
-    team = Team(organization_id=organization.id, name=_named(name, "team_name"))
+    team = Team(organization_id=organization.id, name=named(name, "team_name"))
     db.session.add(team)
     db.session.flush()
     write_audit(organization, action="team.added", subject=team.id, by=by, details={})
@@ -111,7 +112,7 @@ def add_member(
     address = passwords.checked_address(email)
     if queries.member_by_address(address) is not None:
         raise Rejected(IN_USE, field="email")
-    name = _named(full_name, "full_name") if full_name and full_name.strip() else None
+    name = named(full_name, "full_name") if full_name and full_name.strip() else None
     member = TeamMember(
         organization_id=organization.id, email=address, full_name=name, role=role, password_hash=password_hash
     )
@@ -133,7 +134,7 @@ def issue_api_key(
     """A new key: its row, and the key itself, which nobody can read again."""
     key = _new_key(is_test=is_test)
     row = ApiKey(
-        organization_id=organization.id, name=_named(name, "name"), key_hash=key_digest(key), last4=key[-4:],
+        organization_id=organization.id, name=named(name, "name"), key_hash=key_digest(key), last4=key[-4:],
         created_by_id=by.id if by else None, is_test=is_test,
     )  # fmt: skip
     db.session.add(row)
@@ -213,7 +214,7 @@ def sign_out(login: Login) -> None:
 
 def rename(member: TeamMember, full_name: str) -> None:
     """Another name of one's own; an empty one leaves the address alone to tell who it is."""
-    name = _named(full_name, "full_name") if full_name.strip() else None
+    name = named(full_name, "full_name") if full_name.strip() else None
     if member.full_name != name:
         member.full_name = name
         write_audit(member.organization, action="member.renamed", subject=member.id, by=member, details={})

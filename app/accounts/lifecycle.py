@@ -12,12 +12,23 @@ from app.accounts.actions import (
     end_entry_links,
     end_sessions,
     issue_api_key,
+    named,
     revoke_api_key,
     write_audit,
 )
-from app.accounts.models import AddressChange, ApiKey, EntryLink, Login, Organization, Role, Team, TeamMember
+from app.accounts.models import (
+    AddressChange,
+    ApiKey,
+    EntryLink,
+    Login,
+    Organization,
+    Role,
+    Team,
+    TeamMember,
+    TeamMembership,
+)
 from app.db import db
-from app.errors import Rejected
+from app.errors import Conflict, Rejected
 
 OVERLAPS = {"24h": timedelta(hours=24), "7d": timedelta(days=7), "now": timedelta()}
 """How long a replaced key may still be used."""
@@ -156,3 +167,32 @@ def restored(*, taken_at: str) -> int:
         details = {"backup_of": taken_at}
         write_audit(organization, action="organization.restored", subject=organization.id, by=None, details=details)
     return ended
+
+
+def rename_team(team: Team, name: str, *, by: TeamMember) -> None:
+    """Another name; the same one is no change. Raises Rejected for an impossible one."""
+    cleaned = named(name, "name")
+    if team.name != cleaned:
+        team.name = cleaned
+        write_audit(by.organization, action="team.renamed", subject=team.id, by=by, details={})
+
+
+def delete_team(team: Team, *, by: TeamMember) -> None:
+    """Take the members out of a team and delete it.
+
+    Raises Conflict for the last team, into which flows go that name none, and for one that has ever had a flow: its
+    interviews are numbered in it for ``/v1``.
+    """
+    if len(queries.teams_of(by.organization)) < 2:
+        raise Conflict("This is your last team. Flows need one, so it cannot be deleted.")
+    members = db.session.query(TeamMembership).filter_by(team_id=team.id)
+    try:
+        with db.session.begin_nested():
+            count = members.delete()
+            db.session.execute(sa.delete(Team).where(Team.id == team.id))
+    except sa.exc.IntegrityError:  # the database knows what hangs on it, also what came at this very moment
+        raise Conflict(
+            "This team has flows, open, closed or archived. Their interviews are counted in it, so it cannot be "
+            "deleted. You can rename it."
+        ) from None
+    write_audit(by.organization, action="team.deleted", subject=team.id, by=by, details={"members": count})

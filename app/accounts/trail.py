@@ -49,6 +49,8 @@ WORDS = {
     "member.recovery_codes": "Made new recovery codes",
     "member.recovery_code_used": "Signed in with a recovery code",
     "team.added": "Added a team",
+    "team.renamed": "Renamed a team",
+    "team.deleted": "Deleted a team",
     "api_key.issued": "Issued an API key",
     "api_key.rotated": "Replaced an API key by a new one",
     "api_key.still_used": "A replaced API key is still used near its end",

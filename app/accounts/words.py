@@ -30,8 +30,6 @@ class Thing(Protocol):
         """What it is called now."""
 
 
-
-
 def facts(details: Mapping[str, Any], things: Mapping[str, Thing]) -> Iterator[str]:
     """Each detail as ``Label: value``. An id stands as the name of its thing; one without a thing is left out."""
     for key, value in details.items():

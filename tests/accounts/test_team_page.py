@@ -2,9 +2,10 @@
 
 import pytest
 
-from app.accounts import queries
-from app.accounts.models import Team, TeamMember
+from app.accounts import actions, queries
+from app.accounts.models import AuditEntry, Team, TeamMember, TeamMembership
 from app.db import db
+from app.flows.models import FlowStatus
 
 FIELDS = {
     "email": "new@first.example",
@@ -69,3 +70,53 @@ def test_of_two_who_add_the_same_member_at_once_one_does(owner, monkeypatch):
     assert answer.status_code == 422
     assert b"already in use by a member" in answer.data
     assert db.session.query(TeamMember).filter_by(email="owner@first.example").count() == 1
+
+
+def post(person, path, **form):
+    return person.browser.post(f"/team/teams/{path}", data=form, follow_redirects=True)
+
+
+def entries(start):
+    found = db.session.query(AuditEntry).filter(AuditEntry.action.startswith(start)).order_by(AuditEntry.number)
+    return [one for one in found if one.action != "team.added"]
+
+
+def test_a_team_is_renamed(owner):
+    assert "The team was renamed." in post(owner, f"{owner.team.id}/rename", name="  Night shift ").text
+    assert db.session.get(Team, owner.team.id).name == "Night shift"
+    refused = post(owner, f"{owner.team.id}/rename", name=" ")
+    assert "The team keeps its name. A name must have 1 to 300 characters" in refused.text
+    assert db.session.get(Team, owner.team.id).name == "Night shift"
+    post(owner, f"{owner.team.id}/rename", name="Night shift")
+    assert [entry.action for entry in entries("team.")] == ["team.renamed"], "once, and nothing for the same name"
+
+
+def test_a_team_without_flows_is_deleted_and_its_members_leave_it(owner, colleague):
+    team = actions.add_team(owner.organization, "Sales", by=owner.member)
+    db.session.add(TeamMembership(team_id=team.id, member_id=colleague.member.id))
+    db.session.commit()
+    assert "Its member is taken out of it." in owner.browser.get("/team").text
+    assert "The team was deleted." in post(owner, f"{team.id}/delete").text
+    assert [one.name for one in queries.teams_of(owner.organization)] == [owner.team.name]
+    db.session.expire_all()
+    assert [one.id for one in colleague.member.teams] == [owner.team.id]
+    assert [(one.action, one.details) for one in entries("team.deleted")] == [("team.deleted", {"members": 1})]
+    assert "No longer there" in owner.browser.get("/audit?group=member").text
+
+
+def test_a_team_with_flows_and_the_last_one_stay(owner, make_flow):
+    assert "This is your last team." in post(owner, f"{owner.team.id}/delete").text
+    other = actions.add_team(owner.organization, "Sales", by=owner.member)
+    flow = make_flow(team_id=other.id)
+    flow.status = FlowStatus.ARCHIVED
+    db.session.commit()
+    assert "This team has flows, open, closed or archived." in post(owner, f"{other.id}/delete").text
+    assert len(queries.teams_of(owner.organization)) == 2
+    assert entries("team.deleted") == []
+
+
+@pytest.mark.parametrize("verb", ["rename", "delete"])
+def test_teams_are_changed_by_administrators_of_the_organization_alone(owner, colleague, viewer, outsider, verb):
+    for person, team in ((colleague, owner.team), (viewer, owner.team), (owner, outsider.team)):
+        assert person.browser.post(f"/team/teams/{team.id}/{verb}", data={"name": "Mine"}).status_code == 403
+    assert "Mine" not in {team.name for team in db.session.query(Team)}

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
 from alembic.script import ScriptDirectory
 
 from app import db_patience, migrate
@@ -88,3 +90,10 @@ def test_a_migration_takes_nothing_away_from_the_release_before_it() -> None:
                 assert called not in taking, told
                 assert called != "alter_column" or not ({"new_column_name", "type_"} & set(given)), told
                 assert called != "alter_column" or given.get("nullable") != "False", told
+
+
+def test_alembics_own_command_is_sent_to_ours() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrate.__file__).parent.parent / "migrations"))
+    with pytest.raises(migrate.Refused, match="parley migrate"):
+        command.upgrade(config, "head")

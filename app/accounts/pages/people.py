@@ -1,19 +1,21 @@
 """The team page: who works here, and in which team."""
 
+from collections import Counter
 from collections.abc import Sequence
 
-from flask import flash, redirect, render_template, url_for
+from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms.fields import SelectChoice
 
-from app.accounts import actions, passwords, queries
+from app.accounts import actions, lifecycle, passwords, queries
 from app.accounts.access import current_member, require_admin
 from app.accounts.forms import MemberForm, TeamForm
 from app.accounts.models import Role, Team
 from app.accounts.pages.blueprint import pages
 from app.accounts.pages.links import invite
 from app.db import db
-from app.errors import Rejected
+from app.errors import Conflict, Rejected
+from app.web.fields import flaw_of
 
 
 @pages.get("/team")
@@ -27,8 +29,9 @@ def _team_page(member_form: MemberForm, team_form: TeamForm) -> str:
     teams = queries.teams_of(organization)
     member_form.team.choices = _team_choices(teams)
     members = queries.everyone_of(organization)
+    sizes = Counter(team.id for member in members for team in member.teams)
     return render_template(
-        "accounts/team.html", members=members, teams=teams, form=member_form, team_form=team_form,
+        "accounts/team.html", sizes=sizes, members=members, teams=teams, form=member_form, team_form=team_form,
         may_change=current_member().role == Role.ADMIN,
     )  # fmt: skip
 
@@ -78,3 +81,38 @@ def add_team() -> ResponseReturnValue:
     db.session.commit()
     flash("The team was added.", "success")
     return redirect(url_for("accounts.team"))
+
+
+@pages.post("/team/teams/<team_id>/rename")
+def rename_team(team_id: str) -> ResponseReturnValue:
+    """Another name for a team."""
+    require_admin()
+    me = current_member()
+    team = queries.team_of(me.organization, team_id)
+    name = request.form.get("name", "")
+    try:
+        lifecycle.rename_team(team, "" if flaw_of(name) else name, by=me)
+    except Rejected as refusal:
+        db.session.rollback()
+        flash(f"The team keeps its name. A name {refusal.message}.", "bad")
+    else:
+        db.session.commit()
+        flash("The team was renamed.", "success")
+    return redirect(url_for("accounts.team", _anchor="teams"), 303)
+
+
+@pages.post("/team/teams/<team_id>/delete")
+def delete_team(team_id: str) -> ResponseReturnValue:
+    """Delete a team that has never had a flow."""
+    require_admin()
+    me = current_member()
+    team = queries.team_of(me.organization, team_id)
+    try:
+        lifecycle.delete_team(team, by=me)
+    except Conflict as refusal:
+        db.session.rollback()
+        flash(refusal.message, "bad")
+    else:
+        db.session.commit()
+        flash("The team was deleted.", "success")
+    return redirect(url_for("accounts.team", _anchor="teams"), 303)
