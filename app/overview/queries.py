@@ -138,7 +138,6 @@ _KINDS: tuple[tuple[str, Any, Any, str, str], ...] = (
     ("Webhook address", Endpoint, Endpoint.url, "webhooks.index", ""),
     ("Status", PipelineStatus, PipelineStatus.name, "candidates.statuses", ""),
     ("Webhook event", Delivery, Delivery.event_type, "webhooks.show", "delivery_id"),
-    ("Request", Wish, Wish.kind, "wishes.index", ""),
 )
 
 

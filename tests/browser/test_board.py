@@ -185,3 +185,25 @@ def test_the_export_says_how_far_it_is_and_that_it_broke_off(board: Callable[...
     page.route(asked, lambda route: route.fulfill(status=503, content_type="text/html", body="<h1>Try later</h1>"))
     export.click()
     page.get_by_role("heading", name="Try later").wait_for()
+
+
+def test_buttons_keep_off_the_table_and_times_are_no_boxes(board: Callable[..., Any]) -> None:
+    page = board(viewport={"width": 1280, "height": 900})
+    page.goto(page.url.split("/candidates")[0] + "/candidates/invite")
+    page.fill("[name=rows]", "zed@example.com\nyan@example.com")
+    page.get_by_role("button", name="Check the list").click()
+    page.get_by_role("button", name="Create 2 links").wait_for()
+    for width in (360, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert_accessible(page)
+    buttons, table = (page.locator(f"main {one}").bounding_box() for one in (".form .buttons", ".table-wrap"))
+    assert table["y"] - buttons["y"] - buttons["height"] >= 12
+    page.goto(page.url.replace("/invite", "/triage"))
+    style = """() => {
+        const time = Object.assign(document.createElement("button"), { className: "link", textContent: "0:12" });
+        document.querySelector("main").append(time);
+        const { borderTopWidth, textDecorationLine } = getComputedStyle(time);
+        return [borderTopWidth, textDecorationLine];
+    }"""
+    page.add_style_tag(url=page.url.split("/candidates")[0] + "/static/css/interviews.css")
+    assert page.evaluate(style) == ["0px", "underline"]
