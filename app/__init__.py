@@ -61,7 +61,7 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     from app.accounts import access
     from app.db import db, prepare
     from app.metrics import requests
-    from app.web import again, api, compress, errors, languages, pages, proxies, security, templating, tracing
+    from app.web import again, api, compress, errors, hosts, languages, pages, proxies, security, templating, tracing
 
     app = again.Application("app", root_path=str(ROOT), template_folder="templates", static_folder="static")
     app.config.update(_configuration(settings))
@@ -73,7 +73,7 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     with app.app_context():
         prepare(db.engine, shares_lock_time=True)
         requests.hand_over(app, counts, engine=db.engine)
-    for part in (compress, tracing, proxies, requests, errors, security, templating, languages, pages):
+    for part in (compress, tracing, proxies, requests, hosts, errors, security, templating, languages, pages):
         part.register(app)
     access.register(app)
     for module in MORE_PAGES:

@@ -83,6 +83,17 @@ def address(value: str) -> str:
     return value.rstrip("/")
 
 
+def hosts(value: str) -> tuple[str, ...]:
+    names = tuple(name.lower() for name in words(value))
+    try:
+        wrong = [name for name in names if " " in name or urlsplit(f"//{name}").hostname != name.strip("[]")]
+    except ValueError:
+        wrong = list(names)
+    if wrong:
+        raise ValueError("must be a list of host names without port or path, such as parley.example.com")
+    return tuple(name.strip("[]") for name in names)
+
+
 def token(value: str) -> str:
     if len(value) < SHORTEST_TOKEN or not value.isascii() or not value.isprintable() or " " in value:
         raise ValueError(f"must have at least {SHORTEST_TOKEN} letters, digits and signs of ASCII, and no spaces")

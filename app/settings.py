@@ -15,6 +15,7 @@ from app.setting_values import (
     address,
     boolean,
     engines,
+    hosts,
     mapping,
     networks,
     number,
@@ -76,6 +77,12 @@ class Settings:
     web_threads: int = var("WEB_THREADS", number(1, 256), 16, "Requests one web process serves at the same time.")
     trusted_proxies: int = var(
         "TRUSTED_PROXIES", number(0, 10), 0, "Number of proxies in front whose X-Forwarded-* headers are believed."
+    )
+    allowed_hosts: tuple[str, ...] = var(
+        "ALLOWED_HOSTS",
+        hosts,
+        (),
+        "Host names that requests may be for, comma separated; default the one of APP_URL, and localhost.",
     )
     rate_limit_per_minute: int = var(
         "RATE_LIMIT_PER_MINUTE",

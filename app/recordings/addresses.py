@@ -57,7 +57,8 @@ class Signer:
         except ValueError:
             raise Forged from None
         expected = self._mac(recording_id, organization_id, purpose, expires=expires)
-        if key_id != self.key_id or not mac.isascii() or not hmac.compare_digest(mac, expected):
+        is_ours = key_id == self.key_id and expiry == f"{expires:x}"  # one spelling of the moment alone
+        if not is_ours or not mac.isascii() or not hmac.compare_digest(mac, expected):
             raise Forged
         if clock.now().timestamp() >= expires:
             raise Expired
