@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import orjson
-from flask import Response, current_app
+from flask import Response, current_app, request
 from flask_smorest import abort
 
 from app import gateways
@@ -15,12 +15,14 @@ from app.accounts.queries import team_of
 from app.db import db
 from app.errors import GatewayError
 from app.interviews import actions
-from app.interviews.models import InterviewStatus
+from app.interviews.models import InterviewStatus, Scenario
 from app.interviews.queries import Published, interview_for, published, published_page
 from app.interviews.schemas import (
     INTERVIEW_CREATED_EXAMPLE,
     INTERVIEW_EXAMPLE,
     NEW_INTERVIEW_EXAMPLE,
+    SCENARIO,
+    SCENARIO_HEADER,
     InterviewCreatedSchema,
     InterviewQuerySchema,
     InterviewSchema,
@@ -35,6 +37,7 @@ from app.recordings.models import Media
 from app.recordings.queries import urls_for_many
 from app.settings import Settings
 from app.web.api import Blueprint, Fragment, Part, spliced, takes_gzip
+from app.web.body import invalid
 
 blp = Blueprint("Interviews", __name__, url_prefix="/v1", description="Interviews, their results and recordings.")
 blp.before_request(require_api_key)
@@ -64,13 +67,13 @@ def list_interviews(query: dict[str, Any]) -> Response:
 @blp.post("/interviews")
 @blp.arguments(NewInterviewSchema, example=NEW_INTERVIEW_EXAMPLE)
 @blp.response(200, InterviewCreatedSchema, description="The interview can be taken.", example=INTERVIEW_CREATED_EXAMPLE)
-@blp.doc(operationId="createInterview")
+@blp.doc(operationId="createInterview", parameters=[SCENARIO])
 def create_interview(body: dict[str, Any]) -> dict[str, str]:
     """Create an interview in the same team as its flow."""
     interview = actions.book(
         caller(), body["interview_flow_id"], email=body["interviewee_email_address"],
         first_name=body["interviewee_first_name"], last_name=body["interviewee_last_name"],
-        recruiter_id=body["assigned_recruiter_id"], is_test=is_test_call(),
+        recruiter_id=body["assigned_recruiter_id"], is_test=is_test_call(), scenario=_scenario(),
     )  # fmt: skip
     created = {
         "interview_id": interview.id,
@@ -80,6 +83,17 @@ def create_interview(body: dict[str, Any]) -> dict[str, str]:
     idempotency.promise(created)
     db.session.commit()
     return created
+
+
+def _scenario() -> Scenario | None:
+    given = request.headers.get(SCENARIO_HEADER)
+    if given is None:
+        return None
+    if given not in set(Scenario):
+        invalid("headers", {SCENARIO_HEADER: [f"Must be one of: {', '.join(Scenario)}."]})
+    if not is_test_call():
+        invalid("headers", {SCENARIO_HEADER: ["Only test keys take a scenario; leave it out, or use a test key."]})
+    return Scenario(given)
 
 
 @blp.get("/interviews/<string:interview_id>")

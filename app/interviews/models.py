@@ -53,6 +53,15 @@ class VideoStage(enum.StrEnum):
     REVOKED = "revoked"
 
 
+class Scenario(enum.StrEnum):
+    """What a test key can ask for, to see each of the ways that an interview can go."""
+
+    SCORES = "scores"
+    ABANDONED = "abandoned"
+    FAILED = "failed"
+    LATE_VIDEO = "late-video"
+
+
 class Role(enum.StrEnum):
     """Who speaks, in the words of the transcript."""
 
@@ -72,7 +81,7 @@ class Interview(Claimable, Quarantined, Base):
     ``declined_at`` is when the candidate last did not agree; who starts afterwards has changed their mind.
     ``closed_at``: its recordings were revoked while nobody was talking, so the link ends: nobody can begin or go on.
     ``without_recording``: a person had it processed without its sound, which could not be read.
-    ``is_test``: booked with a test key; Parley plays it, and no figure counts it.
+    ``is_test``: booked with a test key; Parley plays it, and no figure counts it. ``scenario``: how it is to go then.
     After ``withdrawn_at`` nothing is processed, judged or played any more; after ``erased_at`` nothing is left.
     """
 
@@ -124,6 +133,7 @@ class Interview(Claimable, Quarantined, Base):
     failure: Mapped[str | None] = mapped_column(sa.String(500))
     without_recording: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     is_test: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    scenario: Mapped[str | None] = mapped_column(sa.String(20))
 
     flow: Mapped[InterviewFlow] = relationship()
     candidate: Mapped[Candidate | None] = relationship()

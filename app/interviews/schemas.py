@@ -6,7 +6,7 @@ from typing import Any
 import marshmallow as ma
 
 from app.interviews.data import DetailsSchema, TextSchema
-from app.interviews.models import LONGEST_NAME, InterviewStatus
+from app.interviews.models import LONGEST_NAME, InterviewStatus, Scenario
 from app.web import examples
 from app.web.fields import (
     AnyOf,
@@ -19,6 +19,16 @@ from app.web.fields import (
     team_id_field,
 )
 
+SCENARIO_HEADER = "X-Parley-Scenario"
+SCENARIO = {
+    "in": "header",
+    "name": SCENARIO_HEADER,
+    "required": False,
+    "schema": {"type": "string", "enum": [scenario.value for scenario in Scenario]},
+    "description": "How a test interview goes; only for test keys. `scores`: with made-up scores. `abandoned`: the "
+    "candidate leaves. `failed`: processing fails. `late-video`: the video follows five minutes later. Without the "
+    "header it completes as any other.",
+}
 MODES = ("live", "test")
 TRANSCRIPT_CHOICES = ("full", "text", "none")
 STATUSES = tuple(status.value for status in InterviewStatus)

@@ -15,7 +15,8 @@ from flask import current_app
 from app import clock, gateways
 from app.db import db, for_one
 from app.errors import Conflict, GatewayError
-from app.interviews.models import Interview, Stage
+from app.interviews import actions as interviews
+from app.interviews.models import Interview, Scenario, Stage
 from app.recordings import actions as recordings
 from app.settings import Settings
 from app.speech.ports import Speaker, Spoken
@@ -50,6 +51,7 @@ class _Talk:
     place: Place
     number: int
     video: bool
+    scenario: str | None
     played: Played | None = None
 
 
@@ -93,7 +95,7 @@ def _begun(interview_id: str) -> _Talk | None:
         )
         talk = _Talk(
             holder, Script.of(frozen, minutes=minutes), Place.from_json(sitting.place), sitting.next_turn,
-            video=bool(frozen.get("is_video_enabled")),
+            video=bool(frozen.get("is_video_enabled")), scenario=interview.scenario,
         )  # fmt: skip
     db.session.commit()
     return talk
@@ -111,6 +113,10 @@ def _take(talk: _Talk) -> None:
         reply = _turn(talk, recorder, outside.speaker)
         talk.place, talk.number = reply.step.place, talk.number + 1
         talk.played = recorder.listen(*_sound(reply))
+        if talk.scenario == Scenario.ABANDONED:
+            interviews.abandon(db.session.get_one(Interview, talk.holder.interview_id))
+            db.session.commit()
+            return
     last = recorder.stop()
     recordings.seal(talk.holder.interview_id, segment=recorder.segment, last_mix_chunk=last)
     interview = db.session.get_one(Interview, talk.holder.interview_id)

@@ -31,6 +31,7 @@ from app.recordings.queries import urls_for
 from app.trials.jobs import play
 from app.voice import actions as voice
 from app.voice.actions import Agreed
+from app.voice.jobs import sweep_sittings
 from app.voice.models import Mode, Turn
 from app.webhooks.delivery import Letter, headers
 from app.webhooks.models import Delivery
@@ -316,3 +317,78 @@ def test_its_webhooks_say_that_it_is_a_test(owner: Person, booked: Callable[...,
     for event_id in ids.values():
         letter = Letter(HOOK, None, event_id, b"{}", clock.now())
         assert headers(letter, timestamp=1).get("X-Parley-Test") == ("1" if event_id.startswith("evt_test_") else None)
+
+
+def ordered(owner: Person, key: str, flow: Any, scenario: str) -> Any:
+    headers = {"X-Parley-Scenario": scenario}
+    return call(owner, key, "POST", "/v1/interviews", json={"interview_flow_id": flow.id}, headers=headers)
+
+
+def told(owner: Person, key: str, interview: Interview) -> Any:
+    return call(owner, key, "GET", f"/v1/interviews/{interview.id}?transcript=none").json
+
+
+def test_with_scores(owner: Person, key: str, make_flow: Made, speaks: ScriptedSpeaker) -> None:
+    answer = ordered(owner, key, make_flow(webhook_url=HOOK), "scores")
+    assert "made-up scores" in answer.json["hint"]
+    done = completed(db.session.get_one(Interview, answer.json["interview_id"]))
+    scores = told(owner, key, done)["interview_data"]["scores"]
+    assert len(scores) == 7
+    assert {type(value) for value in scores.values()} == {float, type(None)}
+
+
+def test_abandoned(owner: Person, key: str, make_flow: Made, speaks: ScriptedSpeaker) -> None:
+    answer = ordered(owner, key, make_flow(webhook_url=HOOK), "abandoned")
+    left = completed(db.session.get_one(Interview, answer.json["interview_id"]))
+    assert left.stage is Stage.ABANDONED
+    then = clock.now() + timedelta(days=2)
+    with clock.replaced(lambda: then):
+        sweep_sittings()
+        jobs.sweep()
+    play(left.id)
+    assert now(left).stage is Stage.ABANDONED
+    assert told(owner, key, left)["status"] == "incomplete"
+    assert db.session.query(Delivery).count() == 0
+
+
+def test_failed_until_somebody_tries_again(owner: Person, key: str, make_flow: Made, speaks: ScriptedSpeaker) -> None:
+    answer = ordered(owner, key, make_flow(webhook_url=HOOK), "failed")
+    broken = completed(db.session.get_one(Interview, answer.json["interview_id"]))
+    assert broken.stage is Stage.PROCESSING_FAILED
+    assert (told(owner, key, broken)["status"], db.session.query(Delivery).count()) == ("incomplete", 0)
+    assert "the test key asked for a failure" in owner.browser.get(f"/interviews/{broken.id}").text
+    owner.browser.post(f"/interviews/{broken.id}/retry")
+    jobs.process_interview(broken.id)
+    assert told(owner, key, broken)["status"] == "completed"
+
+
+def test_video_late(owner: Person, key: str, make_flow: Made, speaks: ScriptedSpeaker, bell: SilentBell) -> None:
+    answer = ordered(owner, key, make_flow(webhook_url=HOOK, is_video_enabled=True), "late-video")
+    done = completed(db.session.get_one(Interview, answer.json["interview_id"]))
+    assert told(owner, key, done)["interview_data"]["video_url"] is None
+    at, job = clock.now(), (Job.PROCESS_VIDEO, (done.id,))
+    for minutes, rings in ((4, False), (6, True)):
+        with clock.replaced(lambda minutes=minutes: at + timedelta(minutes=minutes)):
+            jobs.sweep()
+        assert (job in bell.rung) is rings
+    jobs.process_video(done.id)
+    assert told(owner, key, done)["interview_data"]["video_url"]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "is_live", "words"),
+    [
+        ("scored", False, "scores, abandoned, failed, late-video"),
+        ("", False, "late-video"),
+        ("Scores", False, "abandoned"),
+        ("scores", True, "Only test keys"),
+        ("late-video", False, "is_video_enabled"),
+    ],
+)
+def test_a_scenario_that_cannot_be_played_is_refused(
+    owner: Person, key: str, make_flow: Made, scenario: str, is_live: bool, words: str
+) -> None:
+    answer = ordered(owner, owner.key if is_live else key, make_flow(), scenario)
+    assert answer.status_code == 422
+    assert words in answer.json["message"]
+    assert db.session.query(Interview).count() == 0

@@ -15,7 +15,7 @@ from app.interviews import events
 from app.interviews.actions.counting import count
 from app.interviews.actions.revoking import no_video
 from app.interviews.data import Result
-from app.interviews.models import Interview, InterviewData, InterviewStatus, Stage, VideoStage
+from app.interviews.models import Interview, InterviewData, InterviewStatus, Scenario, Stage, VideoStage
 from app.queue import Job
 from app.recordings import actions as recordings
 from app.recordings.media import MediaFile
@@ -26,6 +26,8 @@ MOST_FAILURES = 12
 """After so many failures in a row that looked as if they would pass, a person has to look."""
 TEST_MARK = "TEST: "
 """Before the summary of an interview that nobody took."""
+VIDEO_LATE = timedelta(minutes=5)
+"""How long the video of a test waits whose scenario asks for that."""
 LOOK_AGAIN = timedelta(minutes=10)
 """How often an interview that waits for recognition asks whether an engine has been configured."""
 
@@ -59,7 +61,9 @@ def complete(interview_id: str, finished: Finished, *, token: int, app_url: str)
     _interviewed(interview, finished.result.scores)
     _count_use(interview, seconds=finished.audio.duration if finished.audio else 0.0)
     _announce(interview, events.INTERVIEW_PROCESSED, app_url)
-    if finished.with_video:
+    if finished.with_video and interview.scenario == Scenario.LATE_VIDEO:
+        interview.due_at = clock.now() + VIDEO_LATE  # found by the sweep
+    elif finished.with_video:
         queue.after_commit(Job.PROCESS_VIDEO, interview_id)
     db.session.flush()
     return True

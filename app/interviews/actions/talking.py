@@ -15,11 +15,18 @@ from app.flows.models import FlowStatus, InterviewFlow, InterviewType
 from app.flows.queries import flow_for, script_of
 from app.interviews import quality
 from app.interviews.actions.counting import count
-from app.interviews.models import Interview, InterviewStatus, Stage, VideoStage
+from app.interviews.models import Interview, InterviewStatus, Scenario, Stage, VideoStage
 from app.letters import actions as letters
 from app.queue import Job
 from app.recordings import actions as recordings
 from app.usage import actions as usage
+
+HOW_IT_GOES: dict[str, str] = {
+    Scenario.SCORES: "it completes by itself within minutes, with made-up scores",
+    Scenario.ABANDONED: "its candidate leaves before the first answer, so it stays incomplete",
+    Scenario.FAILED: "its processing fails, so it stays incomplete until somebody tries again on the platform",
+    Scenario.LATE_VIDEO: "it completes by itself within minutes, and its video follows five minutes later",
+}
 
 
 def book(
@@ -31,9 +38,10 @@ def book(
     last_name: str | None = None,
     recruiter_id: str | None = None,
     is_test: bool = False,
+    scenario: Scenario | None = None,
 ) -> Interview:
     """Create an interview in the flow's team. With an address and type ``recruitment`` the candidate is enrolled.
-    One that ``is_test`` is played by a job, which the sweep finds by ``due_at`` as well.
+    One that ``is_test`` is played by a job, which the sweep finds by ``due_at`` as well, as its ``scenario`` says.
 
     Raises NotFound or Forbidden for the flow, Rejected for a flow that is not open or a recruiter of another team,
     and where the month's quota is used up and stops (``usage.refuse_if_used_up``).
@@ -42,6 +50,8 @@ def book(
     if flow.status is not FlowStatus.OPEN:
         words = f"This interview flow is {flow.status.value}; only open flows take interviews."
         raise Rejected(words, field="interview_flow_id")
+    if scenario is Scenario.LATE_VIDEO and not flow.is_video_enabled:
+        raise Rejected("The scenario late-video needs a flow with is_video_enabled.", field="interview_flow_id")
     recruiter = _recruiter(flow, recruiter_id)
     if not is_test:
         usage.refuse_if_used_up(flow.organization_id)
@@ -52,7 +62,7 @@ def book(
         org_seq=of_org[0], org_mode_seq=of_org[1], team_seq=of_team[0], team_mode_seq=of_team[1],
         status=InterviewStatus.INCOMPLETE, stage=Stage.CREATED,
         interviewee_email_address=email, interviewee_first_name=first_name, interviewee_last_name=last_name,
-        assigned_recruiter_id=recruiter.id if recruiter else None, is_test=is_test,
+        assigned_recruiter_id=recruiter.id if recruiter else None, is_test=is_test, scenario=scenario,
         due_at=clock.now() if is_test else None,
     )  # fmt: skip
     if email and flow.interview_type is InterviewType.RECRUITMENT:
@@ -77,7 +87,8 @@ def let_out(candidate_id: str) -> None:
 def hint_for(interview: Interview) -> str:
     """Whether the interview will show on the platform, and if not, why."""
     if interview.is_test:
-        return "This is a test interview: it completes by itself within minutes, and figures leave it out."
+        how = HOW_IT_GOES.get(interview.scenario or "", "it completes by itself within minutes")
+        return f"This is a test interview: {how}, and figures leave it out."
     if interview.flow.interview_type is not InterviewType.RECRUITMENT:
         return "This interview will not appear on the web platform: its flow is not of type recruitment."
     if not interview.interviewee_email_address:
@@ -173,9 +184,9 @@ def retry(interview: Interview, *, without_recording: bool = False) -> bool:
         queue.after_commit(Job.PROCESS_VIDEO, interview.id)
         return True
     if without_recording:
-        return _to_processing(interview, (Stage.PROCESSING_FAILED,), without_recording=True)
+        return _to_processing(interview, (Stage.PROCESSING_FAILED,), without_recording=True, scenario=None)
     stages = (Stage.PROCESSING_FAILED, Stage.WAITS_FOR_RECOGNITION, Stage.ABANDONED)
-    return _to_processing(interview, stages, without_recording=False)
+    return _to_processing(interview, stages, without_recording=False, scenario=None)
 
 
 def _to_processing(interview: Interview, stages: tuple[Stage, ...], **values: Any) -> bool:
