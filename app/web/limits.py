@@ -23,6 +23,8 @@ OPENS_PER_ADDRESS = 3_000
 """Page opens a minute of all candidates behind one address together: wide, since a school has one."""
 
 _RETRY_AFTER = "parley.retry_after"
+NOWHERE = "nowhere"
+"""The bucket of calls to addresses that are not there."""
 
 
 def bearer_of_request() -> str | None:
@@ -65,6 +67,9 @@ def register(app: Flask) -> None:
     limiter.request_filter(lambda: not is_api_path(request.path))
     app.extensions["parley.limiter"] = limiter
     app.register_error_handler(RateLimitExceeded, _too_many)
+    if each:
+        app.before_request(lambda: _count_nowhere(each))
+        app.after_request(lambda response: _say_nowhere(response, each))
     # flask-limiter puts Retry-After on every answer. Functions run in reverse order: the last one here runs first.
     app.after_request_funcs.setdefault(None, []).insert(0, _restore_retry_after)
     app.after_request(_remember_retry_after)
@@ -106,6 +111,31 @@ def storage_address(redis_url: str) -> str:
 
 def _patience(redis_url: str) -> dict[str, str | int]:
     return {"socket_connect_timeout": 1, "socket_timeout": 1} if redis_url else {}
+
+
+def _is_nowhere() -> bool:
+    """Under ``/v1``, but no endpoint: no guard finds out whose key it is, and flask-limiter passes it by."""
+    return is_api_path(request.path) and request.routing_exception is not None
+
+
+def _count_nowhere(each: int) -> None:
+    if _is_nowhere():
+        count(NOWHERE, most=each)
+
+
+def _say_nowhere(response: Response, each: int) -> Response:
+    """The same headers as every other answer, of the count by address."""
+    if not _is_nowhere():
+        return response
+    limiter: Limiter = current_app.extensions["parley.limiter"]
+    try:
+        item = counting.parse(f"{each} per minute")
+        stats = limiter.limiter.get_window_stats(item, "page", NOWHERE, "", address_of_request())
+    except Exception:  # noqa: BLE001 - whatever the store raises, the answer goes out without the headers
+        return response
+    left = {"Limit": each, "Remaining": stats.remaining, "Reset": int(stats.reset_time) + 1}
+    response.headers.update({f"X-RateLimit-{name}": str(value) for name, value in left.items()})
+    return response
 
 
 def _too_many(_error: RateLimitExceeded) -> Response:

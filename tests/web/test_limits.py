@@ -27,7 +27,7 @@ def calls(probing):
             db.session.commit()
 
         def ping(key, path="/v1/ping", **kwargs):
-            return app.test_client().get(path, headers={"Authorization": f"Bearer {key}"} if key else {}, **kwargs)
+            return app.test_client().open(path, headers={"Authorization": f"Bearer {key}"} if key else {}, **kwargs)
 
         return ping, first, second
 
@@ -217,3 +217,15 @@ def test_start_of_a_valid_link_is_never_refused_because_of_neighbours(school, mo
     assert 429 in codes
     begun = browser.post(f"{candidate}/start", data={"csrf_token": token})
     assert begun.status_code == 422  # what is missing in the form, not 429
+
+
+@pytest.mark.parametrize(("path", "code"), [("/v1/nothing", 404), ("/v1/interviews/x/y", 404), ("/v1/ping", 405)])
+def test_addresses_that_are_not_there_carry_and_keep_the_limit(calls, path, code):
+    ping, key, _ = calls(rate_limit_per_minute=3)
+    method = "DELETE" if code == 405 else "GET"
+    answers = [ping(key, path, method=method) for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [code, code, code, 429]
+    assert [answer.headers["X-RateLimit-Remaining"] for answer in answers] == ["2", "1", "0", "0"]
+    assert {answer.headers["X-RateLimit-Limit"] for answer in answers} == {"3"}
+    assert int(answers[0].headers["X-RateLimit-Reset"]) > 1_700_000_000
+    assert ping(key).status_code == 200
