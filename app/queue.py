@@ -50,7 +50,7 @@ class Job(Enum):
 
     DRAIN_WEBHOOKS = Work("app.webhooks.jobs.drain", "webhooks", 900, overdue="app.webhooks.jobs.overdue")
     DRAW_WAVEFORM = Work("app.recordings.jobs.draw_waveform", "speech", 600, overdue="app.recordings.queries.undrawn")
-    PLAY_TEST = Work("app.trials.jobs.play", "interviews", 900, overdue="app.interviews.jobs.unplayed")
+    PLAY_TEST = Work("app.trials.jobs.play", "media", 900, overdue="app.interviews.jobs.unplayed")
     PREPARE_SPEECH = Work("app.flows.jobs.prepare_speech", "speech", 600, overdue="app.flows.queries.unspoken")
     PROCESS_INTERVIEW = Work(
         "app.interviews.jobs.process_interview", "interviews", 3600, overdue="app.interviews.jobs.unprocessed"
