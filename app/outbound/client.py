@@ -107,9 +107,7 @@ class Outbound:
         target = self._read(url)
         refusal = self._dialer.guard.refusal(str(target.literal)) if target.literal else None
         if refusal:
-            raise Rejected(
-                f"The address {target.host} may not be called: {refusal}. An operator can allow its network."
-            )
+            raise Rejected(f"The address {target.host} may not be called: {refusal}. Use a public address.")
 
     async def post(self, url: str, *, body: bytes, headers: Mapping[str, str]) -> Answer:
         """POST ``body`` once, on a connection of its own, following nothing. Raises Unreachable.
