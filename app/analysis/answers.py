@@ -51,6 +51,7 @@ def analyse(brief: Brief, segments: Sequence[Segment], *, analyst: Analyst) -> A
         passages=tuple(
             Passage(index, segment.role, segment.content, segment.question_index)
             for index, segment in enumerate(segments)
+            if not segment.obeyed
         ),
         language=brief.language,
         title=brief.title,

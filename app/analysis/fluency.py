@@ -42,7 +42,7 @@ class Fluency:
 def measure(segments: Iterable[Segment], language: str) -> Fluency | None:
     """None with under 60 s of answers whose word times were measured, or in a language without reference."""
     reference = WORDS_PER_MINUTE.get(language)
-    answers = [segment.words for segment in segments if segment.role == "user" and len(segment.words) > 1]
+    answers = [segment.words for segment in segments if segment.is_answer and len(segment.words) > 1]
     seconds = sum(words[-1].end - words[0].start for words in answers)
     if reference is None or seconds < LEAST_SECONDS:
         return None

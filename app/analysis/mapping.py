@@ -10,7 +10,7 @@ from app.speech.ports import Segment
 class QuestionPart:
     """One script question, the transcript indices that belong to it, and the time from the first to the last of them.
 
-    A question that was never reached has no indices and lies at 0.0.
+    Words to the agent belong to it too and move neither time. A question that was never reached lies at 0.0.
     """
 
     question_index: int
@@ -35,8 +35,10 @@ def map_questions(questions: Sequence[str], segments: Sequence[Segment]) -> tupl
 
 
 def _part(number: int, question: str, *, indices: list[int], segments: Sequence[Segment]) -> QuestionPart:
-    start = min((segments[index].start for index in indices), default=0.0)
-    end = max((segments[index].end for index in indices), default=0.0)
+    counted = [segments[index] for index in indices if not segments[index].obeyed]
+    first = min((segments[index].start for index in indices), default=0.0)
+    start = min((segment.start for segment in counted), default=first)
+    end = max((segment.end for segment in counted), default=first)
     return QuestionPart(number, question, tuple(indices), start, end)
 
 
@@ -49,5 +51,5 @@ def check(parts: Sequence[QuestionPart], segments: Sequence[Segment]) -> None:
             segment = segments[index]
             if segment.question_index != part.question_index:
                 raise ValueError(f"question {part.question_index}: segment {index} belongs to another question")
-            if not part.start <= segment.start <= segment.end <= part.end:
+            if not segment.obeyed and not part.start <= segment.start <= segment.end <= part.end:
                 raise ValueError(f"question {part.question_index}: segment {index} lies outside its time")

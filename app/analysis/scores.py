@@ -43,7 +43,7 @@ def assess(
     material: Material, segments: Sequence[Segment], *, analyst: Analyst, assess_language: bool, abandoned: bool
 ) -> tuple[Evidence, ...]:
     """All seven scores in the contract's order. The analyst is given `material`, which is text alone."""
-    if not any(segment.role == "user" and segment.content.strip() for segment in segments):
+    if not any(segment.is_answer and segment.content.strip() for segment in segments):
         return tuple(Evidence(name, None, NOT_ASSESSED, reason="nothing was answered") for name in NAMES)
     cap = cap_for(segments, language=material.language, abandoned=abandoned)
     judgement = analyst.judge(material, scores=wanted(assess_language=assess_language))
@@ -63,7 +63,7 @@ def assess(
 
 def spoken_seconds(segments: Sequence[Segment], *, language: str) -> float:
     """How long the candidate spoke; typed answers and those without word times count 2.5 words for a second."""
-    answers = [segment for segment in segments if segment.role == "user"]
+    answers = [segment for segment in segments if segment.is_answer]
     return sum(
         segment.words[-1].end - segment.words[0].start
         if segment.words

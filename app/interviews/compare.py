@@ -36,12 +36,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One candidate's result, as far as it is compared. ``segments`` and ``chapters`` as ``result_of`` has them."""
+    """One candidate's result, as far as it is compared. ``segments`` and ``chapters`` as ``result_of`` has them;
+    ``obeyed`` are places of segments that were words to the agent."""
 
     segments: Sequence[Mapping[str, Any]]
     chapters: Sequence[Mapping[str, Any]]
     scores: Mapping[str, float | None]
     evidence: Mapping[str, Any]
+    obeyed: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +94,10 @@ def _cell(told: Told | None, chapter: Mapping[str, Any] | None) -> Answer | str:
     places = chapter["transcript_item_indices"]
     if not places:
         return NOT_REACHED
-    own = [at for at in places if told.segments[at]["role"] == "user"]
+    own = [at for at in places if told.segments[at]["role"] == "user" and at not in told.obeyed]
     if not own:
         return NO_ANSWER
-    there = [told.segments[at] for at in places if own[0] <= at <= own[-1]]
+    there = [told.segments[at] for at in places if own[0] <= at <= own[-1] and at not in told.obeyed]
     said = tuple((one["role"], one["content"]) for one in there)
     timed = [word for one in there for word in one["shown"]]
     start, end = (timed[0][1], timed[-1][2]) if timed else (None, None)

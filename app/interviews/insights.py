@@ -91,7 +91,7 @@ def by_question(member: TeamMember, span: Span, flow: InterviewFlow) -> list[Bar
     answered = (
         booked_in(member, span, Utterance.question_index, sa.func.count(sa.distinct(Utterance.interview_id)))
         .join(Utterance, Utterance.interview_id == Interview.id)
-        .where(*kept, Utterance.role == Role.USER)
+        .where(*kept, Utterance.role == Role.USER, Utterance.obeyed.is_(False))
         .group_by(Utterance.question_index)
     )
     found = {row[0]: row[1] for row in db.session.execute(answered)}

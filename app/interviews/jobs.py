@@ -178,6 +178,7 @@ def _turn(row: Utterance) -> TurnValue:
     return TurnValue(
         number=row.number, role=row.role.value, question_index=row.question_index, content=row.content, words=words,
         segment=row.segment, start=row.start, end=row.end, played=row.played, typed=row.typed, engine=row.engine,
+        obeyed=row.obeyed,
     )  # fmt: skip
 
 

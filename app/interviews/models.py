@@ -222,6 +222,7 @@ class Utterance(Base):
     ``start`` and ``end`` lie on the same clock. ``played`` is how many seconds of the agent's speech were really heard
     (null: not known, then all of it). ``content`` null: recorded, but not recognised yet. ``confidence`` (0..1) is the
     recogniser's own mean, where it gives one; ``weak`` are ``[start, end, words]`` of what it was least sure of.
+    ``obeyed``: words to the agent ("can you repeat that?") that it followed or answered; no answer to any question.
     """
 
     __tablename__ = "utterance"
@@ -242,6 +243,7 @@ class Utterance(Base):
     engine: Mapped[str | None] = mapped_column(sa.String(100))
     confidence: Mapped[float | None]
     weak: Mapped[list[list[Any]] | None] = mapped_column(sa.JSON(none_as_null=True))
+    obeyed: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     created_at: Mapped[CreatedAt]
 
 

@@ -14,6 +14,7 @@ from app.interviews.compare import LABELS, Told, rows_of
 from app.interviews.models import Interview
 from app.interviews.pages import pages
 from app.interviews.queries import newest_results
+from app.interviews.reel import obeyed_in
 from app.recordings.models import Media
 from app.recordings.queries import urls_for_many
 from app.web.fields import UUID
@@ -87,5 +88,5 @@ def _told(interview: Interview | None) -> Told | None:
         return None
     return Told(
         result["transcript_with_timestamp"], result["questions_to_transcript_mapping"], interview.data.scores or {},
-        (interview.data.evidence or {}).get("scores", {}),
+        (interview.data.evidence or {}).get("scores", {}), obeyed_in(interview.data.evidence),
     )  # fmt: skip

@@ -50,7 +50,7 @@ def process(talk: Talk, *, transcriber: Transcriber, analyst: Analyst, samples: 
     turns = with_text(talk, transcriber=transcriber, samples=samples)
     segments = lay_out(turns, offsets=talk.offsets, ends=talk.ends, duration=talk.duration)
     analysis = analyse(_brief(talk), segments, analyst=analyst)
-    silent = all(segment.role == "agent" for segment in segments)
+    silent = not any(segment.is_answer for segment in segments)
     evidence = {**analysis.evidence_json(), "speech": _speech(turns, segments)}
     return Result(
         text=freeze_text(as_text(segments)),
@@ -73,12 +73,13 @@ def _brief(talk: Talk) -> Brief:
 
 def _speech(turns: Sequence[TurnValue], segments: Sequence[Segment]) -> dict[str, Any]:
     """How the candidate's words were obtained, for the reader of the result."""
-    answers = [turn for turn in turns if turn.role == "user"]
+    answers = [turn for turn in turns if turn.role == "user" and not turn.obeyed]
     return {
         "recognised_by": sorted({turn.engine for turn in answers if turn.engine and not turn.typed}),
         "typed": sum(turn.typed for turn in answers),
         "answers": len(answers),
-        "without_word_times": sum(not s.words for s in segments if s.role == "user"),
+        "without_word_times": sum(not s.words for s in segments if s.is_answer),
+        "obeyed": [index for index, s in enumerate(segments) if s.obeyed],
     }
 
 

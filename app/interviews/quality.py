@@ -64,6 +64,7 @@ def report_of(interview: Interview) -> dict[str, Any]:
     return {
         "replies": replies(interview.turns),
         "interruptions": sum(bool(turn.interrupted) for turn in interview.turns),
+        "murmurs": sum(turn.murmurs or 0 for turn in interview.turns),
         "recording": recording(runs, arrivals(interview.id)),
         "recognition": recognition(utterances_of(interview.id)),
         "devices": [{"run": run.number, "recorder": run.mime_type, **(run.device or {})} for run in runs],
@@ -101,7 +102,7 @@ def recording(runs: Sequence[Run], there: Mapping[int, Arrived]) -> dict[str, An
 
 def recognition(said: Sequence[Utterance]) -> dict[str, Any]:
     """By what the candidate was understood, how surely, and where to listen before judging."""
-    answers = [one for one in said if one.role is Role.USER]
+    answers = [one for one in said if one.role is Role.USER and not one.obeyed]
     spoken = [one for one in answers if not one.typed]
     sure = [(one.confidence, len((one.content or "").split())) for one in spoken if one.confidence is not None]
     words = sum(count for _, count in sure)

@@ -43,7 +43,7 @@ def reel_of(
     segments = result["transcript_with_timestamp"]
     chosen = _within_a_minute(_quoted(segments, scores or {}, (evidence or {}).get("scores", {})))
     if not chosen:
-        chosen = _within_a_minute(_beginnings(result))
+        chosen = _within_a_minute(_beginnings(result, obeyed=obeyed_in(evidence)))
     return sorted(chosen, key=lambda clip: (clip.segment, clip.start or 0.0))
 
 
@@ -63,12 +63,18 @@ def _quoted(segments: Sequence[Mapping[str, Any]], scores: Mapping[str, Any], wh
     return found
 
 
-def _beginnings(result: Mapping[str, Any]) -> list[Clip]:
+def obeyed_in(evidence: Mapping[str, Any] | None) -> frozenset[int]:
+    """Places of the segments that were words to the agent."""
+    return frozenset(((evidence or {}).get("speech") or {}).get("obeyed") or ())
+
+
+def _beginnings(result: Mapping[str, Any], *, obeyed: frozenset[int]) -> list[Clip]:
     """The first words of each question's longest answer, the longest answers first."""
     segments = result["transcript_with_timestamp"]
     found = []
     for chapter in result["questions_to_transcript_mapping"]:
-        mine = [at for at in chapter["transcript_item_indices"] if segments[at]["role"] == "user"]
+        places = [at for at in chapter["transcript_item_indices"] if at not in obeyed]
+        mine = [at for at in places if segments[at]["role"] == "user"]
         if mine:
             best = max(mine, key=lambda at: len(segments[at]["content"]))
             found.append((len(segments[best]["content"]), best, chapter["script_question"]))

@@ -37,6 +37,7 @@ class TurnValue:
     played: float | None = None
     typed: bool = False
     engine: str | None = None
+    obeyed: bool = False
 
 
 def lay_out(
@@ -135,13 +136,13 @@ def _least(first: float | None, second: float | None) -> float | None:
 def _placed(turn: TurnValue, offset: float | None, bounds: _Bounds, *, reached: float) -> Segment:
     content = (turn.content or "").strip()
     if offset is None or turn.start is None or turn.end is None:
-        return Segment(turn.role, content, (), reached, reached, turn.question_index)
+        return Segment(turn.role, content, (), reached, reached, turn.question_index, turn.obeyed)
     words = _words_on_recording(turn.words or (), offset, bounds)
     start = _within(turn.start + offset, bounds.start, bounds.end)
     end = _within(turn.end + offset, start, bounds.end)
     if words:
         start, end = min(start, words[0].start), max(end, *(word.end for word in words))
-    return Segment(turn.role, content, words, start, end, turn.question_index)
+    return Segment(turn.role, content, words, start, end, turn.question_index, turn.obeyed)
 
 
 def _words_on_recording(words: Iterable[tuple[str, float, float]], offset: float, bounds: _Bounds) -> tuple[Word, ...]:

@@ -30,7 +30,8 @@ class Segment:
     """One turn of the talk on the recording's clock.
 
     `words` is empty where nothing measured their times (typed answers, engines without word times).
-    `question_index` is the script question it belongs to; None for intro, outro and small talk.
+    `question_index` is the script question it belongs to; None for intro, outro and small talk. `obeyed`: words to the
+    agent that it followed; they are no answer, so nobody judges them.
     """
 
     role: Role
@@ -39,6 +40,12 @@ class Segment:
     start: float
     end: float
     question_index: int | None = None
+    obeyed: bool = False
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether the candidate says something that counts."""
+        return self.role == "user" and not self.obeyed
 
 
 @dataclass(frozen=True, slots=True)

@@ -253,7 +253,9 @@ def record_reply(holder: Holder, turn_id: str, token: int, *, outcome: Outcome) 
     if not write(holder, values, Sitting.next_turn == outcome.number):
         raise refusal(holder)
     _write_previous(holder, outcome.number - 1, outcome.played)
-    utterances.write_candidates(holder.interview_id, reply.said, outcome.heard, is_there=outcome.is_awaited)
+    utterances.write_candidates(
+        holder.interview_id, reply.said, outcome.heard, is_there=outcome.is_awaited, obeyed=reply.obeyed
+    )
     db.session.expire_all()
     return db.session.get_one(Turn, turn_id)
 
@@ -273,6 +275,7 @@ def _write_previous(holder: Holder, number: int, played: Played | None) -> None:
     if played is not None:
         previous.heard_ms = played.latency_ms
         previous.interrupted = bool(previous.seconds) and not played.whole
+        previous.murmurs = played.murmurs
     db.session.flush()
 
 

@@ -108,7 +108,8 @@ class Timing:
 class Reply:
     """What the agent says, where the talk stands then, and what it understood.
 
-    ``wav`` is None for a silent reply; where the sound comes in pieces it is the first of them.
+    ``wav`` is None for a silent reply; where the sound comes in pieces it is the first of them. ``obeyed``: what was
+    said were words to the agent, which it follows or answers: no answer to any question.
     """
 
     step: Step
@@ -119,6 +120,7 @@ class Reply:
     seconds: float
     engine: str | None
     is_answer: bool = False
+    obeyed: bool = False
     timing: Timing = field(default_factory=Timing)
 
 
@@ -149,7 +151,8 @@ def respond(script: Script, place: Place, answer: Answer, *, engines: Engines) -
             told = Told(said.content, cut=answer.cut, documents=answer.documents)
             decided = decide(script, place, told, interviewer=engines.interviewer)
     event = decided.event
-    is_answer = event in {Event.ANSWER, Event.PART, Event.LATE} and not answer.awaited
+    obeyed = event not in {Event.ANSWER, Event.PART, Event.LATE}
+    is_answer = not obeyed and not answer.awaited
     if answer.unfinished and event is Event.SILENCE:
         event = Event.REPEAT if answer.recovered else Event.PART
     if answer.time_over and place.phase is Phase.QUESTION and event is not Event.PART:
@@ -163,7 +166,7 @@ def respond(script: Script, place: Place, answer: Answer, *, engines: Engines) -
     kind = "repeat" if again else _kind(event, next_step)
     return Reply(
         next_step, kind, speech.parts, said, speech.wav, speech.seconds, speech.engine, is_answer,
-        timing,
+        obeyed, timing,
     )  # fmt: skip
 
 

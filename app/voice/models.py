@@ -96,7 +96,8 @@ class Turn(Claimable, Base):
     is the text that is open after it. Times in milliseconds: ``detected`` is end of speech to its detection in the
     browser, ``collected`` reading the stored sound and looking for speech in it, ``recognised``, ``decided`` and
     ``spoken`` the engines' shares, ``answered`` the whole request, and ``heard`` end of speech to the first sample that
-    the candidate heard, which the browser reports one turn later, as it does whether the reply was ``interrupted``.
+    the candidate heard, which the browser reports one turn later, as it does whether the reply was ``interrupted`` and
+    how many ``murmurs`` ("mm-hm", a cough) only made it pause.
 
     ``segment``, ``first_chunk`` and ``last_chunk`` are the voice chunks of a spoken answer. A turn without speech has
     no ``first_chunk``; its ``last_chunk`` is the newest that the page had sent by then, null for none.
@@ -127,6 +128,7 @@ class Turn(Claimable, Base):
     answered_ms: Mapped[int | None]
     heard_ms: Mapped[int | None]
     interrupted: Mapped[bool | None]
+    murmurs: Mapped[int | None]
     segment: Mapped[int | None]
     first_chunk: Mapped[int | None]
     last_chunk: Mapped[int | None]

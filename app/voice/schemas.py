@@ -84,6 +84,7 @@ class PlayedSchema(_Strict):
     pieces = ma.fields.List(
         ma.fields.Nested(PieceSchema), load_default=list, validate=validate.Length(max=MOST_PIECES)
     )  # fmt: skip
+    murmurs = _whole(0, 10_000, load_default=0)
 
     @ma.post_load
     def value(self, data: dict[str, Any], **_: Any) -> Played:

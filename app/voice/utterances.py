@@ -38,7 +38,8 @@ class Piece:
 class Played:
     """Where a reply was heard: on the clock of run ``segment`` from ``started`` on, for ``seconds``, or all of it.
 
-    ``pieces`` are given where the reply came in several; each may have waited for its sound.
+    ``pieces`` are given where the reply came in several; each may have waited for its sound. ``murmurs``: how often
+    something like "mm-hm" made it pause and go on.
     """
 
     segment: int | None
@@ -47,6 +48,7 @@ class Played:
     whole: bool
     latency_ms: int | None = None
     pieces: tuple[Piece, ...] = ()
+    murmurs: int = 0
 
     def of(self, piece: int) -> "Played | None":
         """The report on one piece; None where nothing of it was heard."""
@@ -201,7 +203,9 @@ def _cut(part: dict[str, Any], words: int, seconds: float) -> str:
     return " ".join(word[0] for word in part["words"][:words])
 
 
-def write_candidates(interview_id: str, said: Said, heard: Heard, *, is_there: bool = False) -> None:
+def write_candidates(
+    interview_id: str, said: Said, heard: Heard, *, is_there: bool = False, obeyed: bool = False
+) -> None:
     """Add what the candidate said; nothing for a silent turn or a pressed button.
 
     ``is_there``: the turn before has written it down without its words, which go into its row.
@@ -217,7 +221,7 @@ def write_candidates(interview_id: str, said: Said, heard: Heard, *, is_there: b
     row = Utterance(
         interview_id=interview_id, number=number, role=Role.USER, content=said.content,
         typed=heard.typed, engine=said.engine, segment=heard.segment, confidence=said.confidence,
-        question_index=heard.question_index,
+        question_index=heard.question_index, obeyed=obeyed,
     )  # fmt: skip
     if heard.first_chunk is not None and heard.last_chunk is not None:
         _place(row, said.words, (heard.first_chunk * CHUNK_SECONDS, (heard.last_chunk + 1) * CHUNK_SECONDS))

@@ -1,6 +1,7 @@
 """From turns to the frozen result, with scripted engines and no database."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -47,6 +48,7 @@ def test_answers_without_text_are_recognised_on_their_own_clock() -> None:
         "typed": 0,
         "answers": 1,
         "without_word_times": 0,
+        "obeyed": [],
     }
 
 
@@ -103,6 +105,38 @@ def test_the_analyst_sees_text_alone() -> None:
     seen = repr(analyst.materials)
     assert "People matter to me." in seen
     assert "start" not in seen
+
+
+def test_words_to_the_agent_stay_in_the_transcript_and_are_judged_by_nobody() -> None:
+    asks = TurnValue(2, "user", 0, "Could you repeat it?", (("Could", 2.0, 9.0),), 1, 2.0, 9.0, obeyed=True)
+    again = replace(ASKED, number=3, words=None, start=3.0, end=4.0)
+    answer = TurnValue(4, "user", 0, "People matter to me.", (("People", 5.0, 5.4),), 1, 5.0, 6.0)
+    late = replace(asks, number=5, start=7.0, end=8.0, words=(("Could", 7.0, 8.0),))
+    turns = (ASKED, asks, again, answer, late)
+    talk = Talk(SCRIPT, turns, offsets=dict.fromkeys(range(1, 6), 0.0), duration=20.0)
+    analyst = ScriptedAnalyst()
+    result = process(talk, transcriber=ScriptedTranscriber(), analyst=analyst, samples=no_samples)
+    material = analyst.materials[0]
+    assert [(one.index, one.content) for one in material.passages] == [
+        (0, "Why this job?"), (2, "Why this job?"), (3, "People matter to me."),
+    ]  # fmt: skip
+    assert "repeat" not in repr(analyst.materials)
+    shown = as_shown(result.text, result.details)
+    chapter = shown["questions_to_transcript_mapping"][0]
+    assert (chapter["transcript_item_indices"], chapter["start_timestamp"], chapter["end_timestamp"]) == (
+        [0, 1, 2, 3, 4], 0.0, 6.0,
+    )  # fmt: skip
+    assert shown["transcript_with_timestamp"][1].keys() == {"content", "role", "words", "shown", "texts"}
+    assert result.evidence["speech"] == {
+        "recognised_by": [], "typed": 0, "answers": 1, "without_word_times": 0, "obeyed": [1, 4],
+    }  # fmt: skip
+    alone = process(
+        Talk(SCRIPT, (ASKED, asks), offsets={1: 0.0, 2: 0.0}, duration=20.0), transcriber=ScriptedTranscriber(),
+        analyst=ScriptedAnalyst(judged={"motivation": (4.0, "repeat", 1)}), samples=no_samples,
+    )  # fmt: skip
+    assert alone.scores is not None
+    assert set(alone.scores.values()) == {None}
+    assert alone.evidence["summary"] == {"source": None}, "nothing was answered"
 
 
 def test_what_is_frozen_fits_the_published_schema() -> None:

@@ -35,6 +35,16 @@ def test_a_quote_is_found_by_its_words_whatever_the_punctuation() -> None:
     assert clip.seconds >= SHORTEST
 
 
+def test_words_to_the_agent_are_no_evidence() -> None:
+    talk = result(
+        segment("could you repeat the question for me once more please", at=1.0), segment("I like people", at=9.0)
+    )
+    talk["questions_to_transcript_mapping"] = [{"script_question": "Why?", "transcript_item_indices": [0, 1]}]
+    assert [clip.segment for clip in reel_of(talk, {}, {"speech": {"obeyed": [0]}})] == [1]
+    assert [clip.segment for clip in reel_of(talk, {}, {"speech": {"obeyed": [0, 1]}})] == []
+    assert [clip.segment for clip in reel_of(talk, {}, {"speech": {"answers": 2}})] == [0], "a result from before"
+
+
 def test_scores_take_turns_and_a_minute_is_kept() -> None:
     words = " ".join(f"w{n}" for n in range(40))
     talk = result(*(segment(words, at=100.0 * n) for n in range(6)))

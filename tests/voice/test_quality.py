@@ -91,7 +91,9 @@ def test_breaks_between_runs_are_gaps() -> None:
 
 def said(number: int, **given: Any) -> Any:
     plain = {"role": Role.USER, "typed": False, "engine": "e", "content": "a b", "confidence": None, "weak": None}
-    return SimpleNamespace(**{"number": number, "segment": 1, "question_index": None, **plain, **given})
+    return SimpleNamespace(
+        **{"number": number, "segment": 1, "question_index": None, "obeyed": False, **plain, **given}
+    )
 
 
 def test_confidence_is_weighed_by_words() -> None:

@@ -227,7 +227,9 @@ export class Talk {
   // How the last reply was heard.
   get played() {
     if (!this.sound) return null;
-    return this.reply ? this.reply.report(this.sound.player) : this.sound.player.report();
+    const report = this.reply ? this.reply.report(this.sound.player) : this.sound.player.report();
+    const { murmurs } = this.state;
+    return report && murmurs ? { ...report, murmurs } : report;
   }
 
   async #post({ turn, kind, text, to, again = false, continues = false, unfinished = false, sure = false }) {

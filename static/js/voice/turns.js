@@ -21,7 +21,7 @@ export const ASK_AFTER = 25 * 16000; // of silence: the agent asks once whether 
 const EARLY = 1.5 * 16000; // nobody answers a question that has been heard for less than this
 
 export function beginning({ mode = "voice", turn = 1 } = {}) {
-  return { phase: "ready", mode, turn, prompt: null, from: null, since: 0, former: null, resumed: null, continues: false, asked: false, call: null, think: false, pausing: false, again: false, asks: null };
+  return { phase: "ready", mode, turn, prompt: null, from: null, since: 0, former: null, resumed: null, continues: false, asked: false, call: null, think: false, pausing: false, again: false, asks: null, murmurs: 0 };
 }
 
 const ASKS = new Set(["repeat", "skip", "end"]);
@@ -66,7 +66,7 @@ function take(state) {
 
 // That was nothing: the agent goes on where it was.
 function goBack(state) {
-  return [{ ...state, phase: "speaking", call: null }, [...forget(state), { do: "resume-player" }]];
+  return [{ ...state, phase: "speaking", call: null, murmurs: state.murmurs + 1 }, [...forget(state), { do: "resume-player" }]];
 }
 
 // The answer was not over: its question is open again, and what is said now belongs to it.
@@ -95,7 +95,7 @@ const events = {
   reply(state, { prompt, turn, at, audible = Boolean(prompt.audio_url) && state.mode === "voice" }) {
     if (state.resumed) return takeUp({ ...state, turn }, state.resumed, [{ do: "unheard" }]);
     const former = prompt.kind === "moment" ? state.former ?? prompt : state.former;
-    const next = { ...state, prompt, former, turn, from: null, since: at, call: null, think: prompt.kind === "think", asked: state.asked && SAME.has(prompt.kind) };
+    const next = { ...state, prompt, former, turn, from: null, since: at, call: null, think: prompt.kind === "think", murmurs: 0, asked: state.asked && SAME.has(prompt.kind) };
     if (state.asks) return post({ ...next, asks: null }, [{ do: "show" }], { kind: state.asks });
     if (state.pausing && prompt.expects === "answer") return [{ ...next, phase: "paused", pausing: false, former: null, again: audible }, [{ do: "show" }, { do: "pause" }]];
     if (audible) return [{ ...next, phase: "speaking" }, [{ do: "show" }, { do: "play", url: prompt.audio_url }]];

@@ -100,6 +100,15 @@ export const tests = {
     equal(step(over, { ...verdict, counts: true })[1].at(-1), { do: "post", turn: 1, kind: "answer", from: 500, to: 9500 });
     equal(step(state, { ...verdict, from: 499, counts: true })[1], []);
   },
+  "what only made the agent pause is counted until its next reply"() {
+    const short = [{ type: "speech", from: 500 }, { type: "lull", to: 5000 }];
+    const asked = [{ type: "speech", from: 9000 }, { type: "lull", to: 18000 }, { type: "called", from: 9000, counts: false, quiet: true }];
+    const [state] = run([...short, ...asked], speaking());
+    equal(state.murmurs, 2);
+    const [taken] = run([{ type: "speech", from: 20000 }, { type: "lasting", from: 20000 }, { type: "silence", to: 60000 }], state);
+    equal([taken.phase, taken.murmurs], ["thinking", 2]);
+    equal(step(taken, { type: "reply", prompt: QUESTION, turn: 3, at: 70000 })[0].murmurs, 0);
+  },
   "while somebody goes on speaking the agent stays silent whatever the first call was"() {
     const asked = run([{ type: "speech", from: 500 }, { type: "lull", to: 9500 }], speaking())[0];
     const [state, effects] = step(asked, { type: "called", from: 500, counts: false, quiet: false });
