@@ -152,7 +152,7 @@ def _send(stage: Stage) -> None:
 def left(stage: Stage, part: Part) -> None:
     """A day after somebody closed the page."""
     with stage.inside():
-        sweep_sittings()
+        sweep_sittings(watched_for=0)
         if part.fate is Fate.LEFT:
             process_interview(stage.interview_ids[part.email])
 

@@ -71,14 +71,15 @@ def last_reply(sitting_id: str) -> Turn | None:
     return db.session.scalar(answered.order_by(Turn.number.desc()).limit(1))
 
 
-def deserted(*, link_days: int, limit: int = 100) -> list[str]:
-    """Ids of running interviews whose candidates have been silent for longer than ABANDONED_AFTER: for the sweep.
+def deserted(*, link_days: int, limit: int = 100) -> dict[str, datetime | None]:
+    """Running interviews whose candidates have been silent for longer than ABANDONED_AFTER, by id, with their last sign
+    of life: for the sweep.
 
     A candidate who has paused is expected back until the link expires, ``link_days`` after the booking.
     """
     is_out = sa.or_(Sitting.paused_at.is_(None), Interview.created_at < claims.moment(-timedelta(days=link_days)))
     left = (
-        sa.select(Sitting.interview_id)
+        sa.select(Sitting.interview_id, Sitting.heartbeat_at)
         .join(Interview, Interview.id == Sitting.interview_id)
         .where(Sitting.ended_at.is_(None), Sitting.heartbeat_at < claims.moment(-ABANDONED_AFTER))
         .where(is_out)
@@ -86,7 +87,7 @@ def deserted(*, link_days: int, limit: int = 100) -> list[str]:
         .order_by(Sitting.heartbeat_at)
         .limit(limit)
     )
-    return list(db.session.scalars(left))
+    return {row[0]: row[1] for row in db.session.execute(left)}
 
 
 _I, _S = Interview.__table__.c, Sitting.__table__.c

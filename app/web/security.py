@@ -4,11 +4,14 @@ The interview page needs a little more (camera, microphone, WebAssembly for the 
 ``allow_devices()`` before they render.
 """
 
+from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Flask, Request, Response, request, session
+from flask.sessions import SecureCookieSessionInterface
 from flask_smorest import abort
 from flask_wtf.csrf import CSRFError, CSRFProtect
+from itsdangerous import SignatureExpired, TimestampSigner, URLSafeTimedSerializer
 
 from app.settings import Settings
 from app.web.errors import is_api_path
@@ -50,6 +53,28 @@ def keep_private() -> None:
     request.environ[_PRIVATE] = True
 
 
+class _Signer(TimestampSigner):
+    """Takes what it has signed itself later than now: a clock that was set back signs nobody out."""
+
+    def unsign(self, signed_value: Any, *given: Any, **named: Any) -> Any:
+        try:
+            return super().unsign(signed_value, *given, **named)
+        except SignatureExpired as error:
+            if error.date_signed is None or error.date_signed <= self.timestamp_to_datetime(self.get_timestamp()):
+                raise
+            return super().unsign(signed_value, *given, **{**named, "max_age": None})
+
+
+class _Sessions(SecureCookieSessionInterface):
+    """Flask's own, with that signer."""
+
+    def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
+        serializer = super().get_signing_serializer(app)
+        if serializer is not None:
+            serializer.signer = _Signer
+        return serializer
+
+
 def register(app: Flask) -> None:
     """Hang checks and headers on the application."""
     settings: Settings = app.extensions["parley.settings"]
@@ -60,6 +85,7 @@ def register(app: Flask) -> None:
         SESSION_COOKIE_HTTPONLY=True, SESSION_COOKIE_SAMESITE="Lax", SESSION_COOKIE_PATH="/",
         WTF_CSRF_TIME_LIMIT=None, WTF_CSRF_CHECK_DEFAULT=False, WTF_CSRF_SSL_STRICT=False,
     )  # fmt: skip
+    app.session_interface = _Sessions()
     csrf.init_app(app)
     app.before_request(_check_origin_and_token)
     app.after_request(_headers)

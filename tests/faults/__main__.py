@@ -20,7 +20,7 @@ from tests.faults.installation import make_template
 
 MODULES = (
     "processes", "redis", "database", "busy", "disk", "receivers", "webhooks", "network", "candidate", "browser",
-    "files", "releases", "load",
+    "files", "releases", "load", "clock",
 )  # fmt: skip
 JOBS = 8
 """Most cases wait for leases and clocks, so that many of them need few processors."""

@@ -14,10 +14,10 @@ from typing import Any
 import requests
 
 from app.demo.candidate import Candidate
-from tests.faults.case import Lab, NotRun, Verdict, eventually
+from tests.faults.case import Lab, NotRun, Verdict, case, eventually
 from tests.faults.cases_processes import Stage
 from tests.faults.checker import check_events, wait_until_delivered
-from tests.faults.installation import PostgresServer, Web
+from tests.faults.installation import Installation, PostgresServer, RedisServer, Web
 from tests.faults.people import Answered, Customer, Recruiter, candidate_at, candidates_of
 from tests.faults.processes import children, free_port
 from tests.faults.receiver import OK, Wire, answer
@@ -147,7 +147,7 @@ def wrong_clock(lab: Lab, verdict: Verdict) -> None:
     _check_moments(verdict, stage, began)
 
 
-SECONDS = {"+1d": 86_400.0, "-2h": -7_200.0, "+0": 0.0}
+SECONDS = {"+1d": 86_400.0, "+2d": 172_800.0, "-2h": -7_200.0, "-3h": -10_800.0, "+0": 0.0}
 
 
 def _off(web: Web) -> float:
@@ -243,3 +243,60 @@ def _check_moments(verdict: Verdict, stage: Stage, began: Any) -> None:
             wrong.append(f"{count} of {table}.{column} ({found})")
     verdict.holds(not wrong, f"I3 moments by a false clock: {'; '.join(wrong)}")
     verdict.figure += f"; {len(columns)} columns of moments looked at"
+
+
+@case("F52", "the clock of the one machine jumps in mid-talk, on SQLite", invariants="I6 I7", takes=90)
+def clock_jumps_in_mid_talk(lab: Lab) -> Verdict:
+    """Web and worker see the same jumps: days ahead, hours back, and the true time again. Somebody talks meanwhile."""
+    verdict, clock, installation = (
+        Verdict(),
+        FalseClock(lab),
+        Installation(lab, redis=RedisServer(lab), SWEEP_SECONDS="1"),
+    )
+    jumping = {**clock.env, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+    web = installation.web(**jumping)
+    worker = installation.worker(**jumping)
+    customer = Customer(installation, web.url)
+    flow = customer.flow(None, questions=[f"Question {number}?" for number in range(1, 6)])
+    booked = customer.book(flow, "f52@example.com").body
+    one, interview = candidate_at(booked["interview_link"]), str(booked["interview_id"])
+    one.turn(1, "begin")
+    prompt = one.turn(2, "text", text=TEXT)
+    used, seen = [], []
+    for offset, seconds in (("+2d", 6.0), ("-3h", 6.0), ("+0", 4.0)):
+        one.ask("POST", "/heartbeat", json={})
+        clock.set(offset)
+        eventually(lambda o=offset: abs(_off(web) - SECONDS[o]) < 60, seconds=10)
+        seen.append(_off(web))
+        time.sleep(seconds)  # a page that writes gives a sign of life every half minute
+        rival = Candidate(booked["interview_link"])
+        answer = one.ask("POST", f"/turns/{prompt['turn'] + 1}", json={"kind": "text", "text": TEXT})
+        told = f"the candidate at {offset}: {answer.status_code} {answer.content[:90]!r}"
+        verdict.holds(answer.status_code == 200, told)
+        if answer.status_code != 200:
+            break
+        prompt = answer.json()
+        state = one.call("GET", "/state")
+        used.append(state["elapsed_seconds"])
+        rival.open()
+        taken = rival.ask("POST", "/start", json={"consent": "yes", "mode": "text", "locale": "en"}).status_code
+        verdict.holds(taken in {403, 409}, f"I7 a rival at {offset} was answered {taken}")
+    while prompt["expects"] == "answer" and not verdict.flaws:
+        prompt = one.turn(prompt["turn"] + 1, "text", text=TEXT)
+    if not verdict.flaws:
+        one.finish([])
+    said = installation.count("utterance", "interview_id = :i and role = 'user'", i=interview)
+    verdict.holds(said == 5, f"I6 {said} of 5 answers are written down")
+    verdict.holds(all(0 <= seconds < 600 for seconds in used), f"seconds of the talk by its own clock: {used}")
+    completed = eventually(
+        lambda: installation.one("select stage from interview where id = :i", i=interview) == "completed", seconds=60
+    )
+    verdict.holds(completed, "I12 the interview was not completed")
+    verdict.fired = "clock off by 2 days, -3 hours, 0" if len(seen) == 3 and clock.is_in(worker.pid) else ""
+    spent = ", ".join(f"{seconds:.0f}" for seconds in used)
+    verdict.figure = f"{said} of 5 answers; talk of {spent} s by its own clock"
+    web.stop()
+    return verdict
+
+
+TEXT = "I have been a nurse for eleven years and I like the work very much."

@@ -92,6 +92,9 @@ def _check(verdict: Verdict, rows: list, files: Path, sent: dict[int, bytes], ac
     return len(missing)
 
 
+VOICE = 16_000
+"""Bytes of a voice chunk."""
+CHUNK_OF_DISK = 16_384
 TALK = 5_000
 """Chunks of one interview before the next begins: a talk has at most 14,400."""
 SECOND = 8_000
@@ -154,6 +157,60 @@ def disk_full(lab: Lab) -> Verdict:
     verdict.holds(refused.status_code in {503, 507}, f"a new interview began on a full disk: {refused.status_code}")
     web.stop()
     return verdict
+
+
+@case("F51", "the one disk full in mid-talk, then room again", invariants="I6 I12", root=True)
+def disk_full_in_mid_talk(lab: Lab) -> Verdict:
+    """Database, chunks and the agent's sounds lie on one disk; it fills up while somebody speaks."""
+    verdict, mount = Verdict(), tmpfs(lab, 3000, "one")
+    installation = Installation(lab)
+    shutil.copytree(installation.data_dir, mount.place / "data")
+    installation.env |= {"DATA_DIR": str(mount.place / "data")}
+    installation.use(mount.place / "data")
+    web = installation.web()
+    customer = Customer(installation, web.url)
+    booked = customer.book(customer.flow(None), "f51@example.com").body
+    one, interview = candidate_at(booked["interview_link"], mode="voice"), booked["interview_id"]
+    segment = one.open_segment("audio/webm")
+    prompt = one.turn(1, "begin", segment=segment)
+    pieces = {number: lab.random.randbytes(VOICE) for number in range(2, 10)}
+    early = [_voice(one, segment, number, pieces[number]) for number in (2, 3, 4)]
+    filler = mount.place / "filler"
+    subprocess.run(["dd", "if=/dev/zero", f"of={filler}", "bs=64k"], capture_output=True, check=False)
+    full = shutil.disk_usage(mount.place).free
+    statuses = [_voice(one, segment, number, pieces[number]) for number in pieces if number > 4]
+    named = {"segment": segment, "first_chunk": 2, "last_chunk": 4}
+    statuses += [
+        one.ask("POST", "/turns/2", json={"kind": "answer", **named}).status_code,
+        one.ask("POST", "/heartbeat", json={}).status_code,
+        one.ask("POST", "/segments", json={"mime_type": "audio/webm"}).status_code,
+    ]
+    read = one.ask("GET", "/state")
+    filler.unlink()
+    late = [_voice(one, segment, number, pieces[number]) for number in pieces]
+    named["last_chunk"] = max(pieces)
+    while prompt["expects"] == "answer":
+        again = prompt.get("awaits") or (named if prompt["turn"] == 1 else None)
+        prompt = one.turn(prompt["turn"] + 1, "answer" if again else "skip", **(again or {}))
+    one.finish([])
+    verdict.fired = f"{full} bytes free" if full < CHUNK_OF_DISK and 503 in statuses else ""
+    verdict.figure = f"while full {sorted(set(statuses))}, state {read.status_code}; all {len(late)} chunks after"
+    verdict.holds(set(early) == {200}, f"before: {early}")
+    verdict.holds(set(statuses) <= {200, 202, 204, 503, 507}, f"while full: {statuses}")
+    verdict.holds(set(late) == {200}, f"I12 after there was room again: {late}")
+    rows = installation.sql(CHUNKS, i=interview)
+    _check(verdict, rows, mount.place / "data" / "files", pieces, set(pieces))
+    said = installation.one("select count(*) from utterance where role = 'user' and interview_id = :i", i=interview)
+    verdict.holds(said in {0, 1}, f"the answer was written down {said} times")
+    verdict.holds(installation.one("pragma integrity_check") == "ok", "the database is damaged")
+    web.stop()
+    return verdict
+
+
+def _voice(one: Candidate, segment: int, number: int, content: bytes) -> int:
+    headers = {"X-Content-SHA256": hashlib.sha256(content).hexdigest(), "Content-Type": "application/octet-stream"}
+    path = f"/segments/{segment}/chunks/{number}?track=voice"
+    return int(one.ask("PUT", path, data=content, headers=headers).status_code)
 
 
 @case("F27", "power cut at random moments of an upload", invariants="I6", smoke=True, root=True)

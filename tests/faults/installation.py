@@ -218,6 +218,11 @@ class Installation:
         self.customer: dict[str, str] = json.loads((self.data_dir / "customer.json").read_text())
         self._engine = sa.create_engine(url, poolclass=sa.NullPool)
 
+    def use(self, data_dir: Path) -> None:
+        """Read the SQLite database of this directory from now on."""
+        self.data_dir = data_dir
+        self._engine = sa.create_engine(f"sqlite:///{data_dir / 'parley.db'}", poolclass=sa.NullPool)
+
     def web(self, *, port: int | None = None, **env: str) -> Web:
         return Web(self.lab, {**self.env, **env}, port=port or self.port)
 

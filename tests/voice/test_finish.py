@@ -121,10 +121,10 @@ def test_what_was_answered_before_somebody_left_for_good_is_handed_in(candidate:
     candidate.turn(2, "text", text="I like it.")
     now = clock.now()
     with clock.replaced(lambda: now + timedelta(hours=23)):
-        assert sweep_sittings() == 0
+        assert sweep_sittings(watched_for=0) == 0
     with clock.replaced(lambda: now + timedelta(hours=25)):
-        assert sweep_sittings() == 1
-        assert sweep_sittings() == 0
+        assert sweep_sittings(watched_for=0) == 1
+        assert sweep_sittings(watched_for=0) == 0
     interview = interview_of(candidate)
     assert interview.stage is Stage.SUBMITTED
     assert (Job.PROCESS_INTERVIEW, (interview.id,)) in bell.rung
@@ -140,8 +140,8 @@ def test_without_an_answer_the_interview_counts_as_abandoned_and_may_still_be_ta
     candidate.turn(1, "begin")
     now = clock.now()
     with clock.replaced(lambda: now + timedelta(hours=25)):
-        assert (sweep_sittings(), interview_of(candidate).stage) == (1, Stage.ABANDONED)
-        assert sweep_sittings() == 0
+        assert (sweep_sittings(watched_for=0), interview_of(candidate).stage) == (1, Stage.ABANDONED)
+        assert sweep_sittings(watched_for=0) == 0
         other = candidates(interview_of(candidate))
         assert other.start()["prompt"]["question"] == "Why do you want this job?"
         assert interview_of(candidate).stage is Stage.RUNNING
