@@ -148,6 +148,20 @@ def test_nothing_moves_while_board_and_list_are_arriving(board: Callable[..., An
     assert page.evaluate(high) == with_script
 
 
+def test_no_column_of_the_list_is_cut_off(board: Callable[..., Any]) -> None:
+    page = board(viewport={"width": 1280, "height": 900})
+    page.goto(page.url.split("/candidates")[0] + "/candidates?text=Example")
+    inside = """() => {
+        const right = (element) => element.getBoundingClientRect().right;
+        const end = right(document.querySelector(".table-wrap")) + 1;
+        return [...document.querySelectorAll("td, th")].every((cell) => right(cell) <= end);
+    }"""
+    assert page.evaluate(inside)
+    page.set_viewport_size({"width": 800, "height": 900})
+    assert page.evaluate("getComputedStyle(document.querySelector('.table-wrap')).overflowX") == "auto"
+    assert_accessible(page)
+
+
 def test_a_move_of_many_asks_first(board: Callable[..., Any]) -> None:
     page = board(viewport={"width": 1280, "height": 900})
     page.goto(page.url.replace("/board", ""))
