@@ -101,3 +101,19 @@ def test_no_hostile_address_is_ever_connected_to(make_client):
             u for u, k in zip(urls, kinds, strict=True) if k != "forbidden_address"
         ]
         assert listener.connections == 0
+
+
+def test_where_a_connection_really_ended_is_looked_at_before_a_byte_is_sent(make_client, receiver, monkeypatch):
+    """A vetted address may lead elsewhere after all: a translating network, a hooked system call."""
+    socket_allow_hosts(["127.0.0.1", "8.8.8.8"])  # its route is asked for, without a packet
+    connect = asyncio.selector_events.BaseSelectorEventLoop.sock_connect
+
+    async def elsewhere(loop, sock, _address):
+        await connect(loop, sock, ("127.0.0.1", receiver.port))
+
+    monkeypatch.setattr(asyncio.selector_events.BaseSelectorEventLoop, "sock_connect", elsewhere)
+    client = make_client({"a.example.com": ["8.8.8.8"]}, **PUBLIC, OUTBOUND_HTTP="on")
+    with pytest.raises(Unreachable, match="the peer may not be called") as refusal:
+        asyncio.run(client.post("http://a.example.com/", body=b"secret", headers={}))
+    assert refusal.value.kind == "forbidden_address"
+    assert not receiver.requests
