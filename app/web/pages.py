@@ -1,20 +1,26 @@
 """Addresses that belong to no room: the front door, whether the process serves and is ready, and policy reports."""
 
 import logging
+import threading
 from collections.abc import Callable
+from datetime import timedelta
 
 import sqlalchemy as sa
 from flask import Blueprint, Flask, Response, current_app, jsonify, redirect, request, url_for
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException, NotFound
 
-from app import gateways, migrate, queue
+from app import clock, gateways, migrate, queue
 from app.db import db
 from app.settings import Settings
+from app.web import limits
 from app.web.errors import is_api_path
 from app.web.fields import flaw_of
 
 log = logging.getLogger(__name__)
+
+REPORTS_PER_MINUTE = 60
+"""Of content policy violations, by one address."""
 
 pages = Blueprint("site", __name__)
 
@@ -23,6 +29,7 @@ def register(app: Flask) -> None:
     """Add the addresses."""
     app.before_request(_refuse_impossible_address)
     app.register_blueprint(pages)
+    app.extensions["parley.csp_reports"] = _Reports()
 
 
 def _refuse_impossible_address() -> None:
@@ -57,13 +64,39 @@ def readyz() -> tuple[Response, int]:
 
 @pages.post("/csp-reports")
 def csp_reports() -> tuple[str, int]:
-    """Notes that a browser refused something, without what or where: reports may quote addresses."""
+    """Notes that a browser refused something, without what or where: reports may quote addresses.
+
+    Anybody may send them: they are limited by address, and one a minute is written down with the number of the others.
+    """
+    limits.count("csp-reports", most=REPORTS_PER_MINUTE)
     request.max_content_length = 64 * 1024
     try:
-        log.warning("content policy violation reported, %d bytes", len(request.get_data()))
+        words = f"{len(request.get_data())} bytes"
     except HTTPException:
-        log.warning("content policy violation reported, too long to read")
+        words = "too long to read"
+    reports: _Reports = current_app.extensions["parley.csp_reports"]
+    if (others := reports.due()) is not None:
+        log.warning("content policy violation reported, %s; %d more since the last line", words, others)
     return "", 204
+
+
+class _Reports:
+    """Which reports of one process are written down: one a minute."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._next = clock.now()
+        self._others = 0
+
+    def due(self) -> int | None:
+        """How many came since the last line; None for one that is only counted."""
+        with self._lock:
+            now = clock.now()
+            if now < self._next:
+                self._others += 1
+                return None
+            others, self._others, self._next = self._others, 0, now + timedelta(minutes=1)
+            return others
 
 
 def not_ready() -> dict[str, str]:
