@@ -63,6 +63,7 @@ def findings(known: Settings) -> list[Finding]:
         "storage": _storage,
         "engines": _engines,
         "word times": _word_times,
+        "secret key": _secret_key,
         "audit log": _audit_log,
         "erasures": _erasures,
     }
@@ -220,6 +221,19 @@ def _word_times(known: Settings) -> tuple[bool, str]:
             "; the embedded recogniser measures them" if "pocketsphinx" in known.stt_provider else ""
         )
     return not any(one.failure for one in found), "; ".join(one.words for one in found)
+
+
+def _secret_key(known: Settings) -> tuple[bool, str]:
+    """Whether the key is the one that the database was used with."""
+    from app.accounts import chain, trail
+    from app.accounts.jobs import OTHER_KEY
+
+    if words := _not_yet(known):
+        return True, words
+    with database(known):
+        if any(chain.is_of_other_key(seal) for seal in trail.seals()):
+            return False, f"SECRET_KEY is not the one that this database was used with: {OTHER_KEY}"
+    return True, "the one that this database was used with"
 
 
 def _audit_log(known: Settings) -> tuple[bool, str]:

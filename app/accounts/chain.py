@@ -31,6 +31,8 @@ class Chain:
     hash: str = ""
     flaw: str | None = None
     flaw_number: int | None = None
+    has_other_key: bool = False
+    """Whether the last check was sealed under another SECRET_KEY than this process has, so its seal says nothing."""
 
     def follow(self, entry: Any) -> bool:
         """One entry more, as a row of ``AuditEntry``; False when it does not fit."""
@@ -53,7 +55,8 @@ def followed(organization: Organization) -> Chain:
     # Counted after the mark was read: a check that ends meanwhile may have come further than an older count.
     counted = sa.select(Organization.audit_seq).where(Organization.id == organization.id)
     upto = db.session.execute(counted).scalar_one()
-    if known is not None and not hmac.compare_digest(known.seal, _seal(known)):
+    chain.has_other_key = known is not None and is_of_other_key(known.seal)
+    if known is not None and not chain.has_other_key and not _is_sealed(known):
         chain.broken(known.number, "What the last check had kept was changed.")
         return chain
     while chain.flaw is None and chain.number < upto:
@@ -85,6 +88,8 @@ def _fits(chain: Chain, known: AuditCheck | None) -> bool:
 def keep_check(organization: Organization, chain: Chain) -> AuditCheck:
     """Keep what a check has found; the first time that something is wrong is written into the log, too."""
     known = check_of(organization) or _first(organization)
+    if chain.has_other_key:
+        write_audit(organization, action="audit.other_key", subject=organization.id, by=None, details={})
     is_news = chain.flaw is not None and known.flaw is None
     known.checked_at, known.flaw, known.flaw_number = clock.now(), chain.flaw, chain.flaw_number
     if chain.flaw is None and chain.number >= known.number:  # another check may have come further meanwhile
@@ -109,5 +114,29 @@ def _first(organization: Organization) -> AuditCheck:
 
 
 def _seal(known: AuditCheck) -> str:
+    """The key's own check value and a MAC, so that another SECRET_KEY can be told from a change of the database."""
+    return _key_check() + _mac(known)[: -len(_key_check())]
+
+
+def _mac(known: AuditCheck) -> str:
     told = f"{known.organization_id}|{known.number}|{known.hash}"
     return hmac.new(derived_key("audit log"), told.encode(), hashlib.sha256).hexdigest()
+
+
+def _is_sealed(known: AuditCheck) -> bool:
+    if known.seal.startswith(_NAMED):
+        return hmac.compare_digest(known.seal, _seal(known))
+    return hmac.compare_digest(known.seal.encode(), _mac(known).encode())
+
+
+def is_of_other_key(seal: str) -> bool:
+    """Whether the seal names another key. Of a seal from before keys were named nothing is known."""
+    return seal.startswith(_NAMED) and not seal.startswith(_key_check())
+
+
+_NAMED = "k."
+"""How a seal begins that names its key; no hexadecimal number does."""
+
+
+def _key_check() -> str:
+    return _NAMED + derived_key("key check").hex()[:14]

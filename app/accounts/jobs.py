@@ -13,6 +13,10 @@ from app.db_wall import only
 
 log = logging.getLogger(__name__)
 
+OTHER_KEY = (
+    "with a changed key sessions have ended, API keys do not work, and sealed webhook and authenticator secrets cannot "
+    "be read. Set SECRET_KEY to the former one again; if it is lost, replace keys and secrets"
+)
 CHECKED_EVERY = timedelta(hours=24)
 AT_ONCE = 5
 """So many organizations are checked in one round."""
@@ -59,6 +63,8 @@ def look(organization_id: str) -> Chain:
     with reading():
         found = chain.followed(db.session.get_one(Organization, organization_id))
         db.session.rollback()
+    if found.has_other_key:
+        log.error("organization %s was last checked under another SECRET_KEY: %s", organization_id, OTHER_KEY)
     if found.flaw:
         log.error("audit log of organization %s is broken: %s", organization_id, found.flaw)
     return found

@@ -30,6 +30,7 @@ WORDS = {
     "outreach.plan": "Changed when candidates are written to",
     "audit.exported": "Exported the audit log",
     "audit.broken": "Found that the audit log is broken",
+    "audit.other_key": "Found that SECRET_KEY was changed",
     "member.signed_in": "Signed in",
     "member.signed_out": "Signed out",
     "member.password_changed": "Changed the own password",
@@ -174,6 +175,11 @@ def _narrowed(organization: Organization, found_by: TrailFilter) -> list[sa.Colu
 def check_of(organization: Organization) -> AuditCheck | None:
     """What came of the last check of the chain; None before the first."""
     return db.session.get(AuditCheck, organization.id)
+
+
+def seals() -> Sequence[str]:
+    """The seals of all organizations' last checks."""
+    return db.session.scalars(sa.select(AuditCheck.seal)).all()
 
 
 def unchecked(before: datetime, limit: int) -> Sequence[str]:

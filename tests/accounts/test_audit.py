@@ -206,3 +206,30 @@ def test_the_nightly_check_tells_the_operators_log(owner, caplog):
     assert check_audit_logs() == 0
     assert "audit log of organization" in caplog.text
     assert "Entry 1 is missing" in caplog.text
+
+
+def test_another_secret_key_is_told_apart_from_a_changed_database(app, owner, monkeypatch, caplog):
+    _write(owner.organization)
+    _check(owner.organization)
+    monkeypatch.setitem(app.config, "SECRET_KEY", "another secret key of forty characters!!")
+    later = clock.now() + timedelta(days=2)
+    with clock.replaced(lambda: later):
+        assert check_audit_logs() == 1
+    assert "was last checked under another SECRET_KEY" in caplog.text
+    assert "is broken" not in caplog.text
+    assert db.session.query(AuditEntry).filter_by(action="audit.broken").count() == 0
+    assert db.session.query(AuditEntry).filter_by(action="audit.other_key").count() == 1
+    assert _check(owner.organization).flaw is None
+    _run("UPDATE audit_entry SET subject = 'x' WHERE organization_id = :o AND number = 2", o=owner.organization.id)
+    assert "Entry 2" in _check(owner.organization).flaw
+
+
+def test_a_seal_from_before_keys_were_named_still_holds(owner):
+    _write(owner.organization)
+    known = _check(owner.organization)
+    known.seal = chain._mac(known)
+    db.session.commit()
+    assert _check(owner.organization).flaw is None
+    known.seal = "0" * 64
+    db.session.commit()
+    assert "had kept was changed" in _check(owner.organization).flaw

@@ -8,7 +8,10 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 
 from app import cli, migrate
-from app.cli_console import environment, parsed
+from app.accounts import chain
+from app.accounts.models import Organization
+from app.cli_console import database, environment, parsed, settings
+from app.db import db
 from tests.contract.test_openapi import GOLDEN as SERVED
 
 
@@ -121,3 +124,17 @@ def test_every_command_explains_itself(command):
     told = _run(command, "--help")
     assert told.exit_code == 0
     assert len(told.stdout.splitlines()) > 3
+
+
+def test_check_says_that_the_secret_key_was_changed_and_not_that_the_log_is_broken(parley, founded, monkeypatch):
+    with database(settings()):
+        organization = db.session.get(Organization, founded["organization_id"])
+        chain.keep_check(organization, chain.followed(organization))
+        db.session.commit()
+    assert json.loads(parley("check", "--json").stdout)["parts"]["secret key"]["ok"]
+    monkeypatch.setenv("SECRET_KEY", "another secret key that is long enough")
+    told = parley("check", "--json")
+    parts = json.loads(told.stdout)["parts"]
+    assert told.exit_code == 1
+    assert [name for name, part in parts.items() if not part["ok"]] == ["secret key"]
+    assert "Set SECRET_KEY to the former one again" in parts["secret key"]["words"]
