@@ -69,6 +69,8 @@ class Story:
     fail_next: dict[str, list[int]] = field(default_factory=dict)  # part of a path -> statuses to answer with first
     lose_chunks: set[tuple[int, str, int]] = field(default_factory=set)  # acknowledged once without being kept
     spoken_seconds: float = 0.8
+    follow_up: str | None = None
+    """Open instead of the script's question; "repeat" says both."""
     declined: int = 0
     uploads: list[int] = field(default_factory=list)
     asked: list[dict[str, Any]] = field(default_factory=list)
@@ -98,6 +100,8 @@ def state(story: Story) -> dict[str, Any]:
 
 def prompt_at(story: Story, *, kind: str, heard: str | None) -> dict[str, Any]:
     over = story.at >= len(story.questions)
+    if story.follow_up and not over:
+        return _followed_up(story, kind=kind, heard=heard)
     text = "Thank you, that was all." if over else story.questions[story.at]
     sound = f"{BASE}/turns/{story.turn}/audio"
     return {
@@ -108,6 +112,22 @@ def prompt_at(story: Story, *, kind: str, heard: str | None) -> dict[str, Any]:
         "expects": "finish" if over else "answer", "heard": {"text": heard} if heard else None,
         "parts": [{"kind": "outro" if over else kind, "text": text, "seconds": story.spoken_seconds, "offset": 0}],
     }  # fmt: skip
+
+
+def _followed_up(story: Story, *, kind: str, heard: str | None) -> dict[str, Any]:
+    follow_up, story.follow_up = story.follow_up, None
+    question = prompt_at(story, kind="question", heard=heard)
+    story.follow_up = follow_up
+    part = {"kind": "follow_up", "text": follow_up, "seconds": story.spoken_seconds, "offset": 0}
+    parts = [*question["parts"], part] if kind == "repeat" else [part]
+    return {
+        **question,
+        "kind": kind,
+        "question": follow_up,
+        "script_question": question["text"],
+        "text": follow_up,
+        "parts": parts,
+    }
 
 
 def context(story: Story) -> dict[str, Any]:

@@ -67,6 +67,26 @@ def test_the_bar_never_moves_and_is_always_in_view(page: Any, server: Running) -
     assert [turn["kind"] for turn in server.story.turns] == ["begin", "skip"]
 
 
+def test_the_question_stays_above_a_follow_up(page: Any, server: Running) -> None:
+    long = "Please describe a day on which much went wrong in the warehouse, and what you and your team did about it."
+    server.story.questions, server.story.follow_up = (long, "Then?"), "Could you tell me a little more about that?"
+    start_writing(page, server)
+    for _ in range(2):
+        above, asked = page.locator("[data-text=script-question]"), page.locator("[data-text=question]")
+        until(page, "!document.querySelector('[data-text=script-question]').hidden")
+        assert (above.inner_text(), asked.inner_text()) == (long, server.story.follow_up)
+        assert above.bounding_box()["y"] + above.bounding_box()["height"] <= asked.bounding_box()["y"]
+        assert page.locator("[data-text=before]").is_hidden(), "said once more, shown once"
+        assert_accessible(page)
+        with page.expect_response("**/turns/*"):
+            page.click("[data-do=repeat]")
+        phase(page, "listening")
+    server.story.follow_up = None
+    page.click("[data-do=skip]")
+    until(page, "document.querySelector('[data-text=question]').textContent === 'Then?'")
+    assert above.is_hidden()
+
+
 def test_a_pause_is_told_to_the_server_and_keeps_the_place(desk: Any, server: Running) -> None:
     start_writing(desk, server)
     desk.click("[data-do=pause]")
