@@ -1,6 +1,9 @@
 """Commands about organizations, teams, members and API keys. They work while Parley runs, for any organization."""
 
+import sys
+
 import click
+from click.core import ParameterSource
 
 from app import clock
 from app.accounts import actions, lifecycle, passwords, queries
@@ -15,7 +18,20 @@ ORGANIZATION = click.option(
     default=None,
     help="Id or name of the organization; may be left out when there is only one.",
 )
-PASSWORD_NOTE = "12 to 128 characters; asked for when it is left out."
+PASSWORD_NOTE = "12 to 128 characters; asked for when it is left out, - reads a line of standard input."
+SHOWN = (
+    "Warning: other users of this machine can see a password that is part of a command. Leave the option "
+    "out to be asked, or pass - and write the password to standard input."
+)
+
+
+def _given(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    """The password itself, wherever it comes from."""
+    if value == "-":
+        return sys.stdin.readline().rstrip("\r\n")
+    if context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE:
+        click.echo(SHOWN, err=True)
+    return value
 
 
 def _organization(named: str | None) -> Organization:
@@ -39,7 +55,7 @@ def org() -> None:
 @click.option("--admin-name", default=None, help="The administrator's name.")
 @click.option(
     "--admin-password", prompt="Password of the administrator", hide_input=True, confirmation_prompt=True,
-    envvar="PARLEY_ADMIN_PASSWORD", help=PASSWORD_NOTE,
+    envvar="PARLEY_ADMIN_PASSWORD", help=PASSWORD_NOTE, callback=_given,
 )  # fmt: skip
 @AS_JSON
 def org_create(
@@ -93,7 +109,7 @@ def member() -> None:
 )
 @click.option(
     "--password", prompt="First password", hide_input=True, confirmation_prompt=True,
-    envvar="PARLEY_MEMBER_PASSWORD", help=PASSWORD_NOTE,
+    envvar="PARLEY_MEMBER_PASSWORD", help=PASSWORD_NOTE, callback=_given,
 )  # fmt: skip
 @AS_JSON
 def member_add(*,
@@ -116,7 +132,7 @@ def member_add(*,
 @click.argument("email")
 @click.option(
     "--password", prompt="New password", hide_input=True, confirmation_prompt=True, envvar="PARLEY_MEMBER_PASSWORD",
-    help=PASSWORD_NOTE,
+    help=PASSWORD_NOTE, callback=_given,
 )  # fmt: skip
 @AS_JSON
 def member_password(*, email: str, password: str, as_json: bool) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pyotp
 import pytest
 
-from app import cli, clock, create_app, queue
+from app import cli, cli_console, clock, create_app, queue
 from app.accounts import passwords, queries, second_factor
 from app.db import db
 
@@ -159,3 +159,23 @@ def test_two_step_sign_in_is_turned_off_for_whoever_lost_it(parley, founded):
     with cli.database(cli.settings()):
         assert queries.member_by_address("owner@first.example").totp_since is None
     assert parley("member", "second-factor-off", "nobody@first.example").exit_code == 1
+
+
+def test_a_password_is_read_from_standard_input(parley):
+    made = parley(
+        "org", "create", "Second Ltd", *CREATE[:4], "--admin-password", "-", "--json", input="seven lanterns\n"
+    )
+    assert made.exit_code == 0, made.stderr
+    assert set(json.loads(made.stdout)) == {"organization_id", "team_id", "member_id", "api_key"}
+    assert made.stderr == ""
+    changed = parley("member", "password", "second@first.example", "--password", "-", input="eight lanterns\r\n")
+    assert changed.exit_code == 0, changed.stderr
+    with cli_console.database(cli_console.settings()):
+        assert passwords.matches(queries.member_by_address("second@first.example").password_hash, "eight lanterns")
+
+
+def test_a_password_that_ps_would_show_is_warned_of(parley, monkeypatch):
+    assert "other users of this machine can see a password" in parley("org", "create", "Second Ltd", *CREATE).stderr
+    monkeypatch.setenv("PARLEY_ADMIN_PASSWORD", "a staple and a horse")
+    named = ["--team", "Hiring", "--admin-email", "third@first.example"]
+    assert parley("org", "create", "Third Ltd", *named).stderr == ""
