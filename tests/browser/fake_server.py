@@ -83,6 +83,7 @@ class Story:
     has_detector: bool = True
     judged: dict[str, Any] = field(default_factory=dict)  # what a silence means
     silences: list[dict[str, Any]] = field(default_factory=list)
+    late: int = 0  # answers whose words are not there at once
 
 
 def state(story: Story) -> dict[str, Any]:
@@ -290,12 +291,18 @@ def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for ea
                 return jsonify(message="gaps", reason="missing", missing=missing), 409
         story.turns.append({"t": number, **body})
         story.paused = False
-        if body["kind"] != "repeat" and not body.get("unfinished"):
+        is_late = body["kind"] == "answer" and story.late > 0
+        story.late -= is_late
+        if body["kind"] != "repeat" and not body.get("unfinished") and not is_late:
             story.at = len(story.questions) if body["kind"] == "end" else story.at + 1
         heard = {"answer": "spoken words", "text": body.get("text")}.get(body["kind"])
         story.prompt = prompt_at(story, kind="repeat" if body["kind"] == "repeat" else "question", heard=heard)
         if body.get("unfinished"):
             story.prompt |= {"kind": "kept", "text": "", "parts": [], "audio_url": None, "seconds": 0}
+        if is_late:
+            line = {"kind": "moment", "text": "One moment, please.", "seconds": story.spoken_seconds, "offset": 0}
+            awaits = {name: body[name] for name in ("segment", "first_chunk", "last_chunk")}
+            story.prompt |= {"kind": "moment", "text": line["text"], "parts": [line], "awaits": awaits, "heard": None}
         story.turn += 1
         if story.prompt["expects"] == "finish":
             story.stage = "outro"

@@ -330,6 +330,21 @@ def test_a_spoken_interview_with_lost_chunks_a_dead_network_and_a_reload(
     assert {len(body) for (_, track, _), body in story.chunks.items() if track == "voice"} == {16000}
 
 
+def test_an_answer_whose_words_are_late_is_posted_once_more_after_the_request_for_a_moment(
+    with_microphone: Any, server: Running, watch: Any, microphone_file: Path
+) -> None:
+    server.story.late = 1
+    page = begin_speaking(with_microphone(microphone_file), server, watch)
+    until(page, "document.querySelector('[data-text=before]').textContent === 'One moment, please.'", seconds=40)
+    assert page.inner_text("[data-text=question]") == server.story.questions[0]
+    until(page, "document.querySelector('[data-text=progress]').textContent === 'Question 2 of 2'", seconds=40)
+    begin, answer, again = server.story.turns[:3]
+    assert (begin["kind"], answer["kind"], again["kind"]) == ("begin", "answer", "answer")
+    named = ("segment", "first_chunk", "last_chunk")
+    assert [again[name] for name in named] == [answer[name] for name in named]
+    assert again["played"]["seconds"] > 0
+
+
 def test_speech_silences_the_agent_within_a_fifth_of_a_second(
     with_microphone: Any, server: Running, watch: Any, microphone_file: Path
 ) -> None:
