@@ -73,7 +73,7 @@ def write(
 
 def hindrance(interview: Interview, step: Step, post: Post, *, sent: Sequence[Message]) -> str | None:
     """Why this mail cannot be sent now, in a sentence for the recruiter; None if it can."""
-    return _of_installation(interview, post) or _of_interview(interview, post) or _of_history(step, sent)
+    return _of_interview(interview, post) or _of_installation(interview, post) or _of_history(step, sent)
 
 
 def _of_installation(interview: Interview, post: Post) -> str | None:
