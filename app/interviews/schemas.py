@@ -20,15 +20,6 @@ from app.web.fields import (
 )
 
 SCENARIO_HEADER = "X-Parley-Scenario"
-SCENARIO = {
-    "in": "header",
-    "name": SCENARIO_HEADER,
-    "required": False,
-    "schema": {"type": "string", "enum": [scenario.value for scenario in Scenario]},
-    "description": "How a test interview goes; only for test keys. `scores`: with made-up scores. `abandoned`: the "
-    "candidate leaves. `failed`: processing fails. `late-video`: the video follows five minutes later. Without the "
-    "header it completes as any other.",
-}
 MODES = ("live", "test")
 TRANSCRIPT_CHOICES = ("full", "text", "none")
 STATUSES = tuple(status.value for status in InterviewStatus)
@@ -149,6 +140,21 @@ class NewInterviewSchema(ma.Schema):
         allow_none=True,
         load_default=None,
         metadata={"description": "A member of the flow's team, see GET /v1/team-members."},
+    )
+
+
+class NewInterviewHeadersSchema(ma.Schema):
+    """Headers of the call that creates an interview."""
+
+    scenario = Choice(
+        tuple(scenario.value for scenario in Scenario),
+        called="Scenario",
+        data_key=SCENARIO_HEADER,
+        metadata={
+            "description": "How a test interview goes; only for test keys. `scores`: with made-up scores. `abandoned`: "
+            "the candidate leaves. `failed`: processing fails. `late-video`: the video follows five minutes later. "
+            "Without the header it completes as any other."
+        },
     )
 
 

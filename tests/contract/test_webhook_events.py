@@ -11,6 +11,8 @@ from flask import Flask
 
 from app import clock, gateways
 from app.candidates import actions as candidates
+from app.candidates.columns import MOST_COLUMNS
+from app.candidates.models import DEFAULT_STATUSES
 from app.db import db
 from app.interviews import events, jobs
 from app.web import examples
@@ -106,6 +108,13 @@ def test_the_guide_explains_every_field_of_every_event() -> None:
         if kind is not EventType.VIDEO_PROCESSED:  # its fields are the ones of interview_processed
             chapter = WEBHOOKS.partition(f"\n### `{kind.value}`\n")[2].partition("\n### ")[0]
             assert re.findall(r"^\| `(\w+)` \|", chapter, re.MULTILINE) == list(FIELDS[kind])
+
+
+def test_the_guide_lists_the_statuses_that_an_organization_starts_with() -> None:
+    listed = re.search(r"starts with six statuses: (.*?)\. Administrators .*?, up to (\d+)\.", WEBHOOKS, re.DOTALL)
+    assert listed is not None
+    assert tuple(re.findall(r"`(\w+)`", listed[1])) == DEFAULT_STATUSES
+    assert int(listed[2]) == MOST_COLUMNS
 
 
 def test_nobody_is_null_in_the_events(document: Any, completed: Made, make_flow: Made, receiver: Receiver) -> None:
