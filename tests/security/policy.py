@@ -195,6 +195,8 @@ POLICY: dict[str, Rule] = {
     "accounts.address_of_member": Rule("member", MEMBER, ADMINS, MOVED, lambda _: {"email": "new@member.example"}),
     "accounts.disable_member": Rule("member", MEMBER, ADMINS, MOVED),
     "accounts.enable_member": Rule("member", MEMBER, ADMINS, MOVED),
+    "accounts.rename_team": Rule("member", path("team_id"), ADMINS, DONE, lambda _: {"name": "Renamed"}),
+    "accounts.delete_team": Rule("member", path("team_id"), ADMINS, DONE),
     "accounts.add_team": Rule("member", roles=ADMINS, own=MOVED, given=lambda _: {"name": "New"}),
     "candidates.index": Rule(
         "member", (("query", "flow", "flow"),), shows="team", filters=frozenset({"flow"}), archived=OK
