@@ -126,8 +126,9 @@ class RedisBell:
             mark.set(together, run.id)
 
         try:
-            if not mark.names_one_that_waits(self._redis):
-                self._redis.transaction(put, mark.key)
+            if mark.names_one_that_waits(self._redis):
+                return True  # read, not written: whether Redis takes anything is not known
+            self._redis.transaction(put, mark.key)
         except RedisError as error:
             self.outage.note(type(error).__name__)
             return False

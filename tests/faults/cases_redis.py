@@ -35,7 +35,7 @@ class Scene:
         self.redis = redis or RedisServer(lab)
         self.installation = Installation(lab, redis=self.redis, **settings)
         web = self.web = self.installation.web()
-        self.installation.worker()
+        self.worker = self.installation.worker()
         self.customer, self.recruiter = Customer(self.installation, web.url), Recruiter(web.url)
         self.recruiter.sign_in()
         self.receiver = lab.resources.enter_context(Receiver(lab.directory / "journal"))
@@ -183,6 +183,7 @@ def redis_full(lab: Lab) -> Verdict:
         client.config_set("maxmemory", "1")
         memory = _live_on(lab, scene, client)
         client.config_set("maxmemory", "0")
+        eventually(lambda: BACK in scene.worker.log.read_text(), seconds=30)
         filler = mount.place / "filler"
         _fill(filler)
         room = _live_on(lab, scene, client)
@@ -218,11 +219,11 @@ class _Without:
 
 
 def _live_on(lab: Lab, scene: Scene, client: object) -> _Without:
-    before, written = len(scene.recruiter.moved), len(scene.web.log.read_text())
+    before, written = len(scene.recruiter.moved), len(scene.worker.log.read_text())
     refused = eventually(lambda: _write_is_refused(client), seconds=20)
     time.sleep(lab.amount(smoke=10, full=60))
-    log = scene.web.log.read_text()[written:]
-    words = sorted(set(_UNRUNG.findall(log)))
+    eventually(lambda: GONE in scene.worker.log.read_text()[written:], seconds=20)
+    words = sorted(set(_UNRUNG.findall(scene.worker.log.read_text()[written:])))
     return _Without(refused, len(scene.recruiter.moved) - before, words, _alarms(scene))
 
 

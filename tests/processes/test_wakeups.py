@@ -149,3 +149,19 @@ def test_wake_ups_of_the_release_before_run_and_need_no_mark(
     assert runs == ["one", "one"]
     assert bell.ring(JOB, IDS)
     assert line(redis).count == 1
+
+
+def test_a_redis_that_answers_but_takes_nothing_is_told_of_once(
+    redis: Redis, bell: RedisBell, caplog: pytest.LogCaptureFixture
+) -> None:
+    bell.ring(JOB, IDS)
+    try:
+        redis.config_set("maxmemory", "1")
+        for number in range(3):
+            assert bell.ring(JOB, IDS), "it waits already"
+            assert not bell.ring(JOB, (f"other {number}",))
+    finally:
+        redis.config_set("maxmemory", "0")
+    assert bell.ring(JOB, ("last",))
+    told = [one.getMessage().partition(";")[0] for one in caplog.records if one.name == "app.queue"]
+    assert told == ["Redis takes no wake-ups (OutOfMemoryError)", "Redis takes wake-ups again"]
