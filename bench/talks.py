@@ -1,0 +1,58 @@
+"""Generated talks: how many of them break one of the promises that every talk makes (0240), and how long they take.
+
+    .venv/bin/python bench/talks.py [--talks 2000] [--seed N] [--quick]
+
+Plays tests/browser/talks with talks of its own: without --seed other ones each time. The seed is printed; with it the
+test plays the same talks again (TALKS, TALKS_SEED) and says what broke, in the shortest talk that it finds.
+"""
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+QUICK = 300
+
+
+def main() -> int:
+    given = argparse.ArgumentParser(description=__doc__)
+    given.add_argument("--talks", type=int, default=2000)
+    given.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
+    given.add_argument("--quick", action="store_true", help=f"{QUICK} talks")
+    args = given.parse_args()
+    talks = QUICK if args.quick else args.talks
+    print(f"seed {args.seed}")
+    with tempfile.TemporaryDirectory() as place:
+        figures = Path(place) / "figures"
+        env = {**os.environ, "TALKS": str(talks), "TALKS_SEED": str(args.seed), "TALKS_FIGURES": str(figures)}
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-n0",
+            "-p",
+            "no:randomly",
+            "tests/browser/talks/test_talks.py",
+        ]
+        ended = subprocess.run(command, cwd=ROOT, env=env, check=False)
+        lines = figures.read_text(encoding="utf-8").splitlines() if figures.exists() else []
+    parts = [json.loads(line) for line in lines]
+    total = {
+        name: sum(part.get(name, 0) for part in parts)
+        for name in ("talks", "seconds", "back_channels", "failed", "took")
+    }
+    print(
+        f"{total['talks']} talks of together {total['seconds'] / 3600:.1f} h with {total['back_channels']} back-channels "
+        f"over the agent's words: {total['failed']} of {len(parts)} series failed, in {total['took']:.0f} s"
+    )
+    return ended.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+"""Talks as hypothesis makes them up: what the candidate does at which moment, and how quick the network is."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import strategies as some
+
+from .stage import Script
+
+QUESTIONS = (
+    "Why do you want this job?",
+    "Tell me about the last team that you worked in, and what your part in it was.",
+    "What would you change?",
+)
+COMMANDS = ("could you repeat the question please", "let me think", "stop the interview")
+CALLS = ("hello can you hear me", "are you there")
+MURMURS = ("mm-hm", "okay")
+ANSWER_WORDS, RESERVE = 12, 14
+
+
+@dataclass
+class _Words:
+    """Every word that is said gets a number of its own; those of answers are said once only."""
+
+    texts: list[str] = field(default_factory=lambda: [""])
+
+    def plain(self, count: int) -> list[int]:
+        return [self._number(f"w{len(self.texts)}") for _ in range(count)]
+
+    def of(self, text: str) -> list[int]:
+        return [self._number(word) for word in text.split()]
+
+    def _number(self, word: str) -> int:
+        self.texts.append(word)
+        return len(self.texts) - 1
+
+
+def _ms(least: int, most: int) -> Any:
+    return some.integers(least // 20, most // 20).map(lambda frames: 20 * frames)
+
+
+def _at(when: str, most: int) -> Any:
+    return some.fixed_dictionaries({"when": some.just(when), "ms": _ms(0, most)})
+
+
+ANSWERS = some.lists(
+    some.fixed_dictionaries({"words": some.integers(1, 24), "pause": _ms(200, 2400)}), min_size=1, max_size=3
+).map(lambda phrases: {"act": "say", "kind": "answer", "phrases": phrases})
+SAYINGS = some.one_of(
+    some.sampled_from(COMMANDS).map(lambda text: {"act": "say", "kind": "command", "text": text}),
+    some.sampled_from(CALLS).map(lambda text: {"act": "say", "kind": "call", "text": text}),
+    some.sampled_from(MURMURS).map(lambda text: {"act": "say", "kind": "murmur", "text": text}),
+)
+BUTTONS = ("finished", "repeat", "think", "pause", "skip")
+DEEDS = some.one_of(
+    _ms(500, 6000).map(lambda away: {"act": "reload", "away": away}),
+    some.sampled_from((None, "typed")).map(lambda text: {"act": "write", "text": text}),
+    _ms(500, 9000).map(lambda lasts: {"act": "offline", "lasts": lasts}),
+    some.sampled_from(BUTTONS).map(lambda name: {"act": "press", "name": name}),
+    some.builds(
+        lambda turns, seconds: {"act": "late", "turns": turns, "seconds": seconds},
+        some.integers(1, 2),
+        some.sampled_from((1, 4, 15)),
+    ),
+)
+WHENEVER = some.one_of(_at("agent", 4000), _at("thinking", 600), _at("quiet", 2500), _at("turn", 3000))
+
+
+def _scene(*steps: tuple[Any, Any]) -> Any:
+    """Moves that belong together: (moment, deed) each."""
+    return some.tuples(*(some.builds(lambda moment, act: {**moment, **act}, *step) for step in steps)).map(list)
+
+
+SCENES = some.one_of(
+    _scene((_at("turn", 3000), ANSWERS)),
+    _scene((_at("turn", 3000), ANSWERS), (_at("speaking", 7000), DEEDS)),
+    _scene((_at("agent", 4000), some.one_of(SAYINGS, ANSWERS))),
+    _scene((WHENEVER, some.one_of(SAYINGS, ANSWERS))),
+    _scene((WHENEVER, DEEDS)),
+)
+WEATHERS = some.fixed_dictionaries(
+    {
+        "seed": some.integers(0, 10_000),
+        "latency": some.sampled_from(([20, 60], [40, 400], [300, 1500])),
+        "detector": some.sampled_from((True, True, False)),
+        "falls": some.sampled_from((True, False, None)),
+    }
+)
+
+
+def _script(count: int, scenes: list[list[dict[str, Any]]], weather: dict[str, Any]) -> Script:
+    words = _Words()
+    given = [_numbered(move, words) for scene in scenes for move in scene]
+    reserve = {
+        "answers": [words.plain(ANSWER_WORDS) for _ in range(RESERVE)],
+        "no": [words.of("no") for _ in range(4)],
+    }
+    return Script(QUESTIONS[:count], given, weather, words.texts, reserve)
+
+
+def _numbered(move: dict[str, Any], words: _Words) -> dict[str, Any]:
+    if move["act"] != "say":
+        return move
+    if "text" in move:
+        return {**move, "phrases": [{"ids": words.of(move["text"]), "pause": 0}]}
+    phrases = [{"ids": words.plain(one["words"]), "pause": one["pause"]} for one in move["phrases"]]
+    return {**move, "phrases": phrases}
+
+
+SCRIPTS = some.builds(_script, some.integers(1, 3), some.lists(SCENES, max_size=5), WEATHERS)
+
+_QUICK = {"seed": 0, "latency": [20, 60], "detector": True, "falls": True}
+_ANSWER = {"act": "say", "kind": "answer", "phrases": [{"words": 20, "pause": 200}]}
+ONCE_BROKEN = {
+    "a call over the first words of a question": _script(
+        2, [[{"when": "agent", "ms": 300, "act": "say", "kind": "call", "text": CALLS[0]}]], _QUICK
+    ),
+    "a reload in mid-answer": _script(
+        1,
+        [[{"when": "turn", "ms": 0, **_ANSWER}, {"when": "speaking", "ms": 4000, "act": "reload", "away": 500}]],
+        _QUICK,
+    ),
+    "a wish to hear the question again": _script(
+        1, [[{"when": "turn", "ms": 0, "act": "say", "kind": "command", "text": COMMANDS[0]}]], _QUICK
+    ),
+}
+"""The shortest talks in which generated ones first found a fault."""
