@@ -1,6 +1,7 @@
 """Getting onto the own page with a one-time code: who gets one, how often, and what it opens."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -10,10 +11,13 @@ from flask import Flask
 from app import clock
 from app.accounts.models import AuditEntry
 from app.db import db
+from app.interviews import actions as interviews
 from app.letters.jobs import send
 from app.letters.models import Letter
 from app.portal.models import OwnCode, OwnPass
+from tests.factories import a_flow
 from tests.mailing import Postbox
+from tests.people import person
 
 from .conftest import ANSWERS, Taken, Takes
 
@@ -128,3 +132,23 @@ def test_without_a_mail_server_the_page_names_the_other_way(taken: Taken, app: F
     assert "sends no mail" in answer.text
     assert "First Ltd" in answer.text
     assert db.session.query(OwnCode).count() == 0
+
+
+def test_guesses_at_one_moment_get_five_tries_together(own_app: Flask) -> None:
+    with own_app.app_context():
+        owner = person(own_app, "owner@first.example", organization="First Ltd", role="admin")
+        flow = a_flow(owner)
+        interview = interviews.book(owner.organization, flow.id, email=ADDRESS)
+        ends = clock.now() + timedelta(minutes=9)
+        db.session.add(OwnCode(interview_id=interview.id, asker="x", code_hash="0" * 64, expires_at=ends))
+        db.session.commit()
+        address = f"/interview/api/{flow.id}/{interview.id}/own/enter"
+
+    def guess(number: int) -> int:
+        return own_app.test_client().post(address, data={"code": f"{number:08}"}).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(guess, range(40))) == {422}
+    with own_app.app_context():
+        assert db.session.query(OwnCode).one().tries == 5
+        assert db.session.query(OwnPass).count() == 0
