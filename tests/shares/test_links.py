@@ -15,6 +15,7 @@ from app.accounts.models import AuditEntry, Role
 from app.analysis.scores import NAMES
 from app.db import db
 from app.errors import Conflict, Rejected
+from app.interviews import actions as booking
 from app.interviews.models import Document, Interview, InterviewData
 from app.recordings import actions as recordings
 from app.recordings.download import CHECK_AFTER
@@ -25,7 +26,7 @@ from app.reviews.actions import Opinion
 from app.shares import actions
 from app.shares.actions import network_of
 from app.shares.models import PARTS, Opening, Share
-from tests.factories import Made
+from tests.factories import Made, a_flow
 from tests.interviews.conftest import book, completed, later, scripted, submitted  # noqa: F401 - fixtures
 from tests.people import Browser, Person, person
 
@@ -267,3 +268,23 @@ def test_whoever_tries_secrets_is_stopped(
     for path in (link, f"{link}/recording/audio", "/shared/" + "A" * 43):
         client.get(path)
     assert counted == ["shared 60", "shared 600", "shared 60", "shared in vain 20"]
+
+
+def test_a_link_serves_no_document_of_another_interview_or_organization(
+    client: Browser, owner: Person, outsider: Person, interview: Interview
+) -> None:
+    link = made(owner, interview, "documents")
+    storage, others = gateways.current().storage, []
+    for someone in (owner, outsider):
+        other = booking.book(someone.organization, a_flow(someone).id, email="other@candidate.example")
+        values = {"name": "secret.txt", "content_type": "text/plain", "size": 6}
+        document = Document(interview_id=other.id, storage_key=f"documents/{other.id}/cv", **values)
+        db.session.add(document)
+        db.session.commit()
+        others.append((other.id, document.id))
+        db.session.commit()
+        storage.put(f"documents/{others[-1][0]}/cv", b"secret")
+    assert client.get(f"{link}/documents/{interview.documents[0].id}").data == b"a cv"
+    for _interview_id, document_id in others:
+        answer = client.get(f"{link}/documents/{document_id}")
+        assert (answer.status_code, b"secret" in answer.data) == (404, False)
