@@ -27,6 +27,11 @@ def test_every_language_can_be_spoken_quickly(espeak: EspeakSpeaker, language: s
         assert is_said(text, hurried, language=language)
 
 
+def test_thai_is_counted_by_letters_and_may_have_more_words_in_a_second(samples):
+    begin = samples[0].pcm[: int(2 * 1.8 * SPEECH_RATE)]
+    assert is_said("ฉันทำงานในทีมเล็ก ๆ เป็นเวลาสามปี", begin, language="th-TH")
+
+
 @pytest.mark.parametrize("kind", ["digital silence", "hiss", "hum", "clicks"])
 def test_words_without_speech_are_not_believed(kind: str) -> None:
     assert not is_said("Thank you.", noise(kind), language="en-US")
