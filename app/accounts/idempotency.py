@@ -36,7 +36,7 @@ FETCHING = timedelta(minutes=5)
 """The same where customers' media are fetched and looked into, which takes up to 105 s before they are stored."""
 FETCH = {"/v1/interview-flows"}
 SOON, SOON_AGAIN = timedelta(seconds=10), 2
-"""A call that began so recently will answer within seconds, so its repeat is told to come back in two."""
+"""A call that began so recently will answer within seconds, so its repeat is asked to come back in two."""
 
 _KEY = re.compile(r"[\x21-\x7e]{1,255}\Z")
 _OPEN = "parley.idempotent_call"

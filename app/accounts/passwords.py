@@ -126,7 +126,7 @@ def withdraw(attempt: Attempt) -> None:
 
 
 def succeeded(attempt: Attempt) -> None:
-    """Whoever came in starts again at zero. What others try elsewhere stays counted."""
+    """A successful sign-in starts again at zero. What others try elsewhere stays counted."""
     mine = [LoginFailure.account == attempt.account]
     if attempt.mildly:
         mine.append(LoginFailure.address == attempt.address)

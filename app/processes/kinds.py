@@ -56,7 +56,7 @@ class _Leaving:
         """Take no commands through Redis, which would need a thread and a connection of its own."""
 
     def check_for_suspension(self, burst: bool) -> None:  # noqa: FBT001 - RQ's way to call it
-        """Nobody suspends a worker of ours."""
+        """Workers cannot be suspended."""
 
     def run_maintenance_tasks(self) -> None:
         with self._leaving():

@@ -1,4 +1,4 @@
-"""One run of a job: inside the application, counted, and only if it is one of ours."""
+"""One run of a job: inside the application, counted, and only if it is one of Parley's."""
 
 import logging
 import time
@@ -40,7 +40,7 @@ def run(app: Flask, work: Work, ids: tuple[str, ...]) -> bool:
 
 
 def job_class(app: Flask, ours: frozenset[str] = OUR_JOBS) -> type[RqJob]:
-    """RQ's job, run inside the application, and only when it is one of ours: Redis is no place to take code from."""
+    """RQ's job, run inside the application, only if it is one of Parley's: Redis is no place to take code from."""
 
     class OurJob(RqJob):
         def perform(self) -> Any:

@@ -11,7 +11,7 @@ from app.speech.catalogue import word_count
 from app.speech.ports import SAMPLE_BYTES, SPEECH_RATE
 
 WORDS_PER_SECOND = 6.0
-"""Nobody is understood who speaks faster; hurried English has about 4.5 words in a second of speech."""
+"""Faster speech is not understood; hurried English has about 4.5 words in a second of speech."""
 QUICKER = {"vi-VN": 9.0, "th-TH": 10.0}
 """Where every syllable is a word of its own, or has more letters than `word_count` takes for a word."""
 SPARE_WORDS = 2

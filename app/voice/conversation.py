@@ -136,7 +136,7 @@ class Engines:
 def respond(script: Script, place: Place, answer: Answer, *, engines: Engines) -> Reply:
     """The agent's whole turn. Raises WrongMoment (see ``script.step``) and nothing else of its own."""
     timing = Timing()
-    # Whoever writes an answer over the agent's words has read the question on the page.
+    # Someone who writes an answer over the agent's words has read the question on the page.
     place = noticed(place, 1.0 if answer.kind == "text" and answer.heard is not None else answer.heard)
     said = _meant(script, place, _hear(script, place, answer, engines=engines, timing=timing))
     if answer.unfinished:

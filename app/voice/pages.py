@@ -32,7 +32,7 @@ def _before() -> None:
     keep_private()
     allow_devices()
     if request.endpoint == "voice.start":
-        return  # counted by its link alone: whoever has a valid one is never refused because of neighbours
+        return  # counted by its link alone: a valid link is never refused because of other candidates
     is_check = standing.is_check()
     kind, most = ("check", CHECKS_PER_ADDRESS) if is_check else ("interview", limits.OPENS_PER_ADDRESS)
     limits.count(kind, most=most)

@@ -64,7 +64,7 @@ class Kind(StrEnum):
 
 
 ENOUGH = 0.6
-"""The share of a question's sound that has to be heard; whoever heard less has not been asked it."""
+"""The share of a question's sound that has to be heard; below it, the question counts as not asked."""
 _TO_THE_AGENT = frozenset((Event.END, Event.STOP, Event.HELLO, Event.WHO))
 _REPLIES = {Event.HELLO: Kind.HERE, Event.WHO: Kind.WHO}
 MOST_ASIDES = 3

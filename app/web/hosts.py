@@ -1,4 +1,4 @@
-"""Which host names requests may be for: whoever owns another name could read pages that are served under it."""
+"""Which host names requests may be for: the owner of another name could read pages that are served under it."""
 
 import ipaddress
 import logging

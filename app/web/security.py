@@ -54,7 +54,7 @@ def keep_private() -> None:
 
 
 class _Signer(TimestampSigner):
-    """Takes what it has signed itself later than now: a clock that was set back signs nobody out."""
+    """Takes what it has signed itself later than now: setting a clock back does not sign anyone out."""
 
     def unsign(self, signed_value: Any, *given: Any, **named: Any) -> Any:
         try:

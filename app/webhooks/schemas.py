@@ -38,7 +38,7 @@ def _kind(kind: EventType) -> ma.fields.Constant[str]:
 
 
 class _InterviewEventSchema(ma.Schema):
-    """What is told about an interview."""
+    """The interview that an event is about."""
 
     interview_flow_id = _text("Id of the flow.")
     interview_id = _text("Id of the interview: read its result with `GET /v1/interviews/{interview_id}`.")

@@ -112,7 +112,7 @@ def _answers(port: int) -> bool:
 
 
 def again(body: bytes, headers: dict[str, str], **changes: str) -> Sent:
-    """The same event with some headers replaced; both signatures are made anew by whoever holds the secret."""
+    """The same event with some headers replaced; both signatures are made again with the secret."""
     changed = headers | {name.replace("_", "-"): value for name, value in changes.items()}
     changed["webhook-signature"] = signature.standard(
         SECRET, body, event_id=changed["webhook-id"], timestamp=int(changed["webhook-timestamp"])

@@ -1,4 +1,4 @@
-"""The machine's clock is set while somebody talks: nobody loses the interview to it."""
+"""The machine's clock is set during an interview, and the interview is not lost to it."""
 
 import time
 from datetime import timedelta

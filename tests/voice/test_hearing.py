@@ -74,7 +74,7 @@ def test_a_question_that_was_heard_for_the_most_part_is_not_put_again(
 def test_an_answer_that_is_typed_over_the_question_is_one(candidate: Candidate, talk: Talk) -> None:
     first = candidate.turn(1, "begin")
     onward = candidate.turn(2, "text", text=FULL, played=heard_for(talk, first, 0.3))
-    assert onward["question_index"] == 1, "whoever writes has read it"
+    assert onward["question_index"] == 1, "a candidate who writes has read it"
 
 
 def test_repeat_during_a_follow_up_says_the_question_too(

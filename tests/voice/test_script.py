@@ -191,7 +191,7 @@ def test_a_question_that_was_hardly_heard_is_put_again_after_an_answer_and_only_
     assert again.lines == (Line(Kind.WHOLE, question_index=0), Line(Kind.QUESTION, "Why?", 0))
     assert (again.place.said, again.place.asked, again.expects) == ("hm", (), "answer")
     onward = step(TWO, noticed(Place.from_json(again.place.to_json()), share), Event.ANSWER, text="because")
-    assert onward.place == Place(Phase.QUESTION, 1), "whoever interrupts it again does not want to hear it"
+    assert onward.place == Place(Phase.QUESTION, 1), "a candidate who interrupts it again does not want to hear it"
 
 
 def test_a_question_is_heard_as_far_as_the_best_of_its_hearings() -> None:

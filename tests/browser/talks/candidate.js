@@ -6,7 +6,7 @@ const MS = 20;
 const FRAME = 320;
 const SILENCE = { id: 0, loud: false };
 const WORD = 15; // frames of a word …
-const SOFT = 3; // … and at its end, between it and the next, so many soft ones
+const SOFT = 3; // … and at its end, between it and the next, this many soft ones
 const PATIENCE = 12000;
 const ANSWERS_AFTER = 600; // ms after which somebody who has nothing special to do answers
 const GIVES_UP = 8000; // ms of an answer that hangs open, until somebody presses "I have finished"
@@ -82,7 +82,7 @@ export class Candidate {
     this.frames = this.frames.slice(0, this.frames.findLastIndex(({ id }) => id) + 1);
   }
 
-  // Whoever presses a button has stopped speaking, unless it only asks for time.
+  // A candidate who presses a button has stopped speaking, unless it only asks for time.
   #press(name) {
     if (name !== "think") this.frames = [];
     this.world.view.control(name).click();
