@@ -177,7 +177,7 @@ def _on_domain(error: DomainError) -> Response:
     db.session.rollback()
     if isinstance(error, Unseen) and not wants_json():
         return make_response(render_template("errors/unseen.html", asked=error), 403)
-    return respond(from_domain(error, api=wants_json()))
+    return respond(from_domain(error, api=is_api_path(request.path)))
 
 
 def _on_database(error: SQLAlchemyError) -> Response:
