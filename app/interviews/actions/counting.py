@@ -6,14 +6,15 @@ from app.db import db
 from app.interviews.models import Interview, InterviewStatus
 from app.interviews.queries import BUCKET
 
-_TABLES = ("interview_bucket", "interview_test_bucket")
-_COUNTED = [
-    sa.text(
-        f"INSERT INTO {table} (owner_id, status, bucket, interviews) VALUES (:owner, :status, :bucket, :change) "  # noqa: S608 - names from above
-        f"ON CONFLICT (owner_id, status, bucket) DO UPDATE SET interviews = {table}.interviews + :change"
-    )
-    for table in _TABLES
-]
+_LIVE = sa.text(
+    "INSERT INTO interview_bucket (owner_id, status, bucket, interviews) VALUES (:owner, :status, :bucket, :change) "
+    "ON CONFLICT (owner_id, status, bucket) DO UPDATE SET interviews = interview_bucket.interviews + :change"
+)
+_TEST = sa.text(
+    "INSERT INTO interview_test_bucket (owner_id, status, bucket, interviews) "
+    "VALUES (:owner, :status, :bucket, :change) ON CONFLICT (owner_id, status, bucket) "
+    "DO UPDATE SET interviews = interview_test_bucket.interviews + :change"
+)
 
 
 def count(interview: Interview, changes: dict[InterviewStatus, int]) -> None:
@@ -23,5 +24,5 @@ def count(interview: Interview, changes: dict[InterviewStatus, int]) -> None:
     for owner_id, seq in owners:
         for status, change in changes.items():
             given = {"owner": owner_id, "status": status.value, "bucket": seq // BUCKET, "change": change}
-            for statement in _COUNTED if interview.is_test else _COUNTED[:1]:
+            for statement in (_LIVE, _TEST) if interview.is_test else (_LIVE,):
                 db.session.execute(statement, given)
