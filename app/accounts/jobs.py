@@ -4,7 +4,7 @@ import logging
 from datetime import timedelta
 
 from app import clock
-from app.accounts import chain, lifecycle
+from app.accounts import chain, lifecycle, passwords
 from app.accounts.chain import Chain
 from app.accounts.models import Organization
 from app.accounts.trail import unchecked
@@ -68,3 +68,10 @@ def look(organization_id: str) -> Chain:
     if found.flaw:
         log.error("audit log of organization %s is broken: %s", organization_id, found.flaw)
     return found
+
+
+def forget_old_attempts() -> int:
+    """Delete attempts to sign in that no longer count; called by the worker's tick. Returns how many there were."""
+    forgotten = passwords.forget_old()
+    db.session.commit()
+    return forgotten

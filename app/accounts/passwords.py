@@ -138,6 +138,12 @@ def forget_failures(email: str) -> None:
     db.session.execute(sa.delete(LoginFailure).where(LoginFailure.account == _account(email)))
 
 
+def forget_old() -> int:
+    """Delete attempts that no longer count. Returns how many there were."""
+    old = sa.delete(LoginFailure).where(LoginFailure.at <= clock.now() - WINDOW).returning(LoginFailure.id)
+    return len(db.session.execute(old.execution_options(synchronize_session=False)).all())
+
+
 def too_many(seconds: int) -> str:
     """What is said to whoever has to wait."""
     return f"Too many attempts. Please wait {seconds} seconds and try again."

@@ -53,6 +53,7 @@ TICKS = (
     "app.usage.jobs.tell",
     "app.accounts.jobs.check_audit_logs",
     "app.accounts.jobs.watch_old_keys",
+    "app.accounts.jobs.forget_old_attempts",
 )
 """Looked up when first called, so that a worker knows no room."""
 

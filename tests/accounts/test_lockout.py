@@ -11,6 +11,7 @@ from flask import Flask
 
 from app import clock, create_app, queue
 from app.accounts import passwords
+from app.accounts.jobs import forget_old_attempts
 from app.accounts.models import LoginFailure
 from app.db import db
 from tests.mailing import mails
@@ -142,3 +143,14 @@ def test_an_attempt_is_noted_before_its_password_is_judged(own_database, setting
         db.engine.dispose()
     assert len(judged) <= passwords.FREE_PER_ACCOUNT
     assert codes.count(429) >= 15
+
+
+def test_attempts_that_no_longer_count_are_deleted(app, browser):
+    person(app, OWNER, organization="First Ltd", role="admin")
+    for _ in range(2):
+        browser("10.0.0.9").sign_in(WRONG)
+    early = clock.now() - passwords.WINDOW - timedelta(seconds=1)
+    db.session.add(LoginFailure(account="0" * 64, address="10.0.0.8", at=early))
+    db.session.commit()
+    assert forget_old_attempts() == 1
+    assert db.session.query(LoginFailure).count() == 2
