@@ -72,7 +72,8 @@ def test_interviews_that_are_there_already_are_numbered_by_mode(filled: str) -> 
     migrate.downgrade(filled, "0040")
     engine = migrate.engine_for(filled)
     interview = next(table for table in tables() if table.name == "interview")
-    old = [column for column in interview.columns if not column.name.endswith("_mode_seq")]
+    there = {column["name"] for column in sa.inspect(engine).get_columns("interview")}
+    old = [column for column in interview.columns if column.name in there]
     into = sa.table("interview", *(sa.column(column.name, column.type) for column in old))
     with engine.begin() as connection:
         (row,) = connection.execute(sa.select(*old)).mappings()
