@@ -63,6 +63,8 @@ def fill(
     finally:
         known.close()
         engines.transcriber.close()
+        with app.app_context():
+            db.engine.dispose()
     return Filled(stage.organization_id, _admin(stage), password, len(parts))
 
 
