@@ -91,12 +91,23 @@ def while_the_server_thinks(one: Candidate) -> Iterator[None]:
 
 def during_the_reply(one: Candidate) -> Iterator[None]:
     """The network is gone when the reply's sound is fetched, and comes back."""
+    done = threading.Event()
 
     def cut(route: Any) -> None:
+        number = int(route.request.url.rsplit("/", 2)[-2])
+        mine = (
+            "select reply_kind from turn join sitting on sitting.id = sitting_id "
+            "where interview_id = :i and number = :n"
+        )
+        kinds = one.platform.rows(mine, i=one.interview_id, n=number)
+        # On a machine that recognises slowly the agent asks for a moment first.
+        if done.is_set() or ("moment",) in kinds:
+            return route.continue_()
+        done.set()
         one.context.set_offline(True)
-        route.abort("internetdisconnected")
+        return route.abort("internetdisconnected")
 
-    done = one.once("**/turns/2/audio", "GET", cut)
+    one.page.route(re.compile(r"/turns/(?!1/)\d+/audio"), cut)
     yield
     one.after(done, "the reply's sound")
     one.told()
