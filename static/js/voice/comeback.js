@@ -4,11 +4,19 @@ const key = (base) => `parley-left ${base}`;
 
 // After each event of the talk, so that the next page knows how the agent was heard, also where a tab was killed.
 export function remember(base, { state, played }) {
-  try { sessionStorage.setItem(key(base), JSON.stringify({ turn: state.turn, continues: state.continues, played })); } catch { /* a browser that keeps nothing */ }
+  const { turn, continues, resumed } = state;
+  try { sessionStorage.setItem(key(base), JSON.stringify({ turn, continues, played, resumed: Boolean(resumed) })); } catch { /* a browser that keeps nothing */ }
 }
 
 function remembered(base) {
   try { return JSON.parse(sessionStorage.getItem(key(base))); } catch { return null; }
+}
+
+// How the agent was heard when the speech began. Whoever spoke on while a reply was being made has heard nothing of it.
+function knownOf(left, now) {
+  if (left?.turn === now.turn) return { played: left.played, continues: left.continues };
+  if (left?.resumed && left.turn + 1 === now.turn) return { played: UNHEARD, continues: true };
+  return { continues: now.stage === "outro" };
 }
 
 // Sends what the earlier page could not send any more, then posts what no turn has taken. Gives where the interview stands.
@@ -19,7 +27,7 @@ export async function catchUp({ protocol, outbox, server }) {
     await outbox.empty("voice");
     const now = await protocol.get("state");
     if (!now.open_speech || outbox.stopped) return now;
-    const known = left?.turn === now.turn ? { played: left.played, continues: left.continues } : { continues: now.stage === "outro" };
+    const known = knownOf(left, now);
     try {
       await protocol.post(`turns/${now.turn}`, { kind: "answer", unfinished: true, recovered: true, ...known, ...now.open_speech });
     } catch (error) {

@@ -12,6 +12,7 @@ export class Outbox {
     this.queues = { voice: [], mix: [] };
     this.busy = { voice: false, mix: false };
     this.recent = new Map();
+    this.held = new Map();
     this.waiters = [];
     this.refused = [];
     this.stopped = false;
@@ -23,8 +24,21 @@ export class Outbox {
   }
 
   add(chunk) {
-    chunk.kept = this.store.keep({ ...chunk }).then((order) => { chunk.order = order; }, () => {});
+    const stored = this.held.get(name(chunk)) ?? this.store.keep({ ...chunk });
+    this.held.delete(name(chunk));
+    chunk.kept = stored.then((order) => { chunk.order = order; }, () => {});
     this.#queue(chunk);
+  }
+
+  // A chunk that may have to be sent later: only a page that comes after this one sends it by itself.
+  hold(chunk) {
+    if (!this.held.has(name(chunk))) this.held.set(name(chunk), this.store.keep({ ...chunk }).catch(() => null));
+  }
+
+  // What was held and not added is not wanted.
+  release() {
+    for (const stored of this.held.values()) stored.then((order) => this.#drop(order));
+    this.held.clear();
   }
 
   get pending() {
@@ -44,7 +58,7 @@ export class Outbox {
     const lost = [];
     for (const number of numbers) {
       if (queued.has(number)) continue;
-      const chunk = this.recent.get(`${segment}/${track}/${number}`);
+      const chunk = this.recent.get(name({ segment, track, number }));
       if (chunk) this.#queue(chunk); else lost.push(number);
     }
     return lost;
@@ -118,11 +132,15 @@ export class Outbox {
 
   async #forget(chunk) {
     await chunk.kept;
-    if (chunk.order !== undefined && chunk.order !== null) await this.store.drop(chunk.order).catch(() => {});
+    await this.#drop(chunk.order);
+  }
+
+  async #drop(order) {
+    if (order !== undefined && order !== null) await this.store.drop(order).catch(() => {});
   }
 
   #remember(chunk) {
-    this.recent.set(`${chunk.segment}/${chunk.track}/${chunk.number}`, chunk);
+    this.recent.set(name(chunk), chunk);
     if (this.recent.size > REMEMBERED) this.recent.delete(this.recent.keys().next().value);
   }
 
@@ -135,6 +153,8 @@ export class Outbox {
     });
   }
 }
+
+const name = ({ segment, track, number }) => `${segment}/${track}/${number}`;
 
 // The chunks of one run that have waited longest, and not too much.
 function together([first, ...rest]) {

@@ -96,7 +96,8 @@ export class Talk {
     const { segment } = await this.protocol.post("segments", { mime_type: this.sound.type, device: describe(this.sound) });
     this.segment = segment;
     await this.sound.record((number, bytes) => this.outbox.add({ segment, track: "mix", number, bytes, type: this.sound.type.split(";")[0] }));
-    this.track = new VoiceTrack((number, pcm) => this.outbox.add({ segment, track: "voice", number, bytes: new Uint8Array(pcm.buffer), type: "application/octet-stream" }));
+    const voice = (number, pcm) => ({ segment, track: "voice", number, bytes: new Uint8Array(pcm.buffer), type: "application/octet-stream" });
+    this.track = new VoiceTrack((...chunk) => this.outbox.add(voice(...chunk)), (...chunk) => this.outbox.hold(voice(...chunk)));
     this.sound.onLost ??= guard(this.sound, () => this.#interrupted());
     const ask = (chunks) => this.#judged({ segment, ...chunks });
     this.silences = new Silences({ ear: this.ear, track: this.track, ask, melody: this.melody, patience: this.silences?.patience });
@@ -176,7 +177,8 @@ export class Talk {
       listen: () => this.#listen(),
       unheard: () => this.#expect(),
       pause: () => rest(this).catch((error) => this.fails(error)),
-      "open-track": () => this.track.open(effect.from),
+      "open-track": () => { this.track.open(effect.from); this.outbox.release(); },
+      "keep-track": () => this.track.keep(effect.from),
       post: () => this.#post(effect),
       finish: () => finish(this).catch((error) => this.fails(error)),
     };

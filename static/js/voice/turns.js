@@ -78,6 +78,12 @@ function takeUp(state, { from, to = null }, before) {
   return [after, [...effects, ...more]];
 }
 
+// Speech while the server thinks is more of the answer. It is sent with the reply; until then it must survive a reload.
+function goesOn(state, from) {
+  if (state.resumed) return [{ ...state, resumed: { ...state.resumed, to: null } }, []];
+  return [{ ...state, resumed: { from, to: null } }, [{ do: "keep-track", from }]];
+}
+
 function afterPrompt(before, at) {
   if (awaits(before)) return post(before, [], { kind: "answer", again: true });
   const state = { ...before, call: null, former: null };
@@ -113,7 +119,7 @@ const events = {
   // Somebody speaks, or goes on after a pause. The agent pauses at once; whether it goes on is decided by what follows.
   speech(state, { from }) {
     if (state.mode !== "voice") return nothing(state);
-    if (state.phase === "thinking" && state.former) return [{ ...state, resumed: { from: state.resumed?.from ?? from, to: null } }, []];
+    if (state.phase === "thinking" && state.former) return goesOn(state, from);
     if (state.phase === "answering") return state.think ? [{ ...state, think: false }, []] : nothing(state);
     if (state.phase === "interrupted") return [{ ...state, call: { ...state.call, to: null } }, []];
     if (state.phase === "speaking") {

@@ -4,8 +4,9 @@ export const CHUNK = 8000;
 const KEPT = 2 * 5 * 61; // chunks that wait in memory: a little more than the longest answer
 
 export class VoiceTrack {
-  constructor(hand) {
+  constructor(hand, hold = () => {}) {
     this.hand = hand; // (number, Int16Array of 8,000) => void
+    this.hold = hold; // the same, for chunks that may be handed out later
     this.samples = 0;
     this.current = new Int16Array(CHUNK);
     this.waiting = new Map();
@@ -14,6 +15,7 @@ export class VoiceTrack {
     this.last = -1; // highest number handed out in this run
     this.closed = -1; // … and of answers that are over
     this.oldest = Infinity; // lowest handed out since then, of what was given up
+    this.held = Infinity; // number of the first chunk that is held, Infinity while none is
   }
 
   push(frame) {
@@ -33,7 +35,14 @@ export class VoiceTrack {
     const kept = this.waiting.size ? Math.min(...this.waiting.keys()) : Math.floor(this.samples / CHUNK);
     this.first = Math.max(Math.floor(from / CHUNK) - 1, this.closed + 1, Math.min(kept, this.oldest), 0);
     this.next = Math.max(this.first, this.last + 1);
+    this.held = Infinity;
     this.#flush();
+  }
+
+  // Somebody speaks while it is open whose answer that is: hold what would be handed out from this sample on.
+  keep(from) {
+    this.held = Math.max(Math.floor(from / CHUNK) - 1, this.closed + 1, 0);
+    for (const [number, chunk] of this.waiting) if (number >= this.held) this.hold(number, chunk);
   }
 
   // The answer ended at this sample. Its last chunk is filled with silence if it is not full yet.
@@ -55,6 +64,7 @@ export class VoiceTrack {
   // An answer that is given up: nothing more is handed out.
   drop() {
     this.next = this.first = null;
+    this.held = Infinity;
   }
 
   #complete(number) {
@@ -62,6 +72,7 @@ export class VoiceTrack {
     this.current = new Int16Array(CHUNK);
     if (number <= this.last) return; // its beginning was the padded end of an answer
     this.waiting.set(number, chunk);
+    if (number >= this.held) this.hold(number, chunk);
     if (this.waiting.size > KEPT) this.waiting.delete(this.waiting.keys().next().value);
     if (this.next !== null) this.#flush();
   }

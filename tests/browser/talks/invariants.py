@@ -19,8 +19,6 @@ LONG = 1.0
 """Seconds from which on speech in the agent's silence counts, whether or not the page gave the turn to it."""
 WORD_SECONDS = 0.3
 CHUNK_SECONDS = 0.5
-WAIT = 20.0
-"""Seconds for which a page waits for a reply at most."""
 OBEYED = {"repeat", "think", "sure", "here", "who"}
 """Kinds of replies that do what was asked, or ask back."""
 NEAR = 2.0
@@ -132,8 +130,8 @@ def _answers(played: Played) -> Iterator[str]:
             for text in segment["content"].split():
                 where.setdefault(text, []).append(number)
     for stretch in stretches(played):
-        if stretch.kind != "answer":
-            continue
+        if stretch.kind != "answer" or "ready" in stretch.words[0]["phases"]:
+            continue  # said before anything was asked
         texts = [played.script.words[word["id"]] for word in stretch.words]
         twice = [text for text in texts if len(where.get(text, ())) > 1]
         if twice:
@@ -150,18 +148,10 @@ def _answers(played: Played) -> Iterator[str]:
 
 
 def _went_with_the_page(played: Played, word: dict[str, Any]) -> bool:
-    """Whether a reload took the word: the chunk that it was in was not full yet.
-
-    What is said while the server thinks is sent with the reply to it only, so a page that is left meanwhile takes it
-    along. That waits for a mend.
-    """
+    """Whether a reload took the word: the chunk that it was in was not full yet."""
     left = [move for move in played.report["log"] if move["act"] == "reload"]
     begun = word["at"] / 1000
-    return any(
-        begun <= move["at"] / 1000 <= begun + WORD_SECONDS + CHUNK_SECONDS
-        or (move["phase"] == "thinking" and "thinking" in word["phases"] and 0 <= move["at"] / 1000 - begun < WAIT)
-        for move in left
-    )
+    return any(begun <= move["at"] / 1000 <= begun + WORD_SECONDS + CHUNK_SECONDS for move in left)
 
 
 # --- what only says "I am listening" is in none ---------------------------------------------------------------------

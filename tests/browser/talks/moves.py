@@ -111,6 +111,11 @@ SCRIPTS = some.builds(_script, some.integers(1, 3), some.lists(SCENES, max_size=
 
 _QUICK = {"seed": 0, "latency": [20, 60], "detector": True, "falls": True}
 _ANSWER = {"act": "say", "kind": "answer", "phrases": [{"words": 20, "pause": 200}]}
+_TWO_BREATHS = {
+    "act": "say",
+    "kind": "answer",
+    "phrases": [{"words": 10, "pause": 4200}, {"words": 14, "pause": 200}],
+}
 ONCE_BROKEN = {
     "a call over the first words of a question": _script(
         2, [[{"when": "agent", "ms": 300, "act": "say", "kind": "call", "text": CALLS[0]}]], _QUICK
@@ -118,6 +123,17 @@ ONCE_BROKEN = {
     "a reload in mid-answer": _script(
         1,
         [[{"when": "turn", "ms": 0, **_ANSWER}, {"when": "speaking", "ms": 4000, "act": "reload", "away": 500}]],
+        _QUICK,
+    ),
+    "a reload while somebody speaks on to a server that thinks": _script(
+        1,
+        [
+            [
+                {"when": "turn", "ms": 0, "act": "late", "turns": 2, "seconds": 15},
+                {"when": "turn", "ms": 40, **_TWO_BREATHS},
+                {"when": "thinking", "ms": 2000, "act": "reload", "away": 500},
+            ]
+        ],
         _QUICK,
     ),
     "a wish to hear the question again": _script(

@@ -49,6 +49,13 @@ export const tests = {
     await catchUp({ ...given, server: { turn: 2, open_speech: STRETCH } });
     equal(seen.posts[1], ["turns/3", { kind: "answer", unfinished: true, recovered: true, played: UNHEARD, continues: false, ...later }]);
   },
+  async "speech while the reply was being made goes on with the answer before, for nobody has heard that reply"() {
+    sessionStorage.clear();
+    const { seen, ...given } = scene({ states: [{ turn: 3, open_speech: STRETCH }, { turn: 4, open_speech: null }] });
+    remember("/interview/of/this/test", { state: { turn: 2, continues: false, phase: "thinking", resumed: { from: 9000, to: null } }, played: PLAYED });
+    await catchUp({ ...given, server: { turn: 3, open_speech: STRETCH } });
+    equal(seen.posts[0][1], { kind: "answer", unfinished: true, recovered: true, played: UNHEARD, continues: true, ...STRETCH });
+  },
   async "what was remembered of another turn is left out"() {
     sessionStorage.clear();
     const { seen, ...given } = scene({ states: [{ turn: 5, open_speech: STRETCH }, { turn: 6, open_speech: null }] });

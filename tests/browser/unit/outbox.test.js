@@ -33,6 +33,25 @@ export const tests = {
     equal(sent, [[1, 0, [0, 1, 2]], [1, 1, [1, 1, 2]], [1, 2, [2, 1, 2]], [2, 0, [0, 1, 2]]]);
     equal(await again.waiting(), []);
   },
+  async "what is held is sent by a page that comes after this one, or once it is added, and stored once"() {
+    const store = await fresh("held");
+    const sent = [];
+    const outbox = new Outbox(async (one) => { sent.push(one.number); return {}; }, store);
+    for (const number of [4, 5, 6]) outbox.hold(chunk(number, "voice"));
+    outbox.hold(chunk(5, "voice"));
+    for (const stored of outbox.held.values()) await stored;
+    equal([sent, (await store.waiting()).map(({ number }) => number)], [[], [4, 5, 6]]);
+    const later = new Outbox(async (one) => { sent.push(one.number); return {}; }, { ...store, waiting: () => store.waiting(), drop: async () => {} });
+    await later.restore();
+    await later.empty();
+    equal(sent.splice(0), [4, 5, 6]);
+    outbox.add(chunk(5, "voice"));
+    outbox.release();
+    await outbox.empty();
+    await until(() => outbox.held.size === 0);
+    for (let tries = 0; tries < 100 && (await store.waiting()).length; tries += 1) await new Promise((go) => { setTimeout(go, 10); });
+    equal([sent, await store.waiting()], [[5], []]);
+  },
   async "what the server finds missing is sent again"() {
     const sent = [];
     const outbox = new Outbox(async (one) => {

@@ -54,6 +54,13 @@ export const tests = {
     equal([after.phase, after.continues, after.prompt, after.from], ["answering", true, QUESTION, 21000]);
     ok(!effects.some((effect) => effect.do === "play"));
   },
+  "speech while the server thinks is kept at once, and only from where it began"() {
+    const [state, effects] = step(answered(), { type: "speech", from: 9500 });
+    equal(effects, [{ do: "keep-track", from: 9500 }]);
+    const [paused] = step(state, { type: "silence", to: 9900 });
+    const [again, more] = step(paused, { type: "speech", from: 10400 });
+    equal([again.resumed, more], [{ from: 9500, to: null }, []]);
+  },
   "a page that was loaded in such a moment posts the answer as well"() {
     const [state] = run([{ type: "start", prompt: MOMENT, at: 0 }], beginning({ turn: 2 }));
     const [waits, again] = step(state, { type: "played", at: 20000 });

@@ -3,11 +3,12 @@ import { equal, ok } from "./assert.js";
 
 // Samples count upwards, so that each chunk shows where it came from.
 function track() {
-  const out = new Map();
-  const made = new VoiceTrack((number, pcm) => { ok(!out.has(number), `chunk ${number} twice`); ok(pcm.length === CHUNK); out.set(number, pcm); });
+  const [out, held] = [new Map(), new Map()];
+  const hold = (number, pcm) => { ok(!held.has(number), `chunk ${number} held twice`); held.set(number, pcm); };
+  const made = new VoiceTrack((number, pcm) => { ok(!out.has(number), `chunk ${number} twice`); ok(pcm.length === CHUNK); out.set(number, pcm); }, hold);
   let at = 0;
   const speak = (samples) => { for (let left = samples; left > 0; left -= 320) { made.push(Int16Array.from({ length: Math.min(320, left) }, () => at++ % 30000)); } };
-  return { made, out, speak };
+  return { made, out, held, speak };
 }
 
 export const tests = {
@@ -22,6 +23,17 @@ export const tests = {
     made.open(CHUNK * 4 + 50);
     equal([...out.keys()], [3]);
     equal(out.get(3)[0], 3 * CHUNK);
+  },
+  "what is said while it is open whose answer it is is held, and handed out once that is known"() {
+    const { made, out, held, speak } = track();
+    speak(CHUNK * 4 + 100);
+    made.keep(CHUNK * 4 + 50);
+    speak(CHUNK * 2);
+    equal([[...held.keys()], out.size], [[3, 4, 5], 0]);
+    made.open(CHUNK * 4 + 50);
+    equal([...out.keys()], [3, 4, 5]);
+    speak(CHUNK);
+    equal([[...held.keys()], [...out.keys()]], [[3, 4, 5], [3, 4, 5, 6]]);
   },
   "chunks follow as they fill and the last one is filled up with silence"() {
     const { made, out, speak } = track();
