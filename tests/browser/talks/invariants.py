@@ -164,6 +164,7 @@ def murmurs(played: Played) -> list[Stretch]:
         stretch
         for before, stretch, after in zip([None, *every], every, [*every[1:], None], strict=False)
         if stretch.kind == "murmur"
+        and "ready" not in stretch.words[0]["phases"]
         and not stretch.is_given
         and _is_over_agent(stretch)
         and (before is None or stretch.begins - before.ends > NEAR)
