@@ -57,7 +57,12 @@ class Settings:
     redis_url: str = var("REDIS_URL", text, "", "redis://…; default an embedded server that Parley starts itself.")
     storage_url: str = var("STORAGE_URL", text, "", "Directory or s3://bucket/prefix; default a directory in DATA_DIR.")
     erasure_journal: Path = var("ERASURE_JOURNAL", Path, None, "File that says what was erased, read by restores; default erasures.jsonl in DATA_DIR.")  # fmt: skip
-    s3_endpoint_url: str = var("S3_ENDPOINT_URL", text, "", "Endpoint of an S3-compatible service; keys come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.")  # fmt: skip
+    s3_endpoint_url: str = var(
+        "S3_ENDPOINT_URL",
+        text,
+        "",
+        "Endpoint of an S3-compatible service; keys come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
+    )
     secret_key: str = var(
         "SECRET_KEY",
         text,
@@ -65,8 +70,15 @@ class Settings:
         "At least 32 characters; signs cookies and addresses, seals secrets. Generated only in the embedded default.",
     )
     log_level: str = var("LOG_LEVEL", one_of("debug", "info", "warning", "error"), "info", "How much is logged.")
-    log_format: str = var("LOG_FORMAT", one_of("text", "json"), "text", "json: one JSON object a line, for systems that collect logs.")  # fmt: skip
-    metrics_token: str = var("METRICS_TOKEN", token, "", "At least 16 characters; who reads /metrics sends them as bearer token. Without it only this machine may, and only while APP_URL is an address of its own.")  # fmt: skip
+    log_format: str = var(
+        "LOG_FORMAT", one_of("text", "json"), "text", "json: one JSON object a line, for systems that collect logs."
+    )
+    metrics_token: str = var(
+        "METRICS_TOKEN",
+        token,
+        "",
+        "At least 16 characters; who reads /metrics sends them as bearer token. Without it only this machine may, and only while APP_URL is an address of its own.",
+    )
 
     web_server: str = var(
         "WEB_SERVER",
@@ -110,7 +122,12 @@ class Settings:
         None,
         "Whether http:// is allowed for customers' addresses; default only when APP_URL is http.",
     )
-    egress_proxy: str = var("EGRESS_PROXY", address, "", "Proxy that all calls to customers' addresses go through, for one fixed source address.")  # fmt: skip
+    egress_proxy: str = var(
+        "EGRESS_PROXY",
+        address,
+        "",
+        "Proxy that all calls to customers' addresses go through, for one fixed source address.",
+    )
     egress_source_address: str = var(
         "EGRESS_SOURCE_ADDRESS", text, "", "Local address that calls to customers' addresses are bound to."
     )
@@ -137,7 +154,12 @@ class Settings:
         "SESSION_IDLE_MINUTES", number(1, 1440), 30, "Idle time after which a recruiter signs in again."
     )
     session_hours: int = var("SESSION_HOURS", number(1, 168), 12, "Longest time a sign-in lasts.")
-    admin_totp: bool | None = var("ADMIN_TOTP", boolean, None, "Whether administrators need a code from an authenticator app to sign in; default only when APP_URL is https.")  # fmt: skip
+    admin_totp: bool | None = var(
+        "ADMIN_TOTP",
+        boolean,
+        None,
+        "Whether administrators need a code from an authenticator app to sign in; default only when APP_URL is https.",
+    )
     interview_minutes: int = var(
         "INTERVIEW_MINUTES", number(1, 120), 60, "Longest time of one interview, where the flow sets none."
     )
@@ -152,7 +174,7 @@ class Settings:
     llm_api_key: str = var("LLM_API_KEY", text, "", "Its key.")
     llm_model: str = var("LLM_MODEL", text, "", "Its model.")
     llm_json_mode: str = var(
-        "LLM_JSON_MODE", one_of("schema", "object", "prompt"), "schema", "How the server is told to answer in JSON."
+        "LLM_JSON_MODE", one_of("schema", "object", "prompt"), "schema", "How the server is asked to answer in JSON."
     )
     llm_timeout: float = var("LLM_TIMEOUT", seconds, 20.0, "Seconds one call may take.")
     stt_provider: tuple[str, ...] = var(

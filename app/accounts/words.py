@@ -7,18 +7,41 @@ from typing import Any, Protocol
 from app.db import is_id
 
 LABELS = {
-    "wanted": "turned on", "through": "through", "by_link": "by a link", "until": "works until", "most": "at most",
-    "to": "now", "from": "before", "rows": "rows", "test": "test key", "n": "number", "own": "own words",
-    "step": "mail", "stops": "stops at the quota", "remind_after": "days until the reminder",
-    "notice_before": "days from the notice to the end", "moved": "candidates moved", "begun": "started again",
-    "ends": "ends", "percent": "percent used",
-}  # fmt: skip
+    "wanted": "turned on",
+    "through": "through",
+    "by_link": "by a link",
+    "until": "works until",
+    "most": "at most",
+    "to": "now",
+    "from": "before",
+    "rows": "rows",
+    "test": "test key",
+    "n": "number",
+    "own": "own words",
+    "step": "mail",
+    "stops": "stops at the quota",
+    "remind_after": "days until the reminder",
+    "notice_before": "days from the notice to the end",
+    "moved": "candidates moved",
+    "begun": "started again",
+    "ends": "ends",
+    "percent": "percent used",
+}
 VALUES = {
-    "admin": "Administrator", "recruiter": "Recruiter", "viewer": "Viewer", "/v1": "the API", "org_name": "company",
-    "webhook_url": "webhook address", "webhook_secret_key": "webhook secret", "voice_id": "voice",
-    "company_logo_url": "logo", "preamble_video_url": "intro video", "redirect_url": "address after the interview",
-    "is_video_enabled": "video", "is_doc_upload_enabled": "documents",
-}  # fmt: skip
+    "admin": "Administrator",
+    "recruiter": "Recruiter",
+    "viewer": "Viewer",
+    "/v1": "the API",
+    "org_name": "company",
+    "webhook_url": "webhook address",
+    "webhook_secret_key": "webhook secret",
+    "voice_id": "voice",
+    "company_logo_url": "logo",
+    "preamble_video_url": "intro video",
+    "redirect_url": "address after the interview",
+    "is_video_enabled": "video",
+    "is_doc_upload_enabled": "documents",
+}
 NONE = "none"
 
 

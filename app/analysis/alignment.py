@@ -33,8 +33,10 @@ def as_written(content: str, words: Sequence[str]) -> list[str]:
         size, shared = last - first, end - begin
         places = [first + (n * size // shared if size else -1) for n in range(shared)]
         owners += [spoken[max(place, 0)][0] if spoken else 0 for place in places]
-    bounds = [next((start for start, owner in zip(starts, owners, strict=True) if owner >= at), len(content))
-              for at in range(len(words))]  # fmt: skip
+    bounds = [
+        next((start for start, owner in zip(starts, owners, strict=True) if owner >= at), len(content))
+        for at in range(len(words))
+    ]
     return [content[begin:end].strip() for begin, end in pairwise([0, *bounds[1:], len(content)])]
 
 

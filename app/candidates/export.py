@@ -38,9 +38,16 @@ def as_csv(app: Flask, ids: Sequence[str], *, member_id: str, organization_id: s
 def _line(candidate: Candidate) -> str:
     recruiter = candidate.assigned_recruiter
     times = (candidate.created_at, candidate.interviewed_at, candidate.reviewed_at)
-    return line([
-        candidate.id, candidate.full_name, candidate.email, candidate.flow.title, candidate.status, candidate.score,
-        ", ".join(tag.name for tag in candidate.tags),
-        (recruiter.full_name or recruiter.email) if recruiter else None,
-        *(clock.rfc3339(at) if at else None for at in times),
-    ])  # fmt: skip
+    return line(
+        [
+            candidate.id,
+            candidate.full_name,
+            candidate.email,
+            candidate.flow.title,
+            candidate.status,
+            candidate.score,
+            ", ".join(tag.name for tag in candidate.tags),
+            (recruiter.full_name or recruiter.email) if recruiter else None,
+            *(clock.rfc3339(at) if at else None for at in times),
+        ]
+    )

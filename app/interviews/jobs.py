@@ -48,9 +48,14 @@ UNEXPECTED = "Processing failed in a way that nobody expected; the worker's log 
 
 FAILED_AS_ASKED = "the test key asked for a failure; trying again completes the interview"
 TEST_SCORES = {
-    "communication": 4.0, "motivation": 3.5, "skills": 3.0, "language_vocabulary_and_expression": 4.5,
-    "language_grammar_and_structure": 4.0, "language_fluency_and_pace": 3.5, "language_comprehension": None,
-}  # fmt: skip
+    "communication": 4.0,
+    "motivation": 3.5,
+    "skills": 3.0,
+    "language_vocabulary_and_expression": 4.5,
+    "language_grammar_and_structure": 4.0,
+    "language_fluency_and_pace": 3.5,
+    "language_comprehension": None,
+}
 """Made up, for tests whose scenario asks for scores: one of them is null, as it may be in real results."""
 
 

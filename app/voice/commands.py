@@ -18,9 +18,13 @@ _COMPACT = frozenset(("ja", "zh", "th", "ko"))
 _FOLDED = frozenset(("en", "de", "es", "pt", "fr", "no"))
 """Compared without accents."""
 _EVENTS = {
-    Event.REPEAT: "repeat", Event.SKIP: "skip", Event.THINK: "think", Event.STOP: "stop", Event.HELLO: "hello",
+    Event.REPEAT: "repeat",
+    Event.SKIP: "skip",
+    Event.THINK: "think",
+    Event.STOP: "stop",
+    Event.HELLO: "hello",
     Event.WHO: "who",
-}  # fmt: skip
+}
 
 LONGEST = 80
 """Characters; whatever is longer is an answer."""

@@ -232,9 +232,12 @@ def write_candidates(
 def _awaited(interview_id: str, heard: Heard) -> Utterance | None:
     """The row of an answer that was written down before its words were known."""
     rows = sa.select(Utterance).where(
-        Utterance.interview_id == interview_id, Utterance.role == Role.USER, Utterance.content.is_(None),
-        Utterance.segment == heard.segment, Utterance.start == (heard.first_chunk or 0) * CHUNK_SECONDS,
-    )  # fmt: skip
+        Utterance.interview_id == interview_id,
+        Utterance.role == Role.USER,
+        Utterance.content.is_(None),
+        Utterance.segment == heard.segment,
+        Utterance.start == (heard.first_chunk or 0) * CHUNK_SECONDS,
+    )
     return db.session.scalar(rows.order_by(Utterance.number.desc()).limit(1))
 
 

@@ -13,10 +13,19 @@ LEAST = 1_000
 LEVEL = 6
 KEPT = 300
 """Static files whose compressed bytes stay in memory: about all of them."""
-TYPES = frozenset({
-    "text/html", "text/css", "text/javascript", "application/javascript", "text/plain", "application/json",
-    "image/svg+xml", "application/manifest+json", "application/wasm",
-})  # fmt: skip
+TYPES = frozenset(
+    {
+        "text/html",
+        "text/css",
+        "text/javascript",
+        "application/javascript",
+        "text/plain",
+        "application/json",
+        "image/svg+xml",
+        "application/manifest+json",
+        "application/wasm",
+    }
+)
 ASKED_BY_OURSELVES = frozenset({"same-origin", "none"})
 
 

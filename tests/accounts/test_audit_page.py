@@ -58,19 +58,32 @@ def test_it_shows_who_did_what_and_to_what(owner, filled):
 
 def test_details_are_words_and_names_and_never_python_or_bare_ids(owner, interview):
     details = {
-        "overall": {"from": None, "to": 4.0, "comment_changed": True}, "skills": {"from": 2.5, "to": None},
-        "flow": interview.flow_id, "gone": str(uuid.uuid4()), "fields": ["webhook_url", "title"], "through": "/v1",
-        "until": "2026-03-01T09:30:00+00:00", "own": True, "members": [owner.member.id], "none": [],
-    }  # fmt: skip
+        "overall": {"from": None, "to": 4.0, "comment_changed": True},
+        "skills": {"from": 2.5, "to": None},
+        "flow": interview.flow_id,
+        "gone": str(uuid.uuid4()),
+        "fields": ["webhook_url", "title"],
+        "through": "/v1",
+        "until": "2026-03-01T09:30:00+00:00",
+        "own": True,
+        "members": [owner.member.id],
+        "none": [],
+    }
     actions.write_audit(owner.organization, action="interview.assessed", subject=interview.id, by=None, details=details)
     db.session.commit()
     row = shown(owner, subject=interview.id)
     told = re.findall(r'<span class="fact">(.*?)</span>', row)
     assert told == [
-        "Overall: from none to 4, comment changed", "Skills: from 2.5 to none", "Flow: Nurse",
-        "Fields: webhook address, title", "Through: the API", "Works until: 1 Mar 2026, 09:30 UTC", "Own words: yes",
-        "Members: Owner", "None: none",
-    ]  # fmt: skip
+        "Overall: from none to 4, comment changed",
+        "Skills: from 2.5 to none",
+        "Flow: Nurse",
+        "Fields: webhook address, title",
+        "Through: the API",
+        "Works until: 1 Mar 2026, 09:30 UTC",
+        "Own words: yes",
+        "Members: Owner",
+        "None: none",
+    ]
     assert f'<a href="/interviews/{interview.id}">zoe@example.com</a>' in row
     body = re.sub(r"<[^>]+>", " ", row[row.index("<tbody>") : row.index("</tbody>")])
     assert not re.search(r"[0-9a-f]{8}|None,|True|False|[{}]", body)

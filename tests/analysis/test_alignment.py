@@ -13,11 +13,17 @@ from app.analysis.alignment import as_written
     [
         ("Yes, I am.", ["yes", "I", "am"], ["Yes,", "I", "am."]),
         # A recogniser that takes two words for one, as the embedded voice measures them.
-        ("Three years at a bank, and more.", ["three", "years", "at a", "bank", "and", "more"],
-         ["Three", "years", "at a", "bank,", "and", "more."]),
+        (
+            "Three years at a bank, and more.",
+            ["three", "years", "at a", "bank", "and", "more"],
+            ["Three", "years", "at a", "bank,", "and", "more."],
+        ),
         ("I was 25, then.", ["I", "was", "twenty", "five", "then"], ["I", "was", "25,", "", "then."]),
-        ("My e-mail – well, it failed.", ["my", "e", "mail", "well", "it", "failed"],
-         ["My", "e-mail –", "", "well,", "it", "failed."]),
+        (
+            "My e-mail – well, it failed.",
+            ["my", "e", "mail", "well", "it", "failed"],
+            ["My", "e-mail –", "", "well,", "it", "failed."],
+        ),
         ("“Well”, she said.", ["uh", "well", "she", "said"], ["", "“Well”,", "she", "said."]),
         ("And then we left.", ["then", "we", "left"], ["And then", "we", "left."]),
         ("父は「はい」と言った。", ["父", "は", "はい", "と", "言った"], ["父", "は", "「はい」", "と", "言った。"]),
@@ -28,7 +34,7 @@ from app.analysis.alignment import as_written
         ("…", ["uh"], ["…"]),
         ("No words.", [], []),
     ],
-)  # fmt: skip
+)
 def test_each_word_gets_the_part_that_writes_it(content: str, words: list[str], parts: list[str]) -> None:
     assert as_written(content, words) == parts
 

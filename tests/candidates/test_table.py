@@ -107,8 +107,10 @@ def post(person: Person, query: str = "", **form: Any) -> Any:
 def test_a_move_is_asked_about_with_its_number_and_whether_systems_hear_of_it(
     owner: Person, three: dict[str, str], make_flow: Made, make_candidate: Made
 ) -> None:
-    assert re.search(r'<select[^>]+id="bulk-kind"[^>]*>\s*<option value="" ?[^>]*>Choose what to do',
-                     owner.browser.get("/candidates").text)  # fmt: skip
+    assert re.search(
+        r'<select[^>]+id="bulk-kind"[^>]*>\s*<option value="" ?[^>]*>Choose what to do',
+        owner.browser.get("/candidates").text,
+    )
     silent = make_candidate("dan@e.com", flow=make_flow(webhook_url=None), first_name="Dan")
     moved = db.session.get_one(Candidate, three["Ada"])
     actions.move(moved, "accepted", by=None)

@@ -42,10 +42,13 @@ def test_a_historical_field_is_ignored_with_a_warning(owner: Person, value: obje
 @pytest.mark.parametrize(
     ("given", "kept"),
     [
-        ("11labs-Kate", "vendora-Kate"), ("11labs-Rahul", "vendora-Rahul"), ("openai-Onyx", "vendorb-Onyx"),
-        ("openai-Shimmer", "vendorb-Shimmer"), ("11labs-IPgYtHTNLjC7Bq7IPHrm", "IPgYtHTNLjC7Bq7IPHrm"),
+        ("11labs-Kate", "vendora-Kate"),
+        ("11labs-Rahul", "vendora-Rahul"),
+        ("openai-Onyx", "vendorb-Onyx"),
+        ("openai-Shimmer", "vendorb-Shimmer"),
+        ("11labs-IPgYtHTNLjC7Bq7IPHrm", "IPgYtHTNLjC7Bq7IPHrm"),
     ],
-)  # fmt: skip
+)
 def test_a_prefixed_voice_is_mapped_with_a_warning(owner: Person, given: str, kept: str) -> None:
     answer = owner.api("POST", PATH, json={**LEAST, "voice_id": given})
     assert answer.status_code == 200

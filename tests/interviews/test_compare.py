@@ -49,8 +49,11 @@ OLAF = Told(
 def test_words_to_the_agent_are_no_answer() -> None:
     asked = Told(
         [segment("agent", "Why?"), segment("user", "Repeat that"), segment("agent", "Why?"), segment("user", "Money")],
-        [chapter("Why?", 0, 1, 2, 3)], {}, {}, frozenset((1,)),
-    )  # fmt: skip
+        [chapter("Why?", 0, 1, 2, 3)],
+        {},
+        {},
+        frozenset((1,)),
+    )
     assert rows_of([asked])[0].cells == (Answer((("user", "Money"),), None, None, ()),)
     silent = Told(asked.segments[:3], [chapter("Why?", 0, 1, 2)], {}, {}, frozenset((1,)))
     assert rows_of([silent])[0].cells == (NO_ANSWER,)

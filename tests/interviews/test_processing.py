@@ -118,22 +118,32 @@ def test_words_to_the_agent_stay_in_the_transcript_and_are_judged_by_nobody() ->
     result = process(talk, transcriber=ScriptedTranscriber(), analyst=analyst, samples=no_samples)
     material = analyst.materials[0]
     assert [(one.index, one.content) for one in material.passages] == [
-        (0, "Why this job?"), (2, "Why this job?"), (3, "People matter to me."),
-    ]  # fmt: skip
+        (0, "Why this job?"),
+        (2, "Why this job?"),
+        (3, "People matter to me."),
+    ]
     assert "repeat" not in repr(analyst.materials)
     shown = as_shown(result.text, result.details)
     chapter = shown["questions_to_transcript_mapping"][0]
     assert (chapter["transcript_item_indices"], chapter["start_timestamp"], chapter["end_timestamp"]) == (
-        [0, 1, 2, 3, 4], 0.0, 6.0,
-    )  # fmt: skip
+        [0, 1, 2, 3, 4],
+        0.0,
+        6.0,
+    )
     assert shown["transcript_with_timestamp"][1].keys() == {"content", "role", "words", "shown", "texts"}
     assert result.evidence["speech"] == {
-        "recognised_by": [], "typed": 0, "answers": 1, "without_word_times": 0, "obeyed": [1, 4],
-    }  # fmt: skip
+        "recognised_by": [],
+        "typed": 0,
+        "answers": 1,
+        "without_word_times": 0,
+        "obeyed": [1, 4],
+    }
     alone = process(
-        Talk(SCRIPT, (ASKED, asks), offsets={1: 0.0, 2: 0.0}, duration=20.0), transcriber=ScriptedTranscriber(),
-        analyst=ScriptedAnalyst(judged={"motivation": (4.0, "repeat", 1)}), samples=no_samples,
-    )  # fmt: skip
+        Talk(SCRIPT, (ASKED, asks), offsets={1: 0.0, 2: 0.0}, duration=20.0),
+        transcriber=ScriptedTranscriber(),
+        analyst=ScriptedAnalyst(judged={"motivation": (4.0, "repeat", 1)}),
+        samples=no_samples,
+    )
     assert alone.scores is not None
     assert set(alone.scores.values()) == {None}
     assert alone.evidence["summary"] == {"source": None}, "nothing was answered"

@@ -98,8 +98,14 @@ def test_a_quote_is_found_where_one_measured_word_is_two_written_ones() -> None:
     talk = result(segment("x"))
     talk["transcript_with_timestamp"][0] |= {
         "content": "I worked at a bank, then.",
-        "shown": [("I", 1.0, 2.0), ("worked", 2.0, 3.0), ("at a", 3.0, 4.0), ("bank,", 4.0, 5.0), ("", 5.0, 5.5),
-                  ("then.", 6.0, 9.0)],
-    }  # fmt: skip
+        "shown": [
+            ("I", 1.0, 2.0),
+            ("worked", 2.0, 3.0),
+            ("at a", 3.0, 4.0),
+            ("bank,", 4.0, 5.0),
+            ("", 5.0, 5.5),
+            ("then.", 6.0, 9.0),
+        ],
+    }
     (clip,) = reel_of(talk, {"skills": 4.0}, why(skills=[(0, "worked at a bank then")]))
     assert (clip.start, clip.end) == (2.0 - 0.3, 9.0 + 0.3)

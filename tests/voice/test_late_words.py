@@ -83,9 +83,12 @@ def answers(candidate: Candidate) -> int:
 
 
 def test_the_agent_asks_for_a_moment_and_the_words_come(
-    talking: Candidate, hears: LateTranscriber, asks: ScriptedInterviewer, real_speech: bytes,
+    talking: Candidate,
+    hears: LateTranscriber,
+    asks: ScriptedInterviewer,
+    real_speech: bytes,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     hears.texts = ["i have worked in a small team"]
     given = speak(talking, real_speech)
     moment = talking.turn(2, "answer", **given)
@@ -99,8 +102,10 @@ def test_the_agent_asks_for_a_moment_and_the_words_come(
     assert (reply["kind"], reply["question_index"]) == ("question", 1)
     assert asks.asked[-1].answer == "i have worked in a small team"
     assert said(talking) == [
-        (Role.AGENT, 0, FIRST), (Role.USER, 0, "i have worked in a small team"), (Role.AGENT, 0, MOMENT),
-    ]  # fmt: skip
+        (Role.AGENT, 0, FIRST),
+        (Role.USER, 0, "i have worked in a small team"),
+        (Role.AGENT, 0, MOMENT),
+    ]
     assert len(hears.finished) == 1, "the sound is not recognised twice"
     assert answers(talking) == 1
 

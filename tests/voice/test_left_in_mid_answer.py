@@ -93,8 +93,9 @@ def test_a_second_reload_finds_the_speech_of_the_second_run(left: Candidate) -> 
     assert state(left)["open_speech"] == {"segment": 2, "first_chunk": 1, "last_chunk": 8}
     assert recover(left)["kind"] == "kept"
     assert [content for role, _, content in said(left) if role is Role.USER] == [
-        "i have been a nurse for", "eleven years in two hospitals",
-    ]  # fmt: skip
+        "i have been a nurse for",
+        "eleven years in two hospitals",
+    ]
 
 
 def test_a_reload_before_the_part_was_posted_finds_both_runs_one_after_the_other(left: Candidate) -> None:
@@ -155,9 +156,12 @@ def test_while_a_reply_is_made_the_page_asks_again(left: Candidate) -> None:
     sitting = sitting_of(interview_of(left).id)
     assert sitting is not None
     left_alone = Turn(
-        sitting_id=sitting.id, number=2, kind="answer", state=TurnState.WORKING,
+        sitting_id=sitting.id,
+        number=2,
+        kind="answer",
+        state=TurnState.WORKING,
         lease_until=db.session.scalar(db.select(claims.moment(timedelta(seconds=20)))),
-    )  # fmt: skip
+    )
     db.session.add(left_alone)
     db.session.commit()
     assert left.call("GET", "/state") == {"retry_after_ms": 400}

@@ -32,10 +32,16 @@ def users(candidate: Candidate) -> list[Utterance]:
 @pytest.mark.parametrize(
     ("text", "obeyed"),
     [
-        ("could you repeat the question please", True), ("let me think", True), ("hello can you hear me", True),
-        ("who are you", True), ("next question", True), ("stop here", True), (FULL, False), ("people", False),
+        ("could you repeat the question please", True),
+        ("let me think", True),
+        ("hello can you hear me", True),
+        ("who are you", True),
+        ("next question", True),
+        ("stop here", True),
+        (FULL, False),
+        ("people", False),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("is_spoken", [True, False], ids=["spoken", "typed"])
 def test_only_what_was_obeyed_is_marked(
     candidate: Candidate, talk: Talk, hears: ScriptedTranscriber, text: str, obeyed: bool, is_spoken: bool
@@ -56,9 +62,13 @@ def test_yes_and_no_to_the_end_and_questions_to_the_agent_are_no_answers(
     for number, text in enumerate(("How high is the pay?", "stop here", "no", FULL, "stop here", "yes"), 2):
         candidate.turn(number, "text", text=text)
     assert [(row.content, row.obeyed) for row in users(candidate)] == [
-        ("How high is the pay?", True), ("stop here", True), ("no", True), (FULL, False), ("stop here", True),
+        ("How high is the pay?", True),
+        ("stop here", True),
+        ("no", True),
+        (FULL, False),
+        ("stop here", True),
         ("yes", True),
-    ]  # fmt: skip
+    ]
 
 
 def test_no_command_reaches_the_language_model_later(candidate: Candidate, asks: ScriptedInterviewer) -> None:

@@ -116,14 +116,28 @@ def _page(member: TeamMember, offset: int, error: str = "") -> str:
     people = [(one.id, one.full_name or one.email) for one in members_of(member.organization, None)]
     total, may_change = how_many_seen_by(member, found_by), member.role is not Role.VIEWER
     return render_template(
-        "candidates/index.html", candidates=candidates_seen_by(member, found_by, limit=PER_PAGE, offset=offset),
-        total=total, found_by=found_by, offset=offset, limit=PER_PAGE, error=error,
-        flows=titles_seen_by(member), statuses=[(name, capital(name)) for name in statuses],
-        recruiters=people, nobody=NOBODY, tags=tags_seen_by(member), views=views, columns=COLUMNS,
-        shown=chosen or SHOWN, orders=[(one.value, one.value.capitalize()) for one in Order], kept=kept(),
-        may_change=may_change, exported=_in_export(member, found_by, total) if may_change else None,
-        narrowed=bool(pairs()), most=bulk.MOST_ROWS,
-    )  # fmt: skip
+        "candidates/index.html",
+        candidates=candidates_seen_by(member, found_by, limit=PER_PAGE, offset=offset),
+        total=total,
+        found_by=found_by,
+        offset=offset,
+        limit=PER_PAGE,
+        error=error,
+        flows=titles_seen_by(member),
+        statuses=[(name, capital(name)) for name in statuses],
+        recruiters=people,
+        nobody=NOBODY,
+        tags=tags_seen_by(member),
+        views=views,
+        columns=COLUMNS,
+        shown=chosen or SHOWN,
+        orders=[(one.value, one.value.capitalize()) for one in Order],
+        kept=kept(),
+        may_change=may_change,
+        exported=_in_export(member, found_by, total) if may_change else None,
+        narrowed=bool(pairs()),
+        most=bulk.MOST_ROWS,
+    )
 
 
 def _asks_first(change: Change) -> bool:
@@ -192,8 +206,10 @@ def _export(member: TeamMember, ids: list[str]) -> AnyResponse:
     db.session.commit()
     name = f"candidates-{clock.now():%Y-%m-%d}.csv"
     headers = {
-        "Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store", "X-Rows": str(len(ids)),
-    }  # fmt: skip
+        "Content-Disposition": f'attachment; filename="{name}"',
+        "Cache-Control": "no-store",
+        "X-Rows": str(len(ids)),
+    }
     return Response(Lasting(body, place), mimetype="text/csv", headers=headers)
 
 
@@ -201,6 +217,7 @@ def _in_export(member: TeamMember, found_by: CandidateFilter, total: int) -> dic
     """How many the export has, how many of the ``total`` found a right leaves out, and how many there are at all."""
     rows = how_many_seen_by(member, replace(found_by, right=Right.EDIT)) if only_viewed(member) else total
     return {
-        "rows": rows, "viewed": total - rows,
+        "rows": rows,
+        "viewed": total - rows,
         "everyone": how_many_seen_by(member, CandidateFilter()) if pairs() else total,
-    }  # fmt: skip
+    }
