@@ -146,9 +146,11 @@ def facts(record: dict[str, Any], package: str) -> dict[str, Any]:
         ranges += mine
         versions += [] if mine else [one for one in affected.get("versions", ()) if _is_version(one)]
     kept: dict[str, Any] = {
-        "id": record["id"], "aliases": sorted(set(record.get("aliases", ()))), "modified": record["modified"][:10],
+        "id": record["id"],
+        "aliases": sorted(set(record.get("aliases", ()))),
+        "modified": record["modified"][:10],
         "ranges": ranges,
-    }  # fmt: skip
+    }
     if versions:
         kept["versions"] = versions
     return kept | ({"withdrawn": True} if record.get("withdrawn") else {})

@@ -51,13 +51,17 @@ def take(
     statement = (
         sa.update(model)
         .where(model.id == row_id, sa.or_(free, abandoned))
-        .values({
-            column: becomes, "lease_until": moment(lease), "fence": model.fence + 1,
-            "recoveries": model.recoveries + sa.case((abandoned, 1), else_=0),
-        })
+        .values(
+            {
+                column: becomes,
+                "lease_until": moment(lease),
+                "fence": model.fence + 1,
+                "recoveries": model.recoveries + sa.case((abandoned, 1), else_=0),
+            }
+        )
         .returning(model.fence)
         .execution_options(synchronize_session=False)
-    )  # fmt: skip
+    )
     taken = db.session.execute(statement).scalars().all()
     return taken[0] if len(taken) == 1 else None
 

@@ -95,9 +95,16 @@ def openapi() -> None:
 
 
 for command in (
-    cli_accounts.org, cli_accounts.team, cli_accounts.member, cli_accounts.api_key, cli_check.check, cli_backup.backup,
-    cli_restore.restore, cli_restore.erase_again, cli_demo.demo,
-):  # fmt: skip
+    cli_accounts.org,
+    cli_accounts.team,
+    cli_accounts.member,
+    cli_accounts.api_key,
+    cli_check.check,
+    cli_backup.backup,
+    cli_restore.restore,
+    cli_restore.erase_again,
+    cli_demo.demo,
+):
     parley.add_command(command)
 
 

@@ -54,9 +54,14 @@ def org() -> None:
 @click.option("--admin-email", required=True, help="Address with which the first administrator signs in.")
 @click.option("--admin-name", default=None, help="The administrator's name.")
 @click.option(
-    "--admin-password", prompt="Password of the administrator", hide_input=True, confirmation_prompt=True,
-    envvar="PARLEY_ADMIN_PASSWORD", help=PASSWORD_NOTE, callback=_given,
-)  # fmt: skip
+    "--admin-password",
+    prompt="Password of the administrator",
+    hide_input=True,
+    confirmation_prompt=True,
+    envvar="PARLEY_ADMIN_PASSWORD",
+    help=PASSWORD_NOTE,
+    callback=_given,
+)
 @AS_JSON
 def org_create(
     *, name: str, team_name: str, admin_email: str, admin_name: str | None, admin_password: str, as_json: bool
@@ -68,9 +73,11 @@ def org_create(
             name, team_name=team_name, admin_email=admin_email, admin_hash=hashed, admin_name=admin_name
         )
         told = {
-            "organization_id": founded.organization.id, "team_id": founded.team.id, "member_id": founded.admin.id,
+            "organization_id": founded.organization.id,
+            "team_id": founded.team.id,
+            "member_id": founded.admin.id,
             "api_key": founded.key,
-        }  # fmt: skip
+        }
         db.session.commit()
     words = "\n".join(f"{key.replace('_', ' ')}: {value}" for key, value in told.items())
     tell(told, as_json=as_json, words=words)
@@ -108,13 +115,25 @@ def member() -> None:
     "--role", type=click.Choice([role.value for role in Role]), default=Role.RECRUITER.value, show_default=True
 )
 @click.option(
-    "--password", prompt="First password", hide_input=True, confirmation_prompt=True,
-    envvar="PARLEY_MEMBER_PASSWORD", help=PASSWORD_NOTE, callback=_given,
-)  # fmt: skip
+    "--password",
+    prompt="First password",
+    hide_input=True,
+    confirmation_prompt=True,
+    envvar="PARLEY_MEMBER_PASSWORD",
+    help=PASSWORD_NOTE,
+    callback=_given,
+)
 @AS_JSON
-def member_add(*,
-    email: str, organization: str | None, team_id: str | None, full_name: str | None, role: str, password: str,
-    as_json: bool) -> None:  # fmt: skip
+def member_add(
+    *,
+    email: str,
+    organization: str | None,
+    team_id: str | None,
+    full_name: str | None,
+    role: str,
+    password: str,
+    as_json: bool,
+) -> None:
     """Add a member to a team."""
     with database(settings()):
         hashed = passwords.hashed(password)
@@ -131,9 +150,14 @@ def member_add(*,
 @member.command("password")
 @click.argument("email")
 @click.option(
-    "--password", prompt="New password", hide_input=True, confirmation_prompt=True, envvar="PARLEY_MEMBER_PASSWORD",
-    help=PASSWORD_NOTE, callback=_given,
-)  # fmt: skip
+    "--password",
+    prompt="New password",
+    hide_input=True,
+    confirmation_prompt=True,
+    envvar="PARLEY_MEMBER_PASSWORD",
+    help=PASSWORD_NOTE,
+    callback=_given,
+)
 @AS_JSON
 def member_password(*, email: str, password: str, as_json: bool) -> None:
     """Give a member a new password, also the only administrator. Every session of the member ends."""
@@ -190,12 +214,16 @@ def key_list(*, organization: str | None, as_json: bool) -> None:
     with database(settings()):
         keys = [
             {
-                "api_key_id": key.id, "name": key.name, "last4": key.last4, "created_at": clock.rfc3339(key.created_at),
+                "api_key_id": key.id,
+                "name": key.name,
+                "last4": key.last4,
+                "created_at": clock.rfc3339(key.created_at),
                 "last_used_at": clock.rfc3339(key.last_used_at) if key.last_used_at else None,
-                "ends_at": clock.rfc3339(key.expires_at) if key.expires_at else None, "test": key.is_test,
+                "ends_at": clock.rfc3339(key.expires_at) if key.expires_at else None,
+                "test": key.is_test,
             }
             for key in queries.keys_of(_organization(organization))
-        ]  # fmt: skip
+        ]
         db.session.rollback()
     lines = [
         f"{key['api_key_id']}  …{key['last4']}  {key['name']}  last used {key['last_used_at'] or 'never'}"
@@ -209,9 +237,12 @@ def key_list(*, organization: str | None, as_json: bool) -> None:
 @api_key.command("rotate")
 @click.argument("key_id")
 @click.option(
-    "--ends", type=click.Choice(list(lifecycle.OVERLAPS)), default="24h", show_default=True,
+    "--ends",
+    type=click.Choice(list(lifecycle.OVERLAPS)),
+    default="24h",
+    show_default=True,
     help="When the old key stops working.",
-)  # fmt: skip
+)
 @ORGANIZATION
 @AS_JSON
 def key_rotate(*, key_id: str, ends: str, organization: str | None, as_json: bool) -> None:

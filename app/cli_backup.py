@@ -51,22 +51,31 @@ def backup(*, file: Path, without_key: bool, as_json: bool) -> None:
             raise Failed("the database is not at the newest revision; run: parley migrate")
         place = making.Place(where.database, where.files, None if without_key or not key else key)
         header = {
-            "parley": version("parley"), "revision": migrate.head(), "begun_at": clock.rfc3339(clock.now()),
-            "has_key": place.secret is not None, "key_check": check_of(key) if key else None,
-        }  # fmt: skip
+            "parley": version("parley"),
+            "revision": migrate.head(),
+            "begun_at": clock.rfc3339(clock.now()),
+            "has_key": place.secret is not None,
+            "key_check": check_of(key) if key else None,
+        }
         made = making.make(target, place, header=header)
     lost = (
         f"\nNot in it, because they were gone before: {len(made.missing)} files that rows name." if made.missing else ""
     )
     tell(
         {
-            "file": str(target), "bytes": made.size, "files": made.files, "rows": made.rows, "revision": made.revision,
-            "has_key": place.secret is not None, "taken_at": made.taken_at, "missing": list(made.missing),
+            "file": str(target),
+            "bytes": made.size,
+            "files": made.files,
+            "rows": made.rows,
+            "revision": made.revision,
+            "has_key": place.secret is not None,
+            "taken_at": made.taken_at,
+            "missing": list(made.missing),
         },
         as_json=as_json,
         words=f"{target}: {made.rows:,} rows, {made.files:,} files, {made.size:,} bytes, schema {made.revision}."
         f"{lost}\n{WITH_KEY if place.secret is not None else WITHOUT_KEY}",
-    )  # fmt: skip
+    )
 
 
 def layout_of(known: Settings, verb: str) -> making.Place:

@@ -96,9 +96,10 @@ def database(known: Settings) -> Iterator[None]:
     private.make_private(known.data_dir)
     app = Flask("parley")
     app.config.update(
-        SECRET_KEY=known.secret_key, SQLALCHEMY_DATABASE_URI=known.database_url,
+        SECRET_KEY=known.secret_key,
+        SQLALCHEMY_DATABASE_URI=known.database_url,
         SQLALCHEMY_ENGINE_OPTIONS=engine_options(known.database_url),
-    )  # fmt: skip
+    )
     app.extensions["parley.bell"] = queue.SilentBell()
     db.init_app(app)
     with app.app_context(), db_wall.everyone():

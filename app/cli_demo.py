@@ -57,7 +57,7 @@ def _fill(known: Settings, *, seed: int, again: bool) -> None:
         # Its own database and files, so that nothing of it is seen, or worked on, before all of it is there.
         own = replace(
             known, data_dir=room, database_url=cli_keep.scratch(room), storage_url=str(room / "files"), redis_url=""
-        )  # fmt: skip
+        )
         parts = cast.cast(scripts, seed=seed, now=now)
         filled = cli_fill.fill(own, scripts, parts, now=now, say=click.echo)
         with database(known):

@@ -69,9 +69,12 @@ def _brought_back(
     key = environment().get("SECRET_KEY") or text_of(found.folder / SECRET) or kept_secret(found.folder / SECRET)
     path, taken_at = found.folder / layout.database, str(found.told.get("taken_at"))
     staged = replace(
-        known, data_dir=found.folder, database_url=f"sqlite:///{path}", storage_url=str(found.folder / layout.files),
+        known,
+        data_dir=found.folder,
+        database_url=f"sqlite:///{path}",
+        storage_url=str(found.folder / layout.files),
         secret_key=key,
-    )  # fmt: skip
+    )
     told = _made_ready(staged, path, acts=acts, taken_at=taken_at)
     journal = known.erasure_journal
     if known.data_dir in journal.parents:
@@ -81,9 +84,12 @@ def _brought_back(
     aside = known.data_dir.with_name(f"{known.data_dir.name}.before-{clock.now():%Y%m%dT%H%M%SZ}")
     moved = unpacking.put_in_place(found.folder, known.data_dir, aside=aside)
     return {
-        **told, "aside": str(aside) if moved else None, "rows": sum(found.told.get("rows", {}).values()),
-        "files": found.told.get("files"), "taken_at": taken_at,
-    }  # fmt: skip
+        **told,
+        "aside": str(aside) if moved else None,
+        "rows": sum(found.told.get("rows", {}).values()),
+        "files": found.told.get("files"),
+        "taken_at": taken_at,
+    }
 
 
 @click.command("erase-again")
@@ -162,8 +168,10 @@ def _repeated(acts: list[Kept], storage: Storage) -> dict[str, Any]:
         if outcomes[-1] is not None:
             _see_to_files(ACTS[what], interview_id, storage)
     return {
-        "erased_again": outcomes.count(True), "known": outcomes.count(False), "not_in_it": outcomes.count(None),
-    }  # fmt: skip
+        "erased_again": outcomes.count(True),
+        "known": outcomes.count(False),
+        "not_in_it": outcomes.count(None),
+    }
 
 
 def _see_to_files(what: str, interview_id: str, storage: Storage) -> None:

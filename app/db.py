@@ -92,9 +92,13 @@ def unless_there(table: sa.Table) -> Insert:
 def one_of(states: type[enum.StrEnum]) -> sa.Enum:
     """Column type for a fixed set of words: text with a CHECK constraint, on both databases."""
     return sa.Enum(
-        states, native_enum=False, create_constraint=True, length=32, name=states.__name__.lower(),
+        states,
+        native_enum=False,
+        create_constraint=True,
+        length=32,
+        name=states.__name__.lower(),
         values_callable=lambda members: [member.value for member in members],
-    )  # fmt: skip
+    )
 
 
 Id = Annotated[str, mapped_column(sa.String(36), primary_key=True, default=new_id)]
@@ -166,15 +170,22 @@ def engine_options(url: str) -> dict[str, Any]:
     if url.startswith("sqlite"):
         # The latest connection first: its pages are still in memory.
         return {
-            "pool_size": 64, "max_overflow": 64, "pool_use_lifo": True, "hide_parameters": True,
+            "pool_size": 64,
+            "max_overflow": 64,
+            "pool_use_lifo": True,
+            "hide_parameters": True,
             "connect_args": {"timeout": BUSY_SECONDS, "isolation_level": None, "factory": Queued},
-        }  # fmt: skip
+        }
     from app import db_patience  # the driver is loaded only by whoever needs it
 
     return {
-        "pool_size": 20, "max_overflow": 20, "pool_timeout": 3, "pool_pre_ping": True, "hide_parameters": True,
+        "pool_size": 20,
+        "max_overflow": 20,
+        "pool_timeout": 3,
+        "pool_pre_ping": True,
+        "hide_parameters": True,
         "connect_args": db_patience.CONNECT_ARGS,
-    }  # fmt: skip
+    }
 
 
 def prepare(engine: Engine, *, shares_lock_time: bool = False) -> None:

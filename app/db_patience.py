@@ -30,9 +30,14 @@ OPTIONS = (
 )
 """The last line is for the server: it gives up connections whose other end is gone without a word."""
 CONNECT_ARGS: dict[str, Any] = {
-    "connect_timeout": CONNECT_SECONDS, "options": OPTIONS, "tcp_user_timeout": NETWORK_SECONDS * 1000,
-    "keepalives": 1, "keepalives_idle": 2, "keepalives_interval": 1, "keepalives_count": 3,
-}  # fmt: skip
+    "connect_timeout": CONNECT_SECONDS,
+    "options": OPTIONS,
+    "tcp_user_timeout": NETWORK_SECONDS * 1000,
+    "keepalives": 1,
+    "keepalives_idle": 2,
+    "keepalives_interval": 1,
+    "keepalives_count": 3,
+}
 
 
 class Impatient(psycopg.Connection[Any]):

@@ -150,10 +150,26 @@ class EmbeddedRedis:
 
     def _spawned(self, program: str, lock: int) -> subprocess.Popen[bytes]:
         command = [
-            program, "--port", "0", "--unixsocket", str(self._socket), "--unixsocketperm", "700",
-            "--dir", str(self._folder), "--appendonly", "no", "--save", "",
-            "--maxmemory-policy", "noeviction", "--daemonize", "no", "--logfile", str(self._log),
-        ]  # fmt: skip
+            program,
+            "--port",
+            "0",
+            "--unixsocket",
+            str(self._socket),
+            "--unixsocketperm",
+            "700",
+            "--dir",
+            str(self._folder),
+            "--appendonly",
+            "no",
+            "--save",
+            "",
+            "--maxmemory-policy",
+            "noeviction",
+            "--daemonize",
+            "no",
+            "--logfile",
+            str(self._log),
+        ]
         self._log.unlink(missing_ok=True)
         self._remove_files_of_former_releases()
         return subprocess.Popen(  # noqa: S603 - our own list of words

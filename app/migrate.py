@@ -17,9 +17,26 @@ from alembic.script import ScriptDirectory
 from app.db import Base, engine_options, prepare
 
 ROOMS = (
-    "accounts", "usage", "holds", "flows", "webhooks", "candidates", "interviews", "recordings", "letters", "wishes",
-    "reviews", "notes", "permits", "outreach", "voice", "flowlinks", "portal", "shares", "compliance",
-)  # fmt: skip
+    "accounts",
+    "usage",
+    "holds",
+    "flows",
+    "webhooks",
+    "candidates",
+    "interviews",
+    "recordings",
+    "letters",
+    "wishes",
+    "reviews",
+    "notes",
+    "permits",
+    "outreach",
+    "voice",
+    "flowlinks",
+    "portal",
+    "shares",
+    "compliance",
+)
 _LOCK = 7_264_102
 
 

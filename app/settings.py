@@ -56,7 +56,12 @@ class Settings:
     )
     redis_url: str = var("REDIS_URL", text, "", "redis://…; default an embedded server that Parley starts itself.")
     storage_url: str = var("STORAGE_URL", text, "", "Directory or s3://bucket/prefix; default a directory in DATA_DIR.")
-    erasure_journal: Path = var("ERASURE_JOURNAL", Path, None, "File that says what was erased, read by restores; default erasures.jsonl in DATA_DIR.")  # fmt: skip
+    erasure_journal: Path = var(
+        "ERASURE_JOURNAL",
+        Path,
+        None,
+        "File that says what was erased, read by restores; default erasures.jsonl in DATA_DIR.",
+    )
     s3_endpoint_url: str = var(
         "S3_ENDPOINT_URL",
         text,

@@ -56,9 +56,7 @@ class Tally:
         """Something took ``seconds``."""
         group = bisect_left(BUCKETS, seconds)
         bound = str(BUCKETS[group]) if group < len(BUCKETS) else "+Inf"
-        self._add({
-            _field(name, labels, COUNT): 1, _field(name, labels, SUM): seconds, _field(name, labels, bound): 1
-        })  # fmt: skip
+        self._add({_field(name, labels, COUNT): 1, _field(name, labels, SUM): seconds, _field(name, labels, bound): 1})
 
     def flush(self) -> None:
         """Hand over what waits. Never raises; what Redis does not take waits on."""

@@ -107,9 +107,15 @@ def folder() -> Iterator[Path]:
 def env_for(url: str, directory: Path, **more: str) -> dict[str, str]:
     """Settings of an installation on ``url`` with its files in ``directory``."""
     return {
-        "DATA_DIR": str(directory), "DATABASE_URL": url.replace("postgresql+psycopg", "postgresql"), "REDIS_URL": "",
-        "SECRET_KEY": "bench-secret-" * 4, "RATE_LIMIT_PER_MINUTE": "0", "LOG_LEVEL": "error", "HOST": "127.0.0.1", **more,
-    }  # fmt: skip
+        "DATA_DIR": str(directory),
+        "DATABASE_URL": url.replace("postgresql+psycopg", "postgresql"),
+        "REDIS_URL": "",
+        "SECRET_KEY": "bench-secret-" * 4,
+        "RATE_LIMIT_PER_MINUTE": "0",
+        "LOG_LEVEL": "error",
+        "HOST": "127.0.0.1",
+        **more,
+    }
 
 
 @contextmanager
@@ -149,9 +155,15 @@ def customer(questions: list[str], *, kind: InterviewType = InterviewType.GENERA
     """A customer in the database, committed."""
     organization, team = founded()
     flow = InterviewFlow(
-        organization_id=organization.id, team_id=team.id, org_name="Bench", title="Bench", questions=questions,
-        interview_type=kind, language="en-US", voice_id="vendora-Kate",
-    )  # fmt: skip
+        organization_id=organization.id,
+        team_id=team.id,
+        org_name="Bench",
+        title="Bench",
+        questions=questions,
+        interview_type=kind,
+        language="en-US",
+        voice_id="vendora-Kate",
+    )
     db.session.add(flow)
     _row, key = issue_api_key(organization, name="bench", by=None)
     db.session.commit()

@@ -109,9 +109,7 @@ def begin(page: Any, server: Running) -> None:
 def decoded(webm: bytes) -> np.ndarray:
     resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
     with av.open(io.BytesIO(webm)) as container:
-        pieces = [
-            piece.to_ndarray()[0] for frame in container.decode(audio=0) for piece in resampler.resample(frame)
-        ]  # fmt: skip
+        pieces = [piece.to_ndarray()[0] for frame in container.decode(audio=0) for piece in resampler.resample(frame)]
     return np.concatenate(pieces).astype(np.float64)
 
 

@@ -135,8 +135,9 @@ def main() -> None:
             shares = [percentile(real.latencies, of) / percentile(floor.latencies, of) for of in (50, 99)]
             print(
                 f"     parley / floor: median {shares[0]:.1f}, p99 {shares[1]:.1f}, CPU {real.cpu_seconds / floor.cpu_seconds:.1f}, "
-                f"memory {real.rss_mb / floor.rss_mb:.1f}", flush=True,
-            )  # fmt: skip
+                f"memory {real.rss_mb / floor.rss_mb:.1f}",
+                flush=True,
+            )
             results[kind, media, count] = real
     for kind, media in {key[:2]: None for key in results if key[1] == "audio"}:
         goal(f"{kind}, {media}", max((key[2], load) for key, load in results.items() if key[:2] == (kind, media)))
@@ -149,8 +150,10 @@ def goal(name: str, of: tuple[int, Load]) -> None:
         (load.keeps_up, "nobody falling behind"),
         (prompt, "p99 below the second until the next chunk"),
     ):
-        print(f"{name}: goal of {GOAL} on two cores with nothing lost and {what}: "
-              f"{'reached' if reached and most >= GOAL else 'not tried' if most < GOAL else 'MISSED'}")  # fmt: skip
+        print(
+            f"{name}: goal of {GOAL} on two cores with nothing lost and {what}: "
+            f"{'reached' if reached and most >= GOAL else 'not tried' if most < GOAL else 'MISSED'}"
+        )
 
 
 def show(name: str, load: Load, count: int, *, given: argparse.Namespace) -> None:
@@ -213,8 +216,14 @@ def seated(count: int) -> tuple[list[tuple[str, str, str]], str]:
         interview: Interview = interviews.book(owner.organization, owner.flow.id)
         token, hashed = new_token()
         db.session.add(
-            Sitting(interview_id=interview.id, token_hash=hashed, fence=1, place=Place().to_json(), heartbeat_at=claims.moment())
-        )  # fmt: skip
+            Sitting(
+                interview_id=interview.id,
+                token_hash=hashed,
+                fence=1,
+                place=Place().to_json(),
+                heartbeat_at=claims.moment(),
+            )
+        )
         interviews.begin(interview)
         recordings.open_run(interview.id, mime_type="audio/webm")
         made.append((interview.id, f"/interview/api/{owner.flow.id}/{interview.id}", token))
@@ -257,10 +266,12 @@ async def pressed(everyone: list[Candidate], servers: list[Server], *, given: ar
     rss = sum(ground.memory_of(server.pid) for server in servers)
     starts = [begins + number / len(everyone) for number in range(len(everyone))]
     watching = asyncio.create_task(watched(everyone, starts, given=given, load=load))
-    await asyncio.gather(*(
-        talks(one, starts[number], port=servers[number % len(servers)].port, given=given, load=load, most=most)
-        for number, one in enumerate(everyone)
-    ))  # fmt: skip
+    await asyncio.gather(
+        *(
+            talks(one, starts[number], port=servers[number % len(servers)].port, given=given, load=load, most=most)
+            for number, one in enumerate(everyone)
+        )
+    )
     await watching
     load.seconds = max(float(given.seconds), time.monotonic() - begins)
     load.cpu_seconds = sum(ground.cpu_of(server.pid) for server in servers) - before
@@ -288,9 +299,7 @@ def due(now: float, start: float, given: argparse.Namespace) -> int:
     return max(0, min(given.seconds, int(now - start) + 1)) if now >= start else 0
 
 
-async def talks(
-    one: Candidate, begins: float, *, port: int, given: argparse.Namespace, load: Load, most: int
-) -> None:  # fmt: skip
+async def talks(one: Candidate, begins: float, *, port: int, given: argparse.Namespace, load: Load, most: int) -> None:
     """One candidate's second after second."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     chances = random.Random(one.path)

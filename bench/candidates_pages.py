@@ -56,21 +56,43 @@ def seed(count: int) -> str:
     people, moves, tags = [], [], []
     for number in range(count):
         one = {
-            **common, "id": new_id(), "flow_id": flows[number % 4].id, "email": f"p{number}@bench.example",
-            "address": f"p{number}@bench.example", "first_name": chance.choice(("Ann", "Ben", "Cleo", "Dan")),
-            "last_name": f"Name{number}", "status": chance.choice(DEFAULT_STATUSES), "status_changes": 1,
-            "assigned_recruiter_id": admin.id, "created_at": now - timedelta(minutes=number),
-            "score": chance.choice((None, 1.5, 2.5, 3.5, 4.5)), "interviewed_at": now, "reviewed_at": None,
-        }  # fmt: skip
+            **common,
+            "id": new_id(),
+            "flow_id": flows[number % 4].id,
+            "email": f"p{number}@bench.example",
+            "address": f"p{number}@bench.example",
+            "first_name": chance.choice(("Ann", "Ben", "Cleo", "Dan")),
+            "last_name": f"Name{number}",
+            "status": chance.choice(DEFAULT_STATUSES),
+            "status_changes": 1,
+            "assigned_recruiter_id": admin.id,
+            "created_at": now - timedelta(minutes=number),
+            "score": chance.choice((None, 1.5, 2.5, 3.5, 4.5)),
+            "interviewed_at": now,
+            "reviewed_at": None,
+        }
         people.append(one)
-        moves.append({
-            "id": new_id(), "candidate_id": one["id"], "number": 1, "previous": "invited", "new": one["status"],
-            "by_id": None, "at": now, "note": None,
-        })  # fmt: skip
+        moves.append(
+            {
+                "id": new_id(),
+                "candidate_id": one["id"],
+                "number": 1,
+                "previous": "invited",
+                "new": one["status"],
+                "by_id": None,
+                "at": now,
+                "note": None,
+            }
+        )
         if number % 3 == 0:
-            tags.append({
-                "id": new_id(), "organization_id": organization.id, "candidate_id": one["id"], "name": "remote",
-            })  # fmt: skip
+            tags.append(
+                {
+                    "id": new_id(),
+                    "organization_id": organization.id,
+                    "candidate_id": one["id"],
+                    "name": "remote",
+                }
+            )
     for rows, what in ((people, Candidate), (moves, StatusChange), (tags, CandidateTag)):
         for start in range(0, len(rows), 2_000):
             db.session.execute(sa.insert(what), rows[start : start + 2_000])

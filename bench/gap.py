@@ -93,8 +93,9 @@ def gaps_of(platform: Platform, one: Candidate) -> list[Gap]:
     columns = ", ".join(STAGES)
     rows = platform.rows(
         f"select reply_kind, {columns} from turn where kind = 'answer' and sitting_id = "
-        "(select id from sitting where interview_id = :i) order by number", i=one.interview_id,
-    )  # fmt: skip
+        "(select id from sitting where interview_id = :i) order by number",
+        i=one.interview_id,
+    )
     heard = heard_gaps(one.remembered)
     if len(heard) != len(rows):
         print(
@@ -103,7 +104,7 @@ def gaps_of(platform: Platform, one: Candidate) -> list[Gap]:
         heard = [(None, None)] * len(rows)
     return [
         Gap(row[0], *gap, stages=dict(zip(STAGES, row[1:], strict=True))) for row, gap in zip(rows, heard, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def heard_gaps(events: list[dict[str, Any]]) -> list[tuple[float | None, float | None]]:

@@ -108,11 +108,20 @@ def seed_results(organization: Organization, *, interviews: int) -> list[dict[st
         text, details = made[number % len(made)]
         db.session.execute(
             sa.insert(InterviewData).values(
-                interview_id=interview_id, format=1, text=text.deflated, text_length=text.length, text_crc32=text.crc,
-                details=details.deflated, details_length=details.length, details_crc32=details.crc,
-                summary="A summary of some sentences. " * 10, scores=scores, evidence={}, created_at=clock.now(),
+                interview_id=interview_id,
+                format=1,
+                text=text.deflated,
+                text_length=text.length,
+                text_crc32=text.crc,
+                details=details.deflated,
+                details_length=details.length,
+                details_crc32=details.crc,
+                summary="A summary of some sentences. " * 10,
+                scores=scores,
+                evidence={},
+                created_at=clock.now(),
             )
-        )  # fmt: skip
+        )
         _add_recording(organization.id, interview_id)
     db.session.commit()
     size = sum(text.length + details.length for text, details in made) / len(made)
@@ -126,10 +135,18 @@ def _add_recording(organization_id: str, interview_id: str) -> None:
 
     db.session.execute(
         sa.insert(Recording).values(
-            id=new_id(), organization_id=organization_id, interview_id=interview_id, media=Media.AUDIO,
-            content_type="audio/mp4", storage_key="x", size=1, sha256="0" * 64, blocks=b"", duration=1_800.0,
+            id=new_id(),
+            organization_id=organization_id,
+            interview_id=interview_id,
+            media=Media.AUDIO,
+            content_type="audio/mp4",
+            storage_key="x",
+            size=1,
+            sha256="0" * 64,
+            blocks=b"",
+            duration=1_800.0,
         )
-    )  # fmt: skip
+    )
 
 
 # --- 1: the hot path --------------------------------------------------------------------------------------------
@@ -216,13 +233,14 @@ def _measure(port: int, pid: int, key: str, *, interviews: int, requests: int) -
         ),
         "gzip, floor": ([f"/floor/gzip/{interviews - offset}" for offset in offsets], {}),
         "gzip, floor handed over as one file": ([f"/floor/file/{interviews - offset}" for offset in offsets], {}),
-    }  # fmt: skip
+    }
     fewer = {
         "identity, product": (listed[: requests // 4], {**bearer, "Accept-Encoding": "identity"}),
         "identity, floor (fetch and inflate)": (
-            [f"/floor/identity/{interviews - offset}" for offset in offsets[: requests // 4]], {},
+            [f"/floor/identity/{interviews - offset}" for offset in offsets[: requests // 4]],
+            {},
         ),
-    }  # fmt: skip
+    }
     found = clients.in_turns(port, pid, _asked(together)) | clients.in_turns(port, pid, _asked(fewer))
     found["plain ORM and marshmallow"] = clients.load(port, pid, [Asked("/plain")] * 3, {}, clients=1)
     for name, took in found.items():
@@ -374,10 +392,18 @@ def _said(interview_id: str, number: int, role: Role, question: int | None, star
     words = [[f"word{at}", round(start + at * 0.4, 3), round(start + at * 0.4 + 0.3, 3)] for at in range(count)]
     db.session.add(
         Utterance(
-            interview_id=interview_id, number=number, role=role, question_index=question, segment=1, start=start,
-            end=start + seconds, content=" ".join(str(word[0]) for word in words), words=words, typed=False,
+            interview_id=interview_id,
+            number=number,
+            role=role,
+            question_index=question,
+            segment=1,
+            start=start,
+            end=start + seconds,
+            content=" ".join(str(word[0]) for word in words),
+            words=words,
+            typed=False,
         )
-    )  # fmt: skip
+    )
 
 
 def main() -> None:

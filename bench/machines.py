@@ -120,9 +120,14 @@ def run(url: str, given: argparse.Namespace, running: ExitStack) -> bool:
     distributor = running.enter_context(Distributor())
     env["APP_URL"] = base = f"http://127.0.0.1:{distributor.port}"
     made = subprocess.run(
-        ground.parley("org", "create", "Bench", "--team", "One", "--admin-email", ADMIN, "--admin-password", PASSWORD, "--json"),
-        env={**os.environ, **env}, cwd=ground.ROOT, capture_output=True, check=True,
-    )  # fmt: skip
+        ground.parley(
+            "org", "create", "Bench", "--team", "One", "--admin-email", ADMIN, "--admin-password", PASSWORD, "--json"
+        ),
+        env={**os.environ, **env},
+        cwd=ground.ROOT,
+        capture_output=True,
+        check=True,
+    )
     customer, fleet = json.loads(made.stdout), Fleet(env, distributor)
     running.callback(fleet.stop_all)
     for _ in range(given.webs):
@@ -132,14 +137,26 @@ def run(url: str, given: argparse.Namespace, running: ExitStack) -> bool:
     receiver = running.enter_context(Receiver())
     api = requests.Session()
     api.headers["Authorization"] = f"Bearer {customer['api_key']}"
-    flow = api.post(f"{base}/v1/interview-flows", timeout=60, json={
-        "org_name": "Bench", "title": "Bench", "questions": ["Why us?"], "interview_type": "recruitment",
-        "webhook_url": receiver.url, "webhook_secret_key": WEBHOOK_SECRET,
-    }).json()["interview_flow_id"]  # fmt: skip
+    flow = api.post(
+        f"{base}/v1/interview-flows",
+        timeout=60,
+        json={
+            "org_name": "Bench",
+            "title": "Bench",
+            "questions": ["Why us?"],
+            "interview_type": "recruitment",
+            "webhook_url": receiver.url,
+            "webhook_secret_key": WEBHOOK_SECRET,
+        },
+    ).json()["interview_flow_id"]
     links = [
-        api.post(f"{base}/v1/interviews", timeout=60, json={"interview_flow_id": flow, "interviewee_email_address": f"c{n}@bench.example"})
-        .json()["interview_link"] for n in range(given.candidates)
-    ]  # fmt: skip
+        api.post(
+            f"{base}/v1/interviews",
+            timeout=60,
+            json={"interview_flow_id": flow, "interviewee_email_address": f"c{n}@bench.example"},
+        ).json()["interview_link"]
+        for n in range(given.candidates)
+    ]
     engine = sa.create_engine(url.replace("postgresql://", "postgresql+psycopg://"), poolclass=sa.NullPool)
     with engine.connect() as connection:
         connection.execute(sa.text("SET parley.organization = 'everyone'"))
@@ -172,8 +189,10 @@ def told(
         times = load.times.get(name, [0.0])
         p99 = float(ground.percentile(times, 99)) * 1000
         floor = floor or p99
-        print(f"  {name:36} {len(times):6} requests, {len(times) / seconds:6.1f}/s, p99 {p99:6.0f} ms = {p99 / floor:4.1f} x floor, "
-              f"{load.failed[name]} failed")  # fmt: skip
+        print(
+            f"  {name:36} {len(times):6} requests, {len(times) / seconds:6.1f}/s, p99 {p99:6.0f} ms = {p99 / floor:4.1f} x floor, "
+            f"{load.failed[name]} failed"
+        )
     for why, count in load.why.items():
         print(f"    {count} x {why}")
     deadline = time.monotonic() + 90
@@ -202,9 +221,11 @@ def told(
     missing = sum(kept[email] == 0 for email in load.booked)
     doubled = sum(kept[email] > 1 for email in [*load.booked, *load.waiting])
     lost_events = len(moves) - len(sent) + len(set(sent) - arrived)
-    print(f"  bookings: {len(load.booked)} acknowledged, {len(load.waiting)} to be asked again later, {missing} lost, {doubled} doubled; chunks: {len(load.chunks)} acknowledged, "
-          f"{len(load.chunks) - whole} lost; moves: {len(moves)}, {lost_events} without their event; requests by process: "
-          f"{sorted(distributor.served.values())}")  # fmt: skip
+    print(
+        f"  bookings: {len(load.booked)} acknowledged, {len(load.waiting)} to be asked again later, {missing} lost, {doubled} doubled; chunks: {len(load.chunks)} acknowledged, "
+        f"{len(load.chunks) - whole} lost; moves: {len(moves)}, {lost_events} without their event; requests by process: "
+        f"{sorted(distributor.served.values())}"
+    )
     for broken in load.broken:
         print(f"  somebody gave up: {broken}")
     graceful = sum(load.failed[name] for name, _seconds in took if "killed" not in name)
@@ -228,9 +249,13 @@ def _redis_and_s3(directory: Path, running: ExitStack) -> dict[str, str]:
     ground.wait_for(f"{endpoint}/moto-api/data.json")
     requests.put(f"{endpoint}/recordings", timeout=10).raise_for_status()
     return {
-        "REDIS_URL": f"redis://127.0.0.1:{redis}/0", "STORAGE_URL": "s3://recordings/parley", "S3_ENDPOINT_URL": endpoint,
-        "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1",
-    }  # fmt: skip
+        "REDIS_URL": f"redis://127.0.0.1:{redis}/0",
+        "STORAGE_URL": "s3://recordings/parley",
+        "S3_ENDPOINT_URL": endpoint,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }
 
 
 def main() -> int:

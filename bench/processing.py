@@ -72,10 +72,17 @@ def handed_in(owner: ground.Customer, sound: Sound | None) -> str:
     if sound:
         keep(found, sound.pieces)
     asked: dict[str, Any] = {"interview_id": found, "segment": 1 if sound else None, "typed": False}
-    db.session.add(Utterance(
-        **asked, number=1, role=Role.AGENT, question_index=0, content="How do you work with other people?",
-        start=0.5 if sound else None, end=3.0 if sound else None,
-    ))  # fmt: skip
+    db.session.add(
+        Utterance(
+            **asked,
+            number=1,
+            role=Role.AGENT,
+            question_index=0,
+            content="How do you work with other people?",
+            start=0.5 if sound else None,
+            end=3.0 if sound else None,
+        )
+    )
     answer = (
         {"start": AT, "end": sound.end, "content": None}
         if sound

@@ -43,11 +43,15 @@ def slow(kind: str, port: int, key: str, count: int) -> Iterator[None]:
             end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
         end.connect(("127.0.0.1", port))
         bearer = f"Authorization: Bearer {key}\r\n".encode()
-        end.sendall({
-            "head": HEAD + b"X-Slow: ",
-            "body": HEAD + bearer + b"Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n{",
-            "answer": b"GET /v1/interviews?limit=20&transcript=full HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n" + bearer + b"\r\n",
-        }[kind])  # fmt: skip
+        end.sendall(
+            {
+                "head": HEAD + b"X-Slow: ",
+                "body": HEAD + bearer + b"Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n{",
+                "answer": b"GET /v1/interviews?limit=20&transcript=full HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n"
+                + bearer
+                + b"\r\n",
+            }[kind]
+        )
         end.settimeout(0.01)
         ends.append(end)
 
@@ -114,8 +118,11 @@ def measure(kind: str, given: argparse.Namespace) -> bool:
                     times, grown = pings(port, key, given.pings), ground.memory_of(pid) - before
             middle, p99 = float(ground.percentile(times, 50)), float(ground.percentile(times, 99))
             floor, kept = floor or p99, kept and p99 < GOAL
-            print(f"  {kind}, slow: {who:7} ping median {middle:6.1f}, p99 {p99:6.1f}, worst {max(times):6.1f} ms; p99 {p99 / floor:4.1f} x floor; "
-                  f"the process grew by {grown:.0f} MB", flush=True)  # fmt: skip
+            print(
+                f"  {kind}, slow: {who:7} ping median {middle:6.1f}, p99 {p99:6.1f}, worst {max(times):6.1f} ms; p99 {p99 / floor:4.1f} x floor; "
+                f"the process grew by {grown:.0f} MB",
+                flush=True,
+            )
     return kept
 
 

@@ -48,23 +48,30 @@ COUNTED = """INSERT INTO interview_bucket (owner_id, status, bucket, interviews)
 ON CONFLICT (owner_id, status, bucket) DO UPDATE SET interviews = interview_bucket.interviews + 1"""
 REVOKED = "UPDATE interview SET failures = failures WHERE id = ?"
 FLOORS = {
-    "list, offset 0": "read", "list, at the end": "read", "completed ones, at the end": "read", "one interview": "read one",
-    "book": "booking", "book, with an address": "booking", "book, with a key to repeat it": "booking",
+    "list, offset 0": "read",
+    "list, at the end": "read",
+    "completed ones, at the end": "read",
+    "one interview": "read one",
+    "book": "booking",
+    "book, with an address": "booking",
+    "book, with a key to repeat it": "booking",
     "take recordings back": "two updates",
-}  # fmt: skip
+}
 
 
 def fill(owner: ground.Customer, rows: int) -> None:
     """Bare interviews, every third completed, with their counters, written by the database itself."""
     postgres = db.engine.dialect.name == "postgresql"
     series = (
-        "generate_series(CAST(:first AS integer), CAST(:rows AS integer)) AS s(n)" if postgres
+        "generate_series(CAST(:first AS integer), CAST(:rows AS integer)) AS s(n)"
+        if postgres
         else "(WITH RECURSIVE c(n) AS (SELECT :first UNION ALL SELECT n + 1 FROM c WHERE n < :rows) SELECT n FROM c) AS s"
-    )  # fmt: skip
+    )
     ident = (
-        "lpad(to_hex(n), 8, '0') || '-0000-4000-8000-000000000000'" if postgres
+        "lpad(to_hex(n), 8, '0') || '-0000-4000-8000-000000000000'"
+        if postgres
         else "printf('%08x-0000-4000-8000-000000000000', n)"
-    )  # fmt: skip
+    )
     status = "CASE WHEN n % 3 = 0 THEN 'completed' ELSE 'incomplete' END"
     now = "now()" if postgres else "'2026-01-01 00:00:00.000000'"
     ids = {"org": owner.organization.id, "team": owner.team.id, "flow": owner.flow.id}
@@ -206,12 +213,16 @@ def kinds_for(
     def booked(flow_id: str, *, named: bool, repeatable: bool) -> list[Asked]:
         return [
             Asked(
-                "/v1/interviews", "POST",
-                {"interview_flow_id": flow_id, **({"interviewee_email_address": f"{uuid.uuid4()}@bench.example"} if named else {})},
+                "/v1/interviews",
+                "POST",
+                {
+                    "interview_flow_id": flow_id,
+                    **({"interviewee_email_address": f"{uuid.uuid4()}@bench.example"} if named else {}),
+                },
                 (("Idempotency-Key", str(uuid.uuid4())),) if repeatable else (),
             )
             for _ in range(requests)
-        ]  # fmt: skip
+        ]
 
     return {
         "floor: an empty answer": ([Asked("/floor/nothing/0")] * requests, {}),
@@ -219,7 +230,10 @@ def kinds_for(
         "floor: read one": ([Asked(f"/floor/read one/{one}".replace(" ", "%20")) for one in some], {}),
         "list, offset 0": ([Asked(f"{listed}&offset={offset}") for offset in near], bearer),
         "list, at the end": ([Asked(f"{listed}&offset={offset}") for offset in far], bearer),
-        "completed ones, at the end": ([Asked(f"{listed}&status=completed&offset={max(0, last - one // 3)}") for one in near], bearer),
+        "completed ones, at the end": (
+            [Asked(f"{listed}&status=completed&offset={max(0, last - one // 3)}") for one in near],
+            bearer,
+        ),
         "one interview": ([Asked(f"/v1/interviews/{ident(one)}?transcript=none") for one in some], bearer),
         "floor: booking": ([Asked("/floor/booking/0", "POST", {"interview_flow_id": flow})] * requests, {}),
         "floor: two updates": ([Asked(f"/floor/two%20updates/{one}") for one in unlike], {}),
@@ -227,7 +241,7 @@ def kinds_for(
         "book, with an address": (booked(recruiting, named=True, repeatable=False), bearer),
         "book, with a key to repeat it": (booked(flow, named=False, repeatable=True), bearer),
         "take recordings back": ([Asked(f"/v1/interviews/{ident(one)}", "DELETE") for one in unlike], bearer),
-    }  # fmt: skip
+    }
 
 
 def measure(kind: str, rows: int, requests: int) -> dict[str, clients.Took]:
@@ -237,9 +251,13 @@ def measure(kind: str, rows: int, requests: int) -> dict[str, clients.Took]:
         with ground.application(env):
             owner = ground.customer(["Why us?"])
             other = InterviewFlow(
-                organization_id=owner.organization.id, team_id=owner.team.id, org_name="Bench", title="Recruiting",
-                questions=["Why us?"], interview_type=InterviewType.RECRUITMENT,
-            )  # fmt: skip
+                organization_id=owner.organization.id,
+                team_id=owner.team.id,
+                org_name="Bench",
+                title="Recruiting",
+                questions=["Why us?"],
+                interview_type=InterviewType.RECRUITMENT,
+            )
             db.session.add(other)
             db.session.flush()
             fill(owner, rows)

@@ -132,10 +132,16 @@ def link_of(settings: Settings, questions: int) -> str:
         db.session.flush()
     team = db.session.query(Team).filter_by(organization_id=organization.id).one()
     flow = InterviewFlow(
-        organization_id=organization.id, team_id=team.id, org_name="Bench", title="Bench", language="en-US",
+        organization_id=organization.id,
+        team_id=team.id,
+        org_name="Bench",
+        title="Bench",
+        language="en-US",
         questions=[f"This is question number {n + 1}. What do you say to it?" for n in range(questions)],
-        voice_id="vendora-Kate", interview_type=InterviewType.GENERAL, follow_up_limit=0,
-    )  # fmt: skip
+        voice_id="vendora-Kate",
+        interview_type=InterviewType.GENERAL,
+        follow_up_limit=0,
+    )
     db.session.add(flow)
     db.session.commit()
     interview = book(organization, flow.id)

@@ -65,9 +65,13 @@ def running(name: str) -> Iterator[int]:
     (folder / "bad.py").write_text(APP)
     program = SERVE[name].format(port=port, threads=THREADS)
     server = subprocess.Popen(
-        [sys.executable, "-c", program], cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)},
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
     try:
         wait_for(lambda: asked(port) is not None)
         yield port

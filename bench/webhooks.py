@@ -47,11 +47,16 @@ PROCESSES = multiprocessing.get_context("spawn")
 def payload(interview_id: str) -> dict[str, Any]:
     """A body of ordinary length."""
     return {
-        "event_type": "interview_processed", "interview_flow_id": str(uuid.UUID(int=1)), "interview_id": interview_id,
-        "interview_link": f"https://parley.example.com/interviews/{interview_id}", "interview_flow_name": "Night nurse",
-        "interviewee_email_address": "someone@example.com", "interviewee_first_name": "Some",
-        "interviewee_last_name": "One", "status": "completed",
-    }  # fmt: skip
+        "event_type": "interview_processed",
+        "interview_flow_id": str(uuid.UUID(int=1)),
+        "interview_id": interview_id,
+        "interview_link": f"https://parley.example.com/interviews/{interview_id}",
+        "interview_flow_name": "Night nurse",
+        "interviewee_email_address": "someone@example.com",
+        "interviewee_first_name": "Some",
+        "interviewee_last_name": "One",
+        "status": "completed",
+    }
 
 
 class Start(NamedTuple):
@@ -102,9 +107,10 @@ def application(url: str) -> Flask:
     settings = Settings.from_env({"DATA_DIR": tempfile.mkdtemp(), "SECRET_KEY": "bench-" * 8, "DATABASE_URL": url})
     app = Flask("bench")
     app.config.update(
-        SECRET_KEY=settings.secret_key, SQLALCHEMY_DATABASE_URI=settings.database_url,
+        SECRET_KEY=settings.secret_key,
+        SQLALCHEMY_DATABASE_URI=settings.database_url,
         SQLALCHEMY_ENGINE_OPTIONS=engine_options(settings.database_url),
-    )  # fmt: skip
+    )
     app.extensions["parley.bell"] = queue.SilentBell()
     app.extensions["parley.gateways"] = SimpleNamespace(http=Outbound(settings))
     db.init_app(app)
@@ -120,9 +126,14 @@ def flows(addresses: list[list[str]]) -> list[str]:
         organization, team = ground.founded()
         for url in urls:
             flow = InterviewFlow(
-                id=new_id(), organization_id=organization.id, team_id=team.id, org_name="Bench", title="Night nurse",
-                questions=["Why?"], webhook_url=url,
-            )  # fmt: skip
+                id=new_id(),
+                organization_id=organization.id,
+                team_id=team.id,
+                org_name="Bench",
+                title="Night nurse",
+                questions=["Why?"],
+                webhook_url=url,
+            )
             flow.webhook_secret_sealed = vault.seal("bench-secret-" * 3, context=secret_context(flow.id))
             db.session.add(flow)
             db.session.flush()
@@ -144,12 +155,26 @@ def fill(count: int, only: list[str] | None = None) -> None:
     for number in range(count):
         flow_id, endpoint_id, organization_id = routes[number % len(routes)]
         subject = new_id()
-        rows.append({
-            "id": new_id(), "event_id": new_event_id(), "organization_id": organization_id, "flow_id": flow_id,
-            "endpoint_id": endpoint_id, "event_type": EventType.INTERVIEW_PROCESSED, "subject": subject, "sequence": 1,
-            "body": serialise(EventType.INTERVIEW_PROCESSED, payload(subject)), "state": DeliveryState.PENDING,
-            "due_at": now, "created_at": now, "changed_at": now, "attempts": 0, "fence": 0, "recoveries": 0,
-        })  # fmt: skip
+        rows.append(
+            {
+                "id": new_id(),
+                "event_id": new_event_id(),
+                "organization_id": organization_id,
+                "flow_id": flow_id,
+                "endpoint_id": endpoint_id,
+                "event_type": EventType.INTERVIEW_PROCESSED,
+                "subject": subject,
+                "sequence": 1,
+                "body": serialise(EventType.INTERVIEW_PROCESSED, payload(subject)),
+                "state": DeliveryState.PENDING,
+                "due_at": now,
+                "created_at": now,
+                "changed_at": now,
+                "attempts": 0,
+                "fence": 0,
+                "recoveries": 0,
+            }
+        )
     for start in range(0, count, 2000):
         db.session.execute(sa.insert(Delivery), rows[start : start + 2000])
     db.session.commit()
@@ -271,15 +296,18 @@ def throughput(kind: str, ports: list[int], options: argparse.Namespace) -> None
         with ground.database(kind) as url:
             app = application(url)
             with app.app_context(), db_wall.everyone():
-                flows([
-                    [f"http://127.0.0.1:{random.choice(ports)}/{number}/{place}" for place in range(options.endpoints)]
-                    for number in range(options.organizations)
-                ])  # fmt: skip
+                flows(
+                    [
+                        [
+                            f"http://127.0.0.1:{random.choice(ports)}/{number}/{place}"
+                            for place in range(options.endpoints)
+                        ]
+                        for number in range(options.organizations)
+                    ]
+                )
                 fill(options.deliveries)
                 seconds, cpu, done = timed(drain, [(url,)] * processes)
-                left = db.session.scalar(
-                    sa.select(sa.func.count()).where(Delivery.state != DeliveryState.DELIVERED)
-                )  # fmt: skip
+                left = db.session.scalar(sa.select(sa.func.count()).where(Delivery.state != DeliveryState.DELIVERED))
                 told = sa.select(Delivery.state, Delivery.attempts, sa.func.count()).group_by(
                     Delivery.state, Delivery.attempts
                 )

@@ -150,11 +150,14 @@ def without_database(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     data_dir = tmp_path_factory.mktemp("data")
     return Settings.from_env(
         {
-            "DATA_DIR": str(data_dir), "DATABASE_URL": f"sqlite:///{data_dir / 'nobody-asks.db'}",
-            "SECRET_KEY": "test-secret-" * 4, "RATE_LIMIT_PER_MINUTE": "0", "APP_URL": "http://localhost",
+            "DATA_DIR": str(data_dir),
+            "DATABASE_URL": f"sqlite:///{data_dir / 'nobody-asks.db'}",
+            "SECRET_KEY": "test-secret-" * 4,
+            "RATE_LIMIT_PER_MINUTE": "0",
+            "APP_URL": "http://localhost",
             "STT_PROCESSES": "1",
         }
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture(scope="session")

@@ -17,11 +17,18 @@ Made = Callable[..., Any]
 def a_flow(person: Person, **values: Any) -> InterviewFlow:
     """An open recruitment flow of the person's team with two questions."""
     given = {
-        "organization_id": person.organization.id, "team_id": person.team.id, "org_name": "First Ltd", "title": "Nurse",
-        "questions": ["Why do you want this job?", "Tell me about your last team."], "language": "en-US",
-        "voice_id": "vendora-Kate", "interview_type": InterviewType.RECRUITMENT, "is_video_enabled": False,
-        "is_doc_upload_enabled": False, **values,
-    }  # fmt: skip
+        "organization_id": person.organization.id,
+        "team_id": person.team.id,
+        "org_name": "First Ltd",
+        "title": "Nurse",
+        "questions": ["Why do you want this job?", "Tell me about your last team."],
+        "language": "en-US",
+        "voice_id": "vendora-Kate",
+        "interview_type": InterviewType.RECRUITMENT,
+        "is_video_enabled": False,
+        "is_doc_upload_enabled": False,
+        **values,
+    }
     flow = InterviewFlow(**given)
     db.session.add(flow)
     db.session.commit()

@@ -47,7 +47,7 @@ FINISHED = (
     "I read a lot of books and I like to walk in the mountains with my family at the weekend.",
     "I like this company.",
     "Three years.",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _broken(speaker: Speaker, marked: str, *, language: str, rng: random.Random)
     start = 8000 + cut
     return _in_a_room(
         [speech[:cut], silence, speech[cut:]], ((start, start + len(silence), kind),), language=language, rng=rng
-    )  # fmt: skip
+    )
 
 
 def _spoken(speaker: Speaker, text: str, *, voice: str, language: str) -> tuple[np.ndarray, list[int]]:

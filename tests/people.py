@@ -65,9 +65,12 @@ def person(app: Flask, email: str, *, organization: str | Organization, role: st
     team = db.session.query(Team).filter_by(organization_id=organization.id).order_by(Team.created_at).first()
     assert team is not None
     member = TeamMember(
-        organization_id=organization.id, email=email, full_name=email.partition("@")[0].title(), role=Role(role),
+        organization_id=organization.id,
+        email=email,
+        full_name=email.partition("@")[0].title(),
+        role=Role(role),
         password_hash="one that no password fits",
-    )  # fmt: skip
+    )
     db.session.add(member)
     db.session.flush()
     db.session.add(TeamMembership(team_id=team.id, member_id=member.id))

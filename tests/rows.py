@@ -10,9 +10,13 @@ from app import migrate
 from app.db import Base, Moment, new_id
 
 VALUES: tuple[tuple[type[Any], Any], ...] = (
-    (Moment, datetime(2026, 1, 1, tzinfo=UTC)), (sa.JSON, {}), (sa.LargeBinary, b"bytes"), (sa.Boolean, False),
-    (sa.Integer, 1), (sa.Float, 1.0),
-)  # fmt: skip
+    (Moment, datetime(2026, 1, 1, tzinfo=UTC)),
+    (sa.JSON, {}),
+    (sa.LargeBinary, b"bytes"),
+    (sa.Boolean, False),
+    (sa.Integer, 1),
+    (sa.Float, 1.0),
+)
 
 Row = dict[str, Any]
 

@@ -25,7 +25,7 @@ from app.accounts.models import (
     Team,
     TeamMember,
     TeamMembership,
-)  # fmt: skip
+)
 from app.db import db
 from app.errors import Conflict, Rejected
 from app.letters import actions as letters
@@ -49,9 +49,14 @@ class Founded(NamedTuple):
 
 
 def found_organization(
-    name: str, *, team_name: str, admin_email: str, admin_hash: str, admin_name: str | None = None,
+    name: str,
+    *,
+    team_name: str,
+    admin_email: str,
+    admin_hash: str,
+    admin_name: str | None = None,
     is_first: bool = False,
-) -> Founded:  # fmt: skip
+) -> Founded:
     """Create an organization with a team, an administrator and an API key.
 
     ``admin_hash`` comes from ``passwords.hashed``, which takes too long for a transaction.
@@ -105,9 +110,15 @@ def add_team(organization: Organization, name: str, *, by: TeamMember | None) ->
 
 
 def add_member(
-    organization: Organization, email: str, *, full_name: str | None, role: Role, teams: list[Team],
-    password_hash: str | None, by: TeamMember | None,
-) -> TeamMember:  # fmt: skip
+    organization: Organization,
+    email: str,
+    *,
+    full_name: str | None,
+    role: Role,
+    teams: list[Team],
+    password_hash: str | None,
+    by: TeamMember | None,
+) -> TeamMember:
     """A member who can sign in, if there is a password. Raises Rejected naming the field."""
     address = passwords.checked_address(email)
     if queries.member_by_address(address) is not None:
@@ -134,9 +145,13 @@ def issue_api_key(
     """A new key: its row, and the key itself, which nobody can read again."""
     key = _new_key(is_test=is_test)
     row = ApiKey(
-        organization_id=organization.id, name=named(name, "name"), key_hash=key_digest(key), last4=key[-4:],
-        created_by_id=by.id if by else None, is_test=is_test,
-    )  # fmt: skip
+        organization_id=organization.id,
+        name=named(name, "name"),
+        key_hash=key_digest(key),
+        last4=key[-4:],
+        created_by_id=by.id if by else None,
+        is_test=is_test,
+    )
     db.session.add(row)
     db.session.flush()
     details = {"test": True} if is_test else {}
@@ -171,9 +186,12 @@ def set_assess_language(organization: Organization, *, wanted: bool, by: TeamMem
     if organization.assess_language != wanted:
         organization.assess_language = wanted
         write_audit(
-            organization, action="organization.assess_language", subject=organization.id, by=by,
+            organization,
+            action="organization.assess_language",
+            subject=organization.id,
+            by=by,
             details={"wanted": wanted},
-        )  # fmt: skip
+        )
 
 
 def set_shows_status(organization: Organization, *, wanted: bool, by: TeamMember) -> None:
@@ -189,9 +207,12 @@ def sign_in(member: TeamMember, *, address: str | None, browser: str | None) -> 
     """A new signed-in browser: its row, and the 256 random bits for the cookie."""
     token = secrets.token_urlsafe(32)
     login = Login(
-        member_id=member.id, token_hash=login_digest(token), seen_at=clock.now(), address=(address or "")[:64] or None,
+        member_id=member.id,
+        token_hash=login_digest(token),
+        seen_at=clock.now(),
+        address=(address or "")[:64] or None,
         browser=(browser or "")[:200] or None,
-    )  # fmt: skip
+    )
     db.session.add(login)
     db.session.flush()
     write_audit(member.organization, action="member.signed_in", subject=member.id, by=member, details={})
@@ -260,16 +281,25 @@ def write_audit(
     db.session.flush()
     # Locks the organization's row on PostgreSQL (SQLite has one writer): two entries never take the same number.
     number = db.session.execute(
-        sa.update(Organization).where(Organization.id == organization.id).values(audit_seq=Organization.audit_seq + 1)
-        .returning(Organization.audit_seq).execution_options(synchronize_session=False)
-    ).scalar_one()  # fmt: skip
+        sa.update(Organization)
+        .where(Organization.id == organization.id)
+        .values(audit_seq=Organization.audit_seq + 1)
+        .returning(Organization.audit_seq)
+        .execution_options(synchronize_session=False)
+    ).scalar_one()
     before = db.session.scalar(
         sa.select(AuditEntry.hash).where(AuditEntry.organization_id == organization.id, AuditEntry.number == number - 1)
     )
     entry = AuditEntry(
-        organization_id=organization.id, number=number, at=clock.now(), action=action,
-        subject=subject, details=details, member_id=by.id if by else None, hash="",
-    )  # fmt: skip
+        organization_id=organization.id,
+        number=number,
+        at=clock.now(),
+        action=action,
+        subject=subject,
+        details=details,
+        member_id=by.id if by else None,
+        hash="",
+    )
     entry.hash = audit_hash(entry, before or "")
     db.session.add(entry)
     db.session.flush()

@@ -57,9 +57,13 @@ def _keep(member: TeamMember, address: str, token: str, *, by: TeamMember) -> Ad
     actions.end_address_changes(member)
     now = clock.now()
     change = AddressChange(
-        member_id=member.id, address=address, token_hash=digest_of(token), created_at=now, expires_at=now + LASTS,
+        member_id=member.id,
+        address=address,
+        token_hash=digest_of(token),
+        created_at=now,
+        expires_at=now + LASTS,
         created_by_id=by.id,
-    )  # fmt: skip
+    )
     db.session.add(change)
     db.session.flush()
     actions.write_audit(member.organization, action="member.address_asked", subject=member.id, by=by, details={})

@@ -50,9 +50,14 @@ def issue(member: TeamMember, post: Post, *, by: TeamMember | None) -> str:
     words = f"the link works once, for {_in_words(lasts)}):\n{address}"
     letter = letters.post(None, _mail(member, words, kind=kind, by=by), lasts=lasts) if post.by_mail else None
     link = EntryLink(
-        member_id=member.id, kind=kind, token_hash=digest_of(token), created_at=now, expires_at=now + lasts,
-        created_by_id=by.id if by else None, letter_id=letter.id if letter else None,
-    )  # fmt: skip
+        member_id=member.id,
+        kind=kind,
+        token_hash=digest_of(token),
+        created_at=now,
+        expires_at=now + lasts,
+        created_by_id=by.id if by else None,
+        letter_id=letter.id if letter else None,
+    )
     db.session.add(link)
     db.session.flush()
     word = "member.invited" if kind is EntryKind.INVITATION else "member.reset_link"

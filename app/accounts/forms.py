@@ -93,9 +93,10 @@ class MemberForm(FlaskForm):  # type: ignore[misc]
     role = SelectField("Role", choices=ROLES)
     team = SelectField("Team", choices=[])
     password = PasswordField(
-        "First password", [Optional(), clean, strong],
+        "First password",
+        [Optional(), clean, strong],
         description=f"Leave it empty, and they choose their own by a link. {PASSWORD_HELP}",
-    )  # fmt: skip
+    )
 
 
 class ForgottenForm(FlaskForm):  # type: ignore[misc]

@@ -184,9 +184,12 @@ def _mark_committed(session: Session) -> None:
     if (body := request.environ.get(_PROMISED)) is not None:
         kept |= {"status": 200, "body": body}
     marked = session.execute(
-        sa.update(IdempotentCall).where(*run.row()).values(kept).returning(IdempotentCall.id)
+        sa.update(IdempotentCall)
+        .where(*run.row())
+        .values(kept)
+        .returning(IdempotentCall.id)
         .execution_options(synchronize_session=False)
-    ).all()  # fmt: skip
+    ).all()
     if not marked:
         raise Conflict("This call took so long that a repeat took it over and this run changed nothing; send it again.")
 

@@ -122,9 +122,11 @@ def rotate_api_key(key: ApiKey, *, ends: str, by: TeamMember | None) -> tuple[Ap
 def late_keys() -> list[str]:
     """Ids of replaced keys that are still used when four fifths of their overlap are over, and were not told of yet."""
     found = sa.select(ApiKey).where(
-        ApiKey.rotated_at.is_not(None), ApiKey.revoked_at.is_(None), ApiKey.warned_at.is_(None),
+        ApiKey.rotated_at.is_not(None),
+        ApiKey.revoked_at.is_(None),
+        ApiKey.warned_at.is_(None),
         ApiKey.expires_at > clock.now(),
-    )  # fmt: skip
+    )
     return [key.id for key in db.session.scalars(found) if is_late(key)]
 
 

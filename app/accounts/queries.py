@@ -62,9 +62,12 @@ def member_of(organization: Organization, member_id: str) -> TeamMember:
 def has_other_admin(member: TeamMember) -> bool:
     """Whether the organization keeps an administrator who may sign in, without this one."""
     others = sa.select(TeamMember.id).where(
-        TeamMember.organization_id == member.organization_id, TeamMember.id != member.id,
-        TeamMember.role == Role.ADMIN, TeamMember.disabled_at.is_(None), TeamMember.password_hash.is_not(None),
-    )  # fmt: skip
+        TeamMember.organization_id == member.organization_id,
+        TeamMember.id != member.id,
+        TeamMember.role == Role.ADMIN,
+        TeamMember.disabled_at.is_(None),
+        TeamMember.password_hash.is_not(None),
+    )
     return db.session.scalar(others.limit(1)) is not None
 
 

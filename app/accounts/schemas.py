@@ -24,9 +24,10 @@ class TeamSchema(ma.Schema):
     id = ma.fields.String(required=True, metadata={"description": "Team id."})
     name = ma.fields.String(required=True, metadata={"description": "Team name."})
     created_at = ma.fields.Function(
-        _created, required=True,
+        _created,
+        required=True,
         metadata={"type": "string", "format": "date-time", "description": "Creation date of the team."},
-    )  # fmt: skip
+    )
 
 
 class TeamsSchema(ma.Schema):

@@ -115,16 +115,23 @@ WORDS = {
 """Every action that is written, as people read it; a test holds the code against it."""
 
 GROUPS = {
-    "organization": "Settings", "member": "Members and sign-ins", "api_key": "API keys", "flow": "Flows",
-    "interview": "Interviews and recordings", "candidate": "Candidates", "own_page": "What candidates did",
-    "webhook": "Webhooks", "audit": "The log itself",
-}  # fmt: skip
+    "organization": "Settings",
+    "member": "Members and sign-ins",
+    "api_key": "API keys",
+    "flow": "Flows",
+    "interview": "Interviews and recordings",
+    "candidate": "Candidates",
+    "own_page": "What candidates did",
+    "webhook": "Webhooks",
+    "audit": "The log itself",
+}
 """What the page offers to choose from; the first word of an action decides, after ``ALSO``."""
 ALSO = {
-    "organization": ("pipeline", "outreach", "usage"), "member": ("team",),
+    "organization": ("pipeline", "outreach", "usage"),
+    "member": ("team",),
     "interview": ("document", "recording", "recordings", "jobs"),
     "candidate": ("candidates", "wish", "retention", "hold"),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +201,10 @@ def was_noted(organization_id: str, action: str, subject: str, *, member_id: str
     """Whether the same was written within ``NOTED_FOR``."""
     since = clock.now() - NOTED_FOR
     same = sa.select(AuditEntry.id).where(
-        AuditEntry.organization_id == organization_id, AuditEntry.subject == subject, AuditEntry.at > since,
-        AuditEntry.action == action, AuditEntry.member_id == member_id,
-    )  # fmt: skip
+        AuditEntry.organization_id == organization_id,
+        AuditEntry.subject == subject,
+        AuditEntry.at > since,
+        AuditEntry.action == action,
+        AuditEntry.member_id == member_id,
+    )
     return db.session.scalar(same.limit(1)) is not None

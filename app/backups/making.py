@@ -92,13 +92,21 @@ def _write(writer: Writer, place: Place, *, room: Path, snapped: Callable[[], No
         writer.words(SECRET, place.secret.encode())
     counts, revision = snapshot.counts(copy), snapshot.revision(copy)
     writer.finish(
-        taken_at=taken_at, revision=revision, rows=counts, files=files, missing=sorted(missing)[:100],
+        taken_at=taken_at,
+        revision=revision,
+        rows=counts,
+        files=files,
+        missing=sorted(missing)[:100],
         missing_files=len(missing),
-    )  # fmt: skip
+    )
     return Made(
-        size=(room / "archive").stat().st_size, files=files, rows=sum(counts.values()), revision=revision,
-        taken_at=taken_at, missing=tuple(sorted(missing)),
-    )  # fmt: skip
+        size=(room / "archive").stat().st_size,
+        files=files,
+        rows=sum(counts.values()),
+        revision=revision,
+        taken_at=taken_at,
+        missing=tuple(sorted(missing)),
+    )
 
 
 def _add_files(writer: Writer, root: Path) -> None:

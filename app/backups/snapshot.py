@@ -9,10 +9,14 @@ from pathlib import Path
 from app.backups.journal import ERASED, REVOKED, WITHDRAWN, Kept
 
 KEYS = (
-    ("chunk", "storage_key"), ("recording", "storage_key"), ("document", "storage_key"),
-    ("document_part", "storage_key"), ("turn", "audio_key"), ("interview_flow", "logo_key"),
+    ("chunk", "storage_key"),
+    ("recording", "storage_key"),
+    ("document", "storage_key"),
+    ("document_part", "storage_key"),
+    ("turn", "audio_key"),
+    ("interview_flow", "logo_key"),
     ("interview_flow", "preamble_video_key"),
-)  # fmt: skip
+)
 """Every column that names a stored file; a test holds this against the declared rows."""
 
 _ACTS = {
@@ -93,8 +97,9 @@ def destroyed(database: Path) -> list[Kept]:
         with closing(sqlite3.connect(f"{database.as_uri()}?mode=rw", uri=True, timeout=30)) as kept:
             return [
                 Kept(what, str(interview), datetime.fromisoformat(at).replace(tzinfo=UTC))
-                for what, statement in _ACTS.items() for interview, at in kept.execute(statement)
-            ]  # fmt: skip
+                for what, statement in _ACTS.items()
+                for interview, at in kept.execute(statement)
+            ]
     except sqlite3.Error as error:
         raise Unreadable(str(error)) from None
 

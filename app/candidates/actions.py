@@ -22,9 +22,14 @@ _ATTEMPTS = 5
 
 
 def enrol(
-    flow: InterviewFlow, *, email: str, first_name: str | None, last_name: str | None, recruiter: TeamMember | None,
+    flow: InterviewFlow,
+    *,
+    email: str,
+    first_name: str | None,
+    last_name: str | None,
+    recruiter: TeamMember | None,
     is_test: bool = False,
-) -> Candidate:  # fmt: skip
+) -> Candidate:
     """The flow's candidate with this address, made if there is none; tells nobody, since nothing has moved.
 
     A candidate who was there already keeps what is known of them; only gaps are filled, and no quarantine goes on.
@@ -33,10 +38,18 @@ def enrol(
     known = enrolled(flow.id, email, is_test=is_test)
     if known is None:
         made = Candidate(
-            organization_id=flow.organization_id, team_id=flow.team_id, flow_id=flow.id, email=email,
-            address=email.lower(), first_name=first_name, last_name=last_name, flow=flow,
-            assigned_recruiter_id=recruiter_id, status=status_for(flow.organization, INVITED), is_test=is_test,
-        )  # fmt: skip
+            organization_id=flow.organization_id,
+            team_id=flow.team_id,
+            flow_id=flow.id,
+            email=email,
+            address=email.lower(),
+            first_name=first_name,
+            last_name=last_name,
+            flow=flow,
+            assigned_recruiter_id=recruiter_id,
+            status=status_for(flow.organization, INVITED),
+            is_test=is_test,
+        )
         known = _added_or_found(made)
     known.quarantined_at = None
     known.first_name = known.first_name or first_name

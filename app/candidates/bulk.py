@@ -29,8 +29,11 @@ class Kind(StrEnum):
 
 
 UNDONE_BY = {
-    Kind.MOVE: Kind.BACK, Kind.TAG: Kind.UNTAG, Kind.UNTAG: Kind.TAG, Kind.REVIEWED: Kind.UNREVIEWED,
-}  # fmt: skip
+    Kind.MOVE: Kind.BACK,
+    Kind.TAG: Kind.UNTAG,
+    Kind.UNTAG: Kind.TAG,
+    Kind.REVIEWED: Kind.UNREVIEWED,
+}
 """What takes a change back from those whom it changed. Who was assigned before is not kept."""
 
 

@@ -33,7 +33,7 @@ def own_columns(organization: Organization) -> list[PipelineStatus]:
             organization_id=organization.id, name=name, position=position, purpose=name if name in purposes else None
         )
         for position, name in enumerate(DEFAULT_STATUSES)
-    ]  # fmt: skip
+    ]
     try:
         with db.session.begin_nested():
             db.session.add_all(made)
@@ -49,7 +49,7 @@ def add(organization: Organization, name: str, *, by: TeamMember) -> PipelineSta
         raise Rejected(f"A pipeline has at most {MOST_COLUMNS} statuses; take one away first.", field="name")
     made = PipelineStatus(
         organization_id=organization.id, name=_checked(name, columns), position=columns[-1].position + 1
-    )  # fmt: skip
+    )
     _save(made)
     _note(made, organization, {"added": made.id}, by=by)
     return made
@@ -95,9 +95,7 @@ def remove(organization: Organization, column_id: str, *, into: str, by: TeamMem
     column = _one(columns, column_id)
     if column.purpose is not None:
         raise Rejected(f"“{column.name}” is where interviews put candidates; rename it instead.", field="into")
-    there = sa.select(Candidate).where(
-        Candidate.organization_id == organization.id, Candidate.status == column.name
-    )  # fmt: skip
+    there = sa.select(Candidate).where(Candidate.organization_id == organization.id, Candidate.status == column.name)
     in_order = there.order_by(Candidate.id).with_for_update(key_share=True)  # that of changes in bulk
     people = list(db.session.scalars(in_order.limit(MOST_MOVED + 1)))
     if len(people) > MOST_MOVED:

@@ -14,8 +14,18 @@ from app.web.sheets import BEGINNING, line
 
 PIECE = 500
 COLUMNS = (
-    "id", "name", "email", "flow", "status", "score", "tags", "recruiter", "added", "interviewed", "reviewed",
-)  # fmt: skip
+    "id",
+    "name",
+    "email",
+    "flow",
+    "status",
+    "score",
+    "tags",
+    "recruiter",
+    "added",
+    "interviewed",
+    "reviewed",
+)
 
 
 def as_csv(app: Flask, ids: Sequence[str], *, member_id: str, organization_id: str) -> Generator[bytes, None, None]:

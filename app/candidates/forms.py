@@ -14,13 +14,31 @@ from app.web.templating import capital
 
 LONGEST_SEARCH = 200
 COLUMNS = (
-    ("email", "Email"), ("flow", "Flow"), ("recruiter", "Recruiter"), ("added", "Added"),
-    ("interviewed", "Interviewed"), ("score", "Score"), ("tags", "Tags"), ("status", "Status"),
-)  # fmt: skip
+    ("email", "Email"),
+    ("flow", "Flow"),
+    ("recruiter", "Recruiter"),
+    ("added", "Added"),
+    ("interviewed", "Interviewed"),
+    ("score", "Score"),
+    ("tags", "Tags"),
+    ("status", "Status"),
+)
 KEPT = (
-    "text", "flow", "status", "recruiter", "tag", "without_status", "without_tag", "score_from", "score_to", "from",
-    "to", "unreviewed", "tests", "order",
-)  # fmt: skip
+    "text",
+    "flow",
+    "status",
+    "recruiter",
+    "tag",
+    "without_status",
+    "without_tag",
+    "score_from",
+    "score_to",
+    "from",
+    "to",
+    "unreviewed",
+    "tests",
+    "order",
+)
 """What an address may say about the list; ``show`` (once per column) comes on top."""
 
 
@@ -48,12 +66,21 @@ def asked_for() -> CandidateFilter:
     except ValueError:
         order = Order.NEWEST
     return CandidateFilter(
-        flow_id=asked("flow"), status=asked("status"), text=asked("text"), recruiter_id=asked("recruiter"),
-        tag=asked("tag"), without_status=asked("without_status"), without_tag=asked("without_tag"),
-        score_from=_score("score_from"), score_to=_score("score_to"), added_from=day_in(asked("from")),
-        added_to=day_in(asked("to")), unreviewed=asked("unreviewed") == "yes",
-        tests=asked("tests") == "yes", order=order,
-    )  # fmt: skip
+        flow_id=asked("flow"),
+        status=asked("status"),
+        text=asked("text"),
+        recruiter_id=asked("recruiter"),
+        tag=asked("tag"),
+        without_status=asked("without_status"),
+        without_tag=asked("without_tag"),
+        score_from=_score("score_from"),
+        score_to=_score("score_to"),
+        added_from=day_in(asked("from")),
+        added_to=day_in(asked("to")),
+        unreviewed=asked("unreviewed") == "yes",
+        tests=asked("tests") == "yes",
+        order=order,
+    )
 
 
 def _score(name: str) -> float | None:

@@ -115,9 +115,10 @@ def tags_seen_by(member: TeamMember) -> list[str]:
     known = sa.select(CandidateTag.name).where(CandidateTag.organization_id == member.organization_id).distinct()
     names, seen_one = known.subquery(), sa.select(sa.literal(1)).select_from(CandidateTag).join(Candidate)
     mine = seen_one.where(
-        CandidateTag.organization_id == member.organization_id, CandidateTag.name == names.c.name,
+        CandidateTag.organization_id == member.organization_id,
+        CandidateTag.name == names.c.name,
         *_narrowed(member, CandidateFilter()),
-    )  # fmt: skip
+    )
     # One candidate is enough for each name: to go through everybody who has it took most of the list's time.
     query = sa.select(names.c.name).where(mine.exists()).order_by(names.c.name).limit(MOST_TAGS_SHOWN)
     return list(db.session.scalars(query))

@@ -61,17 +61,24 @@ def erase(interview: Interview, *, by: TeamMember | None, through: str | None = 
         holds.refuse_held(interview.id, interview.candidate_id)  # placed while we waited
     outreach.erase(interview.id)
     removed = {
-        **recordings.erase(interview.id), "turns": turns, "wishes": wishes.erase(interview.id),
-        "letters": letters.erase(interview.id), "codes": portal.erase(interview.id),
-        "assessments": reviews.erase(interview.id), "shares": shares.erase(interview.id),
+        **recordings.erase(interview.id),
+        "turns": turns,
+        "wishes": wishes.erase(interview.id),
+        "letters": letters.erase(interview.id),
+        "codes": portal.erase(interview.id),
+        "assessments": reviews.erase(interview.id),
+        "shares": shares.erase(interview.id),
         "visits": flowlinks.forget(interview.id),
         "notes": notes.erase(interview.id),
         **interviews.erase(interview),
-    }  # fmt: skip
+    }
     erasure = Erasure(
-        interview_id=interview.id, organization_id=interview.organization_id, erased_at=clock.now(),
-        by_id=by.id if by else None, removed=removed,
-    )  # fmt: skip
+        interview_id=interview.id,
+        organization_id=interview.organization_id,
+        erased_at=clock.now(),
+        by_id=by.id if by else None,
+        removed=removed,
+    )
     try:
         with db.session.begin_nested():
             db.session.add(erasure)
@@ -159,9 +166,12 @@ def gone(interview_id: str) -> Erasure:
         erasure.receipt = receipt_of(erasure, now)
         organization = db.session.get_one(Organization, erasure.organization_id)
         accounts.write_audit(
-            organization, action="interview.erasure_proved", subject=interview_id, by=None,
+            organization,
+            action="interview.erasure_proved",
+            subject=interview_id,
+            by=None,
             details={"receipt": erasure.receipt},
-        )  # fmt: skip
+        )
     elif erasure.gone_at < now - SETTLES_AFTER:
         erasure.settled_at = now
     db.session.flush()
@@ -171,7 +181,9 @@ def gone(interview_id: str) -> Erasure:
 def receipt_of(erasure: Erasure, gone_at: datetime) -> str:
     """SHA-256 over what the proof says: ids, times and counts, nothing about a person."""
     told = {
-        "interview": erasure.interview_id, "erased_at": clock.rfc3339(erasure.erased_at),
-        "gone_at": clock.rfc3339(gone_at), "removed": erasure.removed,
-    }  # fmt: skip
+        "interview": erasure.interview_id,
+        "erased_at": clock.rfc3339(erasure.erased_at),
+        "gone_at": clock.rfc3339(gone_at),
+        "removed": erasure.removed,
+    }
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()

@@ -156,8 +156,10 @@ _QUARANTINED: Any = sa.func.coalesce(
 _HELD = is_held(_CASE, sa.select(Interview.id).where(Interview.candidate_id == _CASE).correlate_except(Interview))
 _CANDIDATE_NAME = (Candidate.first_name, Candidate.last_name, Candidate.email)
 _INTERVIEW_NAME = (
-    Interview.interviewee_first_name, Interview.interviewee_last_name, Interview.interviewee_email_address,
-)  # fmt: skip
+    Interview.interviewee_first_name,
+    Interview.interviewee_last_name,
+    Interview.interviewee_email_address,
+)
 
 
 def _touches(organization_id: str) -> list[sa.Select[*tuple[Any, ...]]]:
@@ -165,14 +167,25 @@ def _touches(organization_id: str) -> list[sa.Select[*tuple[Any, ...]]]:
     case = sa.func.coalesce(Interview.candidate_id, Interview.id)
     mine = (Interview.organization_id == organization_id, Interview.erased_at.is_(None))
     own = (
-        Interview.created_at, Interview.declined_at, Interview.started_at, Interview.submitted_at,
-        Interview.completed_at, Interview.withdrawn_at, Interview.kept_at,
-    )  # fmt: skip
+        Interview.created_at,
+        Interview.declined_at,
+        Interview.started_at,
+        Interview.submitted_at,
+        Interview.completed_at,
+        Interview.withdrawn_at,
+        Interview.kept_at,
+    )
     about = (
-        (Wish, Wish.created_at), (Wish, Wish.decided_at), (Feedback, Feedback.created_at),
-        (Assessment, Assessment.changed_at), (Document, Document.created_at), (Message, Message.created_at),
-        (Note, Note.created_at), (Note, Note.edited_at), (Share, Share.created_at),
-    )  # fmt: skip
+        (Wish, Wish.created_at),
+        (Wish, Wish.decided_at),
+        (Feedback, Feedback.created_at),
+        (Assessment, Assessment.changed_at),
+        (Document, Document.created_at),
+        (Message, Message.created_at),
+        (Note, Note.created_at),
+        (Note, Note.edited_at),
+        (Share, Share.created_at),
+    )
     theirs = (Candidate.created_at, Candidate.interviewed_at, Candidate.reviewed_at, Candidate.kept_at)
     moves = sa.select(StatusChange.candidate_id, StatusChange.at).join(
         Candidate, Candidate.id == StatusChange.candidate_id
@@ -215,7 +228,11 @@ def _recorded(organization_id: str, *, before: datetime) -> sa.Select[*tuple[Any
     has_files = sa.or_(*(sa.exists().where(kind.interview_id == Interview.id) for kind in (Recording, Chunk)))
     at_work = (Stage.RUNNING, Stage.SUBMITTED, Stage.PROCESSING)
     return sa.select(Interview.id, recorded.label("recorded")).where(
-        Interview.organization_id == organization_id, recorded < before, Interview.stage.not_in(at_work),
-        Interview.erased_at.is_(None), has_files, ~sa.exists().where(Revocation.interview_id == Interview.id),
+        Interview.organization_id == organization_id,
+        recorded < before,
+        Interview.stage.not_in(at_work),
+        Interview.erased_at.is_(None),
+        has_files,
+        ~sa.exists().where(Revocation.interview_id == Interview.id),
         ~is_held(Interview.id, Interview.candidate_id),
-    )  # fmt: skip
+    )

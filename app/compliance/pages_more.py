@@ -144,13 +144,26 @@ def _page(
     held = holds_of(organization, limit=MOST)
     typed = request.values if tried else {}
     return render_template(
-        "compliance/retention.html", rule=rule, months=months, media_days=media_days, errors=errors or {},
-        tried=tried and not set(errors or {}) - {"confirm"}, typed=typed, word=TYPED,
-        found=idle.forecast(organization.id, months=months, media_days=media_days), usual=retention.USUAL_MONTHS,
-        usual_days=retention.USUAL_DAYS, begins=rule.since + idle.FLOOR if rule.since and rule.months else None,
-        waiting=idle.quarantined(organization.id, limit=MOST), holds=held, names=idle.names_of(held),
-        floor=idle.FLOOR, quarantine=idle.QUARANTINE, now=clock.now(), goes=_goes(rule, months),
-    )  # fmt: skip
+        "compliance/retention.html",
+        rule=rule,
+        months=months,
+        media_days=media_days,
+        errors=errors or {},
+        tried=tried and not set(errors or {}) - {"confirm"},
+        typed=typed,
+        word=TYPED,
+        found=idle.forecast(organization.id, months=months, media_days=media_days),
+        usual=retention.USUAL_MONTHS,
+        usual_days=retention.USUAL_DAYS,
+        begins=rule.since + idle.FLOOR if rule.since and rule.months else None,
+        waiting=idle.quarantined(organization.id, limit=MOST),
+        holds=held,
+        names=idle.names_of(held),
+        floor=idle.FLOOR,
+        quarantine=idle.QUARANTINE,
+        now=clock.now(),
+        goes=_goes(rule, months),
+    )
 
 
 def _goes(rule: Any, months: int | None) -> Any:

@@ -184,9 +184,7 @@ class Talk:
             began, is_whole = self._tape.now, seconds < left
             self._tape.play(pcm[: 2 * round(seconds * rate)], rate)
             spent = self._tape.now - began
-            pieces.append(
-                {"number": number, "started": round(began, 3), "seconds": round(spent, 3), "whole": is_whole}
-            )  # fmt: skip
+            pieces.append({"number": number, "started": round(began, 3), "seconds": round(spent, 3), "whole": is_whole})
             left -= seconds
             if not is_whole:
                 break
@@ -194,11 +192,13 @@ class Talk:
         fell_silent, self._fell_silent = self._fell_silent, None  # what follows is no reply to this answer any more
         waited = 1000 * (pieces[0]["started"] - fell_silent) if pieces and fell_silent is not None else None
         return {
-            "segment": self.segment, "started": pieces[0]["started"] if pieces else round(self._tape.now, 3),
+            "segment": self.segment,
+            "started": pieces[0]["started"] if pieces else round(self._tape.now, 3),
             "latency_ms": waited,
-            "seconds": round(sum(piece["seconds"] for piece in pieces), 3), "whole": until is None,
+            "seconds": round(sum(piece["seconds"] for piece in pieces), 3),
+            "whole": until is None,
             **({"pieces": pieces} if len(prompt["audio_urls"]) > 1 else {}),
-        }  # fmt: skip
+        }
 
     def answer(self, pcm: bytes) -> dict[str, Any]:
         """Speak, and send the chunks of it; returns what names them in the turn."""
@@ -225,5 +225,7 @@ class Talk:
         """Stop the recorder and send what is left; returns how far the run went."""
         self._send_mix(self._tape.stop())
         return {
-            "segment": self.segment, "last_mix_chunk": self._mix_sent - 1, "last_voice_chunk": self._last_voice,
-        }  # fmt: skip
+            "segment": self.segment,
+            "last_mix_chunk": self._mix_sent - 1,
+            "last_voice_chunk": self._last_voice,
+        }

@@ -25,17 +25,29 @@ class Fate(enum.StrEnum):
 
 
 FATES = {
-    Fate.VOICE: 12, Fate.TEXT: 9, Fate.BOOKED: 5, Fate.ENDING: 2, Fate.DECLINED: 2, Fate.ABANDONED: 2, Fate.LEFT: 1,
-    Fate.RUNNING: 1, Fate.WITHDRAWN: 1, Fate.FAILED: 1,
-}  # fmt: skip
+    Fate.VOICE: 12,
+    Fate.TEXT: 9,
+    Fate.BOOKED: 5,
+    Fate.ENDING: 2,
+    Fate.DECLINED: 2,
+    Fate.ABANDONED: 2,
+    Fate.LEFT: 1,
+    Fate.RUNNING: 1,
+    Fate.WITHDRAWN: 1,
+    Fate.FAILED: 1,
+}
 SPOKEN = frozenset({Fate.VOICE, Fate.WITHDRAWN, Fate.FAILED})
 OLDEST_DAYS = 75
 TAGS = ("night shifts", "speaks spanish", "second round", "notice period", "part time", "strong writing")
 COMMENTS = (
-    "It was good that I could take my time.", "A little strange at first, then quite easy.",
-    "I would have liked to ask more questions myself.", "Clear questions, and I could do it in the evening.",
-    None, None, None,
-)  # fmt: skip
+    "It was good that I could take my time.",
+    "A little strange at first, then quite easy.",
+    "I would have liked to ask more questions myself.",
+    "Clear questions, and I could do it in the evening.",
+    None,
+    None,
+    None,
+)
 """What candidates say about the interview; most give a number only."""
 
 
@@ -76,9 +88,7 @@ def cast(scripts: Sequence[Script], *, seed: int, now: datetime) -> list[Part]:
     chance.shuffle(fates)
     weights = [script.share for script in scripts]
     taken: set[str] = set()
-    parts = [
-        _part(chance, chance.choices(list(scripts), weights)[0], fate, now=now, taken=taken) for fate in fates
-    ]  # fmt: skip
+    parts = [_part(chance, chance.choices(list(scripts), weights)[0], fate, now=now, taken=taken) for fate in fates]
     return sorted(parts, key=lambda part: part.booked)
 
 
@@ -93,12 +103,24 @@ def _part(chance: random.Random, script: Script, fate: Fate, *, now: datetime, t
     value = sum(answer.value for answer in answers) / len(answers)
     verdict = _verdict(chance, value) if judged < now - timedelta(hours=1) else None
     return Part(
-        script=script, first=first, last=last, email=email, fate=fate, booked=booked, begun=begun, answers=answers,
-        voice=chance.choice(script.speaks), recruiter=chance.choice((0, 0, 1, 1, None)), verdict=verdict,
-        judged=judged, rating=chance.choice((5, 5, 4, 4, 4, 3, None)), comment=chance.choice(COMMENTS),
+        script=script,
+        first=first,
+        last=last,
+        email=email,
+        fate=fate,
+        booked=booked,
+        begun=begun,
+        answers=answers,
+        voice=chance.choice(script.speaks),
+        recruiter=chance.choice((0, 0, 1, 1, None)),
+        verdict=verdict,
+        judged=judged,
+        rating=chance.choice((5, 5, 4, 4, 4, 3, None)),
+        comment=chance.choice(COMMENTS),
         tags=tuple(chance.sample(TAGS, chance.choice((0, 0, 1, 2)))),
-        has_document=script.documents and chance.random() < 0.6, pace=chance.uniform(10, 140),
-    )  # fmt: skip
+        has_document=script.documents and chance.random() < 0.6,
+        pace=chance.uniform(10, 140),
+    )
 
 
 def _name(chance: random.Random, language: str, taken: set[str]) -> tuple[str, str, str]:
@@ -111,9 +133,13 @@ def _name(chance: random.Random, language: str, taken: set[str]) -> tuple[str, s
 
 def _booked(chance: random.Random, fate: Fate, now: datetime) -> datetime:
     days = {
-        Fate.BOOKED: chance.uniform(0.3, 9), Fate.ENDING: chance.uniform(28.2, 29.4), Fate.RUNNING: 1.1,
-        Fate.LEFT: chance.uniform(6, 20), Fate.ABANDONED: chance.uniform(6, 20), Fate.FAILED: chance.uniform(1.5, 3),
-    }.get(fate, chance.choice((chance.uniform(2, 16), chance.uniform(8, OLDEST_DAYS))))  # fmt: skip
+        Fate.BOOKED: chance.uniform(0.3, 9),
+        Fate.ENDING: chance.uniform(28.2, 29.4),
+        Fate.RUNNING: 1.1,
+        Fate.LEFT: chance.uniform(6, 20),
+        Fate.ABANDONED: chance.uniform(6, 20),
+        Fate.FAILED: chance.uniform(1.5, 3),
+    }.get(fate, chance.choice((chance.uniform(2, 16), chance.uniform(8, OLDEST_DAYS))))
     day = now - timedelta(days=days)
     return min(day.replace(hour=chance.randint(7, 16), minute=chance.randint(0, 59)), now - timedelta(hours=3))
 

@@ -33,9 +33,10 @@ from app.webhooks.models import Delivery, DeliveryState
 from app.wishes.models import WishKind
 
 NOTES = {
-    "shortlisted": "Good examples, invited to the second talk.", "accepted": "Everybody who met them agreed.",
+    "shortlisted": "Good examples, invited to the second talk.",
+    "accepted": "Everybody who met them agreed.",
     "rejected": "Not enough experience for this team.",
-}  # fmt: skip
+}
 
 
 @dataclass
@@ -73,9 +74,13 @@ def book(stage: Stage, part: Part) -> None:
         organization = db.session.get_one(Organization, stage.organization_id)
         recruiter = None if part.recruiter is None else stage.member_ids[1 + part.recruiter]
         booked = interviews.book(
-            organization, stage.flow_ids[part.script.title], email=part.email, first_name=part.first,
-            last_name=part.last, recruiter_id=recruiter,
-        )  # fmt: skip
+            organization,
+            stage.flow_ids[part.script.title],
+            email=part.email,
+            first_name=part.first,
+            last_name=part.last,
+            recruiter_id=recruiter,
+        )
         db.session.commit()
         stage.interview_ids[part.email] = booked.id
 
@@ -118,9 +123,7 @@ def _arrived(stage: Stage, part: Part) -> Candidate:
 
 def _spoken(stage: Stage, part: Part, text: str) -> bytes:
     stage.time.spend(9)
-    return stage.transcriber.expect(
-        text, stage.speaker.speak(text, voice_id=part.voice, language=part.script.language)
-    )  # fmt: skip
+    return stage.transcriber.expect(text, stage.speaker.speak(text, voice_id=part.voice, language=part.script.language))
 
 
 def _process(stage: Stage, part: Part) -> None:
@@ -173,8 +176,12 @@ def judge(stage: Stage, part: Part) -> None:
             return
         for tag in part.tags:
             candidates.tag(candidate, tag)
-        candidates.move(candidate, "shortlisted" if part.verdict == "accepted" else part.verdict, by=by,
-                        note=NOTES["shortlisted" if part.verdict == "accepted" else part.verdict])  # fmt: skip
+        candidates.move(
+            candidate,
+            "shortlisted" if part.verdict == "accepted" else part.verdict,
+            by=by,
+            note=NOTES["shortlisted" if part.verdict == "accepted" else part.verdict],
+        )
         if part.verdict == "shortlisted":
             words = f"@{stage.member(0).full_name} please have a look at the second answer."
             notes.write(interview, words, by=by, told=None)

@@ -83,9 +83,14 @@ def _found(stage: Stage, scripts: tuple[Script, ...]) -> str:
         for name in ("Alex Rivera", "Sam Whitfield"):
             email = f"{name.split()[0].lower()}-{stage.tag}@example.com"
             member = accounts.add_member(
-                founded.organization, email, full_name=name, role=Role.RECRUITER, teams=[founded.team],
-                password_hash=unknown, by=founded.admin,
-            )  # fmt: skip
+                founded.organization,
+                email,
+                full_name=name,
+                role=Role.RECRUITER,
+                teams=[founded.team],
+                password_hash=unknown,
+                by=founded.admin,
+            )
             stage.member_ids.append(member.id)
         for script in scripts:
             stage.flow_ids[script.title] = _flow(founded.team, script, by=founded.admin).id
@@ -97,12 +102,18 @@ def _found(stage: Stage, scripts: tuple[Script, ...]) -> str:
 
 def _flow(team: Team, script: Script, *, by: TeamMember) -> InterviewFlow:
     values = {
-        "title": script.title, "org_name": script.org_name, "questions": [one.text for one in script.questions],
-        "language": script.language, "voice_id": script.voice_id, "interview_type": InterviewType.RECRUITMENT,
-        "is_video_enabled": False, "is_doc_upload_enabled": script.documents,
-        "assess_language": script.assess_language, "follow_up_limit": 0,
+        "title": script.title,
+        "org_name": script.org_name,
+        "questions": [one.text for one in script.questions],
+        "language": script.language,
+        "voice_id": script.voice_id,
+        "interview_type": InterviewType.RECRUITMENT,
+        "is_video_enabled": False,
+        "is_doc_upload_enabled": script.documents,
+        "assess_language": script.assess_language,
+        "follow_up_limit": 0,
         "webhook_url": HOOK if script.webhook else None,
-    }  # fmt: skip
+    }
     return flows.create(team, values, kept=Kept(), by=by)
 
 

@@ -108,8 +108,10 @@ def _doomed(organization_id: str) -> Iterator[tuple[sa.Table, list[sa.ColumnElem
             continue
         conditions: list[sa.ColumnElement[bool]] = [
             key.parent.in_(some)
-            for key in table.foreign_keys if found.get(key.column) for some in _pieces(sorted(found[key.column]))
-        ]  # fmt: skip
+            for key in table.foreign_keys
+            if found.get(key.column)
+            for some in _pieces(sorted(found[key.column]))
+        ]
         for column in table.primary_key.columns:
             rows = {value for one in conditions for value in db.session.scalars(sa.select(column).where(one))}
             found[column] = rows

@@ -27,8 +27,10 @@ NAME = "demo"
 LOUD = 300
 """A sample above this is speech, not the room."""
 LANGUAGE_SCORES = (
-    "language_vocabulary_and_expression", "language_grammar_and_structure", "language_comprehension",
-)  # fmt: skip
+    "language_vocabulary_and_expression",
+    "language_grammar_and_structure",
+    "language_comprehension",
+)
 
 
 class KnowingTranscriber:
@@ -94,8 +96,10 @@ class KnowingAnalyst:
     def __init__(self, scripts: tuple[Script, ...]) -> None:
         self._known: dict[str, tuple[str, Answer]] = {
             answer.text: (question.score, answer)
-            for script in scripts for question in script.questions for answer in question.answers
-        }  # fmt: skip
+            for script in scripts
+            for question in script.questions
+            for answer in question.answers
+        }
 
     def summarize(self, material: Material) -> str | None:
         """What each answer comes down to, one after the other."""
@@ -106,16 +110,18 @@ class KnowingAnalyst:
         said = self._said(material)
         judged = [
             Judged(score, answer.value, answer.reason, (Quote(answer.quote, index),))
-            for index, score, answer in said if score in scores
-        ]  # fmt: skip
+            for index, score, answer in said
+            if score in scores
+        ]
         if said:
             mean = sum(answer.value for _, _, answer in said) / len(said)
             index, _, longest = max(said, key=lambda one: len(one[2].text))
             quotes = (Quote(longest.quote, index),)
             judged += [
                 Judged(name, round(min(5.0, mean + 0.2 * place), 1), "Clear sentences, little searching.", quotes)
-                for place, name in enumerate(LANGUAGE_SCORES) if name in scores
-            ]  # fmt: skip
+                for place, name in enumerate(LANGUAGE_SCORES)
+                if name in scores
+            ]
         return Judgement(NAME, tuple(judged))
 
     def _said(self, material: Material) -> list[tuple[int, str, Answer]]:

@@ -37,10 +37,16 @@ def _story(settings: Settings, platform: Platform, *, receiver: Receiver) -> Che
     customer = found_customer(platform)
     call = _api(platform.url, customer.api_key)
     flow_id = call("POST", "/v1/interview-flows", _flow(receiver.url))["interview_flow_id"]
-    booked = call("POST", "/v1/interviews", {
-        "interview_flow_id": flow_id, "interviewee_email_address": "candidate@example.com",
-        "interviewee_first_name": "Robin", "interviewee_last_name": "Example",
-    })  # fmt: skip
+    booked = call(
+        "POST",
+        "/v1/interviews",
+        {
+            "interview_flow_id": flow_id,
+            "interviewee_email_address": "candidate@example.com",
+            "interviewee_first_name": "Robin",
+            "interviewee_last_name": "Example",
+        },
+    )
     print(
         f"Flow {flow_id}\nInterview {booked['interview_id']}\nCandidate's link {booked['interview_link']}\n\nThe talk"
     )
@@ -65,11 +71,18 @@ def _story(settings: Settings, platform: Platform, *, receiver: Receiver) -> Che
 
 def _flow(webhook_url: str) -> dict[str, Any]:
     return {
-        "org_name": "Demo Company", "title": "Team member", "questions": list(ANSWERS), "interview_type": "recruitment",
-        "is_video_enabled": True, "voice_id": "vendora-Kate", "language": "en-US", "webhook_url": webhook_url,
-        "webhook_secret_key": SECRET, "intro": "Hello, and thank you for taking the time.",
+        "org_name": "Demo Company",
+        "title": "Team member",
+        "questions": list(ANSWERS),
+        "interview_type": "recruitment",
+        "is_video_enabled": True,
+        "voice_id": "vendora-Kate",
+        "language": "en-US",
+        "webhook_url": webhook_url,
+        "webhook_secret_key": SECRET,
+        "intro": "Hello, and thank you for taking the time.",
         "outro": "That was all. Thank you, and goodbye.",
-    }  # fmt: skip
+    }
 
 
 def _api(url: str, key: str) -> Callable[..., Any]:

@@ -44,7 +44,9 @@ def export_of(interview: Interview, *, by: TeamMember) -> dict[str, Any]:
     is_withheld = not can_be_rated(interview)
     evidence = {} if is_withheld or interview.data is None else interview.data.evidence or {}
     return {
-        "exported_at": clock.now(), "exported_by": _name(by), "note": NOTE,
+        "exported_at": clock.now(),
+        "exported_by": _name(by),
+        "note": NOTE,
         **_facts(interview),
         "is_withheld": is_withheld,
         "recording": _recording(interview, is_withheld=is_withheld),
@@ -56,7 +58,7 @@ def export_of(interview: Interview, *, by: TeamMember) -> dict[str, Any]:
         "transcript": _transcript(segments, _corrections(interview)),
         "passed_on": [turn.heard_text for turn in interview.turns if turn.reply_kind == "pass_on" and turn.heard_text],
         "quality": quality.shown(interview),
-    }  # fmt: skip
+    }
 
 
 def _facts(interview: Interview) -> dict[str, Any]:
@@ -64,23 +66,35 @@ def _facts(interview: Interview) -> dict[str, Any]:
     recruiter, candidate, feedback = interview.assigned_recruiter, interview.candidate, interview.feedback
     return {
         "interview": {
-            "id": interview.id, "status": interview.status.value, "without_recording": interview.without_recording,
-            "created_at": interview.created_at, "started_at": interview.started_at,
-            "submitted_at": interview.submitted_at, "completed_at": interview.completed_at,
+            "id": interview.id,
+            "status": interview.status.value,
+            "without_recording": interview.without_recording,
+            "created_at": interview.created_at,
+            "started_at": interview.started_at,
+            "submitted_at": interview.submitted_at,
+            "completed_at": interview.completed_at,
         },
         "flow": {
-            "id": interview.flow_id, "title": script.get("title"), "organization": script.get("org_name"),
-            "language": script.get("language"), "questions": script.get("questions"),
+            "id": interview.flow_id,
+            "title": script.get("title"),
+            "organization": script.get("org_name"),
+            "language": script.get("language"),
+            "questions": script.get("questions"),
         },
         "candidate": {
-            "email_address": interview.interviewee_email_address, "first_name": interview.interviewee_first_name,
-            "last_name": interview.interviewee_last_name, "status": candidate.status if candidate else None,
+            "email_address": interview.interviewee_email_address,
+            "first_name": interview.interviewee_first_name,
+            "last_name": interview.interviewee_last_name,
+            "status": candidate.status if candidate else None,
         },
         "recruiter": _name(recruiter) if recruiter else None,
         "consents": [
             {
-                "agreed_at": one.agreed_at, "text_version": one.text_version, "locale": one.locale,
-                "mode": one.mode.value, "text": one.shown,
+                "agreed_at": one.agreed_at,
+                "text_version": one.text_version,
+                "locale": one.locale,
+                "mode": one.mode.value,
+                "text": one.shown,
             }
             for one in interview.agreements
         ],
@@ -90,7 +104,7 @@ def _facts(interview: Interview) -> dict[str, Any]:
             for one in interview.documents
         ],
         "feedback": {"rating": feedback.rating, "comment": feedback.comment} if feedback else None,
-    }  # fmt: skip
+    }
 
 
 def _name(member: TeamMember) -> str:
@@ -101,9 +115,11 @@ def _recording(interview: Interview, *, is_withheld: bool) -> dict[str, Any]:
     kept = {} if is_withheld else {media: recording_of(interview.id, media) for media in Media}
     sound = kept.get(Media.VIDEO) or kept.get(Media.AUDIO)
     return {
-        "audio": kept.get(Media.AUDIO) is not None, "video": kept.get(Media.VIDEO) is not None,
-        "seconds": sound.duration if sound else None, "deleted": is_revoked(interview.id),
-    }  # fmt: skip
+        "audio": kept.get(Media.AUDIO) is not None,
+        "video": kept.get(Media.VIDEO) is not None,
+        "seconds": sound.duration if sound else None,
+        "deleted": is_revoked(interview.id),
+    }
 
 
 def _summary(interview: Interview, evidence: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -129,16 +145,22 @@ def _score(
 ) -> dict[str, Any]:
     quotes = [] if value is None else how.get("quotes") or []
     return {
-        "competence": name, "label": COMPETENCES[name], "score": value, "is_assessed": value is not None,
-        "method": how.get("method"), "source": how.get("source"), "reason": how.get("reason"),
+        "competence": name,
+        "label": COMPETENCES[name],
+        "score": value,
+        "is_assessed": value is not None,
+        "method": how.get("method"),
+        "source": how.get("source"),
+        "reason": how.get("reason"),
         "quotes": [
             {
-                "text": quote["text"], "segment": quote["segment_index"],
+                "text": quote["text"],
+                "segment": quote["segment_index"],
                 "at": _second(segments, quote["segment_index"], quote["text"]),
             }
             for quote in quotes
         ],
-    }  # fmt: skip
+    }
 
 
 def _second(segments: Sequence[Mapping[str, Any]], at: int, text: str) -> float | None:
@@ -151,7 +173,9 @@ def _second(segments: Sequence[Mapping[str, Any]], at: int, text: str) -> float 
 def _scorecard(interview: Interview) -> list[dict[str, Any]]:
     return [
         {
-            "competence": row.competence, "label": row.label, "mean": row.mean,
+            "competence": row.competence,
+            "label": row.label,
+            "mean": row.mean,
             "people": [
                 {"name": _name(one.member), "rating": one.value, "comment": one.comment, "changed_at": one.changed_at}
                 for one in row.people
@@ -159,22 +183,25 @@ def _scorecard(interview: Interview) -> list[dict[str, Any]]:
         }
         for row in scorecard_of(interview)
         if row.people
-    ]  # fmt: skip
+    ]
 
 
 def _notes(interview: Interview) -> list[dict[str, Any]]:
     return [
         {"name": _name(one.member), "text": one.text, "written_at": one.created_at, "edited_at": one.edited_at}
         for one in notes_of(interview)
-    ]  # fmt: skip
+    ]
 
 
 def _answer(chapter: Mapping[str, Any]) -> dict[str, Any]:
     places = chapter["transcript_item_indices"]
     return {
-        "question": chapter["script_question"], "is_reached": bool(places), "segments": places,
-        "start": chapter["start_timestamp"] if places else None, "end": chapter["end_timestamp"] if places else None,
-    }  # fmt: skip
+        "question": chapter["script_question"],
+        "is_reached": bool(places),
+        "segments": places,
+        "start": chapter["start_timestamp"] if places else None,
+        "end": chapter["end_timestamp"] if places else None,
+    }
 
 
 def _corrections(interview: Interview) -> dict[int, list[dict[str, Any]]]:
@@ -182,9 +209,11 @@ def _corrections(interview: Interview) -> dict[int, list[dict[str, Any]]]:
     found: dict[int, dict[str, dict[str, Any]]] = {}
     for (segment, _word), wish in sorted(marks_of(interview.wishes).items()):
         found.setdefault(segment, {})[wish.id] = {
-            "first": int(wish.details["first"]), "last": int(wish.details["last"]),
-            "suggestion": wish.details["suggestion"], "is_accepted": wish.state in {WishState.GRANTED, WishState.DONE},
-        }  # fmt: skip
+            "first": int(wish.details["first"]),
+            "last": int(wish.details["last"]),
+            "suggestion": wish.details["suggestion"],
+            "is_accepted": wish.state in {WishState.GRANTED, WishState.DONE},
+        }
     return {segment: list(ones.values()) for segment, ones in found.items()}
 
 
@@ -193,7 +222,9 @@ def _transcript(
 ) -> list[dict[str, Any]]:
     return [
         {
-            "role": one["role"], "content": one["content"], "start": one["shown"][0][1] if one["shown"] else None,
+            "role": one["role"],
+            "content": one["content"],
+            "start": one["shown"][0][1] if one["shown"] else None,
             "end": one["shown"][-1][2] if one["shown"] else None,
             "words": [{"word": word, "start": start, "end": end} for word, start, end in one["shown"] if word],
             "corrections": [
@@ -202,4 +233,4 @@ def _transcript(
             ],
         }
         for at, one in enumerate(segments)
-    ]  # fmt: skip
+    ]

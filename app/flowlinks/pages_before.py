@@ -121,7 +121,12 @@ def _refused(link: FlowLink, reason: Over) -> Response:
 def _page(link: FlowLink, *, status: int, **context: object) -> Response:
     flow = link.flow
     page = render_template(
-        "voice/open.html", title=flow.title, org_name=flow.org_name, logo_url=flow.logo_path,
-        languages=languages.LANGUAGES, base=request.path, **context,
-    )  # fmt: skip
+        "voice/open.html",
+        title=flow.title,
+        org_name=flow.org_name,
+        logo_url=flow.logo_path,
+        languages=languages.LANGUAGES,
+        base=request.path,
+        **context,
+    )
     return make_response(page, status)

@@ -14,10 +14,25 @@ from app.flows.queries import grants_of, secret_context, secret_of
 from app.queue import Job, after_commit
 
 _SPOKEN = ("questions", "intro", "outro", "language", "voice_id")
-_OF_ITS_OWN = frozenset({
-    "id", "organization_id", "team_id", "title", "status", "created_at", "changed_at", "webhook_secret_sealed",
-    "logo_key", "preamble_video_key", "preamble_video_type", "speech_state", "lease_until", "fence", "recoveries",
-})  # fmt: skip
+_OF_ITS_OWN = frozenset(
+    {
+        "id",
+        "organization_id",
+        "team_id",
+        "title",
+        "status",
+        "created_at",
+        "changed_at",
+        "webhook_secret_sealed",
+        "logo_key",
+        "preamble_video_key",
+        "preamble_video_type",
+        "speech_state",
+        "lease_until",
+        "fence",
+        "recoveries",
+    }
+)
 
 
 def create(team: Team, values: Mapping[str, Any], *, kept: Kept, by: TeamMember | None = None) -> InterviewFlow:

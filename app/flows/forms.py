@@ -10,16 +10,34 @@ from app.flows.models import LONGEST, MOST_FOLLOW_UPS, MOST_MINUTES, MOST_QUESTI
 from app.speech.catalogue import DEFAULT_LANGUAGE, DEFAULT_VOICE, LANGUAGES, VOICES
 
 LANGUAGE_NAMES = {
-    "en-US": "English (US)", "de-DE": "German", "es-419": "Spanish (Latin America)", "hi-IN": "Hindi",
-    "ja-JP": "Japanese", "pt-BR": "Portuguese (Brazil)", "fr-FR": "French", "zh-CN": "Chinese (Mandarin)",
-    "ko-KR": "Korean", "vi-VN": "Vietnamese", "th-TH": "Thai", "ar-AE": "Arabic", "no-NO": "Norwegian",
-}  # fmt: skip
+    "en-US": "English (US)",
+    "de-DE": "German",
+    "es-419": "Spanish (Latin America)",
+    "hi-IN": "Hindi",
+    "ja-JP": "Japanese",
+    "pt-BR": "Portuguese (Brazil)",
+    "fr-FR": "French",
+    "zh-CN": "Chinese (Mandarin)",
+    "ko-KR": "Korean",
+    "vi-VN": "Vietnamese",
+    "th-TH": "Thai",
+    "ar-AE": "Arabic",
+    "no-NO": "Norwegian",
+}
 FEWEST_SHOWN = 3
 MORE = 3
 _TEXTS = (
-    "company_logo_url", "preamble_video_url", "redirect_url", "webhook_url", "intro", "outro", "additional_info",
-    "additional_instructions", "alternative_text", "alternative_contact",
-)  # fmt: skip
+    "company_logo_url",
+    "preamble_video_url",
+    "redirect_url",
+    "webhook_url",
+    "intro",
+    "outro",
+    "additional_info",
+    "additional_instructions",
+    "alternative_text",
+    "alternative_contact",
+)
 _ANSWERS = {"": None, "yes": True, "no": False}
 
 
@@ -43,18 +61,22 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
 
     title = StringField("Title", render_kw=_limited("title", required=True))
     org_name = StringField(
-        "Organization name", description="Candidates see it as who is asking.",
+        "Organization name",
+        description="Candidates see it as who is asking.",
         render_kw=_limited("org_name", required=True),
-    )  # fmt: skip
+    )
     team_id = SelectField("Team", validate_choice=False)
     interview_type = SelectField(
-        "Type", description="Candidates of recruitment interviews appear in the pipeline, others do not.",
-        choices={"recruitment": "Recruitment", "general": "General"}, validate_choice=False,
-    )  # fmt: skip
+        "Type",
+        description="Candidates of recruitment interviews appear in the pipeline, others do not.",
+        choices={"recruitment": "Recruitment", "general": "General"},
+        validate_choice=False,
+    )
     questions = FieldList(
-        TextAreaField("Question", render_kw=_limited("questions", rows=2)), label="Questions",
+        TextAreaField("Question", render_kw=_limited("questions", rows=2)),
+        label="Questions",
         max_entries=2 * MOST_QUESTIONS,
-    )  # fmt: skip
+    )
     intro = TextAreaField(
         "Introduction", description="Spoken before the first question.", render_kw=_limited("intro", rows=3)
     )
@@ -62,70 +84,84 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
         "Closing words", description="Spoken after the last answer.", render_kw=_limited("outro", rows=3)
     )
     language = SelectField(
-        "Language", validate_choice=False,
+        "Language",
+        validate_choice=False,
         choices={code: language_name(code) for code in LANGUAGES},
-    )  # fmt: skip
+    )
     voice_id = SelectField(
         "Voice", choices={voice_id: voice_name(voice_id) for voice_id in VOICES}, validate_choice=False
     )
     follow_up_limit = SelectField(
-        "Follow-up questions per question", choices={str(n): str(n) for n in range(MOST_FOLLOW_UPS + 1)},
-        description="How often the agent may ask on when an answer leaves something open.", validate_choice=False,
-    )  # fmt: skip
+        "Follow-up questions per question",
+        choices={str(n): str(n) for n in range(MOST_FOLLOW_UPS + 1)},
+        description="How often the agent may ask on when an answer leaves something open.",
+        validate_choice=False,
+    )
     time_limit_minutes = StringField(
-        "Time limit in minutes", description=f"1 to {MOST_MINUTES}; empty: as this installation has it.",
+        "Time limit in minutes",
+        description=f"1 to {MOST_MINUTES}; empty: as this installation has it.",
         render_kw={"inputmode": "numeric", "maxlength": 4},
-    )  # fmt: skip
+    )
     is_video_enabled = BooleanField("Record video", description="Candidates are asked for their camera.")
     is_doc_upload_enabled = BooleanField(
         "Allow documents", description="Candidates can add a resume or other documents during the interview."
     )
     assess_language = SelectField(
-        "Assess language", validate_choice=False,
+        "Assess language",
+        validate_choice=False,
         choices={"": "As the organization has it", "yes": "Yes", "no": "No"},
         description=(
             "Yes: candidates also get scores for vocabulary, grammar, fluency and comprehension. Use it only where the "
             "job needs the language, because it can put people at a disadvantage whose first language is another one. "
             "No: these four scores stay empty. The other scores never look at how someone speaks."
         ),
-    )  # fmt: skip
+    )
     additional_info = TextAreaField(
-        "Background for the AI", description="Facts about the job or company that may enrich questions.",
+        "Background for the AI",
+        description="Facts about the job or company that may enrich questions.",
         render_kw=_limited("additional_info", rows=4),
-    )  # fmt: skip
+    )
     additional_instructions = TextAreaField(
-        "Instructions for the AI", description="Tone, topics to avoid, rules of communication.",
+        "Instructions for the AI",
+        description="Tone, topics to avoid, rules of communication.",
         render_kw=_limited("additional_instructions", rows=4),
-    )  # fmt: skip
+    )
     company_logo_url = StringField(
-        "Address of your logo", description="PNG, JPEG or WebP, at most 2 MiB. It is fetched once and kept here.",
+        "Address of your logo",
+        description="PNG, JPEG or WebP, at most 2 MiB. It is fetched once and kept here.",
         render_kw=_limited("company_logo_url", inputmode="url"),
-    )  # fmt: skip
+    )
     preamble_video_url = StringField(
-        "Address of an intro video", render_kw=_limited("preamble_video_url", inputmode="url"),
+        "Address of an intro video",
+        render_kw=_limited("preamble_video_url", inputmode="url"),
         description="MP4, QuickTime or WebM, at most 100 MB, publicly reachable. It is fetched once and kept here.",
-    )  # fmt: skip
+    )
     fetch_again = BooleanField("Fetch logo and video again", description="When the files there have changed.")
     redirect_url = StringField(
-        "Where candidates go afterwards", description="A full address such as https://example.com/thanks.",
+        "Where candidates go afterwards",
+        description="A full address such as https://example.com/thanks.",
         render_kw=_limited("redirect_url", inputmode="url"),
-    )  # fmt: skip
+    )
     alternative_text = TextAreaField(
-        "For those who do not agree", render_kw=_limited("alternative_text", rows=3),
+        "For those who do not agree",
+        render_kw=_limited("alternative_text", rows=3),
         description="The other way you offer to those who do not want to be recorded or to talk with an AI.",
-    )  # fmt: skip
+    )
     alternative_contact = StringField(
-        "Whom they can turn to", description="An email address, a telephone number, or the address of a page.",
+        "Whom they can turn to",
+        description="An email address, a telephone number, or the address of a page.",
         render_kw=_limited("alternative_contact"),
-    )  # fmt: skip
+    )
     webhook_url = StringField(
-        "Webhook address", render_kw=_limited("webhook_url", inputmode="url"),
+        "Webhook address",
+        render_kw=_limited("webhook_url", inputmode="url"),
         description="Called after each interview, its video, and each change of a candidate's status.",
-    )  # fmt: skip
+    )
     webhook_secret_key = StringField(
-        "Webhook secret", description="Signs what is sent, so that you can check it. Best 32 characters or more.",
+        "Webhook secret",
+        description="Signs what is sent, so that you can check it. Best 32 characters or more.",
         render_kw=_limited("webhook_secret_key", autocomplete="off", spellcheck="false"),
-    )  # fmt: skip
+    )
     remove_secret = BooleanField("Remove the secret", description="Webhooks are then sent without a signature.")
 
     def grow(self, *, by: int = 0) -> None:
@@ -161,16 +197,19 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
     def values(self) -> dict[str, Any]:
         """What was typed, in the form the schema reads. Empty questions and empty texts were not given."""
         given: dict[str, Any] = {
-            "title": self.title.data or "", "org_name": self.org_name.data or "",
+            "title": self.title.data or "",
+            "org_name": self.org_name.data or "",
             "questions": [text for _, text in self._numbered()],
-            "interview_type": self.interview_type.data, "language": self.language.data or None,
-            "voice_id": self.voice_id.data or None, "follow_up_limit": self.follow_up_limit.data,
+            "interview_type": self.interview_type.data,
+            "language": self.language.data or None,
+            "voice_id": self.voice_id.data or None,
+            "follow_up_limit": self.follow_up_limit.data,
             "time_limit_minutes": (self.time_limit_minutes.data or "").strip() or None,
             "is_video_enabled": bool(self.is_video_enabled.data),
             "is_doc_upload_enabled": bool(self.is_doc_upload_enabled.data),
             "assess_language": _ANSWERS.get(self.assess_language.data or "", self.assess_language.data),
             "team_id": self.team_id.data,
-        }  # fmt: skip
+        }
         for name in _TEXTS:
             given[name] = _lines(self[name].data).strip() or None
         if self.webhook_secret_key.data or self.remove_secret.data:
@@ -211,14 +250,19 @@ def form_of(flow: InterviewFlow) -> dict[str, Any]:
     return {
         **{name: getattr(flow, name) for name in names},
         "interview_type": (flow.interview_type or InterviewType.GENERAL).value,
-        "language": flow.language or DEFAULT_LANGUAGE, "voice_id": flow.voice_id or DEFAULT_VOICE,
-        "follow_up_limit": str(flow.follow_up_limit), "time_limit_minutes": str(flow.time_limit_minutes or ""),
+        "language": flow.language or DEFAULT_LANGUAGE,
+        "voice_id": flow.voice_id or DEFAULT_VOICE,
+        "follow_up_limit": str(flow.follow_up_limit),
+        "time_limit_minutes": str(flow.time_limit_minutes or ""),
         "assess_language": {None: "", True: "yes", False: "no"}[flow.assess_language],
-    }  # fmt: skip
+    }
 
 
 BLANK: dict[str, Any] = {
-    "interview_type": "recruitment", "language": DEFAULT_LANGUAGE, "voice_id": DEFAULT_VOICE, "follow_up_limit": "1",
+    "interview_type": "recruitment",
+    "language": DEFAULT_LANGUAGE,
+    "voice_id": DEFAULT_VOICE,
+    "follow_up_limit": "1",
     "assess_language": "",
-}  # fmt: skip
+}
 """What the form of a new flow shows."""

@@ -43,27 +43,38 @@ def prepare_speech(flow_id: str) -> None:
     except GatewayError as error:
         log.warning("speech of flow %s failed: %s", flow_id, error)
         outcome = claims.after_failure(
-            InterviewFlow.speech_state, script.failures, retryable=error.retryable,
-            waits=SpeechState.PENDING, parked=SpeechState.FAILED,
-        )  # fmt: skip
+            InterviewFlow.speech_state,
+            script.failures,
+            retryable=error.retryable,
+            waits=SpeechState.PENDING,
+            parked=SpeechState.FAILED,
+        )
     claims.finish(InterviewFlow, flow_id, script.token, **outcome)
     db.session.commit()
 
 
 def _claimed(flow_id: str) -> Script | None:
     taken = claims.take_row(
-        InterviewFlow.speech_state, flow_id, expects=SpeechState.PENDING, becomes=SpeechState.PREPARING, lease=LEASE,
+        InterviewFlow.speech_state,
+        flow_id,
+        expects=SpeechState.PENDING,
+        becomes=SpeechState.PREPARING,
+        lease=LEASE,
         parked={"speech_state": SpeechState.FAILED},
-    )  # fmt: skip
+    )
     if taken is None:
         return None
     token, flow = taken
     script = script_of(flow)
     texts = [script["intro"], *script["questions"], script["outro"], *all_of(script["language"])]
     return Script(
-        flow_id=flow_id, token=token, failures=flow.recoveries, voice_id=script["voice_id"],
-        texts=tuple(text for text in texts if text and text.strip()), language=script["language"],
-    )  # fmt: skip
+        flow_id=flow_id,
+        token=token,
+        failures=flow.recoveries,
+        voice_id=script["voice_id"],
+        texts=tuple(text for text in texts if text and text.strip()),
+        language=script["language"],
+    )
 
 
 def _spoken(script: Script) -> bool:

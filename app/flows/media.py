@@ -200,8 +200,13 @@ def _is_confirmed(file: BinaryIO, demuxer: str) -> bool:
     try:
         done = subprocess.run(  # noqa: S603 - our own script, a fixed word, and the file as input
             [sys.executable, "-I", str(_PROBE), demuxer],
-            stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=PROBE_SECONDS, check=True, env={},
-        )  # fmt: skip
+            stdin=file,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=PROBE_SECONDS,
+            check=True,
+            env={},
+        )
         return bool(json.loads(done.stdout)["width"])
     except (subprocess.SubprocessError, ValueError, KeyError):
         return False

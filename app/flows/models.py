@@ -11,11 +11,21 @@ from app.db import Base, CreatedAt, Id, Ref, one_of
 
 MOST_QUESTIONS = 20
 LONGEST = {
-    "title": 300, "org_name": 300, "questions": 2_000, "intro": 5_000, "outro": 5_000, "additional_info": 20_000,
-    "additional_instructions": 20_000, "webhook_secret_key": 1_000, "company_logo_url": 2_048,
-    "preamble_video_url": 2_048, "redirect_url": 2_048, "webhook_url": 2_048,
-    "alternative_text": 2_000, "alternative_contact": 500,
-}  # fmt: skip
+    "title": 300,
+    "org_name": 300,
+    "questions": 2_000,
+    "intro": 5_000,
+    "outro": 5_000,
+    "additional_info": 20_000,
+    "additional_instructions": 20_000,
+    "webhook_secret_key": 1_000,
+    "company_logo_url": 2_048,
+    "preamble_video_url": 2_048,
+    "redirect_url": 2_048,
+    "webhook_url": 2_048,
+    "alternative_text": 2_000,
+    "alternative_contact": 500,
+}
 """Characters each text may have; the interface names no maxima, so these are ours."""
 MOST_FOLLOW_UPS = 3
 MOST_MINUTES = 120

@@ -59,9 +59,14 @@ def index() -> str:
     )
     member, offset = current_member(), offset_of_request()
     return render_template(
-        "flows/index.html", flows=flows_seen_by(member, found_by, limit=PER_PAGE, offset=offset), found_by=found_by,
-        total=how_many_seen_by(member, found_by), offset=offset, limit=PER_PAGE, may_change=_may_change(),
-    )  # fmt: skip
+        "flows/index.html",
+        flows=flows_seen_by(member, found_by, limit=PER_PAGE, offset=offset),
+        found_by=found_by,
+        total=how_many_seen_by(member, found_by),
+        offset=offset,
+        limit=PER_PAGE,
+        may_change=_may_change(),
+    )
 
 
 @pages.get("/flows/new")
@@ -96,9 +101,12 @@ def show(flow_id: str) -> str:
     """Everything about one flow, and what can be done with it."""
     flow = flow_seen_by(current_member(), flow_id)
     return render_template(
-        "flows/show.html", flow=flow, may_change=may(current_member(), flow, Right.EDIT),
-        language=language_name(flow.language), voice=voice_name(flow.voice_id),
-    )  # fmt: skip
+        "flows/show.html",
+        flow=flow,
+        may_change=may(current_member(), flow, Right.EDIT),
+        language=language_name(flow.language),
+        voice=voice_name(flow.voice_id),
+    )
 
 
 @pages.get("/flows/<flow_id>/edit")
@@ -256,9 +264,14 @@ def _form_page(form: FlowForm, flow: InterviewFlow | None, *, done: str = "") ->
     form.grow()
     speaker = gateways.current().speaker
     return render_template(
-        "flows/form.html", form=form, flow=flow, teams=teams, done=done, most=MOST_QUESTIONS,
+        "flows/form.html",
+        form=form,
+        flow=flow,
+        teams=teams,
+        done=done,
+        most=MOST_QUESTIONS,
         spoken=[language for language in LANGUAGES if speaker.supports(language)],
-    )  # fmt: skip
+    )
 
 
 def _refused(form: FlowForm, flow: InterviewFlow | None, refusal: Rejected | GatewayError) -> tuple[str, int]:
@@ -286,10 +299,15 @@ def _file(key: str | None) -> Response:
     response = Response(storage.open(key, start, end), 206 if wanted else 200)
     response.content_type = FILE_TYPES[key.rsplit(".", 1)[-1]]
     response.content_length = end - start
-    response.headers.update({
-        "Accept-Ranges": "bytes", "X-Content-Type-Options": "nosniff", "Cache-Control": "private, max-age=300",
-        "Content-Disposition": "inline", "Content-Security-Policy": "default-src 'none'; sandbox",
-    })  # fmt: skip
+    response.headers.update(
+        {
+            "Accept-Ranges": "bytes",
+            "X-Content-Type-Options": "nosniff",
+            "Cache-Control": "private, max-age=300",
+            "Content-Disposition": "inline",
+            "Content-Security-Policy": "default-src 'none'; sandbox",
+        }
+    )
     if wanted:
         response.headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
     return response

@@ -197,14 +197,23 @@ def script_of(flow: InterviewFlow) -> dict[str, Any]:
     """
     assess = flow.organization.assess_language if flow.assess_language is None else flow.assess_language
     return {
-        "title": flow.title, "org_name": flow.org_name, "questions": list(flow.questions), "intro": flow.intro,
-        "outro": flow.outro, "language": flow.language or DEFAULT_LANGUAGE, "voice_id": flow.voice_id,
-        "additional_info": flow.additional_info, "additional_instructions": flow.additional_instructions,
-        "follow_up_limit": flow.follow_up_limit, "time_limit_minutes": flow.time_limit_minutes,
-        "is_video_enabled": bool(flow.is_video_enabled), "is_doc_upload_enabled": bool(flow.is_doc_upload_enabled),
-        "redirect_url": flow.redirect_url, "interview_type": flow.interview_type and flow.interview_type.value,
+        "title": flow.title,
+        "org_name": flow.org_name,
+        "questions": list(flow.questions),
+        "intro": flow.intro,
+        "outro": flow.outro,
+        "language": flow.language or DEFAULT_LANGUAGE,
+        "voice_id": flow.voice_id,
+        "additional_info": flow.additional_info,
+        "additional_instructions": flow.additional_instructions,
+        "follow_up_limit": flow.follow_up_limit,
+        "time_limit_minutes": flow.time_limit_minutes,
+        "is_video_enabled": bool(flow.is_video_enabled),
+        "is_doc_upload_enabled": bool(flow.is_doc_upload_enabled),
+        "redirect_url": flow.redirect_url,
+        "interview_type": flow.interview_type and flow.interview_type.value,
         "assess_language": assess,
-    }  # fmt: skip
+    }
 
 
 def secret_of(flow: InterviewFlow) -> str | None:

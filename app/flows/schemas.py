@@ -81,44 +81,64 @@ class InterviewFlowFields(ma.Schema):
     """Fields of a flow that can be given as well as read."""
 
     org_name = Text(
-        most=LONGEST["org_name"], blank=False, required=True,
+        most=LONGEST["org_name"],
+        blank=False,
+        required=True,
         metadata={"description": "Name of the organization requesting the interview."},
-    )  # fmt: skip
+    )
     title = Text(most=LONGEST["title"], blank=False, required=True, metadata={"description": "Interview title."})
     questions = Several(
-        Text(most=LONGEST["questions"], blank=False), required=True,
-        most=MOST_QUESTIONS, words=f"At most {MOST_QUESTIONS} questions are allowed.",
+        Text(most=LONGEST["questions"], blank=False),
+        required=True,
+        most=MOST_QUESTIONS,
+        words=f"At most {MOST_QUESTIONS} questions are allowed.",
         metadata={"description": "Script questions."},
-    )  # fmt: skip
+    )
     voice_id = Choice(
-        VOICES, called="VoiceId", allow_none=True, load_default=DEFAULT_VOICE, dump_default=DEFAULT_VOICE,
+        VOICES,
+        called="VoiceId",
+        allow_none=True,
+        load_default=DEFAULT_VOICE,
+        dump_default=DEFAULT_VOICE,
         metadata={"description": "Voice of the interview agent."},
-    )  # fmt: skip
+    )
     language = Choice(
-        LANGUAGES, called="Language", allow_none=True, load_default=DEFAULT_LANGUAGE, dump_default=DEFAULT_LANGUAGE,
+        LANGUAGES,
+        called="Language",
+        allow_none=True,
+        load_default=DEFAULT_LANGUAGE,
+        dump_default=DEFAULT_LANGUAGE,
         metadata={"description": "Language of the flow."},
-    )  # fmt: skip
+    )
     company_logo_url = FetchedAddress(
         "company_logo_url", "Logo: PNG, JPEG or WebP, at most 2 MiB and 4096 pixels each way; fetched and kept."
     )
     additional_info = text_field("additional_info", "Background that may enrich questions.")
     additional_instructions = text_field("additional_instructions", "How the AI should behave.")
     interview_type = Choice(
-        TYPES, called="InterviewType", allow_none=True,
-        load_default=InterviewType.GENERAL.value, dump_default=InterviewType.GENERAL.value,
+        TYPES,
+        called="InterviewType",
+        allow_none=True,
+        load_default=InterviewType.GENERAL.value,
+        dump_default=InterviewType.GENERAL.value,
         metadata={"description": "Type of interview."},
-    )  # fmt: skip
+    )
     is_video_enabled = Flag(
         allow_none=True, load_default=False, dump_default=False, metadata={"description": "Whether video is recorded."}
     )
     is_doc_upload_enabled = Flag(
-        allow_none=True, load_default=False, dump_default=False,
+        allow_none=True,
+        load_default=False,
+        dump_default=False,
         metadata={"description": "Whether candidates can add documents during the interview."},
-    )  # fmt: skip
+    )
     redirect_url = RedirectAddress(
-        most=LONGEST["redirect_url"], allow_none=True, load_default=None, dump_default=None,
+        most=LONGEST["redirect_url"],
+        allow_none=True,
+        load_default=None,
+        dump_default=None,
         metadata={"description": "Where the interviewee is sent afterwards; a full http(s) URL.", "format": "uri"},
-    )  # fmt: skip
+    )
     webhook_url = FetchedAddress("webhook_url", "Called after processing and when a candidate's status changes.")
     webhook_secret_key = text_field("webhook_secret_key", "Signs webhook bodies; at least 32 characters are advised.")
     intro = text_field("intro", "Spoken by the agent at the start.")
@@ -132,9 +152,12 @@ class NewInterviewFlowSchema(InterviewFlowFields):
         unknown = ma.RAISE
 
     team_id = Text(
-        most=100, blank=False, allow_none=True, load_default=None,
+        most=100,
+        blank=False,
+        allow_none=True,
+        load_default=None,
         metadata={"description": "Team of the flow; absent means the oldest team of the organization."},
-    )  # fmt: skip
+    )
     preamble_video_url = FetchedAddress(
         "preamble_video_url",
         "Intro video shown before the interview: MP4, QuickTime or WebM of at most 100 MB; fetched and kept.",
@@ -152,9 +175,10 @@ class FlowFormSchema(NewInterviewFlowSchema):
         validate=ma.validate.Range(0, MOST_FOLLOW_UPS, error=f"Must lie between 0 and {MOST_FOLLOW_UPS}."),
     )
     time_limit_minutes = fields.Integer(
-        allow_none=True, load_default=None,
+        allow_none=True,
+        load_default=None,
         validate=ma.validate.Range(1, MOST_MINUTES, error=f"Must lie between 1 and {MOST_MINUTES} minutes."),
-    )  # fmt: skip
+    )
 
 
 def compatible(body: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -177,17 +201,35 @@ class InterviewFlowSchema(InterviewFlowFields):
 
     class Meta:
         fields = (
-            "interview_flow_id", "team_id", "org_name", "title", "status", "questions", "voice_id", "language",
-            "company_logo_url", "additional_info", "additional_instructions", "interview_type", "is_video_enabled",
-            "is_doc_upload_enabled", "redirect_url", "webhook_url", "webhook_secret_key", "intro", "outro",
-        )  # fmt: skip
+            "interview_flow_id",
+            "team_id",
+            "org_name",
+            "title",
+            "status",
+            "questions",
+            "voice_id",
+            "language",
+            "company_logo_url",
+            "additional_info",
+            "additional_instructions",
+            "interview_type",
+            "is_video_enabled",
+            "is_doc_upload_enabled",
+            "redirect_url",
+            "webhook_url",
+            "webhook_secret_key",
+            "intro",
+            "outro",
+        )
 
     interview_flow_id = fields.String(required=True, attribute="id", metadata={"description": "Id of the flow."})
     team_id = fields.String(required=True, metadata={"description": "Owning team."})
     status = Choice(
-        tuple(status.value for status in FlowStatus), called="InterviewFlowStatus", required=True,
+        tuple(status.value for status in FlowStatus),
+        called="InterviewFlowStatus",
+        required=True,
         metadata={"description": "`archived` flows have been deleted."},
-    )  # fmt: skip
+    )
 
     def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:
         """The secret lies sealed in its row; everything else is a column."""

@@ -31,9 +31,14 @@ def place(kind: Held, subject_id: str, *, reason: str, ends_at: datetime | None,
     if hold_on(subject_id) is not None:
         raise Conflict("This is held already.")
     hold = Hold(
-        organization_id=by.organization_id, kind=kind, subject_id=subject_id, reason=words, by_id=by.id,
-        ends_at=ends_at, created_at=clock.now(),
-    )  # fmt: skip
+        organization_id=by.organization_id,
+        kind=kind,
+        subject_id=subject_id,
+        reason=words,
+        by_id=by.id,
+        ends_at=ends_at,
+        created_at=clock.now(),
+    )
     db.session.add(hold)
     db.session.flush()
     told = {"kind": kind.value, "hold": hold.id, "ends": clock.rfc3339(ends_at) if ends_at else None}

@@ -58,9 +58,14 @@ def list_interviews(query: dict[str, Any]) -> Response:
     team = team_of(organization, query["team_id"]) if query["team_id"] else None
     status = InterviewStatus(query["status"]) if query["status"] else None
     rows = published_page(
-        organization, team=team, status=status, is_test=query["mode"] and query["mode"] == "test",
-        limit=query["limit"], offset=query["offset"], transcript=query["transcript"],
-    )  # fmt: skip
+        organization,
+        team=team,
+        status=status,
+        is_test=query["mode"] and query["mode"] == "test",
+        limit=query["limit"],
+        offset=query["offset"],
+        transcript=query["transcript"],
+    )
     return spliced(_list_parts(rows), accepts_gzip=takes_gzip())
 
 
@@ -72,10 +77,15 @@ def list_interviews(query: dict[str, Any]) -> Response:
 def create_interview(body: dict[str, Any], headers: dict[str, Any]) -> dict[str, str]:
     """Create an interview in the same team as its flow."""
     interview = actions.book(
-        caller(), body["interview_flow_id"], email=body["interviewee_email_address"],
-        first_name=body["interviewee_first_name"], last_name=body["interviewee_last_name"],
-        recruiter_id=body["assigned_recruiter_id"], is_test=is_test_call(), scenario=_scenario(headers.get("scenario")),
-    )  # fmt: skip
+        caller(),
+        body["interview_flow_id"],
+        email=body["interviewee_email_address"],
+        first_name=body["interviewee_first_name"],
+        last_name=body["interviewee_last_name"],
+        recruiter_id=body["assigned_recruiter_id"],
+        is_test=is_test_call(),
+        scenario=_scenario(headers.get("scenario")),
+    )
     created = {
         "interview_id": interview.id,
         "interview_link": interview.link(_app_url()),
@@ -152,16 +162,23 @@ def _urls(rows: Sequence[Published]) -> dict[str, dict[Media, str]]:
 def _parts(row: Published, urls: dict[Media, str]) -> tuple[bytes, tuple[Fragment, ...], bytes]:
     """One interview: what can change is dumped now, what was frozen goes out as it is kept, and what closes it."""
     whole: dict[str, Any] = {
-        "interview_flow_id": row.flow_id, "interview_id": row.id, "team_id": row.team_id, "status": row.status,
+        "interview_flow_id": row.flow_id,
+        "interview_id": row.id,
+        "team_id": row.team_id,
+        "status": row.status,
         "interview_data": None,
-    }  # fmt: skip
+    }
     if not row.has_data:
         return orjson.dumps(whole), (), b""
     summary, scores = (None, None) if row.is_withheld else (row.summary, scores_of(row.scores))
     whole["interview_data"] = {
-        "audio_url": urls.get(Media.AUDIO), "video_url": urls.get(Media.VIDEO), "summary": summary,
-        "scores": scores, "interviewee_email_address": row.interviewee_email_address,
-        "interviewee_first_name": row.interviewee_first_name, "interviewee_last_name": row.interviewee_last_name,
-    }  # fmt: skip
+        "audio_url": urls.get(Media.AUDIO),
+        "video_url": urls.get(Media.VIDEO),
+        "summary": summary,
+        "scores": scores,
+        "interviewee_email_address": row.interviewee_email_address,
+        "interviewee_first_name": row.interviewee_first_name,
+        "interviewee_last_name": row.interviewee_last_name,
+    }
     fragments = tuple(Fragment(deflated, length, crc) for deflated, length, crc in row.fragments)
     return orjson.dumps(whole)[:-2], fragments, b"}}"

@@ -64,7 +64,7 @@ def document_texts(interview_id: str, *, most: int) -> tuple[str, ...]:
     """
     rows = sa.select(Document.name, sa.func.substr(Document.text, 1, most)).where(
         Document.interview_id == interview_id, Document.text_state == TextState.EXTRACTED
-    )  # fmt: skip
+    )
     found = [(str(name), str(text)) for name, text in db.session.execute(rows.order_by(Document.created_at)).all()]
     share = most // max(1, len(found))
     return tuple(f"{name}\n{text}"[:share] for name, text in found)

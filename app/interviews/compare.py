@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 LABELS = {
-    "communication": "Communication", "motivation": "Motivation", "skills": "Skills",
+    "communication": "Communication",
+    "motivation": "Motivation",
+    "skills": "Skills",
     "language_vocabulary_and_expression": "Vocabulary and expression",
     "language_grammar_and_structure": "Grammar and structure",
-    "language_fluency_and_pace": "Fluency and pace", "language_comprehension": "Comprehension",
-}  # fmt: skip
+    "language_fluency_and_pace": "Fluency and pace",
+    "language_comprehension": "Comprehension",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,9 +67,11 @@ class Used:
 def funnel(member: TeamMember, span: Span) -> list[Bar]:
     """From booked to result: how many interviews got that far."""
     steps = {
-        "Booked": sa.func.count(), "Begun": sa.func.count(Interview.started_at),
-        "Handed in": sa.func.count(Interview.submitted_at), "Result ready": sa.func.count(Interview.completed_at),
-    }  # fmt: skip
+        "Booked": sa.func.count(),
+        "Begun": sa.func.count(Interview.started_at),
+        "Handed in": sa.func.count(Interview.submitted_at),
+        "Result ready": sa.func.count(Interview.completed_at),
+    }
     return bars_of(zip(steps, db.session.execute(booked_in(member, span, *steps.values())).one(), strict=True))
 
 
@@ -77,9 +79,11 @@ def left(member: TeamMember, span: Span) -> dict[str, int]:
     """Those who did not agree and have not begun since, and those who began and were not back in time."""
     declined = sa.and_(Interview.declined_at.is_not(None), Interview.stage == Stage.CREATED)
     counted = booked_in(
-        member, span, sa.func.count(sa.case((declined, 1))),
+        member,
+        span,
+        sa.func.count(sa.case((declined, 1))),
         sa.func.count(sa.case((Interview.stage == Stage.ABANDONED, 1))),
-    )  # fmt: skip
+    )
     refused, gone = db.session.execute(counted).one()
     return {"Did not agree": refused, "Left in the middle": gone}
 
@@ -158,11 +162,11 @@ def count_seen_by(member: TeamMember, *, status: InterviewStatus) -> int:
         return count(member.organization_id, None, status=status)
     of_teams = count(member.organization_id, [team.id for team in member.teams], status=status)
     further, hidden = (
-        sa.select(sa.func.count()).where(
-            Interview.flow_id.in_(flows), Interview.status == status, Interview.is_test.is_(False)
-        ).scalar_subquery()
+        sa.select(sa.func.count())
+        .where(Interview.flow_id.in_(flows), Interview.status == status, Interview.is_test.is_(False))
+        .scalar_subquery()
         for flows in beside_teams(member)
-    )  # fmt: skip
+    )
     return of_teams + int(db.session.execute(sa.select(further - hidden)).scalar_one())
 
 

@@ -85,9 +85,7 @@ def _process(interview_id: str, token: int) -> None:
             # Copied packets are there soon and play in most browsers; the file that plays everywhere follows.
             copied = aside.submit(shop.quick_audio) if runs else None
             talk, engines = source.talk(shop, runs), gateways.current()
-            result = process(
-                talk, transcriber=engines.transcriber, analyst=engines.analyst, samples=source.samples
-            )  # fmt: skip
+            result = process(talk, transcriber=engines.transcriber, analyst=engines.analyst, samples=source.samples)
             if source.scenario == Scenario.SCORES:
                 result = replace(result, scores=dict(TEST_SCORES))
             quick = copied.result() if copied else None
@@ -167,13 +165,16 @@ def _read(interview_id: str) -> _Source:
     takes = [] if is_revoked(interview_id) else takes_of(interview_id)
     script = interview.script or {}
     source = _Source(
-        organization_id=interview.organization_id, script=script, takes=takes,
+        organization_id=interview.organization_id,
+        script=script,
+        takes=takes,
         turns=tuple(_turn(row) for row in queries.utterances_of(interview_id)),
-        abandoned=interview.submitted_at is None, is_playable=bool(takes) and not interview.without_recording,
+        abandoned=interview.submitted_at is None,
+        is_playable=bool(takes) and not interview.without_recording,
         with_video=bool(script.get("is_video_enabled")) and any(take.has_picture for take in takes),
         documents=attached.document_texts(interview_id, most=MOST_OF_DOCUMENTS),
         scenario=interview.scenario,
-    )  # fmt: skip
+    )
     db.session.rollback()  # ends the read: what follows is slow
     return source
 
@@ -181,10 +182,19 @@ def _read(interview_id: str) -> _Source:
 def _turn(row: Utterance) -> TurnValue:
     words = tuple((str(word), float(start), float(end)) for word, start, end in row.words or ()) or None
     return TurnValue(
-        number=row.number, role=row.role.value, question_index=row.question_index, content=row.content, words=words,
-        segment=row.segment, start=row.start, end=row.end, played=row.played, typed=row.typed, engine=row.engine,
+        number=row.number,
+        role=row.role.value,
+        question_index=row.question_index,
+        content=row.content,
+        words=words,
+        segment=row.segment,
+        start=row.start,
+        end=row.end,
+        played=row.played,
+        typed=row.typed,
+        engine=row.engine,
         obeyed=row.obeyed,
-    )  # fmt: skip
+    )
 
 
 @for_one(Interview)

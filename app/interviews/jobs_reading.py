@@ -47,9 +47,12 @@ def read_document(document_id: str) -> None:
     except GatewayError as error:
         log.warning("document %s not read: %s", document_id, type(error).__name__)
         outcome = claims.after_failure(
-            Document.text_state, source.recoveries, retryable=error.retryable,
-            waits=TextState.PENDING, parked=TextState.FAILED,
-        )  # fmt: skip
+            Document.text_state,
+            source.recoveries,
+            retryable=error.retryable,
+            waits=TextState.PENDING,
+            parked=TextState.FAILED,
+        )
         outcome["text_failure"] = error.message[:300]
     claims.finish(Document, document_id, source.token, **outcome)
     db.session.commit()
@@ -70,17 +73,24 @@ def sweep() -> None:
 
 def _claimed(document_id: str) -> _Source | None:
     taken = claims.take_row(
-        Document.text_state, document_id, expects=TextState.PENDING, becomes=TextState.READING, lease=LEASE,
+        Document.text_state,
+        document_id,
+        expects=TextState.PENDING,
+        becomes=TextState.READING,
+        lease=LEASE,
         parked={"text_state": TextState.FAILED, "text_failure": BROKEN_OFF},
-    )  # fmt: skip
+    )
     if taken is None:
         return None
     token, document = taken
     script = db.session.get_one(Interview, document.interview_id).script or {}
     return _Source(
-        token, document.recoveries, document.storage_key, document.content_type,
+        token,
+        document.recoveries,
+        document.storage_key,
+        document.content_type,
         script.get("language") or DEFAULT_LANGUAGE,
-    )  # fmt: skip
+    )
 
 
 def _extracted(source: _Source) -> Extracted | None:
@@ -92,5 +102,8 @@ def _outcome(found: Extracted | None) -> dict[str, Any]:
     if found is None or not found.text:
         return {"text_state": TextState.NONE, "text": None, "text_failure": None}
     return {
-        "text_state": TextState.EXTRACTED, "text": found.text, "text_whole": found.whole, "text_failure": None,
-    }  # fmt: skip
+        "text_state": TextState.EXTRACTED,
+        "text": found.text,
+        "text_whole": found.whole,
+        "text_failure": None,
+    }

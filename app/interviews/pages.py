@@ -59,12 +59,15 @@ def dashboard() -> str:
     member = current_member()
     everything = queries.InterviewFilter()
     return render_template(
-        "interviews/dashboard.html", stuck=queries.needing_help(member),
+        "interviews/dashboard.html",
+        stuck=queries.needing_help(member),
         recent=queries.shown_on_platform(member, everything, limit=RECENT, offset=0),
         completed=insights.count_seen_by(member, status=InterviewStatus.COMPLETED),
         incomplete=insights.count_seen_by(member, status=InterviewStatus.INCOMPLETE),
-        has_flows=bool(titles_seen_by(member)), may_change=_may_change(member), ratings=ratings_seen_by(member),
-    )  # fmt: skip
+        has_flows=bool(titles_seen_by(member)),
+        may_change=_may_change(member),
+        ratings=ratings_seen_by(member),
+    )
 
 
 @pages.get("/interviews")
@@ -80,11 +83,15 @@ def index() -> str:
         tests=request.args.get("tests") == "yes",
     )
     return render_template(
-        "interviews/index.html", found_by=found_by, offset=offset, limit=PER_PAGE, may_change=_may_change(member),
+        "interviews/index.html",
+        found_by=found_by,
+        offset=offset,
+        limit=PER_PAGE,
+        may_change=_may_change(member),
         interviews=queries.shown_on_platform(member, found_by, limit=PER_PAGE, offset=offset),
         flow_choices=[("", "All"), *titles_seen_by(member)],
         status_choices=[("", "All"), *((kind.value, kind.value.capitalize()) for kind in InterviewStatus)],
-    )  # fmt: skip
+    )
 
 
 @pages.get("/interviews/new")
@@ -118,10 +125,13 @@ def book() -> AnyResponse | tuple[str, int]:
 def _booked(member: TeamMember, values: dict[str, Any]) -> Interview:
     flow = flow_to_change(member, values["interview_flow_id"])
     return actions.book(
-        member.organization, flow.id, email=values["interviewee_email_address"],
-        first_name=values["interviewee_first_name"], last_name=values["interviewee_last_name"],
+        member.organization,
+        flow.id,
+        email=values["interviewee_email_address"],
+        first_name=values["interviewee_first_name"],
+        last_name=values["interviewee_last_name"],
         recruiter_id=values["assigned_recruiter_id"],
-    )  # fmt: skip
+    )
 
 
 def _booking(form: BookForm) -> str:
@@ -142,16 +152,23 @@ def show(interview_id: str) -> str:
     sound = recording_of(interview.id, Media.VIDEO) or recording_of(interview.id, Media.AUDIO)
     result, report = actions.result_of(interview), quality.shown(interview)
     return render_template(
-        "interviews/show.html", interview=interview, result=result, quality=report,
+        "interviews/show.html",
+        interview=interview,
+        result=result,
+        quality=report,
         weak=quality.placed(report, result["transcript_with_timestamp"] if result else []) if report else [],
         passed_on=[turn.heard_text for turn in interview.turns if turn.reply_kind == "pass_on" and turn.heard_text],
         link=interview.link(_app_url()),
-        audio=urls.get(Media.AUDIO), video=urls.get(Media.VIDEO), duration=sound.duration if sound else None,
-        revoked=is_revoked(interview.id), typed=TYPED,
+        audio=urls.get(Media.AUDIO),
+        video=urls.get(Media.VIDEO),
+        duration=sound.duration if sound else None,
+        revoked=is_revoked(interview.id),
+        typed=TYPED,
         has_takes=interview.stage is Stage.PROCESSING_FAILED and bool(runs_of(interview.id)),
         status_choices=[(name, capital(name)) for name in statuses_of(member.organization)],
-        may_change=may(member, interview, Right.EDIT), is_admin=member.role is Role.ADMIN,
-    )  # fmt: skip
+        may_change=may(member, interview, Right.EDIT),
+        is_admin=member.role is Role.ADMIN,
+    )
 
 
 @pages.post("/interviews/<interview_id>/retry")
@@ -163,9 +180,12 @@ def retry(interview_id: str) -> AnyResponse:
     began = actions.retry(interview, without_recording=without_recording)
     if began and without_recording:
         write_audit(
-            interview.flow.organization, action="interview.processed_without_recording", subject=interview.id,
-            by=current_member(), details={},
-        )  # fmt: skip
+            interview.flow.organization,
+            action="interview.processed_without_recording",
+            subject=interview.id,
+            by=current_member(),
+            details={},
+        )
     db.session.commit()
     if began:
         flash("Processing has begun again; load this page in a minute.", "good")

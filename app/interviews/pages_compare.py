@@ -58,9 +58,14 @@ def compare() -> str | tuple[str, int]:
     columns = _columns(member, ids)
     told = [_told(one.interview) for one in columns]
     return render_template(
-        "interviews/compare.html", wrong=None, columns=columns, rows=rows_of(told), labels=LABELS,
-        scores=[one.scores if one else None for one in told], title=columns[0].candidate.flow.title,
-    )  # fmt: skip
+        "interviews/compare.html",
+        wrong=None,
+        columns=columns,
+        rows=rows_of(told),
+        labels=LABELS,
+        scores=[one.scores if one else None for one in told],
+        title=columns[0].candidate.flow.title,
+    )
 
 
 def _wrong(ids: list[str], candidates: dict[str, Candidate]) -> str | None:
@@ -87,6 +92,9 @@ def _told(interview: Interview | None) -> Told | None:
     if interview is None or interview.data is None or result is None:
         return None
     return Told(
-        result["transcript_with_timestamp"], result["questions_to_transcript_mapping"], interview.data.scores or {},
-        (interview.data.evidence or {}).get("scores", {}), obeyed_in(interview.data.evidence),
-    )  # fmt: skip
+        result["transcript_with_timestamp"],
+        result["questions_to_transcript_mapping"],
+        interview.data.scores or {},
+        (interview.data.evidence or {}).get("scores", {}),
+        obeyed_in(interview.data.evidence),
+    )

@@ -40,12 +40,26 @@ def numbers() -> str:
     scores, means = spreads.scores(member, span)
     reply, waits = spreads.replies(member, span)
     return render_template(
-        "interviews/insights.html", span=span, flow=flow, errors=errors, funnel=insights.funnel(member, span),
-        left=insights.left(member, span), spreads=lasting, lengths=lengths, mean=mean, rated=rated,
-        questions=insights.by_question(member, span, flow) if flow else [], usage=insights.usage(member, span),
-        scores=scores, means=means, reply=reply, waits=waits, stays=spreads.stays(member, span),
-        flow_choices=[("", "All"), *titles_seen_by(member)], typed=request.args,
-    )  # fmt: skip
+        "interviews/insights.html",
+        span=span,
+        flow=flow,
+        errors=errors,
+        funnel=insights.funnel(member, span),
+        left=insights.left(member, span),
+        spreads=lasting,
+        lengths=lengths,
+        mean=mean,
+        rated=rated,
+        questions=insights.by_question(member, span, flow) if flow else [],
+        usage=insights.usage(member, span),
+        scores=scores,
+        means=means,
+        reply=reply,
+        waits=waits,
+        stays=spreads.stays(member, span),
+        flow_choices=[("", "All"), *titles_seen_by(member)],
+        typed=request.args,
+    )
 
 
 @pages.get("/insights/usage.csv")

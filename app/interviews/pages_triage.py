@@ -61,11 +61,14 @@ def decide(candidate_id: str) -> AnyResponse | tuple[str, int]:
     goes_on = following is not None and following.id != candidate_id
     return redirect(
         url_for(
-            "interviews.triage", flow=flow_id or None, after=candidate_id if goes_on else None,
-            undo=candidate_id if after != before else None, was=before if after != before else None,
+            "interviews.triage",
+            flow=flow_id or None,
+            after=candidate_id if goes_on else None,
+            undo=candidate_id if after != before else None,
+            was=before if after != before else None,
         ),
         303,
-    )  # fmt: skip
+    )
 
 
 @pages.post("/candidates/triage/<candidate_id>/undo")
@@ -107,11 +110,21 @@ def _page(member: TeamMember, flow_id: str, candidate: Candidate | None, *, note
     statuses = statuses_of(member.organization)
     may_change = may(member, candidate, Right.EDIT) if candidate else member.role is not Role.VIEWER
     return render_template(
-        "interviews/triage.html", candidate=candidate, waiting=waiting, flow_id=flow_id, note=note, error=error,
-        days=(clock.now() - since).days if since else 0, flow_choices=[("", "All flows"), *titles_seen_by(member)],
-        statuses=statuses, keys=KEYS, may_change=may_change, judged=JUDGED, undo=_undo(member),
+        "interviews/triage.html",
+        candidate=candidate,
+        waiting=waiting,
+        flow_id=flow_id,
+        note=note,
+        error=error,
+        days=(clock.now() - since).days if since else 0,
+        flow_choices=[("", "All flows"), *titles_seen_by(member)],
+        statuses=statuses,
+        keys=KEYS,
+        may_change=may_change,
+        judged=JUDGED,
+        undo=_undo(member),
         **shown,
-    )  # fmt: skip
+    )
 
 
 def _shown(member: TeamMember, candidate: Candidate) -> dict[str, Any]:
@@ -126,9 +139,12 @@ def _shown(member: TeamMember, candidate: Candidate) -> dict[str, Any]:
     urls = urls_for(interview.id)
     url = urls.get(Media.VIDEO) or urls.get(Media.AUDIO)
     return {
-        "interview": interview, "data": data, "reel": reel_of(result, data.scores, data.evidence),
-        "media": "/" + url.split("/", 3)[3] if url else None, "is_video": Media.VIDEO in urls,
-    }  # fmt: skip
+        "interview": interview,
+        "data": data,
+        "reel": reel_of(result, data.scores, data.evidence),
+        "media": "/" + url.split("/", 3)[3] if url else None,
+        "is_video": Media.VIDEO in urls,
+    }
 
 
 def _undo(member: TeamMember) -> dict[str, str] | None:

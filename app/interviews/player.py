@@ -12,9 +12,7 @@ def wave_path(peaks: bytes | None) -> str | None:
         return None
     step = _WIDTH / len(peaks)
     heights = (max(_LEAST, round(peak / 255 * (_MIDDLE - 2))) for peak in peaks)
-    return "".join(
-        f"M{(at + 0.5) * step:g} {_MIDDLE - height}v{2 * height}" for at, height in enumerate(heights)
-    )  # fmt: skip
+    return "".join(f"M{(at + 0.5) * step:g} {_MIDDLE - height}v{2 * height}" for at, height in enumerate(heights))
 
 
 def chapter_starts(result: Mapping[str, Any]) -> list[tuple[float, str]]:

@@ -64,11 +64,15 @@ def process(talk: Talk, *, transcriber: Transcriber, analyst: Analyst, samples: 
 def _brief(talk: Talk) -> Brief:
     script = talk.script
     return Brief(
-        questions=tuple(script["questions"]), language=script["language"], title=script["title"],
-        org_name=script["org_name"], additional_info=script["additional_info"],
-        assess_language=script["assess_language"], abandoned=talk.abandoned,
+        questions=tuple(script["questions"]),
+        language=script["language"],
+        title=script["title"],
+        org_name=script["org_name"],
+        additional_info=script["additional_info"],
+        assess_language=script["assess_language"],
+        abandoned=talk.abandoned,
         documents=talk.documents,
-    )  # fmt: skip
+    )
 
 
 def _speech(turns: Sequence[TurnValue], segments: Sequence[Segment]) -> dict[str, Any]:

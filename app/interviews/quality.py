@@ -120,8 +120,10 @@ def recognition(said: Sequence[Utterance]) -> dict[str, Any]:
     ]
     return {
         "engines": sorted({one.engine for one in spoken if one.engine}),
-        "answers": len(answers), "typed": len(answers) - len(spoken),
+        "answers": len(answers),
+        "typed": len(answers) - len(spoken),
         "unrecognised": sum(one.content is None for one in spoken),
         "confidence": round(sum(value * count for value, count in sure) / words, 3) if words else None,
-        "weak": weak[:MOST_WEAK], "more_weak": max(0, len(weak) - MOST_WEAK),
-    }  # fmt: skip
+        "weak": weak[:MOST_WEAK],
+        "more_weak": max(0, len(weak) - MOST_WEAK),
+    }

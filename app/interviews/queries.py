@@ -73,18 +73,22 @@ def interview_to_change(member: TeamMember, interview_id: str) -> Interview:
 def newest_result(candidate_id: str) -> str | None:
     """Id of the candidate's newest interview with a result that may still be looked at."""
     query = sa.select(Interview.id).where(
-        Interview.candidate_id == candidate_id, Interview.stage == Stage.COMPLETED,
-        Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None),
-    )  # fmt: skip
+        Interview.candidate_id == candidate_id,
+        Interview.stage == Stage.COMPLETED,
+        Interview.withdrawn_at.is_(None),
+        Interview.erased_at.is_(None),
+    )
     return db.session.scalar(query.order_by(Interview.org_seq.desc()).limit(1))
 
 
 def newest_results(candidate_ids: Sequence[str]) -> dict[str, Interview]:
     """For each candidate who has one: the interview of ``newest_result``, with its result, in one read."""
     found = sa.select(Interview).where(
-        Interview.candidate_id.in_(candidate_ids), Interview.stage == Stage.COMPLETED,
-        Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None),
-    )  # fmt: skip
+        Interview.candidate_id.in_(candidate_ids),
+        Interview.stage == Stage.COMPLETED,
+        Interview.withdrawn_at.is_(None),
+        Interview.erased_at.is_(None),
+    )
     whole = joinedload(Interview.data).options(undefer(InterviewData.text), undefer(InterviewData.details))
     rows = db.session.scalars(found.order_by(Interview.org_seq).options(whole))
     return {one.candidate_id: one for one in rows if one.candidate_id}
@@ -152,9 +156,18 @@ def _how_many(owner: Organization | Team, *, is_test: bool | None) -> int:
 # Core tables and statements that are built once: reading a page costs little more than fetching its bytes.
 _I, _D = Interview.__table__.c, InterviewData.__table__.c
 _HEAD = (
-    _I.id, _I.flow_id, _I.team_id, _I.status, _I.interviewee_email_address, _I.interviewee_first_name,
-    _I.interviewee_last_name, _D.interview_id.is_not(None), _D.summary, _D.scores, _I.withdrawn_at.is_not(None),
-)  # fmt: skip
+    _I.id,
+    _I.flow_id,
+    _I.team_id,
+    _I.status,
+    _I.interviewee_email_address,
+    _I.interviewee_first_name,
+    _I.interviewee_last_name,
+    _D.interview_id.is_not(None),
+    _D.summary,
+    _D.scores,
+    _I.withdrawn_at.is_not(None),
+)
 _TEXT = (_D.text, _D.text_length, _D.text_crc32)
 _DETAILS = (_D.details, _D.details_length, _D.details_crc32)
 _FRAGMENTS: dict[str, tuple[Any, ...]] = {"none": (), "text": _TEXT, "full": _TEXT + _DETAILS}

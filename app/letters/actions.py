@@ -56,9 +56,15 @@ def take(letter_id: str) -> tuple[int, Mail] | None:
 def settle(letter_id: str, token: int, state: LetterState, *, failure: str | None = None) -> bool:
     """The letter is over, one way or another: its words are forgotten."""
     return claims.finish(
-        Letter, letter_id, token, state=state, sealed=None, settled_at=clock.now(), failure=failure and failure[:200],
+        Letter,
+        letter_id,
+        token,
+        state=state,
+        sealed=None,
+        settled_at=clock.now(),
+        failure=failure and failure[:200],
         attempts=Letter.attempts + 1,
-    )  # fmt: skip
+    )
 
 
 def put_off(letter_id: str, token: int, *, failure: str) -> bool:
@@ -68,9 +74,14 @@ def put_off(letter_id: str, token: int, *, failure: str) -> bool:
         return settle(letter_id, token, LetterState.REFUSED, failure=failure)
     pause = timedelta(seconds=min(5 * 2**letter.attempts, 600))
     return claims.finish(
-        Letter, letter_id, token, state=LetterState.WAITING, due_at=claims.moment(pause), failure=failure[:200],
+        Letter,
+        letter_id,
+        token,
+        state=LetterState.WAITING,
+        due_at=claims.moment(pause),
+        failure=failure[:200],
         attempts=Letter.attempts + 1,
-    )  # fmt: skip
+    )
 
 
 def hurry(letter_id: str) -> bool:

@@ -47,9 +47,13 @@ class SmtpMailer:
     is_configured = True
 
     def __init__(
-        self, settings: Settings, *, context: ssl.SSLContext | None = None, timeout: float = TIMEOUT,
+        self,
+        settings: Settings,
+        *,
+        context: ssl.SSLContext | None = None,
+        timeout: float = TIMEOUT,
         patience: float = PATIENCE,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._settings = settings
         self._context = context or ssl.create_default_context()
         self._timeout, self._patience = timeout, patience

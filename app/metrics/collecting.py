@@ -156,12 +156,10 @@ def _database() -> list[Metric]:
         _gauge("parley_interviews", "Interviews on their way or stuck.", _by(queries.interviews()), names=("stage",)),
         _gauge("parley_videos", "Videos on their way or stuck.", _by(queries.videos()), names=("stage",)),
         _gauge("parley_webhooks", "Webhooks that are not delivered.", _by(queries.deliveries()), names=("state",)),
-        _gauge(
-            "parley_webhook_endpoints", "Receivers in trouble.", _by(queries.endpoints()), names=("trouble",)
-        ),
+        _gauge("parley_webhook_endpoints", "Receivers in trouble.", _by(queries.endpoints()), names=("trouble",)),
         _gauge("parley_letters", "Mails that are not sent.", _by(queries.letters()), names=("state",)),
         _gauge("parley_waiting_seconds", "For how long the oldest of its kind waits.", ages, names=("what",)),
-    ]  # fmt: skip
+    ]
 
 
 def _by(counts: Mapping[str, float]) -> dict[tuple[str, ...], float]:

@@ -16,8 +16,12 @@ MOST = 10_000
 """Nothing is counted further: a backlog of 10,000 is alarming enough, and counting on would make it worse."""
 
 STAGES = (
-    Stage.RUNNING, Stage.SUBMITTED, Stage.PROCESSING, Stage.WAITS_FOR_RECOGNITION, Stage.PROCESSING_FAILED,
-)  # fmt: skip
+    Stage.RUNNING,
+    Stage.SUBMITTED,
+    Stage.PROCESSING,
+    Stage.WAITS_FOR_RECOGNITION,
+    Stage.PROCESSING_FAILED,
+)
 VIDEOS = (VideoStage.WAITING, VideoStage.PROCESSING, VideoStage.FAILED)
 DELIVERIES = (DeliveryState.PENDING, DeliveryState.SENDING, DeliveryState.HELD, DeliveryState.EXHAUSTED)
 LETTERS = (LetterState.WAITING, LetterState.SENDING, LetterState.REFUSED, LetterState.LOST)

@@ -36,9 +36,12 @@ class Requests:
             "parley_requests", "Requests that were answered.", ("method", "route", "status"), registry=registry
         )
         self.seconds = Histogram(
-            "parley_request_seconds", "From a request's arrival to the first byte of its answer.", ("method", "route"),
-            registry=registry, buckets=BUCKETS,
-        )  # fmt: skip
+            "parley_request_seconds",
+            "From a request's arrival to the first byte of its answer.",
+            ("method", "route"),
+            registry=registry,
+            buckets=BUCKETS,
+        )
         self.running = Gauge("parley_requests_running", "Requests that are being worked on.", registry=registry)
 
 

@@ -12,9 +12,11 @@ class NoteForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
     """How long it may be, and that it may not be empty, is for the action to say."""
 
     text = TextAreaField(
-        "Note", id="note-text", description="Write @ and a name to tell a colleague.",
+        "Note",
+        id="note-text",
+        description="Write @ and a name to tell a colleague.",
         render_kw={"maxlength": LONGEST_NOTE, "rows": 3},
-    )  # fmt: skip
+    )
 
     def validate_text(self, field: TextAreaField) -> None:
         """No character that cannot be kept."""

@@ -32,10 +32,13 @@ pages.before_request(require_member)
 def _card() -> dict[str, Any]:
     """For the page of an interview and the navigation, asked only where a template calls it."""
     return {
-        "notes_of": queries.notes_of, "note_form": NoteForm, "nameable_in": _offered, "note_pieces": _pieces,
+        "notes_of": queries.notes_of,
+        "note_form": NoteForm,
+        "nameable_in": _offered,
+        "note_pieces": _pieces,
         "may_delete_note": lambda note: actions.may_delete(note, current_member()),
         "unread_mentions": lambda: queries.how_many_mentions(current_member(), unread=True),
-    }  # fmt: skip
+    }
 
 
 def _offered(interview: Interview) -> list[str]:
@@ -110,9 +113,12 @@ def mentions() -> str:
     """Where the member is named, what is unread first."""
     member, offset = current_member(), offset_of_request()
     return render_template(
-        "notes/mentions.html", mentions=queries.mentions_of(member, limit=PER_PAGE, offset=offset), offset=offset,
-        limit=PER_PAGE, total=queries.how_many_mentions(member, unread=False),
-    )  # fmt: skip
+        "notes/mentions.html",
+        mentions=queries.mentions_of(member, limit=PER_PAGE, offset=offset),
+        offset=offset,
+        limit=PER_PAGE,
+        total=queries.how_many_mentions(member, unread=False),
+    )
 
 
 @pages.post("/mentions/<mention_id>")

@@ -48,9 +48,12 @@ def nameable(interview: Interview, *, but: TeamMember) -> list[Nameable]:
 def seen_by(member: TeamMember) -> list[sa.ColumnElement[bool]]:
     """Own mentions in notes that the member may still read."""
     there = [
-        Note.id == Mention.note_id, Interview.id == Note.interview_id, Interview.withdrawn_at.is_(None),
-        Interview.quarantined_at.is_(None), *reach(member, Interview),
-    ]  # fmt: skip
+        Note.id == Mention.note_id,
+        Interview.id == Note.interview_id,
+        Interview.withdrawn_at.is_(None),
+        Interview.quarantined_at.is_(None),
+        *reach(member, Interview),
+    ]
     return [Mention.member_id == member.id, sa.exists().where(*there)]
 
 

@@ -25,7 +25,7 @@ def handles(people: Iterable[Nameable]) -> dict[str, str]:
         if one.name and one.name.strip() and count[_folded(one.name)] == 1 and _folded(one.name) not in addresses
         else one.email
         for one in everyone
-    }  # fmt: skip
+    }
 
 
 def named(text: str, people: Iterable[Nameable]) -> dict[str, str]:

@@ -178,9 +178,7 @@ class Dialer:
             protocol = ResponseHandler(loop)
             transport: asyncio.BaseTransport | None = connection.transport
             if target.scheme == "https":
-                transport = await loop.start_tls(
-                    connection.transport, protocol, self._tls, server_hostname=target.host
-                )  # fmt: skip
+                transport = await loop.start_tls(connection.transport, protocol, self._tls, server_hostname=target.host)
             else:
                 connection.transport.set_protocol(protocol)
             connection.transport = cast("asyncio.Transport", transport)

@@ -13,18 +13,48 @@ from app.outbound.target import Address
 from app.setting_values import Network
 from app.settings import Settings
 
-REFUSED_V4 = tuple(ipaddress.IPv4Network(net) for net in (
-    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
-    "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
-    "224.0.0.0/4", "240.0.0.0/4",
-))  # fmt: skip
+REFUSED_V4 = tuple(
+    ipaddress.IPv4Network(net)
+    for net in (
+        "0.0.0.0/8",
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "169.254.0.0/16",
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",
+        "192.88.99.0/24",
+        "192.168.0.0/16",
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/4",
+        "240.0.0.0/4",
+    )
+)
 ALLOWED_V6 = ipaddress.IPv6Network("2000::/3")
-REFUSED_V6 = tuple(ipaddress.IPv6Network(net) for net in (
-    "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "2620:4f:8000::/48",
-))  # fmt: skip
-NEVER = frozenset(ipaddress.ip_address(address) for address in (
-    "169.254.169.254", "fd00:ec2::254", "168.63.129.16", "169.254.170.2", "100.100.100.200", "192.0.0.192",
-))  # fmt: skip
+REFUSED_V6 = tuple(
+    ipaddress.IPv6Network(net)
+    for net in (
+        "2001::/23",
+        "2001:db8::/32",
+        "2002::/16",
+        "3fff::/20",
+        "2620:4f:8000::/48",
+    )
+)
+NEVER = frozenset(
+    ipaddress.ip_address(address)
+    for address in (
+        "169.254.169.254",
+        "fd00:ec2::254",
+        "168.63.129.16",
+        "169.254.170.2",
+        "100.100.100.200",
+        "192.0.0.192",
+    )
+)
 """Where clouds answer with credentials: no exemption reaches these."""
 LOOPBACK: tuple[Network, ...] = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128"))
 

@@ -60,9 +60,14 @@ def write(
     mail = compose(interview, words_for(interview.organization_id, step, language), post, language=language)
     letter = letters.post(interview.id, mail, lasts=min(LASTS, post.ends(interview) - clock.now()))
     message = Message(
-        organization_id=interview.organization_id, interview_id=interview.id, letter=letter, step=step,
-        number=sum(one.step is step for one in known), language=language, by_id=by.id if by else None,
-    )  # fmt: skip
+        organization_id=interview.organization_id,
+        interview_id=interview.id,
+        letter=letter,
+        step=step,
+        number=sum(one.step is step for one in known),
+        language=language,
+        by_id=by.id if by else None,
+    )
     try:
         with db.session.begin_nested():
             db.session.add(message)
@@ -140,9 +145,12 @@ def compose(interview: Interview, words: Words, post: Post, *, language: str) ->
     with force_locale(LOCALES[language]):
         until = format_date(post.ends(interview).date(), "long")
     values = {
-        "name": interview.interviewee_first_name or "", "organization": interview.flow.org_name,
-        "title": interview.flow.title, "link": interview.link(post.app_url), "until": until,
-    }  # fmt: skip
+        "name": interview.interviewee_first_name or "",
+        "organization": interview.flow.org_name,
+        "title": interview.flow.title,
+        "link": interview.link(post.app_url),
+        "until": until,
+    }
     full = rules.filled(words, values)
     return Mail(to=interview.interviewee_email_address or "", subject=full.subject, text=full.text)
 

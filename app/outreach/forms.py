@@ -21,9 +21,10 @@ class InviteForm(_Blamed):
 
     flow = SelectField("Flow", validate_choice=False)
     rows = TextAreaField(
-        "People", description="One person a line: address, first name, last name. The names may be left out.",
+        "People",
+        description="One person a line: address, first name, last name. The names may be left out.",
         render_kw={"rows": 6, "spellcheck": "false", "autocomplete": "off"},
-    )  # fmt: skip
+    )
     file = FileField("Or a CSV file", description="With the same columns, or with a first line that names them.")
     recruiter = SelectField("Recruiter", validate_choice=False)
     by_mail = BooleanField("Email each person their link", description="Otherwise you send the links yourself.")
@@ -38,13 +39,15 @@ class PlanForm(_Blamed):
     """When candidates are written to without anybody's doing."""
 
     remind_after = StringField(
-        "Remind after", description="Days after the invitation, if the interview was not started. Empty: never.",
+        "Remind after",
+        description="Days after the invitation, if the interview was not started. Empty: never.",
         render_kw={"inputmode": "numeric", "maxlength": 3},
-    )  # fmt: skip
+    )
     notice_before = StringField(
-        "Tell that the link ends", description="Days before it does. Empty: never.",
+        "Tell that the link ends",
+        description="Days before it does. Empty: never.",
         render_kw={"inputmode": "numeric", "maxlength": 3},
-    )  # fmt: skip
+    )
 
     def plan(self) -> Plan:
         """Both as numbers of days. Raises Rejected naming the field."""

@@ -84,9 +84,13 @@ def carry_out(flow: InterviewFlow, row: Row, order: Order, *, by: TeamMember) ->
     line = row.line
     try:
         interview = interviews.book(
-            by.organization, flow.id, email=line.email, first_name=line.first_name, last_name=line.last_name,
+            by.organization,
+            flow.id,
+            email=line.email,
+            first_name=line.first_name,
+            last_name=line.last_name,
             recruiter_id=order.recruiter_id,
-        )  # fmt: skip
+        )
         actions.remember(interview, order.batch, line.number)
         if order.by_mail:
             actions.write(interview, Step.INVITATION, order.post, by=by, sent=())

@@ -130,11 +130,16 @@ def to_write(organization_id: str, step: Step, *, days: int, link_days: int, lim
         .join(Letter, Letter.id == Message.letter_id)
         .join(InterviewFlow, InterviewFlow.id == Interview.flow_id)
         .where(
-            Message.organization_id == organization_id, Letter.state == LetterState.SENT,
-            Interview.stage == Stage.CREATED, Interview.created_at > ends_after, ~said_no,
-            Interview.erased_at.is_(None), InterviewFlow.status == FlowStatus.OPEN, ~again,
+            Message.organization_id == organization_id,
+            Letter.state == LetterState.SENT,
+            Interview.stage == Stage.CREATED,
+            Interview.created_at > ends_after,
+            ~said_no,
+            Interview.erased_at.is_(None),
+            InterviewFlow.status == FlowStatus.OPEN,
+            ~again,
         )
-    )  # fmt: skip
+    )
     if step is Step.REMINDER:
         query = query.where(Message.created_at <= now - timedelta(days=days))
     else:

@@ -43,9 +43,7 @@ def retry_all(kind: str, *, by: TeamMember) -> int:
     mine = by.organization_id
     begun = sum(tries[kind]())
     if begun:
-        write_audit(
-            by.organization, action="jobs.retried", subject=mine, by=by, details={"kind": kind, "begun": begun}
-        )  # fmt: skip
+        write_audit(by.organization, action="jobs.retried", subject=mine, by=by, details={"kind": kind, "begun": begun})
     return begun
 
 

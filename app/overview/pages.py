@@ -40,11 +40,20 @@ def jobs() -> str:
     db.session.rollback()  # the queues may be slow to answer
     runs, workers = _queues()
     return render_template(
-        "overview/jobs.html", interviews=stopped.interviews(mine), documents=stopped.documents(mine),
-        mails=stopped.mails(mine), recordings=stopped.recordings(mine), voices=stopped.voices(mine),
-        backlog=stopped.backlog(mine), runs=stopped.owned_runs(mine, runs or []), knows_runs=runs is not None,
-        workers=workers, most=stopped.MOST, now=clock.now(), too_long=TOO_LONG,
-    )  # fmt: skip
+        "overview/jobs.html",
+        interviews=stopped.interviews(mine),
+        documents=stopped.documents(mine),
+        mails=stopped.mails(mine),
+        recordings=stopped.recordings(mine),
+        voices=stopped.voices(mine),
+        backlog=stopped.backlog(mine),
+        runs=stopped.owned_runs(mine, runs or []),
+        knows_runs=runs is not None,
+        workers=workers,
+        most=stopped.MOST,
+        now=clock.now(),
+        too_long=TOO_LONG,
+    )
 
 
 @pages.post("/jobs/interviews/<interview_id>/retry")

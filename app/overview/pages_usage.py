@@ -37,9 +37,12 @@ def set_quota() -> AnyResponse | tuple[str, int]:
     try:
         limits = {name: count_in(text, field=name) for name, text in typed.items()}
         actions.set_quota(
-            member.organization, interviews=limits["interviews"], minutes=limits["minutes"],
-            stops=request.form.get("stops") == "yes", by=member,
-        )  # fmt: skip
+            member.organization,
+            interviews=limits["interviews"],
+            minutes=limits["minutes"],
+            stops=request.form.get("stops") == "yes",
+            by=member,
+        )
     except Rejected as refusal:
         db.session.rollback()
         return _page({**typed, "stops": request.form.get("stops", "")}, {refusal.field or "": refusal.message}), 422
@@ -66,16 +69,24 @@ def _page(typed: dict[str, str], errors: dict[str, str]) -> str:
     listed = [known.get(month, queries.Used(month, 0, 0.0)) for month in _each(since)]
     quota = queries.quota_of(member.organization_id)
     kept: dict[str, Any] = {
-        "interviews": quota.interviews if quota else None, "minutes": quota.minutes if quota else None,
+        "interviews": quota.interviews if quota else None,
+        "minutes": quota.minutes if quota else None,
         "stops": "yes" if quota and quota.stops else "",
-    }  # fmt: skip
+    }
     return render_template(
-        "overview/usage.html", months=months, spans=SPANS, by_month=listed,
+        "overview/usage.html",
+        months=months,
+        spans=SPANS,
+        by_month=listed,
         standing=queries.standing_of(member.organization_id),
-        by_flow=queries.by_flow(member.organization_id, since=since), titles=dict(titles_seen_by(member)),
-        most_interviews=max(one.interviews for one in listed), most_minutes=max(one.minutes for one in listed),
-        typed=typed or kept, errors=errors, most_rows=MOST_ROWS,
-    )  # fmt: skip
+        by_flow=queries.by_flow(member.organization_id, since=since),
+        titles=dict(titles_seen_by(member)),
+        most_interviews=max(one.interviews for one in listed),
+        most_minutes=max(one.minutes for one in listed),
+        typed=typed or kept,
+        errors=errors,
+        most_rows=MOST_ROWS,
+    )
 
 
 def _months() -> int:

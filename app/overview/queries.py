@@ -74,9 +74,12 @@ def _results(member: TeamMember) -> Iterator[Task]:
     query = sa.select(
         sa.func.count(mine), sa.func.min(mine), sa.func.count(), sa.func.min(Candidate.interviewed_at)
     ).where(
-        *reach(member, Candidate, Right.EDIT), Candidate.interviewed_at.is_not(None), Candidate.reviewed_at.is_(None),
-        Candidate.is_test.is_(False), Candidate.quarantined_at.is_(None),
-    )  # fmt: skip
+        *reach(member, Candidate, Right.EDIT),
+        Candidate.interviewed_at.is_not(None),
+        Candidate.reviewed_at.is_(None),
+        Candidate.is_test.is_(False),
+        Candidate.quarantined_at.is_(None),
+    )
     my_count, my_oldest, count, oldest = db.session.execute(query).one()
     yield Task("my_results", my_count, my_oldest)
     yield Task("results", count if count > my_count else 0, oldest)
@@ -102,16 +105,19 @@ def _webhooks(member: TeamMember) -> Iterator[Task]:
         .join(Endpoint, Endpoint.id == Delivery.endpoint_id)
         .join(InterviewFlow, InterviewFlow.id == Delivery.flow_id)
         .where(
-            Endpoint.organization_id == member.organization_id, *mine,
-            Delivery.state == DeliveryState.EXHAUSTED, Delivery.finished_at > clock.now() - RESENT_FOR,
+            Endpoint.organization_id == member.organization_id,
+            *mine,
+            Delivery.state == DeliveryState.EXHAUSTED,
+            Delivery.finished_at > clock.now() - RESENT_FOR,
         )
-    )  # fmt: skip
+    )
     led = sa.select(Route.endpoint_id).join(InterviewFlow, InterviewFlow.id == Route.flow_id)
     health = sa.select(
-        sa.func.count(Endpoint.disabled_at), sa.func.min(Endpoint.disabled_at),
+        sa.func.count(Endpoint.disabled_at),
+        sa.func.min(Endpoint.disabled_at),
         sa.func.count(sa.case((Endpoint.disabled_at.is_(None), Endpoint.failing_since))),
         sa.func.min(sa.case((Endpoint.disabled_at.is_(None), Endpoint.failing_since))),
-    ).where(Endpoint.id.in_(led.where(*mine)))  # fmt: skip
+    ).where(Endpoint.id.in_(led.where(*mine)))
     disabled, disabled_since, failing, failing_since = db.session.execute(health).one()
     yield Task("disabled", disabled, disabled_since)
     yield Task("failing", failing, failing_since)

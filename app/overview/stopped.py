@@ -78,9 +78,11 @@ def mails(organization_id: str, *, limit: int = MOST) -> list[Unsent]:
     later = sa.orm.aliased(Letter)
     is_invitation = sa.exists().where(sa.orm.aliased(Message).letter_id == later.id)  # and no word to a colleague, say
     sent_since = sa.exists().where(
-        later.interview_id == Letter.interview_id, later.state == LetterState.SENT,
-        later.created_at > Letter.created_at, Message.id.is_(None) | is_invitation,
-    )  # fmt: skip
+        later.interview_id == Letter.interview_id,
+        later.state == LetterState.SENT,
+        later.created_at > Letter.created_at,
+        Message.id.is_(None) | is_invitation,
+    )
     about = (
         sa.select(Letter, Message.step)
         .join(Interview, Interview.id == Letter.interview_id)
@@ -112,10 +114,11 @@ def recordings(organization_id: str, *, limit: int = MOST) -> list[tuple[str, st
         sa.select(Revocation.interview_id, Revocation.revoked_at)
         .join(Interview, Interview.id == Revocation.interview_id)
         .where(
-            Interview.organization_id == organization_id, Revocation.deleted_at.is_(None),
+            Interview.organization_id == organization_id,
+            Revocation.deleted_at.is_(None),
             Revocation.revoked_at < clock.now() - TOO_LONG,
         )
-    )  # fmt: skip
+    )
     found: list[tuple[str, str, datetime]] = []
     found += [(row[0], row[1].value, row[2] or clock.now()) for row in db.session.execute(damaged.limit(limit))]
     found += [(row[0], "revoked", row[1]) for row in db.session.execute(left.limit(limit))]
@@ -125,9 +128,10 @@ def recordings(organization_id: str, *, limit: int = MOST) -> list[tuple[str, st
 def voices(organization_id: str, *, limit: int = MOST) -> Sequence[InterviewFlow]:
     """Flows whose questions could not be spoken in advance."""
     failed = sa.select(InterviewFlow).where(
-        InterviewFlow.organization_id == organization_id, InterviewFlow.speech_state == SpeechState.FAILED,
+        InterviewFlow.organization_id == organization_id,
+        InterviewFlow.speech_state == SpeechState.FAILED,
         InterviewFlow.status != FlowStatus.ARCHIVED,
-    )  # fmt: skip
+    )
     return db.session.scalars(failed.order_by(InterviewFlow.created_at).limit(limit)).all()
 
 
@@ -147,13 +151,13 @@ def backlog(organization_id: str) -> list[Backlog]:
         "videos": _counted(Interview.due_at, Interview).where(mine, film),
         "documents": _counted(Document.created_at, Document).join(Interview).where(mine, unread),
         "mails": _counted(Letter.created_at, Letter).join(Interview).where(mine, unsent),
-        "webhooks": _counted(Delivery.due_at, Delivery).join(Endpoint).where(
-            Endpoint.organization_id == organization_id, Endpoint.disabled_at.is_(None), due
-        ),
+        "webhooks": _counted(Delivery.due_at, Delivery)
+        .join(Endpoint)
+        .where(Endpoint.organization_id == organization_id, Endpoint.disabled_at.is_(None), due),
         "voices": _counted(InterviewFlow.created_at, InterviewFlow).where(
             InterviewFlow.organization_id == organization_id, spoken, InterviewFlow.status != FlowStatus.ARCHIVED
         ),
-    }  # fmt: skip
+    }
     found = {kind: db.session.execute(statement).one() for kind, statement in counts.items()}
     return [Backlog(kind, count, oldest) for kind, (count, oldest) in found.items()]
 
@@ -184,9 +188,11 @@ def owned_runs(organization_id: str, runs: Iterable[Failed]) -> list[tuple[Faile
 
 def _kept(organization_id: str) -> tuple[sa.ColumnElement[bool], ...]:
     return (
-        Interview.organization_id == organization_id, Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None),
+        Interview.organization_id == organization_id,
+        Interview.withdrawn_at.is_(None),
+        Interview.erased_at.is_(None),
         Interview.quarantined_at.is_(None),
-    )  # fmt: skip
+    )
 
 
 def _not_sent(since: datetime) -> sa.ColumnElement[bool]:

@@ -58,8 +58,9 @@ def _refuse(flow: InterviewFlow, member: TeamMember, right: Right) -> None:
     if member.role is Role.VIEWER and right is Right.EDIT:
         raise Rejected(
             "This member is a viewer, who may look but not change anything. Give the right to view, or have an "
-            "administrator make them a recruiter first.", field="right",
-        )  # fmt: skip
+            "administrator make them a recruiter first.",
+            field="right",
+        )
 
 
 def take(flow: InterviewFlow, member: TeamMember, *, by: TeamMember) -> bool:

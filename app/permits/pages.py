@@ -20,9 +20,10 @@ from app.web.fields import flaw_of
 
 ASKED_PER_MINUTE = 10
 PAGES = {
-    "flow": ("flows.show", "flow_id"), "interview": ("interviews.show", "interview_id"),
+    "flow": ("flows.show", "flow_id"),
+    "interview": ("interviews.show", "interview_id"),
     "candidate": ("candidates.show", "candidate_id"),
-}  # fmt: skip
+}
 PASSED_ON = (
     "If there is something at that address in your organization, those who may change it have your request now. "
     "Their answer appears here."
@@ -95,9 +96,11 @@ def index() -> str:
     """Requests that the member may answer, and what became of the member's own."""
     member = current_member()
     return render_template(
-        "permits/index.html", waiting=queries.waiting_for(member), answers=queries.answers_to(member),
+        "permits/index.html",
+        waiting=queries.waiting_for(member),
+        answers=queries.answers_to(member),
         longest=LONGEST_NOTE,
-    )  # fmt: skip
+    )
 
 
 @pages.post("/access")
@@ -138,10 +141,16 @@ def answer(request_id: str) -> AnyResponse:
 
 def _page(flow: InterviewFlow, *, error: str = "") -> str:
     return render_template(
-        "permits/show.html", flow=flow, grants=grants_of(flow), people=queries.grantable(flow), error=error,
-        waiting=queries.waiting_for(current_member(), flow_id=flow.id), longest=LONGEST_NOTE,
-        chosen=request.form.get("member", "") if error else "", right=request.form.get("right", "") if error else "",
-    )  # fmt: skip
+        "permits/show.html",
+        flow=flow,
+        grants=grants_of(flow),
+        people=queries.grantable(flow),
+        error=error,
+        waiting=queries.waiting_for(current_member(), flow_id=flow.id),
+        longest=LONGEST_NOTE,
+        chosen=request.form.get("member", "") if error else "",
+        right=request.form.get("right", "") if error else "",
+    )
 
 
 def _right() -> Right:

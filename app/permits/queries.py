@@ -36,9 +36,10 @@ def flow_behind(member: TeamMember, kind: str, thing_id: str) -> InterviewFlow |
 def grantable(flow: InterviewFlow) -> Sequence[TeamMember]:
     """Who can be given a right of their own: members who may sign in, but for administrators, who have every right."""
     found = sa.select(TeamMember).where(
-        TeamMember.organization_id == flow.organization_id, TeamMember.disabled_at.is_(None),
+        TeamMember.organization_id == flow.organization_id,
+        TeamMember.disabled_at.is_(None),
         TeamMember.role != Role.ADMIN,
-    )  # fmt: skip
+    )
     return db.session.scalars(found.order_by(TeamMember.full_name, TeamMember.email)).all()
 
 

@@ -32,9 +32,14 @@ def new_token() -> tuple[str, str]:
 def set_cookie(response: Response, interview_id: str, token: str) -> Response:
     """Let this browser in from now on, for a day."""
     response.set_cookie(
-        cookie_name(interview_id), token, max_age=int(PASS_LIVES.total_seconds()), path="/",
-        secure=settings().is_https, httponly=True, samesite="Lax",
-    )  # fmt: skip
+        cookie_name(interview_id),
+        token,
+        max_age=int(PASS_LIVES.total_seconds()),
+        path="/",
+        secure=settings().is_https,
+        httponly=True,
+        samesite="Lax",
+    )
     return response
 
 

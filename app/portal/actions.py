@@ -55,10 +55,13 @@ def ask_code(interview: Interview, code: str, mail: Mail, *, asker: str) -> None
     db.session.execute(forgotten.execution_options(synchronize_session=False))
     db.session.add(
         OwnCode(
-            interview_id=interview.id, asker=asker, code_hash=digest if fits else None, created_at=now,
+            interview_id=interview.id,
+            asker=asker,
+            code_hash=digest if fits else None,
+            created_at=now,
             expires_at=now + CODE_LIVES,
         )
-    )  # fmt: skip
+    )
     if fits and known is not None:
         letters.post(interview.id, replace(mail, to=known), lasts=CODE_LIVES)
     db.session.flush()
@@ -79,9 +82,7 @@ def use_code(interview: Interview, code: str, *, token_hash: str) -> bool:
     used = sa.update(OwnCode).where(OwnCode.id == right, OwnCode.used_at.is_(None)).values(used_at=clock.now())
     if not db.session.execute(used.returning(OwnCode.id).execution_options(synchronize_session=False)).all():
         return False
-    db.session.add(
-        OwnPass(interview_id=interview.id, token_hash=token_hash, expires_at=clock.now() + PASS_LIVES)
-    )  # fmt: skip
+    db.session.add(OwnPass(interview_id=interview.id, token_hash=token_hash, expires_at=clock.now() + PASS_LIVES))
     note(interview, "own_page.entered")
     return True
 
@@ -114,9 +115,12 @@ def flag(interview: Interview, *, segment: int, words: tuple[int, ...], suggesti
         raise Rejected("Choose the words that are wrong.", field="words")
     first, last = min(words), max(words)
     details = {
-        "segment": segment, "first": first, "last": last, "heard": " ".join(texts[first : last + 1]),
+        "segment": segment,
+        "first": first,
+        "last": last,
+        "heard": " ".join(texts[first : last + 1]),
         "suggestion": suggestion,
-    }  # fmt: skip
+    }
     wish = wishes.ask(interview, Asked(WishKind.CORRECTION, text, details=details))
     note(interview, "own_page.asked", kind=WishKind.CORRECTION.value, request=wish.id)
     return wish

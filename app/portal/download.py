@@ -52,24 +52,37 @@ def _told(interview: Interview, result: dict[str, Any] | None) -> dict[str, Any]
     feedback = db.session.get(Feedback, interview.id)
     return {
         "feedback": {"rating": feedback.rating, "comment": feedback.comment} if feedback else None,
-        "interview_id": interview.id, "title": script.get("title"), "organization": script.get("org_name"),
-        "language": script.get("language"), "questions": script.get("questions"),
-        "email_address": interview.interviewee_email_address, "first_name": interview.interviewee_first_name,
-        "last_name": interview.interviewee_last_name, "started_at": _at(interview.started_at),
-        "submitted_at": _at(interview.submitted_at), "processed_at": _at(interview.completed_at),
-        "consent_withdrawn_at": _at(interview.withdrawn_at), "transcript": segments,
+        "interview_id": interview.id,
+        "title": script.get("title"),
+        "organization": script.get("org_name"),
+        "language": script.get("language"),
+        "questions": script.get("questions"),
+        "email_address": interview.interviewee_email_address,
+        "first_name": interview.interviewee_first_name,
+        "last_name": interview.interviewee_last_name,
+        "started_at": _at(interview.started_at),
+        "submitted_at": _at(interview.submitted_at),
+        "processed_at": _at(interview.completed_at),
+        "consent_withdrawn_at": _at(interview.withdrawn_at),
+        "transcript": segments,
         "consents": [
             {"text_version": one.text_version, "locale": one.locale, "mode": one.mode, "agreed_at": _at(one.agreed_at)}
             for one in agreements_of(interview.id)
         ],
         "requests": [
             {
-                "kind": one.kind, "state": one.state, "text": one.text, "details": one.details, "answer": one.answer,
-                "asked_at": _at(one.created_at), "answer_by": _at(one.due_at), "answered_at": _at(one.decided_at),
+                "kind": one.kind,
+                "state": one.state,
+                "text": one.text,
+                "details": one.details,
+                "answer": one.answer,
+                "asked_at": _at(one.created_at),
+                "answer_by": _at(one.due_at),
+                "answered_at": _at(one.decided_at),
             }
             for one in wishes_of(interview.id)
         ],
-    }  # fmt: skip
+    }
 
 
 def _at(moment: Any) -> str | None:

@@ -182,9 +182,10 @@ def _mail(interview: Interview, address: str, code: str) -> Mail:
     script = interview.script or script_of(interview.flow)
     told = {"title": script["title"], "org": script["org_name"], "code": code}
     lines = [
-        gettext("Your code for the page about your interview “%(title)s” with %(org)s is:", **told), code,
+        gettext("Your code for the page about your interview “%(title)s” with %(org)s is:", **told),
+        code,
         gettext("It works for ten minutes and only once. If you did not ask for it, you need not do anything."),
-    ]  # fmt: skip
+    ]
     return Mail(address, " ".join(gettext("Your code: %(code)s", code=code).split()), "\n\n".join(lines) + "\n")
 
 
@@ -203,8 +204,14 @@ def _door(interview: Interview, *, status: int, **context: Any) -> Response:
     """The page for those who only have the link: it tells nothing but how to get in."""
     has_mail = gateways.current().mail.is_configured
     script = interview.script or script_of(interview.flow)
-    shown = {"has_mail": has_mail, "org_name": script["org_name"], "link": _link(), "was_sent": False, "flaw": None,
-             "logo_url": interview.flow.logo_path}  # fmt: skip
+    shown = {
+        "has_mail": has_mail,
+        "org_name": script["org_name"],
+        "link": _link(),
+        "was_sent": False,
+        "flaw": None,
+        "logo_url": interview.flow.logo_path,
+    }
     page = render_template("voice/own/door.html", base=url_for("portal.show"), **{**shown, **context})
     return make_response(page, status)
 
@@ -215,14 +222,26 @@ def _page(interview: Interview, *, status: int = 200, **context: Any) -> Respons
     script = interview.script or script_of(interview.flow)
     shows_status = interview.flow.organization.shows_status and interview.candidate is not None
     shown = {
-        "interview": interview, "base": url_for("portal.show"), "org_name": script["org_name"], "wishes": wishes,
-        "title": script["title"], "result": result_of(interview), "marks": marks_of(wishes), "state": _state(interview),
-        "audio": urls.get(Media.AUDIO), "video": urls.get(Media.VIDEO), "revoked": is_revoked(interview.id),
+        "interview": interview,
+        "base": url_for("portal.show"),
+        "org_name": script["org_name"],
+        "wishes": wishes,
+        "title": script["title"],
+        "result": result_of(interview),
+        "marks": marks_of(wishes),
+        "state": _state(interview),
+        "audio": urls.get(Media.AUDIO),
+        "video": urls.get(Media.VIDEO),
+        "revoked": is_revoked(interview.id),
         "pipeline": interview.candidate.status if shows_status and interview.candidate else None,
-        "flagging": number_of_query("flag"), "logo_url": interview.flow.logo_path,
-        "asked": None, "flagged": None, "too_many": False, "trouble": None,
+        "flagging": number_of_query("flag"),
+        "logo_url": interview.flow.logo_path,
+        "asked": None,
+        "flagged": None,
+        "too_many": False,
+        "trouble": None,
         "held": hold_on(interview.id, interview.candidate_id) is not None,
-    }  # fmt: skip
+    }
     return make_response(render_template("voice/own/page.html", **{**shown, **context}), status)
 
 

@@ -25,9 +25,11 @@ def codes_asked(interview_id: str, asker: str, *, within: timedelta) -> tuple[in
 def live_codes(interview_id: str) -> Sequence[OwnCode]:
     """Codes that may still be given, those that were never sent included; the newest first."""
     live = sa.select(OwnCode).where(
-        OwnCode.interview_id == interview_id, OwnCode.used_at.is_(None), OwnCode.tries < MOST_TRIES,
+        OwnCode.interview_id == interview_id,
+        OwnCode.used_at.is_(None),
+        OwnCode.tries < MOST_TRIES,
         OwnCode.expires_at > claims.moment(),
-    )  # fmt: skip
+    )
     return db.session.scalars(live.order_by(OwnCode.created_at.desc())).all()
 
 

@@ -163,14 +163,26 @@ def _run_granian(settings: Settings) -> None:
     from granian.server import Server
 
     os.environ.update(
-        HOST=settings.host, PORT=str(settings.port), DATA_DIR=str(settings.data_dir), APP_URL=settings.app_url,
-        DATABASE_URL=settings.database_url, REDIS_URL=settings.redis_url, SECRET_KEY=settings.secret_key,
-    )  # fmt: skip
+        HOST=settings.host,
+        PORT=str(settings.port),
+        DATA_DIR=str(settings.data_dir),
+        APP_URL=settings.app_url,
+        DATABASE_URL=settings.database_url,
+        REDIS_URL=settings.redis_url,
+        SECRET_KEY=settings.secret_key,
+    )
     Server(
-        "wsgi:app", address=settings.host, port=settings.port, interface=Interfaces.WSGI, workers=1,
-        blocking_threads=settings.web_threads, websockets=False, respawn_failed_workers=True, workers_kill_timeout=20,
+        "wsgi:app",
+        address=settings.host,
+        port=settings.port,
+        interface=Interfaces.WSGI,
+        workers=1,
+        blocking_threads=settings.web_threads,
+        websockets=False,
+        respawn_failed_workers=True,
+        workers_kill_timeout=20,
         log_access=False,
-    ).serve()  # fmt: skip
+    ).serve()
 
 
 def _taken(host: str, port: int, error: OSError) -> PortTaken:

@@ -38,7 +38,7 @@ _GROWN = (
     sa.update(RecorderRun.__table__)  # type: ignore[arg-type]
     .where(RecorderRun.__table__.c.id == sa.bindparam("run"))
     .values(size=RecorderRun.__table__.c.size + sa.bindparam("more"))
-)  # fmt: skip
+)
 _HEX = re.compile(r"[0-9a-f]{64}")
 
 

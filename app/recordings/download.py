@@ -66,10 +66,17 @@ class Served:
         if row.damaged_at is not None:
             raise said(Gone(), "This recording is damaged and cannot be played. Your administrator has been told.")
         return cls(
-            id=row.id, interview_id=row.interview_id, organization_id=row.organization_id, media=row.media.value,
-            content_type=row.content_type, key=row.storage_key, size=row.size, blocks=row.blocks, used_for=used_for,
+            id=row.id,
+            interview_id=row.interview_id,
+            organization_id=row.organization_id,
+            media=row.media.value,
+            content_type=row.content_type,
+            key=row.storage_key,
+            size=row.size,
+            blocks=row.blocks,
+            used_for=used_for,
             is_download=is_download,
-        )  # fmt: skip
+        )
 
 
 def sent(served: Served, *, damaged: Damaged, goes_on: GoesOn | None = None) -> Response:

@@ -42,9 +42,12 @@ def draw_waveform(waveform_id: str) -> None:
     except (GatewayError, NotFound) as error:  # NotFound: another file has taken its place meanwhile
         log.warning("waveform %s not drawn: %s", waveform_id, type(error).__name__)
         outcome = claims.after_failure(
-            Waveform.state, source.recoveries, retryable=isinstance(error, NotFound) or error.retryable,
-            waits=WaveState.WAITING, parked=WaveState.FAILED,
-        )  # fmt: skip
+            Waveform.state,
+            source.recoveries,
+            retryable=isinstance(error, NotFound) or error.retryable,
+            waits=WaveState.WAITING,
+            parked=WaveState.FAILED,
+        )
     claims.finish(Waveform, waveform_id, source.token, **outcome)
     db.session.commit()
 
@@ -56,9 +59,13 @@ def sweep_waveforms() -> None:
 
 def _claimed(waveform_id: str) -> _Source | None:
     taken = claims.take_row(
-        Waveform.state, waveform_id, expects=WaveState.WAITING, becomes=WaveState.DRAWING, lease=LEASE,
+        Waveform.state,
+        waveform_id,
+        expects=WaveState.WAITING,
+        becomes=WaveState.DRAWING,
+        lease=LEASE,
         parked={"state": WaveState.FAILED},
-    )  # fmt: skip
+    )
     if taken is None:
         return None
     token, waveform = taken

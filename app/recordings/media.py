@@ -139,9 +139,14 @@ def keep(path: Path, media: Media, *, interview_id: str, duration: float, storag
     with path.open("rb") as file:
         stored = storage.put(key, file)
     return MediaFile(
-        media=media, content_type=CONTENT_TYPES[media], storage_key=key, size=stored.size, sha256=sha256, blocks=blocks,
+        media=media,
+        content_type=CONTENT_TYPES[media],
+        storage_key=key,
+        size=stored.size,
+        sha256=sha256,
+        blocks=blocks,
         duration=duration,
-    )  # fmt: skip
+    )
 
 
 def peaks_of(key: str, *, seconds: float, storage: Storage) -> bytes:

@@ -136,7 +136,7 @@ def arrivals(interview_id: str) -> dict[int, Arrived]:
     last_at = sa.type_coerce(sa.func.max(Chunk.created_at), Chunk.created_at.type)
     rows = sa.select(Chunk.segment, sa.func.count(), sa.func.max(Chunk.number), last_at).where(
         Chunk.interview_id == interview_id, Chunk.track == Track.MIX
-    )  # fmt: skip
+    )
     found = db.session.execute(rows.group_by(Chunk.segment)).all()
     return {row[0]: Arrived(row[1], row[2], row[3]) for row in found}
 
@@ -248,18 +248,23 @@ _ADDRESSED = sa.select(_R.interview_id, _R.media, _R.id, _R.organization_id).whe
 
 _C, _RUN = Chunk.__table__.c, RecorderRun.__table__.c
 _TRACK = (
-    _C.interview_id == sa.bindparam("interview"), _C.segment == sa.bindparam("segment"),
+    _C.interview_id == sa.bindparam("interview"),
+    _C.segment == sa.bindparam("segment"),
     _C.track == sa.bindparam("track"),
-)  # fmt: skip
+)
 _THESE = (*_TRACK, _C.number.between(sa.bindparam("first"), sa.bindparam("last")))
 _COUNTED = sa.select(sa.func.count(), sa.func.max(_C.number)).where(*_TRACK)
 _EVERY_RUN = RecorderRun.__table__.alias("every_run").c
 _STANDING = (
     sa.select(
-        _RUN.id, _RUN.last_mix_chunk,
+        _RUN.id,
+        _RUN.last_mix_chunk,
         sa.select(sa.func.sum(_EVERY_RUN.size)).where(_EVERY_RUN.interview_id == _RUN.interview_id).scalar_subquery(),
-        _C.id, _C.number, _C.sha256, _C.storage_key,
+        _C.id,
+        _C.number,
+        _C.sha256,
+        _C.storage_key,
     )
     .select_from(RecorderRun.__table__.outerjoin(Chunk.__table__, sa.and_(*_THESE)))
     .where(_RUN.interview_id == sa.bindparam("interview"), _RUN.number == sa.bindparam("segment"))
-)  # fmt: skip
+)

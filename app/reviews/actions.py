@@ -87,10 +87,15 @@ def _keep(
     elif known is None:
         db.session.add(
             Assessment(
-                organization_id=interview.organization_id, interview_id=interview.id, member_id=by.id, competence=name,
-                value=opinion.value, comment=opinion.comment, changed_at=clock.now(),
+                organization_id=interview.organization_id,
+                interview_id=interview.id,
+                member_id=by.id,
+                competence=name,
+                value=opinion.value,
+                comment=opinion.comment,
+                changed_at=clock.now(),
             )
-        )  # fmt: skip
+        )
     else:
         known.value, known.comment, known.changed_at = opinion.value, opinion.comment, clock.now()
     return {"from": before.value, "to": opinion.value, "comment_changed": opinion.comment != before.comment}

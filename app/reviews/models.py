@@ -11,13 +11,15 @@ from app.db import Base, Id, Ref
 LONGEST_COMMENT = 2_000
 OVERALL = "overall"
 COMPETENCES = {
-    "communication": "Communication", "motivation": "Motivation", "skills": "Skills",
+    "communication": "Communication",
+    "motivation": "Motivation",
+    "skills": "Skills",
     "language_vocabulary_and_expression": "Language: vocabulary and expression",
     "language_grammar_and_structure": "Language: grammar and structure",
     "language_fluency_and_pace": "Language: fluency and pace",
     "language_comprehension": "Language: comprehension",
     OVERALL: "Overall",
-}  # fmt: skip
+}
 """What people may rate: the competences of the scores, and the interview as a whole, which no machine scores."""
 VALUES = tuple(step / 2 for step in range(11))
 """0 to 5 in halves: people do not feel tenths."""

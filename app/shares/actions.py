@@ -39,10 +39,15 @@ def make(
         raise Conflict(f"{MOST_LIVE} links of this interview work already. End one of them first.")
     token, now = secrets.token_urlsafe(32), clock.now()
     share = Share(
-        organization_id=interview.organization_id, interview_id=interview.id, token_hash=digest_of(token), label=label,
-        parts=[name for name in PARTS if name in parts], made_by_id=by.id, created_at=now,
+        organization_id=interview.organization_id,
+        interview_id=interview.id,
+        token_hash=digest_of(token),
+        label=label,
+        parts=[name for name in PARTS if name in parts],
+        made_by_id=by.id,
+        created_at=now,
         expires_at=now + timedelta(days=days),
-    )  # fmt: skip
+    )
     db.session.add(share)
     db.session.flush()
     details = {"share": share.id, "parts": share.parts, "days": days}

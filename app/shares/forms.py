@@ -13,9 +13,10 @@ class ShareForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
     """Parts, days, and a label for the makers' own list."""
 
     parts = SelectMultipleField(
-        "What is shown", [DataRequired("Tick at least one part.")],
+        "What is shown",
+        [DataRequired("Tick at least one part.")],
         choices=[SelectChoice(name, label) for name, label in PARTS.items()],
-    )  # fmt: skip
+    )
     days = IntegerField(
         "Days until it ends",
         [InputRequired("Say for how many days."), NumberRange(1, MOST_DAYS, f"Choose 1 to {MOST_DAYS} days.")],
@@ -23,10 +24,11 @@ class ShareForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
         render_kw={"min": 1, "max": MOST_DAYS, "inputmode": "numeric"},
     )
     label = StringField(
-        "Label", [Length(max=LONGEST_LABEL, message=f"At most {LONGEST_LABEL} characters.")],
+        "Label",
+        [Length(max=LONGEST_LABEL, message=f"At most {LONGEST_LABEL} characters.")],
         description="For your own list, such as whom it is for. Whoever opens the link does not see it.",
         render_kw={"maxlength": LONGEST_LABEL},
-    )  # fmt: skip
+    )
 
     def validate_label(self, field: StringField) -> None:
         """No character that cannot be kept."""

@@ -12,10 +12,14 @@ from app.interviews.models import Interview
 LONGEST_LABEL = 100
 DEFAULT_DAYS, MOST_DAYS = 7, 90
 PARTS = {
-    "person": "Name of the candidate", "recording": "Recording: sound, and picture if there is one",
-    "transcript": "Transcript by question", "summary": "Summary", "scores": "Scores with their quotes",
-    "scorecard": "Scorecard of people, with names and comments", "documents": "Documents of the candidate",
-}  # fmt: skip
+    "person": "Name of the candidate",
+    "recording": "Recording: sound, and picture if there is one",
+    "transcript": "Transcript by question",
+    "summary": "Summary",
+    "scores": "Scores with their quotes",
+    "scorecard": "Scorecard of people, with names and comments",
+    "documents": "Documents of the candidate",
+}
 """What a link may show. The flow's title and the organization's name are always shown."""
 
 

@@ -77,7 +77,13 @@ def _back(interview_id: str) -> AnyResponse:
 def _page(interview: Interview, form: ShareForm, *, new_link: str | None = None) -> str:
     shares = queries.shares_of(interview)
     return render_template(
-        "shares/index.html", interview=interview, form=form, new_link=new_link, names=PARTS, listed=queries.LISTED,
-        shares=[(share, queries.ending_of(share)) for share in shares], openings=queries.openings_of(interview),
+        "shares/index.html",
+        interview=interview,
+        form=form,
+        new_link=new_link,
+        names=PARTS,
+        listed=queries.LISTED,
+        shares=[(share, queries.ending_of(share)) for share in shares],
+        openings=queries.openings_of(interview),
         can_share=interview.data is not None and not interview.withdrawn_at and not interview.erased_at,
-    )  # fmt: skip
+    )

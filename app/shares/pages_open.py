@@ -74,14 +74,18 @@ def page(token: str) -> str:
     shown = queries.shown_of(share)
     media = {kind.value: recording_of(share.interview_id, kind) is not None for kind in Media}
     return render_template(
-        "shares/page.html", shown=shown, token=token, expires_at=share.expires_at,
+        "shares/page.html",
+        shown=shown,
+        token=token,
+        expires_at=share.expires_at,
         media=media if "recording" in shown["parts"] else {},
         interview_id=share.interview_id,
         chapters=[
             (one["start"], f"Question {number}")
-            for number, one in enumerate(shown.get("answers", []), 1) if one["start"] is not None
+            for number, one in enumerate(shown.get("answers", []), 1)
+            if one["start"] is not None
         ],
-    )  # fmt: skip
+    )
 
 
 def _note() -> None:

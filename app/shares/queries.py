@@ -97,8 +97,9 @@ def shown_of(share: Share) -> dict[str, Any]:
     told = export_of(share.interview, by=share.made_by)
     shown: dict[str, Any] = {
         "flow": {name: told["flow"][name] for name in ("title", "organization", "language")},
-        "handed_in": told["interview"]["submitted_at"], "parts": frozenset(share.parts),
-    }  # fmt: skip
+        "handed_in": told["interview"]["submitted_at"],
+        "parts": frozenset(share.parts),
+    }
     if "person" in share.parts:
         names = told["candidate"]["first_name"], told["candidate"]["last_name"]
         shown["person"] = " ".join(name for name in names if name) or told["candidate"]["email_address"]

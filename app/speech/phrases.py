@@ -214,9 +214,17 @@ SAMPLE = {
 }
 
 _LINES = {
-    "not_heard": NOT_HEARD, "wait": WAIT, "think": WAIT, "moment": ONE_MOMENT, "pass_on": PASS_ON, "sure": SURE,
-    "here": HERE, "who": WHO, "whole": WHOLE, "outro": GOODBYE,
-}  # fmt: skip
+    "not_heard": NOT_HEARD,
+    "wait": WAIT,
+    "think": WAIT,
+    "moment": ONE_MOMENT,
+    "pass_on": PASS_ON,
+    "sure": SURE,
+    "here": HERE,
+    "who": WHO,
+    "whole": WHOLE,
+    "outro": GOODBYE,
+}
 
 
 def phrase(name: str, language: str) -> str:

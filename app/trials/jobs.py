@@ -94,9 +94,13 @@ def _begun(interview_id: str) -> _Talk | None:
             sitting.id, interview_id, sitting.fence, sitting.heartbeat_at or clock.now(), sitting.next_turn, LANGUAGE
         )
         talk = _Talk(
-            holder, Script.of(frozen, minutes=minutes), Place.from_json(sitting.place), sitting.next_turn,
-            video=bool(frozen.get("is_video_enabled")), scenario=interview.scenario,
-        )  # fmt: skip
+            holder,
+            Script.of(frozen, minutes=minutes),
+            Place.from_json(sitting.place),
+            sitting.next_turn,
+            video=bool(frozen.get("is_video_enabled")),
+            scenario=interview.scenario,
+        )
     db.session.commit()
     return talk
 
@@ -140,9 +144,15 @@ def _turn(talk: _Talk, recorder: Recorder, speaker: Speaker) -> Reply:
     reply = _reply(talk, answer, speaker)
     reply = replace(reply, said=said) if said else reply
     outcome = Outcome(
-        number=talk.number, script=talk.script, reply=reply, audio_key=None, heard=heard, played=talk.played,
-        detected_ms=None, answered_ms=round((time.perf_counter() - began) * 1000),
-    )  # fmt: skip
+        number=talk.number,
+        script=talk.script,
+        reply=reply,
+        audio_key=None,
+        heard=heard,
+        played=talk.played,
+        detected_ms=None,
+        answered_ms=round((time.perf_counter() - began) * 1000),
+    )
     taken = voice.take_turn(talk.holder, number=talk.number, kind=kind)
     if taken.token is None or voice.record_reply(talk.holder, taken.turn.id, taken.token, outcome=outcome) is None:
         raise voice.taken_over()

@@ -64,7 +64,12 @@ class Recorder:
         key = chunk_key(self._interview_id, segment=self.segment, track=track, number=number, sha256=sha256)
         self._storage.put(key, content)
         recordings.keep_chunk(
-            self._interview_id, segment=self.segment, track=track, number=number, sha256=sha256, size=len(content),
+            self._interview_id,
+            segment=self.segment,
+            track=track,
+            number=number,
+            sha256=sha256,
+            size=len(content),
             storage_key=key,
-        )  # fmt: skip
+        )
         db.session.commit()

@@ -25,10 +25,14 @@ def count(organization_id: str, *, flow_id: str, subject: str, at: datetime, sec
         month = queries.month_of(at)
         db.session.add(
             UsageRecord(
-                subject=subject, organization_id=organization_id, flow_id=flow_id, at=at, month=month,
+                subject=subject,
+                organization_id=organization_id,
+                flow_id=flow_id,
+                at=at,
+                month=month,
                 seconds=max(0.0, seconds),
             )
-        )  # fmt: skip
+        )
         db.session.flush()
 
 
@@ -105,8 +109,10 @@ def _words(organization: Organization, standing: Standing, *, app_url: str) -> t
     else:
         then = (
             "No more interviews are booked until the next month begins (UTC) or you raise the quota. Candidates who "
-            "are invited already can still begin." if standing.stops else "Interviews go on all the same."
-        )  # fmt: skip
+            "are invited already can still begin."
+            if standing.stops
+            else "Interviews go on all the same."
+        )
         subject = "This month's quota is used up"
     return subject, (
         f"{name} has used {' and '.join(used)} in {standing.used.month}.\n\n{then}\n\nUse and quota: {app_url}/usage"

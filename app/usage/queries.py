@@ -105,9 +105,10 @@ def by_flow(organization_id: str, *, since: str) -> list[Used]:
 def to_be_told() -> list[str]:
     """Ids of organizations with a limit that were not told yet this month that all of it is used."""
     told = sa.exists().where(
-        UsageNotice.organization_id == UsageQuota.organization_id, UsageNotice.month == this_month(),
+        UsageNotice.organization_id == UsageQuota.organization_id,
+        UsageNotice.month == this_month(),
         UsageNotice.level == LEVELS[-1],
-    )  # fmt: skip
+    )
     limited = sa.or_(UsageQuota.interviews.is_not(None), UsageQuota.minutes.is_not(None))
     works = Organization.disabled_at.is_(None)
     chosen = sa.select(UsageQuota.organization_id).join(Organization, Organization.id == UsageQuota.organization_id)

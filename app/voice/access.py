@@ -80,9 +80,14 @@ def cookie_name(interview_id: str) -> str:
 def set_cookie(response: Response, interview_id: str, token: str) -> Response:
     """Give the browser what makes it the holder."""
     response.set_cookie(
-        cookie_name(interview_id), token, max_age=COOKIE_DAYS * 86400, path="/", secure=settings().is_https,
-        httponly=True, samesite="Lax",
-    )  # fmt: skip
+        cookie_name(interview_id),
+        token,
+        max_age=COOKIE_DAYS * 86400,
+        path="/",
+        secure=settings().is_https,
+        httponly=True,
+        samesite="Lax",
+    )
     return response
 
 
@@ -130,9 +135,13 @@ def require_sitting() -> None:
             db.session.rollback()
             raise taken_over()
         g.holder = Holder(
-            sitting_id=seat.sitting_id, interview_id=interview_id, fence=seat.fence, next_turn=seat.next_turn,
-            heartbeat_at=seat.heartbeat_at or clock.now(), language=str(language),
-        )  # fmt: skip
+            sitting_id=seat.sitting_id,
+            interview_id=interview_id,
+            fence=seat.fence,
+            next_turn=seat.next_turn,
+            heartbeat_at=seat.heartbeat_at or clock.now(),
+            language=str(language),
+        )
         is_over = seat.ended_at is not None
         db.session.rollback()
     if is_over and request.method != "GET" and not str(request.endpoint).endswith(".finish"):

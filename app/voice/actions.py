@@ -84,22 +84,30 @@ def claim(interview: Interview, *, token_hash: str, agreed: Agreed, **names: str
         sa.update(Sitting)
         .where(Sitting.interview_id == interview.id, Sitting.ended_at.is_(None), is_free)
         .values(
-            token_hash=token_hash, fence=Sitting.fence + 1, mode=agreed.mode, heartbeat_at=claims.moment(),
-            paused=Sitting.paused + away, paused_at=None,
+            token_hash=token_hash,
+            fence=Sitting.fence + 1,
+            mode=agreed.mode,
+            heartbeat_at=claims.moment(),
+            paused=Sitting.paused + away,
+            paused_at=None,
         )
         .returning(Sitting.fence)
         .execution_options(synchronize_session=False)
-    )  # fmt: skip
+    )
     fences = db.session.execute(statement).scalars().all()
     db.session.expire(sitting)
     if len(fences) != 1:
         return False
     db.session.add(
         Agreement(
-            interview_id=interview.id, fence=fences[0], text_version=agreed.text_version, locale=agreed.locale,
-            mode=agreed.mode, shown=agreed.shown,
+            interview_id=interview.id,
+            fence=fences[0],
+            text_version=agreed.text_version,
+            locale=agreed.locale,
+            mode=agreed.mode,
+            shown=agreed.shown,
         )
-    )  # fmt: skip
+    )
     interviews.begin(interview, **names)
     db.session.flush()
     return True
@@ -236,20 +244,36 @@ def record_reply(holder: Holder, turn_id: str, token: int, *, outcome: Outcome) 
     """
     reply = outcome.reply
     kept = claims.finish(
-        Turn, turn_id, token, state=TurnState.ANSWERED, reply_kind=str(reply.kind), answered_at=claims.moment(),
-        question_index=reply.step.place.question_index, question=_open_question(outcome), expects=reply.step.expects,
-        parts=utterances.kept_parts(reply.parts), audio_key=outcome.audio_key, seconds=reply.seconds,
-        engine=reply.engine, heard_text=reply.said.content, detected_ms=outcome.detected_ms,
-        collected_ms=reply.timing.collected, recognised_ms=reply.timing.recognised,
-        decided_ms=reply.timing.decided, spoken_ms=reply.timing.spoken, answered_ms=outcome.answered_ms,
+        Turn,
+        turn_id,
+        token,
+        state=TurnState.ANSWERED,
+        reply_kind=str(reply.kind),
+        answered_at=claims.moment(),
+        question_index=reply.step.place.question_index,
+        question=_open_question(outcome),
+        expects=reply.step.expects,
+        parts=utterances.kept_parts(reply.parts),
+        audio_key=outcome.audio_key,
+        seconds=reply.seconds,
+        engine=reply.engine,
+        heard_text=reply.said.content,
+        detected_ms=outcome.detected_ms,
+        collected_ms=reply.timing.collected,
+        recognised_ms=reply.timing.recognised,
+        decided_ms=reply.timing.decided,
+        spoken_ms=reply.timing.spoken,
+        answered_ms=outcome.answered_ms,
         **outcome.sound,
-    )  # fmt: skip
+    )
     if not kept:
         return None
     values = {
-        "place": reply.step.place.to_json(), "next_turn": Sitting.next_turn + 1, "heartbeat_at": claims.moment(),
+        "place": reply.step.place.to_json(),
+        "next_turn": Sitting.next_turn + 1,
+        "heartbeat_at": claims.moment(),
         "answers": Sitting.answers + int(reply.is_answer),
-    }  # fmt: skip
+    }
     if not write(holder, values, Sitting.next_turn == outcome.number):
         raise refusal(holder)
     _write_previous(holder, outcome.number - 1, outcome.played)

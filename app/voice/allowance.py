@@ -35,10 +35,13 @@ def elapsed(sitting: Sitting, started_at: datetime | None) -> float:
 def told(sitting: Sitting, *, limit: float, started_at: datetime | None) -> dict[str, Any]:
     """The clock of a talk of ``limit`` seconds as the page gets it."""
     return {
-        "time_limit_seconds": limit + sitting.extra_seconds, "elapsed_seconds": round(elapsed(sitting, started_at), 1),
-        "extension_seconds": extension_of(limit), "extensions": sitting.extensions,
-        "extensions_left": MOST_EXTENSIONS - sitting.extensions, "paused": sitting.paused_at is not None,
-    }  # fmt: skip
+        "time_limit_seconds": limit + sitting.extra_seconds,
+        "elapsed_seconds": round(elapsed(sitting, started_at), 1),
+        "extension_seconds": extension_of(limit),
+        "extensions": sitting.extensions,
+        "extensions_left": MOST_EXTENSIONS - sitting.extensions,
+        "paused": sitting.paused_at is not None,
+    }
 
 
 def pause(holder: Holder) -> None:

@@ -29,7 +29,7 @@ def judge_silence(number: int) -> Response:
         return jsonify(silences.pause(transcriber, key, last=last, language=held.language))
     called = silences.call(
         transcriber, key, chunks=last - first + 1, language=held.language, pcm=lambda: _sound(held.interview_id, given)
-    )  # fmt: skip
+    )
     return jsonify(called)
 
 

@@ -72,11 +72,17 @@ def post_turn(number: int) -> Response | tuple[Response, int]:
     with _kept(work):
         reply = respond(work.script, work.place, work.answer, engines=_engines(is_plain=work.is_plain))
         outcome = Outcome(
-            number=number, script=work.script, reply=reply, audio_key=_keep_audio(work, reply), heard=work.heard,
-            played=given["played"], detected_ms=schemas.detection_ms(given["timing"]),
-            answered_ms=round((time.perf_counter() - began) * 1000), sound=work.sound,
+            number=number,
+            script=work.script,
+            reply=reply,
+            audio_key=_keep_audio(work, reply),
+            heard=work.heard,
+            played=given["played"],
+            detected_ms=schemas.detection_ms(given["timing"]),
+            answered_ms=round((time.perf_counter() - began) * 1000),
+            sound=work.sound,
             is_awaited=work.is_awaited,
-        )  # fmt: skip
+        )
         turn = actions.record_reply(holder(), work.turn_id, work.token, outcome=outcome)
         told = _told(turn, base, work.script) if turn else None
         db.session.commit()
@@ -116,11 +122,19 @@ def _work(interview: Interview, turn: Turn, token: int, *, given: dict[str, Any]
     played: Played | None = given["played"]
     before = turn_of(turn.sitting_id, turn.number - 1)
     answer = Answer(
-        kind.value, audio=audio, text=(given["text"] or "").strip(), time_over=is_over, continues=given["continues"],
-        unfinished=given["unfinished"], recovered=given["recovered"], interrupts=_interrupts(given), awaited=is_awaited,
-        cut=utterances.heard_text(before, played) if before else "", heard=utterances.share_heard(before, played),
+        kind.value,
+        audio=audio,
+        text=(given["text"] or "").strip(),
+        time_over=is_over,
+        continues=given["continues"],
+        unfinished=given["unfinished"],
+        recovered=given["recovered"],
+        interrupts=_interrupts(given),
+        awaited=is_awaited,
+        cut=utterances.heard_text(before, played) if before else "",
+        heard=utterances.share_heard(before, played),
         documents=_documents(interview, kind),
-    )  # fmt: skip
+    )
     is_plain = turn.recoveries >= PARKED_AFTER
     sound = {name: given[name] for name in ("segment", "first_chunk", "last_chunk")}
     return _Work(turn.id, turn.number, token, script, place, answer, heard, sound, is_awaited, is_plain)
@@ -157,8 +171,9 @@ def _audio(interview_id: str, number: int, given: dict[str, Any]) -> Audio:
     if last - first >= schemas.longest_answer(settings()) + schemas.CHUNKS_PER_MINUTE:
         raise Rejected(
             sentence("This answer is too long. The longest possible answer has %(minutes)s minutes."),
-            field="last_chunk", minutes=settings().answer_minutes,
-        )  # fmt: skip
+            field="last_chunk",
+            minutes=settings().answer_minutes,
+        )
     pieces = kept.pieces_of(interview_id, segment, Track.VOICE, first=first, last=last)
     missing = sorted(set(range(first, last + 1)) - {piece.number for piece in pieces})
     if missing:

@@ -157,17 +157,23 @@ def respond(script: Script, place: Place, answer: Answer, *, engines: Engines) -
         event = Event.REPEAT if answer.recovered else Event.PART
     if answer.time_over and place.phase is Phase.QUESTION and event is not Event.PART:
         event = Event.END
-    next_step = step(
-        script, place, event, text=said.content or "", follow_up=decided.follow_up, aside=decided.aside
-    )  # fmt: skip
+    next_step = step(script, place, event, text=said.content or "", follow_up=decided.follow_up, aside=decided.aside)
     with _clocked(timing, "spoken"):
         speech = speak(script, next_step.lines, engines.speaker)
     again = event is Event.ASIDE and decided.aside is None
     kind = "repeat" if again else _kind(event, next_step)
     return Reply(
-        next_step, kind, speech.parts, said, speech.wav, speech.seconds, speech.engine, is_answer,
-        obeyed, timing,
-    )  # fmt: skip
+        next_step,
+        kind,
+        speech.parts,
+        said,
+        speech.wav,
+        speech.seconds,
+        speech.engine,
+        is_answer,
+        obeyed,
+        timing,
+    )
 
 
 def _kind(event: Event, reply: Step) -> Kind | Literal["repeat", "kept"]:
@@ -254,7 +260,7 @@ def _recognise(script: Script, answer: Answer, transcriber: Transcriber, *, may_
     def recognise() -> Heard:
         return transcriber.finish(
             audio.key, first=audio.first, last=audio.last, language=script.language, pcm=audio.pcm
-        )  # fmt: skip
+        )
 
     hearing.begin(audio.key, recognise)
     try:

@@ -43,11 +43,19 @@ def decide(script: Script, place: Place, told: Told, *, interviewer: Interviewer
     if not may_follow_up(script, place) and not _may_ask_back(script, place, told.text):
         return Decided(Event.ANSWER)
     exchange = Exchange(
-        question=script.questions[place.question], answer=answered(place, told.text), latest=told.text,
-        language=script.language, asked=place.asked, limit=script.follow_up_limit, flow_title=script.title,
-        org_name=script.org_name, additional_info=script.additional_info,
-        additional_instructions=script.additional_instructions, cut=told.cut, documents=told.documents,
-    )  # fmt: skip
+        question=script.questions[place.question],
+        answer=answered(place, told.text),
+        latest=told.text,
+        language=script.language,
+        asked=place.asked,
+        limit=script.follow_up_limit,
+        flow_title=script.title,
+        org_name=script.org_name,
+        additional_info=script.additional_info,
+        additional_instructions=script.additional_instructions,
+        cut=told.cut,
+        documents=told.documents,
+    )
     try:
         decided = _allowed(script, place, interviewer.decide(exchange), latest=told.text)
     except GatewayError as error:

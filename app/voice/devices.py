@@ -10,15 +10,21 @@ from app.web.fields import Flag
 MICROPHONES = ("built-in", "headset", "bluetooth", "usb", "virtual", "other")
 
 _BROWSERS = (
-    ("Edge", r"Edg(?:e|A|iOS)?/(\d+)"), ("Opera", r"(?:OPR|Opera)/(\d+)"),
+    ("Edge", r"Edg(?:e|A|iOS)?/(\d+)"),
+    ("Opera", r"(?:OPR|Opera)/(\d+)"),
     ("Samsung Internet", r"SamsungBrowser/(\d+)"),
-    ("Firefox", r"(?:Firefox|FxiOS)/(\d+)"), ("Chrome", r"(?:Chrome|CriOS|HeadlessChrome)/(\d+)"),
+    ("Firefox", r"(?:Firefox|FxiOS)/(\d+)"),
+    ("Chrome", r"(?:Chrome|CriOS|HeadlessChrome)/(\d+)"),
     ("Safari", r"Version/(\d+).* Safari/"),
-)  # fmt: skip
+)
 _SYSTEMS = (
-    ("Android", "Android"), ("iOS", "iPhone|iPad|iPod"), ("Windows", "Windows"), ("ChromeOS", "CrOS"),
-    ("macOS", "Mac OS X|Macintosh"), ("Linux", "Linux|X11"),
-)  # fmt: skip
+    ("Android", "Android"),
+    ("iOS", "iPhone|iPad|iPod"),
+    ("Windows", "Windows"),
+    ("ChromeOS", "CrOS"),
+    ("macOS", "Mac OS X|Macintosh"),
+    ("Linux", "Linux|X11"),
+)
 
 
 def browser_of(user_agent: str) -> str:
@@ -51,7 +57,7 @@ class DeviceSchema(ma.Schema):
     gain_control = _switch()
     microphone = ma.fields.String(
         load_default=None, allow_none=True, validate=validate.OneOf(MICROPHONES, error="Must be one of {choices}.")
-    )  # fmt: skip
+    )
     width = _known(16_384)
     height = _known(16_384)
     frame_rate = _known(1_000)

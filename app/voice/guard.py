@@ -39,9 +39,13 @@ _UNMARKED = frozenset(("ja", "zh", "ko", "th"))
 _QUOTES = re.compile('"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」')
 _JOINERS = frozenset("\u200c\u200d")
 _WRITING = {
-    "ja": ("HIRAGANA", "KATAKANA", "CJK"), "zh": ("CJK",), "ko": ("HANGUL",), "th": ("THAI",), "hi": ("DEVANAGARI",),
+    "ja": ("HIRAGANA", "KATAKANA", "CJK"),
+    "zh": ("CJK",),
+    "ko": ("HANGUL",),
+    "th": ("THAI",),
+    "hi": ("DEVANAGARI",),
     "ar": ("ARABIC",),
-}  # fmt: skip
+}
 
 
 def follow_up(text: str, script: Script, place: Place, *, latest: str = "") -> str | None:

@@ -139,18 +139,28 @@ def _flow() -> InterviewFlow:
 def _interview() -> Interview:
     """As if one were booked; it belongs to no session and is never written."""
     return Interview(
-        id=g.preview_id, flow=_flow(), flow_id=g.flow_id, created_at=clock.now(), stage=Stage.CREATED,
-        interviewee_email_address="preview", interviewee_first_name="preview", interviewee_last_name="preview",
+        id=g.preview_id,
+        flow=_flow(),
+        flow_id=g.flow_id,
+        created_at=clock.now(),
+        stage=Stage.CREATED,
+        interviewee_email_address="preview",
+        interviewee_first_name="preview",
+        interviewee_last_name="preview",
         script=g.frozen,
-    )  # fmt: skip
+    )
 
 
 def _page(name: str, *, status: int = 200, **context: Any) -> Response:
     """A candidate's page, marked as a preview."""
     shown: dict[str, Any] = {
-        "base": _base(), "org_name": g.frozen["org_name"], "title": g.frozen["title"], "own_url": None,
-        "language": g.frozen["language"], "preview_of": url_for("flows.show", flow_id=g.flow_id),
-    }  # fmt: skip
+        "base": _base(),
+        "org_name": g.frozen["org_name"],
+        "title": g.frozen["title"],
+        "own_url": None,
+        "language": g.frozen["language"],
+        "preview_of": url_for("flows.show", flow_id=g.flow_id),
+    }
     return make_response(render_template(f"voice/{name}.html", **{**shown, **context}), status)
 
 
@@ -161,9 +171,11 @@ def _told(found: Preview) -> dict[str, Any]:
 
 def _state(found: Preview) -> dict[str, Any]:
     return {
-        **found.state(), "prompt": prompt(found) if found.last else None, "voice_chunk_samples": schemas.CHUNK_SAMPLES,
+        **found.state(),
+        "prompt": prompt(found) if found.last else None,
+        "voice_chunk_samples": schemas.CHUNK_SAMPLES,
         "answer_seconds": 60 * settings().answer_minutes,
-    }  # fmt: skip
+    }
 
 
 def prompt(found: Preview) -> dict[str, Any]:
@@ -181,9 +193,13 @@ def start() -> Response:
     found = preview.find(g.preview_id, flow_id=g.flow_id, member_id=g.member_id)
     if found is None or found.is_over:
         found = preview.begin(
-            g.preview_id, flow_id=g.flow_id, member_id=g.member_id, frozen=g.frozen,
-            minutes=settings().interview_minutes, mode=mode,
-        )  # fmt: skip
+            g.preview_id,
+            flow_id=g.flow_id,
+            member_id=g.member_id,
+            frozen=g.frozen,
+            minutes=settings().interview_minutes,
+            mode=mode,
+        )
     return jsonify(_state(found))
 
 

@@ -59,7 +59,7 @@ def judge_silence(number: int) -> Response:
         return jsonify(silences.pause(transcriber, key, last=last, language=language))
     called = silences.call(
         transcriber, key, chunks=last - first + 1, language=language, pcm=lambda: found.heard(segment, first, last)
-    )  # fmt: skip
+    )
     return jsonify(called)
 
 
@@ -97,11 +97,17 @@ def _answer(found: Preview, given: dict[str, Any]) -> Answer:
     played: Played | None = given["played"]
     cut = heard_text(found.last, played) if found.last is not None else ""
     return Answer(
-        kind.value, audio=audio, text=(given["text"] or "").strip(), time_over=found.time_is_over,
-        continues=given["continues"], unfinished=given["unfinished"], cut=cut,
-        interrupts=played is not None and not played.whole and not given["continues"], awaited=is_awaited,
+        kind.value,
+        audio=audio,
+        text=(given["text"] or "").strip(),
+        time_over=found.time_is_over,
+        continues=given["continues"],
+        unfinished=given["unfinished"],
+        cut=cut,
+        interrupts=played is not None and not played.whole and not given["continues"],
+        awaited=is_awaited,
         heard=share_heard(found.last, played),
-    )  # fmt: skip
+    )
 
 
 @pages.get("/<preview_id>/turns/<int:number>/audio")

@@ -125,11 +125,21 @@ class Preview:
         except WrongMoment:
             question = None
         self.last = Turn(
-            number=self.turn, kind=kind, state=TurnState.ANSWERED, reply_kind=str(reply.kind), question=question,
-            question_index=place.question_index, expects=reply.step.expects, parts=kept_parts(reply.parts),
-            audio_key="memory" if reply.wav else None, seconds=reply.seconds, heard_text=reply.said.content,
-            segment=given["segment"], first_chunk=given["first_chunk"], last_chunk=given["last_chunk"],
-        )  # fmt: skip
+            number=self.turn,
+            kind=kind,
+            state=TurnState.ANSWERED,
+            reply_kind=str(reply.kind),
+            question=question,
+            question_index=place.question_index,
+            expects=reply.step.expects,
+            parts=kept_parts(reply.parts),
+            audio_key="memory" if reply.wav else None,
+            seconds=reply.seconds,
+            heard_text=reply.said.content,
+            segment=given["segment"],
+            first_chunk=given["first_chunk"],
+            last_chunk=given["last_chunk"],
+        )
         self.place, self.sounds = place, {0: reply.wav} if reply.wav else {}
         return self.last
 
@@ -157,13 +167,20 @@ class Preview:
         sitting, place = self.sitting, self.place
         return {
             "stage": "finished" if self.is_over else "outro" if place.phase is Phase.OUTRO else "live",
-            "mode": sitting.mode.value, "language": self.script.language, "video": self.frozen["is_video_enabled"],
-            "documents_allowed": self.frozen["is_doc_upload_enabled"], "uploads": [], "turn": self.turn,
+            "mode": sitting.mode.value,
+            "language": self.script.language,
+            "video": self.frozen["is_video_enabled"],
+            "documents_allowed": self.frozen["is_doc_upload_enabled"],
+            "uploads": [],
+            "turn": self.turn,
             "documents": [one for one in self.files.values() if one["whole"]],
-            "question_index": place.question_index, "question_count": len(self.script.questions),
-            "next_segment": self.segments + 1, "redirect_url": None, "open_speech": None,
+            "question_index": place.question_index,
+            "question_count": len(self.script.questions),
+            "next_segment": self.segments + 1,
+            "redirect_url": None,
+            "open_speech": None,
             **allowance.told(sitting, limit=self.script.seconds, started_at=self.started_at),
-        }  # fmt: skip
+        }
 
 
 _kept: OrderedDict[str, Preview] = OrderedDict()
@@ -182,7 +199,7 @@ def begin(
     sitting = Sitting(mode=mode, place={}, paused=0.0, extensions=0, extra_seconds=0)
     made = Preview(
         preview_id, flow_id, member_id, frozen, Script.of(frozen, minutes=minutes), sitting, started_at=clock.now()
-    )  # fmt: skip
+    )
     with _lock:
         _kept.pop(preview_id, None)
         _kept[preview_id] = made

@@ -53,7 +53,7 @@ def _whole(lowest: int, highest: int, **kwargs: Any) -> ma.fields.Integer:
 def _seconds() -> ma.fields.Float:
     return ma.fields.Float(
         required=True, allow_nan=False, validate=validate.Range(0, 86_400, error="Must be seconds between 0 and 86400.")
-    )  # fmt: skip
+    )
 
 
 def _mark() -> ma.fields.Float:
@@ -81,9 +81,7 @@ class PlayedSchema(_Strict):
     seconds = _seconds()
     whole = ma.fields.Boolean(load_default=False, truthy={True}, falsy={False})
     latency_ms = ma.fields.Float(load_default=None, allow_none=True, allow_nan=False)
-    pieces = ma.fields.List(
-        ma.fields.Nested(PieceSchema), load_default=list, validate=validate.Length(max=MOST_PIECES)
-    )  # fmt: skip
+    pieces = ma.fields.List(ma.fields.Nested(PieceSchema), load_default=list, validate=validate.Length(max=MOST_PIECES))
     murmurs = _whole(0, 10_000, load_default=0)
 
     @ma.post_load
@@ -231,13 +229,22 @@ def prompt(turn: Turn, *, base: str, script: Script) -> dict[str, Any]:
     parts = [{k: v for k, v in part.items() if k not in {"words", "stretches"}} for part in turn.parts or []]
     sounds = _sounds(turn, f"{base}/turns/{turn.number}/audio")
     return {
-        "turn": turn.number, "kind": turn.reply_kind, "text": "\n\n".join(part["text"] for part in parts),
-        "parts": parts, "audio_url": sounds[0] if sounds else None, "audio_urls": sounds,
-        "seconds": turn.seconds, "question_index": at, "question_count": len(script.questions),
-        "question": turn.question, "script_question": None if at is None else script.questions[at],
-        "expects": turn.expects, "heard": None if turn.heard_text is None else {"text": turn.heard_text},
-        "patience_ms": _patience(turn, script.language), **_awaits(turn),
-    }  # fmt: skip
+        "turn": turn.number,
+        "kind": turn.reply_kind,
+        "text": "\n\n".join(part["text"] for part in parts),
+        "parts": parts,
+        "audio_url": sounds[0] if sounds else None,
+        "audio_urls": sounds,
+        "seconds": turn.seconds,
+        "question_index": at,
+        "question_count": len(script.questions),
+        "question": turn.question,
+        "script_question": None if at is None else script.questions[at],
+        "expects": turn.expects,
+        "heard": None if turn.heard_text is None else {"text": turn.heard_text},
+        "patience_ms": _patience(turn, script.language),
+        **_awaits(turn),
+    }
 
 
 def _awaits(turn: Turn) -> dict[str, Any]:
@@ -278,18 +285,23 @@ def state(interview: Interview, *, settings: Settings) -> dict[str, Any]:
     is_over = sitting.ended_at is not None
     return {
         "stage": "finished" if is_over else "outro" if place.phase is Phase.OUTRO else "live",
-        "mode": sitting.mode.value, "language": script.language, "video": interview.script["is_video_enabled"],
+        "mode": sitting.mode.value,
+        "language": script.language,
+        "video": interview.script["is_video_enabled"],
         "documents_allowed": interview.script["is_doc_upload_enabled"],
         "documents": [document(one) for one in interview.documents],
-        "uploads": [upload(one) for one in unfinished_uploads(interview.id)], "turn": sitting.next_turn,
+        "uploads": [upload(one) for one in unfinished_uploads(interview.id)],
+        "turn": sitting.next_turn,
         "prompt": None if last is None else prompt(last, base=base_of(interview), script=script),
-        "question_index": place.question_index, "question_count": len(script.questions),
-        "next_segment": (runs[-1].number if runs else 0) + 1, "voice_chunk_samples": CHUNK_SAMPLES,
+        "question_index": place.question_index,
+        "question_count": len(script.questions),
+        "next_segment": (runs[-1].number if runs else 0) + 1,
+        "voice_chunk_samples": CHUNK_SAMPLES,
         **allowance.told(sitting, limit=script.seconds, started_at=interview.started_at),
         "answer_seconds": 60 * settings.answer_minutes,
         "open_speech": None if is_over else _open_speech(sitting, most=longest_answer(settings)),
         "redirect_url": interview.script["redirect_url"] if is_over else None,
-    }  # fmt: skip
+    }
 
 
 def longest_answer(settings: Settings) -> int:
@@ -309,10 +321,15 @@ def upload(
     """A file on its way: which of its ``parts`` are there, and its document once it has arrived."""
     done = next((one for one in documents if one.id == row.document_id), None)
     return {
-        "id": row.id, "name": row.name, "size": row.size, "sha256": row.sha256, "part_bytes": PART_BYTES,
-        "parts": count_of(row), "received": [part.number for part in parts],
+        "id": row.id,
+        "name": row.name,
+        "size": row.size,
+        "sha256": row.sha256,
+        "part_bytes": PART_BYTES,
+        "parts": count_of(row),
+        "received": [part.number for part in parts],
         "document": document(done) if done else None,
-    }  # fmt: skip
+    }
 
 
 def document(row: Document) -> dict[str, Any]:

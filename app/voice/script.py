@@ -95,13 +95,18 @@ class Script:
     def of(cls, frozen: Mapping[str, Any], *, minutes: int) -> "Script":
         """From the snapshot of the flow; ``minutes`` is the limit where the flow sets none."""
         return cls(
-            questions=tuple(frozen["questions"]), seconds=60.0 * (frozen.get("time_limit_minutes") or minutes),
-            intro=frozen.get("intro"), outro=frozen.get("outro"), language=frozen.get("language") or "en-US",
-            voice_id=frozen.get("voice_id"), follow_up_limit=frozen.get("follow_up_limit") or 0,
-            title=frozen.get("title") or "", org_name=frozen.get("org_name") or "",
+            questions=tuple(frozen["questions"]),
+            seconds=60.0 * (frozen.get("time_limit_minutes") or minutes),
+            intro=frozen.get("intro"),
+            outro=frozen.get("outro"),
+            language=frozen.get("language") or "en-US",
+            voice_id=frozen.get("voice_id"),
+            follow_up_limit=frozen.get("follow_up_limit") or 0,
+            title=frozen.get("title") or "",
+            org_name=frozen.get("org_name") or "",
             additional_info=frozen.get("additional_info"),
             additional_instructions=frozen.get("additional_instructions"),
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +141,17 @@ class Place:
     def from_json(cls, kept: Mapping[str, Any]) -> "Place":
         """Back from the row."""
         return cls(
-            phase=Phase(kept["phase"]), question=kept["question"], asked=tuple(kept["asked"]), said=kept["said"],
-            silences=kept["silences"], asides=kept.get("asides", 0), stopping=kept.get("stopping", False),
-            heard=kept.get("heard"), again=kept.get("again", False), former=kept.get("former"),
-        )  # fmt: skip
+            phase=Phase(kept["phase"]),
+            question=kept["question"],
+            asked=tuple(kept["asked"]),
+            said=kept["said"],
+            silences=kept["silences"],
+            asides=kept.get("asides", 0),
+            stopping=kept.get("stopping", False),
+            heard=kept.get("heard"),
+            again=kept.get("again", False),
+            former=kept.get("former"),
+        )
 
     @property
     def question_index(self) -> int | None:

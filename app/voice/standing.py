@@ -154,19 +154,27 @@ def about(interview: Interview) -> dict[str, Any]:
     built = gateways.current()
     limit = round(limit_of(interview) / 60) * (1 + has_more_time(interview.id))
     shown = {
-        "title": script["title"], "org_name": script["org_name"], "language": script["language"],
+        "title": script["title"],
+        "org_name": script["org_name"],
+        "language": script["language"],
         "logo_url": flow.logo_path,
         "preamble_video_url": url_for("flows.intro_video", flow_id=flow.id) if flow.preamble_video_key else None,
-        "preamble_video_type": flow.preamble_video_type, "is_video_enabled": script["is_video_enabled"],
-        "is_doc_upload_enabled": script["is_doc_upload_enabled"], "question_count": len(script["questions"]),
-        "assess_language": script["assess_language"], "time_limit_seconds": 60 * limit,
+        "preamble_video_type": flow.preamble_video_type,
+        "is_video_enabled": script["is_video_enabled"],
+        "is_doc_upload_enabled": script["is_doc_upload_enabled"],
+        "question_count": len(script["questions"]),
+        "assess_language": script["assess_language"],
+        "time_limit_seconds": 60 * limit,
         "likely_minutes": likely_minutes(len(script["questions"]), most=limit),
-    }  # fmt: skip
+    }
     return {
-        "flow": shown, "speaks": built.speaker.supports(script["language"]), "consent_version": VERSION,
-        "hears": built.transcriber.supports(script["language"]), "asked": asked(interview),
+        "flow": shown,
+        "speaks": built.speaker.supports(script["language"]),
+        "consent_version": VERSION,
+        "hears": built.transcriber.supports(script["language"]),
+        "asked": asked(interview),
         "detector_url": detector.address(),
-    }  # fmt: skip
+    }
 
 
 def limit_of(interview: Interview) -> float:
@@ -189,29 +197,36 @@ def asked(interview: Interview) -> list[dict[str, Any]]:
     """The accommodations asked for and what came of them, without the candidate's own words: the link is no secret."""
     return [
         {
-            "id": wish.id, "kind": wish.kind.value, "choice": wish.details.get("choice"), "state": wish.state.value,
+            "id": wish.id,
+            "kind": wish.kind.value,
+            "choice": wish.details.get("choice"),
+            "state": wish.state.value,
             "answer": wish.answer,
         }
         for wish in wishes_of(interview.id)
         if wish.kind is WishKind.ACCOMMODATION
-    ]  # fmt: skip
+    ]
 
 
 def invitation(interview: Interview, context: dict[str, Any]) -> dict[str, Any]:
     """Values for the page of somebody who may start."""
     ask = {
         "email_address": not interview.interviewee_email_address,
-        "first_name": not interview.interviewee_first_name, "last_name": not interview.interviewee_last_name,
-    }  # fmt: skip
+        "first_name": not interview.interviewee_first_name,
+        "last_name": not interview.interviewee_last_name,
+    }
     told = about(interview)
     granted = {one["choice"] for one in told["asked"] if one["state"] == WishState.GRANTED}
     until = interview.created_at + timedelta(days=settings().link_expiry_days)
     plain = {
-        "view": "invitation", "state": None, "ask": ask, "errors": {},
+        "view": "invitation",
+        "state": None,
+        "ask": ask,
+        "errors": {},
         "values": {"mode": "text"} if Different.TEXT in granted else {},
         "open_until": None if interview.stage is Stage.RUNNING else until,
         "declined": interview.declined_at is not None and interview.stage is Stage.CREATED,
-    }  # fmt: skip
+    }
     return {**plain, **told, **context}
 
 
@@ -223,9 +238,13 @@ def rendered(interview: Interview, view: View) -> Response:
     script = interview.script or script_of(interview.flow)
     base = schemas.base_of(interview)
     shown = {
-        "own_url": f"{base}/own", "org_name": script["org_name"], "title": script["title"],
-        "language": script["language"], "base": base, "logo_url": interview.flow.logo_path,
-    }  # fmt: skip
+        "own_url": f"{base}/own",
+        "org_name": script["org_name"],
+        "title": script["title"],
+        "language": script["language"],
+        "base": base,
+        "logo_url": interview.flow.logo_path,
+    }
     return make_response(render_template(f"voice/{view.page}.html", **{**shown, **view.context}), view.status)
 
 

@@ -72,19 +72,28 @@ def kept_parts(parts: Iterable[Part]) -> list[dict[str, Any]]:
     """A reply's lines as a row keeps them; ``stretches`` only where the sound comes in pieces."""
     return [
         {
-            "kind": part.kind.value, "text": part.text, "question_index": part.question_index,
-            "offset": round(part.offset, 3), "seconds": round(part.seconds, 3), "words": kept_words(part.words),
+            "kind": part.kind.value,
+            "text": part.text,
+            "question_index": part.question_index,
+            "offset": round(part.offset, 3),
+            "seconds": round(part.seconds, 3),
+            "words": kept_words(part.words),
             **({"stretches": [_kept_stretch(stretch) for stretch in part.stretches]} if part.stretches else {}),
         }
         for part in parts
-    ]  # fmt: skip
+    ]
 
 
 def _kept_stretch(stretch: Stretch) -> dict[str, Any]:
     return {
-        "piece": stretch.piece, "text": stretch.text, "offset": round(stretch.offset, 3),
-        "seconds": round(stretch.seconds, 3), "words": kept_words(stretch.words), "key": None, "silent": False,
-    }  # fmt: skip
+        "piece": stretch.piece,
+        "text": stretch.text,
+        "offset": round(stretch.offset, 3),
+        "seconds": round(stretch.seconds, 3),
+        "words": kept_words(stretch.words),
+        "key": None,
+        "silent": False,
+    }
 
 
 def kept_words(words: Iterable[Word]) -> list[list[Any]]:
@@ -100,9 +109,13 @@ def write_agents(interview_id: str, turn: Turn, played: Played | None) -> None:
         if heard is None:
             continue
         row = Utterance(
-            interview_id=interview_id, number=number, role=Role.AGENT, question_index=part["question_index"],
-            engine=turn.engine, **heard,
-        )  # fmt: skip
+            interview_id=interview_id,
+            number=number,
+            role=Role.AGENT,
+            question_index=part["question_index"],
+            engine=turn.engine,
+            **heard,
+        )
         db.session.add(row)
         number += 1
     db.session.flush()
@@ -159,9 +172,13 @@ def _one_row(rows: list[dict[str, Any]], whole: str) -> dict[str, Any]:
         return told
     words = [word for row in timed for word in row["words"] or []]
     return {
-        **told, "words": words or None, "segment": timed[0]["segment"], "start": timed[0]["start"],
-        "end": timed[-1]["end"], "played": round(sum(row["played"] for row in timed), 3),
-    }  # fmt: skip
+        **told,
+        "words": words or None,
+        "segment": timed[0]["segment"],
+        "start": timed[0]["start"],
+        "end": timed[-1]["end"],
+        "played": round(sum(row["played"] for row in timed), 3),
+    }
 
 
 def _shown_part(part: dict[str, Any], played: Played | None) -> dict[str, Any]:
@@ -185,9 +202,13 @@ def _heard_part(part: dict[str, Any], played: Played | None) -> dict[str, Any] |
     if not content:
         return None
     return {
-        "content": content, "words": placed or None, "segment": played.segment, "start": round(start, 3),
-        "end": round(start + seconds, 3), "played": round(seconds, 3),
-    }  # fmt: skip
+        "content": content,
+        "words": placed or None,
+        "segment": played.segment,
+        "start": round(start, 3),
+        "end": round(start + seconds, 3),
+        "played": round(seconds, 3),
+    }
 
 
 def _cut(part: dict[str, Any], words: int, seconds: float) -> str:
@@ -219,10 +240,17 @@ def write_candidates(
         db.session.flush()
     number = _next_number(interview_id) if former is None else former.number
     row = Utterance(
-        interview_id=interview_id, number=number, role=Role.USER, content=said.content,
-        typed=heard.typed, engine=said.engine, segment=heard.segment, confidence=said.confidence,
-        question_index=heard.question_index, obeyed=obeyed,
-    )  # fmt: skip
+        interview_id=interview_id,
+        number=number,
+        role=Role.USER,
+        content=said.content,
+        typed=heard.typed,
+        engine=said.engine,
+        segment=heard.segment,
+        confidence=said.confidence,
+        question_index=heard.question_index,
+        obeyed=obeyed,
+    )
     if heard.first_chunk is not None and heard.last_chunk is not None:
         _place(row, said.words, (heard.first_chunk * CHUNK_SECONDS, (heard.last_chunk + 1) * CHUNK_SECONDS))
     db.session.add(row)

@@ -61,9 +61,14 @@ def remember(response: Response, *, settings: Settings, path: str = COOKIE_PATH)
     asked = request.args.get("lang")
     if asked in LANGUAGES:
         response.set_cookie(
-            COOKIE, asked, max_age=COOKIE_DAYS * 86_400, path=path, secure=settings.is_https, httponly=True,
+            COOKIE,
+            asked,
+            max_age=COOKIE_DAYS * 86_400,
+            path=path,
+            secure=settings.is_https,
+            httponly=True,
             samesite="Lax",
-        )  # fmt: skip
+        )
     return response
 
 

@@ -54,8 +54,11 @@ class DiskFile(_Waiting):
             self.close()
             raise
         self.read, self.tell, self.seek, self.seekable = (
-            self._file.read, self._file.tell, self._file.seek, self._file.seekable,
-        )  # fmt: skip
+            self._file.read,
+            self._file.tell,
+            self._file.seek,
+            self._file.seekable,
+        )
 
     def close(self) -> None:
         """Give the room back; once is enough."""

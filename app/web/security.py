@@ -80,11 +80,18 @@ def register(app: Flask) -> None:
     settings: Settings = app.extensions["parley.settings"]
     secure = settings.is_https
     app.config.update(
-        MAX_CONTENT_LENGTH=LARGEST_FORM, MAX_FORM_MEMORY_SIZE=1_000_000, MAX_FORM_PARTS=500,
-        SESSION_COOKIE_NAME="__Host-parley" if secure else "parley", SESSION_COOKIE_SECURE=secure,
-        SESSION_COOKIE_HTTPONLY=True, SESSION_COOKIE_SAMESITE="Lax", SESSION_COOKIE_PATH="/",
-        WTF_CSRF_TIME_LIMIT=None, WTF_CSRF_CHECK_DEFAULT=False, WTF_CSRF_SSL_STRICT=False,
-    )  # fmt: skip
+        MAX_CONTENT_LENGTH=LARGEST_FORM,
+        MAX_FORM_MEMORY_SIZE=1_000_000,
+        MAX_FORM_PARTS=500,
+        SESSION_COOKIE_NAME="__Host-parley" if secure else "parley",
+        SESSION_COOKIE_SECURE=secure,
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_COOKIE_PATH="/",
+        WTF_CSRF_TIME_LIMIT=None,
+        WTF_CSRF_CHECK_DEFAULT=False,
+        WTF_CSRF_SSL_STRICT=False,
+    )
     app.session_interface = _Sessions()
     csrf.init_app(app)
     app.before_request(_check_origin_and_token)

@@ -21,9 +21,10 @@ def cell(value: object) -> str:
 def sheet(name: str, rows: Iterable[Iterable[object]]) -> Response:
     """A short sheet as the download ``name``."""
     return Response(
-        BEGINNING + "".join(line(row) for row in rows), mimetype="text/csv",
+        BEGINNING + "".join(line(row) for row in rows),
+        mimetype="text/csv",
         headers={"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "private, no-store"},
-    )  # fmt: skip
+    )
 
 
 def line(values: Iterable[object]) -> str:

@@ -60,9 +60,7 @@ async def attempt(letter: Letter, *, http: Outbound) -> Outcome:
     if letter.obstacle is not None:
         return Outcome(at, 0.0, letter.url, note=letter.obstacle)
     try:
-        answer = await http.post(
-            letter.url, body=letter.body, headers=headers(letter, timestamp=int(at.timestamp()))
-        )  # fmt: skip
+        answer = await http.post(letter.url, body=letter.body, headers=headers(letter, timestamp=int(at.timestamp())))
     except Unreachable as error:
         spent = time.monotonic() - began
         return Outcome(at, spent, letter.url, address=error.address, error=error.kind, note=error.message[:300])
@@ -72,9 +70,16 @@ async def attempt(letter: Letter, *, http: Outbound) -> Outcome:
     if not 200 <= answer.status <= 299:
         error_class, note = "http", f"the receiver answered {answer.status}"
     return Outcome(
-        at, spent, letter.url, address=answer.address, status=answer.status, error=error_class, note=note,
-        answer=answer.body, retry_after=answer.retry_after,
-    )  # fmt: skip
+        at,
+        spent,
+        letter.url,
+        address=answer.address,
+        status=answer.status,
+        error=error_class,
+        note=note,
+        answer=answer.body,
+        retry_after=answer.retry_after,
+    )
 
 
 def headers(letter: Letter, *, timestamp: int) -> dict[str, str]:

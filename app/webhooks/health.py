@@ -43,11 +43,9 @@ def rates(endpoints: Sequence[Endpoint], *, span: timedelta = DAY) -> dict[str, 
     """For each of ``endpoints`` with attempts in the last ``span``, without times: one statement for all of them."""
     counted = (
         sa.select(Attempt.endpoint_id, sa.func.count(), sa.func.count(sa.case((_TAKEN, 1))))
-        .where(
-            Attempt.endpoint_id.in_([endpoint.id for endpoint in endpoints]), Attempt.at > queries.present() - span
-        )
+        .where(Attempt.endpoint_id.in_([endpoint.id for endpoint in endpoints]), Attempt.at > queries.present() - span)
         .group_by(Attempt.endpoint_id)
-    )  # fmt: skip
+    )
     return {str(row[0]): Rate(row[1], row[2]) for row in db.session.execute(counted)}
 
 

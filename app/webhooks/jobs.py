@@ -165,9 +165,13 @@ class _Drain:
 def _tell_log(turn: Turn, outcome: delivery.Outcome) -> None:
     """Under the id of what set the event off, not of the job that happens to send it."""
     fields = {
-        "event_id": turn.letter.event_id, "delivery": turn.delivery_id, "attempt": turn.attempts + 1,
-        "outcome": _word_for(outcome), "status": outcome.status or 0, "ms": round(outcome.seconds * 1000),
-    }  # fmt: skip
+        "event_id": turn.letter.event_id,
+        "delivery": turn.delivery_id,
+        "attempt": turn.attempts + 1,
+        "outcome": _word_for(outcome),
+        "status": outcome.status or 0,
+        "ms": round(outcome.seconds * 1000),
+    }
     known = {"request_id": turn.request_id} if turn.request_id else {}
     log.info("webhook %s of delivery %s, attempt %d: %s %d, %d ms", *fields.values(), extra=fields | known)
 

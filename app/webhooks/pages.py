@@ -38,13 +38,20 @@ def index() -> str:
     flow = flow_seen_by(member, found_by.flow_id) if found_by.flow_id else None
     endpoints = [one for one in queries.endpoints_seen_by(member) if flow is None or one.url == flow.webhook_url]
     return render_template(
-        "webhooks/index.html", deliveries=queries.deliveries_seen_by(member, found_by, limit=PER_PAGE, offset=offset),
-        total=queries.how_many_seen_by(member, found_by), found_by=found_by, offset=offset, limit=PER_PAGE, flow=flow,
-        endpoints=endpoints, rates=health.rates(endpoints), flow_choices=[("", "All"), *titles_seen_by(member)],
+        "webhooks/index.html",
+        deliveries=queries.deliveries_seen_by(member, found_by, limit=PER_PAGE, offset=offset),
+        total=queries.how_many_seen_by(member, found_by),
+        found_by=found_by,
+        offset=offset,
+        limit=PER_PAGE,
+        flow=flow,
+        endpoints=endpoints,
+        rates=health.rates(endpoints),
+        flow_choices=[("", "All"), *titles_seen_by(member)],
         state_choices=[("", "All"), *((one.value, one.value.capitalize()) for one in DeliveryState)],
         kept=kept_filter(),
         may_change=_may_change(),
-    )  # fmt: skip
+    )
 
 
 def asked_for(given: Mapping[str, str]) -> queries.LogFilter:
@@ -54,8 +61,9 @@ def asked_for(given: Mapping[str, str]) -> queries.LogFilter:
         flow_id=flow_seen_by(current_member(), flow_id).id if flow_id else "",
         state=DeliveryState(state) if state in set(DeliveryState) else None,
         event=EventType(event) if event in set(EventType) else None,
-        since=day_in(given.get("since", "")), until=day_in(given.get("until", "")),
-    )  # fmt: skip
+        since=day_in(given.get("since", "")),
+        until=day_in(given.get("until", "")),
+    )
 
 
 def kept_filter() -> dict[str, Any]:
@@ -77,9 +85,10 @@ def resend(delivery_id: str) -> AnyResponse:
     require_admin()
     delivery = queries.delivery_seen_by(current_member(), delivery_id)
     return _done(
-        lambda: actions.resend(delivery, by=current_member()), "The event is on its way again.",
+        lambda: actions.resend(delivery, by=current_member()),
+        "The event is on its way again.",
         url_for("webhooks.show", delivery_id=delivery_id),
-    )  # fmt: skip
+    )
 
 
 @pages.post("/webhooks/deliveries/<delivery_id>/dismiss")
@@ -88,9 +97,10 @@ def dismiss(delivery_id: str) -> AnyResponse:
     require_admin()
     delivery = queries.delivery_seen_by(current_member(), delivery_id)
     return _done(
-        lambda: actions.dismiss(delivery, by=current_member()), "The event was dismissed; later ones go out now.",
+        lambda: actions.dismiss(delivery, by=current_member()),
+        "The event was dismissed; later ones go out now.",
         url_for("webhooks.show", delivery_id=delivery_id),
-    )  # fmt: skip
+    )
 
 
 @pages.post("/webhooks/resend")
@@ -160,7 +170,7 @@ def disable(endpoint_id: str) -> AnyResponse:
         lambda: actions.disable(endpoint, because=DisabledBy.MEMBER, by=current_member()),
         "The endpoint is disabled; events are held until it is enabled, for at most 30 days.",
         url_for("webhooks.index"),
-    )  # fmt: skip
+    )
 
 
 def shown(raw: bytes | None) -> str:

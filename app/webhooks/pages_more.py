@@ -23,10 +23,16 @@ def endpoint(endpoint_id: str) -> str:
     is_admin = member.role is Role.ADMIN
     day, week = health.day_and_week(found)
     return render_template(
-        "webhooks/endpoint.html", endpoint=found, day=day, week=week, failures=health.failures_in_a_row(found),
-        waiting=health.waiting(found), latest=health.latest(found) if is_admin else [],
-        flows=health.flows_of(found, member), may_change=is_admin,
-    )  # fmt: skip
+        "webhooks/endpoint.html",
+        endpoint=found,
+        day=day,
+        week=week,
+        failures=health.failures_in_a_row(found),
+        waiting=health.waiting(found),
+        latest=health.latest(found) if is_admin else [],
+        flows=health.flows_of(found, member),
+        may_change=is_admin,
+    )
 
 
 @pages.get("/webhooks/again")
@@ -37,10 +43,15 @@ def again() -> str:
     as_of = queries.present()
     chosen = queries.again(member, found_by, as_of=as_of, reach=REACH)
     return render_template(
-        "webhooks/again.html", found_by=found_by, as_of=as_of.isoformat(), most=MOST_AT_ONCE,
-        shown=queries.how_many_seen_by(member, found_by), count=queries.length_of(chosen), kept=kept_filter(),
+        "webhooks/again.html",
+        found_by=found_by,
+        as_of=as_of.isoformat(),
+        most=MOST_AT_ONCE,
+        shown=queries.how_many_seen_by(member, found_by),
+        count=queries.length_of(chosen),
+        kept=kept_filter(),
         titles=dict(titles_seen_by(member)),
-    )  # fmt: skip
+    )
 
 
 @pages.post("/webhooks/again")

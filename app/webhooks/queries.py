@@ -109,15 +109,18 @@ def overdue() -> bool:
     """Whether ``drain`` has anything to do: for the tick and the sweep, which ring the bell when it does."""
     now = present()
     return sendable(now) or _any(
-        misrouted(), without_address(), with_address_again(), to_warn(now),
+        misrouted(),
+        without_address(),
+        with_address_again(),
+        to_warn(now),
         sa.select(Delivery.id).where(Delivery.state == DeliveryState.HELD, Delivery.hold == Hold.ORDER, ~blocked()),
-        sa.select(Delivery.id).join(Endpoint).where(
-            Delivery.state == DeliveryState.HELD, Delivery.hold == Hold.DISABLED, Endpoint.disabled_at.is_(None)
-        ),
-        sa.select(Delivery.id).join(Endpoint).where(
-            Delivery.state == DeliveryState.PENDING, Endpoint.disabled_at.is_not(None)
-        ),
-    )  # fmt: skip
+        sa.select(Delivery.id)
+        .join(Endpoint)
+        .where(Delivery.state == DeliveryState.HELD, Delivery.hold == Hold.DISABLED, Endpoint.disabled_at.is_(None)),
+        sa.select(Delivery.id)
+        .join(Endpoint)
+        .where(Delivery.state == DeliveryState.PENDING, Endpoint.disabled_at.is_not(None)),
+    )
 
 
 def abandoned(now: datetime) -> sa.Select[Any]:
@@ -167,11 +170,13 @@ def untold() -> sa.Select[Any]:
     known = sa.func.coalesce(Endpoint.told, "")
     given_up = sa.and_(Endpoint.disabled_at.is_not(None), Endpoint.disabled_by != DisabledBy.MEMBER)
     tried = Endpoint.disabled_at.is_(None)
-    return sa.select(Endpoint.id).where(sa.or_(
-        sa.and_(given_up, known != Notice.DISABLED.value),
-        sa.and_(tried, Endpoint.warned_at.is_not(None), known.not_in([Notice.WARNED.value, Notice.DISABLED.value])),
-        sa.and_(tried, Endpoint.noticed_at.is_not(None), known == ""),
-    ))  # fmt: skip
+    return sa.select(Endpoint.id).where(
+        sa.or_(
+            sa.and_(given_up, known != Notice.DISABLED.value),
+            sa.and_(tried, Endpoint.warned_at.is_not(None), known.not_in([Notice.WARNED.value, Notice.DISABLED.value])),
+            sa.and_(tried, Endpoint.noticed_at.is_not(None), known == ""),
+        )
+    )
 
 
 def endpoint_of(flow: InterviewFlow) -> Endpoint | None:

@@ -7,9 +7,17 @@ from itertools import count
 from typing import Protocol
 
 DELAYS: tuple[timedelta, ...] = (
-    timedelta(0), timedelta(seconds=5), timedelta(minutes=5), timedelta(minutes=30), timedelta(hours=2),
-    timedelta(hours=5), timedelta(hours=10), timedelta(hours=14), timedelta(hours=20), timedelta(hours=24),
-)  # fmt: skip
+    timedelta(0),
+    timedelta(seconds=5),
+    timedelta(minutes=5),
+    timedelta(minutes=30),
+    timedelta(hours=2),
+    timedelta(hours=5),
+    timedelta(hours=10),
+    timedelta(hours=14),
+    timedelta(hours=20),
+    timedelta(hours=24),
+)
 """The delay before each attempt, counted from the failure before it."""
 JITTER = 0.2
 THROTTLED = frozenset({429, 502, 503, 504})

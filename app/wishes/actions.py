@@ -58,11 +58,18 @@ def ask(interview: Interview, asked: Asked) -> Wish:
     due = now + days_for(interview.flow.organization, asked.kind)
     granted = asked.details.get("choice") in AT_ONCE and asked.kind is WishKind.ACCOMMODATION
     wish = Wish(
-        organization_id=interview.organization_id, team_id=interview.team_id, interview_id=interview.id,
-        kind=asked.kind, state=WishState.GRANTED if granted else WishState.OPEN, details=dict(asked.details),
-        text=asked.text, contact=asked.contact, created_at=now, due_at=due,
+        organization_id=interview.organization_id,
+        team_id=interview.team_id,
+        interview_id=interview.id,
+        kind=asked.kind,
+        state=WishState.GRANTED if granted else WishState.OPEN,
+        details=dict(asked.details),
+        text=asked.text,
+        contact=asked.contact,
+        created_at=now,
+        due_at=due,
         decided_at=now if granted else None,
-    )  # fmt: skip
+    )
     db.session.add(wish)
     db.session.flush()
     return wish
@@ -129,5 +136,8 @@ def erase(interview_id: str) -> int:
 
 def _is(known: Wish, asked: Asked) -> bool:
     return (known.kind, known.text, known.contact, known.details) == (
-        asked.kind, asked.text, asked.contact, asked.details,
-    )  # fmt: skip
+        asked.kind,
+        asked.text,
+        asked.contact,
+        asked.details,
+    )

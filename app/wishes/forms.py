@@ -14,9 +14,10 @@ class AnswerForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
 
     state = SelectField("Answer", choices={state.value: text for state, text in ANSWERS.items()}, validate_choice=False)
     answer = TextAreaField(
-        "Words for the candidate", description="Shown on the candidate's page.",
+        "Words for the candidate",
+        description="Shown on the candidate's page.",
         render_kw={"maxlength": LONGEST_ANSWER, "rows": 2},
-    )  # fmt: skip
+    )
 
 
 def _days(label: str) -> IntegerField:

@@ -48,9 +48,12 @@ class Different(enum.StrEnum):
 
 
 DAYS = {
-    WishKind.ACCOMMODATION: 3, WishKind.CORRECTION: 14, WishKind.REVIEW: 14, WishKind.WITHDRAWAL: 7,
+    WishKind.ACCOMMODATION: 3,
+    WishKind.CORRECTION: 14,
+    WishKind.REVIEW: 14,
+    WishKind.WITHDRAWAL: 7,
     WishKind.DELETION: 30,
-}  # fmt: skip
+}
 """Days until a request of each kind should have its answer, where the organization has not set others."""
 
 

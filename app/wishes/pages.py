@@ -41,10 +41,15 @@ def index() -> str:
         kind=WishKind(kind) if kind in set(WishKind) else None,
     )
     return render_template(
-        "wishes/index.html", wishes=wishes_seen_by(member, found_by, limit=PER_PAGE, offset=offset), now=clock.now(),
-        total=how_many_wishes_seen_by(member, found_by), found_by=found_by, offset=offset, limit=PER_PAGE,
+        "wishes/index.html",
+        wishes=wishes_seen_by(member, found_by, limit=PER_PAGE, offset=offset),
+        now=clock.now(),
+        total=how_many_wishes_seen_by(member, found_by),
+        found_by=found_by,
+        offset=offset,
+        limit=PER_PAGE,
         is_admin=member.role is Role.ADMIN,
-    )  # fmt: skip
+    )
 
 
 @pages.route("/requests/deadlines", methods=["GET", "POST"])

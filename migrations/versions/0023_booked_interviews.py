@@ -13,9 +13,12 @@ BOOKED = sa.text("stage = 'created'")
 
 def upgrade() -> None:
     op.create_index(
-        "ix_interview_booked", "interview", ["organization_id", "created_at"], sqlite_where=BOOKED,
+        "ix_interview_booked",
+        "interview",
+        ["organization_id", "created_at"],
+        sqlite_where=BOOKED,
         postgresql_where=BOOKED,
-    )  # fmt: skip
+    )
 
 
 def downgrade() -> None:

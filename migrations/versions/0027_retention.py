@@ -49,9 +49,11 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_legal_hold_subject_id"), "legal_hold", ["subject_id"], unique=False)
     op.create_index(
-        op.f("ix_legal_hold_organization_id_released_at"), "legal_hold", ["organization_id", "released_at"],
+        op.f("ix_legal_hold_organization_id_released_at"),
+        "legal_hold",
+        ["organization_id", "released_at"],
         unique=False,
-    )  # fmt: skip
+    )
 
 
 def downgrade() -> None:

@@ -17,7 +17,8 @@ def upgrade() -> None:
         sa.Column("id", sa.String(length=36), nullable=False),
         sa.Column("interview_id", sa.String(length=36), nullable=False),
         sa.Column(
-            "state", sa.Enum(*STATES, name="wavestate", native_enum=False, create_constraint=True, length=32),
+            "state",
+            sa.Enum(*STATES, name="wavestate", native_enum=False, create_constraint=True, length=32),
             nullable=False,
         ),
         sa.Column("peaks", sa.LargeBinary(), nullable=True),
@@ -27,7 +28,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["interview_id"], ["interview.id"], name=op.f("fk_waveform_interview_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_waveform")),
         sa.UniqueConstraint("interview_id", name=op.f("uq_waveform_interview_id")),
-    )  # fmt: skip
+    )
     op.create_index(op.f("ix_waveform_state_lease_until"), "waveform", ["state", "lease_until"], unique=False)
     # The id of one of its recordings serves as the row's own: both databases can copy it.
     op.execute(

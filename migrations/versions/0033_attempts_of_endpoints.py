@@ -15,9 +15,7 @@ depends_on = None
 def upgrade() -> None:
     with op.batch_alter_table("webhook_attempt") as attempt:
         attempt.add_column(sa.Column("endpoint_id", sa.String(length=36), nullable=True))
-        attempt.create_foreign_key(
-            op.f("fk_webhook_attempt_endpoint_id"), "webhook_endpoint", ["endpoint_id"], ["id"]
-        )  # fmt: skip
+        attempt.create_foreign_key(op.f("fk_webhook_attempt_endpoint_id"), "webhook_endpoint", ["endpoint_id"], ["id"])
     op.execute(
         "UPDATE webhook_attempt SET endpoint_id = ("
         "SELECT e.id FROM webhook_delivery AS d"

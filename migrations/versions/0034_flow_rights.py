@@ -16,7 +16,8 @@ def upgrade() -> None:
         sa.Column("flow_id", sa.String(length=36), nullable=False),
         sa.Column("member_id", sa.String(length=36), nullable=False),
         sa.Column(
-            "level", sa.Enum("view", "edit", name="right", native_enum=False, create_constraint=True, length=32),
+            "level",
+            sa.Enum("view", "edit", name="right", native_enum=False, create_constraint=True, length=32),
             nullable=False,
         ),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
@@ -25,7 +26,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["flow_id"], ["interview_flow.id"], name=op.f("fk_flow_grant_flow_id")),
         sa.ForeignKeyConstraint(["member_id"], ["team_member.id"], name=op.f("fk_flow_grant_member_id")),
         sa.PrimaryKeyConstraint("flow_id", "member_id", name=op.f("pk_flow_grant")),
-    )  # fmt: skip
+    )
     op.create_index(op.f("ix_flow_grant_member_id"), "flow_grant", ["member_id"], unique=False)
 
 

@@ -21,7 +21,13 @@ def upgrade() -> None:
         sa.Column(
             "state",
             sa.Enum(
-                "open", "view", "edit", "refused", name="requeststate", native_enum=False, create_constraint=True,
+                "open",
+                "view",
+                "edit",
+                "refused",
+                name="requeststate",
+                native_enum=False,
+                create_constraint=True,
                 length=32,
             ),
             nullable=False,
@@ -37,15 +43,21 @@ def upgrade() -> None:
             ["organization_id"], ["organization.id"], name=op.f("fk_access_request_organization_id")
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_access_request")),
-    )  # fmt: skip
+    )
     op.create_index(
-        "ix_access_request_open", "access_request", ["flow_id", "member_id"], unique=True, sqlite_where=OPEN,
+        "ix_access_request_open",
+        "access_request",
+        ["flow_id", "member_id"],
+        unique=True,
+        sqlite_where=OPEN,
         postgresql_where=OPEN,
-    )  # fmt: skip
+    )
     op.create_index(
-        op.f("ix_access_request_organization_id_state_created_at"), "access_request",
-        ["organization_id", "state", "created_at"], unique=False,
-    )  # fmt: skip
+        op.f("ix_access_request_organization_id_state_created_at"),
+        "access_request",
+        ["organization_id", "state", "created_at"],
+        unique=False,
+    )
     op.create_index(
         op.f("ix_access_request_member_id_decided_at"), "access_request", ["member_id", "decided_at"], unique=False
     )

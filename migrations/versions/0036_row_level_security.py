@@ -11,20 +11,65 @@ WHOSE = "(SELECT current_setting('parley.organization', true))"
 """In brackets of its own, so that it is asked once in a statement and not once in a row."""
 
 OWN = (
-    "access_request", "api_key", "assessment", "audit_check", "audit_entry", "candidate", "candidate_tag", "erasure",
-    "flow_link", "idempotent_call", "installation", "interview", "interview_flow", "invited", "legal_hold",
-    "mail_words", "message", "note", "outreach_plan", "pipeline_status", "recording", "retention_rule", "share", "team",
-    "team_member", "usage_notice", "usage_quota", "usage_record", "webhook_delivery", "webhook_endpoint", "wish",
-)  # fmt: skip
+    "access_request",
+    "api_key",
+    "assessment",
+    "audit_check",
+    "audit_entry",
+    "candidate",
+    "candidate_tag",
+    "erasure",
+    "flow_link",
+    "idempotent_call",
+    "installation",
+    "interview",
+    "interview_flow",
+    "invited",
+    "legal_hold",
+    "mail_words",
+    "message",
+    "note",
+    "outreach_plan",
+    "pipeline_status",
+    "recording",
+    "retention_rule",
+    "share",
+    "team",
+    "team_member",
+    "usage_notice",
+    "usage_quota",
+    "usage_record",
+    "webhook_delivery",
+    "webhook_endpoint",
+    "wish",
+)
 """Tables whose rows name their organization."""
 
 CHILDREN = {
     "interview": (
-        "agreement", "chunk", "document", "document_upload", "feedback", "interview_data", "own_code", "own_pass",
-        "quality_report", "recorder_run", "revocation", "sitting", "utterance", "waveform",
+        "agreement",
+        "chunk",
+        "document",
+        "document_upload",
+        "feedback",
+        "interview_data",
+        "own_code",
+        "own_pass",
+        "quality_report",
+        "recorder_run",
+        "revocation",
+        "sitting",
+        "utterance",
+        "waveform",
     ),
-    "team_member": ("address_change:member_id", "entry_link:member_id", "login:member_id", "recovery_code:member_id",
-                    "saved_view:member_id", "team_membership:member_id"),
+    "team_member": (
+        "address_change:member_id",
+        "entry_link:member_id",
+        "login:member_id",
+        "recovery_code:member_id",
+        "saved_view:member_id",
+        "team_membership:member_id",
+    ),
     "candidate": ("status_change",),
     "document_upload": ("document_part:upload_id",),
     "flow_link": ("flow_visit:link_id",),
@@ -33,7 +78,7 @@ CHILDREN = {
     "share": ("share_opening",),
     "sitting": ("turn",),
     "webhook_delivery": ("webhook_attempt:delivery_id",),
-}  # fmt: skip
+}
 """Tables whose rows belong to whom their parent belongs to; ``:column`` where it is not named after the parent."""
 
 

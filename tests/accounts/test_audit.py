@@ -108,12 +108,15 @@ def test_a_whole_log_is_found_whole_in_pieces_too(owner, monkeypatch):
 
 DAMAGE = {
     "changed": ("UPDATE audit_entry SET subject = 'x' WHERE organization_id = :o AND number = 2", 2, "not what was"),
-    "details changed": ("""UPDATE audit_entry SET details = '{"n": 9}' WHERE organization_id = :o AND number = 3""", 3,
-        "not what was"),
+    "details changed": (
+        """UPDATE audit_entry SET details = '{"n": 9}' WHERE organization_id = :o AND number = 3""",
+        3,
+        "not what was",
+    ),
     "taken out": ("DELETE FROM audit_entry WHERE organization_id = :o AND number = 2", 2, "Entry 2 is missing"),
     "cut off": ("DELETE FROM audit_entry WHERE organization_id = :o AND number > 2", 3, "are missing"),
     "all gone": ("DELETE FROM audit_entry WHERE organization_id = :o", 1, "are missing"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("how", DAMAGE)

@@ -121,10 +121,19 @@ def test_it_is_narrowed_by_kind_person_day_and_id(owner, filled):
     assert "No entry fits this filter" in shown(owner, **{"from": str(today + timedelta(days=1))})
 
 
-@pytest.mark.parametrize("query", [
-    {"group": "nope"}, {"from": "yesterday"}, {"to": "2026-99-99"}, {"member": "\x00"}, {"subject": "\x00"},
-    {"offset": "-3"}, {"group": "_"}, {"from": "0001-01-01", "to": "9999-12-31"},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"group": "nope"},
+        {"from": "yesterday"},
+        {"to": "2026-99-99"},
+        {"member": "\x00"},
+        {"subject": "\x00"},
+        {"offset": "-3"},
+        {"group": "_"},
+        {"from": "0001-01-01", "to": "9999-12-31"},
+    ],
+)
 def test_a_filter_that_cannot_be_read_is_no_error(owner, filled, query):
     shown(owner, **query)
 

@@ -39,9 +39,10 @@ def ours(compose: dict[str, Any], command: str = "") -> dict[str, dict[str, Any]
     """The services that run Parley, or one command of it."""
     services: dict[str, dict[str, Any]] = compose["services"]
     return {
-        name: service for name, service in services.items()
+        name: service
+        for name, service in services.items()
         if "build" in service and (not command or service["command"] == [command])
-    }  # fmt: skip
+    }
 
 
 def needed(text: str) -> set[str]:
@@ -143,9 +144,7 @@ def test_ports_agree_and_health_is_readiness(compose: dict[str, Any], app: Flask
 
 def test_the_image_has_all_that_parley_reads_and_runs_as_nobody() -> None:
     text = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
-    copied = {
-        word for line in re.findall(r"^COPY (.*)$", text, re.MULTILINE) for word in shlex.split(line)[:-1]
-    }  # fmt: skip
+    copied = {word for line in re.findall(r"^COPY (.*)$", text, re.MULTILINE) for word in shlex.split(line)[:-1]}
     assert all((ROOT / name).exists() for name in copied)
     assert copied >= {"app", "templates", "static", "migrations", "wsgi.py", "requirements.lock", "pyproject.toml"}
     ignored = (DEPLOY / "Containerfile.dockerignore").read_text(encoding="utf-8").split()

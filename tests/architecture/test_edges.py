@@ -63,8 +63,10 @@ def test_across_rooms_only_the_agreed_shelves_are_imported() -> None:
 def test_every_other_door_is_used() -> None:
     used = {
         ".".join(imported.split(".")[:3])
-        for path, tree in modules() for imported in _imports(tree) if imported.split(".")[1:2] != [path.parts[1]]
-    }  # fmt: skip
+        for path, tree in modules()
+        for imported in _imports(tree)
+        if imported.split(".")[1:2] != [path.parts[1]]
+    }
     assert used >= OTHER_DOORS
 
 

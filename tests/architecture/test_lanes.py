@@ -48,10 +48,29 @@ def test_a_test_that_hangs_is_ended_and_told_of_and_all_others_run_once(
     monkeypatch.setenv("RAN", str(tmp_path / "ran"))
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "-n", "2", "-p", "no:randomly", "-p", "no:cacheprovider", "--rootdir", ".",
-         "-o", "faulthandler_timeout=1", "-o", "faulthandler_exit_on_timeout=true"],
-        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-n",
+            "2",
+            "-p",
+            "no:randomly",
+            "-p",
+            "no:cacheprovider",
+            "--rootdir",
+            ".",
+            "-o",
+            "faulthandler_timeout=1",
+            "-o",
+            "faulthandler_exit_on_timeout=true",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
     assert re.search(rf"crashed while running .*test_lane.py::test_it\[{hangs_at}\]", ended.stdout), ended.stdout
     assert "Timeout (0:00:01)!" in ended.stderr
     ran = (tmp_path / "ran").read_text().splitlines()

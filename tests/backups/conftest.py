@@ -70,9 +70,7 @@ class Installation:
         key = f"documents/{found}/cv"
         db.session.rollback()
         gateways.current().storage.put(key, b"the cv of " + found.encode())
-        db.session.add(
-            Document(interview_id=found, name="cv.txt", content_type="text/plain", size=1, storage_key=key)
-        )  # fmt: skip
+        db.session.add(Document(interview_id=found, name="cv.txt", content_type="text/plain", size=1, storage_key=key))
         db.session.commit()
         return found
 
@@ -83,9 +81,14 @@ class Installation:
         db.session.rollback()
         stored = gateways.current().storage.put(key, content)
         recordings.keep_chunk(
-            interview_id, segment=1, track=Track.MIX, number=number, sha256=stored.sha256, size=stored.size,
+            interview_id,
+            segment=1,
+            track=Track.MIX,
+            number=number,
+            sha256=stored.sha256,
+            size=stored.size,
             storage_key=key,
-        )  # fmt: skip
+        )
         db.session.commit()
 
     def interview(self, interview_id: str) -> Interview:
@@ -116,9 +119,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def opened(data: Path, settings: Settings, engines: Gateways) -> Flask:
     """The application on a DATA_DIR that has a database."""
     own = replace(
-        settings, data_dir=data, database_url=f"sqlite:///{data / 'parley.db'}", storage_url=str(data / "files"),
-        secret_key=kept_secret(data / "secret_key"), erasure_journal=data / "erasures.jsonl",
-    )  # fmt: skip
+        settings,
+        data_dir=data,
+        database_url=f"sqlite:///{data / 'parley.db'}",
+        storage_url=str(data / "files"),
+        secret_key=kept_secret(data / "secret_key"),
+        erasure_journal=data / "erasures.jsonl",
+    )
     mine = replace(engines, storage=LocalStorage(data / "files"))
     return create_app(own, gateways=mine, bell=queue.SilentBell())
 
@@ -165,8 +172,9 @@ def files_of(folder: Path) -> dict[str, bytes]:
     """All files below a folder by their relative path."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*")) if path.is_file() and ".incoming" not in path.parts
-    }  # fmt: skip
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and ".incoming" not in path.parts
+    }
 
 
 def members_of(archive: Path) -> dict[str, bytes]:

@@ -43,13 +43,16 @@ def test_everything_comes_back_as_it_was(installation: Installation, home: Path,
     after = rows_of(installation.database)
     assert {name: rows for name, rows in after.items() if name not in TOUCHED} == {
         name: rows for name, rows in before.items() if name not in TOUCHED
-    }  # fmt: skip
+    }
     assert len(after["audit_entry"]) == len(before["audit_entry"]) + 1
     assert files_of(installation.data / "files") == files
     assert (installation.data / "secret_key").read_text().strip() == key.strip()
     assert sorted(path.name for path in installation.data.iterdir()) == [
-        "erasures.jsonl", "files", "parley.db", "secret_key",
-    ]  # fmt: skip
+        "erasures.jsonl",
+        "files",
+        "parley.db",
+        "secret_key",
+    ]
     with reopen(installation.data).app_context():
         found = db.session.scalars(sa.select(Interview)).all()
         assert len(found) == 3
@@ -67,7 +70,7 @@ def test_the_manifest_tells_every_member(installation: Installation, home: Path)
     assert first["rows"]["interview"] == 1
     assert {one["name"]: (one["size"], one["sha256"]) for one in others} == {
         name: (len(content), hashlib.sha256(content).hexdigest()) for name, content in members.items()
-    }  # fmt: skip
+    }
 
 
 def test_a_backup_of_a_moment_in_the_middle_of_writing(installation: Installation, home: Path, reopen: Reopen) -> None:
@@ -280,9 +283,11 @@ def test_a_large_file_passes_through_in_pieces(tmp_path: Path) -> None:
 
 def test_every_column_that_names_a_file_is_known() -> None:
     declared = {
-        (table.name, column.name) for table in Base.metadata.sorted_tables for column in table.columns
+        (table.name, column.name)
+        for table in Base.metadata.sorted_tables
+        for column in table.columns
         if column.name.endswith("_key") and isinstance(column.type, sa.String) and column.type.length == 200
-    }  # fmt: skip
+    }
     assert declared == set(snapshot.KEYS)
 
 

@@ -80,8 +80,10 @@ def is_done_again(installation: Installation, found: dict[str, str]) -> None:
     assert [wish.interview_id for wish in db.session.scalars(sa.select(Wish))] == [found["withdrawn"]]
     kept_one = db.session.get_one(Interview, found["kept"])
     assert (kept_one.interviewee_email_address, kept_one.erased_at, kept_one.withdrawn_at) == (
-        "kept@example.com", None, None,
-    )  # fmt: skip
+        "kept@example.com",
+        None,
+        None,
+    )
     assert not is_revoked(found["kept"])
 
 
@@ -99,7 +101,7 @@ def test_over_an_installation_that_is_there(
     assert rows_of(aside / "parley.db") == before
     assert {name: files_of(aside)[name] for name in files if name.startswith("files/")} == {
         name: content for name, content in files.items() if name.startswith("files/")
-    }  # fmt: skip
+    }
     assert not list(aside.glob(".restoring*"))
     with reopen(installation.data).app_context():
         is_done_again(installation, after)
@@ -134,7 +136,7 @@ def test_a_second_restore_still_knows(
     lines = (installation.data / "erasures.jsonl").read_text().splitlines()
     assert {json.loads(line)["interview"] for line in lines} == {
         after[name] for name in ("erased", "revoked", "withdrawn", "unknown")
-    }  # fmt: skip
+    }
     assert not any(name in line for line in lines for name in ("example.com", "@"))
     (home / "data.old").mkdir()
     installation.data.rename(home / "data.old" / "first")
@@ -269,10 +271,25 @@ def test_a_member_too_many_or_too_few_is_found(installation: Installation, copy:
 
 
 HOSTILE = [
-    "../outside", "files/../../outside", "/tmp/parley-outside", "files//outside", "files/./outside", "files/a/../../b",
-    "outside", "files/", "files/.hidden", "files/a\nb", "files/" + "a" * 300, "database.sqlite/x", "files\\..\\outside",
-    "./database.sqlite", "parley-backup.json", "files/-/..", "secret_key/../../x", "files/a b",
-]  # fmt: skip
+    "../outside",
+    "files/../../outside",
+    "/tmp/parley-outside",
+    "files//outside",
+    "files/./outside",
+    "files/a/../../b",
+    "outside",
+    "files/",
+    "files/.hidden",
+    "files/a\nb",
+    "files/" + "a" * 300,
+    "database.sqlite/x",
+    "files\\..\\outside",
+    "./database.sqlite",
+    "parley-backup.json",
+    "files/-/..",
+    "secret_key/../../x",
+    "files/a b",
+]
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -46,9 +46,12 @@ class Candidate:
         self.stored: list[tuple[int, str, int]] = []
         """Run, track and number of what waited in the browser's database when its tab was killed."""
         self.context = playwright.chromium.launch_persistent_context(
-            self._profile.name, executable_path=CHROMIUM, args=FLAGS, viewport={"width": 1280, "height": 900},
+            self._profile.name,
+            executable_path=CHROMIUM,
+            args=FLAGS,
+            viewport={"width": 1280, "height": 900},
             reduced_motion="reduce",
-        )  # fmt: skip
+        )
         self.context.add_init_script(mouth.script(answers))
         self.page = self.context.pages[0]
 

@@ -145,18 +145,39 @@ def installation(tmp_path_factory: pytest.TempPathFactory, more_settings: dict[s
         port = found.getsockname()[1]
     data, url = tmp_path_factory.mktemp("platform"), f"http://127.0.0.1:{port}"
     env = {
-        **os.environ, "DATA_DIR": str(data / "data"), "PORT": str(port), "APP_URL": url, "DATABASE_URL": "",
-        "REDIS_URL": "", "STT_PROCESSES": "1", **more_settings,
-    }  # fmt: skip
+        **os.environ,
+        "DATA_DIR": str(data / "data"),
+        "PORT": str(port),
+        "APP_URL": url,
+        "DATABASE_URL": "",
+        "REDIS_URL": "",
+        "STT_PROCESSES": "1",
+        **more_settings,
+    }
     command = [sys.executable, "-m", "app.cli"]
     with (data / "log").open("wb") as log:
         running = subprocess.Popen([*command, "up"], env=env, cwd=ROOT, stdout=log, stderr=log)
     try:
         wait_until(lambda: _answers(f"{url}/readyz"), seconds=120, what="parley up is ready")
         made = subprocess.run(
-            [*command, "org", "create", "Example Freight", "--team", "Main", "--admin-email", "admin@freight.example",
-             "--admin-password", PASSWORD, "--json"], env=env, cwd=ROOT, capture_output=True, check=True,
-        )  # fmt: skip
+            [
+                *command,
+                "org",
+                "create",
+                "Example Freight",
+                "--team",
+                "Main",
+                "--admin-email",
+                "admin@freight.example",
+                "--admin-password",
+                PASSWORD,
+                "--json",
+            ],
+            env=env,
+            cwd=ROOT,
+            capture_output=True,
+            check=True,
+        )
         known = json.loads(made.stdout)
         yield Installation(url, known["api_key"], known["team_id"], "admin@freight.example", data / "data")
     finally:

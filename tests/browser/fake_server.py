@@ -88,15 +88,27 @@ class Story:
 
 def state(story: Story) -> dict[str, Any]:
     return {
-        "stage": story.stage, "mode": story.mode, "language": "en-US", "video": False, "documents_allowed": True,
-        "documents": [{"id": i, "name": n, "size": 1} for i, n in story.documents.items()], "turn": story.turn,
+        "stage": story.stage,
+        "mode": story.mode,
+        "language": "en-US",
+        "video": False,
+        "documents_allowed": True,
+        "documents": [{"id": i, "name": n, "size": 1} for i, n in story.documents.items()],
+        "turn": story.turn,
         "uploads": [{k: one[k] for k in ("id", "name", "sha256")} for one in story.on_their_way.values()],
-        "prompt": story.prompt, "question_index": max(0, story.at), "question_count": len(story.questions),
-        "next_segment": story.segments, "voice_chunk_samples": 8000, "elapsed_seconds": story.elapsed,
-        "time_limit_seconds": 1200 + 300 * story.extensions, "extensions": story.extensions,
-        "extensions_left": 10 - story.extensions, "extension_seconds": 300, "paused": story.paused,
+        "prompt": story.prompt,
+        "question_index": max(0, story.at),
+        "question_count": len(story.questions),
+        "next_segment": story.segments,
+        "voice_chunk_samples": 8000,
+        "elapsed_seconds": story.elapsed,
+        "time_limit_seconds": 1200 + 300 * story.extensions,
+        "extensions": story.extensions,
+        "extensions_left": 10 - story.extensions,
+        "extension_seconds": 300,
+        "paused": story.paused,
         "redirect_url": None,
-    }  # fmt: skip
+    }
 
 
 def prompt_at(story: Story, *, kind: str, heard: str | None) -> dict[str, Any]:
@@ -106,13 +118,19 @@ def prompt_at(story: Story, *, kind: str, heard: str | None) -> dict[str, Any]:
     text = "Thank you, that was all." if over else story.questions[story.at]
     sound = f"{BASE}/turns/{story.turn}/audio"
     return {
-        "question": None if over else text, "turn": story.turn, "text": text, "audio_url": sound,
+        "question": None if over else text,
+        "turn": story.turn,
+        "text": text,
+        "audio_url": sound,
         "audio_urls": [sound, *(f"{sound}/{n}" for n in range(1, story.pieces))],
-        "seconds": story.spoken_seconds, "question_index": None if over else story.at,
-        "question_count": len(story.questions), "kind": "outro" if over else kind,
-        "expects": "finish" if over else "answer", "heard": {"text": heard} if heard else None,
+        "seconds": story.spoken_seconds,
+        "question_index": None if over else story.at,
+        "question_count": len(story.questions),
+        "kind": "outro" if over else kind,
+        "expects": "finish" if over else "answer",
+        "heard": {"text": heard} if heard else None,
         "parts": [{"kind": "outro" if over else kind, "text": text, "seconds": story.spoken_seconds, "offset": 0}],
-    }  # fmt: skip
+    }
 
 
 def _followed_up(story: Story, *, kind: str, heard: str | None) -> dict[str, Any]:
@@ -133,18 +151,38 @@ def _followed_up(story: Story, *, kind: str, heard: str | None) -> dict[str, Any
 
 def context(story: Story) -> dict[str, Any]:
     flow = {
-        "title": "Team lead, warehouse", "org_name": "Example Freight", "logo_url": None, "preamble_video_url": None,
-        "preamble_video_type": None, "is_video_enabled": False, "is_doc_upload_enabled": True,
-        "question_count": len(story.questions), "time_limit_seconds": 1200, "likely_minutes": 5,
-        "assess_language": False, "language": "en-US", **story.flow,
-    }  # fmt: skip
+        "title": "Team lead, warehouse",
+        "org_name": "Example Freight",
+        "logo_url": None,
+        "preamble_video_url": None,
+        "preamble_video_type": None,
+        "is_video_enabled": False,
+        "is_doc_upload_enabled": True,
+        "question_count": len(story.questions),
+        "time_limit_seconds": 1200,
+        "likely_minutes": 5,
+        "assess_language": False,
+        "language": "en-US",
+        **story.flow,
+    }
     return {
-        "base": BASE, "view": story.view, "flow": flow, "org_name": flow["org_name"], "title": flow["title"],
-        "language": "en-US", "speaks": True, "hears": True, "consent_version": "2", "taking_over": False, "errors": {},
+        "base": BASE,
+        "view": story.view,
+        "flow": flow,
+        "org_name": flow["org_name"],
+        "title": flow["title"],
+        "language": "en-US",
+        "speaks": True,
+        "hears": True,
+        "consent_version": "2",
+        "taking_over": False,
+        "errors": {},
         "detector_url": f"{BASE}/detector.bin" if story.has_detector else None,
-        "ask": {"email_address": True, "first_name": True, "last_name": True}, "values": {},
-        "state": state(story) if story.view == "live" else None, **story.context,
-    }  # fmt: skip
+        "ask": {"email_address": True, "first_name": True, "last_name": True},
+        "values": {},
+        "state": state(story) if story.view == "live" else None,
+        **story.context,
+    }
 
 
 def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for each call of the protocol
@@ -172,8 +210,15 @@ def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for ea
     @app.get(BASE)
     def page() -> str:
         if story.stage == "finished":
-            return render_template("voice/done.html", org_name="Example Freight", title="t", base=BASE, documents=1,
-                                   redirect_url=f"{BASE}/elsewhere", redirect_host="freight.example")  # fmt: skip
+            return render_template(
+                "voice/done.html",
+                org_name="Example Freight",
+                title="t",
+                base=BASE,
+                documents=1,
+                redirect_url=f"{BASE}/elsewhere",
+                redirect_host="freight.example",
+            )
         return render_template("voice/page.html", **context(story))
 
     @app.get("/other/<name>")

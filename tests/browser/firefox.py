@@ -17,13 +17,20 @@ FIREFOX = shutil.which("firefox-esr")
 PATIENT = 240.0  # seconds; a busy machine needs a minute to start it
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 PREFERENCES = {
-    "media.navigator.streams.fake": True, "media.navigator.permission.disabled": True, "media.autoplay.default": 0,
-    "app.update.enabled": False, "browser.shell.checkDefaultBrowser": False, "browser.startup.page": 0,
-    "startup.homepage_welcome_url": "about:blank", "browser.startup.homepage_override.mstone": "ignore",
-    "datareporting.policy.dataSubmissionEnabled": False, "toolkit.telemetry.enabled": False,
-    "services.settings.server": "data:,", "network.captive-portal-service.enabled": False,
+    "media.navigator.streams.fake": True,
+    "media.navigator.permission.disabled": True,
+    "media.autoplay.default": 0,
+    "app.update.enabled": False,
+    "browser.shell.checkDefaultBrowser": False,
+    "browser.startup.page": 0,
+    "startup.homepage_welcome_url": "about:blank",
+    "browser.startup.homepage_override.mstone": "ignore",
+    "datareporting.policy.dataSubmissionEnabled": False,
+    "toolkit.telemetry.enabled": False,
+    "services.settings.server": "data:,",
+    "network.captive-portal-service.enabled": False,
     "network.connectivity-service.enabled": False,
-}  # fmt: skip
+}
 """A microphone that hums, no question, no first page, no call to anybody."""
 
 

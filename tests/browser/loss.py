@@ -222,8 +222,9 @@ def survived(one: Candidate, *, unsealed: tuple[int, ...] = ()) -> Left:
     left.problems += [] if stage != "live" else ["the interview was not handed in"]
     turns = rows(
         "select number, state from turn where sitting_id = (select id from sitting where interview_id = :i) "
-        "order by number", **given,
-    )  # fmt: skip
+        "order by number",
+        **given,
+    )
     if [turn[0] for turn in turns] != list(range(1, len(turns) + 1)) or any(turn[1] != "answered" for turn in turns):
         left.problems.append(f"turns {turns}")
     arrived = _runs(one, left, unsealed)
@@ -239,10 +240,14 @@ def _runs(one: Candidate, left: Left, unsealed: tuple[int, ...]) -> set[tuple[in
     for number, last in one.platform.rows(
         "select number, last_mix_chunk from recorder_run where interview_id = :i", **given
     ):
-        kept = [row[0] for row in one.platform.rows(
-            "select number from chunk where interview_id = :i and segment = :s and track = 'mix' order by number",
-            s=number, **given,
-        )]  # fmt: skip
+        kept = [
+            row[0]
+            for row in one.platform.rows(
+                "select number from chunk where interview_id = :i and segment = :s and track = 'mix' order by number",
+                s=number,
+                **given,
+            )
+        ]
         found |= {(number, "mix", chunk) for chunk in kept}
         left.runs, left.chunks = left.runs + 1, left.chunks + len(kept)
         if kept != list(range(len(kept))):

@@ -68,16 +68,34 @@ class Platform:
         self.folder, self.url, self.model = folder, f"http://127.0.0.1:{self.port}", Model()
         self.with_model = with_model
         self.env = {
-            **os.environ, "DATA_DIR": str(folder / "data"), "HOST": "127.0.0.1", "PORT": str(self.port),
-            "APP_URL": self.url, "DATABASE_URL": "", "REDIS_URL": "", "STT_PROCESSES": "1",
-            "RATE_LIMIT_PER_MINUTE": "0", "SECRET_KEY": "loss-only-" * 4, "SWEEP_SECONDS": "5",
-        }  # fmt: skip
+            **os.environ,
+            "DATA_DIR": str(folder / "data"),
+            "HOST": "127.0.0.1",
+            "PORT": str(self.port),
+            "APP_URL": self.url,
+            "DATABASE_URL": "",
+            "REDIS_URL": "",
+            "STT_PROCESSES": "1",
+            "RATE_LIMIT_PER_MINUTE": "0",
+            "SECRET_KEY": "loss-only-" * 4,
+            "SWEEP_SECONDS": "5",
+        }
         (folder / "data").mkdir(parents=True)
         self.command("migrate")
-        made = json.loads(self.command(
-            "org", "create", "Example Freight", "--team", "Main", "--admin-email", "admin@freight.example",
-            "--admin-password", PASSWORD, "--json",
-        ))  # fmt: skip
+        made = json.loads(
+            self.command(
+                "org",
+                "create",
+                "Example Freight",
+                "--team",
+                "Main",
+                "--admin-email",
+                "admin@freight.example",
+                "--admin-password",
+                PASSWORD,
+                "--json",
+            )
+        )
         self.api_key, self.team_id = made["api_key"], made["team_id"]
         self.database = sa.create_engine(f"sqlite:///{folder / 'data' / 'parley.db'}", poolclass=sa.NullPool)
         self.web: subprocess.Popen[bytes] | None = None
@@ -86,9 +104,13 @@ class Platform:
 
     def command(self, *arguments: str) -> str:
         done = subprocess.run(
-            [sys.executable, "-m", "app.cli", *arguments], env=self.env, cwd=ROOT, capture_output=True, text=True,
+            [sys.executable, "-m", "app.cli", *arguments],
+            env=self.env,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
             check=False,
-        )  # fmt: skip
+        )
         assert done.returncode == 0, done.stderr[-800:]
         return done.stdout
 
@@ -127,15 +149,26 @@ class Platform:
 
     def book(self, **flow: Any) -> tuple[str, str]:
         script = {
-            "org_name": "Example Freight", "title": "Team lead, warehouse", "questions": QUESTIONS, "intro": "Welcome.",
-            "outro": "Thank you, that was all.", "interview_type": "recruitment", "language": "en-US",
-            "team_id": self.team_id, **flow,
-        }  # fmt: skip
+            "org_name": "Example Freight",
+            "title": "Team lead, warehouse",
+            "questions": QUESTIONS,
+            "intro": "Welcome.",
+            "outro": "Thank you, that was all.",
+            "interview_type": "recruitment",
+            "language": "en-US",
+            "team_id": self.team_id,
+            **flow,
+        }
         made = self.api("POST", "/interview-flows", json=script)
-        booked = self.api("POST", "/interviews", json={
-            "interview_flow_id": made["interview_flow_id"], "interviewee_email_address": "ada@applicants.example",
-            "interviewee_first_name": "Ada",
-        })  # fmt: skip
+        booked = self.api(
+            "POST",
+            "/interviews",
+            json={
+                "interview_flow_id": made["interview_flow_id"],
+                "interviewee_email_address": "ada@applicants.example",
+                "interviewee_first_name": "Ada",
+            },
+        )
         return booked["interview_id"], booked["interview_link"]
 
     def rows(self, statement: str, **values: Any) -> list[Any]:

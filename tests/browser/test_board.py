@@ -16,20 +16,27 @@ NAMES = ("Ada", "Bob", "Cyd", "Dee")
 def recruiting(installation: Installation) -> str:
     """A flow with four candidates whom no other test has moved; its id."""
     flow = installation.api(
-        "POST", "/interview-flows",
+        "POST",
+        "/interview-flows",
         json={
-            "org_name": "Example Freight", "title": "Driver", "questions": ["Why?"], "team_id": installation.team_id,
+            "org_name": "Example Freight",
+            "title": "Driver",
+            "questions": ["Why?"],
+            "team_id": installation.team_id,
             "interview_type": "recruitment",
         },
-    )  # fmt: skip
+    )
     for name in NAMES:
         installation.api(
-            "POST", "/interviews",
+            "POST",
+            "/interviews",
             json={
-                "interview_flow_id": flow["interview_flow_id"], "interviewee_email_address": f"{name}@example.com",
-                "interviewee_first_name": name, "interviewee_last_name": "Example",
+                "interview_flow_id": flow["interview_flow_id"],
+                "interviewee_email_address": f"{name}@example.com",
+                "interviewee_first_name": name,
+                "interviewee_last_name": "Example",
             },
-        )  # fmt: skip
+        )
     found: str = flow["interview_flow_id"]
     return found
 

@@ -99,12 +99,19 @@ def test_an_interview_in_writing_needs_only_the_keyboard(page: Any, server: Runn
     page.wait_for_selector("h1:text('Thank you')", timeout=30_000)
     story = server.story
     assert story.started == {
-        "consent": "yes", "mode": "text", "first_name": "Ada", "last_name": "", "email_address": "", "locale": "en-US",
+        "consent": "yes",
+        "mode": "text",
+        "first_name": "Ada",
+        "last_name": "",
+        "email_address": "",
+        "locale": "en-US",
         "consent_version": "2",
-    }  # fmt: skip
+    }
     assert [(turn["kind"], turn.get("text")) for turn in story.turns] == [
-        ("begin", None), ("text", "I built a bridge."), ("text", "Nothing at all."),
-    ]  # fmt: skip
+        ("begin", None),
+        ("text", "I built a bridge."),
+        ("text", "Nothing at all."),
+    ]
     assert story.finish == {"segments": [], "played": None}
 
 
@@ -319,9 +326,7 @@ def test_a_spoken_interview_with_lost_chunks_a_dead_network_and_a_reload(
         run: sum(key[:2] == (run, "mix") for key in story.chunks) for run in (1, 2)
     }
     # The words are unknown here: the least silence is that after a voice that came to rest, and not a millisecond less.
-    least = page.evaluate(
-        "async () => new (await import('/static/js/voice/patience.js')).Patience().send(null, true)"
-    )  # fmt: skip
+    least = page.evaluate("async () => new (await import('/static/js/voice/patience.js')).Patience().send(null, true)")
     for turn in story.turns[1:]:
         wanted = range(turn["first_chunk"], turn["last_chunk"] + 1)
         assert all((turn["segment"], "voice", number) in story.chunks for number in wanted)

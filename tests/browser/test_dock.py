@@ -14,9 +14,10 @@ from .speech import NOISE, spoken
 from .test_candidate_page import begin_speaking, phase, start_writing, until, whole
 
 SIZES = {
-    "phone": {"width": 360, "height": 640}, "side": {"width": 640, "height": 360},
+    "phone": {"width": 360, "height": 640},
+    "side": {"width": 640, "height": 360},
     "desk": {"width": 1280, "height": 800},
-}  # fmt: skip
+}
 CONTROLS = ("repeat", "think", "skip", "write", "pause", "captions", "help", "end")
 IS_ASIDE = "[...document.querySelectorAll('[data-do]')].find(one => one.dataset.do === '{}').ariaDisabled"
 
@@ -226,8 +227,10 @@ def test_words_show_while_they_are_spoken_and_are_kept_when_the_rest_is_written(
     page.click("[data-do=send]")
     until(page, "document.querySelector('[data-text=progress]').textContent === 'Question 2 of 2'")
     assert [(turn["kind"], turn["unfinished"]) for turn in server.story.turns] == [
-        ("begin", False), ("answer", True), ("text", False),
-    ]  # fmt: skip
+        ("begin", False),
+        ("answer", True),
+        ("text", False),
+    ]
 
 
 def test_a_pause_silences_the_microphone_and_ends_the_run(
@@ -266,8 +269,9 @@ def test_after_many_pauses_one_more_only_mutes_and_the_run_goes_on(
     before, after = server.story.turns[1:3]
     assert server.story.segments == 45
     assert [(turn["kind"], turn["segment"], turn["unfinished"]) for turn in (before, after)] == [
-        ("answer", 45, True), ("answer", 45, False),
-    ]  # fmt: skip
+        ("answer", 45, True),
+        ("answer", 45, False),
+    ]
     assert after["first_chunk"] - before["last_chunk"] >= 6  # the pause lies between them, as on the recording
     assert whole(server, 45, "mix")
 

@@ -38,8 +38,10 @@ def test_an_interview_in_writing_in_firefox(firefox: Firefox, server: Running) -
         firefox.click("[data-do=send]")
     firefox.until("document.querySelector('h1').textContent === 'Thank you'")
     assert [(turn["kind"], turn.get("text")) for turn in server.story.turns] == [
-        ("begin", None), ("text", "I built a bridge."), ("text", "Nothing at all."),
-    ]  # fmt: skip
+        ("begin", None),
+        ("text", "I built a bridge."),
+        ("text", "Nothing at all."),
+    ]
     assert server.story.pauses == [True, False]
     assert server.story.finish == {"segments": [], "played": None}
 

@@ -18,12 +18,15 @@ def editor(installation: Installation, signed_in: Callable[..., Any]) -> Callabl
 
     def opened(**options: Any) -> Any:
         made = installation.api(
-            "POST", "/interview-flows",
+            "POST",
+            "/interview-flows",
             json={
-                "org_name": "Example Freight", "title": "Driver", "questions": ["One?", "Two?", "Three?"],
+                "org_name": "Example Freight",
+                "title": "Driver",
+                "questions": ["One?", "Two?", "Three?"],
                 "team_id": installation.team_id,
             },
-        )  # fmt: skip
+        )
         page = signed_in(f"/flows/{made['interview_flow_id']}/edit", **options)
         if options.get("java_script_enabled", True):
             page.wait_for_selector(".can-drag")

@@ -23,9 +23,14 @@ LONGEST = 240.0
 
 def book(installation: Installation, **flow: Any) -> tuple[str, str]:
     script = {
-        "org_name": "Example Freight", "title": "Team lead, warehouse", "questions": QUESTIONS, "intro": "Welcome.",
-        "outro": "Thank you, that was all.", "interview_type": "recruitment", "language": "en-US",
-    }  # fmt: skip
+        "org_name": "Example Freight",
+        "title": "Team lead, warehouse",
+        "questions": QUESTIONS,
+        "intro": "Welcome.",
+        "outro": "Thank you, that was all.",
+        "interview_type": "recruitment",
+        "language": "en-US",
+    }
     made = installation.api("POST", "/interview-flows", json={**script, "team_id": installation.team_id, **flow})
     person = {"interviewee_email_address": "ada@applicants.example", "interviewee_first_name": "Ada"}
     booked = installation.api("POST", "/interviews", json={"interview_flow_id": made["interview_flow_id"], **person})

@@ -32,9 +32,11 @@ def postbox() -> Iterator[tuple[Script, int]]:
 def more_settings(postbox: tuple[Script, int]) -> dict[str, str]:
     """The installation sends mail."""
     return {
-        "SMTP_HOST": "127.0.0.1", "SMTP_PORT": str(postbox[1]), "SMTP_SECURITY": "none",
+        "SMTP_HOST": "127.0.0.1",
+        "SMTP_PORT": str(postbox[1]),
+        "SMTP_SECURITY": "none",
         "SMTP_FROM": "Parley <parley@company.example>",
-    }  # fmt: skip
+    }
 
 
 @pytest.fixture

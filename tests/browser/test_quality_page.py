@@ -14,25 +14,37 @@ from .speech import NOISE, spoken
 
 pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
 DEVICE = {
-    "sample_rate": 48_000, "channels": 1, "echo_cancellation": True, "noise_suppression": True, "gain_control": False,
-    "microphone": "headset", "width": 640, "height": 480, "frame_rate": 24,
-}  # fmt: skip
+    "sample_rate": 48_000,
+    "channels": 1,
+    "echo_cancellation": True,
+    "noise_suppression": True,
+    "gain_control": False,
+    "microphone": "headset",
+    "width": 640,
+    "height": 480,
+    "frame_rate": 24,
+}
 
 
 @pytest.fixture(scope="module")
 def taken(installation: Installation) -> str:
     """The id of an interview that was taken by voice, with an interruption and a second run of the recorder."""
     flow = installation.api(
-        "POST", "/interview-flows",
+        "POST",
+        "/interview-flows",
         json={
-            "org_name": "Example Freight", "title": "Driver", "team_id": installation.team_id,
+            "org_name": "Example Freight",
+            "title": "Driver",
+            "team_id": installation.team_id,
             "interview_type": "general",
             "questions": ["Why do you want to drive for us?", "What did you do last?"],
         },
-    )  # fmt: skip
+    )
     booked = installation.api(
-        "POST", "/interviews", json={"interview_flow_id": flow["interview_flow_id"]},
-    )  # fmt: skip
+        "POST",
+        "/interviews",
+        json={"interview_flow_id": flow["interview_flow_id"]},
+    )
     candidate = Candidate(booked["interview_link"])
     candidate.open()
     candidate.start()
@@ -70,8 +82,9 @@ def test_the_player_moves_by_its_picture_and_by_keys_that_stay_out_of_fields(
 ) -> None:
     wait_until(
         lambda: (installation.api("GET", f"/interviews/{taken}")["interview_data"] or {}).get("audio_url"),
-        seconds=120, what="the sound",
-    )  # fmt: skip
+        seconds=120,
+        what="the sound",
+    )
     page = signed_in(f"/interviews/{taken}", viewport={"width": 1280, "height": 900})
     wave = page.get_by_role("slider", name="Place in the recording")
     wait_until(lambda: page.evaluate("document.querySelector('audio')?.readyState >= 1"), seconds=60, what="the player")

@@ -48,9 +48,12 @@ def results(installation: Installation, platform: Any) -> Callable[[int], str]:
 
 def _judged_by_nobody(installation: Installation, people: int) -> str:
     body = {
-        "org_name": "Example Freight", "title": "Driver", "questions": [SAID[0][1]], "team_id": installation.team_id,
+        "org_name": "Example Freight",
+        "title": "Driver",
+        "questions": [SAID[0][1]],
+        "team_id": installation.team_id,
         "interview_type": "recruitment",
-    }  # fmt: skip
+    }
     flow_id: str = installation.api("POST", "/interview-flows", json=body)["interview_flow_id"]
     for number in range(people):
         _handed_in(db.session.get_one(InterviewFlow, flow_id).organization, flow_id, number)

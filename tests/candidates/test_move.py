@@ -46,9 +46,11 @@ def test_each_move_fires_exactly_one_event_with_exactly_the_fields_of_the_interf
     actions.move(candidate, "accepted", by=None)
     db.session.commit()
     common = {
-        "event_type": "candidate_status_updated", "interview_flow_id": flow.id, "interview_flow_name": "Nurse",
+        "event_type": "candidate_status_updated",
+        "interview_flow_id": flow.id,
+        "interview_flow_name": "Nurse",
         "interviewee_email": "Ada@Example.com",
-    }  # fmt: skip
+    }
     assert _events() == [
         {**common, "previous_status": "invited", "new_status": "shortlisted"},
         {**common, "previous_status": "shortlisted", "new_status": "accepted"},

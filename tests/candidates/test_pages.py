@@ -157,11 +157,12 @@ def test_the_same_status_moves_nothing_and_says_so(owner: Person, make_flow: Mad
 @pytest.mark.parametrize(
     ("field", "typed"),
     [
-        ("status", {"status": "hired", "note": "Typed with care"}), ("status", {"note": "Typed with care"}),
+        ("status", {"status": "hired", "note": "Typed with care"}),
+        ("status", {"note": "Typed with care"}),
         ("note", {"status": "accepted", "note": "Typed with care" + "x" * 2_000}),
         ("note", {"status": "accepted", "note": "Typed with care\x00"}),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_move_is_named_and_loses_nothing(
     owner: Person, make_candidate: Made, field: str, typed: dict[str, str]
 ) -> None:

@@ -39,18 +39,35 @@ from tests.portal.conftest import ANSWERS, Taken, Takes
 PRIVATE = ("candidate@example.com", "help people", "were five", "my cv", "Zoltan", "Lovelace", "please look")
 
 ERASED = {
-    "assessment", "chunk", "document", "document_upload", "feedback", "flow_visit", "invited", "letter", "message",
+    "assessment",
+    "chunk",
+    "document",
+    "document_upload",
+    "feedback",
+    "flow_visit",
+    "invited",
+    "letter",
+    "message",
     "note",
-    "own_code", "quality_report", "recorder_run", "recording", "share", "turn", "utterance",
+    "own_code",
+    "quality_report",
+    "recorder_run",
+    "recording",
+    "share",
+    "turn",
+    "utterance",
     "waveform",
-}  # fmt: skip
+}
 KEPT = {
     "agreement": "what was agreed to, when, in which language: the proof of consent",
-    "erasure": "the proof itself", "interview": "ids, times and states; names and address are emptied",
-    "interview_data": "an empty result, so that the published shape holds", "own_pass": "random bits and times",
-    "revocation": "that recordings are gone for good", "sitting": "times and a hash of random bits",
+    "erasure": "the proof itself",
+    "interview": "ids, times and states; names and address are emptied",
+    "interview_data": "an empty result, so that the published shape holds",
+    "own_pass": "random bits and times",
+    "revocation": "that recordings are gone for good",
+    "sitting": "times and a hash of random bits",
     "wish": "that a request was made, and what came of it",
-}  # fmt: skip
+}
 """Tables that keep a row about an erased interview, and why."""
 
 
@@ -162,8 +179,11 @@ def test_v1_keeps_its_shape_and_no_webhook_goes_out(told: Taken, owner: Person) 
     assert found["status"] == "completed"
     data = found["interview_data"]
     assert (data["transcript"], data["transcript_with_timestamp"], data["scores"], data["summary"]) == (
-        "", [], None, None,
-    )  # fmt: skip
+        "",
+        [],
+        None,
+        None,
+    )
     assert data["interviewee_email_address"] is None
     assert owner.api("DELETE", f"/v1/interviews/{told.interview_id}").status_code == 200
     events = db.session.query(Delivery).all()
@@ -259,9 +279,12 @@ def test_nobody_begins_to_work_beside_an_erasure(own_app: Flask, monkeypatch: py
         with own_app.app_context():
             began.set()
             took = claims.take(
-                Interview.stage, interview_id, expects=[Stage.SUBMITTED], becomes=Stage.PROCESSING,
+                Interview.stage,
+                interview_id,
+                expects=[Stage.SUBMITTED],
+                becomes=Stage.PROCESSING,
                 lease=timedelta(minutes=1),
-            )  # fmt: skip
+            )
             tokens.append(took)
             db.session.commit()
             over.set()
@@ -310,7 +333,9 @@ def test_the_receipt_can_be_checked_by_hand(told: Taken, owner: Person) -> None:
     row = db.session.get_one(Erasure, told.interview_id)
     assert row.gone_at is not None
     told_by_hand = {
-        "interview": row.interview_id, "erased_at": clock.rfc3339(row.erased_at),
-        "gone_at": clock.rfc3339(row.gone_at), "removed": row.removed,
-    }  # fmt: skip
+        "interview": row.interview_id,
+        "erased_at": clock.rfc3339(row.erased_at),
+        "gone_at": clock.rfc3339(row.gone_at),
+        "removed": row.removed,
+    }
     assert hashlib.sha256(json.dumps(told_by_hand, sort_keys=True).encode()).hexdigest() == row.receipt

@@ -271,9 +271,13 @@ def test_the_dry_run_tells_what_would_go_and_changes_nothing(booked: Interview, 
 
 @pytest.mark.parametrize(
     ("given", "said"),
-    [({"months": "5"}, "between 6"), ({"months": "x"}, "whole number"), ({"media_days": "29"}, "between 30"),
-     ({"confirm": "yes"}, "type the word")],
-)  # fmt: skip
+    [
+        ({"months": "5"}, "between 6"),
+        ({"months": "x"}, "whole number"),
+        ({"media_days": "29"}, "between 30"),
+        ({"confirm": "yes"}, "type the word"),
+    ],
+)
 def test_a_rule_that_is_impossible_or_not_confirmed_is_refused(owner: Person, given: Any, said: str) -> None:
     answer = set_rule(owner, **given)
     assert answer.status_code == 422

@@ -24,10 +24,18 @@ Shape = dict[str, Check]
 ID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 FLOWS, INTERVIEWS = "/v1/interview-flows", "/v1/interviews"
 ENDPOINTS = [
-    ("GET", "/v1/ping"), ("GET", "/v1/teams"), ("GET", "/v1/team-members"), ("GET", FLOWS), ("POST", FLOWS),
-    ("GET", f"{FLOWS}/x"), ("DELETE", f"{FLOWS}/x"), ("GET", INTERVIEWS), ("POST", INTERVIEWS),
-    ("GET", f"{INTERVIEWS}/x"), ("DELETE", f"{INTERVIEWS}/x"),
-]  # fmt: skip
+    ("GET", "/v1/ping"),
+    ("GET", "/v1/teams"),
+    ("GET", "/v1/team-members"),
+    ("GET", FLOWS),
+    ("POST", FLOWS),
+    ("GET", f"{FLOWS}/x"),
+    ("DELETE", f"{FLOWS}/x"),
+    ("GET", INTERVIEWS),
+    ("POST", INTERVIEWS),
+    ("GET", f"{INTERVIEWS}/x"),
+    ("DELETE", f"{INTERVIEWS}/x"),
+]
 METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE"}
 LEAST = {"org_name": "First Ltd", "title": "Nurse", "questions": ["Why?"]}
 
@@ -81,41 +89,70 @@ PING: Shape = {"message": word("pong")}
 TEAM: Shape = {"id": new_id, "name": text, "created_at": moment}
 MEMBER: Shape = {"id": new_id, "email": or_null(text), "full_name": or_null(text)}
 FLOW: Shape = {
-    "interview_flow_id": new_id, "team_id": new_id, "org_name": text, "title": text,
-    "status": word("open", "closed", "archived"), "questions": each(text), "voice_id": or_null(text),
-    "language": or_null(text), "company_logo_url": or_null(text), "additional_info": or_null(text),
-    "additional_instructions": or_null(text), "interview_type": or_null(word("recruitment", "general")),
-    "is_video_enabled": or_null(flag), "is_doc_upload_enabled": or_null(flag), "redirect_url": or_null(text),
-    "webhook_url": or_null(text), "webhook_secret_key": or_null(text), "intro": or_null(text), "outro": or_null(text),
-}  # fmt: skip
+    "interview_flow_id": new_id,
+    "team_id": new_id,
+    "org_name": text,
+    "title": text,
+    "status": word("open", "closed", "archived"),
+    "questions": each(text),
+    "voice_id": or_null(text),
+    "language": or_null(text),
+    "company_logo_url": or_null(text),
+    "additional_info": or_null(text),
+    "additional_instructions": or_null(text),
+    "interview_type": or_null(word("recruitment", "general")),
+    "is_video_enabled": or_null(flag),
+    "is_doc_upload_enabled": or_null(flag),
+    "redirect_url": or_null(text),
+    "webhook_url": or_null(text),
+    "webhook_secret_key": or_null(text),
+    "intro": or_null(text),
+    "outro": or_null(text),
+}
 WORD: Shape = {"word": text, "start": number, "end": number}
 ITEM: Shape = {"content": text, "role": word("agent", "user")}
 SEGMENT: Shape = {**ITEM, "words": each(made_of(WORD))}
 MAPPING: Shape = {
-    "script_question": text, "transcript_item_indices": each(lambda value: isinstance(value, int)),
-    "start_timestamp": number, "end_timestamp": number, "transcript_items": each(made_of(ITEM)),
-}  # fmt: skip
+    "script_question": text,
+    "transcript_item_indices": each(lambda value: isinstance(value, int)),
+    "start_timestamp": number,
+    "end_timestamp": number,
+    "transcript_items": each(made_of(ITEM)),
+}
 SCORES: Shape = dict.fromkeys(
     (
-        "communication", "motivation", "skills", "language_vocabulary_and_expression", "language_grammar_and_structure",
-        "language_fluency_and_pace", "language_comprehension",
+        "communication",
+        "motivation",
+        "skills",
+        "language_vocabulary_and_expression",
+        "language_grammar_and_structure",
+        "language_fluency_and_pace",
+        "language_comprehension",
     ),
     or_null(number),
-)  # fmt: skip
+)
 NO_TRANSCRIPT: Shape = {
-    "audio_url": or_null(text), "video_url": or_null(text), "summary": or_null(text),
-    "scores": or_null(made_of(SCORES)), "interviewee_email_address": or_null(text),
-    "interviewee_first_name": or_null(text), "interviewee_last_name": or_null(text),
-}  # fmt: skip
+    "audio_url": or_null(text),
+    "video_url": or_null(text),
+    "summary": or_null(text),
+    "scores": or_null(made_of(SCORES)),
+    "interviewee_email_address": or_null(text),
+    "interviewee_first_name": or_null(text),
+    "interviewee_last_name": or_null(text),
+}
 ONLY_TEXT: Shape = {**NO_TRANSCRIPT, "transcript": text}
 FULL: Shape = {
-    **ONLY_TEXT, "transcript_with_timestamp": each(made_of(SEGMENT)),
+    **ONLY_TEXT,
+    "transcript_with_timestamp": each(made_of(SEGMENT)),
     "questions_to_transcript_mapping": each(made_of(MAPPING)),
-}  # fmt: skip
+}
 INTERVIEW: Shape = {
-    "interview_flow_id": new_id, "interview_id": new_id, "team_id": new_id, "status": word("incomplete", "completed"),
+    "interview_flow_id": new_id,
+    "interview_id": new_id,
+    "team_id": new_id,
+    "status": word("incomplete", "completed"),
     "interview_data": or_null(made_of(FULL)),
-}  # fmt: skip
+}
 
 
 def refused(answer: TestResponse, code: int, *, names: str = "") -> None:
@@ -241,16 +278,24 @@ def test_an_address_that_is_none_is_a_404_in_json(owner: Person, path: str) -> N
 @pytest.mark.parametrize(
     ("method", "path", "others"),
     [
-        ("GET", FLOWS + "/{flow}", 403), ("DELETE", FLOWS + "/{flow}", 403), ("GET", INTERVIEWS + "/{interview}", 403),
-        ("DELETE", INTERVIEWS + "/{interview}", 403), ("GET", FLOWS + "/{unknown}", 422),
-        ("DELETE", FLOWS + "/{unknown}", 422), ("GET", INTERVIEWS + "/{unknown}", 422),
-        ("DELETE", INTERVIEWS + "/{unknown}", 422), ("GET", INTERVIEWS + "?team_id={team}", 403),
-        ("GET", FLOWS + "?team_id={team}", 403), ("GET", "/v1/team-members?team_id={team}", 403),
-        ("GET", INTERVIEWS + "?team_id={unknown}", 403), ("GET", FLOWS + "?team_id={unknown}", 403),
-        ("GET", "/v1/team-members?team_id={unknown}", 403), ("GET", INTERVIEWS + "/{flow}", 422),
+        ("GET", FLOWS + "/{flow}", 403),
+        ("DELETE", FLOWS + "/{flow}", 403),
+        ("GET", INTERVIEWS + "/{interview}", 403),
+        ("DELETE", INTERVIEWS + "/{interview}", 403),
+        ("GET", FLOWS + "/{unknown}", 422),
+        ("DELETE", FLOWS + "/{unknown}", 422),
+        ("GET", INTERVIEWS + "/{unknown}", 422),
+        ("DELETE", INTERVIEWS + "/{unknown}", 422),
+        ("GET", INTERVIEWS + "?team_id={team}", 403),
+        ("GET", FLOWS + "?team_id={team}", 403),
+        ("GET", "/v1/team-members?team_id={team}", 403),
+        ("GET", INTERVIEWS + "?team_id={unknown}", 403),
+        ("GET", FLOWS + "?team_id={unknown}", 403),
+        ("GET", "/v1/team-members?team_id={unknown}", 403),
+        ("GET", INTERVIEWS + "/{flow}", 422),
         ("GET", FLOWS + "/{interview}", 422),
     ],
-)  # fmt: skip
+)
 def test_what_belongs_to_others_is_a_403_and_what_is_unknown_a_422(
     owner: Person, outsider: Person, method: str, path: str, others: int
 ) -> None:
@@ -274,15 +319,23 @@ def test_bodies_that_name_what_belongs_to_others_are_403(owner: Person, outsider
 @pytest.mark.parametrize(
     ("raw", "kind", "code"),
     [
-        (b"", "application/json", 422), (b"[]", "application/json", 422), (b"7", "application/json", 422),
-        (b'"x"', "application/json", 422), (b"null", "application/json", 422), (b"{}", "application/json", 422),
-        (b"{", "application/json", 400), (b"{}x", "application/json", 400), (b"[" * 99_999, "application/json", 400),
-        (b'{"title":' + b"1" * 9_999 + b"}", "application/json", 400), (b'{"title":NaN}', "application/json", 400),
-        (b"{}", "text/plain", 415), (b"a=b", "application/x-www-form-urlencoded", 415),
+        (b"", "application/json", 422),
+        (b"[]", "application/json", 422),
+        (b"7", "application/json", 422),
+        (b'"x"', "application/json", 422),
+        (b"null", "application/json", 422),
+        (b"{}", "application/json", 422),
+        (b"{", "application/json", 400),
+        (b"{}x", "application/json", 400),
+        (b"[" * 99_999, "application/json", 400),
+        (b'{"title":' + b"1" * 9_999 + b"}", "application/json", 400),
+        (b'{"title":NaN}', "application/json", 400),
+        (b"{}", "text/plain", 415),
+        (b"a=b", "application/x-www-form-urlencoded", 415),
         (b'{"title":"' + b"x" * 3_000_000 + b'"}', "application/json", 413),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_a_body_that_is_none_is_refused_in_the_one_shape(
     owner: Person, path: str, raw: bytes, kind: str, code: int
 ) -> None:

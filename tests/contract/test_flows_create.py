@@ -16,21 +16,57 @@ from tests.interviews.conftest import engines_of
 from tests.people import Person
 
 VOICES = [
-    "vendora-Anna", "vendorb-Onyx", "vendorb-Shimmer", "vendora-Anthony", "vendora-Kate", "vendora-Amy",
-    "vendora-Rahul", "IPgYtHTNLjC7Bq7IPHrm", "UOIqAnmS11Reiei1Ytkc", "vUmLiNBm6MDcy1NUHaVr", "bhJUNIXWQQ94l8eI2VUf",
-    "b3jcIbyC3BSnaRu8avEk", "xF681s0UeE04gsf0mVsJ", "uNsWM1StCcpydKYOjKyu", "BGEU6wFi2uNm6Kje1Yhk",
-    "4kCDY3HJwvO7Zp3con83", None,
-]  # fmt: skip
+    "vendora-Anna",
+    "vendorb-Onyx",
+    "vendorb-Shimmer",
+    "vendora-Anthony",
+    "vendora-Kate",
+    "vendora-Amy",
+    "vendora-Rahul",
+    "IPgYtHTNLjC7Bq7IPHrm",
+    "UOIqAnmS11Reiei1Ytkc",
+    "vUmLiNBm6MDcy1NUHaVr",
+    "bhJUNIXWQQ94l8eI2VUf",
+    "b3jcIbyC3BSnaRu8avEk",
+    "xF681s0UeE04gsf0mVsJ",
+    "uNsWM1StCcpydKYOjKyu",
+    "BGEU6wFi2uNm6Kje1Yhk",
+    "4kCDY3HJwvO7Zp3con83",
+    None,
+]
 LANGUAGES = [
-    "en-US", "de-DE", "es-419", "hi-IN", "ja-JP", "pt-BR", "fr-FR", "zh-CN", "ko-KR", "vi-VN", "th-TH", "ar-AE",
-    "no-NO", None,
-]  # fmt: skip
+    "en-US",
+    "de-DE",
+    "es-419",
+    "hi-IN",
+    "ja-JP",
+    "pt-BR",
+    "fr-FR",
+    "zh-CN",
+    "ko-KR",
+    "vi-VN",
+    "th-TH",
+    "ar-AE",
+    "no-NO",
+    None,
+]
 LEAST: dict[str, Any] = {"org_name": "First Ltd", "title": "Nurse", "questions": ["Why?"]}
 PATH = "/v1/interview-flows"
 OPTIONAL = (
-    "voice_id", "language", "company_logo_url", "additional_info", "additional_instructions", "interview_type",
-    "is_video_enabled", "is_doc_upload_enabled", "redirect_url", "webhook_url", "webhook_secret_key", "intro", "outro",
-)  # fmt: skip
+    "voice_id",
+    "language",
+    "company_logo_url",
+    "additional_info",
+    "additional_instructions",
+    "interview_type",
+    "is_video_enabled",
+    "is_doc_upload_enabled",
+    "redirect_url",
+    "webhook_url",
+    "webhook_secret_key",
+    "intro",
+    "outro",
+)
 
 
 def _created(owner: Person, **values: Any) -> dict[str, Any]:
@@ -54,22 +90,46 @@ def _refusal(owner: Person, field: str, **values: Any) -> str:
 def test_the_least_gives_every_default(owner: Person) -> None:
     flow = _created(owner)
     assert flow == {
-        "interview_flow_id": flow["interview_flow_id"], "team_id": owner.team.id, "org_name": "First Ltd",
-        "title": "Nurse", "status": "open", "questions": ["Why?"], "voice_id": "vendora-Kate", "language": "en-US",
-        "company_logo_url": None, "additional_info": None, "additional_instructions": None,
-        "interview_type": "general", "is_video_enabled": False, "is_doc_upload_enabled": False, "redirect_url": None,
-        "webhook_url": None, "webhook_secret_key": None, "intro": None, "outro": None,
-    }  # fmt: skip
+        "interview_flow_id": flow["interview_flow_id"],
+        "team_id": owner.team.id,
+        "org_name": "First Ltd",
+        "title": "Nurse",
+        "status": "open",
+        "questions": ["Why?"],
+        "voice_id": "vendora-Kate",
+        "language": "en-US",
+        "company_logo_url": None,
+        "additional_info": None,
+        "additional_instructions": None,
+        "interview_type": "general",
+        "is_video_enabled": False,
+        "is_doc_upload_enabled": False,
+        "redirect_url": None,
+        "webhook_url": None,
+        "webhook_secret_key": None,
+        "intro": None,
+        "outro": None,
+    }
 
 
 def test_everything_given_comes_back_as_it_was(owner: Person) -> None:
     given = {
-        "voice_id": "vendorb-Onyx", "language": "de-DE", "additional_info": "Wir sind 12.", "intro": " Hallo! ",
-        "additional_instructions": "Per Sie.", "interview_type": "recruitment", "is_video_enabled": True,
-        "is_doc_upload_enabled": True, "redirect_url": "https://example.com/danke?x=1#da", "outro": "",
-        "webhook_url": "https://hooks.example.com/parley", "webhook_secret_key": "s" * 40 + "ü", "title": "Pflege 🙂",
-        "questions": ["Warum?\nUnd seit wann?", "Warum?\nUnd seit wann?"], "org_name": "Erste GmbH",
-    }  # fmt: skip
+        "voice_id": "vendorb-Onyx",
+        "language": "de-DE",
+        "additional_info": "Wir sind 12.",
+        "intro": " Hallo! ",
+        "additional_instructions": "Per Sie.",
+        "interview_type": "recruitment",
+        "is_video_enabled": True,
+        "is_doc_upload_enabled": True,
+        "redirect_url": "https://example.com/danke?x=1#da",
+        "outro": "",
+        "webhook_url": "https://hooks.example.com/parley",
+        "webhook_secret_key": "s" * 40 + "ü",
+        "title": "Pflege 🙂",
+        "questions": ["Warum?\nUnd seit wann?", "Warum?\nUnd seit wann?"],
+        "org_name": "Erste GmbH",
+    }
     flow = _created(owner, **given)
     assert {name: flow[name] for name in given} == given
 
@@ -101,14 +161,33 @@ def test_every_type_is_taken(owner: Person, kind: str | None) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("voice_id", "vendora-kate"), ("voice_id", ""), ("language", "en"), ("language", "EN-US"),
-        ("interview_type", "Recruitment"), ("voice_id", 3), ("language", ["en-US"]), ("is_video_enabled", "true"),
-        ("is_video_enabled", 1), ("is_doc_upload_enabled", 0), ("title", 3), ("title", None), ("org_name", None),
-        ("questions", None), ("questions", "Why?"), ("questions", {"0": "Why?"}), ("intro", ["x"]), ("outro", False),
-        ("webhook_secret_key", 12), ("title", "a\x00b"), ("intro", "\ud800"), ("title", ""), ("org_name", "  \n"),
-        ("team_id", 7), ("redirect_url", ""),
+        ("voice_id", "vendora-kate"),
+        ("voice_id", ""),
+        ("language", "en"),
+        ("language", "EN-US"),
+        ("interview_type", "Recruitment"),
+        ("voice_id", 3),
+        ("language", ["en-US"]),
+        ("is_video_enabled", "true"),
+        ("is_video_enabled", 1),
+        ("is_doc_upload_enabled", 0),
+        ("title", 3),
+        ("title", None),
+        ("org_name", None),
+        ("questions", None),
+        ("questions", "Why?"),
+        ("questions", {"0": "Why?"}),
+        ("intro", ["x"]),
+        ("outro", False),
+        ("webhook_secret_key", 12),
+        ("title", "a\x00b"),
+        ("intro", "\ud800"),
+        ("title", ""),
+        ("org_name", "  \n"),
+        ("team_id", 7),
+        ("redirect_url", ""),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_value_is_named(owner: Person, field: str, value: Any) -> None:
     _refusal(owner, field, **{field: value})
 
@@ -128,10 +207,14 @@ def test_an_unknown_field_is_named(owner: Person, field: str) -> None:
 @pytest.mark.parametrize(
     ("field", "most"),
     [
-        ("title", 300), ("org_name", 300), ("intro", 5_000), ("outro", 5_000), ("additional_info", 20_000),
+        ("title", 300),
+        ("org_name", 300),
+        ("intro", 5_000),
+        ("outro", 5_000),
+        ("additional_info", 20_000),
         ("additional_instructions", 20_000),
     ],
-)  # fmt: skip
+)
 def test_a_text_has_a_greatest_length(owner: Person, field: str, most: int) -> None:
     assert str(most) in _refusal(owner, field, **{field: "ä" * (most + 1)})
     assert _created(owner, **{field: "ä" * most})[field] == "ä" * most
@@ -169,11 +252,23 @@ def test_more_than_twenty_questions_are_refused(owner: Person) -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        "example.com/x", "//example.com", "ftp://example.com", "javascript:alert(1)", "https://", "https:///x",
-        "https://user:secret@example.com/", "https://exa mple.com", "https://example.com:99999/", "https://e.com\\x",
-        "file:///etc/passwd", "data:text/html,x", "https://example.com/\n", "", "x" * 2_049,
+        "example.com/x",
+        "//example.com",
+        "ftp://example.com",
+        "javascript:alert(1)",
+        "https://",
+        "https:///x",
+        "https://user:secret@example.com/",
+        "https://exa mple.com",
+        "https://example.com:99999/",
+        "https://e.com\\x",
+        "file:///etc/passwd",
+        "data:text/html,x",
+        "https://example.com/\n",
+        "",
+        "x" * 2_049,
     ],
-)  # fmt: skip
+)
 def test_an_address_must_be_a_whole_one(owner: Person, field: str, url: str) -> None:
     _refusal(owner, field, **{field: url})
 

@@ -109,11 +109,20 @@ def test_a_logo_of_too_many_bytes_is_refused(owner: Person, engines: Gateways, f
 @pytest.mark.parametrize(
     "content",
     [
-        HTML, b"", b"\0" * 100_000, FTYP, FTYP + HTML, picture(), video("matroska"), sound_only(), video("mp4")[:300],
-        b"\x1a\x45\xdf\xa3" + b"\0" * 50, b"#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n",
+        HTML,
+        b"",
+        b"\0" * 100_000,
+        FTYP,
+        FTYP + HTML,
+        picture(),
+        video("matroska"),
+        sound_only(),
+        video("mp4")[:300],
+        b"\x1a\x45\xdf\xa3" + b"\0" * 50,
+        b"#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n",
     ],
     ids=["html", "empty", "zeros", "head", "head+html", "png", "matroska", "sound", "cut off", "ebml", "playlist"],
-)  # fmt: skip
+)
 def test_what_is_no_video_is_refused_as_intro(owner: Person, engines: Gateways, files: Files, content: bytes) -> None:
     reason = _refused(owner, engines, preamble_video_url=files.serve("/x.mp4", content, "video/mp4"))
     assert "MP4, QuickTime or WebM" in reason
@@ -176,10 +185,13 @@ def test_a_host_that_does_not_answer_is_refused(owner: Person, engines: Gateways
 @pytest.mark.parametrize(
     "url",
     [
-        "http://10.0.0.1/x.png", "http://169.254.169.254/latest/meta-data/", "http://[::ffff:10.0.0.1]/x",
-        "http://192.168.1.1/x.png", "http://[fd00:ec2::254]/",
+        "http://10.0.0.1/x.png",
+        "http://169.254.169.254/latest/meta-data/",
+        "http://[::ffff:10.0.0.1]/x",
+        "http://192.168.1.1/x.png",
+        "http://[fd00:ec2::254]/",
     ],
-)  # fmt: skip
+)
 def test_an_address_inside_is_never_asked(owner: Person, engines: Gateways, url: str) -> None:
     _refused(owner, engines, company_logo_url=url)
 

@@ -13,10 +13,26 @@ from tests.people import Person
 
 PATH = "/v1/interview-flows"
 FIELDS = [
-    "interview_flow_id", "team_id", "org_name", "title", "status", "questions", "voice_id", "language",
-    "company_logo_url", "additional_info", "additional_instructions", "interview_type", "is_video_enabled",
-    "is_doc_upload_enabled", "redirect_url", "webhook_url", "webhook_secret_key", "intro", "outro",
-]  # fmt: skip
+    "interview_flow_id",
+    "team_id",
+    "org_name",
+    "title",
+    "status",
+    "questions",
+    "voice_id",
+    "language",
+    "company_logo_url",
+    "additional_info",
+    "additional_instructions",
+    "interview_type",
+    "is_video_enabled",
+    "is_doc_upload_enabled",
+    "redirect_url",
+    "webhook_url",
+    "webhook_secret_key",
+    "intro",
+    "outro",
+]
 NOBODYS = "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d"
 
 
@@ -141,10 +157,23 @@ def test_a_hundred_is_the_default(owner: Person, make_flow: Made) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        "limit=0", "limit=1001", "limit=-1", "limit=", "limit=x", "limit=1.0", "limit=1_0", "limit=null", "offset=-1",
-        "offset=1000000001", "offset=", "offset=x", "team_id=", "limit=99999999999999999999", "limit=1&limit=2",
+        "limit=0",
+        "limit=1001",
+        "limit=-1",
+        "limit=",
+        "limit=x",
+        "limit=1.0",
+        "limit=1_0",
+        "limit=null",
+        "offset=-1",
+        "offset=1000000001",
+        "offset=",
+        "offset=x",
+        "team_id=",
+        "limit=99999999999999999999",
+        "limit=1&limit=2",
     ],
-)  # fmt: skip
+)
 def test_a_wrong_query_is_a_422_that_names_it(owner: Person, query: str) -> None:
     answer = owner.api("GET", f"{PATH}?{query}")
     assert answer.status_code == 422

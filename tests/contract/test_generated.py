@@ -29,9 +29,12 @@ EXAMPLES = 20
 """Of each endpoint and each kind: enough to meet every field, few enough to be quick. They are the same each time."""
 
 CHECKS: list[Callable[..., Any]] = [
-    not_a_server_error, status_code_conformance, content_type_conformance, response_headers_conformance,
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
     response_schema_conformance,
-]  # fmt: skip
+]
 
 
 PATHS = json.loads(GOLDEN.read_text(encoding="utf-8"))["paths"]

@@ -21,22 +21,38 @@ PATH = "/v1/interviews"
 NOBODYS = "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d"
 FIELDS = ["interview_data", "interview_flow_id", "interview_id", "status", "team_id"]
 DATA = [
-    "audio_url", "interviewee_email_address", "interviewee_first_name", "interviewee_last_name",
-    "questions_to_transcript_mapping", "scores", "summary", "transcript", "transcript_with_timestamp", "video_url",
-]  # fmt: skip
+    "audio_url",
+    "interviewee_email_address",
+    "interviewee_first_name",
+    "interviewee_last_name",
+    "questions_to_transcript_mapping",
+    "scores",
+    "summary",
+    "transcript",
+    "transcript_with_timestamp",
+    "video_url",
+]
 SCORES = [
-    "communication", "language_comprehension", "language_fluency_and_pace", "language_grammar_and_structure",
-    "language_vocabulary_and_expression", "motivation", "skills",
-]  # fmt: skip
+    "communication",
+    "language_comprehension",
+    "language_fluency_and_pace",
+    "language_grammar_and_structure",
+    "language_vocabulary_and_expression",
+    "motivation",
+    "skills",
+]
 
 
 def test_an_incomplete_interview_has_no_data(owner: Person, book: Made) -> None:
     interview = book()
     answer = owner.api("GET", f"{PATH}/{interview.id}")
     assert answer.json == {
-        "interview_flow_id": interview.flow_id, "interview_id": interview.id, "team_id": interview.team_id,
-        "status": "incomplete", "interview_data": None,
-    }  # fmt: skip
+        "interview_flow_id": interview.flow_id,
+        "interview_id": interview.id,
+        "team_id": interview.team_id,
+        "status": "incomplete",
+        "interview_data": None,
+    }
 
 
 def test_a_completed_interview_has_exactly_the_fields_of_the_interface(owner: Person, completed: Made) -> None:
@@ -52,8 +68,9 @@ def test_a_completed_interview_has_exactly_the_fields_of_the_interface(owner: Pe
     assert [sorted(segment) for segment in data["transcript_with_timestamp"]] == [["content", "role", "words"]] * 4
     assert data["questions_to_transcript_mapping"][1]["transcript_item_indices"] == [2, 3]
     assert data["questions_to_transcript_mapping"][1]["transcript_items"][0] == {
-        "content": "Tell me about your last team.", "role": "agent",
-    }  # fmt: skip
+        "content": "Tell me about your last team.",
+        "role": "agent",
+    }
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "identity", "br, gzip;q=0", "*;q=0.1"])
@@ -241,11 +258,16 @@ def _many(owner: Person, flow_id: str, number: int) -> None:
     """Rows as booking and completion leave them: every third is completed."""
     rows = [
         {
-            "id": new_id(), "organization_id": owner.organization.id, "team_id": owner.team.id, "flow_id": flow_id,
-            "org_seq": seq, "team_seq": seq, "status": "completed" if seq % 3 == 0 or seq == 1 else "incomplete",
+            "id": new_id(),
+            "organization_id": owner.organization.id,
+            "team_id": owner.team.id,
+            "flow_id": flow_id,
+            "org_seq": seq,
+            "team_seq": seq,
+            "status": "completed" if seq % 3 == 0 or seq == 1 else "incomplete",
         }
         for seq in range(1, number + 1)
-    ]  # fmt: skip
+    ]
     db.session.execute(sa.insert(Interview), rows)
     counts: dict[tuple[str, int], int] = {}
     for row in rows:
@@ -264,14 +286,26 @@ def _many(owner: Person, flow_id: str, number: int) -> None:
 @pytest.mark.parametrize(
     ("query", "field"),
     [
-        ("limit=0", "limit"), ("limit=1001", "limit"), ("limit=", "limit"), ("limit=two", "limit"),
-        ("limit=1.5", "limit"), ("offset=-1", "offset"), ("offset=1000000001", "offset"),
-        ("offset=", "offset"), ("status=", "status"),
-        ("status=running", "status"), ("transcript=", "transcript"), ("transcript=all", "transcript"),
-        ("transcript=null", "transcript"), ("team_id=", "team_id"),
-        ("mode=", "mode"), ("mode=both", "mode"), ("mode=LIVE", "mode"), ("mode=live&mode=test", "mode"),
+        ("limit=0", "limit"),
+        ("limit=1001", "limit"),
+        ("limit=", "limit"),
+        ("limit=two", "limit"),
+        ("limit=1.5", "limit"),
+        ("offset=-1", "offset"),
+        ("offset=1000000001", "offset"),
+        ("offset=", "offset"),
+        ("status=", "status"),
+        ("status=running", "status"),
+        ("transcript=", "transcript"),
+        ("transcript=all", "transcript"),
+        ("transcript=null", "transcript"),
+        ("team_id=", "team_id"),
+        ("mode=", "mode"),
+        ("mode=both", "mode"),
+        ("mode=LIVE", "mode"),
+        ("mode=live&mode=test", "mode"),
     ],
-)  # fmt: skip
+)
 def test_bad_parameters_are_named(owner: Person, query: str, field: str) -> None:
     answer = owner.api("GET", f"{PATH}?{query}")
     assert answer.status_code == 422

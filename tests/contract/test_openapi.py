@@ -12,11 +12,28 @@ GOLDEN = Path(__file__).with_name("openapi.json")
 REGENERATE = "GOLDEN=write .venv/bin/pytest tests/contract/test_openapi.py -k golden"
 
 SCHEMAS = {
-    "Team", "TeamMember", "InterviewFlow", "Interview", "InterviewData", "Segment", "Word", "BaseSegment",
-    "QuestionToTranscriptMapping", "Scores", "Error", "ErrorResponse", "PingResponse", "InterviewDataTextOnly",
-    "InterviewDataNoTranscript", "VoiceId", "Language", "InterviewType", "InterviewFlowStatus", "InterviewStatus",
+    "Team",
+    "TeamMember",
+    "InterviewFlow",
+    "Interview",
+    "InterviewData",
+    "Segment",
+    "Word",
+    "BaseSegment",
+    "QuestionToTranscriptMapping",
+    "Scores",
+    "Error",
+    "ErrorResponse",
+    "PingResponse",
+    "InterviewDataTextOnly",
+    "InterviewDataNoTranscript",
+    "VoiceId",
+    "Language",
+    "InterviewType",
+    "InterviewFlowStatus",
+    "InterviewStatus",
     "TranscriptChoice",
-}  # fmt: skip
+}
 ENDPOINTS = {
     ("get", "/v1/ping"),
     ("get", "/v1/teams"),

@@ -19,9 +19,21 @@ from tests.faults.groups import Found, Order, run_all
 from tests.faults.installation import make_template
 
 MODULES = (
-    "processes", "redis", "database", "busy", "disk", "receivers", "webhooks", "network", "candidate", "browser",
-    "files", "releases", "load", "clock",
-)  # fmt: skip
+    "processes",
+    "redis",
+    "database",
+    "busy",
+    "disk",
+    "receivers",
+    "webhooks",
+    "network",
+    "candidate",
+    "browser",
+    "files",
+    "releases",
+    "load",
+    "clock",
+)
 JOBS = 8
 """Most cases wait for leases and clocks, so that many of them need few processors."""
 
@@ -78,8 +90,12 @@ def _run(cases: list[Case], order: Order, arguments: argparse.Namespace) -> int:
     if arguments.smoke:
         _once_more(cases, order, found)
     _print(cases, found.verdicts)
-    told = {"seed": order.seed, "seconds": round(time.monotonic() - began), "cases": found.verdicts,
-            "processor": found.processor}  # fmt: skip
+    told = {
+        "seed": order.seed,
+        "seconds": round(time.monotonic() - began),
+        "cases": found.verdicts,
+        "processor": found.processor,
+    }
     if arguments.json:
         arguments.json.write_text(json.dumps(told, indent=1))
     results = [verdict["result"] for verdict in found.verdicts.values()]
@@ -116,10 +132,16 @@ def _print(cases: list[Case], verdicts: dict[str, dict[str, Any]]) -> None:
     rows = [("case", "fault", "fired", "invariant", "figure", "result")]
     for one in cases:
         found = verdicts[one.number]
-        rows.append((
-            one.number, one.title, found["fired"] or "-", one.invariants, found["figure"] or found["not_run"] or "-",
-            found["result"],
-        ))  # fmt: skip
+        rows.append(
+            (
+                one.number,
+                one.title,
+                found["fired"] or "-",
+                one.invariants,
+                found["figure"] or found["not_run"] or "-",
+                found["result"],
+            )
+        )
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     print()
     for row in rows:

@@ -56,9 +56,12 @@ def _break(lab: Lab, playwright: Any, one: Candidate) -> Verdict:
     one.stored = one.waiting()
     killed = _kill_browser(one)
     again = playwright.chromium.launch_persistent_context(
-        one._profile.name, executable_path=CHROMIUM, args=FLAGS, viewport={"width": 1280, "height": 900},
+        one._profile.name,
+        executable_path=CHROMIUM,
+        args=FLAGS,
+        viewport={"width": 1280, "height": 900},
         reduced_motion="reduce",
-    )  # fmt: skip
+    )
     again.add_init_script(mouth.script(ANSWERS))
     one.context, one.page = again, again.pages[0]
     one.resume()

@@ -47,9 +47,7 @@ def chunks_in_disorder(lab: Lab) -> Verdict:
     order = list(sent) * 2
     lab.random.shuffle(order)
     held_back = lab.random.choice(sorted(sent)[1:-1])
-    statuses = [
-        _put(one, segment, number, sent[number]).status_code for number in order if number != held_back
-    ]  # fmt: skip
+    statuses = [_put(one, segment, number, sent[number]).status_code for number in order if number != held_back]
     other = _put(one, segment, 0, b"other bytes").status_code
     lying = _put(one, segment, max(sent) + 1, b"x" * 100, sha=hashlib.sha256(b"y").hexdigest()).status_code
     prompt = one.turn(1, "begin")
@@ -76,8 +74,9 @@ def chunks_in_disorder(lab: Lab) -> Verdict:
 
 def _put(one: Candidate, segment: int, number: int, content: bytes, sha: str | None = None) -> Any:
     headers = {
-        "X-Content-SHA256": sha or hashlib.sha256(content).hexdigest(), "Content-Type": "application/octet-stream"
-    }  # fmt: skip
+        "X-Content-SHA256": sha or hashlib.sha256(content).hexdigest(),
+        "Content-Type": "application/octet-stream",
+    }
     return one.ask("PUT", f"/segments/{segment}/chunks/{number}?track=mix", data=content, headers=headers)
 
 
@@ -166,9 +165,7 @@ def mail_scanner(lab: Lab) -> Verdict:
     installation, customer = _place(lab)
     link, interview = _link(customer, customer.flow(None), "f44@example.com")
     before = _rows(installation, interview)
-    fetched = [
-        requests.request(method, link, timeout=30).status_code for method in ("HEAD", "GET") for _ in range(3)
-    ]  # fmt: skip
+    fetched = [requests.request(method, link, timeout=30).status_code for method in ("HEAD", "GET") for _ in range(3)]
     posted = [requests.post(link + path, timeout=30).status_code for path in ("", "/start", "/finish", "/segments")]
     after = _rows(installation, interview)
     finished = talk_in_writing(link)

@@ -48,9 +48,11 @@ class FalseClock:
     @property
     def env(self) -> dict[str, str]:
         return {
-            "LD_PRELOAD": self._library, "FAKETIME_TIMESTAMP_FILE": str(self._file), "FAKETIME_CACHE_DURATION": "1",
+            "LD_PRELOAD": self._library,
+            "FAKETIME_TIMESTAMP_FILE": str(self._file),
+            "FAKETIME_CACHE_DURATION": "1",
             "FAKETIME_DONT_RESET": "1",
-        }  # fmt: skip
+        }
 
     def is_in(self, pid: int) -> bool:
         return self._library in Path(f"/proc/{pid}/maps").read_text()
@@ -73,8 +75,10 @@ class _Load:
         self.rival = Candidate(link.replace(webs[0].url, webs[1].url))
         self.beats: list[int] = []
         self.rivals: list[int] = []
-        self._threads = [threading.Thread(target=self._until_over, args=(work,))
-                         for work in (self._move, self._book, self._hold, self._rival)]  # fmt: skip
+        self._threads = [
+            threading.Thread(target=self._until_over, args=(work,))
+            for work in (self._move, self._book, self._hold, self._rival)
+        ]
 
     def begin(self) -> None:
         for thread in self._threads:
@@ -178,9 +182,11 @@ def _check_load(verdict: Verdict, stage: Stage, load: _Load) -> None:
     installation = stage.installation
     everybody = Recruiter(stage.web.url)
     everybody.moved = [move for one in load.recruiters for move in one.moved]
-    everybody.moved += installation.sql("select candidate_id, new from status_change where new = 'interviewed' and"
-                                        " candidate_id in (select candidate_id from interview where id = :i)",
-                                        i=stage.interview)  # fmt: skip
+    everybody.moved += installation.sql(
+        "select candidate_id, new from status_change where new = 'interviewed' and"
+        " candidate_id in (select candidate_id from interview where id = :i)",
+        i=stage.interview,
+    )
     everybody.refused = [refusal for one in load.recruiters for refusal in one.refused]
     check_events(verdict, installation, stage.receiver, everybody)
     rows = {str(row[0]) for row in installation.sql("select interviewee_email_address from interview")}
@@ -230,8 +236,9 @@ def _check_moments(verdict: Verdict, stage: Stage, began: Any) -> None:
     installation = stage.installation
     columns = installation.sql(
         "select table_name, column_name from information_schema.columns where table_schema = 'public'"
-        " and data_type like 'timestamp%' and not (column_name like any(:later))", later=list(LATER),
-    )  # fmt: skip
+        " and data_type like 'timestamp%' and not (column_name like any(:later))",
+        later=list(LATER),
+    )
     wrong: list[str] = []
     for table, column in columns:
         ahead = "interval '5 minutes'" if column in {"due_at", "not_before"} else "interval '0'"

@@ -284,7 +284,7 @@ def table_locked(lab: Lab) -> Verdict:
         threads = [
             threading.Thread(target=lambda n=n: answers.append(customer.book(flow, f"f24-{n}@example.com")))
             for n in range(8)
-        ]  # fmt: skip
+        ]
         for thread in threads:
             thread.start()
         health = [customer.call("GET", "/healthz").seconds for _ in range(20)]

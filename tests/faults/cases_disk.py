@@ -348,8 +348,9 @@ def log_disk_full(lab: Lab) -> Verdict:
     server.process.stop()
     server.start()
     again = eventually(lambda: put(one, segment, max(sent), sent[max(sent)]) == 200, seconds=15)
-    lost = _check(verdict, installation.sql(CHUNKS, i=booked["interview_id"]), installation.data_dir / "files", sent,
-                  acked)  # fmt: skip
+    lost = _check(
+        verdict, installation.sql(CHUNKS, i=booked["interview_id"]), installation.data_dir / "files", sent, acked
+    )
     rows = {str(row[0]) for row in installation.sql("select interviewee_email_address from interview")}
     gone = [email for email, answer in bookings.items() if answer.status == 200 and email not in rows]
     web.stop()

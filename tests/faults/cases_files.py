@@ -37,12 +37,22 @@ def _recordings(lab: Lab) -> dict[str, bytes]:
         "MP4 with a concat script": FTYP + b"ffconcat version 1.0\nfile http://127.0.0.1:9/x\n",
         "page and MP4": b"<html><script>1</script>" + FTYP + noise,
         "MP4 and page": FTYP + b"<html><script>alert(1)</script></html>" * 100,
-        "a billion seconds": HEADER + b"\x18\x53\x80\x67" + ENDLESS + b"\x15\x49\xa9\x66\x8e\x44\x89\x88"
-        + b"\x41\xcd\xcd\x65\x00\x00\x00\x00" + noise,
-        "late clusters": HEADER + b"\x18\x53\x80\x67" + ENDLESS + b"\x1f\x43\xb6\x75" + ENDLESS + b"\xe7\x88"
-        + b"\x7f" * 8 + noise,
+        "a billion seconds": HEADER
+        + b"\x18\x53\x80\x67"
+        + ENDLESS
+        + b"\x15\x49\xa9\x66\x8e\x44\x89\x88"
+        + b"\x41\xcd\xcd\x65\x00\x00\x00\x00"
+        + noise,
+        "late clusters": HEADER
+        + b"\x18\x53\x80\x67"
+        + ENDLESS
+        + b"\x1f\x43\xb6\x75"
+        + ENDLESS
+        + b"\xe7\x88"
+        + b"\x7f" * 8
+        + noise,
         "segment header alone": HEADER + b"\x18\x53\x80\x67" + ENDLESS,
-    }  # fmt: skip
+    }
     others = {f"no recording: {name}": content for name, content in NO_RECORDINGS.items() if content}
     return {**HOSTILE, **others, **more, **_broken(lab, noise)}
 
@@ -104,8 +114,9 @@ def hostile_recordings(lab: Lab) -> Verdict:
     stages = "select stage, failure, video_stage from interview where id = :i"
     ended = {}
     for name, interview in ids.items():
-        eventually(lambda i=interview: installation.one(stages, i=i) not in {"submitted", "processing"}, seconds=300,
-                   every=0.3)  # fmt: skip
+        eventually(
+            lambda i=interview: installation.one(stages, i=i) not in {"submitted", "processing"}, seconds=300, every=0.3
+        )
         ended[name] = installation.sql(stages, i=interview)[0]
     honest = _hand_in(customer, flow, None, number=99)
     alive = eventually(lambda: installation.one(stages, i=honest) == "completed", seconds=120)
@@ -254,10 +265,18 @@ def intro_videos(lab: Lab) -> Verdict:
 
 
 def _flow_with(customer: Customer, video: str) -> Answered:
-    return customer.call("POST", "/v1/interview-flows", {
-        "org_name": "Faults", "title": "Video", "questions": ["Why us?"], "interview_type": "recruitment",
-        "preamble_video_url": video,
-    }, timeout=120)  # fmt: skip
+    return customer.call(
+        "POST",
+        "/v1/interview-flows",
+        {
+            "org_name": "Faults",
+            "title": "Video",
+            "questions": ["Why us?"],
+            "interview_type": "recruitment",
+            "preamble_video_url": video,
+        },
+        timeout=120,
+    )
 
 
 def _unnamed_files(process: Process | Web) -> list[str]:

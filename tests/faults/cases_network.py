@@ -24,8 +24,12 @@ def lying_names(lab: Lab) -> Verdict:
         raise RuntimeError("the world's end of the wire did not come up")
     done = subprocess.run(
         ["ip", "netns", "exec", name, sys.executable, "-m", "tests.faults.dns_lab", str(lab.directory)],
-        cwd=ROOT, capture_output=True, text=True, check=False, timeout=180,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=180,
+    )
     if done.returncode:
         raise RuntimeError(done.stderr[-600:])
     told = json.loads(done.stdout.strip().splitlines()[-1])
@@ -75,9 +79,13 @@ def _network(lab: Lab, name: str, resolv: Path) -> None:
     if done.returncode:
         raise NotRun(f"no virtual wires here: {done.stderr.strip()[:80]}")
     for space, words in (
-        (name, "link set lo up"), (name, "addr add 93.184.216.1/24 dev here"), (name, "link set here up"),
-        (outside, "link set lo up"), (outside, "addr add 93.184.216.34/24 dev there"),
-        (outside, "addr add 10.9.8.7/32 dev there"), (outside, "link set there up"),
+        (name, "link set lo up"),
+        (name, "addr add 93.184.216.1/24 dev here"),
+        (name, "link set here up"),
+        (outside, "link set lo up"),
+        (outside, "addr add 93.184.216.34/24 dev there"),
+        (outside, "addr add 10.9.8.7/32 dev there"),
+        (outside, "link set there up"),
         (name, "route add default via 93.184.216.34"),
-    ):  # fmt: skip
+    ):
         subprocess.run(["ip", "netns", "exec", space, "ip", *words.split()], check=True, capture_output=True)

@@ -83,8 +83,15 @@ def killed_while_booking(lab: Lab) -> Verdict:
         answered += first.status == 200
         if died:
             web = installation.web()
-        _one_interview(verdict, installation, lambda e=email, k=key: customer.book(flow, e, Idempotency_Key=k),
-                       email=email, first=first, made=made, point=point)  # fmt: skip
+        _one_interview(
+            verdict,
+            installation,
+            lambda e=email, k=key: customer.book(flow, e, Idempotency_Key=k),
+            email=email,
+            first=first,
+            made=made,
+            point=point,
+        )
     verdict.fired = f"{killed} kills at {len(calls)} calls" if killed else ""
     verdict.figure = f"{made[0]} times 0, {made[1]} times 1 before the repeat, then 1; {answered} answered"
     return verdict
@@ -259,8 +266,11 @@ class StuckModel:
 
     @property
     def env(self) -> dict[str, str]:
-        return {"LLM_BASE_URL": f"http://127.0.0.1:{self._server.server_address[1]}/v1", "LLM_MODEL": "stuck",
-                "LLM_TIMEOUT": "900"}  # fmt: skip
+        return {
+            "LLM_BASE_URL": f"http://127.0.0.1:{self._server.server_address[1]}/v1",
+            "LLM_MODEL": "stuck",
+            "LLM_TIMEOUT": "900",
+        }
 
     def _answering(self) -> type[BaseHTTPRequestHandler]:
         model = self
@@ -467,8 +477,11 @@ def _nothing_to_spare(verdict: Verdict, stage: Stage, recruiter: Recruiter, flow
     talk_in_writing(booked["interview_link"])
     time.sleep(5)
     moved = datetime.now(UTC) - timedelta(minutes=20)  # a quarter of an hour passes
-    installation.sql("update interview set due_at = :t where id = :i", i=booked["interview_id"],
-                     t=moved.replace(tzinfo=None).isoformat(sep=" "))  # fmt: skip
+    installation.sql(
+        "update interview set due_at = :t where id = :i",
+        i=booked["interview_id"],
+        t=moved.replace(tzinfo=None).isoformat(sep=" "),
+    )
     stages = "select stage from interview where id = :i"
     parked = within(
         lambda: installation.one(stages, i=booked["interview_id"]) in {"processing_failed", "completed"}, seconds=240

@@ -114,10 +114,14 @@ async def _continues(wire: Wire) -> None:
 def broken_protocol(lab: Lab) -> Verdict:
     verdict, scene = Verdict(), _scene(lab)
     wrong: dict[str, Behaviour] = {
-        "reset": _reset, "half": _half_close, "garbage": always(b"\0\xff\xfeno http at all\r\n\r\n"),
-        "truncated": always(b"HTTP/1.1 200"), "headers": _endless_headers, "continue": _continues,
+        "reset": _reset,
+        "half": _half_close,
+        "garbage": always(b"\0\xff\xfeno http at all\r\n\r\n"),
+        "truncated": always(b"HTTP/1.1 200"),
+        "headers": _endless_headers,
+        "continue": _continues,
         "only100": always(b"HTTP/1.1 100 Continue\r\n\r\n"),
-    }  # fmt: skip
+    }
     before = scene.memory()
     sent = {name: scene.send_to(f"/f32-{name}", behaviour) for name, behaviour in wrong.items()}
     classes = {}
@@ -148,10 +152,11 @@ def large_answers(lab: Lab) -> Verdict:
     verdict, scene = Verdict(), _scene(lab)
     bomb = gzip.compress(b"0" * 20_000_000)
     kinds: dict[str, Behaviour] = {
-        "flood": _flood, "bomb": always(answer(200, headers="Content-Encoding: gzip\r\n", body=bomb)),
+        "flood": _flood,
+        "bomb": always(answer(200, headers="Content-Encoding: gzip\r\n", body=bomb)),
         "short": always(b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\nConnection: close\r\n\r\nok"),
         "long": always(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n" + b"more than told" * 9000),
-    }  # fmt: skip
+    }
     sent = {name: scene.send_to(f"/f33-{name}", behaviour) for name, behaviour in kinds.items()}
     kept = []
     for name, delivery in sent.items():
@@ -174,9 +179,11 @@ def large_answers(lab: Lab) -> Verdict:
 def redirects(lab: Lab) -> Verdict:
     verdict, scene = Verdict(), _scene(lab)
     targets = {
-        "meta": "http://169.254.169.254/latest/meta-data/", "file": "file:///etc/passwd",
-        "self": scene.receiver.url("/f34-self"), "trap": scene.receiver.url("/f34-trap"),
-    }  # fmt: skip
+        "meta": "http://169.254.169.254/latest/meta-data/",
+        "file": "file:///etc/passwd",
+        "self": scene.receiver.url("/f34-self"),
+        "trap": scene.receiver.url("/f34-trap"),
+    }
     sent = {}
     for number, (name, target) in enumerate(targets.items()):
         status = (301, 302, 307, 308)[number]
@@ -228,8 +235,12 @@ def gone(lab: Lab) -> Verdict:
     )[0]
     disabled = scene.installation.one("select disabled_by from webhook_endpoint where id = :e", e=endpoint)
     scene.recruiter.move(str(one), "accepted")
-    states = [str(row[0]) for row in scene.installation.sql(
-        "select state from webhook_delivery where subject = :s order by sequence", s=one)]  # fmt: skip
+    states = [
+        str(row[0])
+        for row in scene.installation.sql(
+            "select state from webhook_delivery where subject = :s order by sequence", s=one
+        )
+    ]
     before = len(scene.receiver.journal("/f38"))
     scene.receiver.behaviours["/f38"] = healthy
     page = scene.recruiter.post(f"/webhooks/endpoints/{endpoint}/enable", page="/webhooks")
@@ -258,8 +269,9 @@ def hanging_neighbours(lab: Lab) -> Verdict:
     last = wait_until_healthy(scene, flow)
     rows = scene.installation.sql(
         "select d.created_at, min(a.at) from webhook_delivery d join webhook_attempt a on a.delivery_id = d.id"
-        " where d.flow_id = :f group by d.id", f=flow,
-    )  # fmt: skip
+        " where d.flow_id = :f group by d.id",
+        f=flow,
+    )
     delays = [_moment(row[1]) - _moment(row[0]) for row in rows]
     events = scene.installation.count("webhook_delivery", "flow_id = :f", f=flow)
     met = len({request.path for request in scene.receiver.journal() if request.path.startswith("/hang")})
@@ -300,9 +312,14 @@ def _organizations(scene: Scene, count: int) -> list[str]:
             path = f"/hang-{number}"
             scene.receiver.behaviours[path] = silent
             flow = InterviewFlow(
-                organization_id=founded.organization.id, team_id=founded.team.id, org_name="Other", title="Other",
-                questions=["Why us?"], interview_type=InterviewType.RECRUITMENT, webhook_url=scene.receiver.url(path),
-            )  # fmt: skip
+                organization_id=founded.organization.id,
+                team_id=founded.team.id,
+                org_name="Other",
+                title="Other",
+                questions=["Why us?"],
+                interview_type=InterviewType.RECRUITMENT,
+                webhook_url=scene.receiver.url(path),
+            )
             db.session.add(flow)
             db.session.flush()
             email = f"h{number}@other.example"
@@ -360,10 +377,11 @@ def broken_tls(lab: Lab) -> Verdict:
     verdict, scene = Verdict(), _scene(lab)
     authority: Authority = lab.shared("authority", lambda: Authority(lab.directory))
     servers = {
-        "good": authority.server("127.0.0.1"), "expired": authority.server("127.0.0.1", days=-1),
+        "good": authority.server("127.0.0.1"),
+        "expired": authority.server("127.0.0.1", days=-1),
         "wrong name": authority.server("other.example"),
         "self-signed": authority.server("127.0.0.1", self_signed=True),
-    }  # fmt: skip
+    }
     ports = {name: _tls_port(lab, context) for name, context in servers.items()}
     ports["hanging"] = _silent_port(lab)
     sent = {}

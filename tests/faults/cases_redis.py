@@ -120,9 +120,8 @@ def redis_away(lab: Lab) -> Verdict:
     took = wait_until_delivered(scene.installation, seconds=DRAINED)
     verdict.holds(took is not None, "I12 without Redis nothing is delivered within 60 s")
     guesses = [
-        Customer(scene.installation, scene.recruiter.url).call("GET", "/v1/interview-flows").status
-        for _ in range(3)
-    ]  # fmt: skip
+        Customer(scene.installation, scene.recruiter.url).call("GET", "/v1/interview-flows").status for _ in range(3)
+    ]
     throttled = _guess_passwords(scene.recruiter.url)
     scene.redis.start()
     scene.check(verdict)
@@ -232,9 +231,13 @@ def _alarms(scene: Scene) -> set[str]:
     told = requests.get(f"{scene.web.url}/readyz", timeout=30).json()
     figures = requests.get(f"{scene.web.url}/metrics", timeout=30).text
     checked = subprocess.run(
-        parley("check", "--json"), env={**os.environ, **scene.installation.env}, cwd=ROOT, capture_output=True,
-        text=True, check=False,
-    )  # fmt: skip
+        parley("check", "--json"),
+        env={**os.environ, **scene.installation.env},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     found = {
         "/readyz": "redis" in told["not_ready"],
         "/metrics": "parley_redis_takes 0.0" in figures,

@@ -65,8 +65,9 @@ def _live_through(installation: Installation, subject: str) -> tuple[timedelta, 
         waited += _moment(due_at) - _moment(changed_at)
         past = datetime.now(UTC) - timedelta(seconds=1)
         value = past if installation.postgres else past.replace(tzinfo=None).isoformat(sep=" ")
-        installation.sql("update webhook_delivery set due_at = :t where subject = :s and state = 'pending'",
-                         t=value, s=subject)  # fmt: skip
+        installation.sql(
+            "update webhook_delivery set due_at = :t where subject = :s and state = 'pending'", t=value, s=subject
+        )
         installation.sql("update webhook_endpoint set not_before = null")
     return waited, attempts
 

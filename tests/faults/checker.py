@@ -62,9 +62,10 @@ def _nothing_lost(
     lost = [row for row in changes if row[2] is None]
     verdict.holds(not lost, f"I1 {len(lost)} committed moves have no event")
     phantoms = installation.count(
-        "webhook_delivery d", "event_type = 'candidate_status_updated' and not exists"
+        "webhook_delivery d",
+        "event_type = 'candidate_status_updated' and not exists"
         " (select 1 from status_change c where c.candidate_id = d.subject and c.number = d.sequence)",
-    )  # fmt: skip
+    )
     verdict.holds(phantoms == 0, f"I2 {phantoms} events tell of moves that did not commit")
 
 
@@ -100,8 +101,12 @@ def is_signed(request: Request) -> bool:
 def _no_secret(verdict: Verdict, journal: list[Request]) -> None:
     raw = WEBHOOK_SECRET.encode()
     forms = {
-        raw, binascii.hexlify(raw), base64.b64encode(raw), base64.urlsafe_b64encode(raw), quote(WEBHOOK_SECRET).encode()
-    }  # fmt: skip
+        raw,
+        binascii.hexlify(raw),
+        base64.b64encode(raw),
+        base64.urlsafe_b64encode(raw),
+        quote(WEBHOOK_SECRET).encode(),
+    }
     for request in journal:
         told = request.body + b"\n".join(f"{k}: {v}".encode() for k, v in request.headers.items())
         verdict.holds(not any(form in told for form in forms), "I10 the secret was sent to the receiver")

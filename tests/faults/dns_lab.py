@@ -104,9 +104,14 @@ async def _main(directory: str) -> dict[str, Any]:
     names.start()
     met: Counter[str] = Counter()
     await _listen(("127.0.0.1", "::1"), met)
-    settings = Settings.from_env({
-        "DATA_DIR": directory, "SECRET_KEY": "dns-" * 10, "APP_URL": "https://parley.example", "OUTBOUND_HTTP": "1",
-    })  # fmt: skip
+    settings = Settings.from_env(
+        {
+            "DATA_DIR": directory,
+            "SECRET_KEY": "dns-" * 10,
+            "APP_URL": "https://parley.example",
+            "OUTBOUND_HTTP": "1",
+        }
+    )
     http = Outbound(settings)
     attempts: dict[str, Any] = {}
     for name in ("good", "nxdomain", "servfail", "silent", "private", "mixed", "many"):
@@ -116,9 +121,11 @@ async def _main(directory: str) -> dict[str, Any]:
     rebound = met["127.0.0.1"] - before
     met.update(json.loads((Path(directory) / "met.json").read_text()))
     return {
-        "attempts": attempts, "queries": sum(names.queries.values()), "rebound": rebound,
+        "attempts": attempts,
+        "queries": sum(names.queries.values()),
+        "rebound": rebound,
         "forbidden": met[PRIVATE] + met["127.0.0.1"] + met["::1"],
-    }  # fmt: skip
+    }
 
 
 async def _attempt(http: Outbound, name: str) -> dict[str, Any]:

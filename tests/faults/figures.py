@@ -118,8 +118,10 @@ def _enrolled(flows: list[str], count: int) -> list[str]:
 
 def _inversions(receiver: Receiver, installation: Installation) -> tuple[int, int]:
     """Events of one candidate whose first arrival was before that of an earlier one; and how many came again."""
-    known = {str(row[0]): (str(row[1]), int(row[2])) for row in installation.sql(
-        "select event_id, subject, sequence from webhook_delivery")}  # fmt: skip
+    known = {
+        str(row[0]): (str(row[1]), int(row[2]))
+        for row in installation.sql("select event_id, subject, sequence from webhook_delivery")
+    }
     first: dict[str, float] = {}
     journal = receiver.journal()
     for request in journal:

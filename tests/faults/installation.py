@@ -40,9 +40,19 @@ def found(env: dict[str, str], directory: Path, *, cwd: Path = ROOT) -> None:
     """Migrate and found the customer with the code at ``cwd``; the key goes into ``customer.json``."""
     run_parley("migrate", env=env, cwd=cwd)
     made = run_parley(
-        "org", "create", "Faults", "--team", "One", "--admin-email", ADMIN, "--admin-password", PASSWORD, "--json",
-        env=env, cwd=cwd,
-    )  # fmt: skip
+        "org",
+        "create",
+        "Faults",
+        "--team",
+        "One",
+        "--admin-email",
+        ADMIN,
+        "--admin-password",
+        PASSWORD,
+        "--json",
+        env=env,
+        cwd=cwd,
+    )
     (directory / "customer.json").write_text(made)
 
 
@@ -165,9 +175,12 @@ class PostgresServer:
         options = [word for name, value in self._settings.items() for word in ("-c", f"{name}={value}")]
         command = [str(self._bin / "postgres"), "-D", str(self.data), "-p", str(self.port), "-k", str(self._home)]
         self.process = Process(
-            self._lab, [*command, "-c", f"listen_addresses={self._host}", *options], name="postgresql",
-            stop_with=signal.SIGINT, **self._user,
-        )  # fmt: skip
+            self._lab,
+            [*command, "-c", f"listen_addresses={self._host}", *options],
+            name="postgresql",
+            stop_with=signal.SIGINT,
+            **self._user,
+        )
         if not eventually(self.answers, seconds=60):
             raise RuntimeError(f"PostgreSQL did not come up:\n{self.process.log.read_text()[-1500:]}")
 
@@ -198,10 +211,16 @@ class Installation:
         self.data_dir = Path(tempfile.mkdtemp(prefix="data-", dir=lab.directory))
         port = free_port()
         self.env = {
-            "DATA_DIR": str(self.data_dir), "SECRET_KEY": SECRET_KEY, "HOST": "127.0.0.1", "DATABASE_URL": "",
-            "APP_URL": f"http://127.0.0.1:{port}", "RATE_LIMIT_PER_MINUTE": "0", "STT_PROCESSES": "1", "REDIS_URL": "",
+            "DATA_DIR": str(self.data_dir),
+            "SECRET_KEY": SECRET_KEY,
+            "HOST": "127.0.0.1",
+            "DATABASE_URL": "",
+            "APP_URL": f"http://127.0.0.1:{port}",
+            "RATE_LIMIT_PER_MINUTE": "0",
+            "STT_PROCESSES": "1",
+            "REDIS_URL": "",
             **env,
-        }  # fmt: skip
+        }
         self.port = port
         if redis is not None:
             self.env["REDIS_URL"] = redis.url

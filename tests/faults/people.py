@@ -52,10 +52,19 @@ class Customer:
 
     def flow(self, webhook_url: str | None, **more: Any) -> str:
         """A flow of one question; returns its id."""
-        made = self.call("POST", "/v1/interview-flows", {
-            "org_name": "Faults", "title": "Under stress", "questions": ["Why us?"], "interview_type": "recruitment",
-            "webhook_url": webhook_url, "webhook_secret_key": WEBHOOK_SECRET, **more,
-        })  # fmt: skip
+        made = self.call(
+            "POST",
+            "/v1/interview-flows",
+            {
+                "org_name": "Faults",
+                "title": "Under stress",
+                "questions": ["Why us?"],
+                "interview_type": "recruitment",
+                "webhook_url": webhook_url,
+                "webhook_secret_key": WEBHOOK_SECRET,
+                **more,
+            },
+        )
         if made.status != 200:
             raise RuntimeError(f"no flow: {made}")
         return str(made.body["interview_flow_id"])

@@ -51,10 +51,15 @@ class Process:
         self._stop_with = stop_with
         with self.log.open("ab") as log:
             self._popen = subprocess.Popen(
-                list(command), env={**os.environ, **(env or {})}, stdout=log, stderr=log, cwd=cwd,
-                stdin=subprocess.DEVNULL, preexec_fn=ends_with_us(stop_with),  # noqa: PLW1509 - one call of prctl
+                list(command),
+                env={**os.environ, **(env or {})},
+                stdout=log,
+                stderr=log,
+                cwd=cwd,
+                stdin=subprocess.DEVNULL,
+                preexec_fn=ends_with_us(stop_with),  # noqa: PLW1509 - one call of prctl
                 **options,
-            )  # fmt: skip
+            )
         self.pid = self._popen.pid
         lab.resources.callback(self.stop)
 

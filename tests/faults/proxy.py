@@ -108,9 +108,10 @@ class Proxy:
         link = _Link(self, to_client, to_target)
         self._open |= {to_client, to_target}
         await asyncio.gather(
-            link.pump(from_client, to_target, is_answer=False), link.pump(from_target, to_client, is_answer=True),
+            link.pump(from_client, to_target, is_answer=False),
+            link.pump(from_target, to_client, is_answer=True),
             return_exceptions=True,
-        )  # fmt: skip
+        )
         for writer in (to_client, to_target):
             self._open.discard(writer)
             writer.close()

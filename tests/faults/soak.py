@@ -147,9 +147,18 @@ class Nemesis:
         self.kills = 0
         self.slowest: dict[str, float] = defaultdict(float)
         self._faults: list[Callable[[], None]] = [
-            self._kill_web, self._kill_worker, self._kill_child, self._kill_child, self._kill_child, self._kill_redis,
-            self._flush, self._reset_receiver, self._refuse, self._lose_answers, self._stop_child,
-        ]  # fmt: skip
+            self._kill_web,
+            self._kill_worker,
+            self._kill_child,
+            self._kill_child,
+            self._kill_child,
+            self._kill_redis,
+            self._flush,
+            self._reset_receiver,
+            self._refuse,
+            self._lose_answers,
+            self._stop_child,
+        ]
         if platform.database is not None:
             self._faults += [self._kill_backend, self._kill_backend, self._kill_database]
 
@@ -295,9 +304,10 @@ def _checked(platform: Platform, load: Load) -> Verdict:
     chunks = installation.sql("select interview_id, number, storage_key from chunk")
     kept = {(str(row[0]), int(row[1])): installation.data_dir / "files" / str(row[2]) for row in chunks}
     gone = [
-        one for one, sha256 in load.acked.items()
+        one
+        for one, sha256 in load.acked.items()
         if one not in kept or hashlib.sha256(kept[one].read_bytes()).digest() != sha256
-    ]  # fmt: skip
+    ]
     verdict.holds(drained is not None, "I12 the backlog did not drain within 180 s")
     verdict.holds(arrived == events, f"I1 {arrived} of {events} events arrived")
     verdict.holds(not lost, f"I1 {len(lost)} acknowledged bookings are lost")

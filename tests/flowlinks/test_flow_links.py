@@ -209,8 +209,11 @@ def test_renewing_and_turning_off_end_the_old_address(app: Flask, owner: Person,
     assert app.test_client().get(path(link)).status_code == 200
     kinds = db.session.scalars(sa.select(AuditEntry.action).where(AuditEntry.subject == link.flow_id)).all()
     assert [kind for kind in kinds if "link" in kind] == [
-        "flow.link_on", "flow.link_renewed", "flow.link_off", "flow.link_on"
-    ]  # fmt: skip
+        "flow.link_on",
+        "flow.link_renewed",
+        "flow.link_off",
+        "flow.link_on",
+    ]
 
 
 def test_limits_are_set_on_the_page(app: Flask, owner: Person, link: FlowLink) -> None:

@@ -118,11 +118,23 @@ def test_the_script_settles_what_may_be_null(make_flow: Made, owner: Person) -> 
     )
     script = script_of(flow)
     assert script == {
-        "title": "Nurse", "org_name": "First Ltd", "questions": flow.questions, "intro": None, "outro": None,
-        "language": "en-US", "voice_id": None, "additional_info": None, "additional_instructions": None,
-        "follow_up_limit": 1, "time_limit_minutes": None, "is_video_enabled": False, "is_doc_upload_enabled": False,
-        "redirect_url": None, "interview_type": None, "assess_language": True,
-    }  # fmt: skip
+        "title": "Nurse",
+        "org_name": "First Ltd",
+        "questions": flow.questions,
+        "intro": None,
+        "outro": None,
+        "language": "en-US",
+        "voice_id": None,
+        "additional_info": None,
+        "additional_instructions": None,
+        "follow_up_limit": 1,
+        "time_limit_minutes": None,
+        "is_video_enabled": False,
+        "is_doc_upload_enabled": False,
+        "redirect_url": None,
+        "interview_type": None,
+        "assess_language": True,
+    }
     owner.organization.assess_language = False
     assert script_of(flow)["assess_language"] is False
     flow.assess_language = True

@@ -18,9 +18,19 @@ from tests.people import Person
 from .test_pages import _typed
 
 NOT_COPIED = {
-    "id", "title", "created_at", "changed_at", "status", "webhook_secret_sealed", "logo_key", "preamble_video_key",
-    "speech_state", "lease_until", "fence", "recoveries",
-}  # fmt: skip
+    "id",
+    "title",
+    "created_at",
+    "changed_at",
+    "status",
+    "webhook_secret_sealed",
+    "logo_key",
+    "preamble_video_key",
+    "speech_state",
+    "lease_until",
+    "fence",
+    "recoveries",
+}
 """What differs on purpose; every other column, a new one too, has to be the same."""
 
 
@@ -35,15 +45,33 @@ def full(owner: Person, make_flow: Made, engines: Gateways) -> InterviewFlow:
     for key in ("flow-media/a.png", "flow-media/b.webm"):
         engines.storage.put(key, key.encode())
     flow: InterviewFlow = make_flow(
-        title="Nurse", org_name="Willow", questions=["Why?", "How?"], interview_type=InterviewType.RECRUITMENT,
-        language="de-DE", voice_id="vendora-Kate", intro="Hello", outro="Bye", additional_info="Two shifts",
-        additional_instructions="Be kind", is_video_enabled=True, is_doc_upload_enabled=True, follow_up_limit=2,
-        time_limit_minutes=30, assess_language=False, redirect_url="https://example.com/on",
-        webhook_url="https://example.com/hook", company_logo_url="https://example.com/a.png",
-        preamble_video_url="https://example.com/b", logo_key="flow-media/a.png", preamble_video_key="flow-media/b.webm",
-        preamble_video_type="video/webm", alternative_text="Call us", alternative_contact="jobs@example.com",
-        status=FlowStatus.CLOSED, speech_state=SpeechState.READY,
-    )  # fmt: skip
+        title="Nurse",
+        org_name="Willow",
+        questions=["Why?", "How?"],
+        interview_type=InterviewType.RECRUITMENT,
+        language="de-DE",
+        voice_id="vendora-Kate",
+        intro="Hello",
+        outro="Bye",
+        additional_info="Two shifts",
+        additional_instructions="Be kind",
+        is_video_enabled=True,
+        is_doc_upload_enabled=True,
+        follow_up_limit=2,
+        time_limit_minutes=30,
+        assess_language=False,
+        redirect_url="https://example.com/on",
+        webhook_url="https://example.com/hook",
+        company_logo_url="https://example.com/a.png",
+        preamble_video_url="https://example.com/b",
+        logo_key="flow-media/a.png",
+        preamble_video_key="flow-media/b.webm",
+        preamble_video_type="video/webm",
+        alternative_text="Call us",
+        alternative_contact="jobs@example.com",
+        status=FlowStatus.CLOSED,
+        speech_state=SpeechState.READY,
+    )
     flow.webhook_secret_sealed = vault.seal("secret", context=secret_context(flow.id))
     db.session.commit()
     return flow

@@ -34,9 +34,14 @@ def test_a_stranger_sees_the_whole_file(client: Browser, with_video: InterviewFl
 
 @pytest.mark.parametrize(
     ("asked", "start", "end"),
-    [("bytes=0-0", 0, 1), ("bytes=10-19", 10, 20), ("bytes=1000-", 1000, 1024), ("bytes=-24", 1000, 1024),
-     ("bytes=1000-99999", 1000, 1024)],
-)  # fmt: skip
+    [
+        ("bytes=0-0", 0, 1),
+        ("bytes=10-19", 10, 20),
+        ("bytes=1000-", 1000, 1024),
+        ("bytes=-24", 1000, 1024),
+        ("bytes=1000-99999", 1000, 1024),
+    ],
+)
 def test_a_range_is_served(client: Browser, with_video: InterviewFlow, asked: str, start: int, end: int) -> None:
     seen = client.get(f"/flows/{with_video.id}/intro-video", headers={"Range": asked})
     assert (seen.status_code, seen.data) == (206, CONTENT[start:end])

@@ -80,10 +80,16 @@ def test_a_full_storage_is_a_503_and_saves_nothing(owner: Person, files: Files) 
 @pytest.mark.usefixtures("full_disk")
 def test_a_full_storage_loses_nothing_that_was_typed(owner: Person, files: Files) -> None:
     typed = {
-        "title": "Nurse", "org_name": "First Ltd", "team_id": owner.team.id, "questions-0": "Typed with care?",
-        "interview_type": "general", "language": "en-US", "voice_id": "vendora-Kate", "follow_up_limit": "1",
+        "title": "Nurse",
+        "org_name": "First Ltd",
+        "team_id": owner.team.id,
+        "questions-0": "Typed with care?",
+        "interview_type": "general",
+        "language": "en-US",
+        "voice_id": "vendora-Kate",
+        "follow_up_limit": "1",
         "company_logo_url": files.serve("/logo", picture()),
-    }  # fmt: skip
+    }
     seen = owner.browser.post("/flows/new", data=typed)
     assert seen.status_code == 503
     assert "Nothing was saved" in seen.text
@@ -138,9 +144,15 @@ def test_a_flow_deleted_while_its_new_logo_is_fetched_keeps_nothing_of_it(own_ap
             handler.wfile.write(picture())
 
         typed = {
-            "title": "New", "org_name": "x", "questions-0": "Why?", "interview_type": "general", "language": "en-US",
-            "voice_id": "vendora-Kate", "follow_up_limit": "1", "company_logo_url": files.serve_by("/logo", page),
-        }  # fmt: skip
+            "title": "New",
+            "org_name": "x",
+            "questions-0": "Why?",
+            "interview_type": "general",
+            "language": "en-US",
+            "voice_id": "vendora-Kate",
+            "follow_up_limit": "1",
+            "company_logo_url": files.serve_by("/logo", page),
+        }
         seen = owner.browser.post(f"/flows/{flow_id}/edit", data=typed)
         assert seen.status_code == 422
         assert "cannot be changed" in seen.text

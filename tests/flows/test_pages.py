@@ -25,10 +25,20 @@ VERBS = ("close", "reopen", "archive", "prepare-speech")
 def _typed(person: Person, **values: Any) -> dict[str, Any]:
     """What a browser sends for the least a recruiter fills in."""
     return {
-        "title": "Nurse", "org_name": "First Ltd", "team_id": person.team.id, "interview_type": "recruitment",
-        "questions-0": "Why?", "questions-1": "", "questions-2": "", "language": "en-US", "voice_id": "vendora-Kate",
-        "follow_up_limit": "1", "time_limit_minutes": "", "assess_language": "", **values,
-    }  # fmt: skip
+        "title": "Nurse",
+        "org_name": "First Ltd",
+        "team_id": person.team.id,
+        "interview_type": "recruitment",
+        "questions-0": "Why?",
+        "questions-1": "",
+        "questions-2": "",
+        "language": "en-US",
+        "voice_id": "vendora-Kate",
+        "follow_up_limit": "1",
+        "time_limit_minutes": "",
+        "assess_language": "",
+        **values,
+    }
 
 
 def _only_flow() -> InterviewFlow:
@@ -93,10 +103,15 @@ def test_a_recruiter_sees_only_the_flows_of_their_teams(owner: Person, colleague
 
 def test_a_flow_is_created(colleague: Person, bell: SilentBell) -> None:
     typed = _typed(
-        colleague, **{"questions-2": "And\r\nwhy not?", "assess_language": "no", "follow_up_limit": "3"},
-        time_limit_minutes="45", is_video_enabled="y", intro=" Welcome! ", webhook_url="https://example.com/hook",
-        webhook_secret_key="secret", redirect_url="https://example.com/thanks",
-    )  # fmt: skip
+        colleague,
+        **{"questions-2": "And\r\nwhy not?", "assess_language": "no", "follow_up_limit": "3"},
+        time_limit_minutes="45",
+        is_video_enabled="y",
+        intro=" Welcome! ",
+        webhook_url="https://example.com/hook",
+        webhook_secret_key="secret",
+        redirect_url="https://example.com/thanks",
+    )
     answer = colleague.browser.post("/flows/new", data=typed)
     flow = _only_flow()
     assert (answer.status_code, answer.location) == (303, f"/flows/{flow.id}")
@@ -178,15 +193,25 @@ def test_twenty_questions_fit_and_no_more_fields_are_offered(owner: Person) -> N
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
-        ("title", " ", "blank"), ("title", "x" * 301, "300"), ("questions-1", "x" * 2_001, "2000"),
-        ("webhook_url", "nonsense", "https://"), ("redirect_url", "nonsense", "https://"),
-        ("alternative_contact", "ask me", "telephone"), ("alternative_contact", "javascript://x", "telephone"),
-        ("alternative_text", "x" * 2001, "2000"), ("language", "xx", "one of"),
-        ("voice_id", "xx", "one of"), ("time_limit_minutes", "0", "120"), ("time_limit_minutes", "soon", "integer"),
-        ("follow_up_limit", "9", "3"), ("assess_language", "maybe", "boolean"), ("interview_type", "x", "one of"),
-        ("intro", "a\x00b", "NUL"), ("time_limit_minutes", "9" * 5_000, "integer"),
+        ("title", " ", "blank"),
+        ("title", "x" * 301, "300"),
+        ("questions-1", "x" * 2_001, "2000"),
+        ("webhook_url", "nonsense", "https://"),
+        ("redirect_url", "nonsense", "https://"),
+        ("alternative_contact", "ask me", "telephone"),
+        ("alternative_contact", "javascript://x", "telephone"),
+        ("alternative_text", "x" * 2001, "2000"),
+        ("language", "xx", "one of"),
+        ("voice_id", "xx", "one of"),
+        ("time_limit_minutes", "0", "120"),
+        ("time_limit_minutes", "soon", "integer"),
+        ("follow_up_limit", "9", "3"),
+        ("assess_language", "maybe", "boolean"),
+        ("interview_type", "x", "one of"),
+        ("intro", "a\x00b", "NUL"),
+        ("time_limit_minutes", "9" * 5_000, "integer"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_field_is_named_and_nothing_typed_is_lost(owner: Person, field: str, value: str, words: str) -> None:
     seen = owner.browser.post("/flows/new", data=_typed(owner, outro="Typed with care", **{field: value}))
     assert seen.status_code == 422

@@ -32,18 +32,26 @@ def chapter(question: str, *places: int) -> dict[str, Any]:
 
 MARY = Told(
     [
-        segment("agent", "Why?", 0.0), segment("user", "To help", 1.0, 1.5), segment("agent", "Whom?", 2.5),
-        segment("user", "People", 3.0), segment("agent", "How?", 4.0), segment("agent", "Thanks.", 3.6),
+        segment("agent", "Why?", 0.0),
+        segment("user", "To help", 1.0, 1.5),
+        segment("agent", "Whom?", 2.5),
+        segment("user", "People", 3.0),
+        segment("agent", "How?", 4.0),
+        segment("agent", "Thanks.", 3.6),
     ],
     [chapter("Why?", 0, 1, 2, 3, 5), chapter("How?", 4), chapter("When?")],
     {"skills": 4.0, "motivation": None},
-    {"skills": {"quotes": [{"segment_index": 3, "text": "People"}]},
-     "motivation": {"quotes": [{"segment_index": 1, "text": "To help"}]}},
-)  # fmt: skip
+    {
+        "skills": {"quotes": [{"segment_index": 3, "text": "People"}]},
+        "motivation": {"quotes": [{"segment_index": 1, "text": "To help"}]},
+    },
+)
 OLAF = Told(
     [segment("agent", "WHY?"), segment("user", "Money")],
-    [chapter("Where?", 0), chapter("why?  ", 0, 1)], {}, {},
-)  # fmt: skip
+    [chapter("Where?", 0), chapter("why?  ", 0, 1)],
+    {},
+    {},
+)
 
 
 def test_words_to_the_agent_are_no_answer() -> None:
@@ -66,8 +74,9 @@ def test_the_same_question_stands_in_one_row_whatever_its_place() -> None:
     quote = Quote("Skills", 4.0, "People")
     assert why == (
         Answer((("user", "To help"), ("agent", "Whom?"), ("user", "People")), 1.0, 3.5, (quote,)),
-        Answer((("user", "Money"),), None, None, ()), NO_RESULT,
-    )  # fmt: skip
+        Answer((("user", "Money"),), None, None, ()),
+        NO_RESULT,
+    )
     assert (how, when) == ((NO_ANSWER, NOT_ASKED, NO_RESULT), (NOT_REACHED, NOT_ASKED, NO_RESULT))
     assert where == (NOT_ASKED, NO_ANSWER, NO_RESULT)
 

@@ -49,11 +49,18 @@ def test_the_six_kinds_are_known_by_content(content: bytes, kind: str) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        b"", b"MZ\x90\x00\x03\x00", b"<!DOCTYPE html><p>", b"  <svg xmlns='x'>", b"<?xml version='1.0'?><a/>",
-        b"\xff\xfe\x00x", b"%PDF-1.7 without an end", b"PK\x03\x04 no archive",
-        b"\x89PNG broken in the middle \xff\xfe", b"GIF89a\x01\x00\xff",
+        b"",
+        b"MZ\x90\x00\x03\x00",
+        b"<!DOCTYPE html><p>",
+        b"  <svg xmlns='x'>",
+        b"<?xml version='1.0'?><a/>",
+        b"\xff\xfe\x00x",
+        b"%PDF-1.7 without an end",
+        b"PK\x03\x04 no archive",
+        b"\x89PNG broken in the middle \xff\xfe",
+        b"GIF89a\x01\x00\xff",
     ],
-)  # fmt: skip
+)
 def test_anything_else_is_refused_in_words(content: bytes) -> None:
     with pytest.raises(Rejected) as refusal:
         accept("resume.pdf", content)
@@ -112,9 +119,13 @@ def test_an_office_file_that_lies_about_its_size_is_refused() -> None:
 @pytest.mark.parametrize(
     ("given", "shown"),
     [
-        ("C:\\Users\\me\\cv.pdf", "cv.pdf"), ("../../etc/passwd", "passwd"), ("a\x00b\n.pdf", "ab.pdf"),
-        ("", "document"), ("x" * 300 + ".pdf", "x" * 251 + ".pdf"), ("履歴書.pdf", "履歴書.pdf"),
+        ("C:\\Users\\me\\cv.pdf", "cv.pdf"),
+        ("../../etc/passwd", "passwd"),
+        ("a\x00b\n.pdf", "ab.pdf"),
+        ("", "document"),
+        ("x" * 300 + ".pdf", "x" * 251 + ".pdf"),
+        ("履歴書.pdf", "履歴書.pdf"),
     ],
-)  # fmt: skip
+)
 def test_a_name_is_a_label_and_never_a_path(given: str, shown: str) -> None:
     assert label_of(given) == shown

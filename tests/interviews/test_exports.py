@@ -100,10 +100,13 @@ def recorded(judged: Interview, tmp_path: Path) -> Interview:
     recordings.publish(interview_id, organization_id=organization_id, file=file)
     db.session.add(
         Document(
-            interview_id=interview_id, name="../my cv.pdf", content_type="application/pdf", size=len(CV),
+            interview_id=interview_id,
+            name="../my cv.pdf",
+            content_type="application/pdf",
+            size=len(CV),
             storage_key=f"documents/{interview_id}/cv",
         )
-    )  # fmt: skip
+    )
     db.session.commit()
     return db.session.get_one(Interview, interview_id, populate_existing=True)
 
@@ -175,11 +178,22 @@ def test_the_report_says_how_each_score_was_judged(owner: Person, colleague: Per
     db.session.commit()
     words = words_of(owner.browser.get(f"/interviews/{judged.id}/report"))
     for part in (
-        "Mary Hall", "Nurse", "aids to a person's decision", "Likes to help people.", "“I like to help people” at 1:05",
-        "Judged by scripted: said so", "Not assessed", "Worth a second talk.", "3.5 of 5", "Colleague",
-        "1. Why do you want this job?", "2. Tell me about your last team. Not reached.", "No consent is recorded.",
-        "Made on", "by Owner",
-    ):  # fmt: skip
+        "Mary Hall",
+        "Nurse",
+        "aids to a person's decision",
+        "Likes to help people.",
+        "“I like to help people” at 1:05",
+        "Judged by scripted: said so",
+        "Not assessed",
+        "Worth a second talk.",
+        "3.5 of 5",
+        "Colleague",
+        "1. Why do you want this job?",
+        "2. Tell me about your last team. Not reached.",
+        "No consent is recorded.",
+        "Made on",
+        "by Owner",
+    ):
         assert part in words, part
     assert "0.0 of 5" not in words
     assert len(audited("interview.reported")) == 1
@@ -200,9 +214,13 @@ def test_the_archive_has_everything(owner: Person, recorded: Interview) -> None:
     assert answer.headers["Content-Disposition"] == f'attachment; filename="interview-{recorded.id[:8]}.zip"'
     files = unpacked(answer)
     assert set(files) == {
-        "report.html", "interview.json", "transcript.csv", "captions.vtt", "recording-audio.m4a",
+        "report.html",
+        "interview.json",
+        "transcript.csv",
+        "captions.vtt",
+        "recording-audio.m4a",
         "documents/1-.._my cv.pdf",
-    }  # fmt: skip
+    }
     assert files["recording-audio.m4a"] == SOUND
     assert files["documents/1-.._my cv.pdf"] == CV
     report = files["report.html"].decode()
@@ -240,10 +258,15 @@ def test_the_consent_is_kept_word_for_word(owner: Person, judged: Interview) -> 
     shown = "You are recorded.\n\nA machine asks <b>you</b>."
     db.session.add(
         Agreement(
-            interview_id=judged.id, fence=1, text_version="3", locale="en-US", mode=Mode.VOICE, shown=shown,
+            interview_id=judged.id,
+            fence=1,
+            text_version="3",
+            locale="en-US",
+            mode=Mode.VOICE,
+            shown=shown,
             agreed_at=datetime(2026, 1, 31, 9, 15, tzinfo=UTC),
         )
-    )  # fmt: skip
+    )
     db.session.commit()
     given = told(owner, judged.id)["consents"]
     assert given == [

@@ -38,9 +38,16 @@ def past(book: Made, flow: InterviewFlow) -> Made:
     booked = 0
 
     def make(
-        *, at: datetime = NOON, of: InterviewFlow | None = None, begun: bool = True, minutes: float | None = None,
-        ready: float | None = None, answered: int = 0, rating: int | None = None, **columns: Any,
-    ) -> Interview:  # fmt: skip
+        *,
+        at: datetime = NOON,
+        of: InterviewFlow | None = None,
+        begun: bool = True,
+        minutes: float | None = None,
+        ready: float | None = None,
+        answered: int = 0,
+        rating: int | None = None,
+        **columns: Any,
+    ) -> Interview:
         nonlocal booked
         booked += 1
         interview: Interview = book(of or flow, email=f"someone{booked}@candidate.example")
@@ -54,9 +61,11 @@ def past(book: Made, flow: InterviewFlow) -> Made:
             setattr(interview, name, value)
         for place in range(answered):
             for number, role in ((3 * place, Role.AGENT), (3 * place + 1, Role.USER), (3 * place + 2, Role.USER)):
-                db.session.add(Utterance(
-                    interview_id=interview.id, number=number, role=role, question_index=place, content="Words."
-                ))  # fmt: skip
+                db.session.add(
+                    Utterance(
+                        interview_id=interview.id, number=number, role=role, question_index=place, content="Words."
+                    )
+                )
         if rating:
             db.session.add(Feedback(interview_id=interview.id, rating=rating))
         db.session.commit()
@@ -125,8 +134,11 @@ def test_times_are_told_as_the_middle_and_the_long_end(owner: Person, past: Made
     assert (talk.count, talk.median, talk.most) == (5, 660, 12000)
     assert result.median == 660
     assert {label: n for label, n in counts(lengths).items() if n} == {
-        "Up to 5 minutes": 2, "Up to 15 minutes": 1, "Up to 60 minutes": 1, "More than 60 minutes": 1
-    }  # fmt: skip
+        "Up to 5 minutes": 2,
+        "Up to 15 minutes": 1,
+        "Up to 60 minutes": 1,
+        "More than 60 minutes": 1,
+    }
 
 
 def test_ratings_are_a_mean_and_a_spread(owner: Person, past: Made) -> None:
@@ -149,15 +161,26 @@ def test_use_is_told_by_month_and_flow_and_as_csv(owner: Person, past: Made, mak
     ):
         interview = past(at=at, of=of, minutes=5)
         if seconds:
-            db.session.add(Recording(
-                organization_id=interview.organization_id, interview_id=interview.id, media=Media.AUDIO, size=1,
-                content_type="audio/mp4", storage_key=interview.id, sha256="0" * 64, blocks=b"", duration=seconds,
-            ))  # fmt: skip
+            db.session.add(
+                Recording(
+                    organization_id=interview.organization_id,
+                    interview_id=interview.id,
+                    media=Media.AUDIO,
+                    size=1,
+                    content_type="audio/mp4",
+                    storage_key=interview.id,
+                    sha256="0" * 64,
+                    blocks=b"",
+                    duration=seconds,
+                )
+            )
     db.session.commit()
     used = insights.usage(owner.member, Span(date(2026, 2, 1), MARCH.until))
     assert [(one.month, one.title, one.interviews, one.minutes) for one in used] == [
-        ("2026-03", "=Nurse", 2, 2.0), ("2026-03", "Cook", 1, 0.0), ("2026-02", "=Nurse", 1, 1.0),
-    ]  # fmt: skip
+        ("2026-03", "=Nurse", 2, 2.0),
+        ("2026-03", "Cook", 1, 0.0),
+        ("2026-02", "=Nurse", 1, 1.0),
+    ]
     answer = owner.browser.get("/insights/usage.csv?since=2026-02-01&until=2026-03-31")
     assert answer.mimetype == "text/csv"
     rows = list(csv.reader(io.StringIO(answer.text.removeprefix("\ufeff"))))
@@ -211,11 +234,13 @@ def test_a_flow_shows_its_own_figures(owner: Person, past: Made, flow: Interview
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("since=yesterday", "Write a day like 2026-01-31."), ("until=99999-01-01", "Write a day like 2026-01-31."),
+        ("since=yesterday", "Write a day like 2026-01-31."),
+        ("until=99999-01-01", "Write a day like 2026-01-31."),
         ("since=2026-03-02&until=2026-03-01", "Choose a day before the last one"),
-        ("since=2001-01-01&until=2026-03-01", "Choose a day before the last one"), ("since=0001-01-01", "Write a day"),
+        ("since=2001-01-01&until=2026-03-01", "Choose a day before the last one"),
+        ("since=0001-01-01", "Write a day"),
     ],
-)  # fmt: skip
+)
 def test_days_that_make_no_span_are_named_and_the_usual_ones_shown(owner: Person, query: str, said: str) -> None:
     answer = owner.browser.get(f"/insights?{query}")
     assert answer.status_code == 200
@@ -249,9 +274,12 @@ def test_scores_replies_and_stays_are_told_as_spreads(
             assert candidate is not None
             candidate.created_at = NOON
             for number, (old, new, at) in enumerate(
-                [("invited", "interviewed", NOON + timedelta(days=days)),
-                 ("interviewed", "rejected", NOON + timedelta(days=days, hours=2))], start=1,
-            ):  # fmt: skip
+                [
+                    ("invited", "interviewed", NOON + timedelta(days=days)),
+                    ("interviewed", "rejected", NOON + timedelta(days=days, hours=2)),
+                ],
+                start=1,
+            ):
                 db.session.add(StatusChange(candidate_id=candidate.id, number=number, previous=old, new=new, at=at))
         if place == 2:
             interview.withdrawn_at = NOON
@@ -259,16 +287,18 @@ def test_scores_replies_and_stays_are_told_as_spreads(
     for member in (owner.member, colleague.member):
         spread, means = spreads.scores(member, MARCH)
         assert [(one.label, one.count, one.without, one.low, one.median, one.high) for one in spread] == [
-            ("Communication", 2, 1, 2.25, 2.5, 2.75), ("Motivation", 2, 1, 4.0, 4.0, 4.0),
-        ]  # fmt: skip
+            ("Communication", 2, 1, 2.25, 2.5, 2.75),
+            ("Motivation", 2, 1, 4.0, 4.0, 4.0),
+        ]
         assert {label: n for label, n in counts(means).items() if n} == {"3 to 4": 2}
         reply, waits = spreads.replies(member, MARCH)
         assert reply is not None
         assert (reply.count, reply.median, reply.most) == (4, 1.1, 9.0)
         assert list(counts(waits).values()) == [1, 1, 1, 0, 1]
         assert [(one.label, one.count, one.median, one.most) for one in spreads.stays(member, MARCH)] == [
-            ("invited", 3, 3 * 86400, 5 * 86400), ("interviewed", 3, 7200, 7200),
-        ]  # fmt: skip
+            ("invited", 3, 3 * 86400, 5 * 86400),
+            ("interviewed", 3, 7200, 7200),
+        ]
     assert spreads.scores(outsider.member, MARCH)[0] == []
     assert spreads.replies(outsider.member, MARCH) == (None, [])
     assert spreads.stays(outsider.member, MARCH) == []

@@ -62,11 +62,16 @@ def test_the_event_has_the_nine_fields_and_leads_to_the_recruiters_page(make_flo
     interview = completed(make_flow(webhook_url=HOOK))
     row = db.session.scalars(sa.select(Delivery).where(Delivery.subject == interview.id)).one()
     assert json.loads(row.body or b"") == {
-        "event_type": "interview_processed", "interview_flow_id": interview.flow_id, "interview_id": interview.id,
-        "interview_link": f"http://localhost/interviews/{interview.id}", "interview_flow_name": "Nurse",
-        "interviewee_email_address": "mary@candidate.example", "interviewee_first_name": "Mary",
-        "interviewee_last_name": "Hall", "status": "completed",
-    }  # fmt: skip
+        "event_type": "interview_processed",
+        "interview_flow_id": interview.flow_id,
+        "interview_id": interview.id,
+        "interview_link": f"http://localhost/interviews/{interview.id}",
+        "interview_flow_name": "Nurse",
+        "interviewee_email_address": "mary@candidate.example",
+        "interviewee_first_name": "Mary",
+        "interviewee_last_name": "Hall",
+        "status": "completed",
+    }
 
 
 def test_an_invited_candidate_moves_on_and_others_stay(
@@ -163,10 +168,16 @@ def test_a_job_that_ran_out_of_memory_is_tried_again_later(submitted: Made, scri
     assert (waiting.stage, waiting.failures, waiting.failure) == (Stage.SUBMITTED, 1, jobs.NO_MEMORY)
 
 
-@pytest.mark.parametrize("error", [
-    MemoryError(), SystemError("error return without exception set"), OSError(12, "Cannot allocate memory"),
-    ImportError("failed to map segment from shared object"), RuntimeError("can't start new thread"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        SystemError("error return without exception set"),
+        OSError(12, "Cannot allocate memory"),
+        ImportError("failed to map segment from shared object"),
+        RuntimeError("can't start new thread"),
+    ],
+)
 def test_whatever_a_lack_of_memory_looks_like_is_tried_three_times(
     submitted: Made, scripted: ScriptedAnalyst, error: Exception
 ) -> None:

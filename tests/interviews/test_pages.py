@@ -112,9 +112,11 @@ def test_booking_gives_the_link_to_pass_on(owner: Person, colleague: Person, mak
     browser = owner.browser
     assert f'value="{flow.id}"' in browser.get(f"/interviews/new?flow={flow.id}").text
     given = {
-        "interview_flow_id": flow.id, "interviewee_email_address": "mary@candidate.example",
-        "interviewee_first_name": "Mary", "assigned_recruiter_id": colleague.member.id,
-    }  # fmt: skip
+        "interview_flow_id": flow.id,
+        "interviewee_email_address": "mary@candidate.example",
+        "interviewee_first_name": "Mary",
+        "assigned_recruiter_id": colleague.member.id,
+    }
     answer = browser.post("/interviews/new", data=given)
     assert answer.status_code == 303
     interview = db.session.scalars(sa.select(Interview)).one()
@@ -176,9 +178,14 @@ def test_the_page_shows_the_whole_result(owner: Person, completed: Made, scripte
     scripted.judged = {"motivation": (4.2, "I like to help people", 1)}
     said = words_of(page(owner, completed()))
     for words in (
-        "Why do you want this job?", "Because I like to help people.", "Likes to help people.", "Not assessed",
-        "Interviewed", "mary@candidate.example", "2 of 2 answers were typed",
-    ):  # fmt: skip
+        "Why do you want this job?",
+        "Because I like to help people.",
+        "Likes to help people.",
+        "Not assessed",
+        "Interviewed",
+        "mary@candidate.example",
+        "2 of 2 answers were typed",
+    ):
         assert words in said, words
 
 
@@ -229,11 +236,14 @@ def _figures(answer: Any) -> set[str]:
 @pytest.mark.parametrize(
     ("stage", "words"),
     [
-        (Stage.CREATED, "The candidate's link"), (Stage.RUNNING, "has begun"), (Stage.SUBMITTED, "is being processed"),
-        (Stage.ABANDONED, "Process what is there"), (Stage.WAITS_FOR_RECOGNITION, "Look again now"),
+        (Stage.CREATED, "The candidate's link"),
+        (Stage.RUNNING, "has begun"),
+        (Stage.SUBMITTED, "is being processed"),
+        (Stage.ABANDONED, "Process what is there"),
+        (Stage.WAITS_FOR_RECOGNITION, "Look again now"),
         (Stage.PROCESSING_FAILED, "Try again"),
     ],
-)  # fmt: skip
+)
 def test_every_stage_says_what_goes_on_and_what_can_be_done(
     owner: Person, book: Made, stage: Stage, words: str
 ) -> None:
@@ -277,9 +287,16 @@ def test_there_is_nothing_to_try_again_when_all_is_well(owner: Person, outsider:
 def recording(interview: Interview) -> Recording:
     key = f"recordings/{interview.id}/published/audio-0.m4a"
     row = Recording(
-        organization_id=interview.organization_id, interview_id=interview.id, media=Media.AUDIO,
-        content_type="audio/mp4", storage_key=key, size=5, sha256="0" * 64, blocks=b"", duration=61.0,
-    )  # fmt: skip
+        organization_id=interview.organization_id,
+        interview_id=interview.id,
+        media=Media.AUDIO,
+        content_type="audio/mp4",
+        storage_key=key,
+        size=5,
+        sha256="0" * 64,
+        blocks=b"",
+        duration=61.0,
+    )
     db.session.add(row)
     db.session.commit()
     return row

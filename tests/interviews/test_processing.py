@@ -16,9 +16,13 @@ from tests.voice.conftest import sound
 from .fakes import ScriptedAnalyst, ScriptedTranscriber
 
 SCRIPT: dict[str, Any] = {
-    "title": "Nurse", "org_name": "First Ltd", "questions": ["Why this job?", "What else?"], "language": "en-US",
-    "additional_info": None, "assess_language": True,
-}  # fmt: skip
+    "title": "Nurse",
+    "org_name": "First Ltd",
+    "questions": ["Why this job?", "What else?"],
+    "language": "en-US",
+    "additional_info": None,
+    "assess_language": True,
+}
 ASKED = TurnValue(
     1, "agent", 0, "Why this job?", (("Why", 0.0, 0.3), ("this", 0.3, 0.5), ("job?", 0.5, 0.9)), 1, 0.0, 1.0
 )
@@ -80,9 +84,12 @@ def test_every_question_is_mapped_once_also_those_never_reached() -> None:
     result = process(talk, transcriber=ScriptedTranscriber(), analyst=ScriptedAnalyst(), samples=no_samples)
     first, second = as_shown(result.text, result.details)["questions_to_transcript_mapping"]
     assert first == {
-        "script_question": "Why this job?", "transcript_item_indices": [0], "start_timestamp": 0.0,
-        "end_timestamp": 1.0, "transcript_items": [{"content": "Why this job?", "role": "agent"}],
-    }  # fmt: skip
+        "script_question": "Why this job?",
+        "transcript_item_indices": [0],
+        "start_timestamp": 0.0,
+        "end_timestamp": 1.0,
+        "transcript_items": [{"content": "Why this job?", "role": "agent"}],
+    }
     assert second["transcript_item_indices"] == []
 
 

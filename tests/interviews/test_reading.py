@@ -78,10 +78,13 @@ def test_the_text_of_rtf() -> None:
 @pytest.mark.parametrize(
     ("text", "code", "language"),
     [
-        ("Größe", "utf-8-sig", "de-DE"), ("Größe", "utf-16", "de-DE"), ("Größe", "cp1252", "de-DE"),
-        ("職務経歴", "cp932", "ja-JP"), ("이력서", "cp949", "ko-KR"),
+        ("Größe", "utf-8-sig", "de-DE"),
+        ("Größe", "utf-16", "de-DE"),
+        ("Größe", "cp1252", "de-DE"),
+        ("職務経歴", "cp932", "ja-JP"),
+        ("이력서", "cp949", "ko-KR"),
     ],
-)  # fmt: skip
+)
 def test_text_is_read_in_what_it_was_written_in(text: str, code: str, language: str) -> None:
     assert read(text.encode(code), "text/plain", language=language) == text
 
@@ -114,11 +117,11 @@ def test_pages_beyond_the_limit_are_not_read() -> None:
         (pdf("secret", password="x"), "application/pdf", "protected by a password", {}),
         (b"%PDF-1.7 nothing %%EOF", "application/pdf", "damaged", {}),
         (b"PK\x03\x04 nothing", DOCX, "damaged", {}),
-        (docx('<w:p><w:r><w:t>&bomb;</w:t></w:r></w:p>'), DOCX, "damaged", {}),
+        (docx("<w:p><w:r><w:t>&bomb;</w:t></w:r></w:p>"), DOCX, "damaged", {}),
         (b"{\\rtf1 " + b"a" * 9_000_000, "application/rtf", "more time or memory", {"memory": 100_000_000}),
     ],
     ids=["password", "no pdf", "no archive", "entity", "huge"],
-)  # fmt: skip
+)
 def test_what_cannot_be_read_says_why(content: bytes, kind: str, reason: str, limits: dict[str, int]) -> None:
     with pytest.raises(GatewayError, match=reason) as refused:
         read(content, kind, **limits)

@@ -68,14 +68,25 @@ def keep(interview_id: str, segment: int, track: Track, chunks: dict[int, bytes]
 def say_it(interview: Interview) -> None:
     rows: list[dict[str, Any]] = [
         {
-            "role": Role.AGENT, "question_index": 0, "content": "Why?", "words": [["Why?", 0.5, 0.9]], "start": 0.5,
-            "end": 1.0, "played": 0.5, "segment": 1,
+            "role": Role.AGENT,
+            "question_index": 0,
+            "content": "Why?",
+            "words": [["Why?", 0.5, 0.9]],
+            "start": 0.5,
+            "end": 1.0,
+            "played": 0.5,
+            "segment": 1,
         },
         {
-            "role": Role.USER, "question_index": None, "content": "hello there",
-            "words": [["hello", 2.5, 2.9], ["there", 3.0, 3.4]], "start": 2.0, "end": 5.0, "segment": 1,
+            "role": Role.USER,
+            "question_index": None,
+            "content": "hello there",
+            "words": [["hello", 2.5, 2.9], ["there", 3.0, 3.4]],
+            "start": 2.0,
+            "end": 5.0,
+            "segment": 1,
         },
-    ]  # fmt: skip
+    ]
     for number, row in enumerate(rows, 1):
         db.session.add(Utterance(interview_id=interview.id, number=number, typed=False, **row))
 

@@ -73,11 +73,14 @@ def test_words_that_the_recording_lost_lie_at_the_end_of_their_run() -> None:
 @given(
     st.lists(
         st.tuples(
-            st.sampled_from(("agent", "user")), st.sampled_from((1, 2, 3)), st.floats(0, 40),
+            st.sampled_from(("agent", "user")),
+            st.sampled_from((1, 2, 3)),
+            st.floats(0, 40),
             st.lists(st.tuples(st.floats(0, 60), st.floats(0, 60)), max_size=6),
-        ), max_size=8,
+        ),
+        max_size=8,
     )
-)  # fmt: skip
+)
 def test_times_never_run_backwards_whatever_was_measured(
     spoken: list[tuple[Role, int, float, list[tuple[float, float]]]],
 ) -> None:

@@ -21,9 +21,13 @@ MAIL = Mail("ada@candidate.example", "Your code: 12345678", "Grüße\n\n12345678
 
 def mailer(settings: Settings, server: SmtpServer, security: str = "none", **more: object) -> SmtpMailer:
     known = replace(
-        settings, smtp_host="localhost", smtp_port=server.port, smtp_security=security,
-        smtp_from="Parley <parley@company.example>", **more,  # type: ignore[arg-type]
-    )  # fmt: skip
+        settings,
+        smtp_host="localhost",
+        smtp_port=server.port,
+        smtp_security=security,
+        smtp_from="Parley <parley@company.example>",
+        **more,  # type: ignore[arg-type]
+    )
     return SmtpMailer(known, timeout=5.0)
 
 
@@ -75,10 +79,14 @@ def test_a_server_without_tls_gets_no_password_and_no_mail(settings: Settings) -
 @pytest.mark.parametrize(
     ("reply", "retryable"),
     [
-        ({"RCPT": "550 no such user"}, False), ({"RCPT": "451 later"}, True), ({"MAIL": "553 no"}, False),
-        ({"MESSAGE": "452 full"}, True), ({"MESSAGE": "554 spam"}, False), ({"CONNECT": "421 closed"}, True),
+        ({"RCPT": "550 no such user"}, False),
+        ({"RCPT": "451 later"}, True),
+        ({"MAIL": "553 no"}, False),
+        ({"MESSAGE": "452 full"}, True),
+        ({"MESSAGE": "554 spam"}, False),
+        ({"CONNECT": "421 closed"}, True),
     ],
-)  # fmt: skip
+)
 def test_a_refusal_says_whether_to_try_again(settings: Settings, reply: dict[str, str], retryable: bool) -> None:
     with SmtpServer(replies=reply) as server, pytest.raises(GatewayError) as refused:
         mailer(settings, server).send(MAIL)

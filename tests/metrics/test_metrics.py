@@ -77,8 +77,9 @@ def read(app: Flask, **headers: str) -> dict[tuple[str, ...], float]:
     assert answer.headers["Cache-Control"] == "no-store"
     return {
         (sample.name, *(sample.labels[label] for label in sorted(sample.labels))): sample.value
-        for family in text_string_to_metric_families(answer.text) for sample in family.samples
-    }  # fmt: skip
+        for family in text_string_to_metric_families(answer.text)
+        for sample in family.samples
+    }
 
 
 @pytest.fixture(autouse=True)
@@ -92,11 +93,18 @@ def _always_anew(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("header", "status"),
     [
-        (None, 401), ("", 401), (f"Bearer {TOKEN}", 200), (f"bearer {TOKEN}", 200), (f"Basic {TOKEN}", 401),
-        (TOKEN, 401), ("Bearer", 401), ("Bearer a-token-of-the-watchmaN", 401), (f"Bearer {TOKEN}x", 401),
+        (None, 401),
+        ("", 401),
+        (f"Bearer {TOKEN}", 200),
+        (f"bearer {TOKEN}", 200),
+        (f"Basic {TOKEN}", 401),
+        (TOKEN, 401),
+        ("Bearer", 401),
+        ("Bearer a-token-of-the-watchmaN", 401),
+        (f"Bearer {TOKEN}x", 401),
         ("Bearer \u00fc", 401),
     ],
-)  # fmt: skip
+)
 def test_with_a_token_only_its_bearer_reads(with_settings: Built, header: str | None, status: int) -> None:
     app = with_settings(metrics_token=TOKEN, app_url="https://parley.example.com")
     answer = app.test_client().get("/metrics", headers={} if header is None else {"Authorization": header})

@@ -24,10 +24,12 @@ from tests.mailing import Postbox, send_due
 from tests.people import Person, person
 
 PEOPLE = [
-    Nameable("1", "Ann Lee", "ann@first.example"), Nameable("2", "Ann Lee", "ann.lee@first.example"),
-    Nameable("3", "Ben", "ben@first.example"), Nameable("4", "Ben Hall", "hall@first.example"),
+    Nameable("1", "Ann Lee", "ann@first.example"),
+    Nameable("2", "Ann Lee", "ann.lee@first.example"),
+    Nameable("3", "Ben", "ben@first.example"),
+    Nameable("4", "Ben Hall", "hall@first.example"),
     Nameable("5", None, "none@first.example"),
-]  # fmt: skip
+]
 
 
 @pytest.fixture
@@ -52,13 +54,21 @@ def unread(who: Person) -> int:
 @pytest.mark.parametrize(
     ("text", "who"),
     [
-        ("ask @Ben Hall.", {"4": "Ben Hall"}), ("ask @ben, now", {"3": "ben"}), ("(@BEN  hall)", {"4": "BEN  hall"}),
-        ("ask @Benjamin", {}), ("mail ben@first.example", {}), ("@hall@first.example!", {"4": "hall@first.example"}),
-        ("@Ann Lee", {}), ("@ann.lee@first.example and @Ben", {"2": "ann.lee@first.example", "3": "Ben"}),
-        ("@none@first.example.", {"5": "none@first.example"}), ("@@Ben @ Ben", {}), ("no one", {}),
-        ("@hall@first.example.org", {}), ("@Ben-Hur", {}),
+        ("ask @Ben Hall.", {"4": "Ben Hall"}),
+        ("ask @ben, now", {"3": "ben"}),
+        ("(@BEN  hall)", {"4": "BEN  hall"}),
+        ("ask @Benjamin", {}),
+        ("mail ben@first.example", {}),
+        ("@hall@first.example!", {"4": "hall@first.example"}),
+        ("@Ann Lee", {}),
+        ("@ann.lee@first.example and @Ben", {"2": "ann.lee@first.example", "3": "Ben"}),
+        ("@none@first.example.", {"5": "none@first.example"}),
+        ("@@Ben @ Ben", {}),
+        ("no one", {}),
+        ("@hall@first.example.org", {}),
+        ("@Ben-Hur", {}),
     ],
-)  # fmt: skip
+)
 def test_a_name_counts_where_it_stands_whole_and_is_one_persons(text: str, who: dict[str, str]) -> None:
     assert named(text, PEOPLE) == who
     assert "".join(piece for piece, _ in pieces(text, who.values())) == text
@@ -67,8 +77,12 @@ def test_a_name_counts_where_it_stands_whole_and_is_one_persons(text: str, who: 
 
 def test_the_picker_offers_what_names_exactly_one() -> None:
     assert handles(PEOPLE) == {
-        "1": "ann@first.example", "2": "ann.lee@first.example", "3": "Ben", "4": "Ben Hall", "5": "none@first.example",
-    }  # fmt: skip
+        "1": "ann@first.example",
+        "2": "ann.lee@first.example",
+        "3": "Ben",
+        "4": "Ben Hall",
+        "5": "none@first.example",
+    }
 
 
 def test_a_note_is_read_by_the_team_and_escaped(owner: Person, viewer: Person, interview: Interview) -> None:
@@ -85,10 +99,11 @@ def test_a_note_is_read_by_the_team_and_escaped(owner: Person, viewer: Person, i
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("  \n", "Write something first"), ("a\x00", "character NUL"),
+        ("  \n", "Write something first"),
+        ("a\x00", "character NUL"),
         ("x" * (LONGEST_NOTE + 1), f"These are {LONGEST_NOTE + 1} characters; at most {LONGEST_NOTE} are kept"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_kept_is_shown_again(owner: Person, interview: Interview, text: str, said: str) -> None:
     answer = write(owner, interview, text)
     assert answer.status_code == 422

@@ -56,9 +56,16 @@ class Authority:
         )
         if is_ca:
             usage = x509.KeyUsage(
-                digital_signature=True, content_commitment=False, key_encipherment=False, data_encipherment=False,
-                key_agreement=False, key_cert_sign=True, crl_sign=True, encipher_only=False, decipher_only=False,
-            )  # fmt: skip
+                digital_signature=True,
+                content_commitment=False,
+                key_encipherment=False,
+                data_encipherment=False,
+                key_agreement=False,
+                key_cert_sign=True,
+                crl_sign=True,
+                encipher_only=False,
+                decipher_only=False,
+            )
             builder = builder.add_extension(usage, critical=True)
         else:
             issuer = (signer or self._key).public_key()

@@ -49,11 +49,17 @@ def test_three_redirects_are_followed_and_a_fourth_is_not(make_client, receiver)
 @pytest.mark.parametrize(
     "place",
     [
-        "http://169.254.169.254/latest/meta-data/", "http://10.0.0.1/", "file:///etc/passwd", "gopher://127.0.0.1/",
-        "http://user@127.0.0.1/", "http://[::ffff:169.254.169.254]/", "//0x7f.1/", "http://127.0.0.1:22/",
+        "http://169.254.169.254/latest/meta-data/",
+        "http://10.0.0.1/",
+        "file:///etc/passwd",
+        "gopher://127.0.0.1/",
+        "http://user@127.0.0.1/",
+        "http://[::ffff:169.254.169.254]/",
+        "//0x7f.1/",
+        "http://127.0.0.1:22/",
         "http://inside.example.com/",
     ],
-)  # fmt: skip
+)
 def test_a_redirect_to_a_forbidden_place_is_refused(make_client, receiver, place):
     receiver.script = says(302, Location=place)
     caught = failure(make_client(names={"inside.example.com": ["192.168.1.1"]}), receiver.url)

@@ -41,8 +41,11 @@ def test_an_address_of_2048_characters_is_kept_and_one_more_is_not():
 def test_the_parts_are_those_that_are_used():
     target = read("HTTPS://BÜCHER.Example:8443/a?b=c", http_allowed=False)
     assert (target.scheme, target.host, target.port, target.path) == (
-        "https", "xn--bcher-kva.example", 8443, "/a?b=c",
-    )  # fmt: skip
+        "https",
+        "xn--bcher-kva.example",
+        8443,
+        "/a?b=c",
+    )
     assert target.authority == "xn--bcher-kva.example:8443"
     assert read("https://[2606:4700::1111]/", http_allowed=False).authority == "[2606:4700::1111]"
     assert read("http://example.com:80/x", http_allowed=True).authority == "example.com"

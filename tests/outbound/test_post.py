@@ -144,8 +144,10 @@ def test_a_broken_answer_has_an_error_class_and_ends_in_time(make_client, receiv
 
 
 def test_interim_answers_are_read_over(make_client, receiver):
-    receiver.script = writes(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nX: y\r\n\r\n"
-                             b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok")  # fmt: skip
+    receiver.script = writes(
+        b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nX: y\r\n\r\n"
+        b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok"
+    )
     answer = post(make_client(), receiver.url)
     assert (answer.status, answer.body) == (201, b"ok")
 
@@ -199,9 +201,9 @@ def test_calls_of_many_threads_and_tasks_do_not_disturb_each_other(make_client, 
     client = make_client()
 
     async def many():
-        return await asyncio.gather(*(
-            client.post(f"{receiver.url}/{n}", body=b"%d" % n, headers={"X-Number": str(n)}) for n in range(100)
-        ))  # fmt: skip
+        return await asyncio.gather(
+            *(client.post(f"{receiver.url}/{n}", body=b"%d" % n, headers={"X-Number": str(n)}) for n in range(100))
+        )
 
     assert {answer.status for answer in asyncio.run(many())} == {200}
     assert sorted(int(body) for body in receiver.bodies) == list(range(100))

@@ -266,7 +266,7 @@ def test_of_two_who_save_their_first_words_at_once_one_does(owner: Person, monke
     with pytest.raises(Conflict, match="just saved"):
         actions.keep_words(
             owner.organization, Step.REMINDER, Words("Mine", "{link}"), language="en-US", by=owner.member
-        )  # fmt: skip
+        )
     assert db.session.scalar(sa.select(MailWords.subject)) == "Theirs"
     db.session.rollback()
 

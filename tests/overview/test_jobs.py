@@ -57,9 +57,14 @@ def book(owner: Person, make_flow: Made) -> Made:
 
 def document(interview: Interview, state: TextState, **columns: Any) -> Document:
     made = Document(
-        interview_id=interview.id, name="cv.pdf", content_type="application/pdf", size=1, storage_key="x",
-        text_state=state, **columns,
-    )  # fmt: skip
+        interview_id=interview.id,
+        name="cv.pdf",
+        content_type="application/pdf",
+        size=1,
+        storage_key="x",
+        text_state=state,
+        **columns,
+    )
     db.session.add(made)
     db.session.commit()
     return made
@@ -73,10 +78,14 @@ def letter(interview: Interview | None, state: LetterState, *, step: Step | None
     if step and interview:
         db.session.add(
             Message(
-                organization_id=interview.organization_id, interview_id=interview.id, letter_id=made.id, step=step,
-                number=db.session.query(Message).count(), language="en-US",
+                organization_id=interview.organization_id,
+                interview_id=interview.id,
+                letter_id=made.id,
+                step=step,
+                number=db.session.query(Message).count(),
+                language="en-US",
             )
-        )  # fmt: skip
+        )
     db.session.commit()
     return made
 
@@ -102,10 +111,19 @@ def test_everything_that_stopped_says_why(owner: Person, book: Made) -> None:
     db.session.commit()
     words = words_of(owner.browser.get("/jobs"))
     for text in (
-        "the disk is full", "No engine that is configured understands ja-JP", "no worker holds it", "no picture in it",
-        "cv.pdf", "broken off three times", "Invitation", "refused the recipient (550)", "(tried 4 times)",
-        "Code for the candidate's own page", "could not be spoken", "not all bytes could be destroyed",
-    ):  # fmt: skip
+        "the disk is full",
+        "No engine that is configured understands ja-JP",
+        "no worker holds it",
+        "no picture in it",
+        "cv.pdf",
+        "broken off three times",
+        "Invitation",
+        "refused the recipient (550)",
+        "(tried 4 times)",
+        "Code for the candidate's own page",
+        "could not be spoken",
+        "not all bytes could be destroyed",
+    ):
         assert text in words, text
     assert "Interviews to be processed 1" in words
     assert "Late" in words
@@ -139,9 +157,13 @@ def test_word_of_a_note_hides_no_invitation_that_did_not_arrive(owner: Person, b
 def test_a_link_to_confirm_an_address_that_was_not_sent_is_told(owner: Person, outsider: Person) -> None:
     link = letter(None, LetterState.REFUSED, failure="the mail server refused the recipient (550)")
     change = AddressChange(
-        member_id=owner.member.id, address="new@x.example", token_hash="x", expires_at=clock.now(), letter_id=link.id,
+        member_id=owner.member.id,
+        address="new@x.example",
+        token_hash="x",
+        expires_at=clock.now(),
+        letter_id=link.id,
         created_by_id=owner.member.id,
-    )  # fmt: skip
+    )
     db.session.add(change)
     db.session.commit()
     assert "Link to confirm an address, for" in words_of(owner.browser.get("/jobs"))
@@ -170,7 +192,7 @@ def test_trying_again_is_safe_twice(owner: Person, book: Made, bell: queue.Silen
 
 def test_all_of_a_kind_are_tried_again_and_it_is_written_down(
     owner: Person, book: Made, bell: queue.SilentBell
-) -> None:  # fmt: skip
+) -> None:
     rows = [book(stage=Stage.PROCESSING_FAILED) for _ in range(3)]
     held = book(stage=Stage.PROCESSING_FAILED, withdrawn_at=clock.now())
     cv = document(rows[0], TextState.FAILED)
@@ -199,7 +221,7 @@ def test_all_of_a_kind_are_tried_again_and_it_is_written_down(
 
 def test_it_is_for_administrators_of_the_organization(
     owner: Person, colleague: Person, outsider: Person, book: Made
-) -> None:  # fmt: skip
+) -> None:
     failed = book(stage=Stage.PROCESSING_FAILED, failure="the disk is full")
     document(failed, TextState.FAILED)
     letter(failed, LetterState.REFUSED)
@@ -239,7 +261,7 @@ def given_up(redis: Redis, path: str, *ids: str) -> None:
 
 def test_what_the_queues_gave_up_is_shown_to_its_organization_alone(
     app: Flask, owner: Person, outsider: Person, book: Made, redis: tuple[Redis, str]
-) -> None:  # fmt: skip
+) -> None:
     client, url = redis
     one = book()
     cv = document(one, TextState.PENDING)
@@ -252,8 +274,9 @@ def test_what_the_queues_gave_up_is_shown_to_its_organization_alone(
     assert {run.job for run in runs} == {Job.PROCESS_INTERVIEW, Job.PROCESS_VIDEO, Job.READ_DOCUMENT, Job.SWEEP}
     mine = stopped.owned_runs(owner.organization.id, runs)
     assert {(run.job, place) for run, _page, place in mine} == {
-        (Job.PROCESS_INTERVIEW, one.id), (Job.READ_DOCUMENT, one.id),
-    }  # fmt: skip
+        (Job.PROCESS_INTERVIEW, one.id),
+        (Job.READ_DOCUMENT, one.id),
+    }
     assert stopped.owned_runs(outsider.organization.id, runs) == []
     before = app.extensions["parley.settings"]
     app.extensions["parley.settings"] = replace(before, redis_url=url)

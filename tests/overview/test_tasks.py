@@ -127,9 +127,13 @@ def test_what_is_stuck_is_counted_and_listed_with_and_without_an_address(owner: 
 
 def test_webhooks_that_failed_and_receivers_that_take_nothing(owner: Person, flow: Any) -> None:
     payload = {
-        "event_type": "candidate_status_updated", "interview_flow_id": flow.id, "interview_flow_name": flow.title,
-        "interviewee_email": "a@x.example", "previous_status": "invited", "new_status": "rejected",
-    }  # fmt: skip
+        "event_type": "candidate_status_updated",
+        "interview_flow_id": flow.id,
+        "interview_flow_name": flow.title,
+        "interviewee_email": "a@x.example",
+        "previous_status": "invited",
+        "new_status": "rejected",
+    }
     made = webhooks.announce(flow, event_type=payload["event_type"], payload=payload, subject=new_id(), sequence=1)
     assert made is not None
     made.state, made.finished_at = DeliveryState.EXHAUSTED, clock.now() - timedelta(days=2)

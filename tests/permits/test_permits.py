@@ -210,9 +210,10 @@ def test_what_is_not_theirs_and_what_is_not_there_look_the_same(
     theirs = interviews.book(outsider.organization, foreign.id, email="joe@candidate.example")
     db.session.commit()
     known = {
-        "flow": (interview.flow_id, foreign.id), "interview": (interview.id, theirs.id),
+        "flow": (interview.flow_id, foreign.id),
+        "interview": (interview.id, theirs.id),
         "candidate": (interview.candidate_id, theirs.candidate_id),
-    }  # fmt: skip
+    }
     pages, answers = set(), set()
     for thing_id in (*known[kind], str(uuid.uuid4())):
         assert thing_id is not None
@@ -297,10 +298,12 @@ def test_a_request_is_refused_and_may_be_made_again(
 @pytest.mark.parametrize(
     ("decision", "note", "said"),
     [
-        ("open", "", "Choose what is given"), ("", "", "Choose what is given"), ("view", "\x00", "character NUL"),
+        ("open", "", "Choose what is given"),
+        ("", "", "Choose what is given"),
+        ("view", "\x00", "character NUL"),
         ("view", "x" * (LONGEST_NOTE + 1), f"at most {LONGEST_NOTE} are kept"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_answer_changes_nothing(
     colleague: Person, neighbour: Person, flow: InterviewFlow, decision: str, note: str, said: str
 ) -> None:

@@ -112,6 +112,9 @@ def s3(start: Start) -> dict[str, str]:
     wait_until(lambda: answers(f"{endpoint}/moto-api/data.json"), seconds=60, what="the S3 endpoint answers")
     requests.put(f"{endpoint}/recordings", timeout=10).raise_for_status()
     return {
-        "STORAGE_URL": "s3://recordings/parley", "S3_ENDPOINT_URL": endpoint, "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1",
-    }  # fmt: skip
+        "STORAGE_URL": "s3://recordings/parley",
+        "S3_ENDPOINT_URL": endpoint,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }

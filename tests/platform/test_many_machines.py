@@ -53,8 +53,11 @@ def _organization(env: dict[str, str]) -> dict[str, str]:
     ]
     made = subprocess.run(
         [*command, "--admin-password", "a long enough password", "--json"],
-        env={**os.environ, **env}, cwd=ROOT, capture_output=True, check=True,
-    )  # fmt: skip
+        env={**os.environ, **env},
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
     return dict(json.loads(made.stdout))
 
 
@@ -64,9 +67,15 @@ def test_an_interview_survives_the_loss_of_a_web_and_a_worker_process(
     ports = [a_free_port(), a_free_port()]
     bases = [f"http://127.0.0.1:{port}" for port in ports]
     env = {
-        **s3, "DATABASE_URL": postgresql_url, "REDIS_URL": redis_url, "SECRET_KEY": "many-machines-" * 4,
-        "APP_URL": bases[0], "DATA_DIR": str(tmp_path), "STT_PROCESSES": "1", "RATE_LIMIT_PER_MINUTE": "0",
-    }  # fmt: skip
+        **s3,
+        "DATABASE_URL": postgresql_url,
+        "REDIS_URL": redis_url,
+        "SECRET_KEY": "many-machines-" * 4,
+        "APP_URL": bases[0],
+        "DATA_DIR": str(tmp_path),
+        "STT_PROCESSES": "1",
+        "RATE_LIMIT_PER_MINUTE": "0",
+    }
     assert parley("migrate", env=env, name="migrate").wait(timeout=60) == 0
     webs = [parley("web", env={**env, "PORT": str(port)}, name=f"web-{port}") for port in ports]
     workers = [parley("worker", env=env, name=f"worker-{number}") for number in (1, 2)]
@@ -78,14 +87,25 @@ def test_an_interview_survives_the_loss_of_a_web_and_a_worker_process(
     api = Rotating(bases)
     api.headers["Authorization"] = f"Bearer {customer['api_key']}"
     with Receiver() as receiver:
-        flow = api.post("/v1/interview-flows", json={
-            "org_name": "Many", "title": "On many machines", "questions": ["Why us?", "What have you solved?"],
-            "interview_type": "recruitment", "webhook_url": receiver.url, "webhook_secret_key": SECRET,
-        })  # fmt: skip
+        flow = api.post(
+            "/v1/interview-flows",
+            json={
+                "org_name": "Many",
+                "title": "On many machines",
+                "questions": ["Why us?", "What have you solved?"],
+                "interview_type": "recruitment",
+                "webhook_url": receiver.url,
+                "webhook_secret_key": SECRET,
+            },
+        )
         assert flow.status_code == 200, flow.text
-        booked = api.post("/v1/interviews", json={
-            "interview_flow_id": flow.json()["interview_flow_id"], "interviewee_email_address": "c@example.com",
-        }).json()  # fmt: skip
+        booked = api.post(
+            "/v1/interviews",
+            json={
+                "interview_flow_id": flow.json()["interview_flow_id"],
+                "interviewee_email_address": "c@example.com",
+            },
+        ).json()
 
         calls = Rotating(bases)
         candidate = Candidate(booked["interview_link"], session=calls)

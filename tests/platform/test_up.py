@@ -34,9 +34,18 @@ def _cli(*arguments: str, env: dict[str, str]) -> subprocess.CompletedProcess[st
 
 def _found(env: dict[str, str], name: str = "First") -> dict[str, str]:
     made = _cli(
-        "org", "create", name, "--team", "One", "--admin-email", f"admin@{name.lower()}.example",
-        "--admin-password", "a long enough password", "--json", env=env,
-    )  # fmt: skip
+        "org",
+        "create",
+        name,
+        "--team",
+        "One",
+        "--admin-email",
+        f"admin@{name.lower()}.example",
+        "--admin-password",
+        "a long enough password",
+        "--json",
+        env=env,
+    )
     assert made.returncode == 0, made.stderr
     return dict(json.loads(made.stdout))
 

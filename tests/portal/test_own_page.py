@@ -150,12 +150,15 @@ def test_a_declined_correction_leaves_no_mark(taken: Taken, owner: Person) -> No
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"word": []}, "choose the words"), ({"word": ["99"]}, "choose the words"),
+        ({"word": []}, "choose the words"),
+        ({"word": ["99"]}, "choose the words"),
         ({"word": ["x"]}, "choose the words"),
-        ({"suggestion": " "}, "write what you said"), ({"suggestion": "a" * 301}, "too long"),
-        ({"text": "a" * 2001}, "too long"), ({"suggestion": "a\x00"}, "cannot be kept"),
+        ({"suggestion": " "}, "write what you said"),
+        ({"suggestion": "a" * 301}, "too long"),
+        ({"text": "a" * 2001}, "too long"),
+        ({"suggestion": "a\x00"}, "cannot be kept"),
     ],
-)  # fmt: skip
+)
 def test_a_flag_that_cannot_be_says_why_and_keeps_what_was_typed(
     taken: Taken, changes: dict[str, Any], words: str
 ) -> None:
@@ -198,10 +201,13 @@ def test_a_request_reaches_the_recruiters_and_its_answer_the_candidate(taken: Ta
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({}, "choose what you ask for"), ({"kind": "accommodation"}, "choose what"), ({"kind": "odd"}, "choose what"),
-        ({"kind": "review", "text": "a" * 2001}, "too long"), ({"kind": "review", "text": "\x00"}, "cannot be kept"),
+        ({}, "choose what you ask for"),
+        ({"kind": "accommodation"}, "choose what"),
+        ({"kind": "odd"}, "choose what"),
+        ({"kind": "review", "text": "a" * 2001}, "too long"),
+        ({"kind": "review", "text": "\x00"}, "cannot be kept"),
     ],
-)  # fmt: skip
+)
 def test_a_request_that_cannot_be_says_why(taken: Taken, given: dict[str, str], words: str) -> None:
     answer = taken.post("/requests", given)
     assert answer.status_code == 422
@@ -241,8 +247,10 @@ def test_withdrawn_consent_hides_judgement_and_recordings_at_once(taken: Taken, 
     assert [one.score for one in db.session.query(Candidate)] == [None]
     after = owner.api("GET", f"/v1/interviews/{taken.interview_id}").json
     assert (after["status"], after["interview_data"]["scores"], after["interview_data"]["summary"]) == (
-        "completed", None, None,
-    )  # fmt: skip
+        "completed",
+        None,
+        None,
+    )
     listed = owner.api("GET", "/v1/interviews").json["interviews"][0]["interview_data"]
     assert (listed["scores"], listed["summary"], listed["audio_url"]) == (None, None, None)
     page = words_of(owner.browser.get(f"/interviews/{taken.interview_id}"))

@@ -68,9 +68,10 @@ def test_a_port_in_use_stops_it_before_anything_starts(start, free_port):
 def is_listening(pid: int, port: int) -> bool:
     """Whether the process holds the listening socket of the port."""
     inodes = {
-        line.split()[9] for line in Path("/proc/net/tcp").read_text().splitlines()[1:]
+        line.split()[9]
+        for line in Path("/proc/net/tcp").read_text().splitlines()[1:]
         if line.split()[1].endswith(f":{port:04X}") and line.split()[3] == "0A"
-    }  # fmt: skip
+    }
     try:
         links = [str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir()]
     except OSError:

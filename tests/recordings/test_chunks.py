@@ -79,10 +79,14 @@ def test_a_run_that_was_not_opened_takes_no_chunk(interview):
 @pytest.mark.parametrize(
     ("values", "field"),
     [
-        ({"number": -1}, "number"), ({"number": LAST_CHUNK + 1}, "number"), ({"size": 0}, "size"),
-        ({"size": LARGEST_CHUNK + 1}, "size"), ({"sha256": "A" * 64}, "sha256"), ({"sha256": "short"}, "sha256"),
+        ({"number": -1}, "number"),
+        ({"number": LAST_CHUNK + 1}, "number"),
+        ({"size": 0}, "size"),
+        ({"size": LARGEST_CHUNK + 1}, "size"),
+        ({"sha256": "A" * 64}, "sha256"),
+        ({"sha256": "short"}, "sha256"),
     ],
-)  # fmt: skip
+)
 def test_a_chunk_beyond_a_limit_is_refused_naming_the_field(interview, open_run, values, field):
     open_run()
     with pytest.raises(Rejected) as error:

@@ -55,11 +55,14 @@ def test_an_address_for_keeping_says_attachment(client, published):
 @pytest.mark.parametrize(
     ("asked", "start", "end"),
     [
-        ("bytes=0-0", 0, 1), ("bytes=5-9", 5, 10), (f"bytes={BLOCK - 2}-{BLOCK + 1}", BLOCK - 2, BLOCK + 2),
-        (f"bytes={16 * BLOCK}-", 16 * BLOCK, len(CONTENT)), ("bytes=-7", len(CONTENT) - 7, len(CONTENT)),
+        ("bytes=0-0", 0, 1),
+        ("bytes=5-9", 5, 10),
+        (f"bytes={BLOCK - 2}-{BLOCK + 1}", BLOCK - 2, BLOCK + 2),
+        (f"bytes={16 * BLOCK}-", 16 * BLOCK, len(CONTENT)),
+        ("bytes=-7", len(CONTENT) - 7, len(CONTENT)),
         (f"bytes=10-{10**12}", 10, len(CONTENT)),
     ],
-)  # fmt: skip
+)
 def test_a_range_is_answered_with_just_that_part(client, published, asked, start, end):
     answer = client.get(path_of(published), headers={"Range": asked})
     assert answer.status_code == 206
@@ -75,8 +78,15 @@ def test_a_range_outside_the_file_is_416_with_its_size(client, published, asked)
     assert answer.headers["Content-Range"] == f"bytes */{len(CONTENT)}"
 
 
-@pytest.mark.parametrize("headers", [{"Range": "bytes=0-1,4-5"}, {"Range": "lines=1-2"}, {"Range": "nonsense"},
-                                     {"Range": "bytes=0-1", "If-Range": '"tag"'}])  # fmt: skip
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Range": "bytes=0-1,4-5"},
+        {"Range": "lines=1-2"},
+        {"Range": "nonsense"},
+        {"Range": "bytes=0-1", "If-Range": '"tag"'},
+    ],
+)
 def test_what_we_cannot_answer_as_a_part_is_answered_whole(client, published, headers):
     answer = client.get(path_of(published), headers=headers)
     assert answer.status_code == 200

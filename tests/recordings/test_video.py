@@ -43,8 +43,10 @@ def test_runs_are_joined_without_the_time_between_them(tmp_path):
     paths = [recorder.record(tmp_path / f"{n}.webm", recorder.sound(3 + n, [1.0])) for n in range(3)]
     made = assemble([run(path, number=n + 1) for n, path in enumerate(paths)], directory=tmp_path)
     assert [(placed.number, placed.offset) for placed in made.runs] == [
-        (1, 0.0), (2, pytest.approx(3, abs=0.03)), (3, pytest.approx(7, abs=0.06)),
-    ]  # fmt: skip
+        (1, 0.0),
+        (2, pytest.approx(3, abs=0.03)),
+        (3, pytest.approx(7, abs=0.06)),
+    ]
     expected = [placed.offset + 1.0 for placed in made.runs]
     assert recorder.heard_at(recorder.decoded(made.audio)) == pytest.approx(expected, abs=5 * MILLISECONDS)
     assert measure([run(path, number=n + 1) for n, path in enumerate(paths)]) == made.runs

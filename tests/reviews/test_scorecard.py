@@ -77,9 +77,10 @@ def test_a_rating_stands_beside_the_score_with_its_reason(
     assert interview.data.scores is not None
     assert interview.data.scores["skills"] == 3.5, "the machine's score is never touched"
     assert kept() == [
-        (colleague.member.email, "skills", 4.0, None), (owner.member.email, "overall", None, "Nice"),
+        (colleague.member.email, "skills", 4.0, None),
+        (owner.member.email, "overall", None, "Nice"),
         (owner.member.email, "skills", 5.0, "Has led\nfive."),
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize(("value", "needs_reason"), [("4.0", False), ("3.0", False), ("4.5", True), ("0.0", True)])
@@ -96,9 +97,14 @@ def test_who_differs_from_the_score_says_why(
 def test_what_was_typed_is_not_lost_where_something_is_wrong(owner: Person, interview: Interview) -> None:
     long = "x" * (LONGEST_COMMENT + 1)
     answer = rate(
-        owner, interview, motivation_value="2.5", motivation_comment="Kept words", skills_value="9",
-        overall_comment=long, communication_comment="a\x00b",
-    )  # fmt: skip
+        owner,
+        interview,
+        motivation_value="2.5",
+        motivation_comment="Kept words",
+        skills_value="9",
+        overall_comment=long,
+        communication_comment="a\x00b",
+    )
     assert answer.status_code == 422
     shown = words_of(answer)
     assert "Skills : Choose a rating from 0 to 5 in halves" in shown
@@ -124,9 +130,10 @@ def test_it_can_be_changed_and_taken_back_and_the_log_knows_numbers_and_no_words
         if entry.action == "interview.assessed"
     ]
     assert written == [
-        {"from": None, "to": 4.0, "comment_changed": True}, {"from": 4.0, "to": 3.0, "comment_changed": False},
+        {"from": None, "to": 4.0, "comment_changed": True},
+        {"from": 4.0, "to": 3.0, "comment_changed": False},
         {"from": 3.0, "to": None, "comment_changed": True},
-    ]  # fmt: skip
+    ]
 
 
 def test_viewers_read_and_nobody_rates_what_they_do_not_see(

@@ -128,11 +128,12 @@ class World:
         """What reads each table, written out once: thousands of times it is asked."""
         return {
             table.name: str(
-                sa.select(*(one for one in table.columns if one.name not in SEEN.get(table.name, set())))
-                .compile(self.connection)
+                sa.select(*(one for one in table.columns if one.name not in SEEN.get(table.name, set()))).compile(
+                    self.connection
+                )
             )
             for table in Base.metadata.sorted_tables
-        }  # fmt: skip
+        }
 
     def _rows(self, statement: str) -> str:
         rows = sorted(repr(tuple(row)) for row in self.connection.exec_driver_sql(statement))
@@ -146,9 +147,11 @@ def whole_world(
     files = tmp_path_factory.mktemp("world") / "files"
     own: dict[str, Any] = {
         "storage": gateways.build_storage(replace(settings, data_dir=files.parent, storage_url=str(files))),
-        "transcriber": Guarded(ScriptedTranscriber()), "speaker": Guarded(ScriptedSpeaker()),
-        "interviewer": Guarded(ScriptedInterviewer()), "analyst": Guarded(ScriptedAnalyst(summary=None)),
-    }  # fmt: skip
+        "transcriber": Guarded(ScriptedTranscriber()),
+        "speaker": Guarded(ScriptedSpeaker()),
+        "interviewer": Guarded(ScriptedInterviewer()),
+        "analyst": Guarded(ScriptedAnalyst(summary=None)),
+    }
     kept = shared_app.extensions["parley.gateways"]
     with shared_app.app_context():
         engine = db.engines[None]

@@ -45,10 +45,16 @@ def path(*names: str, **kinds: str) -> tuple[Place, ...]:
 
 def _flow_form(side: Side) -> dict[str, Any]:
     return {
-        "title": "New", "org_name": "New", "team_id": side.ids["team"], "interview_type": "recruitment",
-        "questions-0": "Why?", "language": "en-US", "voice_id": "vendora-Kate", "follow_up_limit": "1",
+        "title": "New",
+        "org_name": "New",
+        "team_id": side.ids["team"],
+        "interview_type": "recruitment",
+        "questions-0": "Why?",
+        "language": "en-US",
+        "voice_id": "vendora-Kate",
+        "follow_up_limit": "1",
         "assess_language": "",
-    }  # fmt: skip
+    }
 
 
 def _flow_body(side: Side) -> dict[str, Any]:
@@ -57,23 +63,29 @@ def _flow_body(side: Side) -> dict[str, Any]:
 
 def _booking(side: Side) -> dict[str, Any]:
     return {
-        "interview_flow_id": side.ids["flow"], "interviewee_email_address": "new@candidate.example",
+        "interview_flow_id": side.ids["flow"],
+        "interviewee_email_address": "new@candidate.example",
         "assigned_recruiter_id": side.ids["recruiter"],
-    }  # fmt: skip
+    }
 
 
 def _list(side: Side) -> dict[str, Any]:
     return {
-        "flow": side.ids["flow"], "recruiter": side.ids["recruiter"], "rows": "new@candidate.example",
+        "flow": side.ids["flow"],
+        "recruiter": side.ids["recruiter"],
+        "rows": "new@candidate.example",
         "batch": "3b241101-e2bb-4255-8caf-4136c566a962",
-    }  # fmt: skip
+    }
 
 
 def _member(side: Side) -> dict[str, Any]:
     return {
-        "email": "further@example.com", "full_name": "Further", "role": "viewer", "team": side.ids["team"],
+        "email": "further@example.com",
+        "full_name": "Further",
+        "role": "viewer",
+        "team": side.ids["team"],
         "password": "a long enough sentence",
-    }  # fmt: skip
+    }
 
 
 OK, MOVED, DONE = frozenset({200}), frozenset({302, 303}), frozenset({303})
@@ -93,9 +105,15 @@ NO_LINK = frozenset({404})
 def _previews() -> dict[str, Rule]:
     """Preview as candidate: a member's own try of a flow, in memory; 409 for one that was not begun."""
     changes: dict[str, dict[str, Any]] = {
-        "start": {"mode": "text"}, "pause": {"paused": True}, "more_time": {"extension": 1}, "judge_silence": {},
-        "open_segment": {"mime_type": "audio/webm"}, "post_turn": {"kind": "begin"}, "finish": {}, "begin_upload": {},
-    }  # fmt: skip
+        "start": {"mode": "text"},
+        "pause": {"paused": True},
+        "more_time": {"extension": 1},
+        "judge_silence": {},
+        "open_segment": {"mime_type": "audio/webm"},
+        "post_turn": {"kind": "begin"},
+        "finish": {},
+        "begin_upload": {},
+    }
     others = ("fresh", "show", "check", "check_upload", "state", "heartbeat", "reply_audio", "put_chunk", "put_part")
     own = {
         "start": 200,
@@ -109,18 +127,27 @@ def _previews() -> dict[str, Rule]:
         "add_document": 422,
     }
     numbered = {
-        "post_turn": {"number": 1}, "judge_silence": {"number": 1}, "reply_audio": {"number": 1},
-        "put_chunk": {"segment": 1, "number": 0}, "put_part": {"name": "x", "number": 0},
-        "finish_upload": {"name": "x"}, "drop_file": {"name": "x"},
-    }  # fmt: skip
+        "post_turn": {"number": 1},
+        "judge_silence": {"number": 1},
+        "reply_audio": {"number": 1},
+        "put_chunk": {"segment": 1, "number": 0},
+        "put_part": {"name": "x", "number": 0},
+        "finish_upload": {"name": "x"},
+        "drop_file": {"name": "x"},
+    }
     rules = {}
     for name in (*changes, *others, "finish_upload", "drop_file", "decline", "different", "feedback", "add_document"):
         parts: dict[str, Any] = {} if name == "fresh" else {"preview_id": name, **numbered.get(name, {})}
         given = (lambda _, body=changes[name]: body) if name in changes else None
         rules[f"preview.{name}"] = Rule(
-            "member", FLOW, own=frozenset({own.get(name, 409)}), archived=frozenset({422}), as_json=name in changes,
-            given=given, extra=parts,
-        )  # fmt: skip
+            "member",
+            FLOW,
+            own=frozenset({own.get(name, 409)}),
+            archived=frozenset({422}),
+            as_json=name in changes,
+            given=given,
+            extra=parts,
+        )
     return rules
 
 

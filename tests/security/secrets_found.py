@@ -9,13 +9,18 @@ def spellings(secret: str) -> dict[str, bytes]:
     """The secret raw, in hex, base64 at all three offsets, base64url, percent-encoded, JSON-escaped, and backwards."""
     raw = secret.encode()
     found = {
-        "raw": raw, "hex": raw.hex().encode(), "HEX": raw.hex().upper().encode(),
+        "raw": raw,
+        "hex": raw.hex().encode(),
+        "HEX": raw.hex().upper().encode(),
         "percent": quote(secret, safe="").encode(),
-        "form": quote_plus(secret).encode(), "JSON": json.dumps(secret)[1:-1].encode(), "backwards": raw[::-1],
+        "form": quote_plus(secret).encode(),
+        "JSON": json.dumps(secret)[1:-1].encode(),
+        "backwards": raw[::-1],
         "all percent": "".join(f"%{byte:02X}" for byte in raw).encode(),
-        "all JSON": "".join(f"\\u{ord(sign):04x}" for sign in secret).encode(), "repr": repr(raw)[2:-1].encode(),
+        "all JSON": "".join(f"\\u{ord(sign):04x}" for sign in secret).encode(),
+        "repr": repr(raw)[2:-1].encode(),
         "UTF-16": secret.encode("utf-16-le"),
-    }  # fmt: skip
+    }
     for offset in range(3):
         # The outer characters depend on what stands beside the secret.
         for name, encode in (("base64", base64.b64encode), ("base64url", base64.urlsafe_b64encode)):

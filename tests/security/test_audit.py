@@ -133,12 +133,13 @@ class Osv(BaseHTTPRequestHandler):
         name = self.path.rsplit("/", 1)[1]
         events = [{"fixed": "1.6"}, {"introduced": "1.2"}, {"introduced": "0"}, {"fixed": "1.1"}]
         affected = {
-            "package": {"name": "Boats", "ecosystem": "PyPI"}, "versions": ["1.3", "not a version"],
+            "package": {"name": "Boats", "ecosystem": "PyPI"},
+            "versions": ["1.3", "not a version"],
             "ranges": [
                 {"type": "GIT", "events": [{"introduced": "0"}, {"fixed": "abc"}]},
                 *([{"type": "ECOSYSTEM", "events": events}] if name == "PYSEC-1" else []),
             ],
-        }  # fmt: skip
+        }
         other = {"package": {"name": "boats", "ecosystem": "npm"}, "ranges": [], "versions": ["9.9"]}
         self._say({"id": name, "modified": "2026-05-01T08:00:00Z", "aliases": ["CVE-1"], "affected": [affected, other]})
 
@@ -169,13 +170,15 @@ def test_the_snapshot_is_renewed_from_osv(audit, osv):
             "advisories": [
                 {"id": "GHSA-2", "aliases": ["CVE-1"], "modified": "2026-05-01", "ranges": [], "versions": ["1.3"]},
                 {
-                    "id": "PYSEC-1", "aliases": ["CVE-1"], "modified": "2026-05-01",
+                    "id": "PYSEC-1",
+                    "aliases": ["CVE-1"],
+                    "modified": "2026-05-01",
                     "ranges": [{"introduced": "0", "fixed": "1.1"}, {"introduced": "1.2", "fixed": "1.6"}],
                 },
             ]
         },
         "oar-locks": {"advisories": []},
-    }  # fmt: skip
+    }
 
 
 def test_the_house_has_looked_every_locked_package_up(audit):

@@ -16,11 +16,25 @@ from tests.people import Browser, Person
 
 PASSWORD = "a sentence that nobody guesses"
 ELSEWHERE = (
-    "https://evil.example/", "//evil.example", "///evil.example", "/\\evil.example", "\\\\evil.example",
-    "/\t/evil.example", "/\n/evil.example", "javascript:alert(1)", "data:text/html,x", "https:evil.example",
-    "http:///evil.example", "evil.example", " //evil.example", "/%5cevil.example\\", "\x00//evil.example",
-    "@evil.example", "/.\\evil.example", "",
-)  # fmt: skip
+    "https://evil.example/",
+    "//evil.example",
+    "///evil.example",
+    "/\\evil.example",
+    "\\\\evil.example",
+    "/\t/evil.example",
+    "/\n/evil.example",
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "https:evil.example",
+    "http:///evil.example",
+    "evil.example",
+    " //evil.example",
+    "/%5cevil.example\\",
+    "\x00//evil.example",
+    "@evil.example",
+    "/.\\evil.example",
+    "",
+)
 
 
 @pytest.fixture
@@ -149,9 +163,11 @@ def test_what_people_typed_is_shown_as_text_everywhere(owner: Person, make_flow:
         title=HOSTILE, org_name=HOSTILE, questions=[HOSTILE], intro=HOSTILE, outro=HOSTILE, additional_info=HOSTILE
     )
     body = {
-        "interview_flow_id": flow.id, "interviewee_email_address": "x@candidate.example",
-        "interviewee_first_name": HOSTILE, "interviewee_last_name": HOSTILE,
-    }  # fmt: skip
+        "interview_flow_id": flow.id,
+        "interviewee_email_address": "x@candidate.example",
+        "interviewee_first_name": HOSTILE,
+        "interviewee_last_name": HOSTILE,
+    }
     booked = owner.api("POST", "/v1/interviews", json=body).get_json()
     link = booked["interview_link"].removeprefix("http://localhost")
     interview = f"/interviews/{booked['interview_id']}"

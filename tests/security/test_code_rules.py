@@ -92,12 +92,14 @@ RULES: dict[str, tuple[Test, frozenset[str]]] = {
     "marking text as safe": (_calls("Markup", "markupsafe.Markup"), frozenset({"app/web/templating.py"})),
     "numbers that can be guessed for secrets": (_imports("random"), JITTER),
     "certificates unchecked": (
-        lambda node: _keywords(node).get("verify") == "False"
-        or _called(node) in {"ssl._create_unverified_context", "ssl._create_stdlib_context"},
+        lambda node: (
+            _keywords(node).get("verify") == "False"
+            or _called(node) in {"ssl._create_unverified_context", "ssl._create_stdlib_context"}
+        ),
         frozenset(),
     ),
     "SQL put together": (_raw_sql, frozenset()),
-}  # fmt: skip
+}
 
 
 @functools.cache

@@ -166,9 +166,11 @@ def test_a_dump_by_the_owner_is_whole_as_the_handbook_says_it(own_app: Flask, tm
     """Without the words of docs/operations.md it fails, and never leaves rows out in silence."""
     with own_app.app_context():
         url = db.engine.url
-        db.session.execute(sa.insert(tables()[0].metadata.tables["organization"]).values(
-            row_of(tables()[0].metadata.tables["organization"], {}) | {"name": "Kept"}
-        ))  # fmt: skip
+        db.session.execute(
+            sa.insert(tables()[0].metadata.tables["organization"]).values(
+                row_of(tables()[0].metadata.tables["organization"], {}) | {"name": "Kept"}
+            )
+        )
         db.session.commit()
     told = url.set(drivername="postgresql").render_as_string(hide_password=False)
     dump = [str(BINARIES[0] / "pg_dump"), "--format=custom", "--no-owner", f"--file={tmp_path / 'parley.dump'}"]

@@ -78,9 +78,11 @@ def captured() -> Captured:
 def watched_app(own_app: Flask, captured: Captured) -> Iterator[Flask]:
     engines = own_app.extensions["parley.gateways"]
     scripted: dict[str, Any] = {
-        "transcriber": Guarded(ScriptedTranscriber()), "speaker": Guarded(ScriptedSpeaker()),
-        "interviewer": Guarded(ScriptedInterviewer()), "analyst": Guarded(ScriptedAnalyst(summary=None)),
-    }  # fmt: skip
+        "transcriber": Guarded(ScriptedTranscriber()),
+        "speaker": Guarded(ScriptedSpeaker()),
+        "interviewer": Guarded(ScriptedInterviewer()),
+        "analyst": Guarded(ScriptedAnalyst(summary=None)),
+    }
     own_app.extensions["parley.gateways"] = replace(engines, **scripted)
     own_app.test_client_class = type("WatchedHere", (Watched,), {"captured": captured})
     with own_app.app_context():
@@ -107,19 +109,26 @@ def _set_up(app: Flask, captured: Captured) -> Browser:
     settings = app.extensions["parley.settings"]
     browser: Browser = app.test_client()  # type: ignore[assignment]
     form = {
-        "organization": "First Ltd", "team": "Hiring", "full_name": "Zadmin", "email": "zadmin@first.example",
+        "organization": "First Ltd",
+        "team": "Hiring",
+        "full_name": "Zadmin",
+        "email": "zadmin@first.example",
         "password": PASSWORD,
-    }  # fmt: skip
+    }
     assert browser.post(f"/setup/{access.setup_token(settings.secret_key)}", data=form).status_code == 302
     key = re.search(rb"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", browser.get("/api-keys").data)
     assert key
     cookie = browser.get_cookie(access.cookie_name(settings))
     assert cookie
     captured.secrets |= {
-        "password": PASSWORD, "second password": SECOND_PASSWORD, "webhook secret": WEBHOOK_SECRET,
-        "SECRET_KEY": settings.secret_key, "set-up token": access.setup_token(settings.secret_key),
-        "API key": key[0].decode(), "login cookie": cookie.value,
-    }  # fmt: skip
+        "password": PASSWORD,
+        "second password": SECOND_PASSWORD,
+        "webhook secret": WEBHOOK_SECRET,
+        "SECRET_KEY": settings.secret_key,
+        "set-up token": access.setup_token(settings.secret_key),
+        "API key": key[0].decode(),
+        "login cookie": cookie.value,
+    }
     return browser
 
 
@@ -127,18 +136,24 @@ def _interviewed(app: Flask, captured: Captured, hook: str) -> dict[str, str]:
     """Over the public interface and the candidate's own: from the flow to the finished result."""
     api, headers = app.test_client(), {"Authorization": f"Bearer {captured.secrets['API key']}"}
     body = {
-        "org_name": "First Ltd", "title": "Nurse", "questions": ["Why?"], "interview_type": "recruitment",
-        "webhook_url": hook, "webhook_secret_key": WEBHOOK_SECRET,
-    }  # fmt: skip
+        "org_name": "First Ltd",
+        "title": "Nurse",
+        "questions": ["Why?"],
+        "interview_type": "recruitment",
+        "webhook_url": hook,
+        "webhook_secret_key": WEBHOOK_SECRET,
+    }
     flow = api.post("/v1/interview-flows", json=body, headers=headers | {"Idempotency-Key": "once"}).get_json()
     api.post("/v1/interview-flows", json=body, headers=headers | {"Idempotency-Key": "once"})
     api.post("/v1/interview-flows", json={**body, "webhook_secret_key": WEBHOOK_SECRET, "unknown": 1}, headers=headers)
     for path in ("/v1/interview-flows", f"/v1/interview-flows/{flow['interview_flow_id']}", "/v1/teams", "/v1/ping"):
         api.get(path, headers=headers)
     named = {
-        "interview_flow_id": flow["interview_flow_id"], "interviewee_email_address": EMAIL,
-        "interviewee_first_name": FIRST, "interviewee_last_name": LAST,
-    }  # fmt: skip
+        "interview_flow_id": flow["interview_flow_id"],
+        "interviewee_email_address": EMAIL,
+        "interviewee_first_name": FIRST,
+        "interviewee_last_name": LAST,
+    }
     booked = api.post("/v1/interviews", json=named, headers=headers).get_json()
     browser: Browser = app.test_client()  # type: ignore[assignment]
     candidate = Candidate(booked["interview_link"], session=Direct(browser))  # type: ignore[arg-type]
@@ -159,18 +174,37 @@ def _interviewed(app: Flask, captured: Captured, hook: str) -> dict[str, str]:
 def _looked_around(browser: Browser, ids: dict[str, str]) -> None:
     """Every page, pages of errors, and forms that fail with secrets in them."""
     paths = (
-        "/dashboard", "/flows", f"/flows/{ids['flow']}", f"/flows/{ids['flow']}/edit", "/interviews", "/candidates",
-        f"/interviews/{ids['interview']}", "/webhooks", "/team", "/settings", "/sessions", "/password", "/api-keys",
-        "/nothing", f"/interviews/{ids['flow']}", "/healthz", "/readyz", "/metrics",
-    )  # fmt: skip
+        "/dashboard",
+        "/flows",
+        f"/flows/{ids['flow']}",
+        f"/flows/{ids['flow']}/edit",
+        "/interviews",
+        "/candidates",
+        f"/interviews/{ids['interview']}",
+        "/webhooks",
+        "/team",
+        "/settings",
+        "/sessions",
+        "/password",
+        "/api-keys",
+        "/nothing",
+        f"/interviews/{ids['flow']}",
+        "/healthz",
+        "/readyz",
+        "/metrics",
+    )
     for path in paths:
         browser.get(path)
     page = browser.get("/webhooks").get_data(as_text=True)
     for delivery in sorted(set(re.findall(r"/webhooks/deliveries/[-0-9a-f]{36}", page))):
         browser.get(delivery)
     member = {
-        "email": "no address", "full_name": "X", "role": "viewer", "team": "none", "password": SECOND_PASSWORD,
-    }  # fmt: skip
+        "email": "no address",
+        "full_name": "X",
+        "role": "viewer",
+        "team": "none",
+        "password": SECOND_PASSWORD,
+    }
     browser.post("/team/members", data=member)
     browser.post("/team/members", data=member, forged=True)
     browser.post("/password", data={"current": SECOND_PASSWORD, "password": SECOND_PASSWORD})
@@ -199,12 +233,14 @@ def _dumped(app: Flask, captured: Captured, folder: Path) -> None:
 
 KNOWN = {
     # The interface promises the secret to whoever holds the key, and shows it nowhere else.
-    ("GET /v1/interview-flows", "webhook secret"), ("GET /v1/interview-flows/*", "webhook secret"),
+    ("GET /v1/interview-flows", "webhook secret"),
+    ("GET /v1/interview-flows/*", "webhook secret"),
     # A new key is shown this once; a cookie is set by the answer that makes it.
     ("GET /api-keys", "API key"),
-    ("POST /setup/<token> cookies", "login cookie"), ("POST /interview/api/*/*/start cookies", "sitting cookie"),
+    ("POST /setup/<token> cookies", "login cookie"),
+    ("POST /interview/api/*/*/start cookies", "sitting cookie"),
     # What was typed into a form that failed is offered again in the very same form, never elsewhere.
-}  # fmt: skip
+}
 
 
 def test_no_secret_leaves_but_where_it_must(

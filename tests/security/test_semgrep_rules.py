@@ -58,8 +58,11 @@ def test_a_finding_needs_an_excuse_and_an_excuse_a_finding(
     monkeypatch.setattr(checker, "ROOT", tmp_path)
     at = next(number for number, text in enumerate(line.splitlines(), 1) if text.startswith("eval"))
     found: dict[str, Any] = {
-        "check_id": ".ci.no-eval", "path": "code.py", "start": {"line": at}, "extra": {"message": "No."}
-    }  # fmt: skip
+        "check_id": ".ci.no-eval",
+        "path": "code.py",
+        "start": {"line": at},
+        "extra": {"message": "No."},
+    }
     told = checker.unexcused([found], {"no-eval": tmp_path / "code.yaml"}, {"code.py"})
     assert len(told) == len(wrong)
     assert all(any(word in one for one in told) for word in wrong)

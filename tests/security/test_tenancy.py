@@ -225,13 +225,18 @@ def test_v1_refuses_every_bad_credential_with_the_same_words(world: World, endpo
         return lambda method, path, **more: client(method, path, headers={"Authorization": value}, **more)
 
     bad: dict[str, Ask] = {
-        "none": client, "unknown": with_key(world, str(uuid.uuid4())), "basic": header(f"Basic {key}"),
-        "braces": with_key(world, f"{{{key}}}"), "urn": with_key(world, f"urn:uuid:{key}"), "bare": header(key),
-        "without hyphens": with_key(world, key.replace("-", "")), "browser": signed_in(world, world.ours.admin),
+        "none": client,
+        "unknown": with_key(world, str(uuid.uuid4())),
+        "basic": header(f"Basic {key}"),
+        "braces": with_key(world, f"{{{key}}}"),
+        "urn": with_key(world, f"urn:uuid:{key}"),
+        "bare": header(key),
+        "without hyphens": with_key(world, key.replace("-", "")),
+        "browser": signed_in(world, world.ours.admin),
         "in the query": lambda method, path, query_string, **more: client(
             method, path, query_string={**query_string, "api_key": key, "access_token": key}, **more
         ),
-    }  # fmt: skip
+    }
     bodies = set()
     for name, ask in bad.items():
         refused(world, asked, ask, statuses=frozenset({401}), marks=world.ours.marks, told=name)
@@ -250,9 +255,10 @@ def _spoil_key(world: World, how: str) -> None:
     past = clock.now() - timedelta(seconds=1)
     keys = sa.update(ApiKey).where(ApiKey.organization_id == organization)
     statements = {
-        "revoked": keys.values(revoked_at=past), "expired": keys.values(expires_at=past),
+        "revoked": keys.values(revoked_at=past),
+        "expired": keys.values(expires_at=past),
         "disabled": sa.update(Organization).where(Organization.id == organization).values(disabled_at=past),
-    }  # fmt: skip
+    }
     db.session.execute(statements[how])
     db.session.commit()
 
@@ -264,9 +270,10 @@ def test_pages_show_members_their_own_and_their_role_alone(world: World, endpoin
     own = own_ids(rule, ours)
     asked = Asked(route, rule, own, ours)
     asks = {
-        "admin": signed_in(world, ours.admin), "recruiter": signed_in(world, ours.recruiter),
+        "admin": signed_in(world, ours.admin),
+        "recruiter": signed_in(world, ours.recruiter),
         "viewer": signed_in(world, ours.viewer),
-    }  # fmt: skip
+    }
     for role, ask in asks.items():
         if role in rule.roles:
             allowed(world, asked, ask, told=role)
@@ -378,9 +385,7 @@ def test_a_narrowed_flow_is_kept_from_its_own_team(world: World, endpoint: str) 
     asked = Asked(route, rule, own_ids(rule, ours), ours)
     for actor in (ours.recruiter, ours.viewer):
         ask = signed_in(world, actor)
-        refused(
-            world, asked, ask, statuses=frozenset({403, 404, 422}), marks=(ours.team_mark,), told="narrowed"
-        )  # fmt: skip
+        refused(world, asked, ask, statuses=frozenset({403, 404, 422}), marks=(ours.team_mark,), told="narrowed")
     if "admin" in rule.roles:
         allowed(world, asked, signed_in(world, ours.admin), told="an administrator always may")
 
@@ -391,10 +396,11 @@ def test_pages_let_nobody_in_without_a_session_that_lives(world: World, endpoint
     asked = Asked(route, rule, own_ids(rule, world.ours), world.ours)
     admin = world.ours.admin
     asks = {
-        "stranger": as_stranger(world), "API key": with_key(world, admin.key),
+        "stranger": as_stranger(world),
+        "API key": with_key(world, admin.key),
         "forged cookie": signed_in(world, admin, cookie="A" * 43),
         "no cookie value": signed_in(world, admin, cookie="-"),
-    }  # fmt: skip
+    }
     for name, ask in asks.items():
         refused(world, asked, ask, statuses=frozenset({302, 401}), marks=world.ours.marks, told=name)
     for name in ("ended", "idle", "too old", "member disabled", "organization disabled"):
@@ -410,11 +416,12 @@ def _spoil_login(world: World, how: str) -> None:
     logins = sa.update(Login).where(Login.member_id == admin)
     organizations = sa.update(Organization).where(Organization.id == world.ours.admin.organization_id)
     statements = {
-        "ended": logins.values(ended_at=now), "idle": logins.values(seen_at=now - timedelta(minutes=31)),
+        "ended": logins.values(ended_at=now),
+        "idle": logins.values(seen_at=now - timedelta(minutes=31)),
         "too old": logins.values(created_at=now - timedelta(hours=13)),
         "member disabled": sa.update(TeamMember).where(TeamMember.id == admin).values(disabled_at=now),
         "organization disabled": organizations.values(disabled_at=now),
-    }  # fmt: skip
+    }
     db.session.execute(statements[how])
     db.session.commit()
 
@@ -433,10 +440,12 @@ def test_no_page_is_changed_from_another_site_or_without_its_token(world: World,
     asked = Asked(route, rule, own_ids(rule, world.ours), world.ours)
     ask = signed_in(world, actor)
     attacks: dict[str, dict[str, Any]] = {
-        "no token": {"forged": True}, "other site": {"headers": {"Sec-Fetch-Site": "cross-site"}},
-        "other origin": {"headers": {"Origin": "https://evil.example"}}, "null origin": {"headers": {"Origin": "null"}},
+        "no token": {"forged": True},
+        "other site": {"headers": {"Sec-Fetch-Site": "cross-site"}},
+        "other origin": {"headers": {"Origin": "https://evil.example"}},
+        "null origin": {"headers": {"Origin": "null"}},
         "a token of someone else": {"headers": {"X-CSRFToken": "forged"}, "forged": True},
-    }  # fmt: skip
+    }
     for name, more in attacks.items():
         refused(world, asked, ask, statuses=frozenset({400, 403}), marks=world.theirs.marks, told=name, **more)
 
@@ -451,10 +460,12 @@ def test_the_talk_goes_on_in_the_browser_that_holds_it_alone(world: World, endpo
     holder = with_sitting(world, name, secret)
     allowed(world, asked, holder, told="holder")
     no_entry = {
-        "stranger": as_stranger(world), "another secret": with_sitting(world, name, "A" * 43),
+        "stranger": as_stranger(world),
+        "another secret": with_sitting(world, name, "A" * 43),
         "the secret of another interview": with_sitting(world, name, theirs.sitting[1]),
-        "an administrator": signed_in(world, ours.admin), "a key": with_key(world, ours.admin.key),
-    }  # fmt: skip
+        "an administrator": signed_in(world, ours.admin),
+        "a key": with_key(world, ours.admin.key),
+    }
     for told, ask in no_entry.items():
         refused(world, asked, ask, statuses=frozenset({403, 409}), marks=ours.marks, told=told)
     for place in rule.places:
@@ -472,9 +483,10 @@ def test_a_link_shows_strangers_no_person_and_no_question(world: World, endpoint
     route, rule = routes(world.app)[endpoint], POLICY[endpoint]
     own = own_ids(rule, world.ours)
     asks = {
-        "stranger": as_stranger(world), "member": signed_in(world, world.ours.admin),
+        "stranger": as_stranger(world),
+        "member": signed_in(world, world.ours.admin),
         "another browser": with_sitting(world, world.ours.sitting[0], "A" * 43),
-    }  # fmt: skip
+    }
     for told, ask in asks.items():
         asked = Asked(route, rule, own, world.ours)
         statuses = frozenset({200, 409})
@@ -502,11 +514,13 @@ def test_the_own_page_opens_for_the_candidate_alone(world: World, endpoint: str)
     allowed(world, Asked(route, rule, own, ours), candidate, told="the candidate")
     marks = (*(f"{ours.team_mark}{part}" for part in (*PRIVATE, "Mary", " because")), "@candidate", *theirs.marks)
     no_entry = {
-        "stranger": as_stranger(world), "another secret": with_sitting(world, ours.own[0], "A" * 43),
+        "stranger": as_stranger(world),
+        "another secret": with_sitting(world, ours.own[0], "A" * 43),
         "the secret of another interview": with_sitting(world, ours.own[0], theirs.own[1]),
-        "an administrator": signed_in(world, ours.admin), "a key": with_key(world, ours.admin.key),
+        "an administrator": signed_in(world, ours.admin),
+        "a key": with_key(world, ours.admin.key),
         "a secret in the cookie of a code": with_sitting(world, f"parley-own-{ours.ids['interview'][:8]}", ours.own[1]),
-    }  # fmt: skip
+    }
     for told, ask in no_entry.items():
         refused(world, Asked(route, rule, own, ours), ask, statuses=frozenset({403}), marks=marks, told=told)
     for place in rule.places:
@@ -519,8 +533,9 @@ def test_the_own_page_opens_for_the_candidate_alone(world: World, endpoint: str)
     refused(world, foreign, candidate, statuses=frozenset({403}), marks=marks, told="their link")
     if rule.given is not None:
         attacks: dict[str, dict[str, Any]] = {
-            "no token": {"forged": True}, "other site": {"headers": {"Sec-Fetch-Site": "cross-site"}},
-        }  # fmt: skip
+            "no token": {"forged": True},
+            "other site": {"headers": {"Sec-Fetch-Site": "cross-site"}},
+        }
         for told, more in attacks.items():
             asked = Asked(route, rule, own, ours)
             refused(world, asked, candidate, statuses=frozenset({400, 403}), marks=marks, told=told, **more)
@@ -552,11 +567,13 @@ def test_a_signed_address_opens_one_recording_for_an_hour(world: World) -> None:
     forged = {
         "token of another recording": theirs.ids["token"],
         "word for another purpose": f"{parts[0]}.{parts[1]}.download.{parts[3]}",
-        "later": f"{parts[0]}.{int(parts[1], 16) + 3600:x}.play.{parts[3]}", "no mac": ".".join(parts[:3]) + ".",
-        "padding": ours.ids["token"] + "=", "dots": "....",
+        "later": f"{parts[0]}.{int(parts[1], 16) + 3600:x}.play.{parts[3]}",
+        "no mac": ".".join(parts[:3]) + ".",
+        "padding": ours.ids["token"] + "=",
+        "dots": "....",
         "letters": f"{parts[0]}.\N{ARABIC-INDIC DIGIT ONE}.play.{parts[3]}",
         **{f"malformed {value[:10]!r}": value for value in MALFORMED},
-    }  # fmt: skip
+    }
     for name, value in forged.items():
         for ask in (stranger, signed_in(world, ours.admin), with_key(world, ours.admin.key)):
             asked = Asked(route, rule, replaced(own, token, value), ours)

@@ -14,10 +14,8 @@ WRITES = {
     "changed": sa.update(Organization).values(name="Somebody else"),
     "new": sa.insert(Organization).values(id=new_id(), name="Somebody else"),
     "deleted": sa.delete(Login),
-    "deleted by a query": sa.delete(Login).where(
-        Login.id.in_(sa.select(sa.select(Login.id).cte("those").c.id))
-    ),
-}  # fmt: skip
+    "deleted by a query": sa.delete(Login).where(Login.id.in_(sa.select(sa.select(Login.id).cte("those").c.id))),
+}
 
 
 @pytest.mark.parametrize("how", WRITES)

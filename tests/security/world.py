@@ -121,10 +121,17 @@ def planted(app: Flask, name: str) -> Side:
     login, _ = accounts.sign_in(recruiter.member, address="127.0.0.1", browser=f"{organization_mark} browser")
     db.session.commit()
     side.ids |= {
-        "team": admin.team.id, "flow": flow.id, "interview": completed.id, "document": document,
-        "candidate": completed.candidate_id or "", "delivery": delivery.id, "endpoint": endpoint.id, "key": key.id,
-        "login": login.id, "recruiter": recruiter.member.id,
-    }  # fmt: skip
+        "team": admin.team.id,
+        "flow": flow.id,
+        "interview": completed.id,
+        "document": document,
+        "candidate": completed.candidate_id or "",
+        "delivery": delivery.id,
+        "endpoint": endpoint.id,
+        "key": key.id,
+        "login": login.id,
+        "recruiter": recruiter.member.id,
+    }
     _publish(side, completed.id)
     side.ids["view"] = candidates.save_view(admin.member, f"{organization_mark} view", "").id
     side.ids["column"] = columns.add(organization, f"{organization_mark} stage", by=admin.member).id
@@ -152,10 +159,14 @@ def _written_to(interview: Interview) -> None:
     letter = letters.post(interview.id, Mail(f"{mark}@example.com", mark, f"{mark} mail"), lasts=timedelta(days=1))
     db.session.add(
         Message(
-            organization_id=interview.organization_id, interview_id=interview.id, letter_id=letter.id,
-            step=Step.INVITATION, number=0, language="en-US",
+            organization_id=interview.organization_id,
+            interview_id=interview.id,
+            letter_id=letter.id,
+            step=Step.INVITATION,
+            number=0,
+            language="en-US",
         )
-    )  # fmt: skip
+    )
     db.session.commit()
 
 
@@ -187,11 +198,19 @@ def _neighbour(app: Flask, email: str, team: Team) -> Person:
 
 def _flow(by: Person, mark: str, **values: object) -> InterviewFlow:
     flow: InterviewFlow = a_flow(
-        by, org_name=f"{mark} Works", title=f"{mark} Nurse", questions=[f"{mark} why?", f"{mark} how?"],
-        intro=f"{mark} intro", outro=f"{mark} outro", additional_info=f"{mark} info", is_doc_upload_enabled=True,
-        additional_instructions=f"{mark} instructions", redirect_url=f"https://{mark.lower()}.example/thanks",
-        webhook_url=f"https://{mark.lower()}.example/hook", **values,
-    )  # fmt: skip
+        by,
+        org_name=f"{mark} Works",
+        title=f"{mark} Nurse",
+        questions=[f"{mark} why?", f"{mark} how?"],
+        intro=f"{mark} intro",
+        outro=f"{mark} outro",
+        additional_info=f"{mark} info",
+        is_doc_upload_enabled=True,
+        additional_instructions=f"{mark} instructions",
+        redirect_url=f"https://{mark.lower()}.example/thanks",
+        webhook_url=f"https://{mark.lower()}.example/hook",
+        **values,
+    )
     flow.webhook_secret_sealed = vault.seal(f"{mark} secret", context=secret_context(flow.id))
     flow.logo_key, flow.preamble_video_key = f"logos/{flow.id}.png", f"videos/{flow.id}.mp4"
     flow.preamble_video_type = "video/mp4"
@@ -208,9 +227,13 @@ def _actor(of: Person) -> Actor:
 def _completed(admin: Person, recruiter: Person, flow: InterviewFlow) -> tuple[Interview, str]:
     mark = flow.title.split()[0]
     interview = interviews.book(
-        admin.organization, flow.id, email=f"{mark.lower()}@candidate.example", first_name=f"{mark}Mary",
-        last_name=f"{mark}Hall", recruiter_id=recruiter.member.id,
-    )  # fmt: skip
+        admin.organization,
+        flow.id,
+        email=f"{mark.lower()}@candidate.example",
+        first_name=f"{mark}Mary",
+        last_name=f"{mark}Hall",
+        recruiter_id=recruiter.member.id,
+    )
     interviews.begin(interview)
     _say(interview, mark)
     document = _document(interview, mark)
@@ -229,10 +252,14 @@ def _say(interview: Interview, mark: str) -> None:
     for number, (role, question, content) in enumerate(said, 1):
         db.session.add(
             Utterance(
-                interview_id=interview.id, number=number, role=role, question_index=question, content=content,
+                interview_id=interview.id,
+                number=number,
+                role=role,
+                question_index=question,
+                content=content,
                 typed=role is Voice.USER,
             )
-        )  # fmt: skip
+        )
 
 
 def _document(interview: Interview, mark: str) -> str:

@@ -31,9 +31,14 @@ from tests.interviews.conftest import book, completed, later, scripted, submitte
 from tests.people import Browser, Person, person
 
 SECRETS = {
-    "person": "Hall", "recording": "/recording/audio", "transcript": "We were five", "summary": "A summary only here",
-    "scores": "Judged by this", "scorecard": "Has led five", "documents": "cv-of-mary.txt",
-}  # fmt: skip
+    "person": "Hall",
+    "recording": "/recording/audio",
+    "transcript": "We were five",
+    "summary": "A summary only here",
+    "scores": "Judged by this",
+    "scorecard": "Has led five",
+    "documents": "cv-of-mary.txt",
+}
 """What a page that shows the part holds, and one that does not show it never does."""
 
 
@@ -117,13 +122,17 @@ def test_no_cache_no_search_engine_and_no_other_site_learns_the_address(
 @pytest.mark.parametrize(
     ("ends", "said"),
     [
-        ("revoked", "This link was ended"), ("expired", "This link has run out"), ("withdrawn", "no longer be shown"),
+        ("revoked", "This link was ended"),
+        ("expired", "This link has run out"),
+        ("withdrawn", "no longer be shown"),
         ("quarantined", "no longer be shown"),
-        ("maker disabled", "no longer be shown"), ("maker may only look", "no longer be shown"),
-        ("maker left the team", "no longer be shown"), ("organization disabled", "no longer be shown"),
+        ("maker disabled", "no longer be shown"),
+        ("maker may only look", "no longer be shown"),
+        ("maker left the team", "no longer be shown"),
+        ("organization disabled", "no longer be shown"),
         ("erased", "There is nothing here"),
     ],
-)  # fmt: skip
+)
 def test_a_link_that_has_ended_shows_nothing_and_serves_nothing(
     client: Browser, owner: Person, colleague: Person, interview: Interview, ends: str, said: str
 ) -> None:
@@ -206,10 +215,13 @@ def test_every_opening_is_counted_and_listed(client: Browser, owner: Person, int
 @pytest.mark.parametrize(
     ("address", "network"),
     [
-        ("203.0.113.77", "203.0.113.0/24"), ("::ffff:203.0.113.77", "203.0.113.0/24"),
-        ("2001:db8:1:2::9", "2001:db8:1::/48"), ("fe80::1%eth0", "fe80::/48"), ("unknown", "unknown"),
+        ("203.0.113.77", "203.0.113.0/24"),
+        ("::ffff:203.0.113.77", "203.0.113.0/24"),
+        ("2001:db8:1:2::9", "2001:db8:1::/48"),
+        ("fe80::1%eth0", "fe80::/48"),
+        ("unknown", "unknown"),
     ],
-)  # fmt: skip
+)
 def test_of_an_address_only_the_network_is_kept(address: str, network: str) -> None:
     assert network_of(address) == network
 
@@ -217,14 +229,15 @@ def test_of_an_address_only_the_network_is_kept(address: str, network: str) -> N
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({}, "Tick at least one part"), ({"parts": "everything"}, "not a valid choice"),
+        ({}, "Tick at least one part"),
+        ({"parts": "everything"}, "not a valid choice"),
         ({"parts": "summary", "days": "91"}, "Choose 1 to 90 days"),
         ({"parts": "summary", "days": "0"}, "Choose 1 to 90 days"),
         ({"parts": "summary", "days": ""}, "Say for how many days"),
         ({"parts": "summary", "label": "x" * 101}, "At most 100 characters"),
         ({"parts": "summary", "label": "a\x00"}, "character NUL"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_shared_is_refused(
     owner: Person, interview: Interview, fields: dict[str, str], said: str
 ) -> None:

@@ -32,8 +32,12 @@ def all_ways(grammar: choice.Grammar) -> set[str]:
 
 def test_the_grammar_says_the_sayings_and_nothing_else():
     ways = all_ways(choice.Grammar((AMONG.whole, AMONG.before, AMONG.after)))
-    around = [f"{before}{said}{after}" for said in AMONG.whole for after in ("", " please")
-              for before in ("", "can you ", "can you can you ")]  # fmt: skip
+    around = [
+        f"{before}{said}{after}"
+        for said in AMONG.whole
+        for after in ("", " please")
+        for before in ("", "can you ", "can you can you ")
+    ]
     assert ways == set(around)
 
 
@@ -82,9 +86,7 @@ def test_what_is_like_a_saying_is_chosen_with_its_times(sphinx, spoken):
 def test_of_an_answer_nobody_is_sure(sphinx, spoken):
     for text, heard in (("Three years.", "three years"), ("I like the people.", "i like the people")):
         pcm = spoken(text)
-        chosen = sphinx.choose(
-            Heard(heard, (), "pocketsphinx"), language="en-US", among=AMONG, pcm=lambda pcm=pcm: pcm
-        )  # fmt: skip
+        chosen = sphinx.choose(Heard(heard, (), "pocketsphinx"), language="en-US", among=AMONG, pcm=lambda pcm=pcm: pcm)
         assert chosen is None or chosen.confidence < 0.5
 
 

@@ -8,8 +8,13 @@ import pytest
 
 from app.speech import probing
 
-VERBOSE = {"task": "transcribe", "language": "en", "duration": 4.0, "text": "We finished.",
-           "words": [{"word": "We", "start": 0.1, "end": 0.3}]}  # fmt: skip
+VERBOSE = {
+    "task": "transcribe",
+    "language": "en",
+    "duration": 4.0,
+    "text": "We finished.",
+    "words": [{"word": "We", "start": 0.1, "end": 0.3}],
+}
 
 
 @pytest.fixture

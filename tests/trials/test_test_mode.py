@@ -159,8 +159,9 @@ def test_people_and_tests_of_one_address_are_two_candidates(owner: Person, booke
     real = interviews.book(owner.organization, trial.flow_id, email=EMAIL)
     db.session.commit()
     assert {row.is_test: row.id for row in db.session.query(Candidate)} == {
-        True: trial.candidate_id, False: real.candidate_id
-    }  # fmt: skip
+        True: trial.candidate_id,
+        False: real.candidate_id,
+    }
     assert (real.is_test, real.due_at) == (False, None)
 
 

@@ -120,12 +120,19 @@ def test_months_end_at_midnight_in_utc(owner: Person, outsider: Person) -> None:
 
 @pytest.mark.parametrize(
     ("count", "interviews_", "minutes", "level", "percent"),
-    [(79, 100, None, 0, 79), (80, 100, None, 80, 80), (100, 100, None, 100, 100), (2, 3, None, 0, 66),
-     (1, None, None, 0, None), (10, 100, 11, 80, 90), (12, 100, 11, 100, 109)],
-)  # fmt: skip
+    [
+        (79, 100, None, 0, 79),
+        (80, 100, None, 80, 80),
+        (100, 100, None, 100, 100),
+        (2, 3, None, 0, 66),
+        (1, None, None, 0, None),
+        (10, 100, 11, 80, 90),
+        (12, 100, 11, 100, 109),
+    ],
+)
 def test_the_limit_nearest_to_its_end_counts(
     owner: Person, count: int, interviews_: int | None, minutes: int | None, level: int, percent: int | None
-) -> None:  # fmt: skip
+) -> None:
     with at(NOON):
         limited(owner, interviews=interviews_, minutes=minutes)
         used(owner, count)
@@ -169,7 +176,7 @@ def test_with_a_stop_nothing_is_booked_until_the_next_month_or_a_higher_quota(ow
 
 def test_word_is_given_once_a_month_and_level(
     owner: Person, colleague: Person, outsider: Person, mailing: None
-) -> None:  # fmt: skip
+) -> None:
     with at(NOON):
         limited(owner, interviews=10, stops=True)
         used(owner, 7)
@@ -187,8 +194,10 @@ def test_word_is_given_once_a_month_and_level(
     told = mails()
     assert {one.to for one in told} == {owner.member.email}
     assert [one.subject for one in told] == [
-        "80 % of this month's quota is used", "This month's quota is used up", "This month's quota is used up",
-    ]  # fmt: skip
+        "80 % of this month's quota is used",
+        "This month's quota is used up",
+        "This month's quota is used up",
+    ]
     assert "8 of 10 interviews" in told[0].text
     assert "still begin" in told[1].text
     written = db.session.scalars(sa.select(AuditEntry.details).where(AuditEntry.action == "usage.reached")).all()

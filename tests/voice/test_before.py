@@ -44,11 +44,17 @@ def test_how_long_it_takes_is_guessed_from_the_questions(questions: int, most: i
 def test_the_invitation_says_how_long_and_what_is_judged(client: Browser, scripted: Flask, book: Made) -> None:
     page = text_of(client, path_of(book(time_limit_minutes=45, org_name="Willow & Sons", assess_language=False)))
     for said in (
-        "2 questions", "About 5 minutes", "At most 45 minutes", "An AI speaks with you", "from the text alone",
-        "your voice and the AI’s voice; no picture", "How well you speak the language is not judged.",
-        "The software decides nothing by itself.", "your face, your looks, the sound of your voice",
+        "2 questions",
+        "About 5 minutes",
+        "At most 45 minutes",
+        "An AI speaks with you",
+        "from the text alone",
+        "your voice and the AI’s voice; no picture",
+        "How well you speak the language is not judged.",
+        "The software decides nothing by itself.",
+        "your face, your looks, the sound of your voice",
         "the people at Willow &amp; Sons",
-    ):  # fmt: skip
+    ):
         assert said in page, said
 
 

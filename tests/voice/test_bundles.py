@@ -77,9 +77,11 @@ def test_one_bad_chunk_is_named_and_the_others_are_kept(writer: Candidate, scrip
     assert answer.status_code == 200, answer.content
     why = {one["number"]: (one["status"], one["reason"], one.get("field")) for one in answer.json()["refused"]}
     assert why == {
-        2: (422, None, "X-Content-SHA256"), 0: (409, "other hash", None), LAST_CHUNK + 1: (422, None, "number"),
+        2: (422, None, "X-Content-SHA256"),
+        0: (409, "other hash", None),
+        LAST_CHUNK + 1: (422, None, "number"),
         3: (422, None, "body"),
-    }  # fmt: skip
+    }
     assert all(one["message"] for one in answer.json()["refused"])
     assert (answer.json()["received"], answer.json()["missing"]) == (1, [2, 3])
     assert kept(scripted, writer) == pick([0, 1, 4])

@@ -185,11 +185,17 @@ def test_chunks_of_a_talk_whose_recordings_were_revoked_are_still_taken(candidat
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        ("GET", "/state"), ("POST", "/segments"), ("PUT", "/segments/1/chunks/0?track=mix"), ("POST", "/turns/1"),
-        ("GET", "/turns/1/audio"), ("POST", "/heartbeat"), ("POST", "/documents"), ("DELETE", "/documents/x"),
+        ("GET", "/state"),
+        ("POST", "/segments"),
+        ("PUT", "/segments/1/chunks/0?track=mix"),
+        ("POST", "/turns/1"),
+        ("GET", "/turns/1/audio"),
+        ("POST", "/heartbeat"),
+        ("POST", "/documents"),
+        ("DELETE", "/documents/x"),
         ("POST", "/finish"),
     ],
-)  # fmt: skip
+)
 def test_without_the_cookie_nothing_is_to_be_had(
     client: Browser, scripted: Flask, candidate: Candidate, method: str, path: str
 ) -> None:

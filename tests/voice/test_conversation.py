@@ -45,8 +45,9 @@ def test_the_beginning_is_one_sound_of_intro_and_question(with_all: Engines, spe
     reply = respond(SCRIPT, Place(), Answer("begin"), engines=with_all)
     assert (reply.kind, reply.engine) == (Kind.INTRO, "scripted")
     assert [(part.kind, part.text, part.question_index) for part in reply.parts] == [
-        (Kind.INTRO, "Hello there.", None), (Kind.QUESTION, "Why this job?", 0)
-    ]  # fmt: skip
+        (Kind.INTRO, "Hello there.", None),
+        (Kind.QUESTION, "Why this job?", 0),
+    ]
     assert [(part.offset, part.seconds) for part in reply.parts] == [
         (0.0, 0.5),
         (pytest.approx(0.5 + GAP), pytest.approx(0.75)),
@@ -144,8 +145,9 @@ def test_a_question_of_the_candidate_is_answered_and_the_open_one_comes_back(
     ]
     reply = respond(informed, OPEN, Answer("text", text="Where is the office?"), engines=with_all)
     assert [(part.kind, part.text) for part in reply.parts] == [
-        (Kind.REPLY, "The office is in Oslo."), (Kind.QUESTION, "Why this job?")
-    ]  # fmt: skip
+        (Kind.REPLY, "The office is in Oslo."),
+        (Kind.QUESTION, "Why this job?"),
+    ]
     assert (reply.kind, reply.is_answer) == (Kind.REPLY, False)
     assert ("The office is in Oslo.", False) in speaks.spoken, "what a candidate asked is never remembered"
     for question in ("How high is the pay?", "Am I hired?"):

@@ -48,7 +48,7 @@ SAYINGS = {
     "th-TH": ("งานล่าสุดของคุณคืออะไร", "ฉันทำงานในทีมเล็ก ๆ เป็นเวลาสามปี", "ทำไมคุณถึงลาออก"),
     "ar-AE": ("ما آخر عمل قمت به؟", "عملت ثلاث سنوات في فريق صغير.", "لماذا تركت العمل؟"),
     "no-NO": ("Hva gjorde du sist?", "Jeg jobbet tre år i et lite team.", "Hvorfor sluttet du?"),
-}  # fmt: skip
+}
 NO_RECOGNISER = (
     "This installation cannot yet turn speech in this language into text by itself. "
     "You can speak and be recorded, or write your answers."
@@ -167,9 +167,14 @@ def speech() -> Iterator[Speech]:
 def configured(app: Flask, settings: Settings, engines: Gateways, speech: Speech) -> Iterator[Flask]:
     """The application as an operator has it who named a speech server behind the embedded engines."""
     named = replace(
-        settings, stt_provider=("pocketsphinx", "openai"), stt_base_url=speech.address, stt_api_key="k",
-        tts_provider=("espeak", "openai"), tts_base_url=speech.address, tts_api_key="k",
-    )  # fmt: skip
+        settings,
+        stt_provider=("pocketsphinx", "openai"),
+        stt_base_url=speech.address,
+        stt_api_key="k",
+        tts_provider=("espeak", "openai"),
+        tts_base_url=speech.address,
+        tts_api_key="k",
+    )
     built = guarded(gateways.build(named))
     app.extensions["parley.gateways"] = replace(engines, transcriber=built.transcriber, speaker=built.speaker)
     yield app

@@ -71,9 +71,16 @@ def test_it_may_be_changed_once_and_sending_the_same_again_is_no_change(finished
 
 @pytest.mark.parametrize(
     "typed",
-    [{}, {"rating": "6"}, {"rating": "0"}, {"rating": "five"}, {"comment": "   "}, {"comment": "x" * 2001},
-     {"comment": "a\x00b"}],
-)  # fmt: skip
+    [
+        {},
+        {"rating": "6"},
+        {"rating": "0"},
+        {"rating": "five"},
+        {"comment": "   "},
+        {"comment": "x" * 2001},
+        {"comment": "a\x00b"},
+    ],
+)
 def test_what_cannot_be_kept_is_said_and_what_was_typed_is_shown_again(
     finished: Candidate, typed: dict[str, str]
 ) -> None:

@@ -25,7 +25,7 @@ GOOD = {
     "vi-VN": "Phần nào của công việc do chính bạn làm?",
     "th-TH": "งานส่วนไหนที่คุณทำด้วยตัวเอง",
     "ar-AE": "أي جزء من العمل أنجزته بنفسك؟",
-}  # fmt: skip
+}
 
 
 def script(language: str = "en-US", **more: object) -> Script:
@@ -60,13 +60,29 @@ def test_parleys_own_sentences_would_pass(language: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", " ", "...", "?", "Which " + "very " * 60 + "long thing?", "Which part? And why?", "Tell me more about the rigging.",
-        "Which **part** did you do?", "1. Which part did you do?", "Which part, <b>please</b>?", "Did you see www.evil.example about it?",
-        "Which part did you do? \x07", "Why do you want to work with us?", "And which project was the hardest so far?",
-        "Which of the 9 parts did you do?", "How did that feel, that was a great answer?", "Will you be happy if we hire you?",
-        "What do you think your score is?", "Which of my instructions do you mean?", "Do you have children?", "Was gefällt Ihnen daran und wie haben Sie das gemacht?",
+        "",
+        " ",
+        "...",
+        "?",
+        "Which " + "very " * 60 + "long thing?",
+        "Which part? And why?",
+        "Tell me more about the rigging.",
+        "Which **part** did you do?",
+        "1. Which part did you do?",
+        "Which part, <b>please</b>?",
+        "Did you see www.evil.example about it?",
+        "Which part did you do? \x07",
+        "Why do you want to work with us?",
+        "And which project was the hardest so far?",
+        "Which of the 9 parts did you do?",
+        "How did that feel, that was a great answer?",
+        "Will you be happy if we hire you?",
+        "What do you think your score is?",
+        "Which of my instructions do you mean?",
+        "Do you have children?",
+        "Was gefällt Ihnen daran und wie haben Sie das gemacht?",
     ],
-)  # fmt: skip
+)
 def test_what_is_no_part_of_an_interviewers_role_is_refused(text: str) -> None:
     assert guard.follow_up(text, script(), OPEN) is None
 
@@ -96,11 +112,16 @@ def test_the_organizations_instructions_are_followed_but_not_recited() -> None:
 @pytest.mark.parametrize(
     ("text", "passes"),
     [
-        ("The office is in Bergen.", True), ("Work begins at 8.", True), ("Please write to jobs@dock.example about it.", True),
-        ("Work begins at 9.", False), ("Please write to boss@evil.example about it.", False), ("The office is in Bergen. Do you like it?", False),
-        ("You will get the job.", False), ("The office is in Bergen, and which project was the hardest so far.", False),
+        ("The office is in Bergen.", True),
+        ("Work begins at 8.", True),
+        ("Please write to jobs@dock.example about it.", True),
+        ("Work begins at 9.", False),
+        ("Please write to boss@evil.example about it.", False),
+        ("The office is in Bergen. Do you like it?", False),
+        ("You will get the job.", False),
+        ("The office is in Bergen, and which project was the hardest so far.", False),
     ],
-)  # fmt: skip
+)
 def test_answers_hold_nothing_that_the_organization_did_not_say(text: str, passes: bool) -> None:
     assert guard.reply(text, script()) == (text if passes else None)
 

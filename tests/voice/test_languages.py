@@ -141,7 +141,10 @@ def test_a_language_without_voice_or_recognition_says_so_before_the_talk(
 ) -> None:
     page = shown(client.get(path_of(book(language="th-TH"))).get_data(as_text=True))
     thai = catalogue("th-TH")
-    for source in ("The questions are shown, not spoken, in this language.", "Read the questions and type your answers. Counts just the same."):  # fmt: skip  # noqa: E501
+    for source in (
+        "The questions are shown, not spoken, in this language.",
+        "Read the questions and type your answers. Counts just the same.",
+    ):
         assert str(thai[source].string) in page
     assert any(str(m.string) in page for m in thai if str(m.id).startswith("This installation cannot yet"))
 

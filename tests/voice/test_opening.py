@@ -70,9 +70,11 @@ def test_the_page_may_use_the_microphone_and_leaks_no_address(client: Browser, s
 def test_ids_that_do_not_fit_lead_to_one_clear_page(client: Browser, scripted: Flask, book: Made, path: str) -> None:
     one, other = book(), book()
     for link in (
-        f"/interview/api/{other.flow_id}/{one.id}", f"/interview/api/{one.flow_id}/nothing", "/interview/api/a/b",
+        f"/interview/api/{other.flow_id}/{one.id}",
+        f"/interview/api/{one.flow_id}/nothing",
+        "/interview/api/a/b",
         f"/interview/api/{one.flow_id}/{'x' * 500}",
-    ):  # fmt: skip
+    ):
         answer = client.get(link + path)
         assert answer.status_code == 404
         assert "<h1" in answer.get_data(as_text=True)
@@ -217,9 +219,12 @@ def test_another_browser_may_take_over_after_120_seconds_of_silence(
         assert "<form" in second.open()
         assert second.start()["stage"] == "live"
         for method, path, body in (
-            ("POST", "/heartbeat", {}), ("GET", "/state", None), ("POST", "/turns/1", {"kind": "begin"}),
-            ("POST", "/segments", {"mime_type": "audio/webm"}), ("POST", "/finish", {"segments": []}),
-        ):  # fmt: skip
+            ("POST", "/heartbeat", {}),
+            ("GET", "/state", None),
+            ("POST", "/turns/1", {"kind": "begin"}),
+            ("POST", "/segments", {"mime_type": "audio/webm"}),
+            ("POST", "/finish", {"segments": []}),
+        ):
             with pytest.raises(Refused) as refused:
                 candidate.call(method, path, json=body)
             assert (refused.value.status, refused.value.body["reason"]) == (409, "taken over")

@@ -232,9 +232,7 @@ def test_the_first_sentence_is_heard_while_a_slow_server_still_speaks_the_last(
     long_reply: Replies, scripted: Flask, candidate: Candidate
 ) -> None:
     slow = SlowVoice(held=THIRD)
-    voice = SpeechApiSpeaker(
-        f"http://127.0.0.1:{slow.server.server_port}/v1", api_key="k", timeout=60, voice_map={}
-    )  # fmt: skip
+    voice = SpeechApiSpeaker(f"http://127.0.0.1:{slow.server.server_port}/v1", api_key="k", timeout=60, voice_map={})
     built = scripted.extensions["parley.gateways"]
 
     class Speaker:

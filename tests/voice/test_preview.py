@@ -58,10 +58,11 @@ class Trial:
         chunks = [pcm[at : at + 16_000].ljust(16_000, b"\0") for at in range(0, len(pcm), 16_000)]
         for at, chunk in enumerate(chunks):
             answer = self.browser.put(
-                f"{self.base}/segments/1/chunks/{first + at}?track=voice", data=chunk,
+                f"{self.base}/segments/1/chunks/{first + at}?track=voice",
+                data=chunk,
                 headers={"X-Content-SHA256": hashlib.sha256(chunk).hexdigest()},
                 content_type="application/octet-stream",
-            )  # fmt: skip
+            )
             assert answer.status_code == 200
         return first + len(chunks) - 1
 

@@ -54,14 +54,30 @@ def test_weak_parts_lie_in_order_and_apart(confidences: list[float | None]) -> N
 @pytest.mark.parametrize(
     ("sent", "shown"),
     [
-        ("Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36", "Chrome 156 on Linux"),
-        ("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/150.0 Safari/537.36 Edg/150.0", "Edge 150 on Windows"),
-        ("Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605 Version/19.0 Mobile/15E Safari/604.1", "Safari 19 on iOS"),
-        ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox 140 on macOS"),
-        ("Mozilla/5.0 (Linux; Android 16; SM-S9) AppleWebKit/537.36 SamsungBrowser/29.0 Chrome/136.0 Mobile Safari/537.36", "Samsung Internet 29 on Android"),
-        ("", "Unknown browser on an unknown system"), ("<script>", "Unknown browser on an unknown system"),
+        (
+            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36",
+            "Chrome 156 on Linux",
+        ),
+        (
+            "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/150.0 Safari/537.36 Edg/150.0",
+            "Edge 150 on Windows",
+        ),
+        (
+            "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605 Version/19.0 Mobile/15E Safari/604.1",
+            "Safari 19 on iOS",
+        ),
+        (
+            "Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:140.0) Gecko/20100101 Firefox/140.0",
+            "Firefox 140 on macOS",
+        ),
+        (
+            "Mozilla/5.0 (Linux; Android 16; SM-S9) AppleWebKit/537.36 SamsungBrowser/29.0 Chrome/136.0 Mobile Safari/537.36",
+            "Samsung Internet 29 on Android",
+        ),
+        ("", "Unknown browser on an unknown system"),
+        ("<script>", "Unknown browser on an unknown system"),
     ],
-)  # fmt: skip
+)
 def test_of_a_browser_only_the_family_is_kept(sent: str, shown: str) -> None:
     assert browser_of(sent) == shown
 
@@ -99,10 +115,13 @@ def said(number: int, **given: Any) -> Any:
 def test_confidence_is_weighed_by_words() -> None:
     found = quality.recognition(
         [
-            said(1, confidence=0.9), said(2, confidence=0.3, content="a b c d", weak=[[1.0, 2.0, "b c"]], question_index=0),
-            said(3, typed=True, engine=None), said(4, content=None, engine=None), said(5, role=Role.AGENT, engine="voice"),
+            said(1, confidence=0.9),
+            said(2, confidence=0.3, content="a b c d", weak=[[1.0, 2.0, "b c"]], question_index=0),
+            said(3, typed=True, engine=None),
+            said(4, content=None, engine=None),
+            said(5, role=Role.AGENT, engine="voice"),
         ]
-    )  # fmt: skip
+    )
     assert (found["confidence"], found["engines"], found["answers"], found["typed"]) == (0.5, ["e"], 4, 1)
     assert (found["unrecognised"], [part["words"] for part in found["weak"]]) == (1, ["b c"])
     assert quality.recognition([said(1, confidence=None)])["confidence"] is None
@@ -158,11 +177,16 @@ def test_a_talk_leaves_a_report_and_the_page_shows_it(
 @pytest.mark.parametrize(
     ("device", "field"),
     [
-        ({"sample_rate": 0}, "device"), ({"sample_rate": "48000"}, "device"), ({"channels": 65}, "device"),
-        ({"microphone": "Anna's AirPods"}, "device"), ({"label": "Anna's AirPods"}, "device"), ({"echo_cancellation": "yes"}, "device"),
-        ([], "device"), ("x", "device"),
+        ({"sample_rate": 0}, "device"),
+        ({"sample_rate": "48000"}, "device"),
+        ({"channels": 65}, "device"),
+        ({"microphone": "Anna's AirPods"}, "device"),
+        ({"label": "Anna's AirPods"}, "device"),
+        ({"echo_cancellation": "yes"}, "device"),
+        ([], "device"),
+        ("x", "device"),
     ],
-)  # fmt: skip
+)
 def test_other_facts_about_devices_are_refused_by_name(candidate: Candidate, device: Any, field: str) -> None:
     with pytest.raises(Refused) as refusal:
         candidate.call("POST", "/segments", json={"mime_type": "audio/webm", "device": device})

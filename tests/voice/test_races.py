@@ -28,8 +28,10 @@ STARTS = 100
 def real(own_app: Flask) -> Flask:
     """An application with real commits and scripted engines."""
     engines: dict[str, Any] = {
-        "transcriber": ScriptedTranscriber(), "speaker": ScriptedSpeaker(), "interviewer": ScriptedInterviewer()
-    }  # fmt: skip
+        "transcriber": ScriptedTranscriber(),
+        "speaker": ScriptedSpeaker(),
+        "interviewer": ScriptedInterviewer(),
+    }
     own_app.extensions["parley.gateways"] = replace(own_app.extensions["parley.gateways"], **engines)
     return own_app
 

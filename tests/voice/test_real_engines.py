@@ -110,9 +110,11 @@ def test_commands_are_understood_by_voice(
     decides at times what the recogniser makes of it.
     """
     sayings = (
-        "One more time please.", "Okay, let's move on to the next question.", "Please stop the interview.",
+        "One more time please.",
+        "Okay, let's move on to the next question.",
         "Please stop the interview.",
-    )  # fmt: skip
+        "Please stop the interview.",
+    )
     interview = book(questions=["What do you do?", "Why?", "Since when?"], follow_up_limit=0)
     interview_id = interview.id
     candidate = Candidate(f"http://localhost{path_of(interview)}", session=Direct(app.test_client()))  # type: ignore[arg-type]

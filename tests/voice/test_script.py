@@ -31,9 +31,17 @@ from app.voice.script import (
 
 TWO = Script(questions=("Why?", "How?"), seconds=600, intro="Hello.", outro="Goodbye.")
 AFTER_BEGIN = [
-    Event.ANSWER, Event.SILENCE, Event.REPEAT, Event.SKIP, Event.THINK, Event.ASIDE, Event.HELLO, Event.WHO, Event.STOP,
+    Event.ANSWER,
+    Event.SILENCE,
+    Event.REPEAT,
+    Event.SKIP,
+    Event.THINK,
+    Event.ASIDE,
+    Event.HELLO,
+    Event.WHO,
+    Event.STOP,
     Event.END,
-]  # fmt: skip
+]
 
 
 def begun(script: Script = TWO) -> Step:
@@ -221,9 +229,13 @@ def test_noise_over_a_question_brings_it_again_as_often_as_the_agent_turns_aside
 
 
 scripts = st.builds(
-    Script, questions=st.lists(st.text(min_size=1, max_size=20), max_size=20).map(tuple), seconds=st.just(600.0),
-    intro=st.none() | st.just("Hello."), outro=st.none() | st.just("Bye."), follow_up_limit=st.integers(0, 3),
-)  # fmt: skip
+    Script,
+    questions=st.lists(st.text(min_size=1, max_size=20), max_size=20).map(tuple),
+    seconds=st.just(600.0),
+    intro=st.none() | st.just("Hello."),
+    outro=st.none() | st.just("Bye."),
+    follow_up_limit=st.integers(0, 3),
+)
 moves = st.lists(st.tuples(st.sampled_from(AFTER_BEGIN), st.none() | st.text(min_size=1, max_size=20)), max_size=120)
 
 

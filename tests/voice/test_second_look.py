@@ -96,8 +96,15 @@ def test_every_saying_is_what_it_is_meant_as(language: str) -> None:
 
 def test_sayings_are_spelt_out_as_dictionaries_have_them() -> None:
     assert spelt_out("(say|ask)( it)? again*") == [
-        "say agai", "say again", "say it agai", "say it again", "ask agai", "ask again", "ask it agai", "ask it again",
-    ]  # fmt: skip
+        "say agai",
+        "say again",
+        "say it agai",
+        "say it again",
+        "ask agai",
+        "ask again",
+        "ask it agai",
+        "ask it again",
+    ]
     with pytest.raises(ValueError, match="no pattern"):
         spelt_out("a)b")
     english = sayings("en-US", *COMMANDS)
@@ -120,9 +127,7 @@ def test_real_sounds_of_commands_are_understood_and_answers_stay_answers(sounds:
     right, by_text, wrong = 0, 0, []
     for one in sounds:
         heard = engines.transcriber.transcribe(one.pcm, rate=SPEECH_RATE, language="en-US")
-        again = second_look(
-            heard, lambda one=one: one.pcm, OPEN, language="en-US", transcriber=engines.transcriber
-        )  # fmt: skip
+        again = second_look(heard, lambda one=one: one.pcm, OPEN, language="en-US", transcriber=engines.transcriber)
         command = spoken_command(again.text, "en-US")
         by_text += one.meaning != "answer" and spoken_command(heard.text, "en-US") is not None
         right += command is not None and command.value == one.meaning

@@ -39,14 +39,24 @@ def test_the_first_turn_is_the_intro_and_the_first_question(candidates: Candidat
     prompt = candidate.turn(1, "begin")
     base = candidate.link.removeprefix("http://localhost")
     assert prompt == {
-        "turn": 1, "kind": "intro", "text": "Hello there.\n\nWhy do you want this job?", "seconds": prompt["seconds"],
-        "audio_url": f"{base}/turns/1/audio", "audio_urls": [f"{base}/turns/1/audio"],
-        "question_index": 0, "question_count": 2, "expects": "answer",
-        "question": QUESTION, "script_question": QUESTION, "heard": None, "patience_ms": 0, "parts": [
+        "turn": 1,
+        "kind": "intro",
+        "text": "Hello there.\n\nWhy do you want this job?",
+        "seconds": prompt["seconds"],
+        "audio_url": f"{base}/turns/1/audio",
+        "audio_urls": [f"{base}/turns/1/audio"],
+        "question_index": 0,
+        "question_count": 2,
+        "expects": "answer",
+        "question": QUESTION,
+        "script_question": QUESTION,
+        "heard": None,
+        "patience_ms": 0,
+        "parts": [
             {"kind": "intro", "text": "Hello there.", "question_index": None, "offset": 0.0, "seconds": 0.5},
             {"kind": "question", "text": QUESTION, "question_index": 0, "offset": 0.85, "seconds": 1.5},
         ],
-    }  # fmt: skip
+    }
     [(pcm, rate)] = candidate.sounds_of(prompt)
     assert len(pcm) / 2 / rate == pytest.approx(prompt["seconds"])
 
@@ -214,11 +224,15 @@ def test_a_wrong_turn_names_the_field_and_costs_nothing(candidate: Candidate, bo
 @pytest.mark.parametrize(
     ("content", "content_type", "status"),
     [
-        (b"{", "application/json", 400), (b"[]", "application/json", 422), (b"", "application/json", 400),
-        (b'{"kind": "skip", "played": NaN}', "application/json", 400), (b"kind=skip", "text/plain", 415),
-        (b"[" * 100_000, "application/json", 400), (b'{"text":"' + b"x" * 300_000 + b'"}', "application/json", 413),
+        (b"{", "application/json", 400),
+        (b"[]", "application/json", 422),
+        (b"", "application/json", 400),
+        (b'{"kind": "skip", "played": NaN}', "application/json", 400),
+        (b"kind=skip", "text/plain", 415),
+        (b"[" * 100_000, "application/json", 400),
+        (b'{"text":"' + b"x" * 300_000 + b'"}', "application/json", 413),
     ],
-)  # fmt: skip
+)
 def test_a_body_that_is_no_turn_at_all_is_refused(
     candidate: Candidate, content: bytes, content_type: str, status: int
 ) -> None:
@@ -415,10 +429,13 @@ def test_an_answer_that_was_overtaken_is_dropped_and_the_other_one_is_sent(
         def decide(self, exchange: Any) -> FollowUp:
             db.session.query(Turn).filter_by(number=2).update(
                 {
-                    "fence": 9, "state": TurnState.ANSWERED, "reply_kind": "question", "expects": "answer",
+                    "fence": 9,
+                    "state": TurnState.ANSWERED,
+                    "reply_kind": "question",
+                    "expects": "answer",
                     "parts": [{**SHOWN, "kind": "question", "text": "By the other", "question_index": 1}],
                 }
-            )  # fmt: skip
+            )
             db.session.commit()
             return FollowUp()
 
@@ -486,9 +503,14 @@ def test_an_interrupted_reply_and_the_documents_reach_the_interviewer(
     candidate = candidates(book(is_doc_upload_enabled=True))
     candidate.start()
     document = Document(
-        interview_id=interview_of(candidate).id, name="cv.txt", content_type="text/plain", size=8, storage_key="k",
-        text="A sailor.", text_state=TextState.EXTRACTED,
-    )  # fmt: skip
+        interview_id=interview_of(candidate).id,
+        name="cv.txt",
+        content_type="text/plain",
+        size=8,
+        storage_key="k",
+        text="A sailor.",
+        text_state=TextState.EXTRACTED,
+    )
     db.session.add(document)
     db.session.commit()
     talk = Talk(candidate, Tape(video=False))

@@ -103,10 +103,14 @@ def test_a_document_taken_back_can_be_sent_again(writer: Candidate) -> None:
 @pytest.mark.parametrize(
     ("given", "status"),
     [
-        ({"size": 0}, 422), ({"size": 10 * 1024 * 1024 + 1}, 422), ({"sha256": "x"}, 422), ({"name": None}, 422),
-        ({"other": 1}, 422), ({"size": 2**70}, 422),
+        ({"size": 0}, 422),
+        ({"size": 10 * 1024 * 1024 + 1}, 422),
+        ({"sha256": "x"}, 422),
+        ({"name": None}, 422),
+        ({"other": 1}, 422),
+        ({"size": 2**70}, 422),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_announcement_is_refused(writer: Candidate, given: dict[str, Any], status: int) -> None:
     answer = announce(writer, **given)
     assert answer.status_code == status

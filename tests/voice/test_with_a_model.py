@@ -77,9 +77,14 @@ def test_thin_answers_get_as_many_follow_ups_as_the_flow_allows(
     scripted: Flask, candidates: Candidates, book: Made, limit: int
 ) -> None:
     played = Sensible()
-    candidate = candidates(book(
-        questions=QUESTIONS, follow_up_limit=limit, additional_info=INFO, additional_instructions=GUIDELINES,
-    ))  # fmt: skip
+    candidate = candidates(
+        book(
+            questions=QUESTIONS,
+            follow_up_limit=limit,
+            additional_info=INFO,
+            additional_instructions=GUIDELINES,
+        )
+    )
     with interviewed_by(scripted, played):
         prompts = answer_all(candidate, lambda _: "Because.")
     expected = [kind for _ in QUESTIONS for kind in ("question", *("follow_up" for _ in range(limit)))]

@@ -62,8 +62,11 @@ def test_on_the_disk_it_reads_alike_and_is_bounded_too():
 
     body = OwnDisk([b"x" * 600, b"", b"y" * 400])
     assert (body.read(700), body.tell(), body.seek(0), body.read()) == (
-        b"x" * 600 + b"y" * 100, 700, 0, b"x" * 600 + b"y" * 400,
-    )  # fmt: skip
+        b"x" * 600 + b"y" * 100,
+        700,
+        0,
+        b"x" * 600 + b"y" * 400,
+    )
     assert OwnDisk.has_room(ON_DISK - 1_000)
     assert not OwnDisk.has_room(ON_DISK - 999)
     body.close()

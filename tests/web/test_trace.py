@@ -71,9 +71,14 @@ def test_lines_are_json_when_asked_for(client: Any, configured: Any, capsys: Any
     assert isinstance(told.pop("ms"), int)
     assert told.pop("message").startswith("GET /setup/<token> 404 ")
     assert told == {
-        "level": "INFO", "logger": "parley.access", "request_id": "call-1", "event": "%s %s %d %d ms",
-        "method": "GET", "route": "/setup/<token>", "status": 404,
-    }  # fmt: skip
+        "level": "INFO",
+        "logger": "parley.access",
+        "request_id": "call-1",
+        "event": "%s %s %d %d ms",
+        "method": "GET",
+        "route": "/setup/<token>",
+        "status": 404,
+    }
 
 
 def test_lines_are_text_otherwise(client: Any, configured: Any, capsys: Any) -> None:

@@ -65,9 +65,14 @@ class Office:
         organization = of or self.organization
         team = db.session.scalars(sa.select(Team).where(Team.organization_id == organization.id)).one()
         flow = InterviewFlow(
-            id=new_id(), organization_id=organization.id, team_id=team.id, org_name="First Ltd", title="Nurse",
-            questions=["Why?"], webhook_url=url,
-        )  # fmt: skip
+            id=new_id(),
+            organization_id=organization.id,
+            team_id=team.id,
+            org_name="First Ltd",
+            title="Nurse",
+            questions=["Why?"],
+            webhook_url=url,
+        )
         db.session.add(flow)
         self.set_secret(flow, secret)
         return flow
@@ -81,11 +86,16 @@ class Office:
         subject = subject or new_id()
         kind = "video_processed" if video else "interview_processed"
         payload = {
-            "event_type": kind, "interview_flow_id": flow.id, "interview_id": subject,
-            "interview_link": f"https://parley.example.com/interviews/{subject}", "interview_flow_name": flow.title,
-            "interviewee_email_address": None, "interviewee_first_name": "Zoë", "interviewee_last_name": None,
+            "event_type": kind,
+            "interview_flow_id": flow.id,
+            "interview_id": subject,
+            "interview_link": f"https://parley.example.com/interviews/{subject}",
+            "interview_flow_name": flow.title,
+            "interviewee_email_address": None,
+            "interviewee_first_name": "Zoë",
+            "interviewee_last_name": None,
             "status": "completed",
-        }  # fmt: skip
+        }
         actions.announce(flow, event_type=kind, payload=payload, subject=subject, sequence=2 if video else 1)
         db.session.commit()
         return subject
@@ -93,9 +103,13 @@ class Office:
     def moved(self, flow: InterviewFlow, candidate: str, number: int) -> None:
         """Announce a candidate's ``number``-th change of status."""
         payload = {
-            "event_type": "candidate_status_updated", "interview_flow_id": flow.id, "interview_flow_name": flow.title,
-            "interviewee_email": "someone@example.com", "previous_status": f"s{number - 1}", "new_status": f"s{number}",
-        }  # fmt: skip
+            "event_type": "candidate_status_updated",
+            "interview_flow_id": flow.id,
+            "interview_flow_name": flow.title,
+            "interviewee_email": "someone@example.com",
+            "previous_status": f"s{number - 1}",
+            "new_status": f"s{number}",
+        }
         actions.announce(
             flow, event_type="candidate_status_updated", payload=payload, subject=candidate, sequence=number
         )

@@ -24,9 +24,16 @@ def test_an_event_is_written_with_its_final_bytes_and_rings_after_the_commit(off
     delivery = office.delivery()
     assert delivery.state is DeliveryState.PENDING
     assert list(json.loads(delivery.body)) == [
-        "event_type", "interview_flow_id", "interview_id", "interview_link", "interview_flow_name",
-        "interviewee_email_address", "interviewee_first_name", "interviewee_last_name", "status",
-    ]  # fmt: skip
+        "event_type",
+        "interview_flow_id",
+        "interview_id",
+        "interview_link",
+        "interview_flow_name",
+        "interviewee_email_address",
+        "interviewee_first_name",
+        "interviewee_last_name",
+        "status",
+    ]
     assert "Zoë".encode() in delivery.body
     assert delivery.subject == interview
     assert delivery.event_id.startswith("evt_")
@@ -63,10 +70,16 @@ def test_the_database_itself_refuses_a_second_row(office, change):
     office.processed(flow)
     row = office.delivery()
     same = {
-        "organization_id": row.organization_id, "flow_id": row.flow_id, "endpoint_id": row.endpoint_id,
-        "event_type": row.event_type, "subject": row.subject, "sequence": row.sequence, "body": b"{}",
-        "state": DeliveryState.PENDING, "due_at": row.due_at,
-    }  # fmt: skip
+        "organization_id": row.organization_id,
+        "flow_id": row.flow_id,
+        "endpoint_id": row.endpoint_id,
+        "event_type": row.event_type,
+        "subject": row.subject,
+        "sequence": row.sequence,
+        "body": b"{}",
+        "state": DeliveryState.PENDING,
+        "due_at": row.due_at,
+    }
     db.session.add(Delivery(**{**same, **change}))
     with pytest.raises(IntegrityError):
         db.session.flush()
@@ -127,10 +140,10 @@ def test_a_waiting_video_event_is_cancelled_and_a_delivered_one_stays(office):
     for interview in (waiting, done):
         office.processed(flow, interview, video=True)
     db.session.execute(
-        sa.update(Delivery).where(Delivery.subject == done).values(
-            state=DeliveryState.DELIVERED, delivered_at=Delivery.created_at, hold=None
-        )
-    )  # fmt: skip
+        sa.update(Delivery)
+        .where(Delivery.subject == done)
+        .values(state=DeliveryState.DELIVERED, delivered_at=Delivery.created_at, hold=None)
+    )
     for interview in (waiting, done):
         actions.cancel(interview, "video_processed")
     db.session.commit()

@@ -29,12 +29,17 @@ def test_an_event_arrives_with_exactly_the_documented_headers(office, receiver):
     stamp = request.headers["webhook-timestamp"]
     assert request.line == "POST /hook HTTP/1.1"
     assert request.headers == {
-        "Host": f"127.0.0.1:{receiver.port}", "Content-Type": "application/json",
-        "User-Agent": "Service-API-Webhook/1.0", "webhook-id": sent.event_id, "webhook-timestamp": stamp,
+        "Host": f"127.0.0.1:{receiver.port}",
+        "Content-Type": "application/json",
+        "User-Agent": "Service-API-Webhook/1.0",
+        "webhook-id": sent.event_id,
+        "webhook-timestamp": stamp,
         "x-service-signature": sign(SECRET, request.body),
         "webhook-signature": standard(SECRET, request.body, event_id=sent.event_id, timestamp=int(stamp)),
-        "Content-Length": str(len(request.body)), "Accept-Encoding": "identity", "Connection": "close",
-    }  # fmt: skip
+        "Content-Length": str(len(request.body)),
+        "Accept-Encoding": "identity",
+        "Connection": "close",
+    }
     assert request.body == sent.body
     assert json.loads(request.body)["status"] == "completed"
     assert abs(int(stamp) - time.time()) < 60
@@ -105,11 +110,19 @@ def test_all_attempts_send_the_same_bytes_under_the_same_id_at_the_promised_time
 @pytest.mark.parametrize(
     ("status", "header", "least", "most"),
     [
-        (503, None, 60, 60), (429, "5", 60, 60), (502, "90", 90, 90), (504, "86400", 120, 120), (503, "-1", 60, 60),
-        (503, "junk", 60, 60), (503, "315360000", 120, 120), (503, "Sun, 01 Mar 2026 12:01:30 GMT", 90, 90),
-        (503, "Sun, 01 Mar 2020 12:01:30 GMT", 60, 60), (500, "90", 5, 6), (400, "90", 5, 6),
+        (503, None, 60, 60),
+        (429, "5", 60, 60),
+        (502, "90", 90, 90),
+        (504, "86400", 120, 120),
+        (503, "-1", 60, 60),
+        (503, "junk", 60, 60),
+        (503, "315360000", 120, 120),
+        (503, "Sun, 01 Mar 2026 12:01:30 GMT", 90, 90),
+        (503, "Sun, 01 Mar 2020 12:01:30 GMT", 60, 60),
+        (500, "90", 5, 6),
+        (400, "90", 5, 6),
     ],
-)  # fmt: skip
+)
 def test_retry_after_is_followed_within_bounds(office, receiver, stopped, status, header, least, most):
     receiver.script = says(status, **({"Retry_After": header} if header else {}))
     office.processed(office.flow(receiver.url))
@@ -223,10 +236,15 @@ def test_the_secret_occurs_in_no_byte_that_leaves_and_in_no_row(office, receiver
     seen = b"".join(request.raw for request in receiver.requests)
     seen += b"".join(str(vars(attempt)).encode() for attempt in attempts) + office.delivery().body
     encodings = [
-        raw, raw.hex().encode(), raw.hex().upper().encode(), base64.b64encode(raw).rstrip(b"="),
-        base64.urlsafe_b64encode(raw).rstrip(b"="), urllib.parse.quote(raw).encode(), json.dumps(secret)[1:-1].encode(),
+        raw,
+        raw.hex().encode(),
+        raw.hex().upper().encode(),
+        base64.b64encode(raw).rstrip(b"="),
+        base64.urlsafe_b64encode(raw).rstrip(b"="),
+        urllib.parse.quote(raw).encode(),
+        json.dumps(secret)[1:-1].encode(),
         urllib.parse.quote_plus(raw).encode(),
-    ]  # fmt: skip
+    ]
     assert len(receiver.requests) == 2
     assert not [one for one in encodings if one in seen]
 

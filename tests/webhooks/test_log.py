@@ -37,9 +37,13 @@ def ended(flow: Any) -> Made:
         state: str = "exhausted", *, days: float = 1, of: Any = None, subject: str = "", number: int = 1
     ) -> Delivery:
         payload = {
-            "event_type": "candidate_status_updated", "interview_flow_id": flow.id, "interview_flow_name": "x",
-            "interviewee_email": "a@x.example", "previous_status": "invited", "new_status": "rejected",
-        }  # fmt: skip
+            "event_type": "candidate_status_updated",
+            "interview_flow_id": flow.id,
+            "interview_flow_name": "x",
+            "interviewee_email": "a@x.example",
+            "previous_status": "invited",
+            "new_status": "rejected",
+        }
         made = actions.announce(
             of or flow, event_type=payload["event_type"], payload=payload, subject=subject or new_id(), sequence=number
         )
@@ -59,11 +63,18 @@ def tried(
     delivery: Delivery, *, status: int | None, seconds: float = 0.2, hours: float = 1, there: str | None = None
 ) -> None:
     """An attempt at the event's endpoint, or at another one ``there``."""
-    db.session.add(Attempt(
-        delivery_id=delivery.id, endpoint_id=there or delivery.endpoint_id, number=1,
-        at=clock.now() - timedelta(hours=hours), seconds=seconds, url=URL, status=status,
-        error=None if status == 200 else ErrorClass.HTTP,
-    ))  # fmt: skip
+    db.session.add(
+        Attempt(
+            delivery_id=delivery.id,
+            endpoint_id=there or delivery.endpoint_id,
+            number=1,
+            at=clock.now() - timedelta(hours=hours),
+            seconds=seconds,
+            url=URL,
+            status=status,
+            error=None if status == 200 else ErrorClass.HTTP,
+        )
+    )
     db.session.commit()
 
 
@@ -72,9 +83,10 @@ def test_the_log_is_narrowed_by_event_and_days(owner: Person, ended: Made) -> No
     browser = owner.browser
     day = (clock.now() - timedelta(days=9)).date()
     for query, shown, hidden in (
-        (f"since={day + timedelta(days=1)}", new, old), (f"until={day}", old, new),
+        (f"since={day + timedelta(days=1)}", new, old),
+        (f"until={day}", old, new),
         (f"since={day}&until={day}", old, new),
-    ):  # fmt: skip
+    ):
         page = browser.get(f"/webhooks?{query}").text
         assert shown.id in page, query
         assert hidden.id not in page, query
@@ -122,7 +134,7 @@ def test_later_events_wait_for_earlier_ones_that_are_sent_again(owner: Person, e
 
 def test_nothing_goes_to_an_endpoint_that_is_disabled_and_all_to_the_present_address(
     owner: Person, ended: Made, flow: Any
-) -> None:  # fmt: skip
+) -> None:
     lost = ended()
     first = lost.endpoint
     everything = LogFilter(event=EventType.CANDIDATE_STATUS_UPDATED)
@@ -150,7 +162,7 @@ def test_a_form_that_is_not_whole_sends_nothing(owner: Person, ended: Made, as_o
 
 def test_only_administrators_send_a_selection_and_only_their_own(
     owner: Person, colleague: Person, outsider: Person, ended: Made
-) -> None:  # fmt: skip
+) -> None:
     lost = ended()
     far = {"as_of": "2200-01-01T00:00:00+00:00"}
     assert colleague.browser.get("/webhooks/again").status_code == 403
@@ -195,7 +207,7 @@ def test_a_receiver_without_attempts_says_so(owner: Person, ended: Made) -> None
 
 def test_recruiters_see_receivers_of_their_teams_only(
     owner: Person, colleague: Person, outsider: Person, ended: Made
-) -> None:  # fmt: skip
+) -> None:
     delivery = ended()
     tried(delivery, status=500)
     path = f"/webhooks/endpoints/{delivery.endpoint_id}"

@@ -17,16 +17,28 @@ def flow(make_flow):
 @pytest.fixture
 def delivery(flow):
     payload = {
-        "event_type": "candidate_status_updated", "interview_flow_id": flow.id, "interview_flow_name": flow.title,
-        "interviewee_email": "<b>someone</b>@example.com", "previous_status": "invited", "new_status": "rejected",
-    }  # fmt: skip
-    made = actions.announce(
-        flow, event_type="candidate_status_updated", payload=payload, subject=new_id(), sequence=1
-    )  # fmt: skip
-    db.session.add(Attempt(
-        delivery_id=made.id, number=1, at=queries.present(), seconds=0.25, url=URL, address="93.184.215.14", status=500,
-        error=ErrorClass.HTTP, note="the receiver answered 500", answer=b"<script>oops</script>\x00\xff",
-    ))  # fmt: skip
+        "event_type": "candidate_status_updated",
+        "interview_flow_id": flow.id,
+        "interview_flow_name": flow.title,
+        "interviewee_email": "<b>someone</b>@example.com",
+        "previous_status": "invited",
+        "new_status": "rejected",
+    }
+    made = actions.announce(flow, event_type="candidate_status_updated", payload=payload, subject=new_id(), sequence=1)
+    db.session.add(
+        Attempt(
+            delivery_id=made.id,
+            number=1,
+            at=queries.present(),
+            seconds=0.25,
+            url=URL,
+            address="93.184.215.14",
+            status=500,
+            error=ErrorClass.HTTP,
+            note="the receiver answered 500",
+            answer=b"<script>oops</script>\x00\xff",
+        )
+    )
     db.session.commit()
     return made
 
@@ -72,9 +84,11 @@ def test_the_log_of_another_organization_is_closed(outsider, delivery):
     assert browser.get(f"/webhooks/deliveries/{delivery.id}").status_code == 403
     endpoint = delivery.endpoint_id
     for path in (
-        f"deliveries/{delivery.id}/resend", f"deliveries/{delivery.id}/dismiss", f"endpoints/{endpoint}/enable",
+        f"deliveries/{delivery.id}/resend",
+        f"deliveries/{delivery.id}/dismiss",
+        f"endpoints/{endpoint}/enable",
         f"endpoints/{endpoint}/disable",
-    ):  # fmt: skip
+    ):
         assert browser.post(f"/webhooks/{path}").status_code == 403, path
     assert browser.post("/webhooks/resend", data={"flow": delivery.flow_id, "since": "2026-01-01"}).status_code == 403
     db.session.expire_all()
@@ -159,9 +173,13 @@ def test_a_range_of_a_flow_is_sent_again(owner, delivery):
 
 @pytest.mark.parametrize(
     ("since", "said"),
-    [("", "Write date and time"), ("yesterday", "Write date and time"), ("2020-01-01T00:00", "30 days"),
-     ("0001-01-01T00:00+14:00", "Write date and time")],
-)  # fmt: skip
+    [
+        ("", "Write date and time"),
+        ("yesterday", "Write date and time"),
+        ("2020-01-01T00:00", "30 days"),
+        ("0001-01-01T00:00+14:00", "Write date and time"),
+    ],
+)
 def test_a_range_that_cannot_be_read_is_explained(owner, delivery, since, said):
     data = {"flow": delivery.flow_id, "since": since}
     answer = owner.browser.post("/webhooks/resend", data=data, follow_redirects=True)

@@ -40,9 +40,11 @@ def test_a_throttled_receiver_gets_at_least_a_minute():
 
 
 @given(
-    st.integers(1, 9), st.booleans(), st.floats(0, 1),
+    st.integers(1, 9),
+    st.booleans(),
+    st.floats(0, 1),
     st.none() | st.timedeltas(min_value=timedelta(0), max_value=timedelta(days=9999)),
-)  # fmt: skip
+)
 def test_the_delay_lies_between_one_and_two_planned_delays(failures, throttled, chance, wished):
     planned = next_delay(failures, throttled=throttled, chance=lambda: chance)
     found = next_delay(failures, throttled=throttled, wish=wished, chance=lambda: chance)
@@ -62,10 +64,17 @@ def test_the_delay_lies_between_one_and_two_planned_delays(failures, throttled, 
         ("Sun, 01 Mar 2026 12:10:00 GMT", timedelta(minutes=10)),
         ("Sunday, 01-Mar-26 12:10:00 GMT", timedelta(minutes=10)),
         ("Sun, 01 Mar 2026 11:00:00 GMT", None),
-        ("-1", None), ("1.5", None), ("soon", None), ("", None), (None, None), ("１２", None), ("Sun, 99 Mar", None),
-        ("Sun, 01 Mar 99999 12:10:00 GMT", None), ("\x00", None),
+        ("-1", None),
+        ("1.5", None),
+        ("soon", None),
+        ("", None),
+        (None, None),
+        ("１２", None),
+        ("Sun, 99 Mar", None),
+        ("Sun, 01 Mar 99999 12:10:00 GMT", None),
+        ("\x00", None),
     ],
-)  # fmt: skip
+)
 def test_retry_after_is_read_or_ignored(header, asked):
     assert wish(header, now=NOW) == asked
 

@@ -20,9 +20,13 @@ from tests.people import Person
 def endpoint(owner: Person, make_flow: Made) -> Endpoint:
     flow = make_flow(webhook_url="https://receiver.example.com/hook?token=very-secret", title="Night\nnurse")
     payload = {
-        "event_type": "candidate_status_updated", "interview_flow_id": flow.id, "interview_flow_name": "x",
-        "interviewee_email": "a@x.example", "previous_status": "invited", "new_status": "rejected",
-    }  # fmt: skip
+        "event_type": "candidate_status_updated",
+        "interview_flow_id": flow.id,
+        "interview_flow_name": "x",
+        "interviewee_email": "a@x.example",
+        "previous_status": "invited",
+        "new_status": "rejected",
+    }
     made = actions.announce(flow, event_type=payload["event_type"], payload=payload, subject=new_id(), sequence=1)
     assert made is not None
     db.session.commit()
@@ -37,7 +41,7 @@ def becomes(endpoint: Endpoint, **columns: Any) -> None:
 
 def test_each_turn_for_the_worse_is_told_once_to_administrators_alone(
     owner: Person, colleague: Person, outsider: Person, endpoint: Endpoint, mailing: None
-) -> None:  # fmt: skip
+) -> None:
     now = clock.now()
     assert jobs.tell() == 0
     becomes(endpoint, failing_since=now, noticed_at=now)
@@ -50,8 +54,10 @@ def test_each_turn_for_the_worse_is_told_once_to_administrators_alone(
     told = mails()
     assert {one.to for one in told} == {owner.member.email}
     assert [one.subject.partition("receiver.example.com ")[2] for one in told] == [
-        "are failing", "will be disabled soon", "are disabled",
-    ]  # fmt: skip
+        "are failing",
+        "will be disabled soon",
+        "are disabled",
+    ]
     for one in told:
         assert "very-secret" not in one.text + one.subject
         assert f"http://localhost/webhooks/endpoints/{endpoint.id}" in one.text
@@ -79,7 +85,7 @@ def test_what_an_administrator_disabled_is_told_to_nobody(owner: Person, endpoin
 
 def test_without_a_mail_server_nothing_is_posted_until_there_is_one(
     app: Flask, owner: Person, endpoint: Endpoint, request: pytest.FixtureRequest
-) -> None:  # fmt: skip
+) -> None:
     becomes(endpoint, noticed_at=clock.now(), failing_since=clock.now())
     assert jobs.tell() == 0
     assert list(db.session.scalars(queries.untold())) == [endpoint.id]

@@ -49,9 +49,11 @@ def test_each_event_has_the_shape_and_the_signatures_of_real_ones(colleague, flo
     assert request.headers["webhook-id"].startswith("evt_test_")
     assert request.headers["X-Parley-Test"] == "1"
     standard = signature.standard(
-        "secret", request.body, event_id=request.headers["webhook-id"],
+        "secret",
+        request.body,
+        event_id=request.headers["webhook-id"],
         timestamp=int(request.headers["webhook-timestamp"]),
-    )  # fmt: skip
+    )
     assert request.headers["webhook-signature"] == standard
 
 

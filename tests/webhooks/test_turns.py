@@ -107,8 +107,12 @@ def test_outcomes_of_many_are_written_together(office):
     for flow in flows:
         office.processed(flow)
     turns = take()
-    record(*[(turn, outcome(turn, **({} if number % 2 else {"status": 500, "error": "http"})))
-             for number, turn in enumerate(turns)])  # fmt: skip
+    record(
+        *[
+            (turn, outcome(turn, **({} if number % 2 else {"status": 500, "error": "http"})))
+            for number, turn in enumerate(turns)
+        ]
+    )
     assert sorted(office.states()) == ["delivered"] * 3 + ["pending"] * 3
     assert len(office.attempts()) == 6
 

@@ -113,8 +113,11 @@ def test_of_corrections_that_share_a_word_the_later_one_is_shown_whole(interview
     correction(interview, 1, 3)
     apart, later = correction(interview, 6, 6), correction(interview, 2, 4)
     assert marks_of(wishes_of(interview.id)) == {
-        (1, 2): later, (1, 3): later, (1, 4): later, (1, 6): apart,
-    }  # fmt: skip
+        (1, 2): later,
+        (1, 3): later,
+        (1, 4): later,
+        (1, 6): apart,
+    }
 
 
 def test_what_was_settled_may_be_asked_for_anew(interview: Interview, owner: Person) -> None:

@@ -34,11 +34,22 @@ def audit() -> str:
     people = [(one.id, one.full_name or one.email) for one in queries.everyone_of(organization)]
     entries = trail.entries_of(organization, found_by, limit=PER_PAGE, offset=offset)
     return render_template(
-        "accounts/audit.html", entries=entries, ids={one for entry in entries for one in _ids_in(entry)}, facts=facts,
-        total=trail.how_many_entries(organization, found_by), offset=offset, limit=PER_PAGE, found_by=found_by,
-        groups=list(GROUPS.items()), people=people, nobody=NOBODY, words=WORDS, kept=_kept(),
-        check=trail.check_of(organization), newest=organization.audit_seq,
-    )  # fmt: skip
+        "accounts/audit.html",
+        entries=entries,
+        ids={one for entry in entries for one in _ids_in(entry)},
+        facts=facts,
+        total=trail.how_many_entries(organization, found_by),
+        offset=offset,
+        limit=PER_PAGE,
+        found_by=found_by,
+        groups=list(GROUPS.items()),
+        people=people,
+        nobody=NOBODY,
+        words=WORDS,
+        kept=_kept(),
+        check=trail.check_of(organization),
+        newest=organization.audit_seq,
+    )
 
 
 def _ids_in(entry: AuditEntry) -> set[str]:
@@ -98,21 +109,33 @@ def _as_csv(pieces: Iterable[list[AuditEntry]], people: dict[str, str]) -> Itera
     yield BEGINNING + line(COLUMNS)
     for piece in pieces:
         yield "".join(
-            line([
-                one.number, clock.rfc3339(one.at), one.action, WORDS.get(one.action), people.get(one.member_id or ""),
-                one.member_id, one.subject, json.dumps(one.details, sort_keys=True, ensure_ascii=False), one.hash,
-            ])
+            line(
+                [
+                    one.number,
+                    clock.rfc3339(one.at),
+                    one.action,
+                    WORDS.get(one.action),
+                    people.get(one.member_id or ""),
+                    one.member_id,
+                    one.subject,
+                    json.dumps(one.details, sort_keys=True, ensure_ascii=False),
+                    one.hash,
+                ]
+            )
             for one in piece
-        )  # fmt: skip
+        )
 
 
 def _asked_for() -> TrailFilter:
     """The filter of the address; what cannot be read counts as not asked."""
     group = _asked("group")
     return TrailFilter(
-        group=group if group in GROUPS else "", member_id=_asked("member"), subject=_asked("subject"),
-        first=day_in(_asked("from")), last=day_in(_asked("to")),
-    )  # fmt: skip
+        group=group if group in GROUPS else "",
+        member_id=_asked("member"),
+        subject=_asked("subject"),
+        first=day_in(_asked("from")),
+        last=day_in(_asked("to")),
+    )
 
 
 def _asked(name: str) -> str:

@@ -84,9 +84,14 @@ def signed_in(member: TeamMember, target: str) -> Response:
     _login, token = actions.sign_in(member, address=address_of_request(), browser=request.user_agent.string)
     response = redirect(target)
     response.set_cookie(
-        cookie_name(settings), token, max_age=settings.session_hours * 3600, secure=settings.is_https, httponly=True,
-        samesite="Lax", path="/",
-    )  # fmt: skip
+        cookie_name(settings),
+        token,
+        max_age=settings.session_hours * 3600,
+        secure=settings.is_https,
+        httponly=True,
+        samesite="Lax",
+        path="/",
+    )
     remember_browser(response, member.email)
     return response  # type: ignore[return-value]
 
@@ -120,9 +125,13 @@ def set_up(token: str) -> ResponseReturnValue:
     hashed = passwords.hashed(form.password.data)
     try:
         founded = actions.found_organization(
-            form.organization.data, team_name=form.team.data, admin_email=form.email.data, admin_hash=hashed,
-            admin_name=form.full_name.data, is_first=True,
-        )  # fmt: skip
+            form.organization.data,
+            team_name=form.team.data,
+            admin_email=form.email.data,
+            admin_hash=hashed,
+            admin_name=form.full_name.data,
+            is_first=True,
+        )
     except Conflict:
         db.session.rollback()
         return render_template("accounts/set_up_done.html"), 410

@@ -43,9 +43,7 @@ def pop_link(name: str, member: TeamMember) -> str | None:
 def post_to(endpoint: str) -> Post:
     """How links to this page leave."""
     settings: Settings = current_app.extensions["parley.settings"]
-    return Post(
-        lambda token: settings.app_url + url_for(endpoint, token=token), gateways.current().mail.is_configured
-    )  # fmt: skip
+    return Post(lambda token: settings.app_url + url_for(endpoint, token=token), gateways.current().mail.is_configured)
 
 
 @pages.post("/team/members/<member_id>/link")

@@ -114,8 +114,15 @@ def _form_for(member: TeamMember) -> ChangeForm:
 def _page(member: TeamMember, form: ChangeForm, reset: ResetForm) -> str:
     is_self = member.id == current_member().id
     return render_template(
-        "accounts/member.html", member=member, form=form, reset=reset, is_self=is_self,
-        new_link=links.pop_link(links.NEW_LINK, member), link=entry_links.latest(member), now=clock.now(),
+        "accounts/member.html",
+        member=member,
+        form=form,
+        reset=reset,
+        is_self=is_self,
+        new_link=links.pop_link(links.NEW_LINK, member),
+        link=entry_links.latest(member),
+        now=clock.now(),
         address_form=AddressOfMemberForm(formdata=None),
-        address_link=links.pop_link(address.NEW_LINK, member), pending=address_changes.pending(member),
-    )  # fmt: skip
+        address_link=links.pop_link(address.NEW_LINK, member),
+        pending=address_changes.pending(member),
+    )

@@ -38,9 +38,12 @@ def profile() -> ResponseReturnValue:
         flash("Saved.", "success")
         return redirect(url_for("accounts.profile"))
     page = render_template(
-        "accounts/profile.html", form=form, member=me, browsers=len(queries.logins_of(me)),
+        "accounts/profile.html",
+        form=form,
+        member=me,
+        browsers=len(queries.logins_of(me)),
         teams=queries.teams_seen_by(me),
-    )  # fmt: skip
+    )
     return page, 422 if form.errors else 200
 
 

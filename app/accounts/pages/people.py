@@ -31,9 +31,14 @@ def _team_page(member_form: MemberForm, team_form: TeamForm) -> str:
     members = queries.everyone_of(organization)
     sizes = Counter(team.id for member in members for team in member.teams)
     return render_template(
-        "accounts/team.html", sizes=sizes, members=members, teams=teams, form=member_form, team_form=team_form,
+        "accounts/team.html",
+        sizes=sizes,
+        members=members,
+        teams=teams,
+        form=member_form,
+        team_form=team_form,
         may_change=current_member().role == Role.ADMIN,
-    )  # fmt: skip
+    )
 
 
 def _team_choices(teams: Sequence[Team]) -> list[SelectChoice]:
@@ -53,9 +58,14 @@ def add_member() -> ResponseReturnValue:
     me = current_member()
     try:
         member = actions.add_member(
-            me.organization, form.email.data, full_name=form.full_name.data, role=Role(form.role.data),
-            teams=[queries.team_of(me.organization, form.team.data)], password_hash=hashed, by=me,
-        )  # fmt: skip
+            me.organization,
+            form.email.data,
+            full_name=form.full_name.data,
+            role=Role(form.role.data),
+            teams=[queries.team_of(me.organization, form.team.data)],
+            password_hash=hashed,
+            by=me,
+        )
     except Rejected as error:
         db.session.rollback()
         getattr(form, error.field or "email").errors = [f"This {error.message}."]

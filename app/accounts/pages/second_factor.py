@@ -68,11 +68,16 @@ def _page(form: CodeForm) -> str:
     member, form.code.data = current_member(), ""
     secret = second_factor.pending_secret(member)
     return render_template(
-        "accounts/second_factor.html", member=member, form=form, secret=secret, new_codes=once.pop(_CODES),
+        "accounts/second_factor.html",
+        member=member,
+        form=form,
+        secret=secret,
+        new_codes=once.pop(_CODES),
         go_on=safe_next(form.next.data),
         picture=qr_code(second_factor.address_of(member, secret)) if secret else None,
-        left=second_factor.codes_left(member) if member.totp_since else 0, is_needed=needs_second_factor(member),
-    )  # fmt: skip
+        left=second_factor.codes_left(member) if member.totp_since else 0,
+        is_needed=needs_second_factor(member),
+    )
 
 
 @pages.post("/second-factor/begin")

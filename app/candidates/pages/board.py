@@ -39,10 +39,14 @@ def board() -> str:
     """All candidates of one flow, or of all, by status."""
     member, flow_id = current_member(), asked("flow")
     return render_template(
-        "candidates/board.html", columns=_columns(member, flow_id), flow_id=flow_id,
-        flow_choices=[("", "All flows"), *titles_seen_by(member)], may_move=member.role is not Role.VIEWER,
-        is_admin=member.role is Role.ADMIN, fixed=only_viewed(member),
-    )  # fmt: skip
+        "candidates/board.html",
+        columns=_columns(member, flow_id),
+        flow_id=flow_id,
+        flow_choices=[("", "All flows"), *titles_seen_by(member)],
+        may_move=member.role is not Role.VIEWER,
+        is_admin=member.role is Role.ADMIN,
+        fixed=only_viewed(member),
+    )
 
 
 @pages.get("/candidates/board/counts")

@@ -87,6 +87,9 @@ def _page(errors: dict[str, str]) -> str:
         (name, name, name if name in {INVITED, INTERVIEWED} else None) for name in DEFAULT_STATUSES
     ]
     return render_template(
-        "candidates/statuses.html", columns=shown, counts=counts_seen_by(member), errors=errors,
+        "candidates/statuses.html",
+        columns=shown,
+        counts=counts_seen_by(member),
+        errors=errors,
         given=request.form.get("name", "") if errors else "",
-    )  # fmt: skip
+    )

@@ -90,9 +90,12 @@ def _page(candidate: Candidate, form: MoveForm) -> str:
     member = current_member()
     form.offer(statuses_of(member.organization))
     return render_template(
-        "candidates/show.html", candidate=candidate, history=history_of(candidate),
-        form=form if may(member, candidate, Right.EDIT) else None, is_admin=member.role is Role.ADMIN,
-    )  # fmt: skip
+        "candidates/show.html",
+        candidate=candidate,
+        history=history_of(candidate),
+        form=form if may(member, candidate, Right.EDIT) else None,
+        is_admin=member.role is Role.ADMIN,
+    )
 
 
 def _check(note: str) -> None:

@@ -151,14 +151,25 @@ def _question(member: TeamMember, ids: list[str], change: Change) -> str:
         fields[_FIELDS[change.kind]] = change.value
     named = member_of(member.organization, change.value) if change.kind is Kind.ASSIGN and change.value else None
     return render_template(
-        "candidates/ask.html", preview=found, change=change, ids=ids, fields=fields, recruiter=named, kept=kept(),
-        most=PER_PAGE, back=url_for("candidates.index", **kept()),
-    )  # fmt: skip
+        "candidates/ask.html",
+        preview=found,
+        change=change,
+        ids=ids,
+        fields=fields,
+        recruiter=named,
+        kept=kept(),
+        most=PER_PAGE,
+        back=url_for("candidates.index", **kept()),
+    )
 
 
 _FIELDS = {
-    Kind.MOVE: "status", Kind.BACK: "status", Kind.ASSIGN: "recruiter", Kind.TAG: "tag", Kind.UNTAG: "tag",
-}  # fmt: skip
+    Kind.MOVE: "status",
+    Kind.BACK: "status",
+    Kind.ASSIGN: "recruiter",
+    Kind.TAG: "tag",
+    Kind.UNTAG: "tag",
+}
 
 
 def _undo(change: Change) -> dict[str, str] | None:

@@ -16,9 +16,12 @@ def add_document(interview: Interview, kept: Accepted, *, storage_key: str) -> D
     """Note a document whose bytes are durable already. Conflict outside the talk, Rejected beyond the limits."""
     room_for_document(interview, count=len(interview.documents))
     document = Document(
-        interview_id=interview.id, name=kept.name, content_type=kept.content_type, size=kept.size,
+        interview_id=interview.id,
+        name=kept.name,
+        content_type=kept.content_type,
+        size=kept.size,
         storage_key=storage_key,
-    )  # fmt: skip
+    )
     interview.documents.append(document)
     db.session.flush()
     after_commit(Job.READ_DOCUMENT, document.id)

@@ -47,10 +47,18 @@ def complete(interview_id: str, finished: Finished, *, token: int, app_url: str)
     False when the claim was lost: then someone else has done, or is doing, the same.
     """
     done = claims.finish(
-        Interview, interview_id, token, stage=Stage.COMPLETED, status=InterviewStatus.COMPLETED,
-        completed_at=clock.now(), due_at=clock.now(), failures=0, recoveries=0, failure=None,
+        Interview,
+        interview_id,
+        token,
+        stage=Stage.COMPLETED,
+        status=InterviewStatus.COMPLETED,
+        completed_at=clock.now(),
+        due_at=clock.now(),
+        failures=0,
+        recoveries=0,
+        failure=None,
         video_stage=VideoStage.WAITING if finished.with_video else VideoStage.NONE,
-    )  # fmt: skip
+    )
     if not done:
         return False
     interview = db.session.get_one(Interview, interview_id)
@@ -80,11 +88,18 @@ def _count_use(interview: Interview, *, seconds: float) -> None:
 def _data_row(interview: Interview, result: Result) -> InterviewData:
     summary = f"{TEST_MARK}{result.summary or ''}".strip() if interview.is_test else result.summary
     return InterviewData(
-        interview_id=interview.id, format=result.format,
-        text=result.text.deflated, text_length=result.text.length, text_crc32=result.text.crc,
-        details=result.details.deflated, details_length=result.details.length, details_crc32=result.details.crc,
-        summary=summary, scores=result.scores, evidence=result.evidence,
-    )  # fmt: skip
+        interview_id=interview.id,
+        format=result.format,
+        text=result.text.deflated,
+        text_length=result.text.length,
+        text_crc32=result.text.crc,
+        details=result.details.deflated,
+        details_length=result.details.length,
+        details_crc32=result.details.crc,
+        summary=summary,
+        scores=result.scores,
+        evidence=result.evidence,
+    )
 
 
 def _interviewed(interview: Interview, scores: dict[str, float | None] | None) -> None:
@@ -101,10 +116,13 @@ def _interviewed(interview: Interview, scores: dict[str, float | None] | None) -
 
 def _announce(interview: Interview, event_type: str, app_url: str) -> None:
     webhooks.announce(
-        interview.flow, event_type=event_type, payload=events.payload(interview, event_type, app_url=app_url),
+        interview.flow,
+        event_type=event_type,
+        payload=events.payload(interview, event_type, app_url=app_url),
         is_test=interview.is_test,
-        subject=interview.id, sequence=events.SEQUENCE[event_type],
-    )  # fmt: skip
+        subject=interview.id,
+        sequence=events.SEQUENCE[event_type],
+    )
 
 
 def fail(interview_id: str, *, token: int, reason: str, retryable: bool) -> bool:
@@ -113,9 +131,15 @@ def fail(interview_id: str, *, token: int, reason: str, retryable: bool) -> bool
     failures = interview.failures + 1
     if retryable and failures < MOST_FAILURES:
         return claims.finish(
-            Interview, interview_id, token, stage=Stage.SUBMITTED, failures=failures, failure=reason[:500],
-            recoveries=0, due_at=claims.moment(_pause(failures)),
-        )  # fmt: skip
+            Interview,
+            interview_id,
+            token,
+            stage=Stage.SUBMITTED,
+            failures=failures,
+            failure=reason[:500],
+            recoveries=0,
+            due_at=claims.moment(_pause(failures)),
+        )
     return park(interview_id, token=token, reason=reason)
 
 
@@ -154,9 +178,15 @@ def video_failed(interview_id: str, *, token: int, reason: str, retryable: bool)
     failures = interview.failures + 1
     again = retryable and failures < MOST_FAILURES
     return claims.finish(
-        Interview, interview_id, token, video_stage=VideoStage.WAITING if again else VideoStage.FAILED,
-        failures=failures, failure=reason[:500], recoveries=0, due_at=claims.moment(_pause(failures)),
-    )  # fmt: skip
+        Interview,
+        interview_id,
+        token,
+        video_stage=VideoStage.WAITING if again else VideoStage.FAILED,
+        failures=failures,
+        failure=reason[:500],
+        recoveries=0,
+        due_at=claims.moment(_pause(failures)),
+    )
 
 
 def park_video(interview_id: str, *, token: int, reason: str) -> bool:

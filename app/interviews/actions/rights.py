@@ -37,7 +37,10 @@ def withdraw(interview: Interview) -> bool:
         sa.update(Interview)
         .where(Interview.id == interview.id, Interview.withdrawn_at.is_(None))
         .values(
-            withdrawn_at=clock.now(), fence=Interview.fence + 1, lease_until=None, due_at=None,
+            withdrawn_at=clock.now(),
+            fence=Interview.fence + 1,
+            lease_until=None,
+            due_at=None,
             stage=sa.case((Interview.stage.in_(UNDER_WORK), Stage.SUBMITTED.value), else_=Interview.stage),
             video_stage=sa.case(
                 (Interview.video_stage == VideoStage.PROCESSING, VideoStage.WAITING.value), else_=Interview.video_stage
@@ -45,7 +48,7 @@ def withdraw(interview: Interview) -> bool:
         )
         .returning(Interview.id)
         .execution_options(synchronize_session=False)
-    )  # fmt: skip
+    )
     changed = len(db.session.execute(statement).all()) == 1
     db.session.refresh(interview)
     if interview.candidate is not None:
@@ -63,10 +66,12 @@ def erase(interview: Interview) -> dict[str, int]:
     is_completed = interview.status is InterviewStatus.COMPLETED
     removed = {
         "uploads": _uploads_deleted(interview.id),
-        "documents": _deleted(Document, interview.id), "utterances": _deleted(Utterance, interview.id),
-        "results": _emptied(interview.id), "feedback": _deleted(Feedback, interview.id),
+        "documents": _deleted(Document, interview.id),
+        "utterances": _deleted(Utterance, interview.id),
+        "results": _emptied(interview.id),
+        "feedback": _deleted(Feedback, interview.id),
         "quality": _deleted(QualityReport, interview.id),
-    }  # fmt: skip
+    }
     interview.interviewee_email_address = interview.interviewee_first_name = interview.interviewee_last_name = None
     interview.candidate = None
     interview.failure = interview.due_at = interview.lease_until = None

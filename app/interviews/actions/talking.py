@@ -58,13 +58,24 @@ def book(
     of_org = _next_numbers(Organization, flow.organization_id, is_test=is_test)
     of_team = _next_numbers(Team, flow.team_id, is_test=is_test)
     interview = Interview(
-        organization_id=flow.organization_id, team_id=flow.team_id, flow_id=flow.id, flow=flow,
-        org_seq=of_org[0], org_mode_seq=of_org[1], team_seq=of_team[0], team_mode_seq=of_team[1],
-        status=InterviewStatus.INCOMPLETE, stage=Stage.CREATED,
-        interviewee_email_address=email, interviewee_first_name=first_name, interviewee_last_name=last_name,
-        assigned_recruiter_id=recruiter.id if recruiter else None, is_test=is_test, scenario=scenario,
+        organization_id=flow.organization_id,
+        team_id=flow.team_id,
+        flow_id=flow.id,
+        flow=flow,
+        org_seq=of_org[0],
+        org_mode_seq=of_org[1],
+        team_seq=of_team[0],
+        team_mode_seq=of_team[1],
+        status=InterviewStatus.INCOMPLETE,
+        stage=Stage.CREATED,
+        interviewee_email_address=email,
+        interviewee_first_name=first_name,
+        interviewee_last_name=last_name,
+        assigned_recruiter_id=recruiter.id if recruiter else None,
+        is_test=is_test,
+        scenario=scenario,
         due_at=clock.now() if is_test else None,
-    )  # fmt: skip
+    )
     if email and flow.interview_type is InterviewType.RECRUITMENT:
         interview.candidate = candidates.enrol(
             flow, email=email, first_name=first_name, last_name=last_name, recruiter=recruiter, is_test=is_test

@@ -56,8 +56,13 @@ def extract(content: bytes, content_type: str, *, language: str, limits: Limits 
     try:
         done = subprocess.run(  # noqa: S603 - our own program, fixed words, numbers, and the document as input
             [sys.executable, "-I", str(_CHILD), kind, language, *(str(number) for number in numbers)],
-            input=content, capture_output=True, timeout=used.wall_seconds, check=False, env={}, start_new_session=True,
-        )  # fmt: skip
+            input=content,
+            capture_output=True,
+            timeout=used.wall_seconds,
+            check=False,
+            env={},
+            start_new_session=True,
+        )
     except subprocess.TimeoutExpired:
         raise GatewayError("reading it takes longer than a document may take", retryable=False) from None
     except OSError as error:

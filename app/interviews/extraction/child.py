@@ -24,8 +24,13 @@ _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _LARGEST_PART = 25 * 1024 * 1024
 _OLD_CODES = {
-    "ja-JP": "cp932", "ko-KR": "cp949", "zh-CN": "gb18030", "th-TH": "cp874", "ar-AE": "cp1256", "vi-VN": "cp1258",
-}  # fmt: skip
+    "ja-JP": "cp932",
+    "ko-KR": "cp949",
+    "zh-CN": "gb18030",
+    "th-TH": "cp874",
+    "ar-AE": "cp1256",
+    "vi-VN": "cp1258",
+}
 """What a text file of old was written in where it is no Unicode; elsewhere it is Windows-1252."""
 
 
@@ -171,9 +176,11 @@ def plain_text(content: bytes, *, language: str) -> Iterator[str]:
 def read(kind: str, content: bytes, *, language: str, most: int, most_pages: int) -> dict[str, Any]:
     """``{"text", "whole"}``, or ``{"error"}`` with a reason that may be shown."""
     readers: dict[str, Callable[[], Iterator[str]]] = {
-        "pdf": lambda: pdf(content, most_pages=most_pages), "docx": lambda: docx(content),
-        "rtf": lambda: rtf(content), "text": lambda: plain_text(content, language=language),
-    }  # fmt: skip
+        "pdf": lambda: pdf(content, most_pages=most_pages),
+        "docx": lambda: docx(content),
+        "rtf": lambda: rtf(content),
+        "text": lambda: plain_text(content, language=language),
+    }
     try:
         found, whole = gather(readers[kind](), most=most)
     except Unreadable as error:

@@ -40,6 +40,11 @@ def pretended(flow: InterviewFlow, line: Line | None = None) -> Interview:
     """An interview that exists for a sample alone."""
     line = line or Line(1, "candidate@example.com", "Maria")
     return Interview(
-        id="…", flow_id="…", flow=flow, created_at=clock.now(), interviewee_email_address=line.email,
-        interviewee_first_name=line.first_name, organization_id=flow.organization_id,
-    )  # fmt: skip
+        id="…",
+        flow_id="…",
+        flow=flow,
+        created_at=clock.now(),
+        interviewee_email_address=line.email,
+        interviewee_first_name=line.first_name,
+        organization_id=flow.organization_id,
+    )

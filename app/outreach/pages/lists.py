@@ -23,9 +23,10 @@ from app.web.fields import flaw_of
 
 MOST_FLOWS = 500
 _FIELDS = {
-    "interviewee_email_address": "Address", "interviewee_first_name": "First name",
+    "interviewee_email_address": "Address",
+    "interviewee_first_name": "First name",
     "interviewee_last_name": "Last name",
-}  # fmt: skip
+}
 
 
 @pages.get("/candidates/invite")
@@ -46,13 +47,22 @@ def check() -> str | tuple[str, int]:
     except Rejected as refusal:
         form.blame(refusal.field, refusal.message)
         return _form(form), 422
-    new = [Line(number, row.line.email, row.line.first_name, row.line.last_name)
-           for number, row in enumerate((row for row in rows if row.outcome == "new"), 1)]  # fmt: skip
+    new = [
+        Line(number, row.line.email, row.line.first_name, row.line.last_name)
+        for number, row in enumerate((row for row in rows if row.outcome == "new"), 1)
+    ]
     by_mail = post().can_send and bool(form.by_mail.data)
     return render_template(
-        "outreach/check.html", rows=rows, new=new, flow=flow, recruiter=recruiter, by_mail=by_mail,
-        text=sheet.written(new), batch=str(uuid.uuid4()), sample=_sample(flow, new[0]) if new else None,
-    )  # fmt: skip
+        "outreach/check.html",
+        rows=rows,
+        new=new,
+        flow=flow,
+        recruiter=recruiter,
+        by_mail=by_mail,
+        text=sheet.written(new),
+        batch=str(uuid.uuid4()),
+        sample=_sample(flow, new[0]) if new else None,
+    )
 
 
 @pages.post("/candidates/invite/send")
@@ -145,8 +155,10 @@ def _flaw(line: Line) -> str | None:
     if not line.email:
         return "There is no address in this line."
     given = {
-        "interview_flow_id": "-", "interviewee_email_address": line.email,
-        "interviewee_first_name": line.first_name, "interviewee_last_name": line.last_name,
-    }  # fmt: skip
+        "interview_flow_id": "-",
+        "interviewee_email_address": line.email,
+        "interviewee_first_name": line.first_name,
+        "interviewee_last_name": line.last_name,
+    }
     wrong = NewInterviewSchema().validate(given)
     return next((f"{_FIELDS[name]}: {words[0]}" for name, words in wrong.items() if name in _FIELDS), None)

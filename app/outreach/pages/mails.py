@@ -75,9 +75,14 @@ def log() -> str:
     member, offset = current_member(), offset_of_request()
     messages, total = queries.messages_seen_by(member, limit=PER_PAGE, offset=offset)
     return render_template(
-        "outreach/log.html", messages=messages, total=total, offset=offset, limit=PER_PAGE,
-        is_admin=member.role is Role.ADMIN, can_send=post().can_send,
-    )  # fmt: skip
+        "outreach/log.html",
+        messages=messages,
+        total=total,
+        offset=offset,
+        limit=PER_PAGE,
+        is_admin=member.role is Role.ADMIN,
+        can_send=post().can_send,
+    )
 
 
 @pages.route("/candidates/mails/plan", methods=["GET", "POST"])
@@ -142,7 +147,11 @@ def _words_page(step: Step, language: str, form: WordsForm) -> str:
         shown = None
     flow = InterviewFlow(org_name=current_member().organization.name, title="Nurse", language=language)
     return render_template(
-        "outreach/words.html", step=step, language=language, form=form, places=rules.PLACES,
+        "outreach/words.html",
+        step=step,
+        language=language,
+        form=form,
+        places=rules.PLACES,
         own=queries.own_words(current_member().organization_id, step, language) is not None,
         sample=actions.compose(pretended(flow), shown, post(), language=language) if shown else None,
-    )  # fmt: skip
+    )

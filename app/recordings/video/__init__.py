@@ -75,9 +75,13 @@ def measure(runs: Sequence[RunFile], *, limits: Limits | None = None) -> list[Pl
 
 
 def assemble(
-    runs: Sequence[RunFile], *, directory: Path, want_audio: bool = True, want_video: bool = False,
+    runs: Sequence[RunFile],
+    *,
+    directory: Path,
+    want_audio: bool = True,
+    want_video: bool = False,
     limits: Limits | None = None,
-) -> Assembled:  # fmt: skip
+) -> Assembled:
     """Join the runs into one .m4a (AAC) and, when there is a picture and it is wanted, one .mp4 (H.264 and AAC).
 
     Both have their index in front and a duration; the time between runs is cut out. GatewayError(retryable=False)
@@ -86,11 +90,13 @@ def assemble(
     audio, video = directory / "audio.m4a", directory / "video.mp4"
     answer = _in_sandbox(
         {
-            "work": "assemble", "runs": _named(runs),
-            "audio": str(audio) if want_audio else None, "video": str(video) if want_video else None,
+            "work": "assemble",
+            "runs": _named(runs),
+            "audio": str(audio) if want_audio else None,
+            "video": str(video) if want_video else None,
         },
         limits,
-    )  # fmt: skip
+    )
     return Assembled(
         audio=audio if answer["audio"] else None,
         video=video if answer["video"] else None,
@@ -141,9 +147,13 @@ def _in_sandbox(order: Mapping[str, Any], limits: Limits | None) -> dict[str, An
         done = subprocess.run(
             [sys.executable, "-m", "app.recordings.video.child"],
             input=json.dumps({**order, "limits": asdict(used)}).encode(),
-            cwd=_ROOT, env=_ENVIRONMENT, capture_output=True,
-            timeout=used.wall_seconds, start_new_session=True, check=False,
-        )  # fmt: skip
+            cwd=_ROOT,
+            env=_ENVIRONMENT,
+            capture_output=True,
+            timeout=used.wall_seconds,
+            start_new_session=True,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
         raise GatewayError("the recording could not be decoded in the time allowed", retryable=False) from None
     try:

@@ -48,9 +48,12 @@ def _obey(order: dict[str, Any]) -> dict[str, Any]:
     from app.recordings.video.tracks import Undecodable
 
     work = {
-        "measure": joining.measure, "assemble": joining.assemble, "copy": joining.copy, "place": listening.place,
+        "measure": joining.measure,
+        "assemble": joining.assemble,
+        "copy": joining.copy,
+        "place": listening.place,
         "peaks": drawing.peaks,
-    }[order["work"]]  # fmt: skip
+    }[order["work"]]
     try:
         return work(order)
     except Undecodable as error:

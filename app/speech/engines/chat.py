@@ -70,8 +70,17 @@ class Chat:
     `watch` is told how each question went, as the `part` that this model plays.
     """
 
-    def __init__(self, address: str, *, api_key: str, model: str, json_mode: str, timeout: float,
-                 watch: Watch = unwatched, part: Part = "questions") -> None:  # fmt: skip
+    def __init__(
+        self,
+        address: str,
+        *,
+        api_key: str,
+        model: str,
+        json_mode: str,
+        timeout: float,
+        watch: Watch = unwatched,
+        part: Part = "questions",
+    ) -> None:
         self._server = OpenAiServer(SERVER, address, api_key=api_key, timeout=timeout)
         self._json_mode = json_mode
         self._watch: Watch = watch

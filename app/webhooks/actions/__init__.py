@@ -10,6 +10,23 @@ from app.webhooks.actions.turns import Turn, take
 from app.webhooks.actions.upkeep import forget, prune, tidy
 
 __all__ = [
-    "MOST_AT_ONCE", "REACH", "Turn", "announce", "cancel", "disable", "dismiss", "enable", "forget", "prune", "record",
-    "resend", "resend_found", "resend_range", "sample", "take", "tell", "tested", "tidy",
-]  # fmt: skip
+    "MOST_AT_ONCE",
+    "REACH",
+    "Turn",
+    "announce",
+    "cancel",
+    "disable",
+    "dismiss",
+    "enable",
+    "forget",
+    "prune",
+    "record",
+    "resend",
+    "resend_found",
+    "resend_range",
+    "sample",
+    "take",
+    "tell",
+    "tested",
+    "tidy",
+]

@@ -17,16 +17,28 @@ from app.webhooks.models import Delivery, DeliveryState, Ending, Endpoint, Event
 LARGEST_BODY = 20_480
 
 _INTERVIEW = (
-    "event_type", "interview_flow_id", "interview_id", "interview_link", "interview_flow_name",
-    "interviewee_email_address", "interviewee_first_name", "interviewee_last_name", "status",
-)  # fmt: skip
+    "event_type",
+    "interview_flow_id",
+    "interview_id",
+    "interview_link",
+    "interview_flow_name",
+    "interviewee_email_address",
+    "interviewee_first_name",
+    "interviewee_last_name",
+    "status",
+)
 FIELDS: dict[EventType, tuple[str, ...]] = {
     EventType.INTERVIEW_PROCESSED: _INTERVIEW,
     EventType.VIDEO_PROCESSED: _INTERVIEW,
     EventType.CANDIDATE_STATUS_UPDATED: (
-        "event_type", "interview_flow_id", "interview_flow_name", "interviewee_email", "previous_status", "new_status",
+        "event_type",
+        "interview_flow_id",
+        "interview_flow_name",
+        "interviewee_email",
+        "previous_status",
+        "new_status",
     ),
-}  # fmt: skip
+}
 """Exactly the fields of the public interface, in the order in which they are written."""
 
 FOLLOWS: dict[EventType, EventType] = {EventType.VIDEO_PROCESSED: EventType.INTERVIEW_PROCESSED}
@@ -97,13 +109,14 @@ def cancel(subject: str, event_type: str) -> None:
     db.session.execute(
         sa.update(Delivery)
         .where(
-            Delivery.id == known.id, Delivery.delivered_at.is_(None),
+            Delivery.id == known.id,
+            Delivery.delivered_at.is_(None),
             Delivery.state.in_([DeliveryState.PENDING, DeliveryState.HELD, DeliveryState.EXHAUSTED]),
         )
         .values(
             state=DeliveryState.CANCELLED, hold=None, ending=Ending.RECORDING_REVOKED, changed_at=now, finished_at=now
         )
-    )  # fmt: skip
+    )
     db.session.expire_all()
 
 
@@ -170,10 +183,19 @@ def _outbox_row(
         hold = Hold.DISABLED
     now = queries.present()
     delivery = Delivery(
-        event_id=event_id, organization_id=flow.organization_id, flow_id=flow.id, endpoint_id=endpoint.id,
-        event_type=kind, subject=subject, sequence=sequence, body=body, hold=hold, due_at=now,
-        state=DeliveryState.PENDING if hold is None else DeliveryState.HELD, request_id=trace.known(),
-    )  # fmt: skip
+        event_id=event_id,
+        organization_id=flow.organization_id,
+        flow_id=flow.id,
+        endpoint_id=endpoint.id,
+        event_type=kind,
+        subject=subject,
+        sequence=sequence,
+        body=body,
+        hold=hold,
+        due_at=now,
+        state=DeliveryState.PENDING if hold is None else DeliveryState.HELD,
+        request_id=trace.known(),
+    )
     db.session.add(delivery)
     db.session.flush()
     return delivery
@@ -182,10 +204,17 @@ def _outbox_row(
 def _cancelled(first: Delivery, kind: EventType) -> Delivery:
     now = queries.present()
     return Delivery(
-        organization_id=first.organization_id, flow_id=first.flow_id, endpoint_id=first.endpoint_id, event_type=kind,
-        subject=first.subject, sequence=first.sequence + 1, state=DeliveryState.CANCELLED,
-        ending=Ending.RECORDING_REVOKED, due_at=now, finished_at=now,
-    )  # fmt: skip
+        organization_id=first.organization_id,
+        flow_id=first.flow_id,
+        endpoint_id=first.endpoint_id,
+        event_type=kind,
+        subject=first.subject,
+        sequence=first.sequence + 1,
+        state=DeliveryState.CANCELLED,
+        ending=Ending.RECORDING_REVOKED,
+        due_at=now,
+        finished_at=now,
+    )
 
 
 def _row_of(subject: str, kind: EventType) -> Delivery | None:

@@ -58,9 +58,12 @@ def resend_range(
         raise Conflict("The webhook endpoint is disabled; enable it first.")
     states = FINAL[1:] if failed_only else FINAL
     chosen = sa.select(Delivery).where(
-        Delivery.flow_id == flow.id, Delivery.state.in_(states), Delivery.body.is_not(None),
-        Delivery.finished_at >= since, Delivery.finished_at <= (until or now),
-    )  # fmt: skip
+        Delivery.flow_id == flow.id,
+        Delivery.state.in_(states),
+        Delivery.body.is_not(None),
+        Delivery.finished_at >= since,
+        Delivery.finished_at <= (until or now),
+    )
     rows = db.session.scalars(chosen.order_by(Delivery.sequence).limit(MOST_AT_ONCE + 1)).all()
     if len(rows) > MOST_AT_ONCE:
         raise Rejected("More than 10,000 events lie in this range; choose a shorter one.", field="since")
@@ -87,9 +90,12 @@ def resend_found(found_by: LogFilter, *, as_of: datetime, by: TeamMember) -> int
     if count:
         narrowed = {name: str(value) for name, value in asdict(found_by).items() if value}
         accounts.write_audit(
-            by.organization, action="webhook.range_resent", subject=found_by.flow_id or by.organization_id, by=by,
+            by.organization,
+            action="webhook.range_resent",
+            subject=found_by.flow_id or by.organization_id,
+            by=by,
             details={"filter": narrowed, "events": count},
-        )  # fmt: skip
+        )
         queue.after_commit(Job.DRAIN_WEBHOOKS)
     return count
 
@@ -142,13 +148,18 @@ def _begin_again(ids: Sequence[str], now: datetime, *, ended_by: datetime | None
         if ended_by is not None:
             some = some.where(Delivery.finished_at <= ended_by)
         fresh = {
-            "attempts": 0, "due_at": now, "changed_at": now, "finished_at": None, "ending": None,
+            "attempts": 0,
+            "due_at": now,
+            "changed_at": now,
+            "finished_at": None,
+            "ending": None,
             "endpoint_id": queries.present_endpoint(),
-        }  # fmt: skip
+        }
         waits = sa.and_(Delivery.delivered_at.is_(None), queries.blocked())
         for now_so, state, hold in (
-            (waits, DeliveryState.HELD, Hold.ORDER), (sa.not_(waits), DeliveryState.PENDING, None),
-        ):  # fmt: skip
+            (waits, DeliveryState.HELD, Hold.ORDER),
+            (sa.not_(waits), DeliveryState.PENDING, None),
+        ):
             changed = some.where(now_so).values(state=state, hold=hold, **fresh).returning(Delivery.id)
             count += len(db.session.execute(changed, execution_options={"synchronize_session": False}).all())
     db.session.expire_all()

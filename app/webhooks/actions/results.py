@@ -71,21 +71,24 @@ def _delivered(results: list[Result], now: datetime) -> set[str]:
         sa.update(Delivery)
         .where(sa.tuple_(Delivery.id, Delivery.fence).in_(claims), Delivery.state == DeliveryState.SENDING)
         .values(
-            state=DeliveryState.DELIVERED, ending=None, lease_until=None, attempts=Delivery.attempts + 1,
-            delivered_at=sa.func.coalesce(Delivery.delivered_at, now), finished_at=now, changed_at=now,
+            state=DeliveryState.DELIVERED,
+            ending=None,
+            lease_until=None,
+            attempts=Delivery.attempts + 1,
+            delivered_at=sa.func.coalesce(Delivery.delivered_at, now),
+            finished_at=now,
+            changed_at=now,
         )
         .returning(Delivery.id)
         .execution_options(synchronize_session=False)
-    )  # fmt: skip
+    )
     return set(db.session.execute(statement).scalars())
 
 
 def _failed(result: Result, now: datetime) -> bool:
     turn, outcome = result
     wish = schedule.wish(outcome.retry_after, now=now)
-    delay = schedule.next_delay(
-        turn.attempts + 1, throttled=outcome.throttled, wish=wish, chance=_random.random
-    )  # fmt: skip
+    delay = schedule.next_delay(turn.attempts + 1, throttled=outcome.throttled, wish=wish, chance=_random.random)
     values: dict[str, Any] = {"attempts": Delivery.attempts + 1, "lease_until": None, "changed_at": now}
     if delay is None:
         values |= {"state": DeliveryState.EXHAUSTED, "ending": Ending.ATTEMPTS_USED, "finished_at": now}
@@ -93,9 +96,10 @@ def _failed(result: Result, now: datetime) -> bool:
         # The flow may have got another address while this was under way.
         led = sa.select(Route.endpoint_id).where(Route.flow_id == turn.flow_id).scalar_subquery()
         values |= {
-            "state": DeliveryState.PENDING, "due_at": now + delay,
+            "state": DeliveryState.PENDING,
+            "due_at": now + delay,
             "endpoint_id": sa.func.coalesce(led, Delivery.endpoint_id),
-        }  # fmt: skip
+        }
     statement = (
         sa.update(Delivery)
         .where(Delivery.id == turn.delivery_id, Delivery.fence == turn.fence, Delivery.state == DeliveryState.SENDING)
@@ -109,14 +113,21 @@ def _failed(result: Result, now: datetime) -> bool:
 def _log(results: list[Result]) -> None:
     rows = [
         {
-            "id": new_id(), "delivery_id": turn.delivery_id, "endpoint_id": turn.endpoint_id,
-            "number": turn.attempts + 1, "at": outcome.at, "seconds": outcome.seconds, "url": outcome.url,
-            "address": outcome.address, "status": outcome.status,
-            "error": ErrorClass(outcome.error) if outcome.error else None, "note": outcome.note,
+            "id": new_id(),
+            "delivery_id": turn.delivery_id,
+            "endpoint_id": turn.endpoint_id,
+            "number": turn.attempts + 1,
+            "at": outcome.at,
+            "seconds": outcome.seconds,
+            "url": outcome.url,
+            "address": outcome.address,
+            "status": outcome.status,
+            "error": ErrorClass(outcome.error) if outcome.error else None,
+            "note": outcome.note,
             "answer": outcome.answer,
         }
         for turn, outcome in results
-    ]  # fmt: skip
+    ]
     if rows:
         db.session.execute(sa.insert(Attempt), rows)
 
@@ -130,12 +141,18 @@ def _well(turns: list[Turn], now: datetime) -> None:
         sa.update(Endpoint)
         .where(sa.tuple_(Endpoint.id, Endpoint.fence).in_(claims))
         .values(
-            lease_until=None, timeouts=0, failing_since=None, exhausted_at=None, noticed_at=None, warned_at=None,
-            told=None, last_success_at=now,
+            lease_until=None,
+            timeouts=0,
+            failing_since=None,
+            exhausted_at=None,
+            noticed_at=None,
+            warned_at=None,
+            told=None,
+            last_success_at=now,
             not_before=sa.case((Endpoint.paced_until > now, now + schedule.PACE), else_=None),
         )
         .execution_options(synchronize_session=False)
-    )  # fmt: skip
+    )
 
 
 def _ill(turn: Turn, outcome: Outcome, *, now: datetime) -> None:

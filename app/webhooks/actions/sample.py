@@ -27,12 +27,19 @@ def sample(flow: InterviewFlow, kind: EventType, *, app_url: str) -> Letter:
         raise Rejected("This flow has no webhook address. Edit the flow and give it one first.")
     interview_id = new_id()
     known: dict[str, Any] = {
-        "event_type": kind.value, "interview_flow_id": flow.id, "interview_flow_name": flow.title,
-        "interview_id": interview_id, "interview_link": f"{app_url}/interviews/{interview_id}",
-        "interviewee_email_address": PERSON[0], "interviewee_first_name": PERSON[1],
-        "interviewee_last_name": PERSON[2], "status": "completed", "interviewee_email": PERSON[0],
-        "previous_status": "invited", "new_status": "interviewed",
-    }  # fmt: skip
+        "event_type": kind.value,
+        "interview_flow_id": flow.id,
+        "interview_flow_name": flow.title,
+        "interview_id": interview_id,
+        "interview_link": f"{app_url}/interviews/{interview_id}",
+        "interviewee_email_address": PERSON[0],
+        "interviewee_first_name": PERSON[1],
+        "interviewee_last_name": PERSON[2],
+        "status": "completed",
+        "interviewee_email": PERSON[0],
+        "previous_status": "invited",
+        "new_status": "interviewed",
+    }
     body = serialise(kind, {name: known[name] for name in FIELDS[kind]})
     return Letter(flow.webhook_url, secret_of(flow), new_event_id(is_test=True), body, clock.now())
 

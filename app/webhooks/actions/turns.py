@@ -59,11 +59,14 @@ def _recover(now: datetime) -> None:
         sa.update(Delivery)
         .where(Delivery.id.in_(queries.abandoned(now)))
         .values(
-            state=DeliveryState.PENDING, lease_until=None, due_at=now, changed_at=now,
+            state=DeliveryState.PENDING,
+            lease_until=None,
+            due_at=now,
+            changed_at=now,
             recoveries=Delivery.recoveries + 1,
         )
         .execution_options(synchronize_session=False)
-    )  # fmt: skip
+    )
 
 
 def _claim_endpoints(chosen: list[str], now: datetime) -> dict[str, tuple[int, str]]:
@@ -92,11 +95,18 @@ def _claim_deliveries(endpoint_ids: list[str], now: datetime) -> list[Any]:
         .where(Delivery.state == DeliveryState.PENDING)
         .values(state=DeliveryState.SENDING, lease_until=now + LEASE, fence=Delivery.fence + 1)
         .returning(
-            Delivery.id, Delivery.fence, Delivery.endpoint_id, Delivery.flow_id, Delivery.subject, Delivery.attempts,
-            Delivery.event_id, Delivery.body, Delivery.request_id,
+            Delivery.id,
+            Delivery.fence,
+            Delivery.endpoint_id,
+            Delivery.flow_id,
+            Delivery.subject,
+            Delivery.attempts,
+            Delivery.event_id,
+            Delivery.body,
+            Delivery.request_id,
         )
         .execution_options(synchronize_session=False)
-    )  # fmt: skip
+    )
     return list(db.session.execute(statement))
 
 
@@ -109,10 +119,19 @@ def _with_letters(rows: list[Any], endpoints: dict[str, tuple[int, str]], now: d
         if flow.webhook_url != url:
             astray.append((row, fence))
             continue
-        turns.append(Turn(
-            row.id, row.fence, row.endpoint_id, fence, row.flow_id, row.subject, row.attempts, row.request_id,
-            _letter(flow, row, now),
-        ))  # fmt: skip
+        turns.append(
+            Turn(
+                row.id,
+                row.fence,
+                row.endpoint_id,
+                fence,
+                row.flow_id,
+                row.subject,
+                row.attempts,
+                row.request_id,
+                _letter(flow, row, now),
+            )
+        )
     _give_back(astray, endpoints, flows)
     return turns
 

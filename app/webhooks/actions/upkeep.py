@@ -45,13 +45,18 @@ def prune() -> int:
     )
     emptied = _move(ended.limit(AT_ONCE), body=None)
     long_held = sa.select(Delivery.id).where(
-        Delivery.state == DeliveryState.HELD, Delivery.hold.in_([Hold.DISABLED, Hold.NO_URL]),
+        Delivery.state == DeliveryState.HELD,
+        Delivery.hold.in_([Hold.DISABLED, Hold.NO_URL]),
         Delivery.changed_at < now - HELD_AT_MOST,
-    )  # fmt: skip
+    )
     given_up = _move(
-        long_held.limit(AT_ONCE), state=DeliveryState.EXHAUSTED, hold=None, ending=Ending.HELD_TOO_LONG,
-        changed_at=now, finished_at=now,
-    )  # fmt: skip
+        long_held.limit(AT_ONCE),
+        state=DeliveryState.EXHAUSTED,
+        hold=None,
+        ending=Ending.HELD_TOO_LONG,
+        changed_at=now,
+        finished_at=now,
+    )
     return len(gone) + emptied + given_up + _cancel_orphans()
 
 
@@ -64,9 +69,15 @@ def forget(subject: str) -> int:
     mine = sa.select(Delivery.id).where(Delivery.subject == subject)
     final = (DeliveryState.DELIVERED, DeliveryState.EXHAUSTED, DeliveryState.CANCELLED)
     _move(
-        mine.where(Delivery.state.not_in(final)), state=DeliveryState.CANCELLED, hold=None,
-        ending=Ending.PAYLOAD_DELETED, fence=Delivery.fence + 1, lease_until=None, changed_at=now, finished_at=now,
-    )  # fmt: skip
+        mine.where(Delivery.state.not_in(final)),
+        state=DeliveryState.CANCELLED,
+        hold=None,
+        ending=Ending.PAYLOAD_DELETED,
+        fence=Delivery.fence + 1,
+        lease_until=None,
+        changed_at=now,
+        finished_at=now,
+    )
     answers = sa.update(Attempt).where(Attempt.delivery_id.in_(mine)).values(answer=None, note=None)
     db.session.execute(answers.execution_options(synchronize_session=False))
     return _move(mine.where(Delivery.body.is_not(None)), body=None)
@@ -80,10 +91,12 @@ def _cancel_orphans() -> int:
         sa.select(Delivery.id)
         .join(first, sa.and_(first.subject == Delivery.subject, first.sequence < Delivery.sequence))
         .where(
-            Delivery.state == DeliveryState.HELD, first.state == DeliveryState.EXHAUSTED, first.body.is_(None),
+            Delivery.state == DeliveryState.HELD,
+            first.state == DeliveryState.EXHAUSTED,
+            first.body.is_(None),
             first.delivered_at.is_(None),
         )
-    )  # fmt: skip
+    )
     return _move(
         orphans,
         state=DeliveryState.CANCELLED,
@@ -106,14 +119,18 @@ def _waiting_for_nothing() -> None:
 def _agree_with_endpoints() -> None:
     """An event announced at the very moment its endpoint was disabled or enabled may have missed that."""
     now = queries.present()
-    enabled = sa.select(Endpoint).join(Delivery).where(
-        Endpoint.disabled_at.is_(None), Delivery.state == DeliveryState.HELD, Delivery.hold == Hold.DISABLED
-    )  # fmt: skip
+    enabled = (
+        sa.select(Endpoint)
+        .join(Delivery)
+        .where(Endpoint.disabled_at.is_(None), Delivery.state == DeliveryState.HELD, Delivery.hold == Hold.DISABLED)
+    )
     for endpoint in db.session.scalars(enabled.distinct()).all():
         endpoints.let_go(endpoint, now)
-    disabled = sa.select(Endpoint.id).join(Delivery).where(
-        Endpoint.disabled_at.is_not(None), Delivery.state == DeliveryState.PENDING
-    )  # fmt: skip
+    disabled = (
+        sa.select(Endpoint.id)
+        .join(Delivery)
+        .where(Endpoint.disabled_at.is_not(None), Delivery.state == DeliveryState.PENDING)
+    )
     for endpoint_id in db.session.scalars(disabled.distinct()).all():
         endpoints.hold_all(endpoint_id, now)
 
