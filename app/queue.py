@@ -37,32 +37,68 @@ REQUEST_ID = "request_id"
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Where a job lives, which queue carries it, how long one run may take, in seconds, and what finds its due ids."""
+    """A job's name in queues and metrics, its function, its queue, the seconds that a run may take, and what finds its
+    due ids.
 
-    path: str
+    The name stays for good: a worker of another release has to know it.
+    """
+
+    name: str
+    function: str
     queue: str
     seconds: int
     overdue: str = ""
+
+    @property
+    def key(self) -> str:
+        """What RQ is given as the name of a function."""
+        return f"app.{self.name}"
 
 
 class Job(Enum):
     """Every background job of the product, and how the rows name what is due for it. A test resolves each path."""
 
-    DRAIN_WEBHOOKS = Work("app.webhooks.jobs.drain", "webhooks", 900, overdue="app.webhooks.jobs.overdue")
-    DRAW_WAVEFORM = Work("app.recordings.jobs.draw_waveform", "speech", 600, overdue="app.recordings.queries.undrawn")
-    PLAY_TEST = Work("app.trials.jobs.play", "media", 900, overdue="app.interviews.jobs.unplayed")
-    PREPARE_SPEECH = Work("app.flows.jobs.prepare_speech", "speech", 600, overdue="app.flows.queries.unspoken")
+    DRAIN_WEBHOOKS = Work(
+        "webhooks.jobs.drain", "app.webhooks.jobs.drain", "webhooks", 900, overdue="app.webhooks.jobs.overdue"
+    )
+    DRAW_WAVEFORM = Work(
+        "recordings.jobs.draw_waveform",
+        "app.recordings.jobs.draw_waveform",
+        "speech",
+        600,
+        overdue="app.recordings.queries.undrawn",
+    )
+    PLAY_TEST = Work("trials.jobs.play", "app.trials.jobs.play", "media", 900, overdue="app.interviews.jobs.unplayed")
+    PREPARE_SPEECH = Work(
+        "flows.jobs.prepare_speech",
+        "app.flows.jobs.prepare_speech",
+        "speech",
+        600,
+        overdue="app.flows.queries.unspoken",
+    )
     PROCESS_INTERVIEW = Work(
-        "app.interviews.jobs.process_interview", "interviews", 3600, overdue="app.interviews.jobs.unprocessed"
+        "interviews.jobs.process_interview",
+        "app.interviews.jobs.process_interview",
+        "interviews",
+        3600,
+        overdue="app.interviews.jobs.unprocessed",
     )
     PROCESS_VIDEO = Work(
-        "app.interviews.jobs.process_video", "media", 7200, overdue="app.interviews.queries.overdue_videos"
+        "interviews.jobs.process_video",
+        "app.interviews.jobs.process_video",
+        "media",
+        7200,
+        overdue="app.interviews.queries.overdue_videos",
     )
     READ_DOCUMENT = Work(
-        "app.interviews.jobs_reading.read_document", "speech", 180, overdue="app.interviews.attached.unread_documents"
+        "interviews.jobs_reading.read_document",
+        "app.interviews.jobs_reading.read_document",
+        "speech",
+        180,
+        overdue="app.interviews.attached.unread_documents",
     )
-    SEND_LETTER = Work("app.letters.jobs.send", "letters", 360, overdue="app.letters.queries.due")
-    SWEEP = Work("app.interviews.jobs.sweep", "interviews", 300)
+    SEND_LETTER = Work("letters.jobs.send", "app.letters.jobs.send", "letters", 360, overdue="app.letters.queries.due")
+    SWEEP = Work("interviews.jobs.sweep", "app.interviews.jobs.sweep", "interviews", 300)
 
 
 class Queued(StrEnum):
@@ -106,7 +142,7 @@ class RedisBell:
     def ring(self, job: Job, ids: tuple[str, ...]) -> bool:
         work = job.value
         line = self._lines[work.queue]
-        mark = Mark(line, work.path, ids)
+        mark = Mark(line, work.key, ids)
 
         def put(together: Pipeline) -> None:
             if mark.names_one_that_waits(together):
@@ -114,7 +150,7 @@ class RedisBell:
             together.multi()
             again = Retry(max=2, interval=[5, 30])
             run = line.enqueue_call(
-                work.path,
+                work.key,
                 args=ids,
                 timeout=work.seconds,
                 result_ttl=0,
@@ -284,7 +320,7 @@ class Failed:
 
 def failed(redis: Redis, *, limit: int = 200) -> list[Failed]:
     """Runs that RQ gave up within the last hour, the newest first; what is none of our jobs is left out."""
-    known = {job.value.path: job for job in Job}
+    known = {job.value.key: job for job in Job}
     found: list[Failed] = []
     for name in Queued:
         registry = FailedJobRegistry(name.value, connection=redis, serializer=JSONSerializer)

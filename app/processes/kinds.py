@@ -1,6 +1,6 @@
 """The two kinds of RQ worker, for short and for long jobs, and how both of them do without RQ's own reconnecting."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -120,7 +120,7 @@ class LongWorker(_Leaving, Worker):
             super().set_current_job_working_time(*args, **options)
 
 
-def worker_for(app: Flask, redis: Redis, queue: Queued, *, ours: frozenset[str] = OUR_JOBS) -> Any:
+def worker_for(app: Flask, redis: Redis, queue: Queued, *, ours: Mapping[str, str] = OUR_JOBS) -> Any:
     """An RQ worker of one queue, of the kind that suits it."""
     known_job = job_class(app, ours)
     return (ShortWorker if queue.value in SHORT_JOBS else LongWorker)(

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
@@ -19,7 +19,8 @@ from app.queue import REQUEST_ID, Job, Mark, Work
 
 log = logging.getLogger(__name__)
 
-OUR_JOBS = frozenset(job.value.path for job in Job)
+OUR_JOBS = {job.value.key: job.value.function for job in Job}
+"""The function of each name that a queue may hold."""
 
 
 class UnknownJob(Exception):
@@ -28,25 +29,28 @@ class UnknownJob(Exception):
 
 def run(app: Flask, work: Work, ids: tuple[str, ...]) -> bool:
     """Run a job that no queue has handed over. One that fails is logged, and the rows say when it is due again."""
-    module, _, name = work.path.rpartition(".")
     try:
         limit = UnixSignalDeathPenalty(work.seconds, JobTimeoutException)  # type: ignore[no-untyped-call]
-        with limit, _inside(app, work.path, ids):
-            getattr(import_module(module), name)(*ids)
+        with limit, _inside(app, work.key, ids):
+            _function(work.function)(*ids)
     except Exception as error:  # noqa: BLE001 - told with its place; the text could quote a person
-        log.error("job %s failed: %s at %s", work.path, type(error).__name__, place_of(error))  # noqa: TRY400
+        log.error("job %s failed: %s at %s", work.key, type(error).__name__, place_of(error))  # noqa: TRY400
         return False
     return True
 
 
-def job_class(app: Flask, ours: frozenset[str] = OUR_JOBS) -> type[RqJob]:
+def job_class(app: Flask, ours: Mapping[str, str] = OUR_JOBS) -> type[RqJob]:
     """RQ's job, run inside the application, only if it is one of Parley's: Redis is no place to take code from."""
 
     class OurJob(RqJob):
+        @property
+        def func(self) -> Callable[..., Any]:
+            return _function(ours[str(self.func_name)])
+
         def perform(self) -> Any:
             if self.func_name not in ours:
                 raise UnknownJob(self.id)
-            with _inside(app, self.func_name, self.args, request_id=self.meta.get(REQUEST_ID)):
+            with _inside(app, str(self.func_name), self.args, request_id=self.meta.get(REQUEST_ID)):
                 return super().perform()
 
         def retry(self, queue: Queue, pipeline: Pipeline) -> None:  # noqa: ARG002 - RQ's way to call it
@@ -66,6 +70,12 @@ def job_class(app: Flask, ours: frozenset[str] = OUR_JOBS) -> type[RqJob]:
             self.connection.transaction(put, mark.key)
 
     return OurJob
+
+
+def _function(path: str) -> Callable[..., Any]:
+    module, _, name = path.rpartition(".")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
@@ -63,7 +63,7 @@ def run_worker(
     *,
     application: Callable[[Settings], Flask] = create_app,
     ticks: Iterable[str] = TICKS,
-    jobs: frozenset[str] = OUR_JOBS,
+    jobs: Mapping[str, str] = OUR_JOBS,
     find: Finder = due,
 ) -> None:
     """Work until SIGTERM or SIGINT. Starts the embedded Redis when there is none and no REDIS_URL.
@@ -164,7 +164,7 @@ class Scheduler:
 
 
 def _work_of(
-    app: Flask, settings: Settings, queue: Queued, *, jobs: frozenset[str], find: Finder
+    app: Flask, settings: Settings, queue: Queued, *, jobs: Mapping[str, str], find: Finder
 ) -> Callable[[], None]:
     def work() -> None:
         """Ends when Redis goes or comes back: the next process has inherited nothing, and does what is right then."""

@@ -11,7 +11,7 @@ from app.queue import Job, Queued
 
 @pytest.mark.parametrize("job", list(Job))
 def test_a_job_resolves_to_a_function(job: Job) -> None:
-    module, name = job.value.path.rsplit(".", 1)
+    module, name = job.value.function.rsplit(".", 1)
     assert callable(getattr(import_module(module), name))
 
 

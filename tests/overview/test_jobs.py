@@ -254,7 +254,7 @@ def given_up(redis: Redis, path: str, *ids: str) -> None:
     run = RqJob.create(path, args=ids, connection=redis, serializer=JSONSerializer, status=JobStatus.FAILED)
     run.ended_at = clock.now().replace(tzinfo=None)
     run.save()
-    name = next((job.value.queue for job in Job if job.value.path == path), "media")
+    name = next((job.value.queue for job in Job if job.value.key == path), "media")
     FailedJobRegistry(name, connection=redis, serializer=JSONSerializer).add(run, ttl=3600)
     Queue(name, connection=redis, serializer=JSONSerializer)
 
@@ -265,10 +265,10 @@ def test_what_the_queues_gave_up_is_shown_to_its_organization_alone(
     client, url = redis
     one = book()
     cv = document(one, TextState.PENDING)
-    given_up(client, Job.PROCESS_INTERVIEW.value.path, one.id)
-    given_up(client, Job.PROCESS_VIDEO.value.path, new_id())
-    given_up(client, Job.READ_DOCUMENT.value.path, cv.id)
-    given_up(client, Job.SWEEP.value.path)
+    given_up(client, Job.PROCESS_INTERVIEW.value.key, one.id)
+    given_up(client, Job.PROCESS_VIDEO.value.key, new_id())
+    given_up(client, Job.READ_DOCUMENT.value.key, cv.id)
+    given_up(client, Job.SWEEP.value.key)
     given_up(client, "os.system", one.id)
     runs = queue.failed(client)
     assert {run.job for run in runs} == {Job.PROCESS_INTERVIEW, Job.PROCESS_VIDEO, Job.READ_DOCUMENT, Job.SWEEP}

@@ -67,7 +67,7 @@ def broken_tick() -> None:
 def due(queue: Queued) -> list[tuple[Work, tuple[str, ...]]]:
     """Work that stands in rows: here files whose name is the word to note, in a folder for each queue."""
     waiting = Path(current_app.config["NOTES"]).with_name("due") / queue.value
-    work = Work("tests.processes.small.note_due", queue.value, 60)
+    work = Work("small.note_due", "tests.processes.small.note_due", queue.value, 60)
     return [(work, (str(path),)) for path in sorted(waiting.glob("*"))]
 
 
@@ -80,9 +80,11 @@ def note_due(path: str) -> None:
         os._exit(9)
 
 
-OURS = frozenset(
-    {f"{__name__}.note", f"{__name__}.linger", "tests.processes.small.note", "tests.processes.small.linger"}
-)
+OURS = {
+    f"{module}.{name}": f"{module}.{name}"
+    for module in (__name__, "tests.processes.small")
+    for name in ("note", "linger")
+}
 
 
 def main() -> None:

@@ -86,7 +86,7 @@ def test_what_is_rung_during_a_run_makes_exactly_one_more(
             assert line(redis).count == 1
 
     bell.ring(JOB, IDS)
-    work_off(redis, JOB.value.path, monkeypatch, work)
+    work_off(redis, JOB.value.function, monkeypatch, work)
     assert runs == ["one", "one"]
 
 
@@ -97,7 +97,7 @@ def test_a_retry_that_is_scheduled_counts_as_waiting(
         raise ValueError
 
     bell.ring(JOB, IDS)
-    work_off(redis, JOB.value.path, monkeypatch, work)
+    work_off(redis, JOB.value.function, monkeypatch, work)
     scheduled = ScheduledJobRegistry(queue=line(redis))
     assert scheduled.count == 1
     assert bell.ring(JOB, IDS)
@@ -119,7 +119,7 @@ def test_a_run_that_fails_while_another_waits_is_not_retried_as_well(
             raise ValueError
 
     bell.ring(JOB, IDS)
-    work_off(redis, JOB.value.path, monkeypatch, work)
+    work_off(redis, JOB.value.function, monkeypatch, work)
     assert runs == ["one", "one"]
     assert ScheduledJobRegistry(queue=line(redis)).count == 0
     assert FailedJobRegistry(queue=line(redis)).count == 0
@@ -143,9 +143,9 @@ def test_wake_ups_of_the_release_before_run_and_need_no_mark(
     redis: Redis, bell: RedisBell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs: list[str] = []
-    line(redis).enqueue_call(JOB.value.path, args=IDS, timeout=60, result_ttl=0, failure_ttl=3600)
+    line(redis).enqueue_call(JOB.value.key, args=IDS, timeout=60, result_ttl=0, failure_ttl=3600)
     bell.ring(JOB, IDS)
-    work_off(redis, JOB.value.path, monkeypatch, runs.append)
+    work_off(redis, JOB.value.function, monkeypatch, runs.append)
     assert runs == ["one", "one"]
     assert bell.ring(JOB, IDS)
     assert line(redis).count == 1

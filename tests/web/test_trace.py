@@ -50,7 +50,7 @@ def test_a_wake_up_carries_the_id_and_the_job_works_under_it(app: Flask, redis: 
     with trace.under("call-9"):
         RedisBell(redis).ring(Job.DRAW_WAVEFORM, ("no-such-drawing",))
     queue = Queue(Queued.SPEECH.value, connection=redis, serializer=JSONSerializer)
-    queue.enqueue_call(Job.DRAW_WAVEFORM.value.path, args=("of-nobody",), result_ttl=0)  # by a release without ids
+    queue.enqueue_call(Job.DRAW_WAVEFORM.value.key, args=("of-nobody",), result_ttl=0)  # by a release without ids
     with caplog.at_level("INFO", logger="app.processes.runs"):
         worker_for(app, redis, Queued.SPEECH).work(burst=True)
     told = [one for one in caplog.records if one.name == "app.processes.runs"]
