@@ -2,10 +2,11 @@
 
 import os
 
-from app import create_app, private
+from app import create_app
+from app.core import data_dir
 from app.settings import Settings
 
-os.umask(private.UMASK)
+os.umask(data_dir.UMASK)
 settings = Settings.from_env(os.environ)
-private.close_to_others(settings.data_dir)
+data_dir.close_to_others(settings.data_dir)
 app = create_app(settings)

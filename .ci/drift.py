@@ -3,7 +3,7 @@
 import sys
 import tempfile
 
-from app import migrate
+from app.core import migrate
 
 with tempfile.TemporaryDirectory() as directory:
     url = f"sqlite:///{directory}/check.db"

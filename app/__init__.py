@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from flask import Flask
 
 if TYPE_CHECKING:
+    from app.core.counters import Counters
+    from app.core.queue import Bell
     from app.gateways import Gateways
-    from app.queue import Bell
     from app.settings import Settings
-    from app.tally import Tally
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -59,15 +59,15 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     # Imported here, so that one module of a room can be used (and tested) without loading all the others.
     from app import gateways as built
     from app.accounts import access
-    from app.db import db, prepare
+    from app.core.db import db, prepare
     from app.metrics import requests
     from app.web import again, api, compress, errors, hosts, languages, pages, proxies, security, templating, tracing
 
     app = again.Application("app", root_path=str(ROOT), template_folder="templates", static_folder="static")
     app.config.update(_configuration(settings))
     app.extensions["parley.settings"] = settings
-    app.extensions["parley.tally"] = counts = _tally(settings)
-    app.extensions["parley.gateways"] = gateways or built.build(settings, tally=counts)
+    app.extensions["parley.counters"] = counts = _counters(settings)
+    app.extensions["parley.gateways"] = gateways or built.build(settings, counters=counts)
     app.extensions["parley.bell"] = bell or _bell(settings)
     db.init_app(app)
     with app.app_context():
@@ -109,7 +109,7 @@ def _register_talk(app: Flask) -> None:
 
 
 def _configuration(settings: Settings) -> dict[str, object]:
-    from app.db import engine_options
+    from app.core.db import engine_options
 
     return {
         "SECRET_KEY": settings.secret_key,
@@ -119,7 +119,7 @@ def _configuration(settings: Settings) -> dict[str, object]:
 
 
 def _bell(settings: Settings) -> Bell:
-    from app import queue
+    from app.core import queue
 
     if not settings.redis_url:
         logging.getLogger(__name__).warning("no REDIS_URL: workers are woken by their own clock only")
@@ -127,7 +127,7 @@ def _bell(settings: Settings) -> Bell:
     return queue.RedisBell(queue.connect(settings.redis_url))
 
 
-def _tally(settings: Settings) -> Tally:
-    from app import tally
+def _counters(settings: Settings) -> Counters:
+    from app.core import counters
 
-    return tally.Tally(tally.connect(settings.redis_url) if settings.redis_url else None)
+    return counters.Counters(counters.connect(settings.redis_url) if settings.redis_url else None)

@@ -6,10 +6,11 @@ import sys
 
 import click
 
-from app import cli_accounts, cli_backup, cli_check, cli_demo, cli_restore, private, queue
+from app import cli_accounts, cli_backup, cli_check, cli_demo, cli_restore
 from app.accounts import queries
 from app.accounts.access import setup_address
 from app.cli_console import Failed, configure_logging, database, migrated, settings
+from app.core import data_dir, queue
 from app.settings import Settings
 
 
@@ -22,8 +23,8 @@ def parley() -> None:
 @parley.command()
 def up() -> None:
     """Run everything on this host: migrations, Redis, web server and workers. Ctrl-C stops it."""
+    from app.core.data_dir import InUse
     from app.embedded import NoServer
-    from app.private import InUse
     from app.processes import run_up
     from app.processes.web import PortTaken
 
@@ -78,7 +79,7 @@ def worker() -> None:
 def migrate_command() -> None:
     """Bring the database to the newest revision."""
     known = settings()
-    private.make_private(known.data_dir)
+    data_dir.make_private(known.data_dir)
     migrated(known.database_url)
     click.echo("The database is at the newest revision.")
 
@@ -110,7 +111,7 @@ for command in (
 
 def main() -> None:
     """Entry point of the console script."""
-    os.umask(private.UMASK)
+    os.umask(data_dir.UMASK)
     parley(prog_name="parley")
 
 

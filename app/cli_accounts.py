@@ -5,12 +5,12 @@ import sys
 import click
 from click.core import ParameterSource
 
-from app import clock
 from app.accounts import actions, lifecycle, passwords, queries
 from app.accounts.models import Organization, Role
 from app.cli_console import AS_JSON, database, settings, tell
-from app.db import db
-from app.errors import Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Rejected
 
 ORGANIZATION = click.option(
     "--org",

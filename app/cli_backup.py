@@ -10,14 +10,14 @@ from pathlib import Path
 import click
 import sqlalchemy as sa
 
-from app import clock, migrate
 from app.backups import Broken, making, snapshot
 from app.backups.archive import SECRET
-from app.backups.journal import BadJournal
 from app.cli_console import AS_JSON, Failed, environment, settings, tell
-from app.errors import GatewayError
+from app.core import clock, migrate
+from app.core.encryption import derived_key
+from app.core.erasure_journal import BadJournal
+from app.core.errors import GatewayError
 from app.settings import Settings
-from app.vault import derived_key
 
 ELSEWHERE = (
     "{what} is not in this directory: parley {verb} is for the embedded installation, SQLite and files in a directory. "

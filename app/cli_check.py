@@ -10,9 +10,10 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from app import clock, embedded, migrate, private
+from app import embedded
 from app.cli_console import AS_JSON, Failed, can_connect, database, settings, tell
-from app.errors import DomainError
+from app.core import clock, data_dir, migrate
+from app.core.errors import DomainError
 from app.settings import Settings
 from app.web import proxies
 
@@ -89,13 +90,13 @@ def _data_dir(known: Settings) -> tuple[bool, str]:
     """Whether other users of this machine are kept out of what belongs to candidates."""
     if not known.data_dir.exists():
         return True, f"{known.data_dir} is made at the first start, for one user alone"
-    if private.is_open(known.data_dir):
+    if data_dir.is_open(known.data_dir):
         return False, (
             f"other users of this machine may enter {known.data_dir}; start Parley as its owner, which closes it, "
             f"or run: chmod -R go= {known.data_dir}"
         )
     places = [Path(known.database_url.removeprefix("sqlite:///")), Path(known.storage_url), known.erasure_journal]
-    if exposed := [str(path) for path in places if path.exists() and private.is_reachable(path)]:
+    if exposed := [str(path) for path in places if path.exists() and data_dir.is_reachable(path)]:
         return False, f"other users of this machine may read {', '.join(exposed)}; run: chmod -R o= {' '.join(exposed)}"
     return True, f"{known.data_dir} is open to its owner alone"
 
@@ -156,7 +157,7 @@ def _not_yet(known: Settings) -> str:
 def _redis(known: Settings) -> tuple[bool, str]:
     from redis.exceptions import RedisError
 
-    from app import queue
+    from app.core import queue
 
     url = embedded.found_alive(known.data_dir, known.redis_url)
     if not url:
@@ -271,7 +272,7 @@ def _erasures(known: Settings) -> tuple[bool, str]:
 
 
 def _journal(path: Path, done: set[tuple[str, str]]) -> tuple[bool, str]:
-    from app.backups.journal import BadJournal, Journal
+    from app.core.erasure_journal import BadJournal, Journal
 
     if not path.is_file():
         return False, f"{path} is no file; set ERASURE_JOURNAL to one"

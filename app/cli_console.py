@@ -17,9 +17,9 @@ from flask import Flask
 from pythonjsonlogger.json import JsonFormatter
 from sqlalchemy.exc import SQLAlchemyError
 
-from app import db_wall, migrate, private, queue, trace
-from app.db import db, engine_options, prepare
-from app.errors import DomainError, Rejected
+from app.core import data_dir, migrate, queue, request_id
+from app.core.db import db, engine_options, prepare, row_security
+from app.core.errors import DomainError, Rejected
 from app.settings import SHORTEST_SECRET, Settings, SettingsError
 
 AS_JSON = click.option(
@@ -84,7 +84,7 @@ def configure_logging(known: Settings) -> None:
         handler.setFormatter(JsonLines("%(levelname)s %(name)s %(message)s", rename_fields=names, timestamp="time"))
     else:
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s [%(request_id)s]: %(message)s"))
-    handler.addFilter(trace.RequestIdFilter())
+    handler.addFilter(request_id.RequestIdFilter())
     logging.basicConfig(level=known.log_level.upper(), handlers=[handler], force=True)
     for noisy in ("urllib3", "botocore", "boto3", "alembic", "rq.worker", "waitress.queue"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
@@ -93,7 +93,7 @@ def configure_logging(known: Settings) -> None:
 @contextmanager
 def database(known: Settings) -> Iterator[None]:
     """An application context with the migrated database and nothing else, so that commands start at once."""
-    private.make_private(known.data_dir)
+    data_dir.make_private(known.data_dir)
     app = Flask("parley")
     app.config.update(
         SECRET_KEY=known.secret_key,
@@ -102,7 +102,7 @@ def database(known: Settings) -> Iterator[None]:
     )
     app.extensions["parley.bell"] = queue.SilentBell()
     db.init_app(app)
-    with app.app_context(), db_wall.everyone():
+    with app.app_context(), row_security.everyone():
         prepare(db.engine)
         try:
             _refuse_old_schema()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from app import clock
 from app.cli_console import Failed, database, settings
+from app.core import clock
 from app.settings import Settings
 
 UNTIL_THEN = (

@@ -7,16 +7,17 @@ from typing import Any
 
 import click
 
-from app import clock, embedded, migrate, private
+from app import embedded
 from app.accounts import lifecycle
 from app.backups import Broken, Journal, Kept, snapshot, unpacking
 from app.backups.archive import SECRET
-from app.backups.journal import ACTS, ERASED, REVOKED
 from app.cli_backup import check_of, in_words, layout_of, text_of
 from app.cli_console import AS_JSON, Failed, database, environment, settings, tell
 from app.compliance import actions
 from app.compliance.models import Erasure
-from app.db import db
+from app.core import clock, data_dir, migrate
+from app.core.db import db
+from app.core.erasure_journal import ACTS, ERASED, REVOKED
 from app.recordings import actions as recordings
 from app.recordings.models import Revocation
 from app.settings import Settings, kept_secret
@@ -45,7 +46,7 @@ def restore(
     known = settings(makes_key=False)
     where = layout_of(known, "restore")
     layout = unpacking.Layout(_below(where.database, known), _below(where.files, known))
-    if private.is_held(known.data_dir) or embedded.found_alive(known.data_dir, ""):
+    if data_dir.is_held(known.data_dir) or embedded.found_alive(known.data_dir, ""):
         raise Failed(f"Parley is running on {known.data_dir}; stop it first")
     if unpacking.holds_something(known.data_dir) and not force:
         raise Failed(f"{known.data_dir} is not empty; with --force it is moved aside first, and nothing is deleted")

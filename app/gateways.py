@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from flask import current_app
 
-from app.errors import NotFound
+from app.core.counters import Counters
+from app.core.errors import NotFound
 from app.mail import Mailer, build_mailer
 from app.outbound import Outbound
 from app.settings import Settings
@@ -12,7 +13,6 @@ from app.speech.build import build_analyst, build_interviewer, build_speaker, bu
 from app.speech.ports import Analyst, Interviewer, Speaker, Transcriber
 from app.speech.watching import Part, Watch, unwatched
 from app.storage import Storage, build_storage, read
-from app.tally import Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ class _SpeechShelf:
         self._storage.put(f"speech/{key}", data)
 
 
-def build(settings: Settings, *, tally: Tally | None = None) -> Gateways:
-    """What the settings name; engines load their models when first used, and ``tally`` counts how they do."""
+def build(settings: Settings, *, counters: Counters | None = None) -> Gateways:
+    """What the settings name; engines load their models when first used, and ``counters`` counts how they do."""
     storage = build_storage(settings)
-    watch = unwatched if tally is None else _counting(tally)
+    watch = unwatched if counters is None else _counting(counters)
     return Gateways(
         transcriber=build_transcriber(settings, watch=watch),
         speaker=build_speaker(settings, store=_SpeechShelf(storage), watch=watch),
@@ -64,9 +64,9 @@ def build(settings: Settings, *, tally: Tally | None = None) -> Gateways:
     )
 
 
-def _counting(tally: Tally) -> Watch:
+def _counting(counters: Counters) -> Watch:
     def watch(part: Part, engine: str, *, seconds: float, failed: bool) -> None:
-        tally.time("engine", part, engine, "failed" if failed else "served", seconds=seconds)
+        counters.time("engine", part, engine, "failed" if failed else "served", seconds=seconds)
 
     return watch
 

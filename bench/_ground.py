@@ -28,10 +28,11 @@ import psycopg
 import sqlalchemy as sa
 from flask import Flask
 
-from app import create_app, db_wall, migrate, queue
+from app import create_app
 from app.accounts.actions import issue_api_key
 from app.accounts.models import Organization, Team
-from app.db import db
+from app.core import migrate, queue
+from app.core.db import db, row_security
 from app.flows.models import InterviewFlow, InterviewType
 from app.settings import Settings
 from tests.faults.processes import free_port, parley  # noqa: F401 - for the scripts
@@ -122,7 +123,7 @@ def env_for(url: str, directory: Path, **more: str) -> dict[str, str]:
 def application(env: dict[str, str]) -> Iterator[Flask]:
     """The whole application in this process, inside its context, among everyone's rows; all closed afterwards."""
     app = create_app(Settings.from_env(env), bell=queue.SilentBell())
-    with app.app_context(), db_wall.everyone():
+    with app.app_context(), row_security.everyone():
         try:
             yield app
         finally:

@@ -30,8 +30,8 @@ from typing import NamedTuple
 import _ground as ground
 import sqlalchemy as sa
 
-from app import claims
-from app.db import db
+from app.core import claims
+from app.core.db import db
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.recordings import actions as recordings

@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from app.accounts import access, actions
 from app.accounts.models import Organization, Role, Team, TeamMember, TeamMembership
 from app.candidates.models import DEFAULT_STATUSES, Candidate, CandidateTag, StatusChange
-from app.db import db, new_id
+from app.core.db import db, new_id
 from app.flows.models import InterviewFlow
 
 FLOOR = "floor: one's own sessions"

@@ -37,10 +37,11 @@ from _clients import Asked
 from isal import isal_zlib
 from v1 import fill
 
-from app import clock, create_app, gateways, queue
+from app import create_app, gateways
 from app.accounts.models import Organization
 from app.analysis.answers import QuestionPart
-from app.db import db, new_id
+from app.core import clock, queue
+from app.core.db import db, new_id
 from app.flows.models import InterviewFlow
 from app.flows.queries import script_of
 from app.interviews import jobs

@@ -40,7 +40,7 @@ def main() -> int:
 
 def measure(environment: dict[str, str], rounds: int) -> int:
     from app import create_app
-    from app.queue import SilentBell
+    from app.core.queue import SilentBell
     from app.settings import Settings
 
     app = create_app(Settings.from_env(environment), bell=SilentBell())
@@ -72,7 +72,7 @@ def signed_in(app):
     from app.accounts import access, actions
     from app.accounts.models import Role, TeamMember
     from app.candidates.models import Candidate
-    from app.db import db
+    from app.core.db import db
     from app.demo.cli_keep import filled
     from app.flows.models import InterviewFlow
     from app.interviews.models import Document, Interview, Stage

@@ -46,10 +46,10 @@ def served(environment, port):
     from app.accounts import access, actions
     from app.accounts.models import Role, TeamMember
     from app.candidates.models import Candidate
-    from app.db import db
+    from app.core.db import db
+    from app.core.queue import SilentBell
     from app.demo.cli_keep import filled
     from app.interviews.models import Interview, InterviewData
-    from app.queue import SilentBell
     from app.recordings.models import Recording
     from app.settings import Settings
 

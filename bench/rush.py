@@ -29,10 +29,10 @@ from rq import Queue
 from rq.registry import StartedJobRegistry
 from rq.serializers import JSONSerializer
 
-from app.db import db, reading
+from app.core.db import db, reading
+from app.core.queue import Job, Queued, RedisBell, connect
 from app.flows.models import InterviewFlow, SpeechState
 from app.interviews import actions
-from app.queue import Job, Queued, RedisBell, connect
 from app.settings import Settings
 
 MOST_RUNS, LONGEST = 1.2, 1.3

@@ -24,7 +24,7 @@ import sqlalchemy as sa
 from interviews import QUESTIONS, seed_results
 from v1 import fill
 
-from app.db import db
+from app.core.db import db
 from app.interviews.models import Interview
 
 GOAL = 250.0

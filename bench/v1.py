@@ -31,8 +31,9 @@ import _ground as ground
 import sqlalchemy as sa
 from _clients import Asked
 
-from app import create_app, queue
-from app.db import db
+from app import create_app
+from app.core import queue
+from app.core.db import db
 from app.flows.models import InterviewFlow, InterviewType
 from app.settings import Settings
 

@@ -23,9 +23,10 @@ from waitress.server import create_server
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from app import create_app, gateways, migrate, queue
+from app import create_app, gateways
 from app.accounts.models import Organization, Team
-from app.db import db
+from app.core import migrate, queue
+from app.core.db import db
 from app.demo.candidate import Candidate
 from app.flows.models import InterviewFlow, InterviewType
 from app.interviews.actions import book

@@ -30,8 +30,8 @@ import aiohttp
 import sqlalchemy as sa
 from flask import Flask
 
-from app import clock, db_wall, queue, vault
-from app.db import db, engine_options, new_id, prepare, reading
+from app.core import clock, encryption, queue
+from app.core.db import db, engine_options, new_id, prepare, reading, row_security
 from app.flows.models import InterviewFlow
 from app.flows.queries import secret_context
 from app.outbound import Outbound
@@ -114,7 +114,7 @@ def application(url: str) -> Flask:
     app.extensions["parley.bell"] = queue.SilentBell()
     app.extensions["parley.gateways"] = SimpleNamespace(http=Outbound(settings))
     db.init_app(app)
-    with app.app_context(), db_wall.everyone():
+    with app.app_context(), row_security.everyone():
         prepare(db.engine)
     return app
 
@@ -134,7 +134,7 @@ def flows(addresses: list[list[str]]) -> list[str]:
                 questions=["Why?"],
                 webhook_url=url,
             )
-            flow.webhook_secret_sealed = vault.seal("bench-secret-" * 3, context=secret_context(flow.id))
+            flow.webhook_secret_sealed = encryption.seal("bench-secret-" * 3, context=secret_context(flow.id))
             db.session.add(flow)
             db.session.flush()
             endpoint = endpoint_for(organization.id, url)
@@ -183,7 +183,7 @@ def fill(count: int, only: list[str] | None = None) -> None:
 def drain(url: str, start: Start) -> None:
     """Process: one drain; tells its attempts and CPU seconds."""
     app = application(url)
-    with app.app_context(), db_wall.everyone():
+    with app.app_context(), row_security.everyone():
         db.session.execute(sa.select(1))
         db.session.rollback()
         start.ready.put(1)
@@ -224,7 +224,7 @@ def beside_dead(kind: str, ports: list[int], hanging: list[int], options: argpar
         for dead in (0, 100):
             with ground.database(kind) as url:
                 app = application(url)
-                with app.app_context(), db_wall.everyone():
+                with app.app_context(), row_security.everyone():
                     healthy = flows([[f"http://127.0.0.1:{ports[0]}/healthy"]])
                     fill(options.deliveries // 4, healthy)
                     if dead:
@@ -295,7 +295,7 @@ def throughput(kind: str, ports: list[int], options: argparse.Namespace) -> None
         print(f"{kind}: floor, {processes} x bare aiohttp: {floor:,.0f}/s, {cpu / done * 1e6:.0f} us CPU each")
         with ground.database(kind) as url:
             app = application(url)
-            with app.app_context(), db_wall.everyone():
+            with app.app_context(), row_security.everyone():
                 flows(
                     [
                         [
@@ -327,7 +327,7 @@ def delays(kind: str, ports: list[int], hanging: list[int]) -> None:
     for hangs in (0, 100):
         with ground.database(kind) as url:
             app = application(url)
-            with app.app_context(), db_wall.everyone():
+            with app.app_context(), row_security.everyone():
                 healthy = flows([[f"http://127.0.0.1:{ports[0]}/healthy"]])[0]
                 if hangs:
                     flows([[f"http://127.0.0.1:{random.choice(hanging)}/{n}/{e}" for e in range(4)] for n in range(25)])
@@ -346,7 +346,7 @@ def _announced_one_by_one(app: Flask, flow_id: str) -> list[float]:
     stop = threading.Event()
 
     def work() -> None:
-        with app.app_context(), db_wall.everyone():
+        with app.app_context(), row_security.everyone():
             while not stop.is_set():
                 jobs.drain(seconds=5)
                 time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""Runs migrations on SQLite and PostgreSQL for ``app.migrate``, which brings the connection, its locks and its checks.
+"""Runs migrations for ``app.core.migrate``, which brings the connection, its locks and its checks.
 
 Alembic's own command has none of them: it is refused.
 """
@@ -8,9 +8,9 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import context
 
-from app.db import Base
-from app.db_wall import everyone
-from app.migrate import Refused
+from app.core.db import Base
+from app.core.db.row_security import everyone
+from app.core.migrate import Refused
 
 
 def run(connection: sa.Connection) -> None:

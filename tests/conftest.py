@@ -19,8 +19,9 @@ from psycopg.errors import InsufficientPrivilege
 from pytest_socket import socket_allow_hosts
 from sqlalchemy.exc import ProgrammingError
 
-from app import create_app, db_wall, gateways, migrate, queue
-from app.db import db
+from app import create_app, gateways
+from app.core import migrate, queue
+from app.core.db import db, row_security
 from app.gateways import Gateways
 from app.settings import Settings
 
@@ -71,7 +72,7 @@ def pytest_runtest_setup() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def in_sight() -> Iterator[None]:
     """A test sees the rows of all organizations; every request begins without any, jobs and commands as they do."""
-    with db_wall.everyone():
+    with row_security.everyone():
         yield
 
 

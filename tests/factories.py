@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.db import db
+from app.core.db import db
 from app.flows.models import InterviewFlow, InterviewType
 
 from .people import Person

@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import has_app_context
 
-from app.db import db
+from app.core.db import db
 from app.gateways import Gateways
 
 QUICK = {"supports", "close", "open", "size", "list", "feed", "partial", "drop", "check_form"}

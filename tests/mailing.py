@@ -8,12 +8,12 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app import queue, vault
-from app.db import db
+from app.core import encryption, queue
+from app.core.db import db
+from app.core.queue import Job
 from app.letters.jobs import send
 from app.letters.models import Letter
 from app.mail import Mail
-from app.queue import Job
 
 
 class FakeMailer:
@@ -61,7 +61,9 @@ def mailing(app: Flask) -> Iterator[None]:
 def mails() -> list[Mail]:
     """What waits in the outbox, the oldest first."""
     letters = db.session.scalars(sa.select(Letter).order_by(Letter.created_at)).all()
-    return [Mail(**json.loads(vault.unseal(one.sealed or "", context=f"letter:{one.id}:sealed"))) for one in letters]
+    return [
+        Mail(**json.loads(encryption.unseal(one.sealed or "", context=f"letter:{one.id}:sealed"))) for one in letters
+    ]
 
 
 def send_due() -> int:

@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 from app.accounts import access, actions
 from app.accounts.models import Organization, Role, Team, TeamMember, TeamMembership
-from app.db import db
+from app.core.db import db
 
 
 class Browser(FlaskClient):

@@ -6,8 +6,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app import migrate
-from app.db import Base, Moment, new_id
+from app.core import migrate
+from app.core.db import Base, Moment, new_id
 
 VALUES: tuple[tuple[type[Any], Any], ...] = (
     (Moment, datetime(2026, 1, 1, tzinfo=UTC)),

@@ -1,6 +1,6 @@
 import sqlalchemy as sa
 
-from app.db import db
+from app.core.db import db
 
 
 def show(interview_id):

@@ -16,13 +16,13 @@ from flask import Flask, Request, Response, current_app, g, redirect, render_tem
 from flask_login import LoginManager, current_user
 from sqlalchemy.orm import joinedload
 
-from app import clock, db_wall
 from app.accounts import actions, idempotency, trail
 from app.accounts.models import ApiKey, Login, Organization, Role, TeamMember
-from app.db import db, set_reading
-from app.errors import Forbidden
+from app.core import clock
+from app.core.db import db, row_security, set_reading
+from app.core.encryption import derived_key
+from app.core.errors import Forbidden
 from app.settings import Settings
-from app.vault import derived_key
 from app.web.errors import Failure, is_api_path, respond, typed_input
 from app.web.limits import KEY_ID, address_of_request, bearer_of_request
 from app.web.security import keep_private
@@ -80,12 +80,12 @@ def _recognise() -> None:
 def _working_key(bearer: str) -> ApiKey | None:
     digest = actions.key_digest(bearer)
     with _as_reader():
-        with db_wall.finding():
+        with row_security.finding():
             key = db.session.scalar(_key_statement(), {"digest": digest})
         works = key is not None and _works(key)
         stale = works and key is not None and _is_stale(key.last_used_at)
         if key is not None:
-            db_wall.settle(key.organization_id)
+            row_security.settle(key.organization_id)
         if request.method not in READING:
             db.session.rollback()  # whoever has no key never waits for the database's one writer
     if key is None or not works:
@@ -179,12 +179,12 @@ def _find_login() -> Login | None:
     token = request.cookies.get(cookie_name(settings), "")
     if not token:
         return None
-    with db_wall.finding():
+    with row_security.finding():
         login = db.session.scalar(sa.select(Login).where(Login.token_hash == actions.login_digest(token)))
         if login is None or not _lives(login, settings):
             return None
         organization_id = login.member.organization_id
-    db_wall.settle(organization_id)
+    row_security.settle(organization_id)
     if _is_stale(login.seen_at):
         _mark(sa.update(Login).where(Login.id == login.id), seen_at=clock.now())
     return login

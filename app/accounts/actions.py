@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from app import clock
 from app.accounts import passwords, queries
 from app.accounts.models import (
     AddressChange,
@@ -26,11 +25,12 @@ from app.accounts.models import (
     TeamMember,
     TeamMembership,
 )
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.encryption import derived_key
+from app.core.errors import Conflict, Rejected
 from app.letters import actions as letters
 from app.mail import Mail
-from app.vault import derived_key
 
 NAME_MOST = 300
 MOST_TOLD = 20

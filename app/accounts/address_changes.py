@@ -9,12 +9,12 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from app import clock
 from app.accounts import actions, passwords, queries
 from app.accounts.entry_links import Post, digest_of, take, working
 from app.accounts.models import AddressChange, TeamMember
-from app.db import db
-from app.errors import Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Rejected
 from app.letters import actions as letters
 from app.mail import Mail
 

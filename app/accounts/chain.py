@@ -12,12 +12,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app import clock
 from app.accounts.actions import audit_hash, write_audit
 from app.accounts.models import AuditCheck, AuditEntry, Organization
 from app.accounts.trail import check_of
-from app.db import db
-from app.vault import derived_key
+from app.core import clock
+from app.core.db import db
+from app.core.encryption import derived_key
 
 PIECE = 1_000
 """So many entries are read at a time."""

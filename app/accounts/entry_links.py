@@ -13,11 +13,11 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from app import clock
 from app.accounts import actions
 from app.accounts.models import AddressChange, EntryKind, EntryLink, TeamMember
-from app.db import db
-from app.errors import Conflict
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict
 from app.letters import actions as letters
 from app.mail import Mail
 

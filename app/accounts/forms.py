@@ -19,7 +19,7 @@ from wtforms.validators import DataRequired, InputRequired, Length, Optional
 
 from app.accounts import passwords
 from app.accounts.models import Role, Team
-from app.errors import Rejected
+from app.core.errors import Rejected
 from app.web.fields import flaw_of
 
 ROLES = [

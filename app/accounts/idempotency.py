@@ -21,10 +21,10 @@ from sqlalchemy import event
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from app import clock
 from app.accounts.models import IdempotentCall, Organization
-from app.db import db, new_id, set_reading
-from app.errors import Conflict
+from app.core import clock
+from app.core.db import db, new_id, set_reading
+from app.core.errors import Conflict
 from app.web.body import BODY_BYTES, Broken, invalid, load_json
 
 log = logging.getLogger(__name__)

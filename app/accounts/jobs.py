@@ -3,13 +3,13 @@
 import logging
 from datetime import timedelta
 
-from app import clock
 from app.accounts import chain, lifecycle, passwords
 from app.accounts.chain import Chain
 from app.accounts.models import Organization
 from app.accounts.trail import unchecked
-from app.db import db, reading
-from app.db_wall import only
+from app.core import clock
+from app.core.db import db, reading
+from app.core.db.row_security import only
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,6 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
-from app import clock
 from app.accounts import queries, second_factor
 from app.accounts.actions import (
     end_address_changes,
@@ -27,8 +26,9 @@ from app.accounts.models import (
     TeamMember,
     TeamMembership,
 )
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
 
 OVERLAPS = {"24h": timedelta(hours=24), "7d": timedelta(days=7), "now": timedelta()}
 """How long a replaced key may still be used."""

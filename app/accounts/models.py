@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.db import Base, CreatedAt, Id, Ref, one_of
+from app.core.db import Base, CreatedAt, Id, Ref, one_of
 from app.letters.models import Letter
 
 

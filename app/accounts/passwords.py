@@ -12,11 +12,11 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from email_validator import EmailNotValidError, validate_email
 
-from app import clock
 from app.accounts.common_passwords import is_common
 from app.accounts.models import LoginFailure
-from app.db import db
-from app.errors import Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Rejected
 
 SHORTEST, LONGEST = 12, 128
 WINDOW = timedelta(minutes=15)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from app import clock, db_wall
 from app.accounts.models import ApiKey, Login, Organization, Role, Team, TeamMember, TeamMembership
-from app.db import db, is_id, unseen
-from app.errors import Forbidden, NotFound, Rejected
+from app.core import clock
+from app.core.db import db, is_id, row_security, unseen
+from app.core.errors import Forbidden, NotFound, Rejected
 
 FOREIGN_MEMBER = "This member belongs to another organization."
 FOREIGN_KEY = "This API key belongs to another organization."
@@ -100,7 +100,7 @@ def teams_seen_by(member: TeamMember) -> Sequence[Team]:
 
 def member_by_address(email: str) -> TeamMember | None:
     """Whoever signs in with ``email``, whatever letters it is written in."""
-    with db_wall.everyone():
+    with row_security.everyone():
         return db.session.scalar(sa.select(TeamMember).where(TeamMember.email == email.strip().lower()))
 
 

@@ -2,8 +2,8 @@
 
 import marshmallow as ma
 
-from app import clock
 from app.accounts.models import Team
+from app.core import clock
 from app.web import examples
 from app.web.fields import team_id_field
 

@@ -10,11 +10,11 @@ import secrets
 import pyotp
 import sqlalchemy as sa
 
-from app import clock, vault
 from app.accounts.actions import end_sessions, write_audit
 from app.accounts.models import RecoveryCode, TeamMember
-from app.db import db
-from app.errors import Rejected
+from app.core import clock, encryption
+from app.core.db import db
+from app.core.errors import Rejected
 
 ISSUER = "Parley"
 STEP_SECONDS = 30
@@ -34,7 +34,7 @@ def begin(member: TeamMember) -> None:
     """A new secret, which counts for nothing until ``confirm``. Raises Rejected while another one is in use."""
     if member.totp_since is not None:
         raise Rejected("Two-step sign-in is on already; turn it off first.")
-    member.totp_secret = vault.seal(pyotp.random_base32(), context=_context(member))
+    member.totp_secret = encryption.seal(pyotp.random_base32(), context=_context(member))
     member.totp_step = None
     db.session.flush()
 
@@ -99,8 +99,8 @@ def codes_left(member: TeamMember) -> int:
 def _opened(member: TeamMember) -> str | None:
     """The secret; None where SECRET_KEY has changed, so that only recovery by an administrator is left."""
     try:
-        return vault.unseal(member.totp_secret or "", context=_context(member))
-    except vault.SealBroken:
+        return encryption.unseal(member.totp_secret or "", context=_context(member))
+    except encryption.SealBroken:
         return None
 
 
@@ -156,4 +156,4 @@ def _forget_codes(member: TeamMember) -> None:
 
 def _digest(member: TeamMember, code: str) -> str:
     told = f"{member.id}:{code}".encode()
-    return hmac.new(vault.derived_key("recovery codes"), told, hashlib.sha256).hexdigest()
+    return hmac.new(encryption.derived_key("recovery codes"), told, hashlib.sha256).hexdigest()

@@ -7,9 +7,9 @@ from datetime import UTC, date, datetime, time, timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import selectinload
 
-from app import clock
 from app.accounts.models import AuditCheck, AuditEntry, Organization
-from app.db import db
+from app.core import clock
+from app.core.db import db
 
 NOBODY = "none"
 """The filter's word for entries without a member: programs, candidates, and Parley itself."""

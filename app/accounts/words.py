@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Protocol
 
-from app.db import is_id
+from app.core.db import is_id
 
 LABELS = {
     "wanted": "turned on",

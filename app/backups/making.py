@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app import clock
 from app.backups import snapshot
 from app.backups.archive import DATABASE, FILES, SECRET, Writer
+from app.core import clock
 from app.storage import vetted
 
 ROUNDS = 5

@@ -6,7 +6,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from app.backups.journal import ERASED, REVOKED, WITHDRAWN, Kept
+from app.core.erasure_journal import ERASED, REVOKED, WITHDRAWN, Kept
 
 KEYS = (
     ("chunk", "storage_key"),

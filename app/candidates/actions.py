@@ -6,13 +6,13 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from app import clock
 from app.accounts.models import TeamMember
 from app.candidates import events, pipeline
 from app.candidates.models import INVITED, Candidate, CandidateTag, SavedView, StatusChange
 from app.candidates.queries import enrolled, history_of, status_for, statuses_of, views_of
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
 from app.flows.models import InterviewFlow
 
 LONGEST_NOTE = 2_000

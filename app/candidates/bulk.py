@@ -9,8 +9,8 @@ from app.accounts.queries import member_of
 from app.candidates import actions, pipeline
 from app.candidates.models import Candidate
 from app.candidates.queries import candidates_named, statuses_of
-from app.db import db
-from app.errors import DomainError, Rejected
+from app.core.db import db
+from app.core.errors import DomainError, Rejected
 from app.flows.queries import VIEWED, only_viewed
 
 MOST_ROWS = 1_000

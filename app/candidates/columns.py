@@ -13,8 +13,8 @@ from app.accounts.models import Organization, TeamMember
 from app.candidates import actions
 from app.candidates.models import DEFAULT_STATUSES, INTERVIEWED, INVITED, Candidate, PipelineStatus
 from app.candidates.queries import columns_of
-from app.db import db
-from app.errors import Conflict, NotFound, Rejected
+from app.core.db import db
+from app.core.errors import Conflict, NotFound, Rejected
 
 MOST_COLUMNS = 20
 MOST_MOVED = 200

@@ -4,11 +4,11 @@ from collections.abc import Generator, Sequence
 
 from flask import Flask
 
-from app import clock, db_wall
 from app.accounts.models import TeamMember
 from app.candidates.models import Candidate
 from app.candidates.queries import candidates_named
-from app.db import db, reading
+from app.core import clock
+from app.core.db import db, reading, row_security
 from app.flows.models import Right
 from app.web.sheets import BEGINNING, line
 
@@ -37,7 +37,7 @@ def as_csv(app: Flask, ids: Sequence[str], *, member_id: str, organization_id: s
     yield (BEGINNING + line(COLUMNS)).encode()
     for first in range(0, len(ids), PIECE):
         part = ids[first : first + PIECE]
-        with app.app_context(), reading(), db_wall.only(organization_id):
+        with app.app_context(), reading(), row_security.only(organization_id):
             known = candidates_named(db.session.get_one(TeamMember, member_id), part, Right.EDIT)
             lines = "".join(_line(known[one]) for one in part if one in known)
             db.session.expunge_all()

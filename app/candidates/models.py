@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.accounts.models import TeamMember
-from app.db import Base, CreatedAt, Id, Moment, Ref
+from app.core.db import Base, CreatedAt, Id, Moment, Ref
 from app.flows.models import InterviewFlow
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from app.errors import Rejected
+from app.core.errors import Rejected
 
 
 def is_move(previous: str, new: str, *, statuses: Collection[str]) -> bool:

@@ -20,8 +20,8 @@ from app.candidates.models import (
     SavedView,
     StatusChange,
 )
-from app.db import db, is_id
-from app.errors import NotFound
+from app.core.db import db, is_id
+from app.core.errors import NotFound
 from app.flows.models import Right
 from app.flows.queries import may, reach, refuse_viewer, seen
 

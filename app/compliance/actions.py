@@ -12,14 +12,14 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from app import clock
 from app.accounts import actions as accounts
 from app.accounts.models import Organization, TeamMember
-from app.backups.journal import ERASED, WITHDRAWN
 from app.compliance.models import Erasure
 from app.compliance.queries import SETTLES_AFTER
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.erasure_journal import ERASED, WITHDRAWN
+from app.core.errors import Conflict, Rejected
 from app.flowlinks import actions as flowlinks
 from app.holds import actions as holds
 from app.interviews import actions as interviews

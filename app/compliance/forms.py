@@ -5,7 +5,7 @@ from datetime import UTC, datetime, time, timedelta
 from flask import request
 from werkzeug.datastructures import MultiDict
 
-from app.errors import Rejected
+from app.core.errors import Rejected
 from app.web.fields import count_in, day_in, flaw_of
 
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app import clock
 from app.accounts.models import Organization
 from app.candidates.models import Candidate, StatusChange
 from app.compliance.models import RetentionRule
-from app.db import db
+from app.core import clock
+from app.core.db import db
 from app.holds.models import Hold
 from app.holds.queries import is_held
 from app.interviews.models import Document, Feedback, Interview, Stage

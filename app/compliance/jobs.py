@@ -11,13 +11,14 @@ from pathlib import Path
 
 from flask import current_app
 
-from app import clock, gateways
-from app.backups.journal import BadJournal, Journal
+from app import gateways
 from app.compliance import actions, idle, queries, retention
 from app.compliance.models import RetentionRule
-from app.db import db, reading
-from app.db_wall import only
-from app.errors import Conflict, GatewayError, place_of
+from app.core import clock
+from app.core.db import db, reading
+from app.core.db.row_security import only
+from app.core.erasure_journal import BadJournal, Journal
+from app.core.errors import Conflict, GatewayError, place_of
 from app.storage import Storage
 
 log = logging.getLogger(__name__)

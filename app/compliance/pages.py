@@ -9,8 +9,8 @@ from app import gateways
 from app.accounts.access import current_member, require_admin, require_member
 from app.compliance import actions
 from app.compliance.queries import erasure_of
-from app.db import db
-from app.errors import Conflict, GatewayError
+from app.core.db import db
+from app.core.errors import Conflict, GatewayError
 from app.interviews.queries import interview_seen_by
 
 TYPED = "erase"

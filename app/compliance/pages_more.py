@@ -5,14 +5,14 @@ from typing import Any
 from flask import flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from app import clock
 from app.accounts.access import current_member, require_admin
 from app.candidates.queries import candidate_seen_by
 from app.compliance import idle, retention
 from app.compliance.forms import hold_of_form, months_and_days
 from app.compliance.pages import TYPED, pages
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
 from app.holds import actions as holds
 from app.holds.models import Held
 from app.holds.queries import hold_for, hold_on, holds_of

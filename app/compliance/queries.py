@@ -5,10 +5,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app import claims
-from app.backups.journal import ERASED, REVOKED, WITHDRAWN, Kept
 from app.compliance.models import Erasure
-from app.db import db
+from app.core import claims
+from app.core.db import db
+from app.core.erasure_journal import ERASED, REVOKED, WITHDRAWN, Kept
 from app.interviews.models import Interview
 from app.recordings.models import Revocation
 from app.wishes.models import Wish, WishKind

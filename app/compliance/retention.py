@@ -7,7 +7,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app import clock
 from app.accounts.actions import write_audit
 from app.accounts.models import Organization, TeamMember
 from app.candidates import actions as candidates
@@ -15,8 +14,9 @@ from app.candidates.models import Candidate
 from app.compliance import actions
 from app.compliance.idle import FLOOR, Case, awake, earlier, idle, interviews_of, rule_of
 from app.compliance.models import RetentionRule
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
 from app.holds import actions as holds
 from app.holds.models import Held
 from app.interviews import actions as interviews

@@ -14,7 +14,7 @@ from flask import Flask
 from app import gateways
 from app.accounts.models import Organization, TeamMember
 from app.candidates import actions as candidates
-from app.db import db
+from app.core.db import db
 from app.demo.candidate import Candidate
 from app.demo.cast import SPOKEN, Fate, Part
 from app.demo.clockwork import Browser, Time

@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from app import clock, create_app, gateways
+from app import create_app, gateways
 from app.accounts import actions as accounts
 from app.accounts import passwords
 from app.accounts.models import Organization, Role, Team, TeamMember
-from app.db import db
+from app.core import clock
+from app.core.db import db
+from app.core.queue import SilentBell
 from app.demo import cli_acts
 from app.demo.cast import Fate, Part
 from app.demo.cli_acts import Stage
@@ -24,7 +26,6 @@ from app.flows import actions as flows
 from app.flows.jobs import prepare_speech
 from app.flows.media import Kept
 from app.flows.models import InterviewFlow, InterviewType
-from app.queue import SilentBell
 from app.settings import Settings
 from app.wishes.models import WishKind
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app import migrate
 from app.accounts.models import AuditEntry, Installation, Organization, Team
-from app.db import Base, db
+from app.core import migrate
+from app.core.db import Base, db
+from app.core.errors import NotFound
 from app.demo.cli_fill import FILLED
-from app.errors import NotFound
 from app.interviews.models import Interview, InterviewBucket
 from app.storage import Storage
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import IO, Any, cast
 
-from app import clock
+from app.core import clock
 from app.storage import Storage, pieces_of
 
 CUE_WORDS = 12

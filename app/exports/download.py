@@ -8,9 +8,9 @@ from typing import Any
 import orjson
 from flask import Flask, Response, current_app, render_template
 
-from app import db_wall, gateways
-from app.db import db, reading
-from app.errors import GatewayError
+from app import gateways
+from app.core.db import db, reading, row_security
+from app.core.errors import GatewayError
 from app.exports.bundle import Part, archive, captions
 from app.exports.sheet import as_csv
 from app.interviews.models import Interview
@@ -58,7 +58,7 @@ def streamed(
     """The archive as an answer, made while it is sent; it ends within seconds when ``access`` changes."""
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - for the time after the request
 
-    @db_wall.as_chosen
+    @row_security.as_chosen
     def is_open() -> bool:
         with app.app_context(), reading():
             # nosemgrep: row-by-id-in-edge - asked again about an interview that the caller was let in to

@@ -9,8 +9,8 @@ from werkzeug.wrappers import Response as AnyResponse
 from app.accounts.access import current_member, note_access, require_member, require_recruiter
 from app.accounts.actions import write_audit
 from app.accounts.models import TeamMember
-from app.db import db, reading
-from app.errors import GatewayError
+from app.core.db import db, reading
+from app.core.errors import GatewayError
 from app.exports.download import (
     access_to,
     as_json,

@@ -6,8 +6,8 @@ Whoever calls has found the interview for its owner already.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app import clock
 from app.accounts.models import TeamMember
+from app.core import clock
 from app.flows.queries import script_of
 from app.interviews import quality
 from app.interviews.actions import result_of

@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from app import clock
 from app.accounts.actions import write_audit
 from app.accounts.models import TeamMember
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
 from app.flowlinks.models import FlowLink, FlowVisit
 from app.flowlinks.queries import got_before, link_of, visits
 from app.flows.models import FlowStatus, InterviewFlow

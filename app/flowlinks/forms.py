@@ -6,7 +6,7 @@ from datetime import UTC, datetime, time, timedelta
 from flask import request
 from flask_babel import gettext
 
-from app.errors import Rejected
+from app.core.errors import Rejected
 from app.web.fields import address_flaw, count_in, day_in, flaw_of
 
 LONGEST_NAME = 300

@@ -1,6 +1,6 @@
 """What the worker looks after: who came by links is forgotten in time."""
 
-from app.db import db
+from app.core.db import db
 from app.flowlinks import actions
 
 

@@ -8,8 +8,8 @@ from flask import Blueprint, current_app, flash, redirect, url_for
 from werkzeug.wrappers import Response
 
 from app.accounts.access import current_member, require_member, require_recruiter
-from app.db import db
-from app.errors import Conflict, NotFound, Rejected
+from app.core.db import db
+from app.core.errors import Conflict, NotFound, Rejected
 from app.flowlinks import actions
 from app.flowlinks.forms import limits_of_request
 from app.flowlinks.models import FlowLink

@@ -8,7 +8,8 @@ from flask import Blueprint, Response, current_app, make_response, redirect, ren
 from flask_wtf.csrf import generate_csrf
 
 from app import gateways
-from app.db import db, reading
+from app.core.db import db, reading
+from app.core.encryption import derived_key
 from app.flowlinks import actions
 from app.flowlinks.actions import Comer, Over
 from app.flowlinks.forms import ComeForm
@@ -17,7 +18,6 @@ from app.flowlinks.queries import link_with
 from app.flows.queries import script_of
 from app.outreach.actions import Post
 from app.settings import Settings
-from app.vault import derived_key
 from app.web import languages, limits
 from app.web.security import keep_private
 

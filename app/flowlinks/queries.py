@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
-from app import clock, db_wall
-from app.db import db
+from app.core import clock
+from app.core.db import db, row_security
 from app.flowlinks.models import FlowLink, FlowVisit
 from app.flows.models import InterviewFlow
 from app.interviews.models import Interview
@@ -24,10 +24,10 @@ def link_of(flow: InterviewFlow) -> FlowLink | None:
 def link_with(token: str) -> FlowLink | None:
     """The link that somebody holds, unless it was turned off or renewed."""
     works = sa.select(FlowLink).where(FlowLink.token == token, FlowLink.off_at.is_(None))
-    with db_wall.finding():
+    with row_security.finding():
         link = db.session.scalar(works)
     if link is not None:
-        db_wall.settle(link.organization_id)
+        row_security.settle(link.organization_id)
     return link
 
 
@@ -35,7 +35,7 @@ def visits(link: FlowLink, *, network: str | None = None) -> int:
     """Tries of the last hour by this link, or those of one network by any link."""
     counted = sa.select(sa.func.count()).select_from(FlowVisit).where(FlowVisit.at > clock.now() - LIMITED_FOR)
     mine = FlowVisit.network == network if network else FlowVisit.link_id == link.id
-    with db_wall.everyone() if network else nullcontext():  # a network is counted over all links, whoever's
+    with row_security.everyone() if network else nullcontext():  # a network is counted over all links, whoever's
         return db.session.scalar(counted.where(mine)) or 0
 
 

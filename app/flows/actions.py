@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app import clock, vault
 from app.accounts.actions import write_audit
 from app.accounts.models import Team, TeamMember
-from app.db import db, new_id
-from app.errors import Rejected
+from app.core import clock, encryption
+from app.core.db import db, new_id
+from app.core.errors import Rejected
+from app.core.queue import Job, after_commit
 from app.flows.media import Kept
 from app.flows.models import LONGEST, FlowGrant, FlowStatus, InterviewFlow, SpeechState
 from app.flows.queries import grants_of, secret_context, secret_of
-from app.queue import Job, after_commit
 
 _SPOKEN = ("questions", "intro", "outro", "language", "voice_id")
 _OF_ITS_OWN = frozenset(
@@ -133,7 +133,7 @@ def _keep_secret(flow: InterviewFlow, secret: str | None) -> None:
     # nosemgrep: secret-compared-with-equals - whoever sets it may read it anyway
     if secret == secret_of(flow):
         return
-    flow.webhook_secret_sealed = None if secret is None else vault.seal(secret, context=secret_context(flow.id))
+    flow.webhook_secret_sealed = None if secret is None else encryption.seal(secret, context=secret_context(flow.id))
 
 
 def _attach(flow: InterviewFlow, values: Mapping[str, Any], kept: Kept) -> list[str]:

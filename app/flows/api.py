@@ -9,7 +9,7 @@ from app import gateways
 from app.accounts import idempotency
 from app.accounts.access import caller, require_api_key
 from app.accounts.queries import oldest_team, team_of
-from app.db import db
+from app.core.db import db
 from app.flows import actions, media
 from app.flows.models import InterviewFlow
 from app.flows.queries import flow_for, flows_for

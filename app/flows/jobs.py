@@ -4,9 +4,10 @@ import logging
 from dataclasses import dataclass
 from datetime import timedelta
 
-from app import claims, gateways
-from app.db import db, for_one
-from app.errors import GatewayError
+from app import gateways
+from app.core import claims
+from app.core.db import db, for_one
+from app.core.errors import GatewayError
 from app.flows.models import InterviewFlow, SpeechState
 from app.flows.queries import script_of
 from app.speech.phrases import all_of

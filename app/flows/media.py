@@ -21,7 +21,7 @@ from typing import BinaryIO
 
 from PIL import Image, ImageOps
 
-from app.errors import GatewayError, NotFound, Rejected
+from app.core.errors import GatewayError, NotFound, Rejected
 from app.outbound import FetchLimits, Outbound, Unreachable
 from app.storage import Storage
 

@@ -6,8 +6,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.accounts.models import Organization, Team, TeamMember
-from app.claims import Claimable
-from app.db import Base, CreatedAt, Id, Ref, one_of
+from app.core.claims import Claimable
+from app.core.db import Base, CreatedAt, Id, Ref, one_of
 
 MOST_QUESTIONS = 20
 LONGEST = {

@@ -11,8 +11,8 @@ from app import gateways
 from app.accounts.access import current_member, require_member, require_recruiter
 from app.accounts.models import Role, Team
 from app.accounts.queries import teams_seen_by
-from app.db import db
-from app.errors import Forbidden, GatewayError, NotFound, Rejected
+from app.core.db import db
+from app.core.errors import Forbidden, GatewayError, NotFound, Rejected
 from app.flows import actions, media
 from app.flows.forms import BLANK, FlowForm, form_of, language_name, voice_name
 from app.flows.models import MOST_QUESTIONS, FlowStatus, InterviewFlow, Right

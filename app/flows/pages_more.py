@@ -5,8 +5,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app import gateways
 from app.accounts.access import current_member, require_recruiter
-from app.db import db
-from app.errors import GatewayError
+from app.core.db import db
+from app.core.errors import GatewayError
 from app.flows import actions, media
 from app.flows.pages import pages
 from app.flows.queries import flow_to_change

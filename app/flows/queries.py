@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.orm import contains_eager, joinedload
 
-from app import db_wall, vault
 from app.accounts.models import Organization, Role, Team, TeamMember, TeamMembership
-from app.claims import moment
-from app.db import db, is_id, unseen
-from app.errors import Forbidden, NotFound, Unseen
+from app.core import encryption
+from app.core.claims import moment
+from app.core.db import db, is_id, row_security, unseen
+from app.core.errors import Forbidden, NotFound, Unseen
 from app.flows.models import FlowGrant, FlowStatus, InterviewFlow, Right, SpeechState
 from app.speech.catalogue import DEFAULT_LANGUAGE
 
@@ -148,11 +148,11 @@ def refuse_viewer(member: TeamMember, thing: Any) -> None:
 
 def open_flow(flow_id: str) -> InterviewFlow:
     """A flow for whoever holds its id: candidates see its logo and video. An archived one is NotFound."""
-    with db_wall.finding():
+    with row_security.finding():
         flow = _flow(flow_id)
     if flow.status is FlowStatus.ARCHIVED:
         raise NotFound("This interview flow has been deleted.")
-    db_wall.settle(flow.organization_id)
+    row_security.settle(flow.organization_id)
     return flow
 
 
@@ -220,7 +220,7 @@ def secret_of(flow: InterviewFlow) -> str | None:
     """The webhook secret in the clear: for signing and for ``/v1`` alone, never for a log."""
     if flow.webhook_secret_sealed is None:
         return None
-    return vault.unseal(flow.webhook_secret_sealed, context=secret_context(flow.id))
+    return encryption.unseal(flow.webhook_secret_sealed, context=secret_context(flow.id))
 
 
 def secret_context(flow_id: str) -> str:

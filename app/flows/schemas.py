@@ -8,7 +8,7 @@ import marshmallow as ma
 from marshmallow import fields
 
 from app import gateways
-from app.errors import Rejected
+from app.core.errors import Rejected
 from app.flows.models import (
     LONGEST,
     MOST_FOLLOW_UPS,

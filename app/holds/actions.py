@@ -4,11 +4,11 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from app import clock
 from app.accounts.actions import write_audit
 from app.accounts.models import TeamMember
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
 from app.holds.models import LONGEST_REASON, Held, Hold
 from app.holds.queries import hold_on
 

@@ -5,10 +5,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import joinedload
 
-from app import clock
 from app.accounts.models import Organization
-from app.db import db, is_id, unseen
-from app.errors import Forbidden, NotFound
+from app.core import clock
+from app.core.db import db, is_id, unseen
+from app.core.errors import Forbidden, NotFound
 from app.holds.models import Hold
 
 FOREIGN = "This hold belongs to another organization."

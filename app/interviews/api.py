@@ -12,8 +12,8 @@ from app.accounts import idempotency
 from app.accounts.access import caller, is_test_call, require_api_key
 from app.accounts.actions import write_audit
 from app.accounts.queries import team_of
-from app.db import db
-from app.errors import GatewayError
+from app.core.db import db
+from app.core.errors import GatewayError
 from app.interviews import actions
 from app.interviews.models import InterviewStatus, Scenario
 from app.interviews.queries import Published, interview_for, published, published_page

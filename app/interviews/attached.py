@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from app.claims import moment
-from app.db import db, is_id
-from app.errors import NotFound, sentence
+from app.core.claims import moment
+from app.core.db import db, is_id
+from app.core.errors import NotFound, sentence
 from app.interviews.models import Document, DocumentPart, DocumentUpload, Interview, TextState
 
 

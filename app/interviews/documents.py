@@ -18,7 +18,7 @@ from defusedxml import DefusedXmlException
 from defusedxml.sax import parse
 from PIL import Image  # nosemgrep: parser-in-the-wrong-process - the header is looked at, nothing is decoded
 
-from app.errors import Rejected, sentence
+from app.core.errors import Rejected, sentence
 
 MOST_DOCUMENTS = 10
 LARGEST = 10 * 1024 * 1024

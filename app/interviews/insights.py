@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from app.accounts.models import Role as MemberRole
 from app.accounts.models import TeamMember
-from app.db import db
+from app.core.db import db
 from app.flows.models import InterviewFlow
 from app.flows.queries import beside_teams, reach
 from app.interviews.models import Feedback, Interview, InterviewBucket, InterviewStatus, Role, Stage, Utterance

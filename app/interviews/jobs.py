@@ -16,16 +16,17 @@ from typing import Any
 from flask import Flask, current_app
 from sqlalchemy.exc import SQLAlchemyError
 
-from app import claims, db_wall, gateways, queue
-from app.db import db, for_one
-from app.errors import GatewayError, place_of
+from app import gateways
+from app.core import claims, queue
+from app.core.db import db, for_one, row_security
+from app.core.errors import GatewayError, place_of
+from app.core.queue import Job
 from app.interviews import actions, attached, jobs_unbegun, queries
 from app.interviews.jobs_reading import read_documents
 from app.interviews.models import Interview, Scenario, Stage, Utterance, VideoStage
 from app.interviews.processing import NotRecognised, Talk, TurnValue, process
 from app.interviews.starving import NO_MEMORY, is_starved
 from app.interviews.transcript import offsets_of
-from app.queue import Job
 from app.recordings import actions as recordings
 from app.recordings.media import Workshop
 from app.recordings.queries import Take, is_revoked, takes_of
@@ -274,7 +275,7 @@ def _holding(interview_id: str, token: int, *, every: float = RENEWED_EVERY) -> 
     """Renew the claim from a thread of its own for as long as the work lasts."""
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - Flask's own way
     over = threading.Event()
-    renew = db_wall.as_chosen(lambda: _renew(app, interview_id, token, is_over=lambda: over.wait(every)))
+    renew = row_security.as_chosen(lambda: _renew(app, interview_id, token, is_over=lambda: over.wait(every)))
     thread = threading.Thread(target=renew, daemon=True)
     thread.start()
     try:

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from app import claims, gateways, queue
-from app.db import db, for_one
-from app.errors import GatewayError, NotFound
+from app import gateways
+from app.core import claims, queue
+from app.core.db import db, for_one
+from app.core.errors import GatewayError, NotFound
+from app.core.queue import Job
 from app.interviews import attached
 from app.interviews.extraction import Extracted, extract
 from app.interviews.models import Document, Interview, TextState
-from app.queue import Job
 from app.speech.catalogue import DEFAULT_LANGUAGE
 from app.storage import read
 

@@ -5,8 +5,8 @@ import logging
 import sqlalchemy as sa
 
 from app import gateways
-from app.db import db
-from app.errors import GatewayError
+from app.core.db import db
+from app.core.errors import GatewayError
 from app.interviews.models import Interview, Stage
 from app.recordings import actions as recordings
 from app.recordings.models import Revocation

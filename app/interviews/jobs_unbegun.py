@@ -11,12 +11,12 @@ from typing import Any
 import sqlalchemy as sa
 from flask import current_app
 
-from app import claims, queue
-from app.db import db
+from app.core import claims, queue
+from app.core.db import db
+from app.core.queue import Job
 from app.interviews import actions
 from app.interviews.models import Interview, Stage, VideoStage
 from app.interviews.waiting import late
-from app.queue import Job
 
 NEVER_BEGUN = (
     "Processing could not even begin, again and again. Try again, or ask the operator to look at the worker's log."

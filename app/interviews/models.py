@@ -9,8 +9,8 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.accounts.models import TeamMember
 from app.candidates.models import Candidate, Quarantined
-from app.claims import Claimable
-from app.db import Base, CreatedAt, Id, Ref, one_of
+from app.core.claims import Claimable
+from app.core.db import Base, CreatedAt, Id, Ref, one_of
 from app.flows.models import InterviewFlow
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from app.accounts.actions import write_audit
 from app.accounts.models import Role, TeamMember
 from app.accounts.queries import members_of
 from app.candidates.queries import statuses_of
-from app.db import db
-from app.errors import Conflict, GatewayError, Rejected
+from app.core.db import db
+from app.core.errors import Conflict, GatewayError, Rejected
 from app.flows.models import FlowStatus, Right
 from app.flows.queries import FlowFilter, flow_to_change, flows_seen_by, may, titles_seen_by
 from app.interviews import actions, insights, quality, queries

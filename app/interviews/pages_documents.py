@@ -5,7 +5,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app import gateways
 from app.accounts.access import current_member, note_access, require_recruiter
-from app.db import db
+from app.core.db import db
 from app.flows.models import Right
 from app.flows.queries import may
 from app.interviews import actions, queries

@@ -5,8 +5,8 @@ from typing import Any
 
 from flask import Response, render_template, request
 
-from app import clock
 from app.accounts.access import current_member
+from app.core import clock
 from app.flows.models import InterviewFlow
 from app.flows.queries import flow_seen_by, titles_seen_by
 from app.interviews import insights, spreads

@@ -5,7 +5,6 @@ from typing import Any
 from flask import flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from app import clock
 from app.accounts.access import current_member, require_recruiter
 from app.accounts.models import Role, TeamMember
 from app.candidates import actions as candidates
@@ -17,8 +16,9 @@ from app.candidates.queries import (
     statuses_of,
     waiting_for_review,
 )
-from app.db import db, is_id
-from app.errors import Conflict, Rejected
+from app.core import clock
+from app.core.db import db, is_id
+from app.core.errors import Conflict, Rejected
 from app.flows.models import Right
 from app.flows.queries import may, titles_seen_by
 from app.interviews import actions, queries

@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import ceil
 from typing import Any, Protocol
 
-from app.db import db
+from app.core.db import db
 from app.interviews.models import Interview, QualityReport, Role, Utterance
 from app.interviews.queries import utterances_of
 from app.recordings.queries import Arrived, arrivals, runs_of

@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import joinedload, undefer
 
-from app import db_wall
 from app.accounts.models import Organization, Team, TeamMember
-from app.claims import moment
-from app.db import db, is_id, unseen
-from app.errors import Forbidden, NotFound, sentence
+from app.core.claims import moment
+from app.core.db import db, is_id, row_security, unseen
+from app.core.errors import Forbidden, NotFound, sentence
 from app.flows.queries import reach, refuse_viewer, seen
 from app.interviews.models import (
     Document,
@@ -50,11 +49,11 @@ def interview_for(organization: Organization, interview_id: str) -> Interview:
 
 def open_interview(flow_id: str, interview_id: str) -> Interview:
     """The interview as the candidate's link names it: both ids must fit. There is no organization to ask for."""
-    with db_wall.finding():
+    with row_security.finding():
         interview = _interview(interview_id)
     if interview.flow_id != flow_id:
         raise NotFound(MISSING)
-    db_wall.settle(interview.organization_id)
+    row_security.settle(interview.organization_id)
     return interview
 
 

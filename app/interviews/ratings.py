@@ -6,7 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.accounts.models import TeamMember
-from app.db import db
+from app.core.db import db
 from app.flows.models import InterviewFlow
 from app.flows.queries import reach
 from app.interviews.models import Feedback, Interview

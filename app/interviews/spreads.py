@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from app.accounts.models import TeamMember
 from app.candidates.models import Candidate, StatusChange
 from app.candidates.queries import statuses_of
-from app.db import db
+from app.core.db import db
 from app.interviews.compare import LABELS
 from app.interviews.insights import MOST, Bar, Span, Spread, bars_of, booked_in, seconds_between, spread_of
 from app.interviews.models import Interview, InterviewData

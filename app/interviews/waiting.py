@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
-from app import clock
-from app.claims import moment
+from app.core import clock
+from app.core.claims import moment
 from app.flows.models import FlowStatus, InterviewFlow
 from app.interviews.models import Interview, Stage, VideoStage
 

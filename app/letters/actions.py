@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
-from app import claims, clock, queue, vault
-from app.db import db, new_id
+from app.core import claims, clock, encryption, queue
+from app.core.db import db, new_id
+from app.core.queue import Job
 from app.letters.models import Letter, LetterState
 from app.mail import Mail
-from app.queue import Job
 
 LEASE = timedelta(minutes=6)
 """Longer than a mail server may take with all its time-outs."""
@@ -21,7 +21,7 @@ NOT_NEEDED = "not needed any more"
 def post(interview_id: str | None, mail: Mail, *, lasts: timedelta) -> Letter:
     """Put a mail into the outbox; it goes out after the caller's commit, and not at all once it is ``lasts`` old."""
     now, letter_id = clock.now(), new_id()
-    sealed = vault.seal(json.dumps(asdict(mail)), context=_context(letter_id))
+    sealed = encryption.seal(json.dumps(asdict(mail)), context=_context(letter_id))
     letter = Letter(
         id=letter_id, interview_id=interview_id, sealed=sealed, due_at=now, expires_at=now + lasts, created_at=now
     )
@@ -47,8 +47,8 @@ def take(letter_id: str) -> tuple[int, Mail] | None:
         settle(letter_id, token, over or LetterState.LOST)
         return None
     try:
-        return token, Mail(**json.loads(vault.unseal(letter.sealed, context=_context(letter_id))))
-    except vault.SealBroken as error:
+        return token, Mail(**json.loads(encryption.unseal(letter.sealed, context=_context(letter_id))))
+    except encryption.SealBroken as error:
         settle(letter_id, token, LetterState.REFUSED, failure=str(error))
         return None
 

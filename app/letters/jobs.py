@@ -2,13 +2,14 @@
 
 import logging
 
-from app import gateways, queue
-from app.db import db, for_one
-from app.errors import GatewayError
+from app import gateways
+from app.core import queue
+from app.core.db import db, for_one
+from app.core.errors import GatewayError
+from app.core.queue import Job
 from app.letters import actions
 from app.letters.models import Letter, LetterState
 from app.mail import Unanswered
-from app.queue import Job
 
 log = logging.getLogger(__name__)
 

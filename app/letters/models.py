@@ -6,8 +6,8 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.claims import Claimable
-from app.db import Base, CreatedAt, Id, one_of
+from app.core.claims import Claimable
+from app.core.db import Base, CreatedAt, Id, one_of
 
 
 class LetterState(enum.StrEnum):

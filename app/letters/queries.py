@@ -2,8 +2,8 @@
 
 import sqlalchemy as sa
 
-from app import claims
-from app.db import db
+from app.core import claims
+from app.core.db import db
 from app.letters.models import Letter, LetterState
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from email.message import EmailMessage
 from email.utils import formatdate, make_msgid, parseaddr
 from typing import Any
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.mail.ports import Mail, Unanswered
 from app.settings import Settings
 

@@ -19,9 +19,10 @@ from prometheus_client.registry import Collector
 from redis.exceptions import RedisError
 from sqlalchemy.exc import SQLAlchemyError
 
-from app import clock, gateways, queue, tally
-from app.db import db
-from app.errors import GatewayError
+from app import gateways
+from app.core import clock, counters, queue
+from app.core.db import db
+from app.core.errors import GatewayError
 from app.metrics import queries
 from app.settings import Settings
 
@@ -124,27 +125,27 @@ def _shared() -> list[Metric]:
 
 
 def _counted() -> Iterator[Metric]:
-    counts = tally.current()
+    counts = counters.current()
     counts.flush()
     found = counts.read()
     for name, (words, labels) in TIMES.items():
         times = HistogramMetricFamily(f"parley_{name}_seconds", words, labels=labels)
         for (known, values), parts in sorted(found.items()):
             if known == name and len(values) == len(labels):
-                times.add_metric(list(values), _groups(parts), sum_value=parts.get(tally.SUM, 0.0))
+                times.add_metric(list(values), _groups(parts), sum_value=parts.get(counters.SUM, 0.0))
         yield times
     for name, (words, labels) in COUNTS.items():
         counter = CounterMetricFamily(f"parley_{name}s", words, labels=labels)
         for (known, values), parts in sorted(found.items()):
             if known == name and len(values) == len(labels):
-                counter.add_metric(list(values), parts.get(tally.COUNT, 0.0))
+                counter.add_metric(list(values), parts.get(counters.COUNT, 0.0))
         yield counter
 
 
 def _groups(parts: dict[str, float]) -> list[tuple[str, float]]:
     """Each bound with how many took at most so long."""
     groups, so_far = [], 0.0
-    for bound in (*map(str, tally.BUCKETS), "+Inf"):
+    for bound in (*map(str, counters.BUCKETS), "+Inf"):
         so_far += parts.get(bound, 0.0)
         groups.append((bound, so_far))
     return groups

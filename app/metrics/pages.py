@@ -9,7 +9,7 @@ from flask_smorest import abort
 from prometheus_client import CONTENT_TYPE_LATEST
 from werkzeug.exceptions import NotFound
 
-from app import db_wall
+from app.core.db import row_security
 from app.metrics import collecting
 from app.settings import Settings
 
@@ -26,7 +26,7 @@ def require_reader() -> None:
             abort(401, message="Send METRICS_TOKEN as bearer token.", headers={"WWW-Authenticate": "Bearer"})
     elif not _is_at_home(settings):
         raise NotFound
-    db_wall.choose(db_wall.EVERYONE)
+    row_security.choose(row_security.EVERYONE)
 
 
 @pages.get("/metrics")

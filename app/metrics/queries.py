@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute
 
-from app.db import db
+from app.core.db import db
 from app.interviews.models import Interview, Stage, VideoStage
 from app.letters.models import Letter, LetterState
 from app.webhooks.models import Delivery, DeliveryState, Endpoint

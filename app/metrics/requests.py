@@ -18,7 +18,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine, ExceptionContext
 from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError
 
-from app.tally import Tally
+from app.core.counters import Counters
 
 BUCKETS = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -75,7 +75,7 @@ def register(app: Flask) -> None:
     app.teardown_request(leave)
 
 
-def hand_over(app: Flask, counts: Tally, *, engine: Engine) -> None:
+def hand_over(app: Flask, counts: Counters, *, engine: Engine) -> None:
     """What was counted, with the end of every request, job and tick; and count what the database did not carry out."""
 
     def flush(_error: BaseException | None) -> None:

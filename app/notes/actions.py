@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
-from app import clock
 from app.accounts.actions import write_audit
 from app.accounts.models import Role, TeamMember
-from app.db import db
-from app.errors import Conflict, Forbidden, Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict, Forbidden, Rejected
 from app.holds import actions as holds
 from app.interviews.models import Interview
 from app.letters import actions as letters

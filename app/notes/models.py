@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.accounts.models import TeamMember
-from app.db import Base, CreatedAt, Id, Ref
+from app.core.db import Base, CreatedAt, Id, Ref
 from app.interviews.models import Interview
 
 LONGEST_NOTE = 4_000

@@ -8,8 +8,8 @@ from werkzeug.wrappers import Response as AnyResponse
 from app import gateways
 from app.accounts.access import current_member, require_member, require_recruiter
 from app.accounts.models import TeamMember
-from app.db import db
-from app.errors import Conflict, Forbidden, Rejected
+from app.core.db import db
+from app.core.errors import Conflict, Forbidden, Rejected
 from app.interviews.models import Interview
 from app.interviews.queries import interview_seen_by, interview_to_change
 from app.mail import Mail

@@ -6,8 +6,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import joinedload, selectinload
 
 from app.accounts.models import TeamMember
-from app.db import db, is_id
-from app.errors import NotFound
+from app.core.db import db, is_id
+from app.core.errors import NotFound
 from app.flows.queries import reach, who_may
 from app.interviews.models import Interview
 from app.notes.models import Mention, Note

@@ -16,7 +16,7 @@ from urllib.parse import urljoin
 from aiohttp import ClientError, StreamReader
 from aiohttp.http_exceptions import HttpProcessingError
 
-from app.errors import Rejected
+from app.core.errors import Rejected
 from app.outbound.dial import Connection, Dialer, Lookup
 from app.outbound.errors import Unreachable
 from app.outbound.target import Target, read

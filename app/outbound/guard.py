@@ -10,8 +10,8 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from app.outbound.target import Address
-from app.setting_values import Network
 from app.settings import Settings
+from app.settings.values import Network
 
 REFUSED_V4 = tuple(
     ipaddress.IPv4Network(net)

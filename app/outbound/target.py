@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import idna
 
-from app.errors import Rejected
+from app.core.errors import Rejected
 
 LONGEST = 2_048
 STANDARD_PORTS = {"http": 80, "https": 443}

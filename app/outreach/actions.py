@@ -8,11 +8,11 @@ import sqlalchemy as sa
 from flask_babel import force_locale, format_date
 from sqlalchemy.exc import IntegrityError
 
-from app import clock
 from app.accounts.actions import write_audit
 from app.accounts.models import Organization, TeamMember
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
 from app.flows.models import FlowStatus
 from app.interviews.models import Interview, Stage
 from app.letters import actions as letters

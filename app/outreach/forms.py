@@ -3,7 +3,7 @@
 from flask_wtf import FlaskForm
 from wtforms import BooleanField, FileField, SelectField, StringField, TextAreaField
 
-from app.errors import Rejected
+from app.core.errors import Rejected
 from app.outreach.queries import Plan
 from app.outreach.words import LONGEST_SUBJECT, LONGEST_TEXT
 from app.web.fields import flaw_of

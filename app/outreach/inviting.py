@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from app import clock
 from app.accounts.models import TeamMember
-from app.errors import Conflict, DomainError, Rejected
+from app.core import clock
+from app.core.errors import Conflict, DomainError, Rejected
 from app.flows.models import FlowStatus, InterviewFlow
 from app.interviews import actions as interviews
 from app.interviews.models import Interview, Stage

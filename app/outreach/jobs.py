@@ -3,8 +3,8 @@
 from flask import current_app
 
 from app import gateways
-from app.db import db, reading
-from app.errors import Conflict
+from app.core.db import db, reading
+from app.core.errors import Conflict
 from app.interviews.models import Interview
 from app.outreach import actions, queries
 from app.outreach.actions import Post

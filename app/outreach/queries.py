@@ -6,10 +6,10 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import joinedload
 
-from app import clock
 from app.accounts.models import Organization, TeamMember
 from app.candidates.queries import candidates_named
-from app.db import db
+from app.core import clock
+from app.core.db import db
 from app.flows.models import FlowStatus, InterviewFlow, Right
 from app.flows.queries import reach
 from app.interviews.models import Interview, Stage

@@ -5,7 +5,7 @@ import io
 import re
 from dataclasses import dataclass
 
-from app.errors import Rejected
+from app.core.errors import Rejected
 
 MOST_ROWS = 1_000
 MOST_BYTES = 256 * 1024

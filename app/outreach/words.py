@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from flask_babel import gettext
 
-from app.errors import Rejected
+from app.core.errors import Rejected
 from app.outreach.models import Step
 
 LONGEST_SUBJECT, LONGEST_TEXT = 200, 5_000

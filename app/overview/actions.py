@@ -2,16 +2,16 @@
 
 from collections.abc import Callable
 
-from app import queue
 from app.accounts.actions import write_audit
 from app.accounts.models import TeamMember
+from app.core import queue
+from app.core.queue import Job
 from app.flows import actions as flows
 from app.flows.models import InterviewFlow
 from app.interviews import actions as interviews
 from app.interviews.models import Interview, Stage, VideoStage
 from app.letters import actions as letters
 from app.overview import stopped
-from app.queue import Job
 
 KINDS = ("interviews", "documents", "mails", "voices")
 """What can be tried again as a whole."""

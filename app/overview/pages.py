@@ -6,15 +6,15 @@ from flask import Blueprint, current_app, flash, redirect, render_template, requ
 from redis.exceptions import RedisError
 from werkzeug.wrappers import Response as AnyResponse
 
-from app import clock, queue
 from app.accounts.access import current_member, require_admin, require_member
-from app.db import db
-from app.errors import Rejected
+from app.core import clock, queue
+from app.core.db import db
+from app.core.errors import Rejected
+from app.core.queue import Failed
 from app.interviews.queries import interview_seen_by
 from app.interviews.waiting import TOO_LONG
 from app.overview import actions, stopped
 from app.overview.queries import Task, named, tasks_of
-from app.queue import Failed
 from app.settings import Settings
 from app.usage.queries import standing_of
 

@@ -6,10 +6,10 @@ from typing import Any
 from flask import Response, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from app import clock
 from app.accounts.access import current_member, require_admin
-from app.db import db
-from app.errors import Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Rejected
 from app.flows.queries import titles_seen_by
 from app.overview.pages import pages
 from app.usage import actions, queries

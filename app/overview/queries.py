@@ -7,10 +7,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app import clock
 from app.accounts.models import ApiKey, Organization, Role, Team, TeamMember
 from app.candidates.models import Candidate, PipelineStatus
-from app.db import db, is_id
+from app.core import clock
+from app.core.db import db, is_id
 from app.flows.models import InterviewFlow, Right
 from app.flows.queries import reach
 from app.interviews import waiting as interviews

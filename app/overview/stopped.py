@@ -11,10 +11,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import joinedload
 
-from app import clock
 from app.accounts.models import AddressChange, EntryLink, TeamMember
-from app.claims import moment
-from app.db import db
+from app.core import clock
+from app.core.claims import moment
+from app.core.db import db
+from app.core.queue import Failed, Job
 from app.flows.models import FlowStatus, InterviewFlow, SpeechState
 from app.interviews import waiting
 from app.interviews.models import Document, Interview, Stage, TextState, VideoStage
@@ -22,7 +23,6 @@ from app.interviews.waiting import TOO_LONG
 from app.letters.actions import NOT_NEEDED
 from app.letters.models import Letter, LetterState
 from app.outreach.models import Message, Step
-from app.queue import Failed, Job
 from app.recordings.models import Recording, Revocation
 from app.webhooks.models import Delivery, DeliveryState, Endpoint
 

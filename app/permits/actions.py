@@ -6,11 +6,11 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from app import clock
 from app.accounts.actions import write_audit
 from app.accounts.models import Role, TeamMember
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
 from app.flows.models import FlowGrant, InterviewFlow, Right
 from app.flows.queries import may
 from app.letters import actions as letters

@@ -7,8 +7,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app import gateways
 from app.accounts.access import current_member, require_member, require_recruiter
-from app.db import db
-from app.errors import Conflict, NotFound, Rejected
+from app.core.db import db
+from app.core.errors import Conflict, NotFound, Rejected
 from app.flows.models import InterviewFlow, Right
 from app.flows.queries import flow_to_change, grants_of, may
 from app.mail import Mail

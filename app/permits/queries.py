@@ -7,11 +7,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import joinedload
 
-from app import clock
 from app.accounts.models import Role, TeamMember
 from app.candidates.models import Candidate
-from app.db import db, is_id
-from app.errors import NotFound
+from app.core import clock
+from app.core.db import db, is_id
+from app.core.errors import NotFound
 from app.flows.models import FlowGrant, InterviewFlow, Right
 from app.flows.queries import reach, who_may
 from app.interviews.models import Interview

@@ -8,10 +8,10 @@ import secrets
 
 from flask import Response, request
 
+from app.core.encryption import derived_key
 from app.interviews.models import Interview
 from app.portal.actions import PASS_LIVES
 from app.portal.queries import lets_in
-from app.vault import derived_key
 from app.voice.access import holds, settings
 from app.voice.queries import sitting_of
 from app.web.limits import address_of_request

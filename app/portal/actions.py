@@ -9,18 +9,18 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app import clock
 from app.accounts.actions import write_audit
 from app.accounts.models import Organization
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.encryption import derived_key
+from app.core.errors import Conflict, Rejected
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.letters import actions as letters
 from app.mail import Mail
 from app.portal.models import OwnCode, OwnPass
 from app.portal.queries import MOST_TRIES, codes_asked, live_codes
-from app.vault import derived_key
 from app.wishes import actions as wishes
 from app.wishes.actions import ERASED, Asked
 from app.wishes.models import Wish, WishKind

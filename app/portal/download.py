@@ -6,8 +6,8 @@ import orjson
 from flask import Response
 from flask_babel import gettext
 
-from app import clock
-from app.db import db, reading
+from app.core import clock
+from app.core.db import db, reading
 from app.exports.bundle import Part, captions
 from app.exports.download import access_to, files_of, seat, streamed
 from app.interviews.actions import result_of

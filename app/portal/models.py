@@ -5,7 +5,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db import Base, CreatedAt, Id, Ref
+from app.core.db import Base, CreatedAt, Id, Ref
 
 
 class OwnCode(Base):

@@ -7,8 +7,8 @@ from flask_babel import gettext
 
 from app import gateways
 from app.accounts.queries import is_disabled
-from app.db import db, reading
-from app.errors import Conflict, GatewayError, NotFound, Rejected
+from app.core.db import db, reading
+from app.core.errors import Conflict, GatewayError, NotFound, Rejected
 from app.flows.queries import script_of
 from app.holds.queries import hold_on
 from app.interviews.actions import result_of

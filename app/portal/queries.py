@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
-from app import claims, clock, db_wall
-from app.db import db
+from app.core import claims, clock
+from app.core.db import db, row_security
 from app.portal.models import OwnCode, OwnPass
 from app.voice.models import Agreement
 
@@ -18,7 +18,7 @@ def codes_asked(interview_id: str, asker: str, *, within: timedelta) -> tuple[in
     since = OwnCode.created_at > claims.moment(-within)
     counted = sa.select(sa.func.count(OwnCode.id)).where(since)
     of_interview = db.session.scalar(counted.where(OwnCode.interview_id == interview_id))
-    with db_wall.everyone():  # an asker is counted over all interviews, whoever's
+    with row_security.everyone():  # an asker is counted over all interviews, whoever's
         return of_interview or 0, db.session.scalar(counted.where(OwnCode.asker == asker)) or 0
 
 

@@ -12,8 +12,8 @@ from rq.exceptions import StopRequested
 from rq.serializers import JSONSerializer
 
 from app import embedded
+from app.core.queue import SHORT_JOBS, Queued
 from app.processes.runs import OUR_JOBS, job_class
-from app.queue import SHORT_JOBS, Queued
 
 WORKER_TTL = 25
 MAINTENANCE_SECONDS = 30

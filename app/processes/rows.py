@@ -13,10 +13,10 @@ from types import FrameType
 from flask import Flask
 from redis import Redis
 
-from app import db_wall
-from app.errors import place_of
+from app.core.db import row_security
+from app.core.errors import place_of
+from app.core.queue import Queued, Work, due, refusal
 from app.processes.runs import run
-from app.queue import Queued, Work, due, refusal
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ def work_from_rows(app: Flask, redis: Redis, queue: Queued, *, pause: float, fin
 def _found(app: Flask, queue: Queued, find: Finder) -> list[tuple[Work, tuple[str, ...]]]:
     """By chance in what order: workers then rarely meet, and one that kills its worker does not hold up the others."""
     try:
-        with app.app_context(), db_wall.everyone():
+        with app.app_context(), row_security.everyone():
             found = list(find(queue))
     except Exception as error:  # noqa: BLE001 - told with its place; the text could quote a person
         log.error("%s: due work not found: %s at %s", queue, type(error).__name__, place_of(error))  # noqa: TRY400

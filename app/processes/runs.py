@@ -13,9 +13,10 @@ from rq import Queue
 from rq.job import Job as RqJob
 from rq.timeouts import JobTimeoutException, UnixSignalDeathPenalty
 
-from app import db_wall, tally, trace
-from app.errors import place_of
-from app.queue import REQUEST_ID, Job, Mark, Work
+from app.core import counters, request_id
+from app.core.db import row_security
+from app.core.errors import place_of
+from app.core.queue import REQUEST_ID, Job, Mark, Work
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ def job_class(app: Flask, ours: Mapping[str, str] = OUR_JOBS) -> type[RqJob]:
         def perform(self) -> Any:
             if self.func_name not in ours:
                 raise UnknownJob(self.id)
-            with _inside(app, str(self.func_name), self.args, request_id=self.meta.get(REQUEST_ID)):
+            with _inside(app, str(self.func_name), self.args, caller=self.meta.get(REQUEST_ID)):
                 return super().perform()
 
         def retry(self, queue: Queue, pipeline: Pipeline) -> None:  # noqa: ARG002 - RQ's way to call it
@@ -79,8 +80,8 @@ def _function(path: str) -> Callable[..., Any]:
 
 
 @contextmanager
-def _inside(app: Flask, path: str, ids: Iterable[str], *, request_id: str | None = None) -> Iterator[None]:
-    with app.app_context(), db_wall.everyone(), trace.under(request_id), _counted(path, ids):
+def _inside(app: Flask, path: str, ids: Iterable[str], *, caller: str | None = None) -> Iterator[None]:
+    with app.app_context(), row_security.everyone(), request_id.under(caller), _counted(path, ids):
         yield
 
 
@@ -93,6 +94,6 @@ def _counted(path: str, ids: Iterable[str]) -> Iterator[None]:
         outcome = "done"
     finally:
         seconds = time.perf_counter() - began
-        tally.current().time("job", job, outcome, seconds=seconds)
+        counters.current().time("job", job, outcome, seconds=seconds)
         fields = {"job": job, "ids": " ".join(ids), "outcome": outcome, "ms": round(seconds * 1000)}
         log.info("job %s(%s) %s, %d ms", *fields.values(), extra=fields)

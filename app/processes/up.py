@@ -8,7 +8,7 @@ from dataclasses import replace
 from urllib.error import URLError
 
 from app import embedded
-from app.private import held_alone, make_private
+from app.core.data_dir import held_alone, make_private
 from app.processes.family import Family
 from app.processes.web import check_port, run_web
 from app.processes.worker import keeper_of, run_worker

@@ -14,7 +14,7 @@ from typing import Any
 from flask import Flask
 
 from app import create_app, embedded
-from app.private import close_to_others
+from app.core.data_dir import close_to_others
 from app.settings import Settings
 
 log = logging.getLogger(__name__)

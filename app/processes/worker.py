@@ -19,14 +19,16 @@ from redis.exceptions import RedisError
 from rq.scheduler import RQScheduler
 from rq.serializers import JSONSerializer
 
-from app import create_app, db_wall, embedded, trace
-from app.errors import place_of
-from app.private import close_to_others
+from app import create_app, embedded
+from app.core import request_id
+from app.core.data_dir import close_to_others
+from app.core.db import row_security
+from app.core.errors import place_of
+from app.core.queue import Outage, Queued, RedisBell, connect, due, refusal
 from app.processes.family import Family
 from app.processes.kinds import worker_for
 from app.processes.rows import Finder, work_from_rows
 from app.processes.runs import OUR_JOBS
-from app.queue import Outage, Queued, RedisBell, connect, due, refusal
 from app.settings import Settings
 from app.speech.probing import report
 
@@ -127,7 +129,7 @@ def tick_once(app: Flask, path: str) -> bool:
     """One tick; a failing one is logged and leaves the others alone."""
     module, _, name = path.rpartition(".")
     try:
-        with app.app_context(), db_wall.everyone(), trace.under():
+        with app.app_context(), row_security.everyone(), request_id.under():
             getattr(import_module(module), name)()
     except Exception as error:  # noqa: BLE001 - told with its place; the text could quote a person
         log.error("tick %s failed: %s at %s", path, type(error).__name__, place_of(error))  # noqa: TRY400

@@ -12,10 +12,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from app import claims, clock, queue
-from app.db import db, new_id, unless_there
-from app.errors import Conflict, DomainError, Rejected
-from app.queue import Job
+from app.core import claims, clock, queue
+from app.core.db import db, new_id, unless_there
+from app.core.errors import Conflict, DomainError, Rejected
+from app.core.queue import Job
 from app.recordings import queries
 from app.recordings.media import MediaFile, Workshop
 from app.recordings.models import (

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from flask import current_app
 
-from app import clock
+from app.core import clock
 from app.settings import Settings
 
 LIFE = timedelta(hours=1)

@@ -12,11 +12,12 @@ from datetime import timedelta
 from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import Gone, HTTPException, RequestedRangeNotSatisfiable
 
-from app import clock, db_wall, gateways
+from app import gateways
 from app.accounts.access import current_login, note_access
 from app.accounts.queries import is_disabled, organization_with
-from app.db import db, reading
-from app.errors import GatewayError, NotFound
+from app.core import clock
+from app.core.db import db, reading, row_security
+from app.core.errors import GatewayError, NotFound
 from app.recordings import queries
 from app.recordings.models import BLOCK, Recording
 from app.storage import Storage
@@ -183,7 +184,7 @@ class _Keeper:
 
     def is_open(self) -> bool:
         """Whether access has not been ended."""
-        with self._app.app_context(), reading(), db_wall.only(self._served.organization_id):
+        with self._app.app_context(), reading(), row_security.only(self._served.organization_id):
             closed = queries.is_revoked(self._served.interview_id)
             closed = closed or (self._goes_on is not None and not self._goes_on())
             db.session.rollback()
@@ -207,7 +208,7 @@ class _Keeper:
 
     def _mark_damaged(self, number: int) -> None:
         log.error("recording %s: block %d is not what was published; it is no longer served", self._served.id, number)
-        with self._app.app_context(), db_wall.only(self._served.organization_id):
+        with self._app.app_context(), row_security.only(self._served.organization_id):
             self._damaged(self._served.id)
 
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from app import claims, gateways, queue
-from app.db import db, for_one
-from app.errors import GatewayError, NotFound
-from app.queue import Job
+from app import gateways
+from app.core import claims, queue
+from app.core.db import db, for_one
+from app.core.errors import GatewayError, NotFound
+from app.core.queue import Job
 from app.recordings import media, queries
 from app.recordings.models import Media, Waveform, WaveState
 

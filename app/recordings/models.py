@@ -7,8 +7,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.claims import Claimable
-from app.db import Base, CreatedAt, Id, Ref, one_of
+from app.core.claims import Claimable
+from app.core.db import Base, CreatedAt, Id, Ref, one_of
 
 BLOCK = 128 * 1024
 """Bytes of a published file that are hashed together, and the most that is read ahead for a slow reader."""

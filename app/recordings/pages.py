@@ -6,8 +6,7 @@ The application serves them itself, because an address that the storage signs ca
 from flask import Blueprint, Response, g, request
 from werkzeug.exceptions import Forbidden, Gone
 
-from app import db_wall
-from app.db import db, reading
+from app.core.db import db, reading, row_security
 from app.recordings import actions, queries
 from app.recordings.addresses import Expired, Forged, Purpose, signer
 from app.recordings.download import Served, said, sent
@@ -23,9 +22,9 @@ def require_signed_address() -> None:
         str((request.view_args or {}).get("token")),
     )
     with reading():
-        with db_wall.finding():
+        with row_security.finding():
             row = queries.recording(recording_id)
-        db_wall.settle(row.organization_id)
+        row_security.settle(row.organization_id)
         try:
             purpose = signer().check(token, recording_id=row.id, organization_id=row.organization_id)
         except Forged:

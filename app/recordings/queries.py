@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from app import claims
-from app.db import db
-from app.errors import NotFound
+from app.core import claims
+from app.core.db import db
+from app.core.errors import NotFound
 from app.recordings.addresses import Purpose, signer
 from app.recordings.models import Chunk, Media, RecorderRun, Recording, Revocation, Track, Waveform, WaveState
 

@@ -8,11 +8,11 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm.exc import StaleDataError
 
-from app import clock
 from app.accounts.actions import write_audit
 from app.accounts.models import TeamMember
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
 from app.interviews.models import Interview
 from app.reviews.models import LONGEST_COMMENT, VALUES, Assessment
 from app.reviews.queries import can_be_rated, competences_of, own_assessments, score_of

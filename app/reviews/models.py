@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.accounts.models import TeamMember
-from app.db import Base, Id, Ref
+from app.core.db import Base, Id, Ref
 
 LONGEST_COMMENT = 2_000
 OVERALL = "overall"

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import joinedload
 
 from app.accounts.models import TeamMember
-from app.db import db
+from app.core.db import db
 from app.interviews.models import Interview
 from app.reviews.models import COMPETENCES, OVERALL, Assessment
 

@@ -7,11 +7,11 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
-from app import clock
 from app.accounts.actions import write_audit
 from app.accounts.models import TeamMember
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
 from app.interviews.models import Interview
 from app.shares.models import LONGEST_LABEL, MOST_DAYS, PARTS, Opening, Share
 from app.shares.queries import digest_of, live_shares

@@ -6,8 +6,8 @@ from flask import Blueprint, current_app, flash, redirect, render_template, url_
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.accounts.access import current_member, require_member, require_recruiter
-from app.db import db
-from app.errors import Conflict
+from app.core.db import db
+from app.core.errors import Conflict
 from app.interviews.models import Interview
 from app.interviews.queries import interview_to_change
 from app.settings import Settings

@@ -8,11 +8,12 @@ from collections.abc import Generator
 from flask import Blueprint, Flask, Response, current_app, g, make_response, render_template, request
 from werkzeug.exceptions import NotFound as Missing
 
-from app import clock, db_wall, gateways
+from app import gateways
 from app.accounts.access import READING, note_access
 from app.accounts.models import Organization
-from app.db import db, reading, set_reading
-from app.errors import GatewayError, NotFound
+from app.core import clock
+from app.core.db import db, reading, row_security, set_reading
+from app.core.errors import GatewayError, NotFound
 from app.interviews.queries import document_for
 from app.recordings import actions as recordings
 from app.recordings.download import CHECK_AFTER, GoesOn, Served, sent
@@ -40,10 +41,10 @@ def guard() -> Response | None:
     limits.count("shared", most=OPENS_PER_MINUTE if is_page else FILES_PER_MINUTE)
     token = str((request.view_args or {}).get("token"))
     with reading():
-        with db_wall.finding():
+        with row_security.finding():
             share = queries.share_with(token)
         if share is not None:
-            db_wall.settle(share.organization_id)
+            row_security.settle(share.organization_id)
         ending = queries.ending_of(share) if share is not None else None
         shown = share.id if share is not None and ending is None else None
         db.session.rollback()
@@ -153,7 +154,7 @@ def document(token: str, document_id: str) -> Response:  # noqa: ARG001 - as abo
 def _pieces(key: str, goes_on: GoesOn) -> Generator[bytes, None, None]:
     """The file, until ``goes_on`` says no."""
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - for the time after the request
-    goes_on = db_wall.as_chosen(goes_on)
+    goes_on = row_security.as_chosen(goes_on)
     pieces, looked = gateways.current().storage.open(key), clock.now()
 
     def flow() -> Generator[bytes, None, None]:

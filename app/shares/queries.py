@@ -8,10 +8,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import joinedload
 
-from app import clock
 from app.accounts.models import TeamMember
-from app.db import db, is_id
-from app.errors import NotFound
+from app.core import clock
+from app.core.db import db, is_id
+from app.core.errors import NotFound
 from app.exports.queries import export_of
 from app.flows.models import Right
 from app.flows.queries import may

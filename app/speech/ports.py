@@ -1,7 +1,7 @@
 """What the rest of Parley knows about speech: frozen values and narrow Protocols, and no engine.
 
 Units: times are seconds (float) from the start of the audio they belong to; audio is signed 16-bit
-little-endian mono PCM. Engines raise `app.errors.GatewayError(message, retryable)` and nothing else.
+little-endian mono PCM. Engines raise `app.core.errors.GatewayError(message, retryable)` and nothing else.
 """
 
 from collections.abc import Callable

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech.build import SpeechSettings, make_remote
 from app.speech.engines.espeak import EspeakSpeaker
 from app.speech.ports import SPEECH_RATE

@@ -3,7 +3,7 @@
 import uuid
 from urllib.parse import urlsplit
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.settings import Settings
 from app.storage.local import LocalStorage
 from app.storage.ports import Content, Damaged, Storage, Stored, pieces_of, read, read_verified, vetted

@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from app.errors import GatewayError, NotFound
+from app.core.errors import GatewayError, NotFound
 from app.storage.ports import PIECE, Content, Stored, pieces_of, vetted
 
 log = logging.getLogger(__name__)

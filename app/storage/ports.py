@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 
 PIECE = 256 * 1024
 """How many bytes travel at once."""

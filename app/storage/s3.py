@@ -11,7 +11,7 @@ from boto3.s3.transfer import TransferConfig
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from app.errors import GatewayError, NotFound
+from app.core.errors import GatewayError, NotFound
 from app.storage.ports import PIECE, Content, Stored, pieces_of, vetted
 
 _ABSENT = {"NoSuchKey", "404", "NotFound"}

@@ -12,9 +12,10 @@ from datetime import timedelta
 
 from flask import current_app
 
-from app import clock, gateways
-from app.db import db, for_one
-from app.errors import Conflict, GatewayError
+from app import gateways
+from app.core import clock
+from app.core.db import db, for_one
+from app.core.errors import Conflict, GatewayError
 from app.interviews import actions as interviews
 from app.interviews.models import Interview, Scenario, Stage
 from app.recordings import actions as recordings

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from app.db import db
+from app.core.db import db
 from app.demo.tape import CHUNK_SECONDS, Tape
 from app.recordings import actions as recordings
 from app.recordings.models import Track

@@ -4,12 +4,12 @@ from datetime import datetime, timedelta
 
 from sqlalchemy.exc import IntegrityError
 
-from app import clock
 from app.accounts.actions import tell_administrators, write_audit
 from app.accounts.models import Organization, TeamMember
 from app.accounts.queries import organization_with
-from app.db import db
-from app.errors import Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Rejected
 from app.usage import queries
 from app.usage.models import UsageNotice, UsageQuota, UsageRecord
 from app.usage.queries import Standing

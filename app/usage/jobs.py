@@ -3,8 +3,8 @@
 from flask import current_app
 
 from app import gateways
-from app.db import db, reading
-from app.db_wall import only
+from app.core.db import db, reading
+from app.core.db.row_security import only
 from app.usage import actions, queries
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db import Base, CreatedAt, Ref
+from app.core.db import Base, CreatedAt, Ref
 
 
 class UsageRecord(Base):

@@ -6,9 +6,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app import clock
 from app.accounts.models import Organization
-from app.db import db
+from app.core import clock
+from app.core.db import db
 from app.usage.models import UsageNotice, UsageQuota, UsageRecord
 
 LEVELS = (80, 100)

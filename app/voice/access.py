@@ -15,9 +15,9 @@ from flask_babel import gettext, lazy_gettext
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
 
-from app import clock
-from app.db import db, reading
-from app.errors import Conflict, DomainError, Forbidden, GatewayError, NotFound, Rejected, sentence
+from app.core import clock
+from app.core.db import db, reading
+from app.core.errors import Conflict, DomainError, Forbidden, GatewayError, NotFound, Rejected, sentence
 from app.flows.queries import script_of
 from app.interviews.models import Interview
 from app.interviews.queries import open_interview

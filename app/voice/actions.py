@@ -12,9 +12,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from app import claims, clock
-from app.db import db, new_id
-from app.errors import Conflict, sentence
+from app.core import claims, clock
+from app.core.db import db, new_id
+from app.core.errors import Conflict, sentence
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.recordings.models import LAST_CHUNK

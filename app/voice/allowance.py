@@ -8,9 +8,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app import claims, clock
-from app.db import db
-from app.errors import Rejected
+from app.core import claims, clock
+from app.core.db import db
+from app.core.errors import Rejected
 from app.voice.actions import Holder, hold, write
 from app.voice.models import Sitting
 

@@ -8,8 +8,8 @@ from typing import Any
 from flask import Response, jsonify, request
 
 from app import gateways
-from app.db import db, reading
-from app.errors import Rejected, sentence
+from app.core.db import db, reading
+from app.core.errors import Rejected, sentence
 from app.recordings import actions as recordings
 from app.recordings import queries as kept
 from app.voice import actions, allowance, schemas

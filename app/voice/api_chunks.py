@@ -13,8 +13,8 @@ from flask import Response, jsonify, request
 from flask_smorest import abort
 
 from app import gateways
-from app.db import db
-from app.errors import DomainError, Rejected
+from app.core.db import db
+from app.core.errors import DomainError, Rejected
 from app.recordings import actions as recordings
 from app.recordings import queries as kept
 from app.recordings.actions import Arrival

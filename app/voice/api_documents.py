@@ -14,8 +14,8 @@ from flask_smorest import abort
 from sqlalchemy.exc import IntegrityError
 
 from app import gateways
-from app.db import db, reading
-from app.errors import Conflict, DomainError, Rejected, sentence
+from app.core.db import db, reading
+from app.core.errors import Conflict, DomainError, Rejected, sentence
 from app.interviews import actions as interviews
 from app.interviews.attached import StoredPart, documents_of, parts_of, upload_for
 from app.interviews.queries import document_for

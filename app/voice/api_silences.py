@@ -5,8 +5,8 @@ from typing import Any
 from flask import Response, jsonify
 
 from app import gateways
-from app.db import db, reading
-from app.errors import Conflict
+from app.core.db import db, reading
+from app.core.errors import Conflict
 from app.recordings import queries as kept
 from app.recordings.models import Track
 from app.storage import read_verified

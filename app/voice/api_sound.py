@@ -15,8 +15,8 @@ from typing import Any
 from flask import Response, send_file
 
 from app import gateways
-from app.db import db, reading
-from app.errors import GatewayError, NotFound
+from app.core.db import db, reading
+from app.core.errors import GatewayError, NotFound
 from app.recordings import queries as kept
 from app.recordings.models import LAST_CHUNK
 from app.speech.sound import wav

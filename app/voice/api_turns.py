@@ -10,10 +10,11 @@ from typing import Any
 
 from flask import Flask, Response, current_app, jsonify
 
-from app import db_wall, gateways, tally
-from app.claims import PARKED_AFTER
-from app.db import db, reading
-from app.errors import Conflict, NotFound, Rejected, sentence
+from app import gateways
+from app.core import counters
+from app.core.claims import PARKED_AFTER
+from app.core.db import db, reading, row_security
+from app.core.errors import Conflict, NotFound, Rejected, sentence
 from app.interviews.attached import document_texts
 from app.interviews.models import Interview
 from app.recordings import actions as recordings
@@ -208,7 +209,7 @@ def _kept(work: _Work) -> Iterator[None]:
     began, outcome = time.perf_counter(), "failed"
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - Flask's documented way to hand an app to a thread
     done = threading.Event()
-    renewing = threading.Thread(target=db_wall.as_chosen(_renew), args=(app, work, done), daemon=True)
+    renewing = threading.Thread(target=row_security.as_chosen(_renew), args=(app, work, done), daemon=True)
     renewing.start()
     try:
         yield
@@ -220,7 +221,7 @@ def _kept(work: _Work) -> Iterator[None]:
         raise
     finally:
         done.set()
-        tally.current().time("turn", work.answer.kind, outcome, seconds=time.perf_counter() - began)
+        counters.current().time("turn", work.answer.kind, outcome, seconds=time.perf_counter() - began)
 
 
 def _renew(app: Flask, work: _Work, done: threading.Event) -> None:

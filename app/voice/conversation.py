@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech import believing, silence
 from app.speech.engines.script import ScriptInterviewer
 from app.speech.ports import Heard, Interviewer, Speaker, Transcriber, Word

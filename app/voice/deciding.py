@@ -3,7 +3,7 @@
 import logging
 from dataclasses import dataclass
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech.catalogue import word_count
 from app.speech.engines.script import ScriptInterviewer
 from app.speech.ports import Exchange, FollowUp, Interviewer

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from flask import Blueprint, Response, send_file, url_for
 
-from app.errors import NotFound
+from app.core.errors import NotFound
 
 files = Blueprint("voice_files", __name__, url_prefix="/interview/files")
 

@@ -4,7 +4,7 @@ import logging
 import time
 from datetime import datetime
 
-from app.db import db, reading
+from app.core.db import db, reading
 from app.interviews.models import Interview
 from app.voice import actions, queries
 from app.voice.access import settings

@@ -9,7 +9,7 @@ from flask import Response, jsonify, make_response, redirect, request
 from flask_babel import lazy_gettext
 
 from app import gateways
-from app.db import db, reading
+from app.core.db import db, reading
 from app.interviews.models import Interview
 from app.interviews.queries import open_interview
 from app.voice import actions, allowance, consent, schemas, standing

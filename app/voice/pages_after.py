@@ -2,7 +2,7 @@
 
 from flask import Response, make_response, redirect, request
 
-from app.db import db, reading
+from app.core.db import db, reading
 from app.interviews import actions as interviews
 from app.interviews.queries import open_interview
 from app.voice import schemas

@@ -7,9 +7,9 @@ from flask import Response, jsonify, make_response, redirect, request, url_for
 from flask_babel import gettext
 from flask_smorest import abort
 
-from app import clock
-from app.db import db, reading
-from app.errors import Rejected
+from app.core import clock
+from app.core.db import db, reading
+from app.core.errors import Rejected
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.interviews.queries import open_interview

@@ -8,10 +8,10 @@ from typing import Any
 
 from flask import Blueprint, Response, g, jsonify, make_response, redirect, render_template, request, url_for
 
-from app import clock
 from app.accounts.access import current_member, require_member
-from app.db import db
-from app.errors import Conflict, DomainError, NotFound, Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict, DomainError, NotFound, Rejected
 from app.flows.models import FlowStatus, InterviewFlow
 from app.flows.queries import flow_seen_by, script_of
 from app.interviews.models import Interview, Stage

@@ -5,7 +5,7 @@ from typing import Any
 
 from flask import Response, jsonify, request
 
-from app.errors import NotFound, Rejected
+from app.core.errors import NotFound, Rejected
 from app.voice import schemas
 from app.voice.pages_preview import current, pages
 

@@ -6,7 +6,7 @@ from typing import Any
 from flask import Response, jsonify, request, send_file
 
 from app import gateways
-from app.errors import Conflict, GatewayError, NotFound, Rejected
+from app.core.errors import Conflict, GatewayError, NotFound, Rejected
 from app.recordings.models import LARGEST_CHUNK
 from app.speech.sound import wav
 from app.voice import pieces, schemas, silences

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from app.db import db
+from app.core.db import db
 from app.voice import actions
 from app.voice.actions import Holder
 from app.voice.models import Turn

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from app import clock
-from app.errors import Conflict, Rejected
+from app.core import clock
+from app.core.errors import Conflict, Rejected
 from app.speech.ports import Speaker, Spoken
 from app.voice import allowance
 from app.voice.conversation import Audio, Reply, utterance_key

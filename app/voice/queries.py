@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from app import claims, db_wall
-from app.db import db, is_id
-from app.errors import NotFound
+from app.core import claims
+from app.core.db import db, is_id, row_security
+from app.core.errors import NotFound
 from app.interviews.models import Interview, Stage
 from app.interviews.queries import MISSING
 from app.voice.models import Sitting, Turn, TurnState
@@ -44,11 +44,11 @@ def seat_of(flow_id: str, interview_id: str) -> Seat:
     """
     given = {"flow": flow_id, "interview": interview_id}
     are_ids = is_id(flow_id) and is_id(interview_id)
-    with db_wall.finding():
+    with row_security.finding():
         found = db.session.connection().execute(_SEAT, given).one_or_none() if are_ids else None
     if found is None:
         raise NotFound(MISSING)
-    db_wall.settle(found.organization_id)
+    row_security.settle(found.organization_id)
     return Seat(*found)
 
 

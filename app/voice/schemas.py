@@ -9,7 +9,7 @@ from flask import request
 from flask_smorest import abort
 from marshmallow import validate
 
-from app.errors import NotFound, Rejected
+from app.core.errors import NotFound, Rejected
 from app.interviews.actions import PART_BYTES, count_of
 from app.interviews.attached import StoredPart, unfinished_uploads
 from app.interviews.models import Document, DocumentUpload, Interview

@@ -2,8 +2,8 @@
 
 import sqlalchemy as sa
 
-from app import claims, clock
-from app.db import Moment, db
+from app.core import claims, clock
+from app.core.db import Moment, db
 from app.voice.models import Sitting
 
 _S = Sitting.__table__.c

@@ -7,7 +7,7 @@ the length alone.
 from collections.abc import Callable
 from typing import Any
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech import believing
 from app.speech.ports import SPEECH_RATE, Transcriber
 from app.voice import patience

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech import phrases, sound
 from app.speech.ports import Speaker, Spoken, Word
 from app.voice.script import Kind, Line, Script

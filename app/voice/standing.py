@@ -13,8 +13,9 @@ from flask import Blueprint, Response, jsonify, make_response, render_template, 
 from flask_babel import gettext
 from werkzeug.exceptions import HTTPException
 
-from app import clock, gateways
-from app.errors import NotFound
+from app import gateways
+from app.core import clock
+from app.core.errors import NotFound
 from app.flows.models import FlowStatus, InterviewFlow
 from app.flows.queries import script_of
 from app.interviews.actions.rating import MOST_REVISIONS

@@ -10,7 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.db import db
+from app.core.db import db
 from app.interviews.models import Role, Utterance
 from app.speech.ports import Word
 from app.voice.conversation import Said

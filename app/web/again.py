@@ -16,7 +16,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from app.db import db
+from app.core.db import db
 
 log = logging.getLogger(__name__)
 

@@ -15,8 +15,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import HTTP_STATUS_CODES
 
-from app.db import db, is_id
-from app.errors import Conflict, DomainError, Forbidden, GatewayError, NotFound, Rejected, Unseen, place_of
+from app.core.db import db, is_id
+from app.core.errors import Conflict, DomainError, Forbidden, GatewayError, NotFound, Rejected, Unseen, place_of
 
 log = logging.getLogger(__name__)
 

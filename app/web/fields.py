@@ -8,7 +8,7 @@ from typing import Any
 import marshmallow as ma
 from email_validator import EmailNotValidError, validate_email
 
-from app.errors import Rejected
+from app.core.errors import Rejected
 
 LIMIT_HIGHEST = 1000
 OFFSET_HIGHEST = 1_000_000_000

@@ -8,7 +8,7 @@ from typing import Any
 
 from flask import session
 
-from app.vault import SealBroken, seal, unseal
+from app.core.encryption import SealBroken, seal, unseal
 
 
 def keep(name: str, value: Any) -> None:

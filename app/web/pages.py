@@ -10,8 +10,9 @@ from flask import Blueprint, Flask, Response, current_app, jsonify, redirect, re
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException, NotFound
 
-from app import clock, gateways, migrate, queue
-from app.db import db
+from app import gateways
+from app.core import clock, migrate, queue
+from app.core.db import db
 from app.settings import Settings
 from app.web import limits
 from app.web.errors import is_api_path

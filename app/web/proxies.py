@@ -11,7 +11,7 @@ from flask import Flask, request
 from redis.exceptions import RedisError
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from app import tally
+from app.core import counters
 from app.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ def register(app: Flask) -> None:
 def was_seen(redis_url: str) -> bool:
     """Whether any process has met such a header within a day."""
     with suppress(RedisError):
-        return bool(tally.connect(redis_url).exists(_SEEN))
+        return bool(counters.connect(redis_url).exists(_SEEN))
     return False
 
 
@@ -55,4 +55,4 @@ class _Watch:
         log.warning("%s", WARNING)
         if self._redis_url:
             with suppress(RedisError):
-                tally.connect(self._redis_url).set(_SEEN, 1, ex=_DAY)
+                counters.connect(self._redis_url).set(_SEEN, 1, ex=_DAY)

@@ -10,7 +10,7 @@ import segno
 from flask import Flask, request, url_for
 from markupsafe import Markup
 
-from app import clock
+from app.core import clock
 from app.settings import Settings
 
 

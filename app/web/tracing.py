@@ -8,8 +8,8 @@ import time
 
 from flask import Flask, Response, request
 
-from app import db_wall, trace
-from app.db import set_reading
+from app.core import request_id
+from app.core.db import row_security, set_reading
 
 log = logging.getLogger("parley.access")
 
@@ -26,15 +26,15 @@ def register(app: Flask) -> None:
 
 
 def _begin() -> None:
-    request.environ[_TRACE] = trace.begin(request.headers.get("X-Request-Id"))
+    request.environ[_TRACE] = request_id.begin(request.headers.get("X-Request-Id"))
     request.environ[_START] = time.perf_counter()
     set_reading(request.method in {"GET", "HEAD", "OPTIONS"})
-    request.environ[_BEFORE] = db_wall.chosen()
-    db_wall.choose(db_wall.NOBODY)  # no rows before a guard has found out whose
+    request.environ[_BEFORE] = row_security.chosen()
+    row_security.choose(row_security.NOBODY)  # no rows before a guard has found out whose
 
 
 def _end(response: Response) -> Response:
-    response.headers["X-Request-Id"] = trace.current()
+    response.headers["X-Request-Id"] = request_id.current()
     took = (time.perf_counter() - request.environ.get(_START, time.perf_counter())) * 1000
     route = request.url_rule.rule if request.url_rule else "(no route)"
     fields = {"method": request.method, "route": route, "status": response.status_code, "ms": round(took)}
@@ -46,6 +46,6 @@ def _leave(_error: BaseException | None) -> None:
     # What this thread does next may be no request: a job that began as a reader would be refused its first write.
     set_reading(False)
     if _BEFORE in request.environ:
-        db_wall.choose(request.environ.pop(_BEFORE))
+        row_security.choose(request.environ.pop(_BEFORE))
     if _TRACE in request.environ:
-        trace.end(request.environ.pop(_TRACE))
+        request_id.end(request.environ.pop(_TRACE))

@@ -17,10 +17,11 @@ from typing import TypeVar
 from flask import Flask, current_app
 from sqlalchemy.exc import OperationalError
 
-from app import db_wall, gateways, queue, tally
-from app.db import db, reading
+from app import gateways
+from app.core import counters, queue
+from app.core.db import db, reading, row_security
+from app.core.queue import Job
 from app.outbound import Outbound
-from app.queue import Job
 from app.webhooks import actions, delivery, queries
 from app.webhooks.actions import Turn
 from app.webhooks.actions.results import Result
@@ -91,7 +92,7 @@ class _Drain:
 
     def __init__(self, application: Flask, http: Outbound, *, seconds: float) -> None:
         self._application = application
-        self._tally = tally.current()
+        self._counters = counters.current()
         self._http = http
         self._leave_at = time.monotonic() + seconds
         self._sending: dict[asyncio.Task[None], float] = {}
@@ -141,13 +142,15 @@ class _Drain:
 
     async def _send(self, turn: Turn) -> None:
         outcome = await delivery.attempt(turn.letter, http=self._http)
-        self._tally.time("webhook", _word_for(outcome), seconds=outcome.seconds)
+        self._counters.time("webhook", _word_for(outcome), seconds=outcome.seconds)
         _tell_log(turn, outcome)
         self._outcomes.append((turn, outcome))
         self._news.set()
 
     async def _database(self, work: Callable[[], Found]) -> Found:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, db_wall.as_chosen(self._in_context), work)
+        return await asyncio.get_running_loop().run_in_executor(
+            self._thread, row_security.as_chosen(self._in_context), work
+        )
 
     def _in_context(self, work: Callable[[], Found]) -> Found:
         for tried in range(TRIES):

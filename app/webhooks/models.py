@@ -7,8 +7,8 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.claims import Claimable
-from app.db import Base, CreatedAt, Id, Ref, one_of
+from app.core.claims import Claimable
+from app.core.db import Base, CreatedAt, Id, Ref, one_of
 from app.flows.models import InterviewFlow
 from app.webhooks import TEST_EVENT
 
@@ -128,7 +128,7 @@ class Delivery(Claimable, Base):
 
     ``subject`` is opaque (an interview or a candidate) and ``sequence`` its order within it. ``delivered_at`` is the
     first 2xx and is never taken back, so that a replay blocks nobody. ``attempts`` counts the current round.
-    ``request_id`` is what set the change off (``app.trace``): a request, or a job or tick of its own.
+    ``request_id`` is what set the change off (``app.core.request_id``): a request, or a job or tick of its own.
     """
 
     __tablename__ = "webhook_delivery"

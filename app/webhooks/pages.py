@@ -11,8 +11,8 @@ from werkzeug.wrappers import Response as AnyResponse
 from app import gateways
 from app.accounts.access import current_member, require_admin, require_member, require_recruiter
 from app.accounts.models import Role
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
 from app.flows.queries import flow_seen_by, flow_to_change, titles_seen_by
 from app.settings import Settings
 from app.web import limits

@@ -7,8 +7,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app.accounts.access import current_member, require_admin
 from app.accounts.models import Role
-from app.db import db
-from app.errors import Rejected
+from app.core.db import db
+from app.core.errors import Rejected
 from app.flows.queries import titles_seen_by
 from app.webhooks import actions, health, queries
 from app.webhooks.actions import MOST_AT_ONCE, REACH

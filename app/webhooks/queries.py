@@ -8,10 +8,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import aliased, contains_eager
 
-from app import claims
 from app.accounts.models import Role, TeamMember
-from app.db import db, is_id, unseen
-from app.errors import Forbidden, NotFound, Unseen
+from app.core import claims
+from app.core.db import db, is_id, unseen
+from app.core.errors import Forbidden, NotFound, Unseen
 from app.flows.models import InterviewFlow
 from app.flows.queries import reach, seen
 from app.webhooks.models import (

@@ -6,11 +6,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app import clock
 from app.accounts.actions import write_audit
 from app.accounts.models import Organization, TeamMember
-from app.db import Moment, db
-from app.errors import Conflict, Rejected, sentence
+from app.core import clock
+from app.core.db import Moment, db
+from app.core.errors import Conflict, Rejected, sentence
 from app.interviews.models import Interview
 from app.wishes.models import (
     DAYS,

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.accounts.models import TeamMember
-from app.db import Base, CreatedAt, Id, Ref, one_of
+from app.core.db import Base, CreatedAt, Id, Ref, one_of
 from app.interviews.models import Interview
 
 LONGEST_TEXT = 2_000

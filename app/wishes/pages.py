@@ -5,11 +5,11 @@ from typing import Any
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from app import clock
 from app.accounts.access import current_member, require_admin, require_member, require_recruiter
 from app.accounts.models import Role
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
 from app.web.fields import flaw_of
 from app.web.templating import offset_of_request
 from app.wishes import actions

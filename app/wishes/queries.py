@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import joinedload
 
 from app.accounts.models import TeamMember
-from app.db import db
+from app.core.db import db
 from app.flows.models import Right
 from app.flows.queries import reach, refuse_viewer, seen
 from app.interviews.models import Interview

@@ -3,7 +3,7 @@
 import pytest
 
 from app.accounts import passwords
-from app.db import db
+from app.core.db import db
 
 PASSWORD = "a staple and a horse"
 

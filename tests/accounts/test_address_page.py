@@ -5,12 +5,12 @@ from datetime import timedelta
 
 import pytest
 
-from app import clock
 from app.accounts import actions, address_changes, lifecycle, passwords
 from app.accounts.entry_links import Post
 from app.accounts.models import AddressChange, AuditEntry, Login, TeamMember
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
 from tests.mailing import mails
 from tests.people import Browser, Person
 

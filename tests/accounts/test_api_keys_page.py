@@ -6,7 +6,7 @@ import pytest
 
 from app.accounts import queries
 from app.accounts.models import ApiKey
-from app.db import db
+from app.core.db import db
 
 
 def test_a_new_key_is_shown_once_and_works(owner):

@@ -7,12 +7,12 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import attributes
 
-from app import clock
 from app.accounts import actions, chain
 from app.accounts.jobs import check_audit_logs
 from app.accounts.models import AuditCheck, AuditEntry
-from app.db import db
-from app.db_wall import as_chosen
+from app.core import clock
+from app.core.db import db
+from app.core.db.row_security import as_chosen
 from tests.people import person
 
 

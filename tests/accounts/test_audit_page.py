@@ -11,11 +11,11 @@ from urllib.parse import urlencode
 import pytest
 import sqlalchemy as sa
 
-from app import clock
 from app.accounts import actions
 from app.accounts.models import AuditEntry
 from app.accounts.pages import audit
-from app.db import db
+from app.core import clock
+from app.core.db import db
 from app.interviews import actions as interviews
 from tests.factories import Made
 

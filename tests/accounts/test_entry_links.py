@@ -9,13 +9,13 @@ import pytest
 import time_machine
 from flask import Flask
 
-from app import clock
 from app.accounts import actions, entry_links, passwords
 from app.accounts.entry_links import Post
 from app.accounts.models import AuditEntry, EntryLink, Login, TeamMember
-from app.db import db
-from app.db_wall import as_chosen
-from app.errors import Conflict
+from app.core import clock
+from app.core.db import db
+from app.core.db.row_security import as_chosen
+from app.core.errors import Conflict
 from app.letters.models import Letter
 from tests.mailing import mails
 from tests.people import Browser, Person

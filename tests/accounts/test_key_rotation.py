@@ -6,13 +6,13 @@ from datetime import timedelta
 
 import pytest
 
-from app import clock
 from app.accounts import actions, lifecycle, queries
 from app.accounts.jobs import watch_old_keys
 from app.accounts.models import ApiKey, AuditEntry
-from app.db import db, reading
-from app.db_wall import as_chosen
-from app.errors import Rejected
+from app.core import clock
+from app.core.db import db, reading
+from app.core.db.row_security import as_chosen
+from app.core.errors import Rejected
 
 
 def ping(owner, key):

@@ -9,11 +9,12 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 
-from app import clock, create_app, queue
+from app import create_app
 from app.accounts import passwords
 from app.accounts.jobs import forget_old_attempts
 from app.accounts.models import LoginFailure
-from app.db import db
+from app.core import clock, queue
+from app.core.db import db
 from tests.mailing import mails
 from tests.people import Browser, person
 

@@ -3,7 +3,7 @@
 import pytest
 
 from app.accounts.models import AuditEntry, Role, Team, TeamMember
-from app.db import db
+from app.core.db import db
 
 from .conftest import PASSWORD
 

@@ -1,7 +1,7 @@
 """Settings of the organization."""
 
 from app.accounts.models import AuditEntry
-from app.db import db
+from app.core.db import db
 
 
 def test_an_administrator_turns_the_language_scores_off_and_on(owner):

@@ -7,7 +7,7 @@ import pytest
 from argon2 import extract_parameters
 
 from app.accounts import passwords
-from app.errors import Rejected
+from app.core.errors import Rejected
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import sqlalchemy as sa
 
-from app import clock
 from app.accounts import actions, queries
 from app.accounts.models import ApiKey, TeamMember
-from app.db import db
+from app.core import clock
+from app.core.db import db
 from tests.people import person
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from app.accounts.models import AuditEntry, TeamMember
-from app.db import db
+from app.core.db import db
 
 
 def told() -> int:

@@ -11,11 +11,11 @@ import sqlalchemy as sa
 import time_machine
 from flask import Flask
 
-from app import clock
 from app.accounts import actions, second_factor
 from app.accounts.models import AuditEntry, Login, RecoveryCode, Role, TeamMember
-from app.db import db
-from app.db_wall import as_chosen
+from app.core import clock
+from app.core.db import db
+from app.core.db.row_security import as_chosen
 from tests.people import Person
 
 from .conftest import PASSWORD

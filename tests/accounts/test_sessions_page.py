@@ -4,7 +4,7 @@ import pytest
 
 from app.accounts.models import Login
 from app.accounts.pages.blueprint import browser_name
-from app.db import db
+from app.core.db import db
 
 LINUX = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
 MAC = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605"

@@ -9,9 +9,9 @@ import sqlalchemy as sa
 
 from app.accounts import access, actions, passwords
 from app.accounts.models import ApiKey, Installation, Organization, Team, TeamMember
-from app.db import db
-from app.db_wall import as_chosen
-from app.errors import Conflict
+from app.core.db import db
+from app.core.db.row_security import as_chosen
+from app.core.errors import Conflict
 
 FIELDS = {
     "organization": "Harbour Clinic",

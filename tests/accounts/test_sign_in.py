@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from app import clock
 from app.accounts import access
 from app.accounts.models import Login, LoginFailure
-from app.db import db
+from app.core import clock
+from app.core.db import db
 
 
 def _cookie(response, name="sid"):

@@ -1,7 +1,7 @@
 """Signing out, and sessions in other browsers."""
 
 from app.accounts.models import Login
-from app.db import db
+from app.core.db import db
 
 
 def test_a_copied_cookie_is_worth_nothing_after_signing_out(owner):

@@ -2,11 +2,11 @@
 
 import pytest
 
-from app import clock
 from app.accounts import actions, queries
 from app.accounts.models import Role
-from app.db import db
-from app.errors import Forbidden, Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Forbidden, Rejected
 
 
 def _members(response):

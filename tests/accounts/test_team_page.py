@@ -4,7 +4,7 @@ import pytest
 
 from app.accounts import actions, queries
 from app.accounts.models import AuditEntry, Team, TeamMember, TeamMembership
-from app.db import db
+from app.core.db import db
 from app.flows.models import FlowStatus
 
 FIELDS = {

@@ -3,7 +3,7 @@
 import re
 
 from app.accounts import actions
-from app.db import db
+from app.core.db import db
 
 
 def test_all_teams_of_the_organization_are_listed_the_oldest_first(owner, outsider):

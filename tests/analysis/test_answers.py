@@ -6,7 +6,7 @@ import pytest
 
 from app.analysis.answers import Brief, analyse
 from app.analysis.summary import LONGEST
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech.engines.script import ScriptAnalyst
 from app.speech.ports import Judgement, Segment
 

@@ -6,11 +6,11 @@ from importlib import import_module
 import pytest
 from flask import Flask
 
-from app import claims, clock
-from app.claims import Claimable
-from app.db import Base, db
+from app.core import claims, clock
+from app.core.claims import Claimable
+from app.core.db import Base, db
+from app.core.migrate import ROOMS
 from app.flows.models import InterviewFlow, SpeechState
-from app.migrate import ROOMS
 from tests.factories import Made
 
 LEASE = timedelta(seconds=30)

@@ -6,8 +6,8 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app import clock
-from app.db import db, reading
+from app.core import clock
+from app.core.db import db, reading
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -3,7 +3,7 @@
 import ast
 import re
 
-from app.migrate import ROOMS
+from app.core.migrate import ROOMS
 
 from .source import APP, ROOT, modules
 
@@ -23,8 +23,8 @@ EDGES = {"pages", "api", "jobs"}
 
 COMMITTING = {
     "app/accounts/access.py": "the guard writes when a key or a session was last used, before the view begins",
-    "app/db_line.py": "passes on what an edge has called, then lets the next writer in",
-    "app/migrate.py": "migrations run outside sessions",
+    "app/core/db/write_queue.py": "passes on what an edge has called, then lets the next writer in",
+    "app/core/migrate.py": "migrations run outside sessions",
     "app/accounts/idempotency.py": "part of the guard: the first call of a key is on record before the view begins",
 }
 

@@ -5,8 +5,8 @@ from importlib import import_module
 import pytest
 from flask import Flask
 
-from app import queue
-from app.queue import Job, Queued
+from app.core import queue
+from app.core.queue import Job, Queued
 
 
 @pytest.mark.parametrize("job", list(Job))

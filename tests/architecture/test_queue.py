@@ -2,10 +2,10 @@
 
 from flask import Flask
 
-from app import queue
-from app.db import db
+from app.core import queue
+from app.core.db import db
+from app.core.queue import Job, RedisBell, SilentBell
 from app.flows.models import InterviewFlow
-from app.queue import Job, RedisBell, SilentBell
 from tests.factories import Made
 
 

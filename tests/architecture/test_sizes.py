@@ -13,8 +13,8 @@ POSITIONAL_ALARM = 3
 
 LONGER_MODULES: dict[str, tuple[int, str]] = {}
 MORE_PARAMETERS = {
-    "app/db.py:_on_execute": "SQLAlchemy hands its listeners six",
-    "app/settings.py:var": "a setting reads as a line of a table",
+    "app/core/db/__init__.py:_on_execute": "SQLAlchemy hands its listeners six",
+    "app/settings/__init__.py:var": "a setting reads as a line of a table",
 }
 LONGER_FUNCTIONS: dict[str, tuple[int, str]] = {
     "app/exports/queries.py:_facts": (43, "one literal that shows the shape of an export"),

@@ -16,9 +16,10 @@ import pytest
 from click.testing import CliRunner, Result
 from flask import Flask
 
-from app import cli, create_app, gateways, migrate, queue
+from app import cli, create_app, gateways
 from app.accounts.models import Team, TeamMember
-from app.db import db
+from app.core import migrate, queue
+from app.core.db import db
 from app.gateways import Gateways
 from app.interviews import actions as interviews
 from app.interviews.models import Document, Interview

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from app import gateways, migrate
+from app import gateways
 from app.backups import Broken, Reader, Writer, making, snapshot
 from app.compliance import actions as compliance
-from app.db import Base, db
+from app.core import migrate
+from app.core.db import Base, db
 from app.interviews.models import Interview
 from app.recordings.queries import prefix_of
 

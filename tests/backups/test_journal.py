@@ -10,11 +10,12 @@ import pytest
 from click.testing import CliRunner
 from flask import Flask
 
-from app import cli, cli_check, clock
-from app.backups.journal import ERASED, REVOKED, BadJournal, Journal, Kept
+from app import cli, cli_check
 from app.compliance import actions, jobs, queries
 from app.compliance.models import Erasure
-from app.db import db
+from app.core import clock
+from app.core.db import db
+from app.core.erasure_journal import ERASED, REVOKED, BadJournal, Journal, Kept
 from app.settings import Settings
 from tests.people import Person, person
 from tests.recordings.conftest import an_interview

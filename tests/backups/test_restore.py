@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app import embedded, gateways, migrate
+from app import embedded, gateways
 from app.accounts import actions as accounts
 from app.accounts.models import AuditEntry, Login
 from app.backups import making, snapshot, unpacking
@@ -19,7 +19,8 @@ from app.backups.archive import HEADER, MANIFEST
 from app.compliance import actions as compliance
 from app.compliance import jobs
 from app.compliance.models import Erasure
-from app.db import db
+from app.core import migrate
+from app.core.db import db
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.portal import actions as portal

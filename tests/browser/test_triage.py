@@ -11,12 +11,12 @@ import sqlalchemy as sa
 from app import create_app
 from app.accounts.models import Organization
 from app.candidates.models import Candidate, StatusChange
-from app.db import db, reading
+from app.core.db import db, reading
+from app.core.queue import SilentBell
 from app.flows.models import InterviewFlow
 from app.interviews import actions
 from app.interviews.jobs import process_interview
 from app.interviews.models import Role, Utterance
-from app.queue import SilentBell
 from app.settings import Settings
 
 from .conftest import Installation, assert_accessible, wait_until

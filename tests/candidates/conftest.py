@@ -7,7 +7,7 @@ from flask import Flask
 
 from app.candidates import actions
 from app.candidates.models import Candidate
-from app.db import db
+from app.core.db import db
 from app.flows.models import InterviewFlow
 from tests.factories import Made
 

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from app.candidates import actions
 from app.candidates.models import Candidate, StatusChange
-from app.db import db
+from app.core.db import db
 from app.webhooks.models import Delivery
 from tests.factories import Made
 from tests.people import Person

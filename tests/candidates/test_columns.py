@@ -3,13 +3,13 @@
 import pytest
 import sqlalchemy as sa
 
-from app import clock
 from app.accounts.models import AuditEntry
 from app.candidates import actions, columns
 from app.candidates.models import Candidate
 from app.candidates.queries import columns_of, status_for, statuses_of
-from app.db import db
-from app.errors import NotFound, Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import NotFound, Rejected
 from app.webhooks.models import Delivery
 from tests.factories import Made
 from tests.people import Person

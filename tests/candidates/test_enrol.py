@@ -8,9 +8,9 @@ from flask import Flask
 from app.candidates import actions
 from app.candidates.models import Candidate, StatusChange
 from app.candidates.queries import candidate_seen_by, enrolled
-from app.db import db
-from app.db_wall import as_chosen
-from app.errors import Forbidden, NotFound
+from app.core.db import db
+from app.core.db.row_security import as_chosen
+from app.core.errors import Forbidden, NotFound
 from app.flows.models import InterviewFlow
 from app.webhooks.models import Delivery
 from tests.factories import Made

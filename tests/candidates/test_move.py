@@ -10,11 +10,11 @@ from flask import Flask
 from app.candidates import actions
 from app.candidates.models import DEFAULT_STATUSES, Candidate, PipelineStatus, StatusChange
 from app.candidates.queries import history_of, statuses_of
-from app.db import db
-from app.db_wall import as_chosen
-from app.errors import Rejected
+from app.core.db import db
+from app.core.db.row_security import as_chosen
+from app.core.errors import Rejected
+from app.core.queue import Job, SilentBell
 from app.flows.models import InterviewFlow
-from app.queue import Job, SilentBell
 from app.webhooks.models import Delivery
 from tests.factories import Made
 from tests.people import Person, person

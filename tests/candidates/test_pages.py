@@ -11,7 +11,7 @@ from flask import Flask
 from app.accounts.models import Team
 from app.candidates import actions
 from app.candidates.models import Candidate, StatusChange
-from app.db import db
+from app.core.db import db
 from app.flows.models import InterviewFlow
 from app.interviews.models import Interview, Stage
 from app.webhooks.models import Delivery

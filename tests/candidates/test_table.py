@@ -15,7 +15,7 @@ from app.accounts.models import AuditEntry, TeamMembership
 from app.candidates import actions, export
 from app.candidates.models import Candidate, CandidateTag, SavedView
 from app.candidates.queries import tags_seen_by
-from app.db import db, new_id
+from app.core.db import db, new_id
 from app.flows.models import FlowGrant, Right
 from app.web.lasting import places
 from app.web.sheets import cell

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pyotp
 import pytest
 
-from app import cli, cli_console, clock, create_app, queue
+from app import cli, cli_console, create_app
 from app.accounts import passwords, queries, second_factor
-from app.db import db
+from app.core import clock, queue
+from app.core.db import db
 
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 CREATE = ["--team", "Hiring", "--admin-email", "second@first.example", "--admin-password", "a staple and a horse"]

@@ -7,11 +7,12 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
-from app import cli, migrate
+from app import cli
 from app.accounts import chain
 from app.accounts.models import Organization
 from app.cli_console import database, environment, parsed, settings
-from app.db import db
+from app.core import migrate
+from app.core.db import db
 from tests.contract.test_openapi import GOLDEN as SERVED
 
 

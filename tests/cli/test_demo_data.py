@@ -10,8 +10,8 @@ import pytest
 import sqlalchemy as sa
 from click.testing import Result
 
-from app import migrate
-from app.db import Base
+from app.core import migrate
+from app.core.db import Base
 from app.demo import cast, cli_fill, cli_keep
 from app.demo.cast import FATES, Fate
 from app.demo.content import scripts

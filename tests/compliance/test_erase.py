@@ -10,13 +10,13 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app import claims, clock
 from app.compliance import actions
 from app.compliance.jobs import sweep
 from app.compliance.models import Erasure
-from app.db import Base, db
-from app.db_wall import as_chosen
-from app.errors import GatewayError
+from app.core import claims, clock
+from app.core.db import Base, db
+from app.core.db.row_security import as_chosen
+from app.core.errors import GatewayError
 from app.flowlinks.models import FlowLink, FlowVisit
 from app.interviews import actions as interviews
 from app.interviews.jobs import process_interview

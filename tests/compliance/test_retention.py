@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app import clock
 from app.accounts.models import AuditEntry
 from app.candidates import actions as people
 from app.candidates.models import Candidate
 from app.compliance import actions, idle, jobs, retention
 from app.compliance.jobs import apply_retention
 from app.compliance.models import Erasure, RetentionRule
-from app.db import db
+from app.core import clock
+from app.core.db import db
 from app.holds.models import Hold
 from app.interviews import actions as interviews
 from app.interviews.models import Interview, Stage

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.db import db
+from app.core.db import db
 from app.flows import media
 from app.flows.models import InterviewFlow
 from app.gateways import Gateways

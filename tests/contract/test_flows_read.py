@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from app.accounts.models import Team
-from app.db import db
+from app.core.db import db
 from app.flows.models import FlowStatus, InterviewFlow
 from tests.factories import Made
 from tests.people import Person

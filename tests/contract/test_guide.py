@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app import vault
-from app.db import db
+from app.core import encryption
+from app.core.db import db
 from app.flows.queries import secret_context
 from app.webhooks import signature
 from tests.factories import Made
@@ -44,7 +44,7 @@ def sent(owner: Person, make_flow: Made) -> Sent:
     """Body and headers of an event as they came over the wire, with present time and the guide's secret."""
     with Receiver() as receiver:
         flow = make_flow(webhook_url=receiver.url)
-        flow.webhook_secret_sealed = vault.seal(SECRET, context=secret_context(flow.id))
+        flow.webhook_secret_sealed = encryption.seal(SECRET, context=secret_context(flow.id))
         db.session.commit()
         owner.browser.post("/webhooks/test", data={"flow": flow.id, "event": "interview_processed"})
         (request,) = receiver.requests

@@ -9,7 +9,7 @@ from flask import Flask
 
 from app.accounts.models import Organization, Team, TeamMember
 from app.candidates.models import Candidate
-from app.db import db, new_id
+from app.core.db import db, new_id
 from app.flows.models import FlowStatus, InterviewFlow, InterviewType
 from app.interviews.models import Interview, InterviewBucket, Stage
 from app.webhooks.models import Delivery

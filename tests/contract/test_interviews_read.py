@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.accounts.models import Team
-from app.db import db, new_id
+from app.core.db import db, new_id
 from app.interviews import actions, queries
 from app.interviews.actions import counting
 from app.interviews.models import Interview, InterviewStatus

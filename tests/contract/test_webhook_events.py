@@ -9,11 +9,12 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app import clock, gateways
+from app import gateways
 from app.candidates import actions as candidates
 from app.candidates.columns import MOST_COLUMNS
 from app.candidates.models import DEFAULT_STATUSES
-from app.db import db
+from app.core import clock
+from app.core.db import db
 from app.interviews import events, jobs
 from app.web import examples
 from app.webhooks.actions.outbox import FIELDS

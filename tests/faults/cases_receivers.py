@@ -292,12 +292,13 @@ def wait_until_healthy(scene: Scene, flow: str) -> float | None:
 
 def _organizations(scene: Scene, count: int) -> list[str]:
     """Organizations of other customers, each with one event for a receiver that never answers, made by its actions."""
-    from app import create_app, queue
+    from app import create_app
     from app.accounts import actions as accounts
     from app.accounts.models import ApiKey  # noqa: F401 - the rows of the room
     from app.candidates import actions as candidates
     from app.candidates.queries import enrolled
-    from app.db import db
+    from app.core import queue
+    from app.core.db import db
     from app.flows.models import InterviewFlow, InterviewType
     from app.interviews import actions as interviews
     from app.settings import Settings

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import sqlalchemy as sa
 
-from app import migrate
+from app.core import migrate
 from tests.faults.case import Lab, NotRun, Verdict, case, eventually
 from tests.faults.checker import check_events, wait_until_delivered
 from tests.faults.installation import SECRET_KEY, Installation, RedisServer, Web, found, run_parley

@@ -75,10 +75,11 @@ def _kill_now_and_then(lab: Lab, pid: int, over: threading.Event, killed: list[i
 
 
 def _moves(installation: Installation, flows: list[str], *, events: int, candidates: int) -> int:
-    from app import create_app, queue
+    from app import create_app
     from app.candidates import actions
     from app.candidates.models import Candidate
-    from app.db import db
+    from app.core import queue
+    from app.core.db import db
     from app.settings import Settings
 
     app = create_app(Settings.from_env(installation.env), bell=queue.SilentBell())
@@ -100,7 +101,7 @@ def _moves(installation: Installation, flows: list[str], *, events: int, candida
 def _enrolled(flows: list[str], count: int) -> list[str]:
     from app.accounts.models import Organization
     from app.candidates.queries import enrolled
-    from app.db import db
+    from app.core.db import db
     from app.interviews import actions as interviews
 
     organization = db.session.scalars(db.select(Organization)).one()

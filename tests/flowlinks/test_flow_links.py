@@ -9,11 +9,11 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app import clock
 from app.accounts import actions as accounts
 from app.accounts.models import AuditEntry
-from app.db import db
-from app.db_wall import as_chosen
+from app.core import clock
+from app.core.db import db
+from app.core.db.row_security import as_chosen
 from app.flowlinks import actions
 from app.flowlinks.actions import Comer, Over
 from app.flowlinks.jobs import sweep

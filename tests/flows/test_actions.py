@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from app.db import db
-from app.errors import Rejected
+from app.core.db import db
+from app.core.errors import Rejected
+from app.core.queue import Job, SilentBell
 from app.flows import actions
 from app.flows.media import Kept
 from app.flows.models import FlowStatus, InterviewFlow, SpeechState
 from app.flows.queries import script_of, secret_of, unspoken
-from app.queue import Job, SilentBell
 from tests.factories import Made
 from tests.people import Person
 
@@ -103,7 +103,7 @@ def test_the_secret_can_be_changed_and_taken_away(make_flow: Made) -> None:
 
 
 def test_a_secret_moved_to_another_row_does_not_open(make_flow: Made) -> None:
-    from app.vault import SealBroken
+    from app.core.encryption import SealBroken
 
     flow, other = make_flow(), make_flow()
     actions.edit(flow, {"webhook_secret_key": "first"}, kept=Kept())

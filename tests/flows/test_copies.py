@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from app import vault
 from app.accounts.models import AuditEntry
-from app.db import db
-from app.errors import GatewayError
+from app.core import encryption
+from app.core.db import db
+from app.core.errors import GatewayError
+from app.core.queue import Job, SilentBell
 from app.flows.models import LONGEST, FlowStatus, InterviewFlow, InterviewType, SpeechState
 from app.flows.queries import secret_context, secret_of
 from app.gateways import Gateways
-from app.queue import Job, SilentBell
 from tests.factories import Made
 from tests.people import Person
 
@@ -72,7 +72,7 @@ def full(owner: Person, make_flow: Made, engines: Gateways) -> InterviewFlow:
         status=FlowStatus.CLOSED,
         speech_state=SpeechState.READY,
     )
-    flow.webhook_secret_sealed = vault.seal("secret", context=secret_context(flow.id))
+    flow.webhook_secret_sealed = encryption.seal("secret", context=secret_context(flow.id))
     db.session.commit()
     return flow
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.db import db
+from app.core.db import db
 from app.flows import actions
 from app.flows.models import InterviewFlow
 from app.gateways import Gateways

@@ -11,9 +11,9 @@ import pytest
 from flask import Flask
 from PIL import Image
 
-from app.db import db
-from app.db_wall import as_chosen
-from app.errors import GatewayError, Rejected
+from app.core.db import db
+from app.core.db.row_security import as_chosen
+from app.core.errors import GatewayError, Rejected
 from app.flows import actions, media
 from app.flows.models import InterviewFlow
 from app.gateways import Gateways

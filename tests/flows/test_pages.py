@@ -7,11 +7,11 @@ import pytest
 from flask import Flask
 
 from app.accounts.models import Team
-from app.db import db
+from app.core.db import db
+from app.core.queue import Job, SilentBell
 from app.flows.models import FlowStatus, InterviewFlow, InterviewType, SpeechState
 from app.flows.queries import secret_of
 from app.gateways import Gateways
-from app.queue import Job, SilentBell
 from tests.factories import Made
 from tests.flows.server import Files, files, picture
 from tests.people import Person

@@ -8,7 +8,7 @@ from flask import Flask
 
 from app.accounts.models import Team, TeamMember, TeamMembership
 from app.candidates.models import Candidate
-from app.db import db
+from app.core.db import db
 from app.flows.models import FlowGrant, InterviewFlow, Right
 from app.flows.queries import may, only_viewed, reach, who_may
 from app.interviews import actions as interviews

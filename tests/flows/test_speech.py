@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app import claims, clock
-from app.db import db
-from app.errors import GatewayError
+from app.core import claims, clock
+from app.core.db import db
+from app.core.errors import GatewayError
 from app.flows import actions, jobs
 from app.flows.media import Kept
 from app.flows.models import InterviewFlow, SpeechState

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from flask import Flask
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.flows.forms import voice_name
 from app.speech.catalogue import LANGUAGES, VOICES
 from app.speech.phrases import SAMPLE

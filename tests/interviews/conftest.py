@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app import clock
-from app.db import db
+from app.core import clock
+from app.core.db import db
 from app.flows.models import InterviewFlow
 from app.gateways import Gateways
 from app.interviews import actions

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech.ports import Heard, Judged, Judgement, Material, Quote, Word
 
 

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 from PIL import Image
 
-from app.errors import Rejected
+from app.core.errors import Rejected
 from app.interviews import documents
 from app.interviews.documents import DOCX, LARGEST, accept, label_of
 

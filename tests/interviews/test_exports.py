@@ -17,7 +17,7 @@ from flask import Flask
 from app import gateways
 from app.accounts.models import AuditEntry, TeamMembership
 from app.analysis.mapping import QuestionPart
-from app.db import db
+from app.core.db import db
 from app.exports.bundle import Closed
 from app.interviews import actions
 from app.interviews.data import freeze_details

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app import clock
 from app.accounts.models import Team
 from app.candidates.models import StatusChange
-from app.db import db
+from app.core import clock
+from app.core.db import db
 from app.flows.models import InterviewFlow
 from app.interviews import insights, spreads
 from app.interviews.insights import Bar, Span

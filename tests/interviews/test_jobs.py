@@ -7,15 +7,15 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app import claims, clock, queue
 from app.candidates import actions as candidates
 from app.candidates.models import StatusChange
-from app.db import db
-from app.errors import GatewayError
+from app.core import claims, clock, queue
+from app.core.db import db
+from app.core.errors import GatewayError
+from app.core.queue import Failed, Job, SilentBell
 from app.interviews import actions, jobs
 from app.interviews.jobs_unbegun import NEVER_BEGUN
 from app.interviews.models import Interview, InterviewBucket, InterviewData, InterviewStatus, Role, Stage
-from app.queue import Failed, Job, SilentBell
 from app.webhooks.models import Delivery
 from tests.factories import Made
 from tests.people import Person

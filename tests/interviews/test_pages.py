@@ -10,12 +10,12 @@ from flask import Flask
 
 from app import gateways
 from app.accounts.models import AuditEntry, TeamMember, TeamMembership
-from app.db import db, new_id
+from app.core.db import db, new_id
+from app.core.queue import Job, SilentBell
 from app.flows.models import FlowStatus, InterviewType
 from app.interviews import actions
 from app.interviews.jobs import process_interview
 from app.interviews.models import Document, Interview, Stage, VideoStage
-from app.queue import Job, SilentBell
 from app.recordings.models import Media, Recording, Revocation
 from tests.factories import Made, a_flow
 from tests.people import Person, moved_away
@@ -332,7 +332,7 @@ def test_only_administrators_delete_recordings(colleague: Person, outsider: Pers
 def test_files_that_cannot_be_deleted_yet_are_out_of_reach_all_the_same(
     app: Flask, owner: Person, completed: Made
 ) -> None:
-    from app.errors import GatewayError
+    from app.core.errors import GatewayError
 
     class Broken:
         def delete_prefix(self, prefix: str) -> None:
@@ -384,7 +384,7 @@ def test_documents_of_another_interview_are_not_found(owner: Person, running: In
 
 
 def test_documents_are_limited_and_only_taken_during_the_talk(running: Interview) -> None:
-    from app.errors import Conflict, Rejected
+    from app.core.errors import Conflict, Rejected
 
     accepted = actions.accept_document("a.txt", b"a")
     kept = [actions.add_document(running, accepted, storage_key=f"documents/x/{number}") for number in range(10)]
@@ -402,7 +402,7 @@ def test_documents_are_limited_and_only_taken_during_the_talk(running: Interview
 
 
 def test_a_flow_without_documents_takes_none(book: Made) -> None:
-    from app.errors import Rejected
+    from app.core.errors import Rejected
 
     interview = book()
     actions.begin(interview)

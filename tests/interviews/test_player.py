@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from app import gateways
-from app.db import db
+from app.core.db import db
 from app.interviews.models import Interview
 from app.interviews.player import chapter_starts, wave_path
 from app.recordings import actions as recordings

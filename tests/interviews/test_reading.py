@@ -12,15 +12,15 @@ from flask import Flask
 from pypdf import PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
-from app import claims, clock
-from app.db import db
-from app.errors import GatewayError
+from app.core import claims, clock
+from app.core.db import db
+from app.core.errors import GatewayError
+from app.core.queue import Job, SilentBell
 from app.interviews import actions, attached
 from app.interviews import jobs_reading as reading
 from app.interviews.documents import DOCX
 from app.interviews.extraction import Limits, child, extract
 from app.interviews.models import Document, Interview, Stage, TextState
-from app.queue import Job, SilentBell
 from tests.factories import Made
 from tests.people import Person
 

@@ -10,11 +10,11 @@ from flask import Flask
 
 from app import gateways
 from app.accounts.models import AuditEntry
-from app.db import db
-from app.errors import GatewayError
+from app.core.db import db
+from app.core.errors import GatewayError
+from app.core.queue import Job, SilentBell
 from app.interviews import actions, jobs
 from app.interviews.models import Interview, Role, Stage, Utterance, VideoStage
-from app.queue import Job, SilentBell
 from app.recordings import actions as recordings
 from app.recordings.models import Chunk, Recording, Track
 from app.recordings.queries import chunk_key

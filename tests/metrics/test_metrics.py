@@ -15,15 +15,16 @@ from flask import Flask
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import event
 
-from app import cli_check, clock, create_app, embedded, queue, tally
-from app.db import db
-from app.errors import GatewayError
+from app import cli_check, create_app, embedded
+from app.core import clock, counters, queue
+from app.core.db import db
+from app.core.errors import GatewayError
+from app.core.queue import Job, RedisBell, SilentBell
 from app.gateways import Gateways
 from app.interviews import actions
 from app.interviews.models import Stage
 from app.letters.models import Letter
 from app.metrics import collecting
-from app.queue import Job, RedisBell, SilentBell
 from app.settings import Settings, SettingsError
 from app.storage import local
 from tests.factories import a_flow
@@ -169,9 +170,9 @@ def test_every_process_sees_what_all_have_counted(built: Built, redis: tuple[str
     first, second = built(redis_url=url), built(redis_url=url)
     for app in (first, second):
         with app.app_context():
-            tally.current().time("engine", "speech", "espeak", "served", seconds=0.2)
+            counters.current().time("engine", "speech", "espeak", "served", seconds=0.2)
     with second.app_context():
-        tally.current().time("engine", "speech", "espeak", "served", seconds=300)
+        counters.current().time("engine", "speech", "espeak", "served", seconds=300)
     found = read(first)
     assert found["parley_engine_seconds_count", "espeak", "served", "speech"] == 3
     assert found["parley_engine_seconds_sum", "espeak", "served", "speech"] == pytest.approx(300.4)
@@ -205,19 +206,19 @@ def test_counts_wait_while_redis_is_away(
     app = built(redis_url=url)
     server.stop()
     with app.app_context():
-        tally.current().count("database_error", "OperationalError", by=2)
+        counters.current().count("database_error", "OperationalError", by=2)
     found = read(app)
     assert found["parley_redis_up",] == 0
     assert found["parley_database_up",] == 1
     assert ("parley_database_errors_total", "OperationalError") not in found
     server.start()
-    counts: tally.Tally = app.extensions["parley.tally"]
+    counts: counters.Counters = app.extensions["parley.counters"]
     monkeypatch.setattr(counts, "_not_before", 0.0)
     assert read(app)["parley_database_errors_total", "OperationalError"] == 2
 
 
 def test_a_fork_hands_over_only_what_is_its_own() -> None:
-    counts = tally.Tally()
+    counts = counters.Counters()
     counts.count("database_error", "Parent")
     pid = os.fork()
     if pid == 0:  # the child

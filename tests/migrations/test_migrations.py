@@ -10,8 +10,8 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 
-from app import db_patience, migrate
-from app.db import Base
+from app.core import migrate
+from app.core.db import Base, timeouts
 
 
 def test_zero_to_head_equals_the_declared_rows(pristine_database: str) -> None:
@@ -68,7 +68,7 @@ def test_a_migration_may_take_long_and_waits_briefly_for_tables(
     is_sqlite = own_database.startswith("sqlite")
     asked = ["PRAGMA foreign_keys"] if is_sqlite else ["SHOW statement_timeout", "SHOW lock_timeout"]
     slow = "SELECT 1" if is_sqlite else "SELECT pg_sleep(0.6)"
-    monkeypatch.setattr(db_patience, "ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(timeouts, "ANSWER_SECONDS", 0.3)
     found: list[object] = []
     migrate._run(
         own_database,

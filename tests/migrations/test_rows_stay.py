@@ -3,7 +3,7 @@
 import pytest
 import sqlalchemy as sa
 
-from app import migrate
+from app.core import migrate
 from tests.rows import Row, row_of, tables
 
 OLDER = "0022"

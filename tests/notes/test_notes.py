@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app import clock
 from app.accounts.models import AuditEntry, Role, Team
-from app.db import db
-from app.errors import Conflict
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict
 from app.interviews.models import Interview
 from app.letters.models import Letter
 from app.mail import Mail

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.errors import Rejected
+from app.core.errors import Rejected
 from app.outbound import check_form
 from app.outbound.target import read
 

@@ -9,10 +9,10 @@ import sqlalchemy as sa
 from babel.dates import format_date
 from flask import Flask
 
-from app import clock
 from app.accounts.models import AuditEntry
-from app.db import db
-from app.errors import Conflict
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict
 from app.flows.models import FlowStatus
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
@@ -165,7 +165,7 @@ def test_an_invitation_that_was_refused_can_be_sent_again(
     book: Made,  # noqa: F811
     postbox: Postbox,  # noqa: F811
 ) -> None:
-    from app.errors import GatewayError
+    from app.core.errors import GatewayError
 
     interview = book()
     interview.interviewee_email_address = "ada@candidate.example"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.errors import Rejected
+from app.core.errors import Rejected
 from app.outreach.sheet import MOST_BYTES, MOST_ROWS, Line, decoded, lines_of, written
 
 

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 from flask_babel import force_locale
 
-from app.errors import Rejected
+from app.core.errors import Rejected
 from app.outreach.models import Step
 from app.outreach.words import PLACES, Words, checked, default_words, filled
 from app.web.languages import LOCALES

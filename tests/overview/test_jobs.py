@@ -18,9 +18,10 @@ from rq.job import JobStatus
 from rq.registry import FailedJobRegistry
 from rq.serializers import JSONSerializer
 
-from app import clock, queue
 from app.accounts.models import AddressChange, AuditEntry, EntryKind, EntryLink
-from app.db import db, new_id
+from app.core import clock, queue
+from app.core.db import db, new_id
+from app.core.queue import Failed, Job
 from app.embedded import EmbeddedRedis
 from app.flows.models import SpeechState
 from app.interviews import actions as interviews
@@ -30,7 +31,6 @@ from app.letters.models import Letter, LetterState
 from app.mail import Mail
 from app.outreach.models import Message, Step
 from app.overview import actions, stopped
-from app.queue import Failed, Job
 from app.recordings.models import Revocation
 from tests.factories import Made
 from tests.people import Person

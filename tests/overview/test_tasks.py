@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from app import clock
 from app.candidates.models import Candidate
-from app.db import db, new_id
+from app.core import clock
+from app.core.db import db, new_id
 from app.interviews import actions as interviews
 from app.interviews.models import Interview, Stage, VideoStage
 from app.overview.queries import tasks_of

@@ -13,8 +13,8 @@ from app.candidates import bulk
 from app.candidates.bulk import Change, Kind
 from app.candidates.models import Candidate
 from app.candidates.queries import next_to_review
-from app.db import db
-from app.errors import Conflict
+from app.core.db import db
+from app.core.errors import Conflict
 from app.flows.models import FlowGrant, InterviewFlow, Right
 from app.flows.queries import VIEWED
 from app.interviews import actions as interviews

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.db import db
+from app.core.db import db
 from app.interviews.jobs import process_interview
 from app.interviews.models import Interview
 from tests.factories import Made

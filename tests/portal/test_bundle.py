@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from app import clock
+from app.core import clock
 from app.exports.bundle import Closed, Part, archive
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app import clock
 from app.accounts.models import AuditEntry
-from app.db import db
+from app.core import clock
+from app.core.db import db
 from app.interviews import actions as interviews
 from app.letters.jobs import send
 from app.letters.models import Letter

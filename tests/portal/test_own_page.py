@@ -14,8 +14,8 @@ from flask import Flask
 from app import gateways
 from app.accounts.models import AuditEntry
 from app.candidates.models import Candidate
-from app.db import db
-from app.errors import NotFound
+from app.core.db import db
+from app.core.errors import NotFound
 from app.exports.bundle import Closed
 from app.interviews import actions as interviews
 from app.interviews.jobs import process_interview
@@ -274,7 +274,7 @@ def test_withdrawn_consent_stops_the_processing(takes: Takes, owner: Person) -> 
 def test_work_that_is_under_way_loses_its_claim(takes: Takes) -> None:
     from datetime import timedelta
 
-    from app import claims
+    from app.core import claims
     from app.interviews.models import Interview
 
     taken = takes(process=False)

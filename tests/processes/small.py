@@ -10,7 +10,7 @@ from pathlib import Path
 from flask import Flask, current_app
 
 from app import processes
-from app.queue import Queued, Work
+from app.core.queue import Queued, Work
 from app.settings import Settings
 
 

@@ -9,8 +9,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy import event
 
-from app import db_line
-from app.db import engine_options, prepare, reading
+from app.core.db import engine_options, prepare, reading, write_queue
 
 
 @pytest.fixture
@@ -65,20 +64,20 @@ def test_however_a_transaction_ends_the_next_one_may_write(engine, ends):
     began = time.monotonic()
     with engine.begin() as other:
         other.exec_driver_sql("insert into noted (who) values (2)")
-    assert time.monotonic() - began < db_line.WAIT_SECONDS / 2
+    assert time.monotonic() - began < write_queue.WAIT_SECONDS / 2
     connection.close()
 
 
 def test_a_writer_waits_in_line_and_not_before_sqlite(engine, monkeypatch):
     lines, asked, done = [], threading.Event(), threading.Event()
-    enter = db_line.Queued.enter
+    enter = write_queue.Queued.enter
 
     def noted(connection):
         lines.append(connection.line.writer)
         asked.set()
         enter(connection)
 
-    monkeypatch.setattr(db_line.Queued, "enter", noted)
+    monkeypatch.setattr(write_queue.Queued, "enter", noted)
     statements = []
     event.listen(engine, "before_cursor_execute", lambda *given: statements.append(given[2]))
 
@@ -108,7 +107,7 @@ def test_readers_stand_in_no_line(engine):
 
 
 def test_who_has_waited_too_long_gets_sqlites_own_answer(engine, monkeypatch):
-    monkeypatch.setattr(db_line, "WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(write_queue, "WAIT_SECONDS", 0.05)
     with engine.begin() as writer:
         writer.exec_driver_sql("insert into noted (who) values (1)")
         other = engine.connect()
@@ -124,7 +123,7 @@ def test_who_has_waited_too_long_gets_sqlites_own_answer(engine, monkeypatch):
 
 
 def test_a_forked_child_does_not_wait_for_a_writer_that_is_not_there(engine):
-    line = db_line.Line()
+    line = write_queue.Line()
     line.writer.acquire()
     child = os.fork()
     if child == 0:

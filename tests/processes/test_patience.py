@@ -8,8 +8,7 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
-from app import db_patience
-from app.db import engine_options, prepare
+from app.core.db import engine_options, prepare, timeouts
 from tests.conftest import GIVEN_URL
 
 
@@ -41,11 +40,11 @@ def _lock_milliseconds(connection: sa.Connection) -> float:
 
 
 def test_hangs_up_on_a_server_that_owes_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(db_patience, "ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(timeouts, "ANSWER_SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = threading.Thread(target=_greet_and_fall_silent, args=(server,), daemon=True)
         thread.start()
-        connection = db_patience.Impatient.connect(f"postgresql://x@127.0.0.1:{server.getsockname()[1]}/x")
+        connection = timeouts.Impatient.connect(f"postgresql://x@127.0.0.1:{server.getsockname()[1]}/x")
         with pytest.raises(psycopg.OperationalError):
             connection.execute("select 1")
         assert connection.closed

@@ -10,10 +10,10 @@ from rq import Queue
 from rq.registry import FailedJobRegistry, ScheduledJobRegistry
 from rq.serializers import JSONSerializer
 
-from app import queue
+from app.core import queue
+from app.core.queue import Job, Queued, RedisBell
 from app.embedded import EmbeddedRedis
 from app.processes.kinds import worker_for
-from app.queue import Job, Queued, RedisBell
 
 JOB, IDS = Job.SEND_LETTER, ("one",)
 
@@ -163,5 +163,5 @@ def test_a_redis_that_answers_but_takes_nothing_is_told_of_once(
     finally:
         redis.config_set("maxmemory", "0")
     assert bell.ring(JOB, ("last",))
-    told = [one.getMessage().partition(";")[0] for one in caplog.records if one.name == "app.queue"]
+    told = [one.getMessage().partition(";")[0] for one in caplog.records if one.name == "app.core.queue"]
     assert told == ["Redis takes no wake-ups (OutOfMemoryError)", "Redis takes wake-ups again"]

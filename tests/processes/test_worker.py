@@ -10,8 +10,8 @@ from rq import Queue, Retry
 from rq.registry import FailedJobRegistry
 from rq.serializers import JSONSerializer
 
+from app.core.queue import Queued
 from app.embedded import EmbeddedRedis, found_alive
-from app.queue import Queued
 from tests.faults.processes import descendants, is_running
 
 from .conftest import until

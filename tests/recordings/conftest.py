@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app import gateways
-from app.db import db
+from app.core.db import db
 from app.interviews.models import Interview
 from app.recordings import actions, queries
 from app.recordings.media import keep

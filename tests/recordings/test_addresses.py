@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app import clock
+from app.core import clock
 from app.recordings.addresses import Expired, Forged, Purpose, signer_for
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -5,9 +5,9 @@ import threading
 import pytest
 
 from app import gateways
-from app.db import db
-from app.db_wall import as_chosen
-from app.errors import Conflict, NotFound, Rejected
+from app.core.db import db
+from app.core.db.row_security import as_chosen
+from app.core.errors import Conflict, NotFound, Rejected
 from app.recordings import actions, queries
 from app.recordings.models import LARGEST_CHUNK, LARGEST_INTERVIEW, LAST_CHUNK, Chunk, RecorderRun, Track
 from app.storage import read

@@ -7,9 +7,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from app import clock, gateways
+from app import gateways
 from app.accounts.models import AuditEntry
-from app.db import db
+from app.core import clock
+from app.core.db import db
 from app.recordings import actions, queries
 from app.recordings.addresses import Purpose
 from app.recordings.models import BLOCK, Media, Recording

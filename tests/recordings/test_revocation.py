@@ -5,9 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from app import clock, gateways
-from app.db import db
-from app.errors import GatewayError
+from app import gateways
+from app.core import clock
+from app.core.db import db
+from app.core.errors import GatewayError
 from app.interviews import actions as interviews
 from app.interviews import jobs_revoked as jobs
 from app.recordings import actions, queries

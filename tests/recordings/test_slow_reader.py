@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from app import gateways
-from app.db import db
+from app.core.db import db
 from app.processes.web import WATERMARK, serve, server_for
 from app.recordings import actions, queries
 from app.recordings.media import keep

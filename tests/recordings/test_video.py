@@ -4,7 +4,7 @@ import av
 import numpy as np
 import pytest
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.recordings.video import Limits, RunFile, Spoken, assemble, copy_sound, measure, place
 from tests.recordings import recorder
 

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from app import gateways, queue
-from app.db import db
-from app.errors import GatewayError
+from app import gateways
+from app.core import queue
+from app.core.db import db
+from app.core.errors import GatewayError
+from app.core.queue import Job
 from app.interviews.models import Interview
-from app.queue import Job
 from app.recordings import actions, jobs
 from app.recordings.media import keep
 from app.recordings.models import BARS, Media, Waveform, WaveState

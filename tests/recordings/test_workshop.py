@@ -3,7 +3,7 @@
 import pytest
 
 from app import gateways
-from app.db import db
+from app.core.db import db
 from app.recordings import actions, queries
 from app.recordings.models import Media, Track
 from app.storage import Damaged

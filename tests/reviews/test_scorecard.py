@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app import clock
 from app.accounts.models import AuditEntry
 from app.analysis.scores import NAMES
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
 from app.interviews.models import Interview, InterviewData
 from app.reviews import actions, queries
 from app.reviews.actions import Opinion

@@ -14,8 +14,8 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app import db_wall, gateways
-from app.db import Base, db
+from app import gateways
+from app.core.db import Base, db, row_security
 from app.gateways import Gateways
 from app.settings import Settings
 from tests.conftest import GIVEN_URL
@@ -65,7 +65,7 @@ class World:
         """Right before the first statement that does more than read, which mostly never comes: what all tables held."""
         if self.watched and self._tables is None and not READS.match(statement):
             self._tables = {}  # what reads them comes here too
-            with db_wall.everyone():
+            with row_security.everyone():
                 self._tables = self.tables()
             connection.exec_driver_sql("SELECT 1")  # the wall is told again whose rows the statement may touch
 

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app import clock, create_app
+from app import create_app
 from app.accounts import actions, passwords
-from app.db import db
-from app.queue import SilentBell
+from app.core import clock
+from app.core.db import db
+from app.core.queue import SilentBell
 from tests.factories import Made
 from tests.people import Browser, Person
 

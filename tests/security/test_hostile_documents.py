@@ -12,7 +12,7 @@ import pytest
 from flask import Flask
 
 from app import gateways
-from app.db import db
+from app.core.db import db
 from app.demo.candidate import Candidate, Refused
 from app.gateways import Gateways
 from app.interviews import actions

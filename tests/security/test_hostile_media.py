@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from flask import Flask
 
-from app.db import db
+from app.core.db import db
 from app.gateways import Gateways
 from app.interviews import actions
 from app.interviews.jobs import process_interview

@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from flask import Flask
 from sqlalchemy.exc import ProgrammingError
 
-from app import clock
-from app.db import db, new_id
-from app.db_wall import NOBODY, choose, everyone, only
+from app.core import clock
+from app.core.db import db, new_id
+from app.core.db.row_security import NOBODY, choose, everyone, only
 from app.flowlinks.models import FlowLink, FlowVisit
 from app.flowlinks.queries import visits
 from app.letters.models import Letter

@@ -16,7 +16,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from app.accounts import access, passwords
-from app.db import Base, db
+from app.core.db import Base, db
 from app.demo.candidate import Candidate
 from app.interviews.jobs import process_interview
 from app.webhooks import jobs

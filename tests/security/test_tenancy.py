@@ -17,10 +17,10 @@ from flask import Flask
 from werkzeug.routing import Rule as Route
 from werkzeug.test import TestResponse
 
-from app import clock
 from app.accounts import access
 from app.accounts.models import ApiKey, Login, Organization, Role, TeamMember
-from app.db import db
+from app.core import clock
+from app.core.db import db
 from app.flows.models import InterviewFlow
 from app.recordings import actions as recordings
 from tests.people import Browser

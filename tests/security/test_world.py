@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.accounts.models import Login, Organization
-from app.db import db, new_id
+from app.core.db import db, new_id
 
 from .conftest import World
 

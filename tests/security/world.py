@@ -13,12 +13,13 @@ from pathlib import Path
 import sqlalchemy as sa
 from flask import Flask
 
-from app import clock, gateways, vault
+from app import gateways
 from app.accounts import actions as accounts
 from app.accounts.models import Team, TeamMember, TeamMembership
 from app.candidates import actions as candidates
 from app.candidates import columns
-from app.db import db
+from app.core import clock, encryption
+from app.core.db import db
 from app.flowlinks import actions as flowlinks
 from app.flows.models import FlowStatus, InterviewFlow, Right
 from app.flows.queries import secret_context
@@ -211,7 +212,7 @@ def _flow(by: Person, mark: str, **values: object) -> InterviewFlow:
         webhook_url=f"https://{mark.lower()}.example/hook",
         **values,
     )
-    flow.webhook_secret_sealed = vault.seal(f"{mark} secret", context=secret_context(flow.id))
+    flow.webhook_secret_sealed = encryption.seal(f"{mark} secret", context=secret_context(flow.id))
     flow.logo_key, flow.preamble_video_key = f"logos/{flow.id}.png", f"videos/{flow.id}.mp4"
     flow.preamble_video_type = "video/mp4"
     db.session.commit()

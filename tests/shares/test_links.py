@@ -10,11 +10,12 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app import clock, gateways
+from app import gateways
 from app.accounts.models import AuditEntry, Role
 from app.analysis.scores import NAMES
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
 from app.interviews import actions as booking
 from app.interviews.models import Document, Interview, InterviewData
 from app.recordings import actions as recordings

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech.engines.chat import Chat, ChatAnalyst, ChatInterviewer
 from app.speech.ports import Exchange, FollowUp, Material, Passage, Quote
 

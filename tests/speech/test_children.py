@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech.engines.children import ChildFailed, Children
 
 ECHO = """

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech.engines.elevenlabs import ElevenLabsSpeaker, ElevenLabsTranscriber
 from app.speech.ports import SPEECH_RATE, Word
 

@@ -5,7 +5,7 @@ import importlib.util
 import numpy as np
 import pytest
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech.catalogue import LANGUAGES
 
 QUESTIONS = {

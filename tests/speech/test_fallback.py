@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech.engines.fallback import FallbackSpeaker, FallbackTranscriber
 from app.speech.ports import Heard, Sayings, Spoken
 

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech.engines import pocketsphinx, pocketsphinx_child
 from app.speech.engines.pocketsphinx import PocketsphinxTranscriber
 from app.speech.ports import SPEECH_RATE

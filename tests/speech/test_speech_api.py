@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech.engines.speech_api import SpeechApiSpeaker
 from app.speech.sound import wav
 

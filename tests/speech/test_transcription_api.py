@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech.engines.transcription_api import TranscriptionApiTranscriber
 from app.speech.ports import SPEECH_RATE, Word
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.storage import LocalStorage, read
 
 

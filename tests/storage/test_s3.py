@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.errors import GatewayError, NotFound
+from app.core.errors import GatewayError, NotFound
 from app.storage.s3 import S3Storage
 
 KEYS = {"access_key": "test", "secret_key": "test", "region": "us-east-1"}

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from app.errors import NotFound
+from app.core.errors import NotFound
 from app.storage import Damaged, probe, read, read_verified
 
 

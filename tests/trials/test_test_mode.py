@@ -9,7 +9,6 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app import clock
 from app.accounts import actions as accounts
 from app.accounts import lifecycle
 from app.accounts.actions import TEST_PREFIX
@@ -18,14 +17,15 @@ from app.candidates import actions as candidates
 from app.candidates.models import Candidate
 from app.candidates.queries import CandidateFilter, counts_seen_by, how_many_seen_by
 from app.compliance import actions as compliance
-from app.db import db
-from app.errors import Conflict, GatewayError
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict, GatewayError
+from app.core.queue import Job, SilentBell
 from app.gateways import Gateways
 from app.interviews import actions as interviews
 from app.interviews import insights, jobs
 from app.interviews.models import Interview, InterviewStatus, Role, Stage
 from app.interviews.queries import utterances_of
-from app.queue import Job, SilentBell
 from app.recordings.models import Media
 from app.recordings.queries import urls_for
 from app.trials.jobs import play

@@ -12,10 +12,10 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app import claims, clock
 from app.accounts.models import AuditEntry
-from app.db import db, new_id
-from app.errors import Rejected
+from app.core import claims, clock
+from app.core.db import db, new_id
+from app.core.errors import Rejected
 from app.flowlinks import actions as flow_links
 from app.flowlinks.actions import Over
 from app.interviews import actions as interviews

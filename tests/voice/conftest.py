@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from flask import Flask
 
-from app.db import db
+from app.core.db import db
 from app.demo.candidate import Candidate
 from app.gateways import Gateways
 from app.interviews import actions

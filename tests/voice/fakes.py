@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech.ports import Exchange, FollowUp, Heard, Sayings, Spoken, Word
 
 RATE = 16_000

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app import clock
+from app.core import clock
 from app.demo.candidate import Candidate, Refused, Talk
 from app.demo.tape import Tape
 from app.interviews.models import Role, Stage

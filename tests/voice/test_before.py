@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app import clock
-from app.db import db
+from app.core import clock
+from app.core.db import db
 from app.flows.queries import script_of
 from app.interviews.models import Stage
 from app.recordings.models import Chunk

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.db import db
+from app.core.db import db
+from app.core.errors import GatewayError
 from app.demo.candidate import Candidate
-from app.errors import GatewayError
 from app.recordings import actions as recordings
 from app.recordings.models import LAST_CHUNK, Chunk, RecorderRun
 from app.storage import read

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.db import db
+from app.core.db import db
+from app.core.errors import GatewayError
 from app.demo.candidate import Candidate, Refused
-from app.errors import GatewayError
 from app.interviews import actions as interviews
 from app.recordings.models import Chunk, Track
 from app.storage import read

@@ -8,7 +8,7 @@ import itsdangerous.timed
 import pytest
 from flask import Flask
 
-from app import clock
+from app.core import clock
 from app.demo.candidate import Candidate
 from app.interviews.models import Stage
 from app.voice import jobs

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech import phrases
 from app.speech.ports import FollowUp
 from app.voice.conversation import Answer, Audio, Engines, respond

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.db import db
+from app.core.db import db
 from app.demo.candidate import Candidate
 from app.interviews.models import Document
 from tests.factories import Made

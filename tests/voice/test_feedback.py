@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.db import db
+from app.core.db import db
 from app.demo.candidate import Candidate
 from app.interviews.models import Feedback
 from app.interviews.ratings import ratings_seen_by

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from app import clock
-from app.db import db
+from app.core import clock
+from app.core.db import db
+from app.core.queue import Job, SilentBell
 from app.demo.candidate import Candidate, Refused, Talk
 from app.demo.tape import Tape
 from app.interviews.models import Stage
-from app.queue import Job, SilentBell
 from app.recordings.queries import runs_of
 from app.voice import actions
 from app.voice.jobs import sweep_sittings

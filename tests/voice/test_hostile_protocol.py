@@ -9,7 +9,7 @@ from flask import Flask
 from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
-from app.db import db
+from app.core.db import db
 from app.demo.candidate import Candidate
 from app.interviews import actions
 from app.interviews.models import Interview

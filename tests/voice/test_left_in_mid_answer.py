@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app import claims
-from app.db import db
+from app.core import claims
+from app.core.db import db
 from app.demo.candidate import Candidate
 from app.interviews.models import Role, Stage, Utterance
 from app.interviews.queries import utterances_of

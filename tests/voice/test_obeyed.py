@@ -2,7 +2,7 @@
 
 import pytest
 
-from app import clock
+from app.core import clock
 from app.demo.candidate import Candidate, Talk
 from app.demo.tape import Tape
 from app.interviews import quality

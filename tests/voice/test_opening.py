@@ -7,8 +7,8 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app import clock
-from app.db import Base, db
+from app.core import clock
+from app.core.db import Base, db
 from app.demo.candidate import Candidate, Refused
 from app.flows import actions as flows
 from app.interviews.models import Interview, Stage

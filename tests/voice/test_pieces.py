@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.db import db
+from app.core.db import db
+from app.core.errors import GatewayError
 from app.demo.candidate import Candidate, Refused, Talk
 from app.demo.tape import Tape
-from app.errors import GatewayError
 from app.interviews.models import Utterance
 from app.interviews.queries import utterances_of
 from app.speech.engines.speech_api import SpeechApiSpeaker

@@ -8,9 +8,9 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.db import Base, db
+from app.core.db import Base, db
+from app.core.errors import GatewayError
 from app.demo.candidate import Candidate
-from app.errors import GatewayError
 from app.speech.ports import FollowUp
 from app.voice import preview, speaking
 from app.voice.preview import MOST_CHUNKS, MOST_PREVIEWS

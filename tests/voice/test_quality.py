@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app import clock
-from app.db import db
+from app.core import clock
+from app.core.db import db
 from app.demo.candidate import Candidate, Refused, Talk
 from app.demo.tape import Tape
 from app.interviews import quality

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.db import db
+from app.core.db import db
 from app.demo.candidate import Candidate, Refused, Talk
 from app.demo.tape import Tape
 from app.interviews import actions

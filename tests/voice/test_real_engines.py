@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.db import db
+from app.core.db import db
 from app.demo.candidate import Candidate
 from app.demo.tape import PICTURES_PER_SECOND
 from app.gateways import Gateways

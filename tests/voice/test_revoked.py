@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app import gateways
-from app.db import db
+from app.core.db import db
 from app.demo.candidate import Candidate
 from app.holds import actions as holds
 from app.holds.models import Held

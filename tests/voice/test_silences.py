@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from app.core.errors import GatewayError
 from app.demo.candidate import Candidate, Refused, Talk
 from app.demo.tape import Tape
-from app.errors import GatewayError
 from app.voice.patience import COMPLETE, UNFINISHED, UNKNOWN
 from tests.factories import Made
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app import claims, clock
-from app.db import db
+from app.core import claims, clock
+from app.core.db import db
+from app.core.errors import GatewayError
 from app.demo.candidate import Candidate, Refused, Talk
 from app.demo.tape import Tape
-from app.errors import GatewayError
 from app.interviews.models import Document, Role, TextState, Utterance
 from app.interviews.queries import utterances_of
 from app.speech.ports import FollowUp

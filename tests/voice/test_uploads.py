@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.db import db
+from app.core.db import db
+from app.core.queue import Job, SilentBell
 from app.demo.candidate import Candidate
 from app.interviews.actions import PART_BYTES
 from app.interviews.documents import MOST_DOCUMENTS
 from app.interviews.models import Document, DocumentPart, DocumentUpload
-from app.queue import Job, SilentBell
 from tests.factories import Made
 
 from .conftest import Candidates

@@ -10,12 +10,13 @@ import sqlalchemy as sa
 from flask import Flask
 from sqlalchemy.exc import OperationalError
 
-from app import clock, create_app, db_wall, queue
+from app import create_app
 from app.accounts import actions, idempotency
 from app.accounts.access import caller, require_api_key
 from app.accounts.models import IdempotentCall, Team
-from app.db import db
-from app.errors import Conflict, Forbidden, GatewayError, NotFound, Rejected
+from app.core import clock, queue
+from app.core.db import db, row_security
+from app.core.errors import Conflict, Forbidden, GatewayError, NotFound, Rejected
 from app.gateways import Gateways
 from app.settings import Settings
 from app.storage.ports import Damaged
@@ -93,7 +94,7 @@ def add_probe(app: Flask) -> None:
 def _take_over() -> None:
     """What a repeat does to a call that is slow."""
     db.session.rollback()  # SQLite has one writer
-    with db.engine.begin() as other, db_wall.everyone():
+    with db.engine.begin() as other, row_security.everyone():
         other.execute(sa.update(IdempotentCall).values(started_at=clock.now()))
 
 

@@ -9,9 +9,8 @@ from flask import Flask, after_this_request, flash, get_flashed_messages, reques
 from psycopg import errors
 from sqlalchemy.exc import OperationalError
 
-from app import db_wall
 from app.accounts.models import Organization
-from app.db import db
+from app.core.db import db, row_security
 from app.web import again
 
 JSON = {"json": {"name": "Again Ltd"}}
@@ -26,7 +25,7 @@ def site(probing, monkeypatch) -> Callable[..., tuple[Flask, list[str]]]:
         app, runs = probing(), []
 
         def meet() -> str:
-            db_wall.choose(db_wall.EVERYONE)
+            row_security.choose(row_security.EVERYONE)
             runs.append(request.json["name"] if request.is_json else request.form.get("name", ""))
             db.session.add(Organization(name="Again Ltd"))
             db.session.flush()
@@ -44,7 +43,7 @@ def site(probing, monkeypatch) -> Callable[..., tuple[Flask, list[str]]]:
 
 
 def made(app: Flask) -> int:
-    with app.app_context(), db_wall.everyone():
+    with app.app_context(), row_security.everyone():
         return db.session.scalar(sa.select(sa.func.count()).where(Organization.name == "Again Ltd"))
 
 

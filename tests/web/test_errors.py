@@ -3,7 +3,7 @@
 import pytest
 import sqlalchemy as sa
 
-from app.db import db
+from app.core.db import db
 
 SHAPE = {"code", "status", "message"}
 

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from redis import Redis
 
 from app import embedded
-from app.db import db
+from app.core.db import db
 
 
 def test_healthz_answers_as_soon_as_the_process_serves(client):

@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app import clock
 from app.accounts import idempotency
 from app.accounts.models import IdempotentCall
-from app.db import db
+from app.core import clock
+from app.core.db import db
 
 BODY = {"name": "Night shift"}
 

@@ -7,7 +7,7 @@ import pytest
 from flask import Flask, Response
 from werkzeug.test import run_wsgi_app
 
-from app.errors import NotFound
+from app.core.errors import NotFound
 from app.web.lasting import Lasting, Places, places
 
 

@@ -7,9 +7,10 @@ import pytest
 import time_machine
 from flask import Flask
 
-from app import embedded, queue
+from app import embedded
 from app.accounts import actions
-from app.db import db
+from app.core import queue
+from app.core.db import db
 from app.web import limits
 from tests.people import person
 

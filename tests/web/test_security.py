@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from flask import Flask, request
 
-from app import clock
+from app.core import clock
 from app.web import security
 
 

@@ -13,10 +13,11 @@ from redis import Redis
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-from app import embedded, trace
+from app import embedded
 from app.cli_console import configure_logging
+from app.core import request_id
+from app.core.queue import Job, Queued, RedisBell
 from app.processes.kinds import worker_for
-from app.queue import Job, Queued, RedisBell
 from app.settings import Settings
 
 
@@ -46,8 +47,8 @@ def configured(settings: Settings) -> Iterator[Any]:
 
 
 def test_a_wake_up_carries_the_id_and_the_job_works_under_it(app: Flask, redis: Redis, caplog: Any) -> None:
-    caplog.handler.addFilter(trace.RequestIdFilter())
-    with trace.under("call-9"):
+    caplog.handler.addFilter(request_id.RequestIdFilter())
+    with request_id.under("call-9"):
         RedisBell(redis).ring(Job.DRAW_WAVEFORM, ("no-such-drawing",))
     queue = Queue(Queued.SPEECH.value, connection=redis, serializer=JSONSerializer)
     queue.enqueue_call(Job.DRAW_WAVEFORM.value.key, args=("of-nobody",), result_ttl=0)  # by a release without ids
@@ -57,9 +58,9 @@ def test_a_wake_up_carries_the_id_and_the_job_works_under_it(app: Flask, redis: 
     assert {one.job for one in told} == {"recordings.jobs.draw_waveform"}
     assert [(one.ids, one.outcome) for one in told] == [("no-such-drawing", "done"), ("of-nobody", "done")]
     assert told[0].request_id == "call-9"
-    assert trace.SAFE.match(told[1].request_id)
+    assert request_id.SAFE.match(told[1].request_id)
     assert len(told[1].request_id) == 32
-    assert trace.current() == trace.NONE
+    assert request_id.current() == request_id.NONE
 
 
 def test_lines_are_json_when_asked_for(client: Any, configured: Any, capsys: Any) -> None:
@@ -89,12 +90,12 @@ def test_lines_are_text_otherwise(client: Any, configured: Any, capsys: Any) -> 
 
 
 def test_what_nobody_set_off_has_no_id() -> None:
-    assert trace.known() is None
-    with trace.under("call-4"):
-        assert trace.known() == "call-4"
+    assert request_id.known() is None
+    with request_id.under("call-4"):
+        assert request_id.known() == "call-4"
 
 
 def test_an_id_that_could_forge_lines_is_replaced() -> None:
-    with trace.under("a\nb"):
-        assert trace.current() != "a\nb"
-        assert trace.SAFE.match(trace.current())
+    with request_id.under("a\nb"):
+        assert request_id.current() != "a\nb"
+        assert request_id.SAFE.match(request_id.current())

@@ -8,7 +8,7 @@ import pytest
 from flask import request
 
 from app import cli_check, embedded
-from app.db import _reading
+from app.core.db import _reading
 
 
 @pytest.mark.parametrize("given", ["abc-123_X.y", "x" * 64])

@@ -3,7 +3,7 @@
 import pytest
 from flask import Flask
 
-from app.vault import SealBroken, derived_key, seal, unseal
+from app.core.encryption import SealBroken, derived_key, seal, unseal
 
 
 @pytest.fixture(autouse=True)

@@ -12,14 +12,15 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app import clock, create_app, vault
+from app import create_app
 from app.accounts.models import Organization, Role, Team, TeamMember
-from app.db import Base, db, new_id
+from app.core import clock, encryption
+from app.core.db import Base, db, new_id
+from app.core.queue import SilentBell
 from app.flows.models import InterviewFlow
 from app.flows.queries import secret_context
 from app.gateways import Gateways
 from app.outbound import Outbound, SendLimits
-from app.queue import SilentBell
 from app.settings import Settings
 from app.webhooks import actions, jobs
 from app.webhooks.models import Attempt, Delivery, Endpoint
@@ -78,7 +79,9 @@ class Office:
         return flow
 
     def set_secret(self, flow: InterviewFlow, secret: str | None) -> None:
-        flow.webhook_secret_sealed = None if secret is None else vault.seal(secret, context=secret_context(flow.id))
+        flow.webhook_secret_sealed = (
+            None if secret is None else encryption.seal(secret, context=secret_context(flow.id))
+        )
         db.session.commit()
 
     def processed(self, flow: InterviewFlow, subject: str | None = None, *, video: bool = False) -> str:

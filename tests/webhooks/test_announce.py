@@ -6,8 +6,8 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from app.db import db, new_id
-from app.queue import Job
+from app.core.db import db, new_id
+from app.core.queue import Job
 from app.webhooks import actions
 from app.webhooks.models import Delivery, DeliveryState, EventType, Hold
 

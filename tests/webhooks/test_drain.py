@@ -9,9 +9,9 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app import trace
-from app.db import db
-from app.db_wall import as_chosen
+from app.core import request_id
+from app.core.db import db
+from app.core.db.row_security import as_chosen
 from app.webhooks import actions, delivery, jobs, queries
 from app.webhooks.models import Delivery, DeliveryState, ErrorClass
 from app.webhooks.schedule import DELAYS
@@ -346,7 +346,7 @@ def test_after_three_time_outs_an_endpoint_is_probed_once_a_minute(office, recei
 
 
 def test_the_tick_rings_while_anything_is_due(office, receiver):
-    from app.queue import Job
+    from app.core.queue import Job
 
     office.processed(office.flow(receiver.url))
     bell = office.app.extensions["parley.bell"]
@@ -410,7 +410,7 @@ def test_the_user_agent_is_the_interfaces():
 
 def test_what_set_an_event_off_is_in_the_log_of_its_attempts(office, receiver, stopped, caplog):
     receiver.scripts = [says(500), says(200)]
-    with trace.under("call-7"):
+    with request_id.under("call-7"):
         office.processed(office.flow(receiver.url))
     with caplog.at_level("INFO", logger="app.webhooks.jobs"):
         office.drain()

@@ -7,8 +7,8 @@ import pytest
 import sqlalchemy as sa
 
 from app.accounts.models import AuditEntry
-from app.db import db
-from app.errors import Conflict
+from app.core.db import db
+from app.core.errors import Conflict
 from app.webhooks import actions, queries
 from app.webhooks.models import Delivery, DisabledBy, Endpoint, Hold
 from tests.outbound.receiver import says

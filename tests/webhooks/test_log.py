@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app import clock
 from app.accounts.models import AuditEntry
-from app.db import db, new_id
+from app.core import clock
+from app.core.db import db, new_id
 from app.webhooks import actions, health, queries
 from app.webhooks.models import Attempt, Delivery, DeliveryState, ErrorClass, EventType
 from app.webhooks.queries import LogFilter

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import sqlalchemy as sa
 
-from app.db import db, new_id
+from app.core.db import db, new_id
 from app.webhooks import actions, queries
 from app.webhooks.models import Delivery, DeliveryState
 from tests.outbound.receiver import says
@@ -142,7 +142,7 @@ def test_nothing_is_inverted_or_lost_while_receivers_fail_at_random(office, rece
 
 
 def _success(turn):
-    from app import clock
+    from app.core import clock
     from app.webhooks.delivery import Outcome
 
     return Outcome(clock.now(), 0.01, turn.letter.url, status=200)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.db import db, new_id
+from app.core.db import db, new_id
 from app.webhooks import actions, queries
 from app.webhooks.models import Attempt, DeliveryState, DisabledBy, ErrorClass
 

@@ -6,8 +6,8 @@ import pytest
 import sqlalchemy as sa
 
 from app.accounts.models import AuditEntry, Role
-from app.db import db, new_id
-from app.errors import Conflict, Forbidden, Rejected
+from app.core.db import db, new_id
+from app.core.errors import Conflict, Forbidden, Rejected
 from app.webhooks import actions, queries
 from app.webhooks.models import Delivery, DeliveryState, DisabledBy, Ending
 from tests.outbound.receiver import says

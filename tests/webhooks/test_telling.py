@@ -6,9 +6,9 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app import clock
 from app.accounts.models import TeamMember
-from app.db import db, new_id
+from app.core import clock
+from app.core.db import db, new_id
 from app.webhooks import actions, jobs, queries
 from app.webhooks.models import DisabledBy, Endpoint
 from tests.factories import Made

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from app import vault
 from app.accounts.models import AuditEntry
-from app.db import db
+from app.core import encryption
+from app.core.db import db
 from app.flows.models import FlowStatus
 from app.flows.queries import secret_context
 from app.webhooks import signature
@@ -24,7 +24,7 @@ def receiver():
 @pytest.fixture
 def flow(make_flow, receiver):
     made = make_flow(webhook_url=receiver.url, title="Night nurse")
-    made.webhook_secret_sealed = vault.seal("secret", context=secret_context(made.id))
+    made.webhook_secret_sealed = encryption.seal("secret", context=secret_context(made.id))
     db.session.commit()
     return made
 

@@ -4,9 +4,9 @@ import threading
 from dataclasses import replace
 from datetime import timedelta
 
-from app import clock
-from app.db import db
-from app.db_wall import as_chosen
+from app.core import clock
+from app.core.db import db
+from app.core.db.row_security import as_chosen
 from app.webhooks import actions
 from app.webhooks.delivery import Outcome
 from app.webhooks.models import DeliveryState

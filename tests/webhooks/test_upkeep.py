@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.db import db
-from app.errors import Conflict
+from app.core.db import db
+from app.core.errors import Conflict
 from app.webhooks import actions
 from app.webhooks.models import Delivery, DeliveryState, DisabledBy, Ending
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from app import clock
 from app.accounts.models import AuditEntry
-from app.db import db
+from app.core import clock
+from app.core.db import db
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.wishes import actions

@@ -7,11 +7,11 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app import clock
 from app.accounts.models import AuditEntry
-from app.db import db
-from app.db_wall import as_chosen
-from app.errors import Conflict, Forbidden, NotFound, Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.db.row_security import as_chosen
+from app.core.errors import Conflict, Forbidden, NotFound, Rejected
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.wishes import actions

@@ -11,8 +11,8 @@ from app.accounts.forms import AddressForm, AddressOfMemberForm
 from app.accounts.models import TeamMember
 from app.accounts.pages.blueprint import pages
 from app.accounts.pages.links import post_to
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
 from app.web import once
 from app.web.limits import address_of_request
 

@@ -7,7 +7,6 @@ from typing import Any
 from flask import Flask, Response, current_app, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from app import clock, db_wall
 from app.accounts import chain, queries, trail
 from app.accounts.access import current_member, require_admin
 from app.accounts.actions import write_audit
@@ -15,7 +14,8 @@ from app.accounts.models import AuditEntry, Organization
 from app.accounts.pages.blueprint import pages
 from app.accounts.trail import GROUPS, NOBODY, WORDS, TrailFilter
 from app.accounts.words import facts, ids_in
-from app.db import db, reading
+from app.core import clock
+from app.core.db import db, reading, row_security
 from app.web.fields import day_in, flaw_of
 from app.web.sheets import BEGINNING, line
 from app.web.templating import offset_of_request
@@ -94,7 +94,7 @@ def _pieces(app: Flask, organization_id: str, found_by: TrailFilter) -> Iterator
     """The entries in pieces, each in a context of its own, so that nothing is held while a reader is slow."""
     below: int | None = None
     while True:
-        with app.app_context(), reading(), db_wall.only(organization_id):
+        with app.app_context(), reading(), row_security.only(organization_id):
             organization: Organization = queries.organization_with(organization_id)
             piece = list(trail.entries_of(organization, found_by, limit=PIECE, below=below))
             db.session.expunge_all()

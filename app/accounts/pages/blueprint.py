@@ -6,8 +6,8 @@ from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
-from app import db_wall
 from app.accounts.access import require_member
+from app.core.db import row_security
 from app.web.browsers import browser_name
 from app.web.security import keep_private
 
@@ -24,7 +24,7 @@ def guard() -> ResponseReturnValue | None:
     """Everything here needs a signed-in member, but for the ways in."""
     if request.endpoint in OPEN_TO_STRANGERS:
         keep_private()
-        db_wall.choose(db_wall.EVERYONE)  # who comes in is looked for among all
+        row_security.choose(row_security.EVERYONE)  # who comes in is looked for among all
         return None
     return require_member()
 

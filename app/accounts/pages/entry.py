@@ -14,8 +14,8 @@ from app.accounts.pages.blueprint import pages
 from app.accounts.pages.keys import remember_key
 from app.accounts.pages.known_browsers import known_browser, remember_browser
 from app.accounts.pages.second_step import ask_for_code
-from app.db import db
-from app.errors import Conflict
+from app.core.db import db
+from app.core.errors import Conflict
 from app.settings import Settings
 from app.web.limits import address_of_request
 from app.web.pages import home

@@ -7,8 +7,8 @@ from app.accounts import actions, lifecycle, queries
 from app.accounts.access import current_member, require_admin
 from app.accounts.forms import KeyForm
 from app.accounts.pages.blueprint import pages
-from app.db import db
-from app.errors import Rejected
+from app.core.db import db
+from app.core.errors import Rejected
 from app.web import once
 from app.web.templating import moment
 

@@ -12,8 +12,8 @@ from flask import current_app, request
 from itsdangerous import BadData, URLSafeTimedSerializer
 from werkzeug.wrappers import Response
 
+from app.core.encryption import derived_key
 from app.settings import Settings
-from app.vault import derived_key
 
 LASTS_SECONDS = 180 * 86_400
 MOST_ACCOUNTS = 5

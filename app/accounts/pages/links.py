@@ -12,8 +12,8 @@ from app.accounts.models import EntryKind, EntryLink, TeamMember
 from app.accounts.pages.blueprint import pages
 from app.accounts.pages.entry import signed_in
 from app.accounts.pages.known_browsers import known_browser, remember_browser
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
 from app.settings import Settings
 from app.web import once
 from app.web.limits import address_of_request

@@ -3,15 +3,15 @@
 from flask import flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 
-from app import clock
 from app.accounts import address_changes, entry_links, lifecycle, passwords, queries
 from app.accounts.access import current_member, require_admin
 from app.accounts.forms import AddressOfMemberForm, ChangeForm, ResetForm
 from app.accounts.models import Role, TeamMember
 from app.accounts.pages import address, links
 from app.accounts.pages.blueprint import pages
-from app.db import db
-from app.errors import Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Rejected
 
 
 @pages.get("/team/members/<member_id>")

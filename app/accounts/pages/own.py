@@ -8,8 +8,8 @@ from app.accounts.access import current_login, current_member, require_admin
 from app.accounts.forms import OrganizationForm, PasswordForm, ProfileForm
 from app.accounts.models import TeamMember
 from app.accounts.pages.blueprint import pages
-from app.db import db
-from app.errors import NotFound
+from app.core.db import db
+from app.core.errors import NotFound
 
 
 @pages.route("/settings", methods=["GET", "POST"])

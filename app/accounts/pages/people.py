@@ -13,8 +13,8 @@ from app.accounts.forms import MemberForm, TeamForm
 from app.accounts.models import Role, Team
 from app.accounts.pages.blueprint import pages
 from app.accounts.pages.links import invite
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
 from app.web.fields import flaw_of
 
 

@@ -10,8 +10,8 @@ from app.accounts.models import TeamMember
 from app.accounts.pages.blueprint import pages
 from app.accounts.pages.entry import signed_in
 from app.accounts.pages.second_step import waiting
-from app.db import db
-from app.errors import Rejected
+from app.core.db import db
+from app.core.errors import Rejected
 from app.web import once
 from app.web.limits import address_of_request
 from app.web.templating import qr_code

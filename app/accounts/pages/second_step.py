@@ -7,9 +7,9 @@ import hashlib
 
 from flask import Response, redirect, session, url_for
 
-from app import clock
 from app.accounts.models import TeamMember
-from app.db import db
+from app.core import clock
+from app.core.db import db
 from app.web import once
 
 _WAITING = "second_step"

@@ -10,8 +10,8 @@ from app.candidates import columns
 from app.candidates.models import DEFAULT_STATUSES, INTERVIEWED, INVITED
 from app.candidates.pages.blueprint import pages
 from app.candidates.queries import columns_of, counts_seen_by
-from app.db import db
-from app.errors import Rejected
+from app.core.db import db
+from app.core.errors import Rejected
 from app.web.fields import flaw_of
 
 Answer = AnyResponse | tuple[str, int]

@@ -15,8 +15,8 @@ from app.candidates.queries import (
     history_of,
     statuses_of,
 )
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
 from app.flows.models import Right
 from app.flows.queries import may
 from app.web.errors import wants_json

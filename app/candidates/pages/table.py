@@ -6,7 +6,6 @@ from urllib.parse import urlencode
 from flask import Flask, Response, current_app, flash, make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from app import clock
 from app.accounts.access import current_member, require_recruiter
 from app.accounts.actions import write_audit
 from app.accounts.models import Role, TeamMember
@@ -29,8 +28,9 @@ from app.candidates.queries import (
     view_of,
     views_of,
 )
-from app.db import db
-from app.errors import Rejected
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Rejected
 from app.flows.models import Right
 from app.flows.queries import only_viewed, titles_seen_by
 from app.web.fields import flaw_of

@@ -1,10 +1,10 @@
 """Documents that a candidate adds during the talk."""
 
-from app.db import db
-from app.errors import Conflict, Rejected, sentence
+from app.core.db import db
+from app.core.errors import Conflict, Rejected, sentence
+from app.core.queue import Job, after_commit
 from app.interviews.documents import MOST_DOCUMENTS, Accepted, accept
 from app.interviews.models import Document, Interview, Stage, TextState
-from app.queue import Job, after_commit
 
 
 def accept_document(name: str, content: bytes) -> Accepted:

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from app.db import db
+from app.core.db import db
 from app.interviews.models import Interview, InterviewStatus
 from app.interviews.queries import BUCKET
 

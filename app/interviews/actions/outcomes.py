@@ -6,17 +6,17 @@ If the claim was lost in the meantime, nothing is written and the caller drops t
 from dataclasses import dataclass
 from datetime import timedelta
 
-from app import claims, clock, queue
 from app.candidates import actions as candidates
 from app.candidates.models import INTERVIEWED, INVITED
 from app.candidates.queries import status_for, statuses_of
-from app.db import db
+from app.core import claims, clock, queue
+from app.core.db import db
+from app.core.queue import Job
 from app.interviews import events
 from app.interviews.actions.counting import count
 from app.interviews.actions.revoking import no_video
 from app.interviews.data import Result
 from app.interviews.models import Interview, InterviewData, InterviewStatus, Scenario, Stage, VideoStage
-from app.queue import Job
 from app.recordings import actions as recordings
 from app.recordings.media import MediaFile
 from app.usage import actions as usage

@@ -2,7 +2,7 @@
 
 from sqlalchemy.exc import IntegrityError
 
-from app.db import db
+from app.core.db import db
 from app.interviews.models import Feedback, Interview
 
 MOST_REVISIONS = 2

@@ -2,8 +2,8 @@
 
 import sqlalchemy as sa
 
-from app import claims, clock
-from app.db import db
+from app.core import claims, clock
+from app.core.db import db
 from app.holds import actions as holds
 from app.interviews import events
 from app.interviews.models import Interview, Stage, VideoStage

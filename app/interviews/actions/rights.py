@@ -4,10 +4,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app import clock
 from app.candidates import actions as candidates
 from app.candidates.models import Candidate
-from app.db import db
+from app.core import clock
+from app.core.db import db
 from app.holds import actions as holds
 from app.interviews.data import freeze_details, freeze_text
 from app.interviews.models import (

@@ -5,19 +5,19 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app import clock, queue
 from app.accounts.models import Organization, Team, TeamMember
 from app.accounts.queries import member_in_team
 from app.candidates import actions as candidates
-from app.db import db
-from app.errors import Conflict, Rejected
+from app.core import clock, queue
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
+from app.core.queue import Job
 from app.flows.models import FlowStatus, InterviewFlow, InterviewType
 from app.flows.queries import flow_for, script_of
 from app.interviews import quality
 from app.interviews.actions.counting import count
 from app.interviews.models import Interview, InterviewStatus, Scenario, Stage, VideoStage
 from app.letters import actions as letters
-from app.queue import Job
 from app.recordings import actions as recordings
 from app.usage import actions as usage
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from app import clock
-from app.db import db
-from app.errors import Conflict, NotFound, Rejected, sentence
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict, NotFound, Rejected, sentence
 from app.interviews.actions.attaching import add_document, room_for_document
 from app.interviews.attached import StoredPart, parts_of
 from app.interviews.documents import LARGEST, MOST_DOCUMENTS, Accepted, label_of

@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 
 KINDS = {
     "application/pdf": "pdf",

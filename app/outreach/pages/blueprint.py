@@ -4,8 +4,9 @@ from typing import Any
 
 from flask import Blueprint, current_app
 
-from app import clock, gateways
+from app import gateways
 from app.accounts.access import require_member
+from app.core import clock
 from app.flows.models import InterviewFlow
 from app.interviews.models import Interview
 from app.outreach import actions, queries

@@ -7,8 +7,8 @@ from flask import render_template, request
 from app.accounts.access import current_member, require_recruiter
 from app.accounts.actions import write_audit
 from app.accounts.queries import member_in_team, members_of
-from app.db import db
-from app.errors import Rejected
+from app.core.db import db
+from app.core.errors import Rejected
 from app.flows.models import FlowStatus, InterviewFlow, Right
 from app.flows.queries import FlowFilter, flow_to_change, flows_seen_by
 from app.interviews.schemas import NewInterviewSchema

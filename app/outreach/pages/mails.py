@@ -7,8 +7,8 @@ from app.accounts.access import current_member, require_admin, require_recruiter
 from app.accounts.models import Role
 from app.candidates.forms import chosen_ids, kept
 from app.candidates.queries import candidates_named
-from app.db import db
-from app.errors import Conflict, NotFound, Rejected
+from app.core.db import db
+from app.core.errors import Conflict, NotFound, Rejected
 from app.flows.models import InterviewFlow
 from app.flows.queries import VIEWED
 from app.interviews.queries import interview_to_change

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 
 _ROOT = Path(__file__).resolve().parents[3]
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", "")}

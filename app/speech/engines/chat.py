@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech import phrases
 from app.speech.engines import prompts
 from app.speech.engines.openai_client import OpenAiServer

@@ -24,7 +24,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 
 END_PATIENCE = 2.0
 _KEPT = ("LD_LIBRARY_PATH", "PATH", "TMPDIR", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech import catalogue
 from app.speech.engines.remote import Remote
 from app.speech.ports import SPEECH_RATE, Heard, Sayings, Spoken, Word

@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 from pathlib import Path
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech import catalogue
 from app.speech.engines.children import ChildFailed, Children
 from app.speech.ports import Spoken, Word

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech.ports import Heard, Sayings, Spoken, Transcriber
 from app.speech.watching import Watch, unwatched, watched
 

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import openai
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech.engines.remote import CONNECT_SECONDS, Slow, refused, with_retries
 
 Answer = TypeVar("Answer")

@@ -8,7 +8,7 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech.engines.children import Child, ChildFailed, ChildLost, Children
 from app.speech.engines.spelling import as_written, sounds_of, tokens_of
 from app.speech.ports import SPEECH_RATE, Heard, Sayings, Word

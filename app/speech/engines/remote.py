@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeVar
 
 import requests
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech.ports import Word
 
 Answer = TypeVar("Answer")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from app.errors import GatewayError
+from app.core.errors import GatewayError
 from app.speech import catalogue
 from app.speech.engines.openai_client import OpenAiServer
 from app.speech.engines.remote import Aligner

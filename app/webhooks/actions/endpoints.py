@@ -4,12 +4,12 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from app import queue
 from app.accounts import actions as accounts
 from app.accounts.models import Organization, TeamMember
-from app.db import db
-from app.errors import Conflict
-from app.queue import Job
+from app.core import queue
+from app.core.db import db
+from app.core.errors import Conflict
+from app.core.queue import Job
 from app.webhooks import queries, schedule
 from app.webhooks.models import Delivery, DeliveryState, DisabledBy, Endpoint, Hold
 

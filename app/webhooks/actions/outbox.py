@@ -7,10 +7,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from app import queue, trace
-from app.db import db
+from app.core import queue, request_id
+from app.core.db import db
+from app.core.queue import Job
 from app.flows.models import InterviewFlow
-from app.queue import Job
 from app.webhooks import queries
 from app.webhooks.models import Delivery, DeliveryState, Ending, Endpoint, EventType, Hold, Route, new_event_id
 
@@ -194,7 +194,7 @@ def _outbox_row(
         hold=hold,
         due_at=now,
         state=DeliveryState.PENDING if hold is None else DeliveryState.HELD,
-        request_id=trace.known(),
+        request_id=request_id.known(),
     )
     db.session.add(delivery)
     db.session.flush()

@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
-from app import queue
 from app.accounts import actions as accounts
 from app.accounts.models import Role, TeamMember
-from app.db import db
-from app.errors import Conflict, Forbidden, Rejected
+from app.core import queue
+from app.core.db import db
+from app.core.errors import Conflict, Forbidden, Rejected
+from app.core.queue import Job
 from app.flows.models import InterviewFlow
-from app.queue import Job
 from app.webhooks import queries
 from app.webhooks.actions.results import release
 from app.webhooks.models import Delivery, DeliveryState, Ending, EventType, Hold

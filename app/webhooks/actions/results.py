@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from app.accounts import actions as accounts
 from app.accounts.models import Organization
-from app.db import db, new_id
+from app.core.db import db, new_id
 from app.webhooks import queries, schedule
 from app.webhooks.actions.endpoints import disable
 from app.webhooks.actions.turns import Turn

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from app import clock
 from app.accounts.actions import write_audit
 from app.accounts.models import TeamMember
-from app.db import new_id
-from app.errors import Rejected
+from app.core import clock
+from app.core.db import new_id
+from app.core.errors import Rejected
 from app.flows.models import FlowStatus, InterviewFlow
 from app.flows.queries import secret_of
 from app.webhooks.actions.outbox import FIELDS, serialise

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from app.accounts.actions import tell_administrators
 from app.accounts.models import Organization
-from app.db import db
+from app.core.db import db
 from app.flows.models import InterviewFlow
 from app.webhooks.models import DisabledBy, Endpoint, Notice, Route
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app import vault
-from app.db import db
+from app.core import encryption
+from app.core.db import db
 from app.flows import queries as flow_queries
 from app.flows.models import InterviewFlow
 from app.webhooks import queries, schedule
@@ -140,7 +140,7 @@ def _letter(flow: Any, row: Any, now: datetime) -> Letter:
     url = flow.webhook_url or ""
     try:
         return Letter(url, flow_queries.secret_of(flow), row.event_id, row.body, now)
-    except vault.SealBroken:
+    except encryption.SealBroken:
         # Never sent unsigned: it fails visibly, and heals when the secret is saved anew or the key comes back.
         return Letter(url, None, row.event_id, row.body, now, obstacle="the secret cannot be opened: save it anew")
 

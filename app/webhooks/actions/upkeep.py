@@ -6,7 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 
-from app.db import db
+from app.core.db import db
 from app.webhooks import queries
 from app.webhooks.actions import endpoints, outbox, results
 from app.webhooks.models import Attempt, Delivery, DeliveryState, Ending, Endpoint, Hold

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from app.errors import NotFound
+from app.core.errors import NotFound
 from app.recordings.media import Finished
 from app.recordings.video import PlacedRun
 from app.speech.engines.script import ScriptAnalyst, ScriptInterviewer

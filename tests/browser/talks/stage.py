@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 from flask import Flask
 from itsdangerous import URLSafeTimedSerializer
 
-from app import clock
 from app.accounts.models import Organization
-from app.db import db
+from app.core import clock
+from app.core.db import db
 from app.flows.models import InterviewFlow
 from app.interviews import actions as interviews
 from app.interviews import jobs

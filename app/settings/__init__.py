@@ -10,7 +10,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from app.setting_values import (
+from app.settings.values import (
     Network,
     address,
     boolean,

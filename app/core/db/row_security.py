@@ -3,7 +3,7 @@
 Its policies (``migrations/``) go by the parameter ``parley.organization``: one organization's id, the word "everyone",
 or nothing where nothing was chosen, and then there are no rows. It is told before a transaction's first statement, for
 that transaction alone, and again as soon as something else is chosen. The same statement brings back the database's
-time (``app.clock``). SQLite has no such wall and is told nothing.
+time (``app.core.clock``). SQLite has no such wall and is told nothing.
 """
 
 import functools
@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 
-from app import clock
+from app.core import clock
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -14,7 +14,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from app.db import Base, engine_options, prepare
+from app.core.db import Base, engine_options, prepare
 
 ROOMS = (
     "accounts",
@@ -107,7 +107,7 @@ def knows(revision: str) -> bool:
 
 def _config() -> Config:
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).resolve().parent.parent / "migrations"))
+    config.set_main_option("script_location", str(Path(__file__).resolve().parents[2] / "migrations"))
     return config
 
 

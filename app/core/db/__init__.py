@@ -1,6 +1,6 @@
 """The database, SQLite or PostgreSQL: engine, transactions, constraint names, and the column types all rooms use.
 
-Nothing outside this module, ``db_line``, ``db_patience``, ``db_wall``, ``claims`` and ``migrations/`` knows which of
+Nothing outside this module, its parts, ``claims`` and ``migrations/`` knows which of
 the two is running.
 """
 
@@ -21,9 +21,10 @@ from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.engine import Connection, Dialect, Engine
 from sqlalchemy.orm import DeclarativeBase, mapped_column, registry
 
-from app import clock, db_wall
-from app.db_line import Line, Queued
-from app.errors import DomainError, Forbidden, NotFound
+from app.core import clock
+from app.core.db import row_security
+from app.core.db.write_queue import Line, Queued
+from app.core.errors import DomainError, Forbidden, NotFound
 
 _reading: ContextVar[bool] = ContextVar("reading", default=False)
 
@@ -115,9 +116,13 @@ def unseen(model: type[Any], row_id: str, missing: NotFound, *, foreign: str) ->
 
     Behind PostgreSQL's wall both look alike. Nothing but that it exists is asked beyond it.
     """
-    if db_wall.chosen() == db_wall.EVERYONE or db.session.get_bind().dialect.name == "sqlite" or not is_id(row_id):
+    if (
+        row_security.chosen() == row_security.EVERYONE
+        or db.session.get_bind().dialect.name == "sqlite"
+        or not is_id(row_id)
+    ):
         return missing
-    with db_wall.everyone():
+    with row_security.everyone():
         exists = db.session.scalar(sa.select(model.id).where(model.id == row_id)) is not None
     return Forbidden(foreign) if exists else missing
 
@@ -131,7 +136,7 @@ def for_one(model: type[Any]) -> Callable[[Job], Job]:
     def narrowed(job: Job) -> Job:
         @functools.wraps(job)
         def done(row_id: str) -> None:
-            with db_wall.only(_owner(model, row_id) or db_wall.chosen()):
+            with row_security.only(_owner(model, row_id) or row_security.chosen()):
                 job(row_id)
 
         return done
@@ -140,7 +145,7 @@ def for_one(model: type[Any]) -> Callable[[Job], Job]:
 
 
 def _owner(model: type[Any], row_id: str) -> str | None:
-    if db_wall.chosen() != db_wall.EVERYONE or db.engine.dialect.name == "sqlite":
+    if row_security.chosen() != row_security.EVERYONE or db.engine.dialect.name == "sqlite":
         return None
     table, interview = model.__table__, Base.metadata.tables["interview"]
     owned = table if "organization_id" in table.c else table.join(interview)
@@ -176,7 +181,7 @@ def engine_options(url: str) -> dict[str, Any]:
             "hide_parameters": True,
             "connect_args": {"timeout": BUSY_SECONDS, "isolation_level": None, "factory": Queued},
         }
-    from app import db_patience  # the driver is loaded only by whoever needs it
+    from app.core.db import timeouts  # the driver is loaded only by whoever needs it
 
     return {
         "pool_size": 20,
@@ -184,7 +189,7 @@ def engine_options(url: str) -> dict[str, Any]:
         "pool_timeout": 3,
         "pool_pre_ping": True,
         "hide_parameters": True,
-        "connect_args": db_patience.CONNECT_ARGS,
+        "connect_args": timeouts.CONNECT_ARGS,
     }
 
 
@@ -194,13 +199,13 @@ def prepare(engine: Engine, *, shares_lock_time: bool = False) -> None:
     With ``shares_lock_time`` a transaction on PostgreSQL waits for locks as long as one statement may, and no longer.
     """
     if engine.dialect.name != "sqlite":
-        from app import db_patience
+        from app.core.db import timeouts
 
-        db_patience.prepare(engine)
+        timeouts.prepare(engine)
         if shares_lock_time:
-            db_patience.share_lock_time(engine)
+            timeouts.share_lock_time(engine)
         event.listen(engine, "before_cursor_execute", _on_execute)
-        db_wall.stand(engine)
+        row_security.stand(engine)
         return
     line = Line()
 

@@ -25,8 +25,8 @@ from rq.serializers import JSONSerializer
 from sqlalchemy import event
 from sqlalchemy.orm import Session, SessionTransaction
 
-from app import trace
-from app.db import db, reading
+from app.core import request_id
+from app.core.db import db, reading
 
 log = logging.getLogger(__name__)
 
@@ -156,7 +156,7 @@ class RedisBell:
                 result_ttl=0,
                 failure_ttl=3600,
                 retry=again,
-                meta={REQUEST_ID: trace.current()},
+                meta={REQUEST_ID: request_id.current()},
                 pipeline=together,
             )
             mark.set(together, run.id)

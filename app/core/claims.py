@@ -11,8 +11,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
-from app import clock
-from app.db import Moment, db
+from app.core import clock
+from app.core.db import Moment, db
 
 PARKED_AFTER = 3
 """A row whose work died this often is parked for a person to look at."""

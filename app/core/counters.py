@@ -31,13 +31,13 @@ def connect(url: str) -> Redis:
     return Redis.from_url(url, socket_connect_timeout=PATIENCE, socket_timeout=PATIENCE)
 
 
-def current() -> "Tally":
+def current() -> "Counters":
     """The counts of the running application; one that was given none counts for itself."""
-    counts: Tally = current_app.extensions.setdefault("parley.tally", Tally())
+    counts: Counters = current_app.extensions.setdefault("parley.counters", Counters())
     return counts
 
 
-class Tally:
+class Counters:
     """Counts by name and labels. Without Redis it shows what this process alone has counted."""
 
     def __init__(self, redis: Redis | None = None) -> None:
