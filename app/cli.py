@@ -24,7 +24,7 @@ def parley() -> None:
 def up() -> None:
     """Run everything on this host: migrations, Redis, web server and workers. Ctrl-C stops it."""
     from app.core.data_dir import InUse
-    from app.embedded import NoServer
+    from app.gateways.redis.embedded import NoServer
     from app.processes import run_up
     from app.processes.web import PortTaken
 
@@ -64,7 +64,7 @@ def web() -> None:
 @parley.command()
 def worker() -> None:
     """Run the background jobs."""
-    from app.embedded import NoServer
+    from app.gateways.redis.embedded import NoServer
     from app.processes import run_worker
 
     known = settings()

@@ -10,10 +10,10 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from app import embedded
 from app.cli_console import AS_JSON, Failed, can_connect, database, settings, tell
 from app.core import clock, data_dir, migrate
 from app.core.errors import DomainError
+from app.gateways.redis import embedded
 from app.settings import Settings
 from app.web import proxies
 
@@ -185,7 +185,7 @@ def look_at_proxies(known: Settings) -> tuple[bool, str]:
 
 
 def _storage(known: Settings) -> tuple[bool, str]:
-    from app.storage import build_storage
+    from app.gateways.storage import build_storage
 
     storage = build_storage(known)
     storage.put("check/probe", b"parley")
@@ -214,7 +214,7 @@ def _engines(known: Settings) -> tuple[bool, str]:
 
 
 def _word_times(known: Settings) -> tuple[bool, str]:
-    from app.speech.probing import probe
+    from app.gateways.speech_check import probe
 
     found = probe(known)
     if not found:

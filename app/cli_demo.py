@@ -44,7 +44,7 @@ def demo(*, wants_data: bool, again: bool, seed: int, remove: bool) -> None:
 def _fill(known: Settings, *, seed: int, again: bool) -> None:
     from app.accounts import queries
     from app.demo import cast, cli_fill, cli_keep, content
-    from app.storage import build_storage
+    from app.gateways.storage import build_storage
 
     with database(known):
         is_there, is_first = bool(cli_keep.filled()), not queries.has_organization()
@@ -72,7 +72,7 @@ def _fill(known: Settings, *, seed: int, again: bool) -> None:
 
 def _remove(known: Settings) -> None:
     from app.demo import cli_keep
-    from app.storage import build_storage
+    from app.gateways.storage import build_storage
 
     storage = build_storage(known)
     with database(known):

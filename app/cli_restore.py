@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from app import embedded
 from app.accounts import lifecycle
 from app.backups import Broken, Journal, Kept, snapshot, unpacking
 from app.backups.archive import SECRET
@@ -18,10 +17,11 @@ from app.compliance.models import Erasure
 from app.core import clock, data_dir, migrate
 from app.core.db import db
 from app.core.erasure_journal import ACTS, ERASED, REVOKED
+from app.gateways.redis import embedded
+from app.gateways.storage import Storage, build_storage
 from app.recordings import actions as recordings
 from app.recordings.models import Revocation
 from app.settings import Settings, kept_secret
-from app.storage import Storage, build_storage
 
 JOURNAL = click.Path(exists=True, dir_okay=False, path_type=Path)
 FOREIGN_KEY = (

@@ -16,8 +16,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from app.speech.engines.pocketsphinx import PocketsphinxTranscriber
-from app.speech.ports import SPEECH_RATE
+from app.gateways.speech.engines.pocketsphinx import PocketsphinxTranscriber
+from app.gateways.speech.ports import SPEECH_RATE
 from app.voice.commands import confirmed, spoken_command
 from app.voice.script import Phase, Place
 from app.voice.second_look import second_look

@@ -44,6 +44,7 @@ from app.core import clock, queue
 from app.core.db import db, new_id
 from app.flows.models import InterviewFlow
 from app.flows.queries import script_of
+from app.gateways.speech.ports import Segment, Word
 from app.interviews import jobs
 from app.interviews.data import as_shown, freeze_details, freeze_text
 from app.interviews.models import Interview, Role, Stage, Utterance
@@ -52,7 +53,6 @@ from app.recordings import actions as recordings
 from app.recordings.models import Media, Track
 from app.recordings.queries import chunk_key
 from app.settings import Settings
-from app.speech.ports import Segment, Word
 
 LIMIT = 20
 PLAIN_INTERVIEWS = 20

@@ -31,10 +31,10 @@ import sqlalchemy as sa
 from _distributor import Distributor
 from _people import Load
 
-from app import embedded
 from app.demo.receiver import Receiver
+from app.gateways.redis import embedded
+from app.gateways.storage import build_storage, read
 from app.settings import Settings
-from app.storage import build_storage, read
 from tests.faults.installation import ADMIN, PASSWORD
 from tests.faults.people import WEBHOOK_SECRET
 

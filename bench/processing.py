@@ -29,11 +29,11 @@ from rq import Queue
 from rq.registry import StartedJobRegistry
 from rq.serializers import JSONSerializer
 
-from app import embedded
 from app.core.db import db, new_id, reading
 from app.core.queue import Job, RedisBell
 from app.demo.answers import spoken_answers
 from app.flows.queries import script_of
+from app.gateways.redis import embedded
 from app.interviews import actions, jobs
 from app.interviews.models import Interview, Role, Stage, Utterance
 from app.recordings import actions as recordings

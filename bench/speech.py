@@ -13,12 +13,12 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from app.speech.catalogue import VOICES
-from app.speech.engines.espeak import EspeakSpeaker
-from app.speech.engines.pocketsphinx import PocketsphinxTranscriber
-from app.speech.ports import SPEECH_RATE
-from app.speech.silence import speech_seconds
-from app.speech.sound import resample, seconds
+from app.gateways.speech.catalogue import VOICES
+from app.gateways.speech.engines.espeak import EspeakSpeaker
+from app.gateways.speech.engines.pocketsphinx import PocketsphinxTranscriber
+from app.gateways.speech.ports import SPEECH_RATE
+from app.gateways.speech.silence import speech_seconds
+from app.gateways.speech.sound import resample, seconds
 
 QUESTIONS = {
     "en-US": "Please tell me about a project that you are proud of, and what made it difficult.",

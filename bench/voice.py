@@ -29,10 +29,10 @@ from app.core import migrate, queue
 from app.core.db import db
 from app.demo.candidate import Candidate
 from app.flows.models import InterviewFlow, InterviewType
+from app.gateways.speech.engines.pocketsphinx import PocketsphinxTranscriber
+from app.gateways.speech.sound import resample
 from app.interviews.actions import book
 from app.settings import Settings
-from app.speech.engines.pocketsphinx import PocketsphinxTranscriber
-from app.speech.sound import resample
 from app.voice.models import Turn, TurnKind
 
 GOAL_MS = 50

@@ -34,7 +34,7 @@ from app.core import clock, encryption, queue
 from app.core.db import db, engine_options, new_id, prepare, reading, row_security
 from app.flows.models import InterviewFlow
 from app.flows.queries import secret_context
-from app.outbound import Outbound
+from app.gateways.outbound import Outbound
 from app.settings import Settings
 from app.webhooks import actions, jobs
 from app.webhooks.actions.outbox import endpoint_for, serialise

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.speech.ports import SPEECH_RATE, Speaker
-from app.speech.sound import resample
+from app.gateways.speech.ports import SPEECH_RATE, Speaker
+from app.gateways.speech.sound import resample
 
 VOICES = ("vendora-Anthony", "vendora-Kate", "vendora-Anna", "vendora-Rahul")
 NOISES = (60.0, 100.0, 200.0)

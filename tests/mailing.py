@@ -11,9 +11,9 @@ from flask import Flask
 from app.core import encryption, queue
 from app.core.db import db
 from app.core.queue import Job
+from app.gateways.mail import Mail
 from app.letters.jobs import send
 from app.letters.models import Letter
-from app.mail import Mail
 
 
 class FakeMailer:

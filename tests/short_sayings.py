@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.speech.catalogue import VOICES
-from app.speech.engines.espeak import EspeakSpeaker
-from app.speech.ports import SPEECH_RATE
-from app.speech.sound import resample
+from app.gateways.speech.catalogue import VOICES
+from app.gateways.speech.engines.espeak import EspeakSpeaker
+from app.gateways.speech.ports import SPEECH_RATE
+from app.gateways.speech.sound import resample
 
 NOISES = (60.0, 100.0, 200.0)
 """Standard deviation of the room's noise in 16-bit steps: quiet, ordinary, a fan."""

@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 # ok: client-outside-its-room
 from http import HTTPStatus
 # ok: client-outside-its-room
-from app.outbound.client import Sender
+from app.gateways.outbound.client import Sender
 
 
 def called(host, loop, context):

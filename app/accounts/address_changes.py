@@ -15,8 +15,8 @@ from app.accounts.models import AddressChange, TeamMember
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Rejected
+from app.gateways.mail import Mail
 from app.letters import actions as letters
-from app.mail import Mail
 
 LASTS = timedelta(hours=24)
 MOST_ASKED = 10

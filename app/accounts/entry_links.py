@@ -18,8 +18,8 @@ from app.accounts.models import AddressChange, EntryKind, EntryLink, TeamMember
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict
+from app.gateways.mail import Mail
 from app.letters import actions as letters
-from app.mail import Mail
 
 INVITATION_LASTS = timedelta(days=7)
 RESET_LASTS = timedelta(hours=24)

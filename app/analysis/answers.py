@@ -7,7 +7,7 @@ from typing import Any
 from app.analysis.mapping import QuestionPart, check, map_questions
 from app.analysis.scores import Evidence, assess
 from app.analysis.summary import summarize
-from app.speech.ports import Analyst, Material, Passage, Scores, Segment
+from app.gateways.speech.ports import Analyst, Material, Passage, Scores, Segment
 
 __all__ = ["Analysis", "Brief", "Evidence", "QuestionPart", "analyse"]
 

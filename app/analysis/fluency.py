@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from app.speech.ports import Segment, Word
+from app.gateways.speech.ports import Segment, Word
 
 PAUSE = 0.25
 LEAST_SECONDS = 60.0

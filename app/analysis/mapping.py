@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.speech.ports import Segment
+from app.gateways.speech.ports import Segment
 
 
 @dataclass(frozen=True, slots=True)

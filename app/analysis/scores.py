@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 from app.analysis.fluency import Fluency, measure
-from app.speech.catalogue import word_count
-from app.speech.ports import Analyst, Judged, Material, Quote, Scores, Segment
+from app.gateways.speech.catalogue import word_count
+from app.gateways.speech.ports import Analyst, Judged, Material, Quote, Scores, Segment
 
 LOWEST, HIGHEST = 0.0, 5.0
 SHORT_SECONDS, SHORT_CAP, ABANDONED_CAP = 30.0, 2.0, 2.5

@@ -1,6 +1,6 @@
 """The analyst's summary, of bounded length."""
 
-from app.speech.ports import Analyst, Material
+from app.gateways.speech.ports import Analyst, Material
 
 LONGEST = 4_000
 ELLIPSIS = "…"

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from app.storage import vetted
+from app.gateways.storage import vetted
 
 FORMAT = 1
 HEADER, MANIFEST, DATABASE, SECRET, FILES = (

@@ -14,7 +14,7 @@ from typing import Any
 from app.backups import snapshot
 from app.backups.archive import DATABASE, FILES, SECRET, Writer
 from app.core import clock
-from app.storage import vetted
+from app.gateways.storage import vetted
 
 ROUNDS = 5
 _TRANSIENT = ("check/", "probe/")

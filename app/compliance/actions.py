@@ -21,6 +21,7 @@ from app.core.db import db
 from app.core.erasure_journal import ERASED, WITHDRAWN
 from app.core.errors import Conflict, Rejected
 from app.flowlinks import actions as flowlinks
+from app.gateways.storage import Storage
 from app.holds import actions as holds
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
@@ -32,7 +33,6 @@ from app.recordings import actions as recordings
 from app.recordings.queries import is_revoked, prefix_of
 from app.reviews import actions as reviews
 from app.shares import actions as shares
-from app.storage import Storage
 from app.voice.models import Sitting, Turn
 from app.wishes import actions as wishes
 from app.wishes.actions import Asked

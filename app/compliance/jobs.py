@@ -19,7 +19,7 @@ from app.core.db import db, reading
 from app.core.db.row_security import only
 from app.core.erasure_journal import BadJournal, Journal
 from app.core.errors import Conflict, GatewayError, place_of
-from app.storage import Storage
+from app.gateways.storage import Storage
 
 log = logging.getLogger(__name__)
 

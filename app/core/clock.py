@@ -1,7 +1,8 @@
 """The one source of time: UTC, aware, and replaceable as a whole so that a test can live through a week.
 
 Where there is a PostgreSQL its clock counts, for all processes on all hosts: ``app.core.db.row_security`` asks it
-at the beginning of each transaction, and from there on this machine only counts the seconds. A host whose clock is wrong, or is set
+at the beginning of each transaction, and from there on this machine only counts the seconds. A host whose
+clock is wrong, or is set
 while it works, thereby moves no due time and no lease (those are compared in the database, ``app.core.claims.moment``).
 """
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from app.gateways.engines import build_speaker
 from app.settings import Settings
-from app.speech.build import build_speaker
 
 ANSWERS = {
     "Why would you like to work with us?": (

@@ -12,8 +12,8 @@ from app.core import migrate
 from app.core.db import Base, db
 from app.core.errors import NotFound
 from app.demo.cli_fill import FILLED
+from app.gateways.storage import Storage
 from app.interviews.models import Interview, InterviewBucket
-from app.storage import Storage
 
 ALWAYS_THERE = frozenset({"installation", "webhook_turnstile"})
 """Tables with a single row, which every installation has of its own."""

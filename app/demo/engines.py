@@ -9,19 +9,9 @@ from typing import Any
 import numpy as np
 
 from app.demo.content import Answer, Script
-from app.outbound.client import Answer as Received
-from app.speech.ports import (
-    SPEECH_RATE,
-    Heard,
-    Judged,
-    Judgement,
-    Material,
-    Quote,
-    Sayings,
-    Spoken,
-    Word,
-)
-from app.speech.sound import resample
+from app.gateways.outbound.client import Answer as Received
+from app.gateways.speech.ports import SPEECH_RATE, Heard, Judged, Judgement, Material, Quote, Sayings, Spoken, Word
+from app.gateways.speech.sound import resample
 
 NAME = "demo"
 LOUD = 300

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import IO, Any, cast
 
 from app.core import clock
-from app.storage import Storage, pieces_of
+from app.gateways.storage import Storage, pieces_of
 
 CUE_WORDS = 12
 LOOK_AFTER = timedelta(seconds=2)

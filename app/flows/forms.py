@@ -7,7 +7,7 @@ from flask_wtf import FlaskForm
 from wtforms import BooleanField, FieldList, SelectField, StringField, TextAreaField
 
 from app.flows.models import LONGEST, MOST_FOLLOW_UPS, MOST_MINUTES, MOST_QUESTIONS, InterviewFlow, InterviewType
-from app.speech.catalogue import DEFAULT_LANGUAGE, DEFAULT_VOICE, LANGUAGES, VOICES
+from app.gateways.speech.catalogue import DEFAULT_LANGUAGE, DEFAULT_VOICE, LANGUAGES, VOICES
 
 LANGUAGE_NAMES = {
     "en-US": "English (US)",

@@ -10,7 +10,7 @@ from app.core.db import db, for_one
 from app.core.errors import GatewayError
 from app.flows.models import InterviewFlow, SpeechState
 from app.flows.queries import script_of
-from app.speech.phrases import all_of
+from app.gateways.speech.phrases import all_of
 
 log = logging.getLogger(__name__)
 

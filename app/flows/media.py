@@ -22,8 +22,8 @@ from typing import BinaryIO
 from PIL import Image, ImageOps
 
 from app.core.errors import GatewayError, NotFound, Rejected
-from app.outbound import FetchLimits, Outbound, Unreachable
-from app.storage import Storage
+from app.gateways.outbound import FetchLimits, Outbound, Unreachable
+from app.gateways.storage import Storage
 
 log = logging.getLogger(__name__)
 

@@ -18,9 +18,9 @@ from app.flows.forms import BLANK, FlowForm, form_of, language_name, voice_name
 from app.flows.models import MOST_QUESTIONS, FlowStatus, InterviewFlow, Right
 from app.flows.queries import FlowFilter, flow_seen_by, flow_to_change, flows_seen_by, how_many_seen_by, may, open_flow
 from app.flows.schemas import FlowFormSchema
-from app.speech import phrases
-from app.speech.catalogue import DEFAULT_LANGUAGE, LANGUAGES, VOICES
-from app.speech.sound import wav
+from app.gateways.speech import phrases
+from app.gateways.speech.catalogue import DEFAULT_LANGUAGE, LANGUAGES, VOICES
+from app.gateways.speech.sound import wav
 from app.web import limits
 from app.web.fields import flaw_of
 from app.web.templating import offset_of_request

@@ -19,7 +19,7 @@ from app.core.claims import moment
 from app.core.db import db, is_id, row_security, unseen
 from app.core.errors import Forbidden, NotFound, Unseen
 from app.flows.models import FlowGrant, FlowStatus, InterviewFlow, Right, SpeechState
-from app.speech.catalogue import DEFAULT_LANGUAGE
+from app.gateways.speech.catalogue import DEFAULT_LANGUAGE
 
 Condition = sa.ColumnElement[bool]
 T = TypeVar("T")

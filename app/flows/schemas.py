@@ -19,7 +19,7 @@ from app.flows.models import (
     InterviewType,
 )
 from app.flows.queries import secret_of
-from app.speech.catalogue import DEFAULT_LANGUAGE, DEFAULT_VOICE, LANGUAGES, VOICES
+from app.gateways.speech.catalogue import DEFAULT_LANGUAGE, DEFAULT_VOICE, LANGUAGES, VOICES
 from app.web import examples
 from app.web.fields import Choice, Flag, Several, Text, address_flaw, limit_field, offset_field, team_id_field
 

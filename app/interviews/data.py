@@ -12,7 +12,7 @@ import orjson
 
 from app.analysis.alignment import as_written
 from app.analysis.answers import QuestionPart
-from app.speech.ports import Segment
+from app.gateways.speech.ports import Segment
 from app.web.splice import Fragment, inflate, make_fragment
 
 FORMAT = 1

@@ -21,6 +21,8 @@ from app.core import claims, queue
 from app.core.db import db, for_one, row_security
 from app.core.errors import GatewayError, place_of
 from app.core.queue import Job
+from app.gateways.speech.ports import SPEECH_RATE
+from app.gateways.storage import Damaged, read_verified
 from app.interviews import actions, attached, jobs_unbegun, queries
 from app.interviews.jobs_reading import read_documents
 from app.interviews.models import Interview, Scenario, Stage, Utterance, VideoStage
@@ -31,8 +33,6 @@ from app.recordings import actions as recordings
 from app.recordings.media import Workshop
 from app.recordings.queries import Take, is_revoked, takes_of
 from app.recordings.video import PlacedRun
-from app.speech.ports import SPEECH_RATE
-from app.storage import Damaged, read_verified
 
 log = logging.getLogger(__name__)
 

@@ -10,11 +10,11 @@ from app.core import claims, queue
 from app.core.db import db, for_one
 from app.core.errors import GatewayError, NotFound
 from app.core.queue import Job
+from app.gateways.speech.catalogue import DEFAULT_LANGUAGE
+from app.gateways.storage import read
 from app.interviews import attached
 from app.interviews.extraction import Extracted, extract
 from app.interviews.models import Document, Interview, TextState
-from app.speech.catalogue import DEFAULT_LANGUAGE
-from app.storage import read
 
 log = logging.getLogger(__name__)
 

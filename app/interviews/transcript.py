@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from app.analysis.alignment import as_written
-from app.speech.ports import Role, Segment, Word
+from app.gateways.speech.ports import Role, Segment, Word
 
 MILLISECONDS = 3
 STEP = 0.001

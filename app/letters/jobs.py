@@ -7,9 +7,9 @@ from app.core import queue
 from app.core.db import db, for_one
 from app.core.errors import GatewayError
 from app.core.queue import Job
+from app.gateways.mail import Unanswered
 from app.letters import actions
 from app.letters.models import Letter, LetterState
-from app.mail import Unanswered
 
 log = logging.getLogger(__name__)
 

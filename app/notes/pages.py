@@ -10,9 +10,9 @@ from app.accounts.access import current_member, require_member, require_recruite
 from app.accounts.models import TeamMember
 from app.core.db import db
 from app.core.errors import Conflict, Forbidden, Rejected
+from app.gateways.mail import Mail
 from app.interviews.models import Interview
 from app.interviews.queries import interview_seen_by, interview_to_change
-from app.mail import Mail
 from app.notes import actions, queries
 from app.notes.forms import NoteForm
 from app.notes.models import Note

@@ -11,7 +11,7 @@ from app.core.db import db
 from app.core.errors import Conflict, NotFound, Rejected
 from app.flows.models import InterviewFlow, Right
 from app.flows.queries import flow_to_change, grants_of, may
-from app.mail import Mail
+from app.gateways.mail import Mail
 from app.permits import actions, queries
 from app.permits.models import LONGEST_NOTE, AccessRequest, RequestState
 from app.settings import Settings

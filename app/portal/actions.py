@@ -15,10 +15,10 @@ from app.core import clock
 from app.core.db import db
 from app.core.encryption import derived_key
 from app.core.errors import Conflict, Rejected
+from app.gateways.mail import Mail
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.letters import actions as letters
-from app.mail import Mail
 from app.portal.models import OwnCode, OwnPass
 from app.portal.queries import MOST_TRIES, codes_asked, live_codes
 from app.wishes import actions as wishes

@@ -16,7 +16,7 @@ from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from types import FrameType
 
-from app.embedded import ends_with_parent
+from app.gateways.redis.embedded import ends_with_parent
 
 log = logging.getLogger(__name__)
 

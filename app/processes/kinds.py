@@ -11,8 +11,8 @@ from rq import Queue, SimpleWorker, Worker
 from rq.exceptions import StopRequested
 from rq.serializers import JSONSerializer
 
-from app import embedded
 from app.core.queue import SHORT_JOBS, Queued
+from app.gateways.redis import embedded
 from app.processes.runs import OUR_JOBS, job_class
 
 WORKER_TTL = 25

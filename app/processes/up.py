@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from urllib.error import URLError
 
-from app import embedded
 from app.core.data_dir import held_alone, make_private
+from app.gateways.redis import embedded
 from app.processes.family import Family
 from app.processes.web import check_port, run_web
 from app.processes.worker import keeper_of, run_worker

@@ -13,8 +13,9 @@ from typing import Any
 
 from flask import Flask
 
-from app import create_app, embedded
+from app import create_app
 from app.core.data_dir import close_to_others
+from app.gateways.redis import embedded
 from app.settings import Settings
 
 log = logging.getLogger(__name__)

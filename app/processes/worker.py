@@ -19,18 +19,19 @@ from redis.exceptions import RedisError
 from rq.scheduler import RQScheduler
 from rq.serializers import JSONSerializer
 
-from app import create_app, embedded
+from app import create_app
 from app.core import request_id
 from app.core.data_dir import close_to_others
 from app.core.db import row_security
 from app.core.errors import place_of
 from app.core.queue import Outage, Queued, RedisBell, connect, due, refusal
+from app.gateways.redis import embedded
+from app.gateways.speech_check import report
 from app.processes.family import Family
 from app.processes.kinds import worker_for
 from app.processes.rows import Finder, work_from_rows
 from app.processes.runs import OUR_JOBS
 from app.settings import Settings
-from app.speech.probing import report
 
 log = logging.getLogger(__name__)
 

@@ -16,6 +16,7 @@ from app.core import claims, clock, queue
 from app.core.db import db, new_id, unless_there
 from app.core.errors import Conflict, DomainError, Rejected
 from app.core.queue import Job
+from app.gateways.storage import Storage
 from app.recordings import queries
 from app.recordings.media import MediaFile, Workshop
 from app.recordings.models import (
@@ -29,7 +30,6 @@ from app.recordings.models import (
     Track,
     Waveform,
 )
-from app.storage import Storage
 
 _MIME = re.compile(r"(audio|video)/(webm|mp4)(\s*;.*)?")
 # Built once and of plain tables: they run for every second of every candidate.

@@ -18,9 +18,9 @@ from app.accounts.queries import is_disabled, organization_with
 from app.core import clock
 from app.core.db import db, reading, row_security
 from app.core.errors import GatewayError, NotFound
+from app.gateways.storage import Storage
 from app.recordings import queries
 from app.recordings.models import BLOCK, Recording
-from app.storage import Storage
 from app.web.lasting import Lasting, Place, places
 
 log = logging.getLogger(__name__)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from app.gateways.storage import Storage, read_verified
 from app.recordings import video
 from app.recordings.models import BARS, BLOCK, VOICE_CHUNK_SAMPLES, VOICE_CHUNK_SECONDS, Media
 from app.recordings.queries import Piece, Take, prefix_of
 from app.recordings.video import PlacedRun, RunFile, Spoken
-from app.storage import Storage, read_verified
 
 _READERS = 8
 CONTENT_TYPES = {Media.AUDIO: "audio/mp4", Media.VIDEO: "video/mp4"}

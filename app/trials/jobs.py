@@ -16,11 +16,11 @@ from app import gateways
 from app.core import clock
 from app.core.db import db, for_one
 from app.core.errors import Conflict, GatewayError
+from app.gateways.speech.ports import Speaker, Spoken
 from app.interviews import actions as interviews
 from app.interviews.models import Interview, Scenario, Stage
 from app.recordings import actions as recordings
 from app.settings import Settings
-from app.speech.ports import Speaker, Spoken
 from app.trials.answers import AGREED, ENGINE, LANGUAGE, VOICE, answer_to
 from app.trials.jobs_sound import Recorder
 from app.voice import actions as voice

@@ -7,9 +7,9 @@ from flask import Response, jsonify
 from app import gateways
 from app.core.db import db, reading
 from app.core.errors import Conflict
+from app.gateways.storage import read_verified
 from app.recordings import queries as kept
 from app.recordings.models import Track
-from app.storage import read_verified
 from app.voice import schemas, silences
 from app.voice.access import holder, protocol
 from app.voice.conversation import utterance_key

@@ -15,12 +15,12 @@ from app.core import counters
 from app.core.claims import PARKED_AFTER
 from app.core.db import db, reading, row_security
 from app.core.errors import Conflict, NotFound, Rejected, sentence
+from app.gateways.storage import Storage, read_verified
 from app.interviews.attached import document_texts
 from app.interviews.models import Interview
 from app.recordings import actions as recordings
 from app.recordings import queries as kept
 from app.recordings.models import LAST_CHUNK, Track
-from app.storage import Storage, read_verified
 from app.voice import actions, allowance, schemas, utterances
 from app.voice.access import holder, linked_interview, linked_script, protocol, settings
 from app.voice.actions import Holder, Outcome

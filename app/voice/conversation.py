@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from app.core.errors import GatewayError
-from app.speech import believing, silence
-from app.speech.engines.script import ScriptInterviewer
-from app.speech.ports import Heard, Interviewer, Speaker, Transcriber, Word
+from app.gateways.language_model.scripted import ScriptInterviewer
+from app.gateways.speech import believing, silence
+from app.gateways.speech.ports import Heard, Interviewer, Speaker, Transcriber, Word
 from app.voice import hearing
 from app.voice.commands import confirmed, spoken_command
 from app.voice.deciding import Decided, Told, decide

@@ -4,9 +4,9 @@ import logging
 from dataclasses import dataclass
 
 from app.core.errors import GatewayError
-from app.speech.catalogue import word_count
-from app.speech.engines.script import ScriptInterviewer
-from app.speech.ports import Exchange, FollowUp, Interviewer
+from app.gateways.language_model.scripted import ScriptInterviewer
+from app.gateways.speech.catalogue import word_count
+from app.gateways.speech.ports import Exchange, FollowUp, Interviewer
 from app.voice import guard
 from app.voice.script import Event, Kind, Line, Place, Script, answered, may_follow_up, may_turn_aside
 

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from app.speech.catalogue import UNSPACED_LANGUAGES
+from app.gateways.speech.catalogue import UNSPACED_LANGUAGES
 from app.voice.commands import alike, is_compact, plain, short_of
 from app.voice.script import Place, Script
 

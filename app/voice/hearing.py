@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 
-from app.speech.ports import Heard
+from app.gateways.speech.ports import Heard
 
 SOON = 0.5
 """Seconds in which a recogniser that keeps up has its words; nobody notices them."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from app.core import clock
 from app.core.errors import Conflict, Rejected
-from app.speech.ports import Speaker, Spoken
+from app.gateways.speech.ports import Speaker, Spoken
 from app.voice import allowance
 from app.voice.conversation import Audio, Reply, utterance_key
 from app.voice.models import Mode, Sitting, Turn, TurnKind, TurnState

@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from app.speech.ports import Sayings
+from app.gateways.speech.ports import Sayings
 from app.voice.commands import is_compact, short_of, words_of
 
 FAINT = frozenset(("um", "uh", "hmm", "so", "well", "for me"))

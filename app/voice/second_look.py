@@ -6,7 +6,7 @@ there is to lose: to hear a question again costs a few seconds, to pass over one
 
 from collections.abc import Callable
 
-from app.speech.ports import Heard, Transcriber
+from app.gateways.speech.ports import Heard, Transcriber
 from app.voice.commands import LONGEST, confirmed, spoken_command
 from app.voice.sayings import sayings
 from app.voice.script import Event, Place

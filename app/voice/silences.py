@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from app.core.errors import GatewayError
-from app.speech import believing
-from app.speech.ports import SPEECH_RATE, Transcriber
+from app.gateways.speech import believing
+from app.gateways.speech.ports import SPEECH_RATE, Transcriber
 from app.voice import patience
 from app.voice.commands import spoken_command
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from app.core.errors import GatewayError
-from app.speech import phrases, sound
-from app.speech.ports import Speaker, Spoken, Word
+from app.gateways.speech import phrases, sound
+from app.gateways.speech.ports import Speaker, Spoken, Word
 from app.voice.script import Kind, Line, Script
 
 log = logging.getLogger(__name__)

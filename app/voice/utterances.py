@@ -11,8 +11,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.db import db
+from app.gateways.speech.ports import Word
 from app.interviews.models import Role, Utterance
-from app.speech.ports import Word
 from app.voice.conversation import Said
 from app.voice.models import Turn
 from app.voice.script import Event, Kind

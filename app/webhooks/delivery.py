@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.outbound import Outbound, Unreachable
+from app.gateways.outbound import Outbound, Unreachable
 from app.webhooks import TEST_EVENT, signature
 from app.webhooks.schedule import THROTTLED
 

@@ -21,7 +21,7 @@ from app import gateways
 from app.core import counters, queue
 from app.core.db import db, reading, row_security
 from app.core.queue import Job
-from app.outbound import Outbound
+from app.gateways.outbound import Outbound
 from app.webhooks import actions, delivery, queries
 from app.webhooks.actions import Turn
 from app.webhooks.actions.results import Result

@@ -7,8 +7,8 @@ import pytest
 from app.analysis.answers import Brief, analyse
 from app.analysis.summary import LONGEST
 from app.core.errors import GatewayError
-from app.speech.engines.script import ScriptAnalyst
-from app.speech.ports import Judgement, Segment
+from app.gateways.language_model.scripted import ScriptAnalyst
+from app.gateways.speech.ports import Judgement, Segment
 
 SEGMENTS = (
     Segment("agent", "Welcome.", (), 0, 1, None),
@@ -66,7 +66,7 @@ def test_a_failing_model_is_the_callers_to_try_again():
 def test_a_judgement_of_unknown_scores_changes_nothing():
     class Odd(ScriptAnalyst):
         def judge(self, material, *, scores):
-            from app.speech.ports import Judged, Quote
+            from app.gateways.speech.ports import Judged, Quote
 
             return Judgement("odd", (Judged("charm", 5.0, "", (Quote("Boats", 2),)),))
 

@@ -3,7 +3,7 @@
 import pytest
 
 from app.analysis.fluency import measure
-from app.speech.ports import Segment, Word
+from app.gateways.speech.ports import Segment, Word
 
 
 def answer(*, words, pace, every=10, pause=0.4, start=0.0, role="user"):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.analysis.mapping import QuestionPart, check, map_questions
-from app.speech.ports import Segment
+from app.gateways.speech.ports import Segment
 
 
 def segment(role, question_index, start, end):

@@ -7,8 +7,8 @@ import pytest
 
 from app.analysis.answers import Brief, analyse
 from app.analysis.scores import FLUENCY, NAMES, is_said
-from app.speech.engines.script import ScriptAnalyst
-from app.speech.ports import Judged, Judgement, Material, Passage, Quote, Segment, Word
+from app.gateways.language_model.scripted import ScriptAnalyst
+from app.gateways.speech.ports import Judged, Judgement, Material, Passage, Quote, Segment, Word
 
 SAID = "I repair old boats, and I don't mind the cold: it keeps me awake."
 

@@ -21,13 +21,13 @@ from app.accounts.models import Team, TeamMember
 from app.core import migrate, queue
 from app.core.db import db
 from app.gateways import Gateways
+from app.gateways.storage import LocalStorage
 from app.interviews import actions as interviews
 from app.interviews.models import Document, Interview
 from app.recordings import actions as recordings
 from app.recordings import queries
 from app.recordings.models import Track
 from app.settings import Settings, kept_secret
-from app.storage import LocalStorage
 from tests.conftest import GIVEN_URL
 from tests.factories import a_flow
 from tests.people import Person, person

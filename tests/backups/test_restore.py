@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app import embedded, gateways
+from app import gateways
 from app.accounts import actions as accounts
 from app.accounts.models import AuditEntry, Login
 from app.backups import making, snapshot, unpacking
@@ -21,6 +21,7 @@ from app.compliance import jobs
 from app.compliance.models import Erasure
 from app.core import migrate
 from app.core.db import db
+from app.gateways.redis import embedded
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.portal import actions as portal

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from app.speech.engines.espeak import EspeakSpeaker
+from app.gateways.speech.engines.espeak import EspeakSpeaker
 
 NOISE = 60.0
 """Standard deviation of the room's noise, in 16-bit steps."""

@@ -18,11 +18,11 @@ from app.core.db import Base, db
 from app.core.db.row_security import as_chosen
 from app.core.errors import GatewayError
 from app.flowlinks.models import FlowLink, FlowVisit
+from app.gateways.mail import Mail
 from app.interviews import actions as interviews
 from app.interviews.jobs import process_interview
 from app.interviews.models import DocumentPart, DocumentUpload, Feedback, Interview, InterviewStatus, Stage
 from app.letters import actions as letters
-from app.mail import Mail
 from app.notes import actions as notes
 from app.notes.models import Mention
 from app.outreach.models import Invited, Message, Step

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.speech.catalogue import VOICES
+from app.gateways.speech.catalogue import VOICES
 from tests.people import Person
 
 PATH = "/v1/interview-flows"

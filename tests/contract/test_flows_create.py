@@ -10,7 +10,7 @@ from flask import Flask
 from app.core.db import db
 from app.core.queue import Job, SilentBell
 from app.flows.models import InterviewFlow
-from app.outbound import Outbound
+from app.gateways.outbound import Outbound
 from app.settings import Settings
 from tests.interviews.conftest import engines_of
 from tests.people import Person

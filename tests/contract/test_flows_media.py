@@ -12,7 +12,7 @@ from app.core.db import db
 from app.flows import media
 from app.flows.models import InterviewFlow
 from app.gateways import Gateways
-from app.outbound import FetchLimits, Unreachable
+from app.gateways.outbound import FetchLimits, Unreachable
 from tests.flows.server import Files, Page, bomb, files, picture, sound_only, video
 from tests.people import Person
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import requests
 from redis import Redis
 
-from app.embedded import found_alive
+from app.gateways.redis.embedded import found_alive
 from tests.faults.case import Lab, Verdict, case, eventually, percentile
 from tests.faults.cases_disk import tmpfs
 from tests.faults.checker import check_events, wait_until_delivered

@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from app.outbound import Outbound, Unreachable
+from app.gateways.outbound import Outbound, Unreachable
 from app.settings import Settings
 
 PUBLIC, PRIVATE, OURS = "93.184.216.34", "10.9.8.7", "93.184.216.1"

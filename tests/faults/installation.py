@@ -18,7 +18,7 @@ from typing import Any
 import requests
 import sqlalchemy as sa
 
-from app import embedded
+from app.gateways.redis import embedded
 from tests.faults.case import Lab, NotRun, eventually
 from tests.faults.processes import ROOT, Process, free_port, parley
 

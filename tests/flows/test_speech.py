@@ -16,8 +16,8 @@ from app.flows.media import Kept
 from app.flows.models import InterviewFlow, SpeechState
 from app.flows.queries import unspoken
 from app.gateways import Gateways
-from app.speech.phrases import all_of
-from app.speech.ports import Spoken
+from app.gateways.speech.phrases import all_of
+from app.gateways.speech.ports import Spoken
 from tests.factories import Made
 
 

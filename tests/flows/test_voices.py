@@ -10,8 +10,8 @@ from flask import Flask
 
 from app.core.errors import GatewayError
 from app.flows.forms import voice_name
-from app.speech.catalogue import LANGUAGES, VOICES
-from app.speech.phrases import SAMPLE
+from app.gateways.speech.catalogue import LANGUAGES, VOICES
+from app.gateways.speech.phrases import SAMPLE
 from tests.guards import Guarded
 from tests.people import Person
 from tests.voice.fakes import ScriptedSpeaker

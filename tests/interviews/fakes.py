@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from app.core.errors import GatewayError
-from app.speech.ports import Heard, Judged, Judgement, Material, Quote, Word
+from app.gateways.speech.ports import Heard, Judged, Judgement, Material, Quote, Word
 
 
 @dataclass

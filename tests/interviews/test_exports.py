@@ -19,6 +19,7 @@ from app.accounts.models import AuditEntry, TeamMembership
 from app.analysis.mapping import QuestionPart
 from app.core.db import db
 from app.exports.bundle import Closed
+from app.gateways.speech.ports import Segment, Word
 from app.interviews import actions
 from app.interviews.data import freeze_details
 from app.interviews.models import Document, Interview, Role, Stage
@@ -27,7 +28,6 @@ from app.recordings.media import keep
 from app.recordings.models import Media
 from app.reviews import actions as reviews
 from app.reviews.actions import Opinion
-from app.speech.ports import Segment, Word
 from app.voice.models import Agreement, Mode
 from app.wishes import actions as wishes
 from app.wishes.actions import Asked

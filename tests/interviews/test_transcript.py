@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.gateways.speech.ports import Role
 from app.interviews.transcript import TurnValue, as_text, cut_to_played, lay_out, offsets_of
-from app.speech.ports import Role
 
 AGENT = TurnValue(
     1, "agent", 0, "Why this job?", (("Why", 1.0, 1.2), ("this", 1.2, 1.4), ("job?", 1.4, 1.8)), 1, 1.0, 1.9

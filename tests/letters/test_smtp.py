@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import GatewayError
-from app.mail import Mail, NoMailer, SmtpMailer, Unanswered, build_mailer
+from app.gateways.mail import Mail, NoMailer, SmtpMailer, Unanswered, build_mailer
 from app.settings import Settings
 from tests.outbound.certificates import Authority
 

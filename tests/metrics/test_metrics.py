@@ -15,18 +15,19 @@ from flask import Flask
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import event
 
-from app import cli_check, create_app, embedded
+from app import cli_check, create_app
 from app.core import clock, counters, queue
 from app.core.db import db
 from app.core.errors import GatewayError
 from app.core.queue import Job, RedisBell, SilentBell
 from app.gateways import Gateways
+from app.gateways.redis import embedded
+from app.gateways.storage import local
 from app.interviews import actions
 from app.interviews.models import Stage
 from app.letters.models import Letter
 from app.metrics import collecting
 from app.settings import Settings, SettingsError
-from app.storage import local
 from tests.factories import a_flow
 from tests.people import Browser, person
 
@@ -231,7 +232,7 @@ def test_a_fork_hands_over_only_what_is_its_own() -> None:
 
 
 def test_engines_are_counted_each_by_itself(settings: Settings) -> None:
-    from app.speech.build import build_speaker
+    from app.gateways.engines import build_speaker
 
     heard: list[tuple[str, str, bool]] = []
     broken = replace(settings, tts_provider=("openai", "espeak"), tts_base_url="http://127.0.0.1:9/v1")

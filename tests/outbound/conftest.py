@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.outbound import Outbound, SendLimits
+from app.gateways.outbound import Outbound, SendLimits
 from app.settings import Settings
 
 from .receiver import Receiver

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from app.outbound import Outbound, Unreachable
+from app.gateways.outbound import Outbound, Unreachable
 from app.settings import Settings
 from tests.outbound.hostile import BAD_ADDRESS, BAD_FORM
 

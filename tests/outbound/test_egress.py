@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from app.outbound import Unreachable
+from app.gateways.outbound import Unreachable
 
 from .certificates import Authority
 from .receiver import Receiver

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from app.outbound import FetchLimits, Unreachable
+from app.gateways.outbound import FetchLimits, Unreachable
 
 from .receiver import Receiver, hangs, says, writes
 

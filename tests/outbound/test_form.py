@@ -3,8 +3,8 @@
 import pytest
 
 from app.core.errors import Rejected
-from app.outbound import check_form
-from app.outbound.target import read
+from app.gateways.outbound import check_form
+from app.gateways.outbound.target import read
 
 from .hostile import BAD_ADDRESS, BAD_FORM, GOOD_FORM
 

@@ -6,8 +6,8 @@ import ipaddress
 import pytest
 from pytest_socket import socket_allow_hosts
 
-from app.outbound import Unreachable
-from app.outbound.guard import Guard, is_ours, is_public, listens_locally
+from app.gateways.outbound import Unreachable
+from app.gateways.outbound.guard import Guard, is_ours, is_public, listens_locally
 from app.settings import Settings
 
 from .hostile import BAD_ADDRESS, BAD_FORM, GOOD_ADDRESS

@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from app.outbound import Answer, SendLimits, Unreachable
+from app.gateways.outbound import Answer, SendLimits, Unreachable
 
 from .receiver import hangs, says, writes
 
@@ -48,7 +48,7 @@ def test_the_name_serves_the_host_header_and_the_address_the_connection(make_cli
 
 
 def test_a_name_is_resolved_once_so_that_rebinding_changes_nothing(tmp_path, receiver):
-    from app.outbound import Outbound
+    from app.gateways.outbound import Outbound
     from app.settings import Settings
 
     asked = []
@@ -174,7 +174,7 @@ def test_an_unknown_name_and_a_silent_name_server_are_dns_failures(make_client):
     assert failure(make_client(), "http://nowhere.example.com/").kind == "dns"
     assert failure(make_client(names={"empty.example.com": []}), "http://empty.example.com/").kind == "dns"
 
-    from app.outbound import Outbound
+    from app.gateways.outbound import Outbound
     from app.settings import Settings
 
     limits = SendLimits(resolve=0.2)

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from app.outbound import SendLimits, Unreachable
+from app.gateways.outbound import SendLimits, Unreachable
 
 from .certificates import Authority
 from .receiver import Receiver

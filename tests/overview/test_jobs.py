@@ -22,13 +22,13 @@ from app.accounts.models import AddressChange, AuditEntry, EntryKind, EntryLink
 from app.core import clock, queue
 from app.core.db import db, new_id
 from app.core.queue import Failed, Job
-from app.embedded import EmbeddedRedis
 from app.flows.models import SpeechState
+from app.gateways.mail import Mail
+from app.gateways.redis.embedded import EmbeddedRedis
 from app.interviews import actions as interviews
 from app.interviews.models import Document, Interview, Stage, TextState, VideoStage
 from app.letters import actions as letters
 from app.letters.models import Letter, LetterState
-from app.mail import Mail
 from app.outreach.models import Message, Step
 from app.overview import actions, stopped
 from app.recordings.models import Revocation

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from app import embedded
+from app.gateways.redis import embedded
 from tests import leftovers
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from app.embedded import EmbeddedRedis, NoServer, binary_path, found_alive, found_or_started, socket_path
+from app.gateways.redis.embedded import (
+    EmbeddedRedis,
+    NoServer,
+    binary_path,
+    found_alive,
+    found_or_started,
+    socket_path,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -93,7 +100,7 @@ def test_files_of_former_releases_stop_no_start_and_are_removed(server, tmp_path
 
 def test_it_ends_when_its_parent_is_killed(tmp_path):
     program = (
-        "import sys, time; from app.embedded import EmbeddedRedis; from pathlib import Path\n"
+        "import sys, time; from app.gateways.redis.embedded import EmbeddedRedis; from pathlib import Path\n"
         "server = EmbeddedRedis(Path(sys.argv[1])); server.start(); print(server.pid, flush=True); time.sleep(60)"
     )
     parent = subprocess.Popen(

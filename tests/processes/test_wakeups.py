@@ -12,7 +12,7 @@ from rq.serializers import JSONSerializer
 
 from app.core import queue
 from app.core.queue import Job, Queued, RedisBell
-from app.embedded import EmbeddedRedis
+from app.gateways.redis.embedded import EmbeddedRedis
 from app.processes.kinds import worker_for
 
 JOB, IDS = Job.SEND_LETTER, ("one",)

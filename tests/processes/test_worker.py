@@ -11,7 +11,7 @@ from rq.registry import FailedJobRegistry
 from rq.serializers import JSONSerializer
 
 from app.core.queue import Queued
-from app.embedded import EmbeddedRedis, found_alive
+from app.gateways.redis.embedded import EmbeddedRedis, found_alive
 from tests.faults.processes import descendants, is_running
 
 from .conftest import until

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.speech.engines.espeak import EspeakSpeaker
-from app.speech.engines.pocketsphinx import PocketsphinxTranscriber
-from app.speech.ports import SPEECH_RATE, Spoken
-from app.speech.sound import resample
+from app.gateways.speech.engines.espeak import EspeakSpeaker
+from app.gateways.speech.engines.pocketsphinx import PocketsphinxTranscriber
+from app.gateways.speech.ports import SPEECH_RATE, Spoken
+from app.gateways.speech.sound import resample
 
 ANSWERS = (
     "I worked for six years as a nurse in a small hospital near the river.",

@@ -2,12 +2,12 @@
 
 import pytest
 
-from app.speech import phrases
-from app.speech.believing import can_be, is_said
-from app.speech.catalogue import ESPEAK_LANGUAGES
-from app.speech.engines.espeak import EspeakSpeaker
-from app.speech.ports import SPEECH_RATE
-from app.speech.sound import resample
+from app.gateways.speech import phrases
+from app.gateways.speech.believing import can_be, is_said
+from app.gateways.speech.catalogue import ESPEAK_LANGUAGES
+from app.gateways.speech.engines.espeak import EspeakSpeaker
+from app.gateways.speech.ports import SPEECH_RATE
+from app.gateways.speech.sound import resample
 
 from .test_silence import noise
 

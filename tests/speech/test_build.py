@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from app.speech.build import build_analyst, build_interviewer, build_speaker, build_transcriber
-from app.speech.engines.cache import CachedSpeaker
+from app.gateways.engines import build_analyst, build_interviewer, build_speaker, build_transcriber
+from app.gateways.speech.engines.cache import CachedSpeaker
 
 
 @dataclass(frozen=True)

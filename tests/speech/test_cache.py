@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.speech.engines.cache import CachedSpeaker, key_of, pack, unpack
-from app.speech.ports import Spoken, Word
+from app.gateways.speech.engines.cache import CachedSpeaker, key_of, pack, unpack
+from app.gateways.speech.ports import Spoken, Word
 
 SPOKEN = Spoken(b"\1\2\n\3", 22_050, (Word("Hæ", 0.0, 0.5, 0.25),), "espeak")
 

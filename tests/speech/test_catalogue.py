@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from app.speech import catalogue
+from app.gateways.speech import catalogue
 
 QUESTION = "Please tell me about a project that you are proud of, and what made it difficult."
 CONTRACT = [

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from app.core.errors import GatewayError
-from app.speech.engines.chat import Chat, ChatAnalyst, ChatInterviewer
-from app.speech.ports import Exchange, FollowUp, Material, Passage, Quote
+from app.gateways.language_model.chat import Chat, ChatAnalyst, ChatInterviewer
+from app.gateways.speech.ports import Exchange, FollowUp, Material, Passage, Quote
 
 EXCHANGE = Exchange(
     question="Why this job?",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import GatewayError
-from app.speech.engines.children import ChildFailed, Children
+from app.gateways.speech.engines.children import ChildFailed, Children
 
 ECHO = """
 import os, sys, time
@@ -130,8 +130,8 @@ def test_a_program_that_cannot_start_is_a_gateway_error(tmp_path):
 
 HOST = """
 import os, sys, time
-from app.speech.engines.espeak import EspeakSpeaker
-from app.speech.engines.pocketsphinx import PocketsphinxTranscriber
+from app.gateways.speech.engines.espeak import EspeakSpeaker
+from app.gateways.speech.engines.pocketsphinx import PocketsphinxTranscriber
 speaker, transcriber = EspeakSpeaker(), PocketsphinxTranscriber(processes=1)
 speaker.speak("hello", voice_id=None, language="en-US")
 transcriber.feed("k", 0, b"\\0\\0" * 16000, language="en-US")

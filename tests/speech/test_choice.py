@@ -5,9 +5,9 @@ import time
 import numpy as np
 import pytest
 
-from app.speech.engines import pocketsphinx_choice as choice
-from app.speech.engines.pocketsphinx import PocketsphinxTranscriber
-from app.speech.ports import SPEECH_RATE, Heard, Sayings
+from app.gateways.speech.engines import pocketsphinx_choice as choice
+from app.gateways.speech.engines.pocketsphinx import PocketsphinxTranscriber
+from app.gateways.speech.ports import SPEECH_RATE, Heard, Sayings
 
 from .conftest import CLEAREST, with_noise
 
@@ -64,7 +64,7 @@ def test_the_room_before_and_after_is_cut_off():
 @pytest.fixture(scope="module")
 def spoken(espeak):
     def said(text: str) -> bytes:
-        from app.speech.sound import resample
+        from app.gateways.speech.sound import resample
 
         made = espeak.speak(text, voice_id=CLEAREST, language="en-US")
         quiet = np.zeros(SPEECH_RATE // 2, "<i2").tobytes()

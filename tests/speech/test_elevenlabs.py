@@ -5,8 +5,8 @@ import base64
 import pytest
 
 from app.core.errors import GatewayError
-from app.speech.engines.elevenlabs import ElevenLabsSpeaker, ElevenLabsTranscriber
-from app.speech.ports import SPEECH_RATE, Word
+from app.gateways.speech.engines.elevenlabs import ElevenLabsSpeaker, ElevenLabsTranscriber
+from app.gateways.speech.ports import SPEECH_RATE, Word
 
 
 @pytest.fixture

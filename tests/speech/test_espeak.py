@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.core.errors import GatewayError
-from app.speech.catalogue import LANGUAGES
+from app.gateways.speech.catalogue import LANGUAGES
 
 QUESTIONS = {
     "en-US": "Please tell me about a project that you are proud of.",
@@ -82,6 +82,6 @@ def test_a_text_beyond_the_limit_is_refused(espeak):
 
 def test_the_wav_file_holds_the_same_samples(espeak):
     spoken = espeak.speak("Hello.", voice_id=None, language="en-US")
-    from app.speech.sound import read_wav, wav
+    from app.gateways.speech.sound import read_wav, wav
 
     assert read_wav(wav(spoken.pcm, spoken.rate)) == (spoken.pcm, spoken.rate)

@@ -3,8 +3,8 @@
 import pytest
 
 from app.core.errors import GatewayError
-from app.speech.engines.fallback import FallbackSpeaker, FallbackTranscriber
-from app.speech.ports import Heard, Sayings, Spoken
+from app.gateways.speech.engines.fallback import FallbackSpeaker, FallbackTranscriber
+from app.gateways.speech.ports import Heard, Sayings, Spoken
 
 
 class Engine:

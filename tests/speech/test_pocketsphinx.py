@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from app.core.errors import GatewayError
-from app.speech.engines import pocketsphinx, pocketsphinx_child
-from app.speech.engines.pocketsphinx import PocketsphinxTranscriber
-from app.speech.ports import SPEECH_RATE
+from app.gateways.speech.engines import pocketsphinx, pocketsphinx_child
+from app.gateways.speech.engines.pocketsphinx import PocketsphinxTranscriber
+from app.gateways.speech.ports import SPEECH_RATE
 
 pytestmark = pytest.mark.xdist_group("recogniser")
 PIECE = SPEECH_RATE  # half a second of 16-bit samples

@@ -2,10 +2,10 @@
 
 import pytest
 
-from app.speech import phrases
-from app.speech.catalogue import LANGUAGES
-from app.speech.engines.script import ScriptAnalyst, ScriptInterviewer, most_central
-from app.speech.ports import Exchange, Material, Passage
+from app.gateways.language_model.scripted import ScriptAnalyst, ScriptInterviewer, most_central
+from app.gateways.speech import phrases
+from app.gateways.speech.catalogue import LANGUAGES
+from app.gateways.speech.ports import Exchange, Material, Passage
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from app.speech.ports import SPEECH_RATE
-from app.speech.silence import has_speech, speech_seconds, speech_spans
+from app.gateways.speech.ports import SPEECH_RATE
+from app.gateways.speech.silence import has_speech, speech_seconds, speech_spans
 
 
 def noise(kind: str, seconds: float = 4.0) -> bytes:

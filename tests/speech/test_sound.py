@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.speech.sound import read_wav, resample, seconds, wav
+from app.gateways.speech.sound import read_wav, resample, seconds, wav
 
 
 @pytest.mark.parametrize(

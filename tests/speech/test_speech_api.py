@@ -3,8 +3,8 @@
 import pytest
 
 from app.core.errors import GatewayError
-from app.speech.engines.speech_api import SpeechApiSpeaker
-from app.speech.sound import wav
+from app.gateways.speech.engines.speech_api import SpeechApiSpeaker
+from app.gateways.speech.sound import wav
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 import pytest
 
 from app.core.errors import GatewayError
-from app.speech.engines.transcription_api import TranscriptionApiTranscriber
-from app.speech.ports import SPEECH_RATE, Word
+from app.gateways.speech.engines.transcription_api import TranscriptionApiTranscriber
+from app.gateways.speech.ports import SPEECH_RATE, Word
 
 SECOND = b"\0\0" * SPEECH_RATE
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import boto3
 import pytest
 
-from app.storage import LocalStorage
-from app.storage.s3 import S3Storage
+from app.gateways.storage import LocalStorage
+from app.gateways.storage.s3 import S3Storage
 from tests import leftovers
 
 KEYS = {"access_key": "test", "secret_key": "test", "region": "us-east-1"}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import GatewayError
-from app.storage import LocalStorage, read
+from app.gateways.storage import LocalStorage, read
 
 
 class Disk:

@@ -3,7 +3,7 @@
 import pytest
 
 from app.core.errors import GatewayError, NotFound
-from app.storage.s3 import S3Storage
+from app.gateways.storage.s3 import S3Storage
 
 KEYS = {"access_key": "test", "secret_key": "test", "region": "us-east-1"}
 

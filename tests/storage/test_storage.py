@@ -7,7 +7,7 @@ import os
 import pytest
 
 from app.core.errors import NotFound
-from app.storage import Damaged, probe, read, read_verified
+from app.gateways.storage import Damaged, probe, read, read_verified
 
 
 def test_what_was_put_is_read_back_with_its_size_and_hash(storage):

@@ -13,11 +13,11 @@ from flask import Flask
 from app.core.db import db
 from app.demo.candidate import Candidate
 from app.gateways import Gateways
+from app.gateways.speech.engines import pocketsphinx
+from app.gateways.speech.engines.espeak import EspeakSpeaker
+from app.gateways.speech.sound import resample
 from app.interviews import actions
 from app.interviews.models import Interview
-from app.speech.engines import pocketsphinx
-from app.speech.engines.espeak import EspeakSpeaker
-from app.speech.sound import resample
 from app.voice import hearing, speaking
 from tests.factories import Made
 from tests.guards import Guarded

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from app.core.errors import GatewayError
-from app.speech.ports import Exchange, FollowUp, Heard, Sayings, Spoken, Word
+from app.gateways.speech.ports import Exchange, FollowUp, Heard, Sayings, Spoken, Word
 
 RATE = 16_000
 SECONDS_PER_WORD = 0.25

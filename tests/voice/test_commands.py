@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.speech.catalogue import LANGUAGES
+from app.gateways.speech.catalogue import LANGUAGES
 from app.voice.commands import confirmed, spoken_command
 from app.voice.script import Event
 

@@ -9,8 +9,8 @@ from itertools import pairwise
 import pytest
 
 from app.core.errors import GatewayError
-from app.speech import phrases
-from app.speech.ports import FollowUp
+from app.gateways.speech import phrases
+from app.gateways.speech.ports import FollowUp
 from app.voice.conversation import Answer, Audio, Engines, respond
 from app.voice.script import Event, Kind, Phase, Place, Script
 from app.voice.speaking import GAP

@@ -22,10 +22,10 @@ from app import gateways
 from app.demo.candidate import Candidate, Talk
 from app.demo.tape import Tape
 from app.gateways import Gateways
+from app.gateways.speech.sound import resample
 from app.interviews.models import Role
 from app.interviews.queries import utterances_of
 from app.settings import Settings
-from app.speech.sound import resample
 from app.web.languages import LANGUAGES, LOCALES
 from tests.factories import Made
 from tests.guards import guarded

@@ -3,8 +3,8 @@
 
 import pytest
 
-from app.speech import phrases
-from app.speech.catalogue import LANGUAGES
+from app.gateways.speech import phrases
+from app.gateways.speech.catalogue import LANGUAGES
 from app.voice import guard
 from app.voice.script import Phase, Place, Script
 

@@ -6,10 +6,10 @@ import pytest
 
 from app.demo.candidate import Candidate, Prompt, Talk
 from app.demo.tape import Tape
+from app.gateways.speech import phrases
+from app.gateways.speech.ports import FollowUp
 from app.interviews.models import Role
 from app.interviews.queries import utterances_of
-from app.speech import phrases
-from app.speech.ports import FollowUp
 from app.voice.models import Turn
 from app.voice.utterances import Piece, Played, share_heard
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from app.speech import phrases
-from app.speech.engines import prompts
-from app.speech.engines.chat import Chat, ChatInterviewer
-from app.speech.ports import Interviewer
+from app.gateways.language_model import prompts
+from app.gateways.language_model.chat import Chat, ChatInterviewer
+from app.gateways.speech import phrases
+from app.gateways.speech.ports import Interviewer
 from app.voice.conversation import Answer, Audio, Engines, Reply, respond
 from app.voice.script import MOST_ASIDES, Kind, Place, Script
 

@@ -16,8 +16,8 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from flask import Flask
 
+from app.gateways.speech import catalogue as speech
 from app.interviews.documents import KINDS
-from app.speech import catalogue as speech
 from app.voice.statement import CLAIMS
 from app.web.languages import COOKIE, LANGUAGES, LOCALES
 from tests.factories import Made

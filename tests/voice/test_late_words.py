@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from app.demo.candidate import Candidate
+from app.gateways.speech import phrases
+from app.gateways.speech.catalogue import LANGUAGES
+from app.gateways.speech.ports import Heard
 from app.interviews.models import Role
 from app.interviews.queries import utterances_of
-from app.speech import phrases
-from app.speech.catalogue import LANGUAGES
-from app.speech.ports import Heard
 from app.voice import hearing
 from app.voice.models import Sitting
 from app.voice.queries import sitting_of

@@ -5,11 +5,11 @@ import pytest
 from app.core import clock
 from app.demo.candidate import Candidate, Talk
 from app.demo.tape import Tape
+from app.gateways.speech.ports import FollowUp
 from app.interviews import quality
 from app.interviews.insights import Span, by_question
 from app.interviews.models import Interview, Role, Utterance
 from app.interviews.queries import utterances_of
-from app.speech.ports import FollowUp
 from app.voice.models import TurnKind
 from app.voice.queries import sitting_of, turn_of
 from tests.people import Person

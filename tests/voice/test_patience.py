@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.speech.catalogue import LANGUAGES
+from app.gateways.speech.catalogue import LANGUAGES
 from app.voice import endings
 from app.voice.patience import (
     COMPLETE,

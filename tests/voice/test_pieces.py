@@ -15,11 +15,11 @@ from app.core.db import db
 from app.core.errors import GatewayError
 from app.demo.candidate import Candidate, Refused, Talk
 from app.demo.tape import Tape
+from app.gateways.speech.engines.speech_api import SpeechApiSpeaker
+from app.gateways.speech.ports import FollowUp
+from app.gateways.speech.sound import wav
 from app.interviews.models import Utterance
 from app.interviews.queries import utterances_of
-from app.speech.engines.speech_api import SpeechApiSpeaker
-from app.speech.ports import FollowUp
-from app.speech.sound import wav
 from app.voice import speaking
 from app.voice.models import Turn
 from app.voice.speaking import sentences

@@ -11,7 +11,7 @@ from flask import Flask
 from app.core.db import Base, db
 from app.core.errors import GatewayError
 from app.demo.candidate import Candidate
-from app.speech.ports import FollowUp
+from app.gateways.speech.ports import FollowUp
 from app.voice import preview, speaking
 from app.voice.preview import MOST_CHUNKS, MOST_PREVIEWS
 from tests.factories import Made

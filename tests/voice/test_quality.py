@@ -16,11 +16,11 @@ from app.core import clock
 from app.core.db import db
 from app.demo.candidate import Candidate, Refused, Talk
 from app.demo.tape import Tape
+from app.gateways.speech.ports import FollowUp, Heard, Word
 from app.interviews import quality
 from app.interviews.models import QualityReport, Role
 from app.interviews.queries import utterances_of
 from app.recordings.queries import Arrived, runs_of
-from app.speech.ports import FollowUp, Heard, Word
 from app.voice.devices import browser_of
 from app.voice.utterances import weak
 from tests.factories import Made

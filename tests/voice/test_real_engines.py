@@ -15,13 +15,13 @@ from app.core.db import db
 from app.demo.candidate import Candidate
 from app.demo.tape import PICTURES_PER_SECOND
 from app.gateways import Gateways
+from app.gateways.speech.engines.espeak import EspeakSpeaker
+from app.gateways.speech.sound import resample
+from app.gateways.storage import read
 from app.interviews.models import Role
 from app.interviews.queries import utterances_of
 from app.recordings.models import Track
 from app.recordings.queries import pieces_of
-from app.speech.engines.espeak import EspeakSpeaker
-from app.speech.sound import resample
-from app.storage import read
 from app.voice.models import Sitting
 from tests.factories import Made
 

@@ -3,8 +3,8 @@
 import pytest
 
 from app.gateways import Gateways
-from app.speech.catalogue import LANGUAGES
-from app.speech.ports import SPEECH_RATE, Heard, Sayings, Word
+from app.gateways.speech.catalogue import LANGUAGES
+from app.gateways.speech.ports import SPEECH_RATE, Heard, Sayings, Word
 from app.voice import conversation
 from app.voice.commands import confirmed, is_compact, spoken_command
 from app.voice.conversation import Answer, Audio, Engines, Reply, respond

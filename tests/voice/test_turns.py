@@ -11,9 +11,9 @@ from app.core.db import db
 from app.core.errors import GatewayError
 from app.demo.candidate import Candidate, Refused, Talk
 from app.demo.tape import Tape
+from app.gateways.speech.ports import FollowUp
 from app.interviews.models import Document, Role, TextState, Utterance
 from app.interviews.queries import utterances_of
-from app.speech.ports import FollowUp
 from app.voice.models import Sitting, Turn, TurnState
 from tests.factories import Made
 

@@ -18,8 +18,8 @@ from app.core import clock, queue
 from app.core.db import db, row_security
 from app.core.errors import Conflict, Forbidden, GatewayError, NotFound, Rejected
 from app.gateways import Gateways
+from app.gateways.storage.ports import Damaged
 from app.settings import Settings
-from app.storage.ports import Damaged
 from app.web import fields
 from app.web.api import Blueprint
 from tests.conftest import GIVEN_URL, postgresql_database

@@ -6,8 +6,8 @@ import pytest
 import sqlalchemy as sa
 from redis import Redis
 
-from app import embedded
 from app.core.db import db
+from app.gateways.redis import embedded
 
 
 def test_healthz_answers_as_soon_as_the_process_serves(client):

@@ -7,10 +7,10 @@ import pytest
 import time_machine
 from flask import Flask
 
-from app import embedded
 from app.accounts import actions
 from app.core import queue
 from app.core.db import db
+from app.gateways.redis import embedded
 from app.web import limits
 from tests.people import person
 

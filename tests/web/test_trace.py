@@ -13,10 +13,10 @@ from redis import Redis
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-from app import embedded
 from app.cli_console import configure_logging
 from app.core import request_id
 from app.core.queue import Job, Queued, RedisBell
+from app.gateways.redis import embedded
 from app.processes.kinds import worker_for
 from app.settings import Settings
 

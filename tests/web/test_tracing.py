@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from flask import request
 
-from app import cli_check, embedded
+from app import cli_check
 from app.core.db import _reading
+from app.gateways.redis import embedded
 
 
 @pytest.mark.parametrize("given", ["abc-123_X.y", "x" * 64])

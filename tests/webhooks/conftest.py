@@ -20,7 +20,7 @@ from app.core.queue import SilentBell
 from app.flows.models import InterviewFlow
 from app.flows.queries import secret_context
 from app.gateways import Gateways
-from app.outbound import Outbound, SendLimits
+from app.gateways.outbound import Outbound, SendLimits
 from app.settings import Settings
 from app.webhooks import actions, jobs
 from app.webhooks.models import Attempt, Delivery, Endpoint

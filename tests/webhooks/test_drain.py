@@ -150,7 +150,7 @@ def test_a_dripping_receiver_is_left_in_time(office, receiver):
 
 
 def test_the_promised_limits_are_the_defaults():
-    from app.outbound import SendLimits
+    from app.gateways.outbound import SendLimits
 
     assert (SendLimits().connect, SendLimits().total, SendLimits().answer_bytes) == (5.0, 15.0, 16 * 1024)
 

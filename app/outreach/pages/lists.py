@@ -11,8 +11,8 @@ from app.core.db import db
 from app.core.errors import Rejected
 from app.flows.models import FlowStatus, InterviewFlow, Right
 from app.flows.queries import FlowFilter, flow_to_change, flows_seen_by
+from app.gateways.mail import Mail
 from app.interviews.schemas import NewInterviewSchema
-from app.mail import Mail
 from app.outreach import actions, inviting, queries, sheet
 from app.outreach.forms import InviteForm
 from app.outreach.inviting import Order, Row

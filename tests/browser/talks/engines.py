@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from app.core.errors import NotFound
+from app.gateways.language_model.scripted import ScriptAnalyst, ScriptInterviewer
+from app.gateways.speech.ports import SPEECH_RATE, Exchange, FollowUp, Heard, Material, Sayings, Spoken, Word
+from app.gateways.storage import Content, Stored, pieces_of
 from app.recordings.media import Finished
 from app.recordings.video import PlacedRun
-from app.speech.engines.script import ScriptAnalyst, ScriptInterviewer
-from app.speech.ports import SPEECH_RATE, Exchange, FollowUp, Heard, Material, Sayings, Spoken, Word
-from app.storage import Content, Stored, pieces_of
 from app.voice.hearing import Late
 
 FRAME = 320

@@ -23,12 +23,12 @@ from app.accounts.models import Organization
 from app.core import clock
 from app.core.db import db
 from app.flows.models import InterviewFlow
+from app.gateways.speech import silence
+from app.gateways.speech.ports import Exchange, Passage
 from app.interviews import actions as interviews
 from app.interviews import jobs
 from app.interviews.models import Interview, InterviewData, Stage, Utterance
 from app.recordings import actions as recordings
-from app.speech import silence
-from app.speech.ports import Exchange, Passage
 from app.voice import hearing
 from app.voice.models import Sitting, Turn
 from app.web.splice import Fragment, inflate

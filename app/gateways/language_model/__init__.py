@@ -1,0 +1,1 @@
+"""Language models and what stands in for one: follow-up questions, summaries and scores."""

@@ -1,0 +1,209 @@
+"""A language model over `/chat/completions`: follow-ups, summary and judgements as JSON that is checked here.
+
+Everything that candidates or customers wrote goes in as JSON data after the rules; the rules say that data gives no
+orders. A bad answer is asked for once more, then the call fails visibly.
+"""
+
+import json
+import logging
+import re
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from app.core.errors import GatewayError
+from app.gateways.language_model import prompts
+from app.gateways.speech import phrases
+from app.gateways.speech.engines.openai_client import OpenAiServer
+from app.gateways.speech.ports import Exchange, FollowUp, Judged, Judgement, Material, Quote
+from app.gateways.speech.watching import Part, Watch, unwatched, watched
+
+log = logging.getLogger(__name__)
+
+SERVER = "the language model server"
+TRIES = 2
+SHORTEST_SOURCE = 4
+"""Letters and digits; less proves nothing."""
+
+
+class Shape(BaseModel):
+    """An answer's shape; strict servers want every field required and no other."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Decision(Shape):
+    """What the interviewer decides. Longer texts are well-formed answers too: the guard refuses them, once."""
+
+    action: Literal["next", "follow_up", "answer", "unknown", "repeat", "wait"]
+    text: str
+    source: str
+
+
+class Summary(Shape):
+    """A summary."""
+
+    summary: str = Field(min_length=1, max_length=4_000)
+
+
+class QuoteShape(Shape):
+    """A quote of the candidate."""
+
+    segment: int
+    text: str
+
+
+class ScoreShape(Shape):
+    """One judgement."""
+
+    value: float | None = Field(ge=0, le=5)
+    reason: str = Field(max_length=1_000)
+    quotes: list[QuoteShape] = Field(max_length=5)
+
+
+Answer = TypeVar("Answer", bound=BaseModel)
+
+
+class Chat:
+    """One model on one server. `json_mode`: `schema` (enforced), `object` (JSON promised) or `prompt` (asked for).
+
+    `watch` is told how each question went, as the `part` that this model plays.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        api_key: str,
+        model: str,
+        json_mode: str,
+        timeout: float,
+        watch: Watch = unwatched,
+        part: Part = "questions",
+    ) -> None:
+        self._server = OpenAiServer(SERVER, address, api_key=api_key, timeout=timeout)
+        self._json_mode = json_mode
+        self._watch: Watch = watch
+        self._part: Part = part
+        self.model = model
+
+    def ask(self, rules: str, data: dict[str, Any], shape: type[Answer]) -> Answer:
+        """The model's answer in this shape; a bad one is asked for once more, then GatewayError(retryable)."""
+        with watched(self._watch, self._part, f"chat:{self.model}"):
+            return self._ask(rules, data, shape)
+
+    def _ask(self, rules: str, data: dict[str, Any], shape: type[Answer]) -> Answer:
+        for _ in range(TRIES):
+            content = self._server.ask(lambda: self._complete(rules, data, shape))
+            try:
+                return shape.model_validate_json(_json_in(content))
+            except ValidationError:
+                continue
+        raise GatewayError(f"{SERVER} answered {TRIES} times in the wrong form", retryable=True)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._server.close()
+
+    def _complete(self, rules: str, data: dict[str, Any], shape: type[BaseModel]) -> str:
+        schema = shape.model_json_schema()
+        arguments: dict[str, Any] = {}
+        if self._json_mode == "schema":
+            arguments["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": shape.__name__, "schema": schema, "strict": True},
+            }
+        else:
+            rules += "\nAnswer with one JSON object of this JSON schema and nothing else:\n" + json.dumps(schema)
+            if self._json_mode == "object":
+                arguments["response_format"] = {"type": "json_object"}
+        completion = self._server.client.chat.completions.create(
+            model=self.model,
+            temperature=0,
+            messages=[
+                {"role": "system", "content": rules},
+                {"role": "user", "content": json.dumps(data, ensure_ascii=False)},
+            ],
+            **arguments,
+        )
+        return completion.choices[0].message.content or "" if completion.choices else ""
+
+
+def _json_in(content: str) -> str:
+    """The JSON object in an answer, also from models that think aloud or fence it."""
+    content = re.sub(r"<think>.*?</think>", "", content, flags=re.DOTALL)
+    start, end = content.find("{"), content.rfind("}")
+    return content[start : end + 1]
+
+
+class ChatInterviewer:
+    """Asks on where the answer leaves something open, and answers from what the organization has told it."""
+
+    def __init__(self, chat: Chat) -> None:
+        self._chat = chat
+
+    @property
+    def name(self) -> str:
+        """With the model's name."""
+        return f"chat:{self._chat.model}"
+
+    def decide(self, exchange: Exchange) -> FollowUp:
+        """No more than `limit` follow-ups, no answer without a source, and no word of the rules."""
+        decision = self._chat.ask(prompts.INTERVIEWER, prompts.exchange_data(exchange), Decision)
+        text = decision.text.strip()
+        if prompts.recites(text):
+            log.warning("the language model recited its rules; nothing of it is said")
+            return FollowUp()
+        if decision.action == "answer":
+            is_known = bool(text) and _stands_in(decision.source, exchange.additional_info or "")
+            return FollowUp(reply=text) if is_known else FollowUp(unknown=True)
+        if decision.action == "follow_up":
+            return FollowUp(text if text and len(exchange.asked) < exchange.limit else None)
+        wanted = decision.action
+        return FollowUp(unknown=wanted == "unknown", repeat=wanted == "repeat", wait=wanted == "wait")
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._chat.close()
+
+
+def _stands_in(source: str, background: str) -> bool:
+    """Whether the words are really there, give or take spaces, case and punctuation."""
+    said, given = ("".join(c for c in part.casefold() if c.isalnum()) for part in (source, background))
+    return len(said) >= SHORTEST_SOURCE and said in given
+
+
+class ChatAnalyst:
+    """Summary and judgements from text alone."""
+
+    def __init__(self, chat: Chat) -> None:
+        self._chat = chat
+
+    @property
+    def name(self) -> str:
+        """With the model's name and the version of the prompts."""
+        return f"chat:{self._chat.model}:{prompts.VERSION}"
+
+    def summarize(self, material: Material) -> str | None:
+        """A summary in the interview's language; a silent interview needs no model."""
+        if not any(passage.role == "user" and passage.content.strip() for passage in material.passages):
+            return phrases.nothing_said(material.language)
+        return self._chat.ask(prompts.SUMMARY, prompts.material_data(material), Summary).summary
+
+    def judge(self, material: Material, *, scores: tuple[str, ...]) -> Judgement:
+        """Each named score with reason and quotes; Parley checks the quotes and caps the values afterwards."""
+        if not scores:
+            return Judgement(self.name)
+        fields: dict[str, Any] = dict.fromkeys(scores, (ScoreShape, ...))
+        shape = create_model("Scores", __base__=Shape, **fields)
+        answer = self._chat.ask(prompts.judge_rules(scores), prompts.material_data(material), shape)
+        return Judgement(self.name, tuple(_judged(score, getattr(answer, score)) for score in scores))
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._chat.close()
+
+
+def _judged(score: str, given: ScoreShape) -> Judged:
+    quotes = tuple(Quote(quote.text, quote.segment) for quote in given.quotes)
+    return Judged(score, given.value, given.reason, quotes)

@@ -1,0 +1,115 @@
+"""Mail over SMTP, as RFC 5321 has it: STARTTLS, TLS from the first byte, or none; certificates are checked."""
+
+import smtplib
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from email.message import EmailMessage
+from email.utils import formatdate, make_msgid, parseaddr
+from typing import Any
+
+from app.core.errors import GatewayError
+from app.gateways.mail.ports import Mail, Unanswered
+from app.settings import Settings
+
+TIMEOUT = 15.0
+"""Seconds each step of the conversation may take."""
+PATIENCE = 60.0
+"""The same for the mail itself, which servers look through before they take it."""
+_PASSING = range(400, 500)
+
+
+class _Talk(smtplib.SMTP):
+    """The conversation, which tells an answer that is missing from one that says no."""
+
+    patience = PATIENCE
+
+    def data(self, msg: Any) -> tuple[int, bytes]:
+        """Send the mail itself. Raises Unanswered when the server goes away or is silent instead of answering."""
+        if self.sock is not None:
+            self.sock.settimeout(self.patience)
+        try:
+            return super().data(msg)
+        except smtplib.SMTPServerDisconnected:
+            raise Unanswered from None
+        finally:
+            if self.sock is not None:
+                self.sock.settimeout(self.timeout)
+
+
+class _TlsTalk(_Talk, smtplib.SMTP_SSL):
+    """The same over TLS from the first byte."""
+
+
+class SmtpMailer:
+    """One connection per mail: few are sent, and a connection that was kept open would be found dead."""
+
+    is_configured = True
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        context: ssl.SSLContext | None = None,
+        timeout: float = TIMEOUT,
+        patience: float = PATIENCE,
+    ) -> None:
+        self._settings = settings
+        self._context = context or ssl.create_default_context()
+        self._timeout, self._patience = timeout, patience
+
+    def send(self, mail: Mail) -> None:
+        """Hand ``mail`` over. Raises GatewayError; not retryable where the server said no for good, or said nothing."""
+        message = self._message(mail)
+        with _translated(), self._connected() as server:
+            server.send_message(message)
+
+    def _message(self, mail: Mail) -> EmailMessage:
+        message = EmailMessage()
+        try:
+            message["From"], message["To"] = self._settings.smtp_from, mail.to
+            message["Subject"] = mail.subject
+        except ValueError:
+            raise GatewayError("the mail's head holds a line break", retryable=False) from None
+        message["Date"] = formatdate(localtime=False)
+        message["Message-ID"] = make_msgid(domain=parseaddr(self._settings.smtp_from)[1].rpartition("@")[2] or None)
+        message["Auto-Submitted"] = "auto-generated"
+        message.set_content(mail.text)
+        return message
+
+    @contextmanager
+    def _connected(self) -> Iterator[smtplib.SMTP]:
+        known = self._settings
+        where: dict[str, Any] = {"host": known.smtp_host, "port": known.smtp_port, "timeout": self._timeout}
+        server = _TlsTalk(**where, context=self._context) if known.smtp_security == "tls" else _Talk(**where)
+        server.patience = self._patience
+        try:
+            if known.smtp_security == "starttls":
+                server.starttls(context=self._context)
+            if known.smtp_username:
+                server.login(known.smtp_username, known.smtp_password)
+            yield server
+        finally:
+            with suppress(smtplib.SMTPException, OSError):  # what was taken stays taken, however the server takes leave
+                server.quit()
+            server.close()
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Turn what smtplib raises into our error; no address and no password gets into its words."""
+    try:
+        yield
+    except smtplib.SMTPRecipientsRefused as error:
+        codes = [code for code, _words in error.recipients.values()]
+        passing = all(code in _PASSING for code in codes)
+        raise GatewayError(f"the mail server refused the recipient ({codes[0]})", retryable=passing) from None
+    except smtplib.SMTPNotSupportedError:
+        raise GatewayError("the mail server cannot do what SMTP_SECURITY or a login asks", retryable=False) from None
+    except smtplib.SMTPResponseException as error:
+        code = int(error.smtp_code)
+        raise GatewayError(f"the mail server refused ({code})", retryable=code in _PASSING or code < 0) from None
+    except ssl.SSLError:
+        raise GatewayError("the mail server's certificate or TLS was not accepted", retryable=True) from None
+    except (smtplib.SMTPException, OSError) as error:
+        raise GatewayError(f"the mail server cannot be reached ({type(error).__name__})", retryable=True) from None

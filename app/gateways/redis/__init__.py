@@ -1,0 +1,1 @@
+"""The Redis that Parley starts itself where no other is configured."""
