@@ -61,9 +61,21 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     from app.accounts import access
     from app.core.db import db, prepare
     from app.metrics import requests
-    from app.web import again, api, compress, errors, hosts, languages, pages, proxies, security, templating, tracing
+    from app.web import (
+        api,
+        compress,
+        errors,
+        hosts,
+        languages,
+        pages,
+        proxies,
+        retry_on_deadlock,
+        security,
+        templating,
+        tracing,
+    )
 
-    app = again.Application("app", root_path=str(ROOT), template_folder="templates", static_folder="static")
+    app = retry_on_deadlock.Application("app", root_path=str(ROOT), template_folder="templates", static_folder="static")
     app.config.update(_configuration(settings))
     app.extensions["parley.settings"] = settings
     app.extensions["parley.counters"] = counts = _counters(settings)

@@ -24,7 +24,7 @@ from app.core.encryption import derived_key
 from app.core.errors import Forbidden
 from app.settings import Settings
 from app.web.errors import Failure, is_api_path, respond, typed_input
-from app.web.limits import KEY_ID, address_of_request, bearer_of_request
+from app.web.rate_limits import KEY_ID, address_of_request, bearer_of_request
 from app.web.security import keep_private
 
 READING = frozenset({"GET", "HEAD", "OPTIONS"})

@@ -10,7 +10,7 @@ from app.candidates.queries import candidates_named
 from app.core import clock
 from app.core.db import db, reading, row_security
 from app.flows.models import Right
-from app.web.sheets import BEGINNING, line
+from app.web.csv import BEGINNING, line
 
 PIECE = 500
 COLUMNS = (

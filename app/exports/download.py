@@ -16,7 +16,7 @@ from app.exports.sheet import as_csv
 from app.interviews.models import Interview
 from app.recordings.models import Media
 from app.recordings.queries import is_revoked, recording_of
-from app.web.lasting import Lasting, Place, places
+from app.web.streaming_slots import Lasting, Place, places
 
 log = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from app.web.sheets import BEGINNING, line
+from app.web.csv import BEGINNING, line
 
 COLUMNS = ("number", "question_number", "question", "speaker", "start_seconds", "end_seconds", "text", "corrections")
 SPEAKERS = {"agent": "Agent", "user": "Candidate"}

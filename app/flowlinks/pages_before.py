@@ -18,7 +18,7 @@ from app.flowlinks.queries import link_with
 from app.flows.queries import script_of
 from app.outreach.actions import Post
 from app.settings import Settings
-from app.web import languages, limits
+from app.web import languages, rate_limits
 from app.web.security import keep_private
 
 apply = Blueprint("apply", __name__, url_prefix="/interview/api/open/<token>")
@@ -31,7 +31,7 @@ STATUS = {Over.EXPIRED: 410, Over.FULL: 410, Over.CLOSED: 410, Over.OFTEN: 429, 
 def _before() -> None:
     keep_private()
     request.max_content_length = LARGEST_FORM
-    limits.count("apply", most=limits.OPENS_PER_ADDRESS)
+    rate_limits.count("apply", most=rate_limits.OPENS_PER_ADDRESS)
 
 
 @apply.after_request
@@ -76,7 +76,7 @@ def _found(token: str) -> FlowLink | None:
 
 def _comer(form: ComeForm) -> Comer:
     generate_csrf()  # what tells this browser from others, as for the interview's page
-    network, browser = _network(limits.address_of_request()), str(session.get("csrf_token", ""))
+    network, browser = _network(rate_limits.address_of_request()), str(session.get("csrf_token", ""))
     return Comer(form.email_address, form.first_name, form.last_name or None, _digest(network), _digest(browser))
 
 

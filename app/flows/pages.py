@@ -21,7 +21,7 @@ from app.flows.schemas import FlowFormSchema
 from app.gateways.speech import phrases
 from app.gateways.speech.catalogue import DEFAULT_LANGUAGE, LANGUAGES, VOICES
 from app.gateways.speech.sound import wav
-from app.web import limits
+from app.web import rate_limits
 from app.web.fields import flaw_of
 from app.web.templating import offset_of_request
 
@@ -167,7 +167,7 @@ def prepare_speech(flow_id: str) -> Answer:
 def voice_sample(voice_id: str) -> Response:
     """A sentence in the voice and ``language`` asked for, as sound; made once and kept."""
     require_recruiter()
-    limits.count("voice-sample", most=SAMPLES_PER_MINUTE)
+    rate_limits.count("voice-sample", most=SAMPLES_PER_MINUTE)
     language = request.args.get("language", "") or DEFAULT_LANGUAGE
     if voice_id not in VOICES:
         raise NotFound("There is no voice with this id.")

@@ -13,7 +13,7 @@ import orjson
 from app.analysis.alignment import as_written
 from app.analysis.answers import QuestionPart
 from app.gateways.speech.ports import Segment
-from app.web.splice import Fragment, inflate, make_fragment
+from app.web.json_splice import Fragment, inflate, make_fragment
 
 FORMAT = 1
 """Number of the fragments' shape; a new one comes with a job that rewrites old rows."""

@@ -12,8 +12,8 @@ from app.flows.queries import flow_seen_by, titles_seen_by
 from app.interviews import insights, spreads
 from app.interviews.insights import Span
 from app.interviews.pages import pages
+from app.web.csv import sheet
 from app.web.fields import day_in
-from app.web.sheets import sheet
 
 USUAL = timedelta(days=89)
 LONGEST = timedelta(days=3 * 366)

@@ -13,8 +13,8 @@ from app.core.errors import Rejected
 from app.flows.queries import titles_seen_by
 from app.overview.pages import pages
 from app.usage import actions, queries
+from app.web.csv import sheet
 from app.web.fields import count_in
-from app.web.sheets import sheet
 
 SPANS = (3, 6, 12, 24, 36)
 USUAL = 12

@@ -15,7 +15,7 @@ from app.gateways.mail import Mail
 from app.permits import actions, queries
 from app.permits.models import LONGEST_NOTE, AccessRequest, RequestState
 from app.settings import Settings
-from app.web import limits
+from app.web import rate_limits
 from app.web.fields import flaw_of
 
 ASKED_PER_MINUTE = 10
@@ -106,7 +106,7 @@ def index() -> str:
 @pages.post("/access")
 def ask() -> AnyResponse:
     """Ask for access by an address that was opened. The answer is the same whether anything is there or not."""
-    limits.count("access-request", most=ASKED_PER_MINUTE)
+    rate_limits.count("access-request", most=ASKED_PER_MINUTE)
     me, kind, thing_id = current_member(), request.form.get("kind", ""), request.form.get("id", "")
     flow = queries.flow_behind(me, kind, thing_id)
     if flow is not None and may(me, flow):

@@ -14,7 +14,7 @@ from app.portal.actions import PASS_LIVES
 from app.portal.queries import lets_in
 from app.voice.access import holds, settings
 from app.voice.queries import sitting_of
-from app.web.limits import address_of_request
+from app.web.rate_limits import address_of_request
 
 
 def cookie_name(interview_id: str) -> str:

@@ -22,7 +22,7 @@ from app.portal.forms import AskForm, FlagForm, number_of_query
 from app.recordings.models import Media
 from app.recordings.queries import is_revoked, urls_for
 from app.voice.access import UNTOLD, settings
-from app.web import languages, limits
+from app.web import languages, rate_limits
 from app.web.errors import RETRY_SECONDS
 from app.web.fields import address_flaw
 from app.web.security import keep_private
@@ -53,14 +53,14 @@ def guard() -> Response | None:
     """The candidate gets in; everybody else gets the page that asks for a code, and nothing of the interview."""
     keep_private()
     request.max_content_length = LARGEST_FORM
-    limits.count("own", most=limits.OPENS_PER_ADDRESS)
+    rate_limits.count("own", most=rate_limits.OPENS_PER_ADDRESS)
     with reading():
         try:
             interview = open_interview(*g.link)
         except NotFound:
             languages.choose()
             return make_response(render_template("voice/unknown.html"), 404)
-        limits.count("own", most=OPENS_PER_LINK, of=interview.id)
+        rate_limits.count("own", most=OPENS_PER_LINK, of=interview.id)
         languages.choose((interview.script or script_of(interview.flow))["language"])
         refused = None
         if request.endpoint not in OPEN_TO_STRANGERS:

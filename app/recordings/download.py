@@ -21,7 +21,7 @@ from app.core.errors import GatewayError, NotFound
 from app.gateways.storage import Storage
 from app.recordings import queries
 from app.recordings.models import BLOCK, Recording
-from app.web.lasting import Lasting, Place, places
+from app.web.streaming_slots import Lasting, Place, places
 
 log = logging.getLogger(__name__)
 

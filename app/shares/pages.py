@@ -14,7 +14,7 @@ from app.settings import Settings
 from app.shares import actions, queries
 from app.shares.forms import ShareForm
 from app.shares.models import PARTS
-from app.web import once
+from app.web import one_time
 
 _NEW_LINK = "new_share"
 
@@ -33,7 +33,7 @@ def index(interview_id: str) -> str:
     """The links of an interview with their openings, the new one's address this once, and a form for another."""
     require_recruiter()
     interview = interview_to_change(current_member(), interview_id)
-    made = once.pop(_NEW_LINK)
+    made = one_time.pop(_NEW_LINK)
     return _page(interview, ShareForm(), new_link=made[1] if made is not None and made[0] == interview.id else None)
 
 
@@ -54,7 +54,7 @@ def make(interview_id: str) -> AnyResponse | tuple[str, int]:
         return _back(interview_id)
     db.session.commit()
     settings: Settings = current_app.extensions["parley.settings"]
-    once.keep(_NEW_LINK, [interview_id, settings.app_url + url_for("shared.page", token=token)])
+    one_time.keep(_NEW_LINK, [interview_id, settings.app_url + url_for("shared.page", token=token)])
     return _back(interview_id)
 
 

@@ -21,11 +21,11 @@ from app.recordings.models import Media
 from app.recordings.queries import recording_of
 from app.shares import actions, queries
 from app.shares.models import Share
-from app.web import limits
+from app.web import rate_limits
 from app.web.attachments import attachment
 from app.web.browsers import browser_name
-from app.web.lasting import Lasting, places
 from app.web.security import keep_private
+from app.web.streaming_slots import Lasting, places
 
 OPENS_PER_MINUTE, FILES_PER_MINUTE, MISSES_PER_MINUTE = 60, 600, 20
 """By one network address. Players ask for a file in many pieces; who tries secrets is stopped soon."""
@@ -38,7 +38,7 @@ def guard() -> Response | None:
     """Only a link that still shows something goes further; every other gets one clear page and nothing else."""
     keep_private()
     is_page = request.endpoint == "shared.page"
-    limits.count("shared", most=OPENS_PER_MINUTE if is_page else FILES_PER_MINUTE)
+    rate_limits.count("shared", most=OPENS_PER_MINUTE if is_page else FILES_PER_MINUTE)
     token = str((request.view_args or {}).get("token"))
     with reading():
         with row_security.finding():
@@ -52,7 +52,7 @@ def guard() -> Response | None:
         g.share_id = shown
         return None
     if share is None:
-        limits.count("shared in vain", most=MISSES_PER_MINUTE)
+        rate_limits.count("shared in vain", most=MISSES_PER_MINUTE)
     return make_response(render_template("shares/over.html", ending=ending), 404 if share is None else 410)
 
 
@@ -99,7 +99,7 @@ def _note() -> None:
     set_reading(False)
     try:
         browser = browser_name(request.user_agent.string)
-        actions.note_opening(g.share_id, browser=browser, address=limits.address_of_request())
+        actions.note_opening(g.share_id, browser=browser, address=rate_limits.address_of_request())
         db.session.commit()
     finally:
         set_reading(request.method in READING)

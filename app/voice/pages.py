@@ -19,11 +19,11 @@ from app.voice.forms import StartForm, errors_of
 from app.voice.models import Mode
 from app.voice.queries import sitting_of
 from app.voice.standing import View, about, found, invitation, pages, plain_answer, rendered
-from app.web import languages, limits
+from app.web import languages, rate_limits
 from app.web.security import allow_devices, keep_private
 from app.wishes.queries import has_more_time
 
-CHECKS_PER_ADDRESS = 4 * limits.OPENS_PER_ADDRESS
+CHECKS_PER_ADDRESS = 4 * rate_limits.OPENS_PER_ADDRESS
 NO_ROOM = lazy_gettext("No interview can be started right now. Nothing is lost: please try again a little later.")
 
 
@@ -34,8 +34,8 @@ def _before() -> None:
     if request.endpoint == "voice.start":
         return  # counted by its link alone: a valid link is never refused because of other candidates
     is_check = standing.is_check()
-    kind, most = ("check", CHECKS_PER_ADDRESS) if is_check else ("interview", limits.OPENS_PER_ADDRESS)
-    limits.count(kind, most=most)
+    kind, most = ("check", CHECKS_PER_ADDRESS) if is_check else ("interview", rate_limits.OPENS_PER_ADDRESS)
+    rate_limits.count(kind, most=most)
 
 
 @pages.after_request

@@ -27,7 +27,7 @@ from app.voice.consent import VERSION
 from app.voice.models import Sitting
 from app.voice.queries import TAKEOVER_AFTER, sitting_of
 from app.voice.script import Script
-from app.web import languages, limits
+from app.web import languages, rate_limits
 from app.wishes.models import Different, WishKind, WishState
 from app.wishes.queries import has_more_time, wishes_of
 
@@ -60,7 +60,7 @@ def found(flow_id: str, interview_id: str) -> Interview:
     interview = open_interview(flow_id, interview_id)
     languages.choose((interview.script or script_of(interview.flow))["language"])
     kind = "check" if is_check() else "start" if request.endpoint == "voice.start" else "interview"
-    limits.count(kind, most=CHECKS_PER_LINK if is_check() else OPENS_PER_LINK, of=interview.id)
+    rate_limits.count(kind, most=CHECKS_PER_LINK if is_check() else OPENS_PER_LINK, of=interview.id)
     return interview
 
 

@@ -14,11 +14,11 @@ from flask import Blueprint as PlainBlueprint
 from flask import Flask, Response, abort, json, render_template, request, send_from_directory
 
 from app.settings import Settings
-from app.web import limits, spec
+from app.web import rate_limits, spec
 from app.web.body import StrictParser, invalid
 from app.web.errors import is_api_path
 from app.web.fields import flaw_of
-from app.web.splice import Fragment, Part, inflate, make_fragment, spliced
+from app.web.json_splice import Fragment, Part, inflate, make_fragment, spliced
 
 __all__ = ["Api", "Blueprint", "Fragment", "Part", "inflate", "make_fragment", "spliced", "takes_gzip"]
 
@@ -48,7 +48,7 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         settings: Settings = app.extensions["parley.settings"]
         app.config.update(_configuration(settings))
         app.extensions["parley.api"] = self
-        limits.register(app)
+        rate_limits.register(app)
         app.before_request(_refuse_impossible_text)
         app.after_request(_without_body)
         app.register_blueprint(docs)

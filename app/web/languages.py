@@ -42,7 +42,7 @@ LOCALES = {tag: tag.replace("-", "_") for tag in LANGUAGES} | {"no-NO": "nb_NO",
 
 def register(app: Flask) -> None:
     """Hang translations on the application; where nobody chose, they are the English originals."""
-    Babel(app, default_locale="en_US", default_translation_directories="app/translations", locale_selector=_locale)
+    Babel(app, default_locale="en_US", default_translation_directories="app/web/translations", locale_selector=_locale)
     app.context_processor(_shown)
 
 

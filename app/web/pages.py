@@ -14,7 +14,7 @@ from app import gateways
 from app.core import clock, migrate, queue
 from app.core.db import db
 from app.settings import Settings
-from app.web import limits
+from app.web import rate_limits
 from app.web.errors import is_api_path
 from app.web.fields import flaw_of
 
@@ -69,7 +69,7 @@ def csp_reports() -> tuple[str, int]:
 
     Anybody may send them: they are limited by address, and one a minute is written down with the number of the others.
     """
-    limits.count("csp-reports", most=REPORTS_PER_MINUTE)
+    rate_limits.count("csp-reports", most=REPORTS_PER_MINUTE)
     request.max_content_length = 64 * 1024
     try:
         words = f"{len(request.get_data())} bytes"

@@ -15,7 +15,7 @@ from app.core.db import db
 from app.core.errors import Conflict, Rejected
 from app.flows.queries import flow_seen_by, flow_to_change, titles_seen_by
 from app.settings import Settings
-from app.web import limits
+from app.web import rate_limits
 from app.web.fields import day_in
 from app.web.templating import offset_of_request
 from app.webhooks import actions, health, queries
@@ -135,7 +135,7 @@ def try_out() -> str:
 def send_test() -> str:
     """Send a made-up event of a flow, once and now, and show what its receiver answered."""
     require_recruiter()
-    limits.count("webhook-test", most=TESTS_PER_MINUTE)
+    rate_limits.count("webhook-test", most=TESTS_PER_MINUTE)
     flow, given = flow_to_change(current_member(), request.form.get("flow", "")), request.form.get("event", "")
     if given not in set(EventType):
         raise Rejected("Choose which event is sent.", field="event")

@@ -17,8 +17,8 @@ from app.candidates.models import Candidate, CandidateTag, SavedView
 from app.candidates.queries import tags_seen_by
 from app.core.db import db, new_id
 from app.flows.models import FlowGrant, Right
-from app.web.lasting import places
-from app.web.sheets import cell
+from app.web.csv import cell
+from app.web.streaming_slots import places
 from app.webhooks.models import Delivery
 from tests.factories import Made
 from tests.people import Person

@@ -10,7 +10,7 @@ from app.analysis.answers import QuestionPart
 from app.gateways.speech.ports import Segment, Word
 from app.interviews.data import DetailsSchema, as_shown, freeze_details, freeze_text
 from app.interviews.processing import NotRecognised, Talk, TurnValue, process
-from app.web.splice import inflate
+from app.web.json_splice import inflate
 from tests.voice.conftest import sound
 
 from .fakes import ScriptedAnalyst, ScriptedTranscriber

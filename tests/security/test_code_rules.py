@@ -74,7 +74,7 @@ JITTER = frozenset(
         "app/processes/rows.py",
         "app/webhooks/schedule.py",
         "app/webhooks/actions/results.py",
-        "app/web/again.py",
+        "app/web/retry_on_deadlock.py",
     }
 )
 """Pauses that are spread by chance guard nothing."""

@@ -277,7 +277,7 @@ def test_whoever_tries_secrets_is_stopped(
     owner: Person, interview: Interview, client: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted: list[str] = []
-    monkeypatch.setattr("app.web.limits.count", lambda name, *, most: counted.append(f"{name} {most}"))
+    monkeypatch.setattr("app.web.rate_limits.count", lambda name, *, most: counted.append(f"{name} {most}"))
     link = made(owner, interview, "recording")
     for path in (link, f"{link}/recording/audio", "/shared/" + "A" * 43):
         client.get(path)

@@ -13,7 +13,7 @@ from app.core.db import db
 from app.demo.candidate import Candidate
 from app.interviews import actions
 from app.interviews.models import Interview
-from app.web import limits
+from app.web import rate_limits
 from tests.factories import Made
 from tests.people import Browser, Person
 
@@ -84,7 +84,7 @@ NAMES = ("x", "%00", "%ff", "..%2f..", "a" * 3000, "00000000-0000-0000-0000-0000
 
 @pytest.fixture(autouse=True)
 def _uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "count", lambda *_, **__: None)
+    monkeypatch.setattr(rate_limits, "count", lambda *_, **__: None)
 
 
 def rules_of(app: Flask) -> list[Rule]:

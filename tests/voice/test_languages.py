@@ -33,7 +33,7 @@ NUMBER = {"%(num)s"}
 
 
 def catalogue(tag: str) -> Catalog:
-    path = ROOT / "app" / "translations" / LOCALES[tag] / "LC_MESSAGES" / "messages.po"
+    path = ROOT / "app" / "web" / "translations" / LOCALES[tag] / "LC_MESSAGES" / "messages.po"
     with path.open("rb") as source:
         return read_po(source, locale=LOCALES[tag])
 
@@ -68,7 +68,7 @@ def shown(page: str) -> str:
 
 def test_there_is_a_catalogue_for_every_language_of_the_interface() -> None:
     assert set(LANGUAGES) == set(speech.LANGUAGES)
-    folders = {path.name for path in (ROOT / "app" / "translations").iterdir() if path.is_dir()}
+    folders = {path.name for path in (ROOT / "app" / "web" / "translations").iterdir() if path.is_dir()}
     assert folders == {LOCALES[tag] for tag in OTHERS}
 
 
@@ -100,11 +100,11 @@ def test_the_compiled_catalogue_is_that_of_the_source(tag: str) -> None:
     kept = io.BytesIO()
     write_mo(kept, catalogue(tag))
     kept.seek(0)
-    path = ROOT / "app" / "translations" / LOCALES[tag] / "LC_MESSAGES" / "messages.mo"
+    path = ROOT / "app" / "web" / "translations" / LOCALES[tag] / "LC_MESSAGES" / "messages.mo"
     with path.open("rb") as compiled:
         there, wanted = GNUTranslations(compiled)._catalog, GNUTranslations(kept)._catalog
     assert len(wanted) > 140
-    assert {**there, "": ""} == {**wanted, "": ""}, "pybabel compile -d app/translations"
+    assert {**there, "": ""} == {**wanted, "": ""}, "pybabel compile -d app/web/translations"
 
 
 @pytest.mark.parametrize("tag", sorted(LANGUAGES))

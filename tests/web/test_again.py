@@ -11,7 +11,7 @@ from sqlalchemy.exc import OperationalError
 
 from app.accounts.models import Organization
 from app.core.db import db, row_security
-from app.web import again
+from app.web import retry_on_deadlock
 
 JSON = {"json": {"name": "Again Ltd"}}
 
@@ -19,7 +19,7 @@ JSON = {"json": {"name": "Again Ltd"}}
 @pytest.fixture
 def site(probing, monkeypatch) -> Callable[..., tuple[Flask, list[str]]]:
     """``site(*ends, commits=False)``: /meet writes and then meets one of ``ends`` after another."""
-    monkeypatch.setattr(again, "PAUSE_SECONDS", 0)
+    monkeypatch.setattr(retry_on_deadlock, "PAUSE_SECONDS", 0)
 
     def build(*ends: Exception, commits: bool = False) -> tuple[Flask, list[str]]:
         app, runs = probing(), []
@@ -73,7 +73,7 @@ def test_a_form_of_a_script_is_read_again_but_no_files(site):
 
 def test_the_session_is_as_it_came(probing, monkeypatch):
     """As in the second step of signing in, which empties the session before it writes."""
-    monkeypatch.setattr(again, "PAUSE_SECONDS", 0)
+    monkeypatch.setattr(retry_on_deadlock, "PAUSE_SECONDS", 0)
     app, seen, after = probing(), [], []
 
     def step() -> str:

@@ -8,7 +8,7 @@ from flask import Flask, Response
 from werkzeug.test import run_wsgi_app
 
 from app.core.errors import NotFound
-from app.web.lasting import Lasting, Places, places
+from app.web.streaming_slots import Lasting, Places, places
 
 
 def body(told: list[str], *, fails: bool = False) -> Generator[bytes, None, None]:

@@ -11,7 +11,7 @@ from app.accounts import actions
 from app.core import queue
 from app.core.db import db
 from app.gateways.redis import embedded
-from app.web import limits
+from app.web import rate_limits
 from tests.people import person
 
 
@@ -152,7 +152,7 @@ def test_a_bucket_never_holds_the_key_itself(calls, redis_of_its_own):
 
 def test_a_page_for_strangers_can_be_limited_by_address(probing):
     app = probing(rate_limit_per_minute=100)
-    app.add_url_rule("/open", "open", lambda: limits.count("open", most=2) or "ok")
+    app.add_url_rule("/open", "open", lambda: rate_limits.count("open", most=2) or "ok")
     client = app.test_client()
     assert [client.get("/open").status_code for _ in range(3)] == [200, 200, 429]
     assert "Retry-After" in client.get("/open").headers
@@ -164,7 +164,7 @@ def test_a_page_for_strangers_can_be_limited_by_address(probing):
     [("", "memory://"), ("redis://h:1/0", "redis://h:1/0"), ("unix:///x/redis.sock", "redis+unix:///x/redis.sock")],
 )
 def test_redis_addresses_are_spelled_for_the_counting_library(given, spelled):
-    assert limits.storage_address(given) == spelled
+    assert rate_limits.storage_address(given) == spelled
 
 
 @pytest.fixture
@@ -210,7 +210,7 @@ def test_one_link_that_is_opened_without_end_is_refused_in_words_and_no_other(sc
 
 
 def test_start_of_a_valid_link_is_never_refused_because_of_neighbours(school, monkeypatch):
-    monkeypatch.setattr(limits, "OPENS_PER_ADDRESS", 5)
+    monkeypatch.setattr(rate_limits, "OPENS_PER_ADDRESS", 5)
     candidate, *others = school(8)
     browser = school.app.test_client()
     token = re.search(r'name="csrf_token" value="([^"]+)"', browser.get(candidate).text).group(1)

@@ -6,7 +6,7 @@ import os
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.web.pieces import ON_DISK, WAITING, DiskFile, PiecesFile
+from app.web.body_files import ON_DISK, WAITING, DiskFile, PiecesFile
 
 STEPS = st.lists(
     st.one_of(

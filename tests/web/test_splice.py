@@ -15,8 +15,8 @@ from flask import Flask
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.web.pieces import DiskFile
-from app.web.splice import AT_ONCE, combined, gzipped, inflate, make_fragment, spliced
+from app.web.body_files import DiskFile
+from app.web.json_splice import AT_ONCE, combined, gzipped, inflate, make_fragment, spliced
 
 LONG = json.dumps({"words": [{"word": f"w{n}", "start": n / 7} for n in range(9000)]}).encode()
 PARTS = [

@@ -13,8 +13,8 @@ from app.accounts.pages.blueprint import pages
 from app.accounts.pages.links import post_to
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
-from app.web import once
-from app.web.limits import address_of_request
+from app.web import one_time
+from app.web.rate_limits import address_of_request
 
 _CONFIRM = "accounts.confirm_address"
 NEW_LINK = "new_address_link"
@@ -91,7 +91,7 @@ def address_of_member(member_id: str) -> ResponseReturnValue:
         flash(f"Nothing was changed: the address {refusal.message}.", "error")
         return back
     db.session.commit()
-    once.keep(NEW_LINK, [member.id, link])
+    one_time.keep(NEW_LINK, [member.id, link])
     sent = "A mail with the link is on its way to the new address; it is also shown below, this once."
     flash(sent if post.by_mail else "Copy the link below and hand it over. It is shown this once.", "success")
     return back

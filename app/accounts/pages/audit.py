@@ -16,8 +16,8 @@ from app.accounts.trail import GROUPS, NOBODY, WORDS, TrailFilter
 from app.accounts.words import facts, ids_in
 from app.core import clock
 from app.core.db import db, reading, row_security
+from app.web.csv import BEGINNING, line
 from app.web.fields import day_in, flaw_of
-from app.web.sheets import BEGINNING, line
 from app.web.templating import offset_of_request
 
 PER_PAGE = 50

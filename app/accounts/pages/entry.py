@@ -17,8 +17,8 @@ from app.accounts.pages.second_step import ask_for_code
 from app.core.db import db
 from app.core.errors import Conflict
 from app.settings import Settings
-from app.web.limits import address_of_request
 from app.web.pages import home
+from app.web.rate_limits import address_of_request
 
 WRONG = "Address or password is wrong."
 MEANWHILE = "Or choose a new password now, under “Forgotten your password?” below."

@@ -9,7 +9,7 @@ from app.accounts.forms import KeyForm
 from app.accounts.pages.blueprint import pages
 from app.core.db import db
 from app.core.errors import Rejected
-from app.web import once
+from app.web import one_time
 from app.web.templating import moment
 
 ENDS = [("24h", "after 24 hours"), ("7d", "after 7 days"), ("now", "now")]
@@ -21,7 +21,7 @@ _NEW_KEY = "new_key"
 def api_keys() -> str:
     """Keys that work, and the new one, this once."""
     require_admin()
-    return _keys_page(KeyForm(), new_key=once.pop(_NEW_KEY))
+    return _keys_page(KeyForm(), new_key=one_time.pop(_NEW_KEY))
 
 
 def _keys_page(form: KeyForm, *, new_key: str | None = None) -> str:
@@ -79,4 +79,4 @@ def revoke_api_key(key_id: str) -> ResponseReturnValue:
 
 def remember_key(key: str) -> None:
     """For the next page only."""
-    once.keep(_NEW_KEY, key)
+    one_time.keep(_NEW_KEY, key)

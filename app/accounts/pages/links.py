@@ -15,9 +15,9 @@ from app.accounts.pages.known_browsers import known_browser, remember_browser
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
 from app.settings import Settings
-from app.web import once
-from app.web.limits import address_of_request
+from app.web import one_time
 from app.web.pages import home
+from app.web.rate_limits import address_of_request
 
 _CHOOSE = "accounts.choose_password"
 NEW_LINK = "new_link"
@@ -27,7 +27,7 @@ def invite(member: TeamMember, *, by: TeamMember) -> None:
     """A link for the member, told on the member's page this once. The caller commits."""
     post = post_to(_CHOOSE)
     address = entry_links.issue(member, post, by=by)
-    once.keep(NEW_LINK, [member.id, address])
+    one_time.keep(NEW_LINK, [member.id, address])
     if post.by_mail:
         flash("A mail with the link is on its way; the link is also shown below, this once.", "success")
     else:
@@ -36,7 +36,7 @@ def invite(member: TeamMember, *, by: TeamMember) -> None:
 
 def pop_link(name: str, member: TeamMember) -> str | None:
     """The link that was just made for this member and kept under ``name``, for one page."""
-    made = once.pop(name)
+    made = one_time.pop(name)
     return made[1] if made is not None and made[0] == member.id else None
 
 

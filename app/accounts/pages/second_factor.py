@@ -12,8 +12,8 @@ from app.accounts.pages.entry import signed_in
 from app.accounts.pages.second_step import waiting
 from app.core.db import db
 from app.core.errors import Rejected
-from app.web import once
-from app.web.limits import address_of_request
+from app.web import one_time
+from app.web.rate_limits import address_of_request
 from app.web.templating import qr_code
 
 _CODES = "recovery_codes"
@@ -72,7 +72,7 @@ def _page(form: CodeForm) -> str:
         member=member,
         form=form,
         secret=secret,
-        new_codes=once.pop(_CODES),
+        new_codes=one_time.pop(_CODES),
         go_on=safe_next(form.next.data),
         picture=qr_code(second_factor.address_of(member, secret)) if secret else None,
         left=second_factor.codes_left(member) if member.totp_since else 0,
@@ -113,7 +113,7 @@ def confirm_second_factor() -> ResponseReturnValue:
         return _page(form), 429 if wait else 422
     passwords.succeeded(attempt)
     db.session.commit()
-    once.keep(_CODES, codes)
+    one_time.keep(_CODES, codes)
     flash("Two-step sign-in is on, and other browsers are signed out.", "success")
     return redirect(url_for("accounts.second_factor", next=safe_next(form.next.data)), 303)
 
@@ -127,7 +127,7 @@ def renew_recovery_codes() -> ResponseReturnValue:
         return refused
     codes = second_factor.renew_codes(member)
     db.session.commit()
-    once.keep(_CODES, codes)
+    one_time.keep(_CODES, codes)
     flash("These are new recovery codes; the ones of before no longer work.", "success")
     return redirect(url_for("accounts.second_factor"), 303)
 

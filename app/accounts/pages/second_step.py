@@ -10,7 +10,7 @@ from flask import Response, redirect, session, url_for
 from app.accounts.models import TeamMember
 from app.core import clock
 from app.core.db import db
-from app.web import once
+from app.web import one_time
 
 _WAITING = "second_step"
 LASTS_SECONDS = 600
@@ -20,13 +20,13 @@ def ask_for_code(member: TeamMember, target: str) -> Response:
     """Remember whose password was right, and ask for the code."""
     session.clear()  # a token known before is worth nothing afterwards
     told = {"member": member.id, "next": target, "at": clock.now().timestamp(), "for": _mark(member)}
-    once.keep(_WAITING, told)
+    one_time.keep(_WAITING, told)
     return redirect(url_for("accounts.sign_in_code"))  # type: ignore[return-value]
 
 
 def waiting() -> tuple[TeamMember, str] | None:
     """Who is asked for a code, and where it leads; None for nobody, too late, disabled, or another password since."""
-    told = once.look(_WAITING)
+    told = one_time.look(_WAITING)
     if told is None or clock.now().timestamp() - told["at"] > LASTS_SECONDS:
         return None
     # nosemgrep: row-by-id-in-edge - the member whom our own sealed cookie names

@@ -34,7 +34,7 @@ from app.core.errors import Rejected
 from app.flows.models import Right
 from app.flows.queries import only_viewed, titles_seen_by
 from app.web.fields import flaw_of
-from app.web.lasting import Lasting, places
+from app.web.streaming_slots import Lasting, places
 from app.web.templating import capital, offset_of_request
 
 PER_PAGE = 50

@@ -4,7 +4,7 @@ from typing import Any
 
 from app.interviews.data import as_shown
 from app.interviews.models import Interview
-from app.web.splice import Fragment
+from app.web.json_splice import Fragment
 
 
 def result_of(interview: Interview) -> dict[str, Any] | None:

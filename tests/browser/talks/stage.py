@@ -31,7 +31,7 @@ from app.interviews.models import Interview, InterviewData, Stage, Utterance
 from app.recordings import actions as recordings
 from app.voice import hearing
 from app.voice.models import Sitting, Turn
-from app.web.splice import Fragment, inflate
+from app.web.json_splice import Fragment, inflate
 from tests.people import Browser
 from tests.voice.conftest import working_with
 

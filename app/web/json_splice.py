@@ -15,7 +15,7 @@ from flask import Response, request
 from isal import isal_zlib
 from werkzeug.wsgi import wrap_file
 
-from app.web.pieces import DiskFile, PiecesFile
+from app.web.body_files import DiskFile, PiecesFile
 
 LEVEL = 6
 _RAW = -15
