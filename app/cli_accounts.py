@@ -5,7 +5,7 @@ import sys
 import click
 from click.core import ParameterSource
 
-from app.accounts import actions, lifecycle, passwords, queries
+from app.accounts import actions, members, passwords, queries
 from app.accounts.models import Organization, Role
 from app.cli_console import AS_JSON, database, settings, tell
 from app.core import clock
@@ -166,7 +166,7 @@ def member_password(*, email: str, password: str, as_json: bool) -> None:
         found = queries.member_by_address(email)
         if found is None:
             raise Rejected(f"nobody signs in with {email}", field="email")
-        lifecycle.reset_password(found, hashed, by=None)
+        members.reset_password(found, hashed, by=None)
         member_id = found.id
         db.session.commit()
     tell({"member_id": member_id}, as_json=as_json, words="The password is changed; every session has ended.")
@@ -181,7 +181,7 @@ def member_second_factor_off(*, email: str, as_json: bool) -> None:
         found = queries.member_by_address(email)
         if found is None:
             raise Rejected(f"nobody signs in with {email}", field="email")
-        lifecycle.drop_second_factor(found, by=None)
+        members.drop_second_factor(found, by=None)
         member_id = found.id
         db.session.commit()
     tell({"member_id": member_id}, as_json=as_json, words="Two-step sign-in is off; every session has ended.")
@@ -238,7 +238,7 @@ def key_list(*, organization: str | None, as_json: bool) -> None:
 @click.argument("key_id")
 @click.option(
     "--ends",
-    type=click.Choice(list(lifecycle.OVERLAPS)),
+    type=click.Choice(list(members.OVERLAPS)),
     default="24h",
     show_default=True,
     help="When the old key stops working.",
@@ -249,7 +249,7 @@ def key_rotate(*, key_id: str, ends: str, organization: str | None, as_json: boo
     """Replace a key by a new one, which is shown this once; the old one works on for a while."""
     with database(settings()):
         key = queries.key_for(_organization(organization), key_id)
-        row, secret = lifecycle.rotate_api_key(key, ends=ends, by=None)
+        row, secret = members.rotate_api_key(key, ends=ends, by=None)
         told = {"api_key_id": row.id, "api_key": secret, "old_ends": ends}
         db.session.commit()
     tell(told, as_json=as_json, words=f"api key id: {told['api_key_id']}\napi key: {secret}\nthe old one ends: {ends}")

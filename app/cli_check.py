@@ -226,13 +226,14 @@ def _word_times(known: Settings) -> tuple[bool, str]:
 
 def _secret_key(known: Settings) -> tuple[bool, str]:
     """Whether the key is the one that the database was used with."""
-    from app.accounts import chain, trail
+    from app.accounts.audit import check as audit_check
+    from app.accounts.audit import entries
     from app.accounts.jobs import OTHER_KEY
 
     if words := _not_yet(known):
         return True, words
     with database(known):
-        if any(chain.is_of_other_key(seal) for seal in trail.seals()):
+        if any(audit_check.is_of_other_key(seal) for seal in entries.seals()):
             return False, f"SECRET_KEY is not the one that this database was used with: {OTHER_KEY}"
     return True, "the one that this database was used with"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from app.accounts import lifecycle
+from app.accounts import members
 from app.backups import Broken, Journal, Kept, snapshot, unpacking
 from app.backups.archive import SECRET
 from app.cli_backup import check_of, in_words, layout_of, text_of
@@ -152,7 +152,7 @@ def _made_ready(staged: Settings, path: Path, *, acts: list[Kept], taken_at: str
         raise Broken(f"its database has schema {snapshot.revision(path)}, which this Parley does not know")
     migrate.upgrade(staged.database_url)
     with database(staged):
-        sessions = lifecycle.restored(taken_at=taken_at)
+        sessions = members.restored(taken_at=taken_at)
         db.session.commit()
         told = _repeated([*acts, *snapshot.destroyed(path)], build_storage(staged))
     return {**told, "sessions": sessions}

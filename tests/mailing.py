@@ -12,8 +12,8 @@ from app.core import encryption, queue
 from app.core.db import db
 from app.core.queue import Job
 from app.gateways.mail import Mail
-from app.letters.jobs import send
-from app.letters.models import Letter
+from app.mail_outbox.jobs import send
+from app.mail_outbox.models import Letter
 
 
 class FakeMailer:

@@ -16,7 +16,8 @@ from flask import Flask, Request, Response, current_app, g, redirect, render_tem
 from flask_login import LoginManager, current_user
 from sqlalchemy.orm import joinedload
 
-from app.accounts import actions, idempotency, trail
+from app.accounts import actions, idempotency
+from app.accounts.audit import entries
 from app.accounts.models import ApiKey, Login, Organization, Role, TeamMember
 from app.core import clock
 from app.core.db import db, row_security, set_reading
@@ -149,7 +150,7 @@ def note_access(
 
     For the beginning of a GET: what was read before is read anew.
     """
-    if trail.was_noted(organization.id, action, subject, member_id=by.id if by else None):
+    if entries.was_noted(organization.id, action, subject, member_id=by.id if by else None):
         return
     if request.method in READING:
         db.session.rollback()

@@ -30,7 +30,7 @@ from app.core.db import db
 from app.core.encryption import derived_key
 from app.core.errors import Conflict, Rejected
 from app.gateways.mail import Mail
-from app.letters import actions as letters
+from app.mail_outbox import actions as letters
 
 NAME_MOST = 300
 MOST_TOLD = 20

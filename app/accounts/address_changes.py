@@ -10,13 +10,13 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts import actions, passwords, queries
-from app.accounts.entry_links import Post, digest_of, take, working
 from app.accounts.models import AddressChange, TeamMember
+from app.accounts.password_links import Post, digest_of, take, working
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Rejected
 from app.gateways.mail import Mail
-from app.letters import actions as letters
+from app.mail_outbox import actions as letters
 
 LASTS = timedelta(hours=24)
 MOST_ASKED = 10

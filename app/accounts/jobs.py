@@ -3,10 +3,11 @@
 import logging
 from datetime import timedelta
 
-from app.accounts import chain, lifecycle, passwords
-from app.accounts.chain import Chain
+from app.accounts import members, passwords
+from app.accounts.audit import check
+from app.accounts.audit.check import Chain
+from app.accounts.audit.entries import unchecked
 from app.accounts.models import Organization
-from app.accounts.trail import unchecked
 from app.core import clock
 from app.core.db import db, reading
 from app.core.db.row_security import only
@@ -34,7 +35,7 @@ def check_audit_logs() -> int:
     for organization_id in due:
         with only(organization_id):
             found = look(organization_id)
-            chain.keep_check(db.session.get_one(Organization, organization_id), found)
+            check.keep_check(db.session.get_one(Organization, organization_id), found)
             db.session.commit()
         whole += found.flaw is None
     return whole
@@ -46,11 +47,11 @@ def watch_old_keys() -> int:
     Returns how many were told of. May run twice at once: each key is told of once.
     """
     with reading():
-        late = lifecycle.late_keys()
+        late = members.late_keys()
         db.session.rollback()
     told = 0
     for key_id in late:
-        is_told = lifecycle.note_late(key_id)
+        is_told = members.note_late(key_id)
         db.session.commit()
         if is_told:
             log.warning("API key %s was replaced, ends soon, and is still used", key_id)
@@ -61,7 +62,7 @@ def watch_old_keys() -> int:
 def look(organization_id: str) -> Chain:
     """Follow one log, and tell the operator's log of a flaw. Leaves no transaction open."""
     with reading():
-        found = chain.followed(db.session.get_one(Organization, organization_id))
+        found = check.followed(db.session.get_one(Organization, organization_id))
         db.session.rollback()
     if found.has_other_key:
         log.error("organization %s was last checked under another SECRET_KEY: %s", organization_id, OTHER_KEY)

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.core.db import Base, CreatedAt, Id, Ref, one_of
-from app.letters.models import Letter
+from app.mail_outbox.models import Letter
 
 
 class Role(enum.StrEnum):

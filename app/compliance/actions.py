@@ -22,10 +22,10 @@ from app.core.erasure_journal import ERASED, WITHDRAWN
 from app.core.errors import Conflict, Rejected
 from app.flowlinks import actions as flowlinks
 from app.gateways.storage import Storage
-from app.holds import actions as holds
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
-from app.letters import actions as letters
+from app.legal_holds import actions as holds
+from app.mail_outbox import actions as letters
 from app.notes import actions as notes
 from app.outreach import actions as outreach
 from app.portal import actions as portal

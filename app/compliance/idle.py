@@ -16,9 +16,9 @@ from app.candidates.models import Candidate, StatusChange
 from app.compliance.models import RetentionRule
 from app.core import clock
 from app.core.db import db
-from app.holds.models import Hold
-from app.holds.queries import is_held
 from app.interviews.models import Document, Feedback, Interview, Stage
+from app.legal_holds.models import Hold
+from app.legal_holds.queries import is_held
 from app.notes.models import Note
 from app.outreach.models import Message
 from app.recordings.models import Chunk, Recording, Revocation

@@ -13,10 +13,10 @@ from app.compliance.pages import TYPED, pages
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
-from app.holds import actions as holds
-from app.holds.models import Held
-from app.holds.queries import hold_for, hold_on, holds_of
 from app.interviews.queries import interview_seen_by
+from app.legal_holds import actions as holds
+from app.legal_holds.models import Held
+from app.legal_holds.queries import hold_for, hold_on, holds_of
 
 MOST = 100
 

@@ -17,10 +17,10 @@ from app.compliance.models import RetentionRule
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
-from app.holds import actions as holds
-from app.holds.models import Held
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
+from app.legal_holds import actions as holds
+from app.legal_holds.models import Held
 from app.webhooks import actions as webhooks
 
 LEAST_MONTHS, USUAL_MONTHS, MOST_MONTHS = 6, 24, 240

@@ -97,7 +97,9 @@ class Job(Enum):
         180,
         overdue="app.interviews.attached.unread_documents",
     )
-    SEND_LETTER = Work("letters.jobs.send", "app.letters.jobs.send", "letters", 360, overdue="app.letters.queries.due")
+    SEND_LETTER = Work(
+        "letters.jobs.send", "app.mail_outbox.jobs.send", "letters", 360, overdue="app.mail_outbox.queries.due"
+    )
     SWEEP = Work("interviews.jobs.sweep", "app.interviews.jobs.sweep", "interviews", 300)
 
 

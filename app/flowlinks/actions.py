@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.accounts.actions import write_audit
 from app.accounts.models import TeamMember
+from app.accounts.usage.queries import standing_of
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
@@ -22,7 +23,6 @@ from app.outreach import actions as outreach
 from app.outreach.actions import Post
 from app.outreach.models import Step
 from app.outreach.queries import FAILED, messages_of, standing_invitations
-from app.usage.queries import standing_of
 
 MOST = 100_000
 PER_NETWORK, PER_LINK = 20, 300

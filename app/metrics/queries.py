@@ -9,7 +9,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.core.db import db
 from app.interviews.models import Interview, Stage, VideoStage
-from app.letters.models import Letter, LetterState
+from app.mail_outbox.models import Letter, LetterState
 from app.webhooks.models import Delivery, DeliveryState, Endpoint
 
 MOST = 10_000

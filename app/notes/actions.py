@@ -11,9 +11,9 @@ from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, Forbidden, Rejected
 from app.gateways.mail import Mail
-from app.holds import actions as holds
 from app.interviews.models import Interview
-from app.letters import actions as letters
+from app.legal_holds import actions as holds
+from app.mail_outbox import actions as letters
 from app.notes.models import LONGEST_NOTE, Mention, Note
 from app.notes.queries import how_many_notes, nameable, seen_by
 from app.notes.words import named

@@ -16,8 +16,8 @@ from app.core.errors import Conflict, Rejected
 from app.flows.models import FlowStatus
 from app.gateways.mail import Mail
 from app.interviews.models import Interview, Stage
-from app.letters import actions as letters
-from app.letters.models import LetterState
+from app.mail_outbox import actions as letters
+from app.mail_outbox.models import LetterState
 from app.outreach import words as rules
 from app.outreach.models import Invited, MailWords, Message, OutreachPlan, Step
 from app.outreach.queries import FAILED, Plan, messages_of, own_words

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from app.accounts.models import TeamMember
 from app.core.db import Base, CreatedAt, Id, Ref, one_of
 from app.interviews.models import Interview
-from app.letters.models import Letter
+from app.mail_outbox.models import Letter
 
 
 class Step(enum.StrEnum):

@@ -13,7 +13,7 @@ from app.core.db import db
 from app.flows.models import FlowStatus, InterviewFlow, Right
 from app.flows.queries import reach
 from app.interviews.models import Interview, Stage
-from app.letters.models import Letter, LetterState
+from app.mail_outbox.models import Letter, LetterState
 from app.outreach.models import Invited, MailWords, Message, OutreachPlan, Step
 
 FAILED = frozenset({LetterState.REFUSED, LetterState.EXPIRED})

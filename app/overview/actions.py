@@ -10,7 +10,7 @@ from app.flows import actions as flows
 from app.flows.models import InterviewFlow
 from app.interviews import actions as interviews
 from app.interviews.models import Interview, Stage, VideoStage
-from app.letters import actions as letters
+from app.mail_outbox import actions as letters
 from app.overview import stopped
 
 KINDS = ("interviews", "documents", "mails", "voices")

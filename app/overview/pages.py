@@ -7,6 +7,7 @@ from redis.exceptions import RedisError
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.accounts.access import current_member, require_admin, require_member
+from app.accounts.usage.queries import standing_of
 from app.core import clock, queue
 from app.core.db import db
 from app.core.errors import Rejected
@@ -16,7 +17,6 @@ from app.interviews.waiting import TOO_LONG
 from app.overview import actions, stopped
 from app.overview.queries import Task, named, tasks_of
 from app.settings import Settings
-from app.usage.queries import standing_of
 
 pages = Blueprint("overview", __name__)
 pages.before_request(require_member)

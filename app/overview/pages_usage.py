@@ -7,12 +7,12 @@ from flask import Response, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.accounts.access import current_member, require_admin
+from app.accounts.usage import actions, queries
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Rejected
 from app.flows.queries import titles_seen_by
 from app.overview.pages import pages
-from app.usage import actions, queries
 from app.web.csv import sheet
 from app.web.fields import count_in
 

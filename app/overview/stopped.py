@@ -20,8 +20,8 @@ from app.flows.models import FlowStatus, InterviewFlow, SpeechState
 from app.interviews import waiting
 from app.interviews.models import Document, Interview, Stage, TextState, VideoStage
 from app.interviews.waiting import TOO_LONG
-from app.letters.actions import NOT_NEEDED
-from app.letters.models import Letter, LetterState
+from app.mail_outbox.actions import NOT_NEEDED
+from app.mail_outbox.models import Letter, LetterState
 from app.outreach.models import Message, Step
 from app.recordings.models import Recording, Revocation
 from app.webhooks.models import Delivery, DeliveryState, Endpoint

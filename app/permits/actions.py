@@ -14,7 +14,7 @@ from app.core.errors import Conflict, Rejected
 from app.flows.models import FlowGrant, InterviewFlow, Right
 from app.flows.queries import may
 from app.gateways.mail import Mail
-from app.letters import actions as letters
+from app.mail_outbox import actions as letters
 from app.permits import queries
 from app.permits.models import LONGEST_NOTE, AccessRequest, RequestState
 

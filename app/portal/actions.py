@@ -18,7 +18,7 @@ from app.core.errors import Conflict, Rejected
 from app.gateways.mail import Mail
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
-from app.letters import actions as letters
+from app.mail_outbox import actions as letters
 from app.portal.models import OwnCode, OwnPass
 from app.portal.queries import MOST_TRIES, codes_asked, live_codes
 from app.wishes import actions as wishes

@@ -11,10 +11,10 @@ from app.core.db import db, reading
 from app.core.errors import Conflict, GatewayError, NotFound, Rejected
 from app.flows.queries import script_of
 from app.gateways.mail import Mail
-from app.holds.queries import hold_on
 from app.interviews.actions import result_of
 from app.interviews.models import Interview, Stage
 from app.interviews.queries import open_interview
+from app.legal_holds.queries import hold_on
 from app.portal import actions
 from app.portal.access import asker_of_request, is_under_way, may_open, new_token, set_cookie
 from app.portal.download import captions_of, sent

@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from app.accounts import actions, address_changes, lifecycle, passwords
-from app.accounts.entry_links import Post
+from app.accounts import actions, address_changes, members, passwords
 from app.accounts.models import AddressChange, AuditEntry, Login, TeamMember
+from app.accounts.password_links import Post
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
@@ -147,11 +147,11 @@ def test_a_link_ends_with_its_time_a_newer_one_a_password_and_disabling(
     actions.change_password(colleague.member, password_hash, but=None)
     assert address_changes.found(second) is None
     third = asked(colleague)
-    lifecycle.disable(colleague.member, by=me.member)
-    lifecycle.enable(colleague.member, by=me.member)
+    members.disable(colleague.member, by=me.member)
+    members.enable(colleague.member, by=me.member)
     assert address_changes.found(third) is None
     fourth = asked(colleague)
-    lifecycle.restored(taken_at="2026-01-01")
+    members.restored(taken_at="2026-01-01")
     db.session.expire_all()
     assert address_changes.found(fourth) is None
 

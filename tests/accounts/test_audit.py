@@ -7,7 +7,8 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import attributes
 
-from app.accounts import actions, chain
+from app.accounts import actions
+from app.accounts.audit import check
 from app.accounts.jobs import check_audit_logs
 from app.accounts.models import AuditCheck, AuditEntry
 from app.core import clock
@@ -86,8 +87,8 @@ def _write(organization, count=3):
 
 
 def _check(organization):
-    found = chain.followed(organization)
-    kept = chain.keep_check(organization, found)
+    found = check.followed(organization)
+    kept = check.keep_check(organization, found)
     db.session.commit()
     return kept
 
@@ -99,7 +100,7 @@ def _run(statement, **values):
 
 
 def test_a_whole_log_is_found_whole_in_pieces_too(owner, monkeypatch):
-    monkeypatch.setattr(chain, "PIECE", 2)
+    monkeypatch.setattr(check, "PIECE", 2)
     _write(owner.organization, 5)
     kept = _check(owner.organization)
     assert (kept.flaw, kept.number) == (None, owner.organization.audit_seq)
@@ -166,10 +167,10 @@ def test_a_first_check_that_finds_a_flaw_leaves_a_mark_that_holds(owner):
 
 def test_of_two_checks_at_once_the_one_that_came_further_counts(owner):
     _write(owner.organization)
-    slow = chain.followed(owner.organization)
+    slow = check.followed(owner.organization)
     _write(owner.organization)
     assert _check(owner.organization).number == slow.number + 3
-    kept = chain.keep_check(owner.organization, slow)
+    kept = check.keep_check(owner.organization, slow)
     assert (kept.number, kept.flaw) == (slow.number + 3, None)
     assert _check(owner.organization).flaw is None
 
@@ -181,7 +182,7 @@ def test_a_count_that_is_older_than_the_mark_accuses_nobody(owner):
     _write(organization)
     _check(organization)
     attributes.set_committed_value(organization, "audit_seq", count)
-    assert chain.followed(organization).flaw is None
+    assert check.followed(organization).flaw is None
 
 
 def test_a_log_that_was_put_back_is_whole_again(owner):
@@ -230,7 +231,7 @@ def test_another_secret_key_is_told_apart_from_a_changed_database(app, owner, mo
 def test_a_seal_from_before_keys_were_named_still_holds(owner):
     _write(owner.organization)
     known = _check(owner.organization)
-    known.seal = chain._mac(known)
+    known.seal = check._mac(known)
     db.session.commit()
     assert _check(owner.organization).flaw is None
     known.seal = "0" * 64

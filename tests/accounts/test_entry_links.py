@@ -9,14 +9,14 @@ import pytest
 import time_machine
 from flask import Flask
 
-from app.accounts import actions, entry_links, passwords
-from app.accounts.entry_links import Post
+from app.accounts import actions, password_links, passwords
 from app.accounts.models import AuditEntry, EntryLink, Login, TeamMember
+from app.accounts.password_links import Post
 from app.core import clock
 from app.core.db import db
 from app.core.db.row_security import as_chosen
 from app.core.errors import Conflict
-from app.letters.models import Letter
+from app.mail_outbox.models import Letter
 from tests.mailing import mails
 from tests.people import Browser, Person
 
@@ -156,7 +156,9 @@ def test_an_administrator_gives_a_link_for_a_new_password(known: Person, colleag
 
 
 def test_a_new_password_in_another_way_ends_the_link(known: Person, stranger: Browser) -> None:
-    address = entry_links.issue(known.member, Post(lambda token: f"/choose-password/{token}", by_mail=False), by=None)
+    address = password_links.issue(
+        known.member, Post(lambda token: f"/choose-password/{token}", by_mail=False), by=None
+    )
     db.session.commit()
     browser = known.browser
     browser.post("/password", data={"current": PASSWORD, "password": NEW})
@@ -230,7 +232,7 @@ def test_a_stranger_who_knows_the_address_ends_no_invitation(mailing, owner: Per
     assert (stranger.get(link).status_code, stranger.get(link_in(newer.text)).status_code) == (200, 200)
     with time_machine.travel(datetime.now(UTC) + timedelta(hours=2)), clock.replaced(lambda: datetime.now(UTC)):
         assert (stranger.get(link).status_code, stranger.get(link_in(newer.text)).status_code) == (200, 410)
-        found = entry_links.latest(db.session.get_one(TeamMember, member.id))
+        found = password_links.latest(db.session.get_one(TeamMember, member.id))
         assert found is not None
         assert found.created_by_id == owner.member.id, "the page tells of the link that works"
     assert stranger.post(link, data={"full_name": "", "password": NEW}).status_code == 302
@@ -249,17 +251,17 @@ def test_two_step_sign_in_stays_after_a_new_password(mailing, known: Person, str
 def test_of_two_browsers_with_one_link_one_wins(own_app: Flask, password_hash: str) -> None:
     with own_app.app_context():
         founded = actions.found_organization("A", team_name="T", admin_email="a@b.example", admin_hash=password_hash)
-        token = entry_links.issue(founded.admin, Post(str, by_mail=False), by=None)
+        token = password_links.issue(founded.admin, Post(str, by_mail=False), by=None)
         db.session.commit()
     ready, results = threading.Barrier(2), []
 
     def choose(number: int) -> None:
         with own_app.app_context():
-            link = entry_links.found(token)
+            link = password_links.found(token)
             db.session.rollback()
             ready.wait()
             try:
-                entry_links.use(link, f"hash {number}", full_name=None)
+                password_links.use(link, f"hash {number}", full_name=None)
                 db.session.commit()
                 results.append(True)
             except Conflict:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from app.accounts import actions, lifecycle, queries
+from app.accounts import actions, members, queries
 from app.accounts.jobs import watch_old_keys
 from app.accounts.models import ApiKey, AuditEntry
 from app.core import clock
@@ -66,12 +66,12 @@ def test_the_new_key_has_the_name_of_the_old_one_and_it_is_written_down(owner, i
 
 def test_a_key_is_replaced_once_and_only_while_it_works(owner, issued):
     key = db.session.get_one(ApiKey, issued[0])
-    lifecycle.rotate_api_key(key, ends="7d", by=owner.member)
+    members.rotate_api_key(key, ends="7d", by=owner.member)
     with pytest.raises(Rejected, match="replaced already"):
-        lifecycle.rotate_api_key(key, ends="7d", by=owner.member)
+        members.rotate_api_key(key, ends="7d", by=owner.member)
     key.rotated_at, key.revoked_at = None, clock.now()
     with pytest.raises(Rejected, match="no longer works"):
-        lifecycle.rotate_api_key(key, ends="7d", by=owner.member)
+        members.rotate_api_key(key, ends="7d", by=owner.member)
 
 
 def test_of_two_who_replace_a_key_at_once_one_does(own_app, password_hash):
@@ -89,7 +89,7 @@ def test_of_two_who_replace_a_key_at_once_one_does(own_app, password_hash):
                 db.session.rollback()
             ready.wait(10)
             try:
-                lifecycle.rotate_api_key(key, ends="24h", by=None)
+                members.rotate_api_key(key, ends="24h", by=None)
                 db.session.commit()
                 results.append("new")
             except Rejected as refusal:
@@ -109,7 +109,7 @@ def test_of_two_who_replace_a_key_at_once_one_does(own_app, password_hash):
 def test_an_end_that_was_set_before_is_never_put_off(owner, issued):
     key = db.session.get_one(ApiKey, issued[0])
     key.expires_at = soon = clock.now() + timedelta(hours=1)
-    lifecycle.rotate_api_key(key, ends="7d", by=owner.member)
+    members.rotate_api_key(key, ends="7d", by=owner.member)
     assert key.expires_at == soon
 
 
@@ -135,9 +135,9 @@ def test_an_old_key_that_is_still_used_near_its_end_is_told_once(owner, issued):
     with at(hours=20):
         assert watch_old_keys() == 0, "it was used at the beginning alone"
         assert ping(owner, issued[1]) == 200
-        late = lifecycle.late_keys()
+        late = members.late_keys()
         assert (watch_old_keys(), watch_old_keys()) == (1, 0)
-        assert [lifecycle.note_late(key_id) for key_id in late] == [False], "another worker had found it as well"
+        assert [members.note_late(key_id) for key_id in late] == [False], "another worker had found it as well"
         assert "is still used" in owner.browser.get("/api-keys").text
     assert db.session.query(AuditEntry).filter_by(action="api_key.still_used").count() == 1
     with at(hours=25):

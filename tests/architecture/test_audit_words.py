@@ -5,11 +5,11 @@ from pathlib import Path
 
 from flask import Flask
 
-from app.accounts.trail import ALSO, GROUPS, WORDS
+from app.accounts.audit.entries import ALSO, GROUPS, WORDS
 
 
 def test_every_action_of_the_code_has_words_and_can_be_chosen(app: Flask) -> None:
-    """What is missing here wants a line in ``WORDS`` of app/accounts/trail.py."""
+    """What is missing here wants a line in ``WORDS`` of app/accounts/audit/entries.py."""
     source = "\n".join(path.read_text() for path in Path("app").rglob("*.py") if path.name != "trail.py")
     written = set(re.findall(r'\baction="([a-z_]+\.[a-z_]+)"', source))
     assert len(written) > 40

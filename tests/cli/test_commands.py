@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 
 from app import cli
-from app.accounts import chain
+from app.accounts.audit import check
 from app.accounts.models import Organization
 from app.cli_console import database, environment, parsed, settings
 from app.core import migrate
@@ -130,7 +130,7 @@ def test_every_command_explains_itself(command):
 def test_check_says_that_the_secret_key_was_changed_and_not_that_the_log_is_broken(parley, founded, monkeypatch):
     with database(settings()):
         organization = db.session.get(Organization, founded["organization_id"])
-        chain.keep_check(organization, chain.followed(organization))
+        check.keep_check(organization, check.followed(organization))
         db.session.commit()
     assert json.loads(parley("check", "--json").stdout)["parts"]["secret key"]["ok"]
     monkeypatch.setenv("SECRET_KEY", "another secret key that is long enough")

@@ -22,7 +22,7 @@ from app.gateways.mail import Mail
 from app.interviews import actions as interviews
 from app.interviews.jobs import process_interview
 from app.interviews.models import DocumentPart, DocumentUpload, Feedback, Interview, InterviewStatus, Stage
-from app.letters import actions as letters
+from app.mail_outbox import actions as letters
 from app.notes import actions as notes
 from app.notes.models import Mention
 from app.outreach.models import Invited, Message, Step

@@ -16,9 +16,9 @@ from app.compliance.jobs import apply_retention
 from app.compliance.models import Erasure, RetentionRule
 from app.core import clock
 from app.core.db import db
-from app.holds.models import Hold
 from app.interviews import actions as interviews
 from app.interviews.models import Interview, Stage
+from app.legal_holds.models import Hold
 from app.notes.models import Note
 from app.recordings import actions as recordings
 from app.recordings.media import MediaFile

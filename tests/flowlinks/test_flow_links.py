@@ -21,7 +21,7 @@ from app.flowlinks.models import FlowLink, FlowVisit
 from app.flows.models import FlowStatus, InterviewFlow
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
-from app.letters.models import Letter
+from app.mail_outbox.models import Letter
 from app.outreach.actions import Post
 from tests.factories import Made, a_flow
 from tests.people import Person

@@ -11,9 +11,9 @@ from app.core.db import db
 from app.core.errors import GatewayError
 from app.core.queue import Job, SilentBell
 from app.gateways.mail import Mail, Unanswered
-from app.letters import actions
-from app.letters.jobs import send
-from app.letters.models import Letter, LetterState
+from app.mail_outbox import actions
+from app.mail_outbox.jobs import send
+from app.mail_outbox.models import Letter, LetterState
 from tests.factories import Made
 from tests.mailing import send_due
 from tests.portal.conftest import (  # noqa: F401 - fixtures

@@ -25,7 +25,7 @@ from app.gateways.redis import embedded
 from app.gateways.storage import local
 from app.interviews import actions
 from app.interviews.models import Stage
-from app.letters.models import Letter
+from app.mail_outbox.models import Letter
 from app.metrics import collecting
 from app.settings import Settings, SettingsError
 from tests.factories import a_flow

@@ -14,7 +14,7 @@ from app.core.db import db
 from app.core.errors import Conflict
 from app.gateways.mail import Mail
 from app.interviews.models import Interview
-from app.letters.models import Letter
+from app.mail_outbox.models import Letter
 from app.notes import actions
 from app.notes.models import LONGEST_NOTE, Mention, Note
 from app.notes.words import Nameable, handles, named, pieces

@@ -12,8 +12,8 @@ from app.accounts.models import AuditEntry
 from app.core import clock
 from app.core.db import db
 from app.interviews import actions as interviews
-from app.letters.jobs import send
-from app.letters.models import Letter
+from app.mail_outbox.jobs import send
+from app.mail_outbox.models import Letter
 from app.portal.models import OwnCode, OwnPass
 from tests.factories import a_flow
 from tests.mailing import Postbox

@@ -16,7 +16,7 @@ from app.core.db import db, new_id
 from app.core.db.row_security import NOBODY, choose, everyone, only
 from app.flowlinks.models import FlowLink, FlowVisit
 from app.flowlinks.queries import visits
-from app.letters.models import Letter
+from app.mail_outbox.models import Letter
 from app.portal.models import OwnCode
 from app.portal.queries import codes_asked
 from tests.conftest import postgresql_database

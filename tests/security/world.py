@@ -24,13 +24,13 @@ from app.flowlinks import actions as flowlinks
 from app.flows.models import FlowStatus, InterviewFlow, Right
 from app.flows.queries import secret_context
 from app.gateways.mail import Mail
-from app.holds import actions as holds
-from app.holds.models import Held
 from app.interviews import actions as interviews
 from app.interviews.jobs import process_interview
 from app.interviews.models import Interview, Utterance
 from app.interviews.models import Role as Voice
-from app.letters import actions as letters
+from app.legal_holds import actions as holds
+from app.legal_holds.models import Held
+from app.mail_outbox import actions as letters
 from app.notes import actions as notes
 from app.outreach.models import Message, Step
 from app.permits import actions as permits

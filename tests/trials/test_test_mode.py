@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.accounts import actions as accounts
-from app.accounts import lifecycle
+from app.accounts import members
 from app.accounts.actions import TEST_PREFIX
 from app.accounts.models import ApiKey, AuditEntry
 from app.candidates import actions as candidates
@@ -92,7 +92,7 @@ def completed(interview: Interview) -> Interview:
 def test_a_test_key_is_known_by_its_beginning_and_stays_one(owner: Person, key: str) -> None:
     assert key.startswith(TEST_PREFIX)
     row = db.session.query(ApiKey).filter_by(name="Trial").one()
-    new, secret = lifecycle.rotate_api_key(row, ends="24h", by=owner.member)
+    new, secret = members.rotate_api_key(row, ends="24h", by=owner.member)
     assert (new.is_test, secret.startswith(TEST_PREFIX)) == (True, True)
     entries = db.session.query(AuditEntry).filter_by(action="api_key.issued", subject=row.id).all()
     assert [entry.details for entry in entries] == [{"test": True}]

@@ -13,6 +13,8 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.accounts.models import AuditEntry
+from app.accounts.usage import actions, jobs, queries
+from app.accounts.usage.models import UsageQuota, UsageRecord
 from app.core import claims, clock
 from app.core.db import db, new_id
 from app.core.errors import Rejected
@@ -24,8 +26,6 @@ from app.interviews.data import Result, freeze_details, freeze_text
 from app.interviews.models import Interview, Stage
 from app.recordings.media import MediaFile
 from app.recordings.models import Media
-from app.usage import actions, jobs, queries
-from app.usage.models import UsageQuota, UsageRecord
 from tests.factories import Made
 from tests.mailing import mails
 from tests.people import Person

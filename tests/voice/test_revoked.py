@@ -10,10 +10,10 @@ from flask import Flask
 from app import gateways
 from app.core.db import db
 from app.demo.candidate import Candidate
-from app.holds import actions as holds
-from app.holds.models import Held
 from app.interviews import jobs, jobs_revoked
 from app.interviews.models import Interview, Stage
+from app.legal_holds import actions as holds
+from app.legal_holds.models import Held
 from app.recordings.queries import prefix_of
 from app.voice import actions as voice
 from app.voice.actions import Agreed

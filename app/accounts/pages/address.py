@@ -6,11 +6,11 @@ from flask.typing import ResponseReturnValue
 from app import gateways
 from app.accounts import actions, address_changes, passwords, queries
 from app.accounts.access import current_login, current_member, require_admin
-from app.accounts.entry_links import Post
 from app.accounts.forms import AddressForm, AddressOfMemberForm
 from app.accounts.models import TeamMember
 from app.accounts.pages.blueprint import pages
 from app.accounts.pages.links import post_to
+from app.accounts.password_links import Post
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
 from app.web import one_time

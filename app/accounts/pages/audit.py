@@ -7,13 +7,15 @@ from typing import Any
 from flask import Flask, Response, current_app, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from app.accounts import chain, queries, trail
+from app.accounts import queries
 from app.accounts.access import current_member, require_admin
 from app.accounts.actions import write_audit
+from app.accounts.audit import check
+from app.accounts.audit import entries as audit_log
+from app.accounts.audit.entries import GROUPS, NOBODY, WORDS, TrailFilter
+from app.accounts.audit.words import facts, ids_in
 from app.accounts.models import AuditEntry, Organization
 from app.accounts.pages.blueprint import pages
-from app.accounts.trail import GROUPS, NOBODY, WORDS, TrailFilter
-from app.accounts.words import facts, ids_in
 from app.core import clock
 from app.core.db import db, reading, row_security
 from app.web.csv import BEGINNING, line
@@ -32,13 +34,13 @@ def audit() -> str:
     require_admin()
     organization, offset, found_by = current_member().organization, offset_of_request(), _asked_for()
     people = [(one.id, one.full_name or one.email) for one in queries.everyone_of(organization)]
-    entries = trail.entries_of(organization, found_by, limit=PER_PAGE, offset=offset)
+    entries = audit_log.entries_of(organization, found_by, limit=PER_PAGE, offset=offset)
     return render_template(
         "accounts/audit.html",
         entries=entries,
         ids={one for entry in entries for one in _ids_in(entry)},
         facts=facts,
-        total=trail.how_many_entries(organization, found_by),
+        total=audit_log.how_many_entries(organization, found_by),
         offset=offset,
         limit=PER_PAGE,
         found_by=found_by,
@@ -47,7 +49,7 @@ def audit() -> str:
         nobody=NOBODY,
         words=WORDS,
         kept=_kept(),
-        check=trail.check_of(organization),
+        check=audit_log.check_of(organization),
         newest=organization.audit_seq,
     )
 
@@ -63,9 +65,9 @@ def check_audit() -> ResponseReturnValue:
     organization_id = current_member().organization_id
     db.session.rollback()  # reading it all must not keep others from writing
     with reading():
-        found = chain.followed(queries.organization_with(organization_id))
+        found = check.followed(queries.organization_with(organization_id))
         db.session.rollback()
-    chain.keep_check(queries.organization_with(organization_id), found)
+    check.keep_check(queries.organization_with(organization_id), found)
     db.session.commit()
     if found.flaw:
         flash(f"The log is not whole. {found.flaw}", "bad")
@@ -80,7 +82,7 @@ def export_audit() -> Response:
     require_admin()
     me, found_by = current_member(), _asked_for()
     organization_id, people = me.organization_id, {one.id: one.email for one in queries.everyone_of(me.organization)}
-    rows = trail.how_many_entries(me.organization, found_by)
+    rows = audit_log.how_many_entries(me.organization, found_by)
     details = {"rows": rows, "filter": sorted(_kept())}
     write_audit(me.organization, action="audit.exported", subject=organization_id, by=me, details=details)
     db.session.commit()
@@ -96,7 +98,7 @@ def _pieces(app: Flask, organization_id: str, found_by: TrailFilter) -> Iterator
     while True:
         with app.app_context(), reading(), row_security.only(organization_id):
             organization: Organization = queries.organization_with(organization_id)
-            piece = list(trail.entries_of(organization, found_by, limit=PIECE, below=below))
+            piece = list(audit_log.entries_of(organization, found_by, limit=PIECE, below=below))
             db.session.expunge_all()
             db.session.rollback()
         if not piece:

@@ -3,7 +3,7 @@
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from app.accounts import actions, lifecycle, queries
+from app.accounts import actions, members, queries
 from app.accounts.access import current_member, require_admin
 from app.accounts.forms import KeyForm
 from app.accounts.pages.blueprint import pages
@@ -27,7 +27,7 @@ def api_keys() -> str:
 def _keys_page(form: KeyForm, *, new_key: str | None = None) -> str:
     keys = queries.keys_of(current_member().organization)
     return render_template(
-        "accounts/api_keys.html", keys=keys, form=form, new_key=new_key, is_late=lifecycle.is_late, ends=ENDS
+        "accounts/api_keys.html", keys=keys, form=form, new_key=new_key, is_late=members.is_late, ends=ENDS
     )
 
 
@@ -52,7 +52,7 @@ def rotate_api_key(key_id: str) -> ResponseReturnValue:
     me = current_member()
     key = queries.key_for(me.organization, key_id)
     try:
-        _row, new = lifecycle.rotate_api_key(key, ends=request.form.get("ends", ""), by=me)
+        _row, new = members.rotate_api_key(key, ends=request.form.get("ends", ""), by=me)
     except Rejected as refusal:
         db.session.rollback()
         words = "Choose when the old key ends." if refusal.field == "ends" else refusal.message

@@ -4,14 +4,14 @@ from flask import current_app, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 
 from app import gateways
-from app.accounts import entry_links, passwords, queries
+from app.accounts import password_links, passwords, queries
 from app.accounts.access import current_member, require_admin
-from app.accounts.entry_links import Post
 from app.accounts.forms import ChoosePasswordForm, ForgottenForm
 from app.accounts.models import EntryKind, EntryLink, TeamMember
 from app.accounts.pages.blueprint import pages
-from app.accounts.pages.entry import signed_in
 from app.accounts.pages.known_browsers import known_browser, remember_browser
+from app.accounts.pages.sign_in import signed_in
+from app.accounts.password_links import Post
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
 from app.settings import Settings
@@ -26,7 +26,7 @@ NEW_LINK = "new_link"
 def invite(member: TeamMember, *, by: TeamMember) -> None:
     """A link for the member, told on the member's page this once. The caller commits."""
     post = post_to(_CHOOSE)
-    address = entry_links.issue(member, post, by=by)
+    address = password_links.issue(member, post, by=by)
     one_time.keep(NEW_LINK, [member.id, address])
     if post.by_mail:
         flash("A mail with the link is on its way; the link is also shown below, this once.", "success")
@@ -78,7 +78,7 @@ def forgotten() -> ResponseReturnValue:
         return page, 429, {"Retry-After": str(wait)}
     member = queries.member_by_address(form.email.data)
     if member is not None and member.disabled_at is None and member.organization.disabled_at is None:
-        entry_links.issue(member, post_to(_CHOOSE), by=None)
+        password_links.issue(member, post_to(_CHOOSE), by=None)
     db.session.commit()
     return render_template("accounts/forgotten.html", form=form, by_mail=True, is_sent=True)
 
@@ -86,7 +86,7 @@ def forgotten() -> ResponseReturnValue:
 @pages.route("/choose-password/<token>", methods=["GET", "POST"])
 def choose_password(token: str) -> ResponseReturnValue:
     """A password by a link: the first one, which also opens the way in, or a new one, which is then asked for."""
-    link = entry_links.found(token)
+    link = password_links.found(token)
     if link is None:
         return _over()
     is_first = link.kind is EntryKind.INVITATION
@@ -96,7 +96,7 @@ def choose_password(token: str) -> ResponseReturnValue:
         return page, 422 if form.errors else 200
     db.session.rollback()  # hashing takes its time, so no transaction is open meanwhile
     hashed = passwords.hashed(form.password.data)
-    return _chosen(entry_links.found(token), hashed, full_name=form.full_name.data.strip() if is_first else None)
+    return _chosen(password_links.found(token), hashed, full_name=form.full_name.data.strip() if is_first else None)
 
 
 def _chosen(link: EntryLink | None, hashed: str, *, full_name: str | None) -> ResponseReturnValue:
@@ -104,7 +104,7 @@ def _chosen(link: EntryLink | None, hashed: str, *, full_name: str | None) -> Re
         return _over()
     is_first = link.kind is EntryKind.INVITATION
     try:
-        member = entry_links.use(link, hashed, full_name=full_name)
+        member = password_links.use(link, hashed, full_name=full_name)
     except Conflict:
         db.session.rollback()
         return _over()

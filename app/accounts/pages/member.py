@@ -3,7 +3,7 @@
 from flask import flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 
-from app.accounts import address_changes, entry_links, lifecycle, passwords, queries
+from app.accounts import address_changes, members, password_links, passwords, queries
 from app.accounts.access import current_member, require_admin
 from app.accounts.forms import AddressOfMemberForm, ChangeForm, ResetForm
 from app.accounts.models import Role, TeamMember
@@ -35,7 +35,7 @@ def change_member(member_id: str) -> ResponseReturnValue:
         return _page(found, form, ResetForm(formdata=None)), 422
     chosen = [teams[team_id] for team_id in form.teams.data or []]
     try:
-        lifecycle.change(found, role=Role(form.role.data), teams=chosen, by=me)
+        members.change(found, role=Role(form.role.data), teams=chosen, by=me)
     except Rejected as refusal:
         db.session.rollback()
         form.role.errors = [f"This member {refusal.message}."]
@@ -57,7 +57,7 @@ def reset_password(member_id: str) -> ResponseReturnValue:
     hashed = passwords.hashed(form.password.data)
     me = current_member()
     found = queries.member_of(me.organization, member_id)
-    lifecycle.reset_password(found, hashed, by=me)
+    members.reset_password(found, hashed, by=me)
     passwords.forget_failures(found.email)
     db.session.commit()
     flash("The password is changed, and the member is signed out everywhere. Hand it over in person.", "success")
@@ -70,7 +70,7 @@ def disable_member(member_id: str) -> ResponseReturnValue:
     require_admin()
     me = current_member()
     try:
-        lifecycle.disable(queries.member_of(me.organization, member_id), by=me)
+        members.disable(queries.member_of(me.organization, member_id), by=me)
     except Rejected as refusal:
         db.session.rollback()
         flash(refusal.message, "error")
@@ -85,7 +85,7 @@ def enable_member(member_id: str) -> ResponseReturnValue:
     """The way in is open again."""
     require_admin()
     me = current_member()
-    lifecycle.enable(queries.member_of(me.organization, member_id), by=me)
+    members.enable(queries.member_of(me.organization, member_id), by=me)
     db.session.commit()
     flash("The member can sign in again.", "success")
     return redirect(url_for("accounts.member", member_id=member_id))
@@ -99,7 +99,7 @@ def drop_second_factor(member_id: str) -> ResponseReturnValue:
     found = queries.member_of(me.organization, member_id)
     if found.id == me.id:
         raise Rejected("Turn off your own two-step sign-in on its page, with a code.")
-    lifecycle.drop_second_factor(found, by=me)
+    members.drop_second_factor(found, by=me)
     db.session.commit()
     flash("Two-step sign-in is off for this member, who is signed out everywhere.", "success")
     return redirect(url_for("accounts.member", member_id=member_id))
@@ -120,7 +120,7 @@ def _page(member: TeamMember, form: ChangeForm, reset: ResetForm) -> str:
         reset=reset,
         is_self=is_self,
         new_link=links.pop_link(links.NEW_LINK, member),
-        link=entry_links.latest(member),
+        link=password_links.latest(member),
         now=clock.now(),
         address_form=AddressOfMemberForm(formdata=None),
         address_link=links.pop_link(address.NEW_LINK, member),

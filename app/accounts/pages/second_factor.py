@@ -8,8 +8,8 @@ from app.accounts.access import current_login, current_member, needs_second_fact
 from app.accounts.forms import CodeForm
 from app.accounts.models import TeamMember
 from app.accounts.pages.blueprint import pages
-from app.accounts.pages.entry import signed_in
 from app.accounts.pages.second_step import waiting
+from app.accounts.pages.sign_in import signed_in
 from app.core.db import db
 from app.core.errors import Rejected
 from app.web import one_time

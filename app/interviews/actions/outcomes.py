@@ -6,6 +6,7 @@ If the claim was lost in the meantime, nothing is written and the caller drops t
 from dataclasses import dataclass
 from datetime import timedelta
 
+from app.accounts.usage import actions as usage
 from app.candidates import actions as candidates
 from app.candidates.models import INTERVIEWED, INVITED
 from app.candidates.queries import status_for, statuses_of
@@ -19,7 +20,6 @@ from app.interviews.data import Result
 from app.interviews.models import Interview, InterviewData, InterviewStatus, Scenario, Stage, VideoStage
 from app.recordings import actions as recordings
 from app.recordings.media import MediaFile
-from app.usage import actions as usage
 from app.webhooks import actions as webhooks
 
 MOST_FAILURES = 12

@@ -4,10 +4,10 @@ import sqlalchemy as sa
 
 from app.core import claims, clock
 from app.core.db import db
-from app.holds import actions as holds
 from app.interviews import events
 from app.interviews.models import Interview, Stage, VideoStage
-from app.letters import actions as letters
+from app.legal_holds import actions as holds
+from app.mail_outbox import actions as letters
 from app.recordings import actions as recordings
 from app.webhooks import actions as webhooks
 

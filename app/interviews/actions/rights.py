@@ -8,7 +8,6 @@ from app.candidates import actions as candidates
 from app.candidates.models import Candidate
 from app.core import clock
 from app.core.db import db
-from app.holds import actions as holds
 from app.interviews.data import freeze_details, freeze_text
 from app.interviews.models import (
     Document,
@@ -23,6 +22,7 @@ from app.interviews.models import (
     Utterance,
     VideoStage,
 )
+from app.legal_holds import actions as holds
 from app.webhooks import actions as webhooks
 
 UNDER_WORK = (Stage.SUBMITTED, Stage.PROCESSING, Stage.WAITS_FOR_RECOGNITION, Stage.PROCESSING_FAILED)

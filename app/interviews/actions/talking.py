@@ -7,6 +7,7 @@ import sqlalchemy as sa
 
 from app.accounts.models import Organization, Team, TeamMember
 from app.accounts.queries import member_in_team
+from app.accounts.usage import actions as usage
 from app.candidates import actions as candidates
 from app.core import clock, queue
 from app.core.db import db
@@ -17,9 +18,8 @@ from app.flows.queries import flow_for, script_of
 from app.interviews import quality
 from app.interviews.actions.counting import count
 from app.interviews.models import Interview, InterviewStatus, Scenario, Stage, VideoStage
-from app.letters import actions as letters
+from app.mail_outbox import actions as letters
 from app.recordings import actions as recordings
-from app.usage import actions as usage
 
 HOW_IT_GOES: dict[str, str] = {
     Scenario.SCORES: "it completes by itself within minutes, with made-up scores",

@@ -13,8 +13,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.accounts.actions import audit_hash, write_audit
+from app.accounts.audit.entries import check_of
 from app.accounts.models import AuditCheck, AuditEntry, Organization
-from app.accounts.trail import check_of
 from app.core import clock
 from app.core.db import db
 from app.core.encryption import derived_key

@@ -19,7 +19,7 @@ from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict
 from app.gateways.mail import Mail
-from app.letters import actions as letters
+from app.mail_outbox import actions as letters
 
 INVITATION_LASTS = timedelta(days=7)
 RESET_LASTS = timedelta(hours=24)

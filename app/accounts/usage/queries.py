@@ -7,9 +7,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.accounts.models import Organization
+from app.accounts.usage.models import UsageNotice, UsageQuota, UsageRecord
 from app.core import clock
 from app.core.db import db
-from app.usage.models import UsageNotice, UsageQuota, UsageRecord
 
 LEVELS = (80, 100)
 """Percent of a quota at which word is given."""

@@ -7,12 +7,12 @@ from sqlalchemy.exc import IntegrityError
 from app.accounts.actions import tell_administrators, write_audit
 from app.accounts.models import Organization, TeamMember
 from app.accounts.queries import organization_with
+from app.accounts.usage import queries
+from app.accounts.usage.models import UsageNotice, UsageQuota, UsageRecord
+from app.accounts.usage.queries import Standing
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Rejected
-from app.usage import queries
-from app.usage.models import UsageNotice, UsageQuota, UsageRecord
-from app.usage.queries import Standing
 
 MOST = 10_000_000
 LASTS = timedelta(days=2)

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 
 from app.core import claims
 from app.core.db import db
-from app.letters.models import Letter, LetterState
+from app.mail_outbox.models import Letter, LetterState
 
 
 def due(limit: int = 50) -> list[str]:

@@ -9,8 +9,8 @@ from app.accounts.models import TeamMember
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
-from app.holds.models import LONGEST_REASON, Held, Hold
-from app.holds.queries import hold_on
+from app.legal_holds.models import LONGEST_REASON, Held, Hold
+from app.legal_holds.queries import hold_on
 
 HELD = "A legal hold since %(day)s keeps this from being deleted. Release the hold first, if it is over."
 

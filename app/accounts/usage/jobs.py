@@ -3,9 +3,9 @@
 from flask import current_app
 
 from app import gateways
+from app.accounts.usage import actions, queries
 from app.core.db import db, reading
 from app.core.db.row_security import only
-from app.usage import actions, queries
 
 
 def tell() -> int:

@@ -7,7 +7,8 @@ from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms.fields import SelectChoice
 
-from app.accounts import actions, lifecycle, passwords, queries
+from app.accounts import actions, passwords, queries
+from app.accounts import members as member_actions
 from app.accounts.access import current_member, require_admin
 from app.accounts.forms import MemberForm, TeamForm
 from app.accounts.models import Role, Team
@@ -101,7 +102,7 @@ def rename_team(team_id: str) -> ResponseReturnValue:
     team = queries.team_of(me.organization, team_id)
     name = request.form.get("name", "")
     try:
-        lifecycle.rename_team(team, "" if flaw_of(name) else name, by=me)
+        member_actions.rename_team(team, "" if flaw_of(name) else name, by=me)
     except Rejected as refusal:
         db.session.rollback()
         flash(f"The team keeps its name. A name {refusal.message}.", "bad")
@@ -118,7 +119,7 @@ def delete_team(team_id: str) -> ResponseReturnValue:
     me = current_member()
     team = queries.team_of(me.organization, team_id)
     try:
-        lifecycle.delete_team(team, by=me)
+        member_actions.delete_team(team, by=me)
     except Conflict as refusal:
         db.session.rollback()
         flash(refusal.message, "bad")

@@ -10,7 +10,7 @@ from app.core import claims, clock, encryption, queue
 from app.core.db import db, new_id
 from app.core.queue import Job
 from app.gateways.mail import Mail
-from app.letters.models import Letter, LetterState
+from app.mail_outbox.models import Letter, LetterState
 
 LEASE = timedelta(minutes=6)
 """Longer than a mail server may take with all its time-outs."""

@@ -8,8 +8,8 @@ from app.core.db import db, for_one
 from app.core.errors import GatewayError
 from app.core.queue import Job
 from app.gateways.mail import Unanswered
-from app.letters import actions
-from app.letters.models import Letter, LetterState
+from app.mail_outbox import actions
+from app.mail_outbox.models import Letter, LetterState
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from app.accounts.models import Organization
 from app.core import clock
 from app.core.db import db, is_id, unseen
 from app.core.errors import Forbidden, NotFound
-from app.holds.models import Hold
+from app.legal_holds.models import Hold
 
 FOREIGN = "This hold belongs to another organization."
 
