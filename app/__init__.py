@@ -39,7 +39,7 @@ ROOMS_WITH_PAGES = (
     "metrics",
 )
 MORE_PAGES = (
-    "app.interviews.pages_documents",
+    "app.interviews.pages.documents",
     "app.interviews.pages_triage",
     "app.interviews.pages_insights",
     "app.interviews.pages_compare",

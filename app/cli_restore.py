@@ -19,8 +19,8 @@ from app.core.db import db
 from app.core.erasure_journal import ACTS, ERASED, REVOKED
 from app.gateways.redis import embedded
 from app.gateways.storage import Storage, build_storage
-from app.recordings import actions as recordings
-from app.recordings.models import Revocation
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings.models import Revocation
 from app.settings import Settings, kept_secret
 
 JOURNAL = click.Path(exists=True, dir_okay=False, path_type=Path)

@@ -35,8 +35,8 @@ from app.core.db import db
 from app.gateways.storage import build_storage, read
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
-from app.recordings import actions as recordings
-from app.recordings.models import Chunk
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings.models import Chunk
 from app.settings import Settings
 from app.voice.access import new_token
 from app.voice.api_chunks import MOST_BUNDLED

@@ -39,19 +39,19 @@ from v1 import fill
 
 from app import create_app, gateways
 from app.accounts.models import Organization
-from app.analysis.answers import QuestionPart
 from app.core import clock, queue
 from app.core.db import db, new_id
 from app.flows.models import InterviewFlow
 from app.flows.queries import script_of
 from app.gateways.speech.ports import Segment, Word
-from app.interviews import jobs
-from app.interviews.data import as_shown, freeze_details, freeze_text
+from app.interviews.analysis.answers import QuestionPart
+from app.interviews.jobs import processing
 from app.interviews.models import Interview, Role, Stage, Utterance
+from app.interviews.published_result import as_shown, freeze_details, freeze_text
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings.models import Media, Track
+from app.interviews.recordings.queries import chunk_key
 from app.interviews.transcript import as_text
-from app.recordings import actions as recordings
-from app.recordings.models import Media, Track
-from app.recordings.queries import chunk_key
 from app.settings import Settings
 
 LIMIT = 20
@@ -132,7 +132,7 @@ def seed_results(organization: Organization, *, interviews: int) -> list[dict[st
 
 
 def _add_recording(organization_id: str, interview_id: str) -> None:
-    from app.recordings.models import Recording
+    from app.interviews.recordings.models import Recording
 
     db.session.execute(
         sa.insert(Recording).values(
@@ -324,7 +324,7 @@ def last_word(*, minutes: float, directory: Path) -> None:
         began = time.perf_counter()
         watch = threading.Thread(target=_wait_for, args=(application, interview_id, began))
         watch.start()
-        jobs.process_interview(interview_id)
+        processing.process_interview(interview_id)
         print(
             f"   sound that plays everywhere (AAC) in place of the copied packets: {time.perf_counter() - began:.1f} s"
         )

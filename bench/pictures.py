@@ -50,7 +50,7 @@ def served(environment, port):
     from app.core.queue import SilentBell
     from app.demo.cli_keep import filled
     from app.interviews.models import Interview, InterviewData
-    from app.recordings.models import Recording
+    from app.interviews.recordings.models import Recording
     from app.settings import Settings
 
     settings = Settings.from_env(environment)

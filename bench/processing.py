@@ -34,10 +34,11 @@ from app.core.queue import Job, RedisBell
 from app.demo.answers import spoken_answers
 from app.flows.queries import script_of
 from app.gateways.redis import embedded
-from app.interviews import actions, jobs
+from app.interviews import actions
+from app.interviews.jobs import processing
 from app.interviews.models import Interview, Role, Stage, Utterance
-from app.recordings import actions as recordings
-from app.recordings.models import Track
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings.models import Track
 from app.settings import Settings
 from tests.recordings import recorder
 
@@ -169,7 +170,7 @@ def measure(kind: str, given: argparse.Namespace) -> None:
 
 def _alone(interview_id: str) -> float:
     began = time.perf_counter()
-    jobs.process_interview(interview_id)
+    processing.process_interview(interview_id)
     seconds = time.perf_counter() - began
     assert not unfinished([interview_id]), "an interview was not processed"
     return seconds

@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from app.gateways.storage import LocalStorage
-from app.recordings import video
+from app.interviews.recordings import video
 from tests.recordings import recorder
 
 CHUNKS = 200

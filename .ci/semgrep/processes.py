@@ -11,7 +11,7 @@ from pypdf import PdfReader
 # ruleid: parser-in-the-wrong-process
 from PIL import Image
 # ok: parser-in-the-wrong-process
-from app.recordings import video
+from app.interviews.recordings import video
 from rq import Queue, Worker
 from rq.serializers import JSONSerializer
 

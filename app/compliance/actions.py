@@ -14,6 +14,9 @@ import sqlalchemy as sa
 
 from app.accounts import actions as accounts
 from app.accounts.models import Organization, TeamMember
+from app.candidate_requests import actions as wishes
+from app.candidate_requests.actions import Asked
+from app.candidate_requests.models import WishKind
 from app.compliance.models import Erasure
 from app.compliance.queries import SETTLES_AFTER
 from app.core import clock
@@ -24,19 +27,16 @@ from app.flowlinks import actions as flowlinks
 from app.gateways.storage import Storage
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings.queries import is_revoked, prefix_of
 from app.legal_holds import actions as holds
 from app.mail_outbox import actions as letters
 from app.notes import actions as notes
 from app.outreach import actions as outreach
 from app.portal import actions as portal
-from app.recordings import actions as recordings
-from app.recordings.queries import is_revoked, prefix_of
 from app.reviews import actions as reviews
 from app.shares import actions as shares
 from app.voice.models import Sitting, Turn
-from app.wishes import actions as wishes
-from app.wishes.actions import Asked
-from app.wishes.models import WishKind
 
 RESTORE = "restore"
 

@@ -12,19 +12,19 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.accounts.models import Organization
+from app.candidate_requests.models import Wish
 from app.candidates.models import Candidate, StatusChange
 from app.compliance.models import RetentionRule
 from app.core import clock
 from app.core.db import db
 from app.interviews.models import Document, Feedback, Interview, Stage
+from app.interviews.recordings.models import Chunk, Recording, Revocation
 from app.legal_holds.models import Hold
 from app.legal_holds.queries import is_held
 from app.notes.models import Note
 from app.outreach.models import Message
-from app.recordings.models import Chunk, Recording, Revocation
 from app.reviews.models import Assessment
 from app.shares.models import Share
-from app.wishes.models import Wish
 
 FLOOR = timedelta(days=30)
 """Nothing is done for so long after a rule was set or made shorter."""

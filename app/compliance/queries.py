@@ -5,13 +5,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from app.candidate_requests.models import Wish, WishKind
 from app.compliance.models import Erasure
 from app.core import claims
 from app.core.db import db
 from app.core.erasure_journal import ERASED, REVOKED, WITHDRAWN, Kept
 from app.interviews.models import Interview
-from app.recordings.models import Revocation
-from app.wishes.models import Wish, WishKind
+from app.interviews.recordings.models import Revocation
 
 SETTLES_AFTER = timedelta(hours=3)
 """Longer than any job that might still write files of an erased interview."""

@@ -63,12 +63,14 @@ class Job(Enum):
     )
     DRAW_WAVEFORM = Work(
         "recordings.jobs.draw_waveform",
-        "app.recordings.jobs.draw_waveform",
+        "app.interviews.recordings.jobs.draw_waveform",
         "speech",
         600,
-        overdue="app.recordings.queries.undrawn",
+        overdue="app.interviews.recordings.queries.undrawn",
     )
-    PLAY_TEST = Work("trials.jobs.play", "app.trials.jobs.play", "media", 900, overdue="app.interviews.jobs.unplayed")
+    PLAY_TEST = Work(
+        "trials.jobs.play", "app.trials.jobs.play", "media", 900, overdue="app.interviews.jobs.processing.unplayed"
+    )
     PREPARE_SPEECH = Work(
         "flows.jobs.prepare_speech",
         "app.flows.jobs.prepare_speech",
@@ -78,29 +80,29 @@ class Job(Enum):
     )
     PROCESS_INTERVIEW = Work(
         "interviews.jobs.process_interview",
-        "app.interviews.jobs.process_interview",
+        "app.interviews.jobs.processing.process_interview",
         "interviews",
         3600,
-        overdue="app.interviews.jobs.unprocessed",
+        overdue="app.interviews.jobs.processing.unprocessed",
     )
     PROCESS_VIDEO = Work(
         "interviews.jobs.process_video",
-        "app.interviews.jobs.process_video",
+        "app.interviews.jobs.processing.process_video",
         "media",
         7200,
         overdue="app.interviews.queries.overdue_videos",
     )
     READ_DOCUMENT = Work(
         "interviews.jobs_reading.read_document",
-        "app.interviews.jobs_reading.read_document",
+        "app.interviews.documents.jobs.read_document",
         "speech",
         180,
-        overdue="app.interviews.attached.unread_documents",
+        overdue="app.interviews.documents.queries.unread_documents",
     )
     SEND_LETTER = Work(
         "letters.jobs.send", "app.mail_outbox.jobs.send", "letters", 360, overdue="app.mail_outbox.queries.due"
     )
-    SWEEP = Work("interviews.jobs.sweep", "app.interviews.jobs.sweep", "interviews", 300)
+    SWEEP = Work("interviews.jobs.sweep", "app.interviews.jobs.processing.sweep", "interviews", 300)
 
 
 class Queued(StrEnum):

@@ -13,6 +13,7 @@ from flask import Flask
 
 from app import gateways
 from app.accounts.models import Organization, TeamMember
+from app.candidate_requests.models import WishKind
 from app.candidates import actions as candidates
 from app.core.db import db
 from app.demo.candidate import Candidate
@@ -20,17 +21,16 @@ from app.demo.cast import SPOKEN, Fate, Part
 from app.demo.clockwork import Browser, Time
 from app.demo.engines import KnowingTranscriber
 from app.interviews import actions as interviews
-from app.interviews.jobs import process_interview
+from app.interviews.jobs.processing import process_interview
 from app.interviews.models import Interview
+from app.interviews.recordings.queries import prefix_of
 from app.notes import actions as notes
 from app.portal import actions as portal
-from app.recordings.queries import prefix_of
 from app.reviews import actions as reviews
 from app.reviews.actions import Opinion
 from app.voice.jobs import sweep_sittings
 from app.webhooks.jobs import drain
 from app.webhooks.models import Delivery, DeliveryState
-from app.wishes.models import WishKind
 
 NOTES = {
     "shortlisted": "Good examples, invited to the second talk.",

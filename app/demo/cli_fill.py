@@ -13,6 +13,7 @@ from app import create_app, gateways
 from app.accounts import actions as accounts
 from app.accounts import passwords
 from app.accounts.models import Organization, Role, Team, TeamMember
+from app.candidate_requests.models import WishKind
 from app.core import clock
 from app.core.db import db
 from app.core.queue import SilentBell
@@ -27,7 +28,6 @@ from app.flows.jobs import prepare_speech
 from app.flows.media import Kept
 from app.flows.models import InterviewFlow, InterviewType
 from app.settings import Settings
-from app.wishes.models import WishKind
 
 NAME = "Demo data (Northwind)"
 FILLED = "organization.demo_filled"

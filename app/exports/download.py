@@ -14,8 +14,8 @@ from app.core.errors import GatewayError
 from app.exports.bundle import Part, archive, captions
 from app.exports.sheet import as_csv
 from app.interviews.models import Interview
-from app.recordings.models import Media
-from app.recordings.queries import is_revoked, recording_of
+from app.interviews.recordings.models import Media
+from app.interviews.recordings.queries import is_revoked, recording_of
 from app.web.streaming_slots import Lasting, Place, places
 
 log = logging.getLogger(__name__)

@@ -7,19 +7,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.accounts.models import TeamMember
+from app.candidate_requests.models import WishState
+from app.candidate_requests.queries import marks_of
 from app.core import clock
 from app.flows.queries import script_of
 from app.interviews import quality
 from app.interviews.actions import result_of
+from app.interviews.highlights import place_of
 from app.interviews.models import Interview
-from app.interviews.reel import place_of
+from app.interviews.recordings.models import Media
+from app.interviews.recordings.queries import is_revoked, recording_of
 from app.notes.queries import notes_of
-from app.recordings.models import Media
-from app.recordings.queries import is_revoked, recording_of
 from app.reviews.models import COMPETENCES, OVERALL
 from app.reviews.queries import can_be_rated, scorecard_of
-from app.wishes.models import WishState
-from app.wishes.queries import marks_of
 
 NOTE = (
     "Scores and summary are made by a machine. They are aids to a person's decision, never a decision by themselves: "

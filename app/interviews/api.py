@@ -17,6 +17,9 @@ from app.core.errors import GatewayError
 from app.interviews import actions
 from app.interviews.models import InterviewStatus, Scenario
 from app.interviews.queries import Published, interview_for, published, published_page
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings.models import Media
+from app.interviews.recordings.queries import urls_for_many
 from app.interviews.schemas import (
     INTERVIEW_CREATED_EXAMPLE,
     INTERVIEW_EXAMPLE,
@@ -32,9 +35,6 @@ from app.interviews.schemas import (
     RevokedSchema,
     scores_of,
 )
-from app.recordings import actions as recordings
-from app.recordings.models import Media
-from app.recordings.queries import urls_for_many
 from app.settings import Settings
 from app.web.api import Blueprint, Fragment, Part, spliced, takes_gzip
 from app.web.body import invalid

@@ -17,7 +17,7 @@ from app.core.db import db
 from app.flows.models import InterviewFlow
 from app.flows.queries import beside_teams, reach
 from app.interviews.models import Feedback, Interview, InterviewBucket, InterviewStatus, Role, Stage, Utterance
-from app.recordings.models import Media, Recording
+from app.interviews.recordings.models import Media, Recording
 
 MOST = 20_000
 """Interviews whose times are looked at, the newest first."""

@@ -14,8 +14,8 @@ from app.core.db import Base, CreatedAt, Id, Ref, one_of
 from app.flows.models import InterviewFlow
 
 if TYPE_CHECKING:
+    from app.candidate_requests.models import Wish
     from app.voice.models import Agreement, Sitting, Turn
-    from app.wishes.models import Wish
 
 
 LONGEST_NAME = 300

@@ -10,13 +10,13 @@ from app.accounts.models import TeamMember
 from app.candidates.models import Candidate
 from app.candidates.queries import candidates_named
 from app.interviews.actions import result_of
-from app.interviews.compare import LABELS, Told, rows_of
+from app.interviews.comparison import LABELS, Told, rows_of
+from app.interviews.highlights import obeyed_in
 from app.interviews.models import Interview
-from app.interviews.pages import pages
+from app.interviews.pages.interviews import pages
 from app.interviews.queries import newest_results
-from app.interviews.reel import obeyed_in
-from app.recordings.models import Media
-from app.recordings.queries import urls_for_many
+from app.interviews.recordings.models import Media
+from app.interviews.recordings.queries import urls_for_many
 from app.web.fields import UUID
 
 FEWEST, MOST = 2, 5

@@ -9,9 +9,9 @@ from app.accounts.access import current_member
 from app.core import clock
 from app.flows.models import InterviewFlow
 from app.flows.queries import flow_seen_by, titles_seen_by
-from app.interviews import insights, spreads
+from app.interviews import distributions, insights
 from app.interviews.insights import Span
-from app.interviews.pages import pages
+from app.interviews.pages.interviews import pages
 from app.web.csv import sheet
 from app.web.fields import day_in
 
@@ -37,8 +37,8 @@ def numbers() -> str:
     member, (span, flow, errors) = current_member(), _span()
     lasting, lengths = insights.times(member, span)
     mean, rated = insights.ratings(member, span)
-    scores, means = spreads.scores(member, span)
-    reply, waits = spreads.replies(member, span)
+    scores, means = distributions.scores(member, span)
+    reply, waits = distributions.replies(member, span)
     return render_template(
         "interviews/insights.html",
         span=span,
@@ -56,7 +56,7 @@ def numbers() -> str:
         means=means,
         reply=reply,
         waits=waits,
-        stays=spreads.stays(member, span),
+        stays=distributions.stays(member, span),
         flow_choices=[("", "All"), *titles_seen_by(member)],
         typed=request.args,
     )

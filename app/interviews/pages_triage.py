@@ -22,10 +22,10 @@ from app.core.errors import Conflict, Rejected
 from app.flows.models import Right
 from app.flows.queries import may, titles_seen_by
 from app.interviews import actions, queries
-from app.interviews.pages import pages
-from app.interviews.reel import reel_of
-from app.recordings.models import Media
-from app.recordings.queries import urls_for
+from app.interviews.highlights import reel_of
+from app.interviews.pages.interviews import pages
+from app.interviews.recordings.models import Media
+from app.interviews.recordings.queries import urls_for
 from app.web.fields import flaw_of
 
 JUDGED = "judged"

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from app.analysis.answers import Brief, analyse
 from app.gateways.speech import believing
 from app.gateways.speech.ports import SPEECH_RATE, Analyst, Segment, Transcriber
-from app.interviews.data import Result, freeze_details, freeze_text
+from app.interviews.analysis.answers import Brief, analyse
+from app.interviews.published_result import Result, freeze_details, freeze_text
 from app.interviews.transcript import TurnValue, as_text, lay_out
 
 __all__ = ["NotRecognised", "Result", "Talk", "TurnValue", "process"]

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from app.core.db import db
 from app.interviews.models import Interview, QualityReport, Role, Utterance
 from app.interviews.queries import utterances_of
-from app.recordings.queries import Arrived, arrivals, runs_of
+from app.interviews.recordings.queries import Arrived, arrivals, runs_of
 
 SHORTEST_GAP = 2.0
 """Seconds between two runs of the recorder that are worth a word."""

@@ -28,7 +28,7 @@ from app.interviews.models import (
     Utterance,
     VideoStage,
 )
-from app.interviews.waiting import Waiting, condition, stuck
+from app.interviews.pending import Waiting, condition, stuck
 
 BUCKET = 1000
 """Interviews one counter stands for."""

@@ -5,8 +5,8 @@ from typing import Any
 
 import marshmallow as ma
 
-from app.interviews.data import DetailsSchema, TextSchema
 from app.interviews.models import LONGEST_NAME, InterviewStatus, Scenario
+from app.interviews.published_result import DetailsSchema, TextSchema
 from app.web import examples
 from app.web.fields import (
     AnyOf,

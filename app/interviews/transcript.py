@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from app.analysis.alignment import as_written
 from app.gateways.speech.ports import Role, Segment, Word
+from app.interviews.analysis.alignment import as_written
 
 MILLISECONDS = 3
 STEP = 0.001

@@ -12,8 +12,8 @@ from app.core import clock, queue
 from app.core.db import db
 from app.core.errors import Rejected
 from app.core.queue import Failed
+from app.interviews.pending import TOO_LONG
 from app.interviews.queries import interview_seen_by
-from app.interviews.waiting import TOO_LONG
 from app.overview import actions, stopped
 from app.overview.queries import Task, named, tasks_of
 from app.settings import Settings

@@ -8,17 +8,17 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.accounts.models import ApiKey, Organization, Role, Team, TeamMember
+from app.candidate_requests.models import Wish, WishState
+from app.candidate_requests.queries import reach_of_wishes
 from app.candidates.models import Candidate, PipelineStatus
 from app.core import clock
 from app.core.db import db, is_id
 from app.flows.models import InterviewFlow, Right
 from app.flows.queries import reach
-from app.interviews import waiting as interviews
+from app.interviews import pending as interviews
 from app.interviews.models import Interview
 from app.permits.queries import how_many_wait_for
 from app.webhooks.models import Delivery, DeliveryState, Endpoint, Route
-from app.wishes.models import Wish, WishState
-from app.wishes.queries import reach_of_wishes
 
 RESENT_FOR = timedelta(days=30)
 """Webhooks can be sent again so long; what failed earlier waits for nobody."""

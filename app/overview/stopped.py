@@ -17,13 +17,13 @@ from app.core.claims import moment
 from app.core.db import db
 from app.core.queue import Failed, Job
 from app.flows.models import FlowStatus, InterviewFlow, SpeechState
-from app.interviews import waiting
+from app.interviews import pending
 from app.interviews.models import Document, Interview, Stage, TextState, VideoStage
-from app.interviews.waiting import TOO_LONG
+from app.interviews.pending import TOO_LONG
+from app.interviews.recordings.models import Recording, Revocation
 from app.mail_outbox.actions import NOT_NEEDED
 from app.mail_outbox.models import Letter, LetterState
 from app.outreach.models import Message, Step
-from app.recordings.models import Recording, Revocation
 from app.webhooks.models import Delivery, DeliveryState, Endpoint
 
 MOST = 100
@@ -56,7 +56,7 @@ class Unsent:
 
 def interviews(organization_id: str, *, limit: int = MOST) -> Sequence[Interview]:
     """Interviews that are stuck, the oldest first, with their flow."""
-    mine = sa.select(Interview).where(Interview.organization_id == organization_id, waiting.stuck())
+    mine = sa.select(Interview).where(Interview.organization_id == organization_id, pending.stuck())
     return db.session.scalars(mine.options(joinedload(Interview.flow)).order_by(Interview.org_seq).limit(limit)).all()
 
 

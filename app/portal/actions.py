@@ -11,6 +11,9 @@ import sqlalchemy as sa
 
 from app.accounts.actions import write_audit
 from app.accounts.models import Organization
+from app.candidate_requests import actions as wishes
+from app.candidate_requests.actions import ERASED, Asked
+from app.candidate_requests.models import Wish, WishKind
 from app.core import clock
 from app.core.db import db
 from app.core.encryption import derived_key
@@ -21,9 +24,6 @@ from app.interviews.models import Interview
 from app.mail_outbox import actions as letters
 from app.portal.models import OwnCode, OwnPass
 from app.portal.queries import MOST_TRIES, codes_asked, live_codes
-from app.wishes import actions as wishes
-from app.wishes.actions import ERASED, Asked
-from app.wishes.models import Wish, WishKind
 
 CODE_LIVES = timedelta(minutes=10)
 PASS_LIVES = timedelta(days=1)

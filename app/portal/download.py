@@ -6,6 +6,7 @@ import orjson
 from flask import Response
 from flask_babel import gettext
 
+from app.candidate_requests.queries import wishes_of
 from app.core import clock
 from app.core.db import db, reading
 from app.exports.bundle import Part, captions
@@ -13,7 +14,6 @@ from app.exports.download import access_to, files_of, seat, streamed
 from app.interviews.actions import result_of
 from app.interviews.models import Feedback, Interview
 from app.portal.queries import agreements_of
-from app.wishes.queries import wishes_of
 
 
 def sent(interview_id: str) -> Response:

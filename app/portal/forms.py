@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from flask import request
 
+from app.candidate_requests.models import LONGEST_TEXT, WishKind
 from app.portal.actions import ASKABLE, LONGEST_SUGGESTION
 from app.web.fields import flaw_of
-from app.wishes.models import LONGEST_TEXT, WishKind
 
 MOST_WORDS = 500
 

@@ -7,6 +7,7 @@ from flask_babel import gettext
 
 from app import gateways
 from app.accounts.queries import is_disabled
+from app.candidate_requests.queries import marks_of, wishes_of
 from app.core.db import db, reading
 from app.core.errors import Conflict, GatewayError, NotFound, Rejected
 from app.flows.queries import script_of
@@ -14,19 +15,18 @@ from app.gateways.mail import Mail
 from app.interviews.actions import result_of
 from app.interviews.models import Interview, Stage
 from app.interviews.queries import open_interview
+from app.interviews.recordings.models import Media
+from app.interviews.recordings.queries import is_revoked, urls_for
 from app.legal_holds.queries import hold_on
 from app.portal import actions
 from app.portal.access import asker_of_request, is_under_way, may_open, new_token, set_cookie
 from app.portal.download import captions_of, sent
 from app.portal.forms import AskForm, FlagForm, number_of_query
-from app.recordings.models import Media
-from app.recordings.queries import is_revoked, urls_for
 from app.voice.access import UNTOLD, settings
 from app.web import languages, rate_limits
 from app.web.errors import RETRY_SECONDS
 from app.web.fields import address_flaw
 from app.web.security import keep_private
-from app.wishes.queries import marks_of, wishes_of
 
 pages = Blueprint("portal", __name__, url_prefix="/interview/api/<flow_id>/<interview_id>/own")
 

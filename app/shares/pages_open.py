@@ -15,10 +15,10 @@ from app.core import clock
 from app.core.db import db, reading, row_security, set_reading
 from app.core.errors import GatewayError, NotFound
 from app.interviews.queries import document_for
-from app.recordings import actions as recordings
-from app.recordings.download import CHECK_AFTER, GoesOn, Served, sent
-from app.recordings.models import Media
-from app.recordings.queries import recording_of
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings.download import CHECK_AFTER, GoesOn, Served, sent
+from app.interviews.recordings.models import Media
+from app.interviews.recordings.queries import recording_of
 from app.shares import actions, queries
 from app.shares.models import Share
 from app.web import rate_limits

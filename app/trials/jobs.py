@@ -19,7 +19,7 @@ from app.core.errors import Conflict, GatewayError
 from app.gateways.speech.ports import Speaker, Spoken
 from app.interviews import actions as interviews
 from app.interviews.models import Interview, Scenario, Stage
-from app.recordings import actions as recordings
+from app.interviews.recordings import actions as recordings
 from app.settings import Settings
 from app.trials.answers import AGREED, ENGINE, LANGUAGE, VOICE, answer_to
 from app.trials.jobs_sound import Recorder

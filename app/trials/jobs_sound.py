@@ -7,9 +7,9 @@ from app.demo.tape import CHUNK_SECONDS, Tape
 from app.gateways.speech.ports import SPEECH_RATE, Spoken, Word
 from app.gateways.speech.sound import resample
 from app.gateways.storage import Storage
-from app.recordings import actions as recordings
-from app.recordings.models import Track
-from app.recordings.queries import chunk_key
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings.models import Track
+from app.interviews.recordings.queries import chunk_key
 from app.voice.utterances import Heard, Played
 
 GAP = 0.4

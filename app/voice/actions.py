@@ -17,7 +17,7 @@ from app.core.db import db, new_id
 from app.core.errors import Conflict, sentence
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
-from app.recordings.models import LAST_CHUNK
+from app.interviews.recordings.models import LAST_CHUNK
 from app.voice import untaken, utterances
 from app.voice.conversation import Reply, Said
 from app.voice.models import Agreement, Mode, Sitting, Turn, TurnKind, TurnState

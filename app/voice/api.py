@@ -10,8 +10,8 @@ from flask import Response, jsonify, request
 from app import gateways
 from app.core.db import db, reading
 from app.core.errors import Rejected, sentence
-from app.recordings import actions as recordings
-from app.recordings import queries as kept
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings import queries as kept
 from app.voice import actions, allowance, schemas
 from app.voice.access import holder, linked_interview, linked_script, protocol, settings
 from app.voice.devices import browser_of

@@ -15,11 +15,11 @@ from flask_smorest import abort
 from app import gateways
 from app.core.db import db
 from app.core.errors import DomainError, Rejected
-from app.recordings import actions as recordings
-from app.recordings import queries as kept
-from app.recordings.actions import Arrival
-from app.recordings.models import LARGEST_CHUNK, LAST_CHUNK, Track
-from app.recordings.queries import Kept
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings import queries as kept
+from app.interviews.recordings.actions import Arrival
+from app.interviews.recordings.models import LARGEST_CHUNK, LAST_CHUNK, Track
+from app.interviews.recordings.queries import Kept
 from app.voice import actions
 from app.voice.access import holder, protocol, refusal_of
 from app.voice.actions import Holder

@@ -18,7 +18,7 @@ from app.core.db import db, reading
 from app.core.errors import Conflict, DomainError, Rejected, sentence
 from app.gateways.storage import read_verified
 from app.interviews import actions as interviews
-from app.interviews.attached import StoredPart, documents_of, parts_of, upload_for
+from app.interviews.documents.queries import StoredPart, documents_of, parts_of, upload_for
 from app.interviews.queries import document_for
 from app.voice import actions, schemas
 from app.voice.access import holder, linked_interview, protocol

@@ -8,8 +8,8 @@ from app import gateways
 from app.core.db import db, reading
 from app.core.errors import Conflict
 from app.gateways.storage import read_verified
-from app.recordings import queries as kept
-from app.recordings.models import Track
+from app.interviews.recordings import queries as kept
+from app.interviews.recordings.models import Track
 from app.voice import schemas, silences
 from app.voice.access import holder, protocol
 from app.voice.conversation import utterance_key

@@ -19,8 +19,8 @@ from app.core.db import db, reading
 from app.core.errors import GatewayError, NotFound
 from app.gateways.speech.sound import wav
 from app.gateways.storage import Storage, read
-from app.recordings import queries as kept
-from app.recordings.models import LAST_CHUNK
+from app.interviews.recordings import queries as kept
+from app.interviews.recordings.models import LAST_CHUNK
 from app.voice import pieces
 from app.voice.access import holder, linked_script, protocol
 from app.voice.models import Turn

@@ -16,11 +16,11 @@ from app.core.claims import PARKED_AFTER
 from app.core.db import db, reading, row_security
 from app.core.errors import Conflict, NotFound, Rejected, sentence
 from app.gateways.storage import Storage, read_verified
-from app.interviews.attached import document_texts
+from app.interviews.documents.queries import document_texts
 from app.interviews.models import Interview
-from app.recordings import actions as recordings
-from app.recordings import queries as kept
-from app.recordings.models import LAST_CHUNK, Track
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings import queries as kept
+from app.interviews.recordings.models import LAST_CHUNK, Track
 from app.voice import actions, allowance, schemas, utterances
 from app.voice.access import holder, linked_interview, linked_script, protocol, settings
 from app.voice.actions import Holder, Outcome

@@ -9,12 +9,12 @@ from werkzeug.datastructures import MultiDict
 from wtforms import StringField, TextAreaField
 from wtforms.validators import Length, Optional, Regexp, ValidationError
 
+from app.candidate_requests.actions import Asked
+from app.candidate_requests.models import LONGEST_CONTACT, LONGEST_TEXT, Different, WishKind
 from app.voice import consent
 from app.voice.models import Mode
 from app.web.body import Broken, load_json
 from app.web.fields import address_flaw, flaw_of
-from app.wishes.actions import Asked
-from app.wishes.models import LONGEST_CONTACT, LONGEST_TEXT, Different, WishKind
 
 TOO_LONG = lazy_gettext("Longer than %(max)d characters.")
 NAMES = ("email_address", "first_name", "last_name")

@@ -9,6 +9,7 @@ from flask import Response, jsonify, make_response, redirect, request
 from flask_babel import lazy_gettext
 
 from app import gateways
+from app.candidate_requests.queries import has_more_time
 from app.core.db import db, reading
 from app.interviews.models import Interview
 from app.interviews.queries import open_interview
@@ -21,7 +22,6 @@ from app.voice.queries import sitting_of
 from app.voice.standing import View, about, found, invitation, pages, plain_answer, rendered
 from app.web import languages, rate_limits
 from app.web.security import allow_devices, keep_private
-from app.wishes.queries import has_more_time
 
 CHECKS_PER_ADDRESS = 4 * rate_limits.OPENS_PER_ADDRESS
 NO_ROOM = lazy_gettext("No interview can be started right now. Nothing is lost: please try again a little later.")

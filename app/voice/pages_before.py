@@ -7,6 +7,8 @@ from flask import Response, jsonify, make_response, redirect, request, url_for
 from flask_babel import gettext
 from flask_smorest import abort
 
+from app.candidate_requests import actions as wishes
+from app.candidate_requests.models import Different
 from app.core import clock
 from app.core.db import db, reading
 from app.core.errors import Rejected
@@ -29,8 +31,6 @@ from app.voice.standing import (
     rendered,
     view_of,
 )
-from app.wishes import actions as wishes
-from app.wishes.models import Different
 
 CHECK_BYTES = 256 * 1024
 """Largest body of the network check, which is thrown away."""

@@ -15,7 +15,7 @@ from app.core.errors import Conflict, DomainError, NotFound, Rejected
 from app.flows.models import FlowStatus, InterviewFlow
 from app.flows.queries import flow_seen_by, script_of
 from app.interviews.models import Interview, Stage
-from app.recordings.models import LARGEST_CHUNK
+from app.interviews.recordings.models import LARGEST_CHUNK
 from app.voice import access, preview, schemas
 from app.voice.access import settings
 from app.voice.forms import DifferentForm, FeedbackForm, errors_of

@@ -8,7 +8,7 @@ from flask import Response, jsonify, request, send_file
 from app import gateways
 from app.core.errors import Conflict, GatewayError, NotFound, Rejected
 from app.gateways.speech.sound import wav
-from app.recordings.models import LARGEST_CHUNK
+from app.interviews.recordings.models import LARGEST_CHUNK
 from app.voice import pieces, schemas, silences
 from app.voice.conversation import Answer, Engines, respond, utterance_key
 from app.voice.models import TurnKind

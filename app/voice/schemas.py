@@ -11,10 +11,10 @@ from marshmallow import validate
 
 from app.core.errors import NotFound, Rejected
 from app.interviews.actions import PART_BYTES, count_of
-from app.interviews.attached import StoredPart, unfinished_uploads
+from app.interviews.documents.queries import StoredPart, unfinished_uploads
 from app.interviews.models import Document, DocumentUpload, Interview
-from app.recordings.models import LAST_CHUNK
-from app.recordings.queries import runs_of
+from app.interviews.recordings.models import LAST_CHUNK
+from app.interviews.recordings.queries import runs_of
 from app.settings import Settings
 from app.voice import allowance, patience, untaken
 from app.voice.commands import spoken_command

@@ -14,11 +14,13 @@ from flask_babel import gettext
 from werkzeug.exceptions import HTTPException
 
 from app import gateways
+from app.candidate_requests.models import Different, WishKind, WishState
+from app.candidate_requests.queries import has_more_time, wishes_of
 from app.core import clock
 from app.core.errors import NotFound
 from app.flows.models import FlowStatus, InterviewFlow
 from app.flows.queries import script_of
-from app.interviews.actions.rating import MOST_REVISIONS
+from app.interviews.actions.feedback import MOST_REVISIONS
 from app.interviews.models import Interview, Stage
 from app.interviews.queries import open_interview
 from app.voice import detector, schemas
@@ -28,8 +30,6 @@ from app.voice.models import Sitting
 from app.voice.queries import TAKEOVER_AFTER, sitting_of
 from app.voice.script import Script
 from app.web import languages, rate_limits
-from app.wishes.models import Different, WishKind, WishState
-from app.wishes.queries import has_more_time, wishes_of
 
 pages = Blueprint("voice", __name__, url_prefix="/interview/api/<flow_id>/<interview_id>")
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 import sqlalchemy as sa
 
 from app.core.db import db
-from app.recordings import queries as kept
+from app.interviews.recordings import queries as kept
 from app.voice.models import Sitting, Turn, TurnKind, TurnState
 
 

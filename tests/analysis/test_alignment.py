@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from app.analysis.alignment import as_written
+from app.interviews.analysis.alignment import as_written
 
 
 @pytest.mark.parametrize(

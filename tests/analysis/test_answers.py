@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from app.analysis.answers import Brief, analyse
-from app.analysis.summary import LONGEST
 from app.core.errors import GatewayError
 from app.gateways.language_model.scripted import ScriptAnalyst
 from app.gateways.speech.ports import Judgement, Segment
+from app.interviews.analysis.answers import Brief, analyse
+from app.interviews.analysis.summary import LONGEST
 
 SEGMENTS = (
     Segment("agent", "Welcome.", (), 0, 1, None),

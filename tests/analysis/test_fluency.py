@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.analysis.fluency import measure
 from app.gateways.speech.ports import Segment, Word
+from app.interviews.analysis.fluency import measure
 
 
 def answer(*, words, pace, every=10, pause=0.4, start=0.0, role="user"):

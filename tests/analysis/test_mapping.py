@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.analysis.mapping import QuestionPart, check, map_questions
 from app.gateways.speech.ports import Segment
+from app.interviews.analysis.mapping import QuestionPart, check, map_questions
 
 
 def segment(role, question_index, start, end):

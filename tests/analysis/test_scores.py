@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from app.analysis.answers import Brief, analyse
-from app.analysis.scores import FLUENCY, NAMES, is_said
 from app.gateways.language_model.scripted import ScriptAnalyst
 from app.gateways.speech.ports import Judged, Judgement, Material, Passage, Quote, Segment, Word
+from app.interviews.analysis.answers import Brief, analyse
+from app.interviews.analysis.scores import FLUENCY, NAMES, is_said
 
 SAID = "I repair old boats, and I don't mind the cold: it keeps me awake."
 

@@ -10,14 +10,14 @@ from .source import APP, ROOT, modules
 OPEN_SHELVES = {"actions", "events", "queries", "models", "access"}
 OTHER_DOORS = {
     "app.accounts.idempotency",  # belongs to the guard: an endpoint with slow work says when its answer is final
-    "app.analysis.alignment",
-    "app.analysis.answers",
+    "app.interviews.analysis.alignment",
+    "app.interviews.analysis.answers",
     "app.candidates.forms",  # which candidates a form of the list names, for what others do with them
-    "app.interviews.attached",  # reads, like queries: of documents
+    "app.interviews.documents.queries",  # reads, like queries: of documents
     "app.interviews.schemas",  # the published input of a booking, which the lines of a list are held against
-    "app.recordings.download",  # what sends a published file in parts, for other pages that show recordings
-    "app.recordings.media",  # the values that recordings' actions hand out: a workshop and its files
-    "app.recordings.video",  # where a run was placed on the recording's clock, a value of the same workshop
+    "app.interviews.recordings.download",  # what sends a published file in parts, for other pages that show recordings
+    "app.interviews.recordings.media",  # the values that recordings' actions hand out: a workshop and its files
+    "app.interviews.recordings.video",  # where a run was placed on the recording's clock, a value of the same workshop
 }
 EDGES = {"pages", "api", "jobs"}
 
@@ -56,7 +56,7 @@ def test_across_rooms_only_the_agreed_shelves_are_imported() -> None:
             is_door = ".".join(parts[:3]) in OTHER_DOORS
             if foreign and room in ROOMS and not is_door:
                 assert parts[2] in OPEN_SHELVES, f"{path} imports {imported}"
-            if imported.startswith("app.analysis.") and room != "analysis":
+            if imported.startswith("app.interviews.analysis.") and room != "analysis":
                 assert imported in OTHER_DOORS or is_door, f"{path} imports {imported}"
 
 

@@ -24,9 +24,9 @@ from app.gateways import Gateways
 from app.gateways.storage import LocalStorage
 from app.interviews import actions as interviews
 from app.interviews.models import Document, Interview
-from app.recordings import actions as recordings
-from app.recordings import queries
-from app.recordings.models import Track
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings import queries
+from app.interviews.recordings.models import Track
 from app.settings import Settings, kept_secret
 from tests.conftest import GIVEN_URL
 from tests.factories import a_flow

@@ -19,7 +19,7 @@ from app.compliance import actions as compliance
 from app.core import migrate
 from app.core.db import Base, db
 from app.interviews.models import Interview
-from app.recordings.queries import prefix_of
+from app.interviews.recordings.queries import prefix_of
 
 from .conftest import Installation, Reopen, files_of, members_of, rows_of, told
 
@@ -173,7 +173,7 @@ def test_files_that_never_rest_are_given_up(installation: Installation, home: Pa
 
 def test_revoked_recordings_are_not_missed(installation: Installation, home: Path) -> None:
     from app.interviews.actions import revoke_recordings
-    from app.recordings import actions as recordings
+    from app.interviews.recordings import actions as recordings
 
     found = installation.book()
     revoke_recordings(installation.interview(found))

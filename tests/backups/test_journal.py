@@ -125,8 +125,8 @@ def test_an_erasure_under_a_clock_that_goes_behind_is_written_too(owner: Person,
 
 
 def test_withdrawals_are_found_by_their_requests(owner: Person, app: Flask) -> None:
+    from app.candidate_requests.models import WishKind
     from app.portal import actions as portal
-    from app.wishes.models import WishKind
 
     interview = an_interview(owner)
     portal.ask(interview, WishKind.WITHDRAWAL, None)

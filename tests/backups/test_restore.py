@@ -16,6 +16,7 @@ from app.accounts import actions as accounts
 from app.accounts.models import AuditEntry, Login
 from app.backups import making, snapshot, unpacking
 from app.backups.archive import HEADER, MANIFEST
+from app.candidate_requests.models import Wish, WishKind
 from app.compliance import actions as compliance
 from app.compliance import jobs
 from app.compliance.models import Erasure
@@ -24,10 +25,9 @@ from app.core.db import db
 from app.gateways.redis import embedded
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings.queries import is_revoked
 from app.portal import actions as portal
-from app.recordings import actions as recordings
-from app.recordings.queries import is_revoked
-from app.wishes.models import Wish, WishKind
 
 from .conftest import Installation, Reopen, files_of, members_of, packed, rows_of, told
 

@@ -15,7 +15,7 @@ from app.core.db import db, reading
 from app.core.queue import SilentBell
 from app.flows.models import InterviewFlow
 from app.interviews import actions
-from app.interviews.jobs import process_interview
+from app.interviews.jobs.processing import process_interview
 from app.interviews.models import Role, Utterance
 from app.settings import Settings
 

@@ -4,7 +4,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.accounts.models import AuditEntry
-from app.candidates import actions, columns
+from app.candidates import actions, statuses
 from app.candidates.models import Candidate
 from app.candidates.queries import columns_of, status_for, statuses_of
 from app.core import clock
@@ -16,7 +16,7 @@ from tests.people import Person
 
 
 def test_the_defaults_become_the_organizations_own_with_the_first_change(owner: Person) -> None:
-    columns.add(owner.organization, " Second   talk ", by=owner.member)
+    statuses.add(owner.organization, " Second   talk ", by=owner.member)
     db.session.commit()
     names = statuses_of(owner.organization)
     assert names[:2] == ["invited", "interviewed"]
@@ -28,7 +28,7 @@ def test_a_renamed_status_takes_its_candidates_along_and_tells_nobody(
     owner: Person, make_flow: Made, make_candidate: Made
 ) -> None:
     candidate = make_candidate(flow=make_flow(webhook_url="https://customer.example/hook"))
-    columns.rename(owner.organization, "invited", "New", by=owner.member)
+    statuses.rename(owner.organization, "invited", "New", by=owner.member)
     db.session.commit()
     assert db.session.get_one(Candidate, candidate.id).status == "New"
     assert db.session.scalar(sa.select(sa.func.count(Delivery.id))) == 0
@@ -38,15 +38,15 @@ def test_a_renamed_status_takes_its_candidates_along_and_tells_nobody(
 
 def test_another_organization_keeps_its_words(owner: Person, outsider: Person, make_candidate: Made) -> None:
     make_candidate()
-    columns.rename(outsider.organization, "invited", "New", by=outsider.member)
+    statuses.rename(outsider.organization, "invited", "New", by=outsider.member)
     db.session.commit()
     assert statuses_of(owner.organization)[0] == "invited"
     assert db.session.scalar(sa.select(Candidate.status)) == "invited"
 
 
 def test_the_order_is_theirs(owner: Person) -> None:
-    columns.shift(owner.organization, "interviewed", -1, by=owner.member)
-    columns.shift(owner.organization, "interviewed", -1, by=owner.member)
+    statuses.shift(owner.organization, "interviewed", -1, by=owner.member)
+    statuses.shift(owner.organization, "interviewed", -1, by=owner.member)
     db.session.commit()
     assert statuses_of(owner.organization)[:2] == ["interviewed", "invited"]
 
@@ -55,8 +55,8 @@ def test_a_status_that_is_taken_away_moves_its_candidates(owner: Person, make_fl
     candidate = make_candidate(flow=make_flow(webhook_url="https://customer.example/hook"))
     actions.move(candidate, "shortlisted", by=None)
     with pytest.raises(Rejected, match="Choose the status"):
-        columns.remove(owner.organization, "shortlisted", into="", by=owner.member)
-    assert columns.remove(owner.organization, "shortlisted", into="accepted", by=owner.member) == 1
+        statuses.remove(owner.organization, "shortlisted", into="", by=owner.member)
+    assert statuses.remove(owner.organization, "shortlisted", into="accepted", by=owner.member) == 1
     db.session.commit()
     assert db.session.get_one(Candidate, candidate.id).status == "accepted"
     assert db.session.scalar(sa.select(sa.func.count(Delivery.id))) == 2
@@ -67,14 +67,14 @@ def test_taking_a_status_away_judges_nobody(owner: Person, make_candidate: Made)
     candidate = make_candidate()
     actions.note_result(candidate, {"a": 3.0}, at=clock.now())
     actions.move(candidate, "shortlisted", by=None)
-    columns.remove(owner.organization, "shortlisted", into="accepted", by=owner.member)
+    statuses.remove(owner.organization, "shortlisted", into="accepted", by=owner.member)
     assert (candidate.status, candidate.reviewed_at) == ("accepted", None)
 
 
 def test_their_words_are_shown_as_they_are_written(owner: Person, make_candidate: Made) -> None:
     candidate = make_candidate()
-    columns.rename(owner.organization, "invited", "HR screening", by=owner.member)
-    columns.rename(owner.organization, "accepted", "iOS team", by=owner.member)
+    statuses.rename(owner.organization, "invited", "HR screening", by=owner.member)
+    statuses.rename(owner.organization, "accepted", "iOS team", by=owner.member)
     db.session.commit()
     browser = owner.browser
     for address in ("/candidates", "/candidates/board", f"/candidates/{candidate.id}"):
@@ -88,27 +88,27 @@ def test_their_words_are_shown_as_they_are_written(owner: Person, make_candidate
 @pytest.mark.parametrize("name", ["invited", "interviewed"])
 def test_what_interviews_need_cannot_be_taken_away(owner: Person, name: str) -> None:
     with pytest.raises(Rejected, match="rename it instead"):
-        columns.remove(owner.organization, name, into="accepted", by=owner.member)
+        statuses.remove(owner.organization, name, into="accepted", by=owner.member)
 
 
 @pytest.mark.parametrize(("name", "words"), [("  ", "a name"), ("x" * 101, "100"), ("ACCEPTED", "already")])
 def test_bad_names_are_refused(owner: Person, name: str, words: str) -> None:
     with pytest.raises(Rejected, match=words):
-        columns.add(owner.organization, name, by=owner.member)
+        statuses.add(owner.organization, name, by=owner.member)
 
 
 def test_there_are_at_most_twenty(owner: Person) -> None:
     for number in range(14):
-        columns.add(owner.organization, f"Stage {number}", by=owner.member)
+        statuses.add(owner.organization, f"Stage {number}", by=owner.member)
     with pytest.raises(Rejected, match="20"):
-        columns.add(owner.organization, "One more", by=owner.member)
+        statuses.add(owner.organization, "One more", by=owner.member)
 
 
 def test_somebody_elses_status_is_unknown(owner: Person, outsider: Person) -> None:
-    theirs = columns.add(outsider.organization, "Theirs", by=outsider.member)
+    theirs = statuses.add(outsider.organization, "Theirs", by=outsider.member)
     db.session.commit()
     with pytest.raises(NotFound):
-        columns.rename(owner.organization, theirs.id, "Mine", by=owner.member)
+        statuses.rename(owner.organization, theirs.id, "Mine", by=owner.member)
 
 
 def test_the_page_does_all_of_it(owner: Person, make_candidate: Made) -> None:

@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.candidate_requests.models import Wish, WishState
 from app.compliance import actions
 from app.compliance.jobs import sweep
 from app.compliance.models import Erasure
@@ -20,7 +21,7 @@ from app.core.errors import GatewayError
 from app.flowlinks.models import FlowLink, FlowVisit
 from app.gateways.mail import Mail
 from app.interviews import actions as interviews
-from app.interviews.jobs import process_interview
+from app.interviews.jobs.processing import process_interview
 from app.interviews.models import DocumentPart, DocumentUpload, Feedback, Interview, InterviewStatus, Stage
 from app.mail_outbox import actions as letters
 from app.notes import actions as notes
@@ -31,7 +32,6 @@ from app.reviews.models import Assessment
 from app.shares import actions as shares
 from app.shares.models import Opening
 from app.webhooks.models import Delivery, DeliveryState
-from app.wishes.models import Wish, WishState
 from tests.factories import a_flow
 from tests.people import Person, person
 from tests.portal.conftest import ANSWERS, Taken, Takes

@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 
 from app.accounts.models import AuditEntry
+from app.candidate_requests.models import Wish, WishState
 from app.candidates import actions as people
 from app.candidates.models import Candidate
 from app.compliance import actions, idle, jobs, retention
@@ -18,12 +19,11 @@ from app.core import clock
 from app.core.db import db
 from app.interviews import actions as interviews
 from app.interviews.models import Interview, Stage
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings.media import MediaFile
+from app.interviews.recordings.models import Media, Revocation
 from app.legal_holds.models import Hold
 from app.notes.models import Note
-from app.recordings import actions as recordings
-from app.recordings.media import MediaFile
-from app.recordings.models import Media, Revocation
-from app.wishes.models import Wish, WishState
 from tests.factories import a_flow
 from tests.people import Person
 from tests.portal.conftest import Takes

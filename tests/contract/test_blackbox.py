@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from app.interviews import jobs
+from app.interviews.jobs import processing
 from app.interviews.models import Interview
 from tests.factories import Made
 from tests.people import Browser, Person
@@ -186,7 +186,7 @@ def booked(someone: Person, flow_id: str, **values: Any) -> dict[str, Any]:
 def spoken(recorded: Made) -> Interview:
     """An interview with sound and word times, processed."""
     interview: Interview = recorded()
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     return interview
 
 

@@ -15,7 +15,7 @@ import httpx
 import pytest
 from flask import Flask
 
-from app.interviews import jobs
+from app.interviews.jobs import processing
 from tests.factories import Made
 from tests.people import Person
 
@@ -94,7 +94,7 @@ def test_the_generated_python_client_reads_a_result_in_each_choice_of_transcript
     client: Any, package: ModuleType, recorded: Made
 ) -> None:
     interview = recorded()
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     shapes = importlib.import_module("parley_client.models")
     kinds = {
         "full": shapes.InterviewData,

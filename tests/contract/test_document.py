@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from jsonschema import Draft202012Validator
 
-from app.interviews import jobs
+from app.interviews.jobs import processing
 from app.interviews.models import Interview
 from app.settings import Settings
 from tests.factories import Made
@@ -48,7 +48,7 @@ def flaws(document: Any, schema: Any, value: Any) -> list[str]:
 @pytest.fixture
 def spoken(recorded: Made) -> Interview:
     interview: Interview = recorded()
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     return interview
 
 

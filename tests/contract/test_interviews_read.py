@@ -11,7 +11,7 @@ from flask import Flask
 from app.accounts.models import Team
 from app.core.db import db, new_id
 from app.interviews import actions, queries
-from app.interviews.actions import counting
+from app.interviews.actions import list_counters
 from app.interviews.models import Interview, InterviewStatus
 from app.interviews.schemas import InterviewSchema, InterviewsSchema
 from tests.factories import Made, a_flow
@@ -207,7 +207,7 @@ def mixed(owner: Person, make_flow: Made) -> dict[str, list[str]]:
         interview = actions.book(owner.organization, flows[n % 2].id, is_test=n % 3 == 0)
         if n < 6:
             interview.status = InterviewStatus.COMPLETED
-            counting.count(interview, {InterviewStatus.INCOMPLETE: -1, InterviewStatus.COMPLETED: 1})
+            list_counters.count(interview, {InterviewStatus.INCOMPLETE: -1, InterviewStatus.COMPLETED: 1})
         mode, status = "test" if n % 3 == 0 else "live", interview.status.value
         for name in ("all", mode, f"{mode} {status}", f"{mode} {flows[n % 2].team_id}"):
             made.setdefault(name, []).insert(0, interview.id)
@@ -233,13 +233,13 @@ def test_deep_pages_of_one_mode_are_the_pages_that_a_plain_list_has(
     owner: Person, make_flow: Made, monkeypatch: pytest.MonkeyPatch, status: InterviewStatus
 ) -> None:
     monkeypatch.setattr(queries, "BUCKET", 4)
-    monkeypatch.setattr(counting, "BUCKET", 4)
+    monkeypatch.setattr(list_counters, "BUCKET", 4)
     flow = make_flow()
     for n in range(30):
         interview = actions.book(owner.organization, flow.id, is_test=n % 3 == 0 or 8 <= n < 13)
         if n % 2:
             interview.status = InterviewStatus.COMPLETED
-            counting.count(interview, {InterviewStatus.INCOMPLETE: -1, InterviewStatus.COMPLETED: 1})
+            list_counters.count(interview, {InterviewStatus.INCOMPLETE: -1, InterviewStatus.COMPLETED: 1})
     db.session.commit()
     for is_test in (True, False):
         for team in (None, owner.team):

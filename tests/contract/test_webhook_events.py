@@ -11,11 +11,12 @@ from flask import Flask
 
 from app import gateways
 from app.candidates import actions as candidates
-from app.candidates.columns import MOST_COLUMNS
 from app.candidates.models import DEFAULT_STATUSES
+from app.candidates.statuses import MOST_COLUMNS
 from app.core import clock
 from app.core.db import db
-from app.interviews import events, jobs
+from app.interviews import events
+from app.interviews.jobs import processing
 from app.web import examples
 from app.webhooks.actions.outbox import FIELDS
 from app.webhooks.delivery import Letter, attempt
@@ -58,8 +59,8 @@ def send_all(receiver: Receiver, *, secret: str | None) -> dict[str, Request]:
 def sent(recorded: Made, receiver: Receiver) -> dict[str, Request]:
     """All three events of an interview with video of the person in the examples."""
     interview = recorded("libvpx", email=examples.EMAIL, first_name=examples.FIRST_NAME, last_name=examples.LAST_NAME)
-    jobs.process_interview(interview.id)
-    jobs.process_video(interview.id)
+    processing.process_interview(interview.id)
+    processing.process_video(interview.id)
     return send_all(receiver, secret="a secret")
 
 

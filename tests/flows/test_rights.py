@@ -7,6 +7,8 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.accounts.models import Team, TeamMember, TeamMembership
+from app.candidate_requests.models import Wish, WishKind
+from app.candidate_requests.queries import reach_of_wishes
 from app.candidates.models import Candidate
 from app.core.db import db
 from app.flows.models import FlowGrant, InterviewFlow, Right
@@ -14,8 +16,6 @@ from app.flows.queries import may, only_viewed, reach, who_may
 from app.interviews import actions as interviews
 from app.interviews.insights import count_seen_by
 from app.interviews.models import Interview, InterviewStatus
-from app.wishes.models import Wish, WishKind
-from app.wishes.queries import reach_of_wishes
 from tests.factories import Made
 from tests.people import Person, person
 

@@ -100,7 +100,7 @@ def scripted(app: Flask) -> Iterator[ScriptedAnalyst]:
 @pytest.fixture
 def completed(app: Flask, submitted: Callable[..., Interview], scripted: ScriptedAnalyst) -> Callable[..., Interview]:
     """``completed(flow=None, said=SAID, **values)``: a text interview with its result."""
-    from app.interviews.jobs import process_interview
+    from app.interviews.jobs.processing import process_interview
 
     def make(flow: InterviewFlow | None = None, said: Any = SAID, **values: Any) -> Interview:
         interview = submitted(flow, said, **values)

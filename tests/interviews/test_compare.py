@@ -10,11 +10,21 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
 from app.accounts.models import AuditEntry, Team
-from app.analysis.scores import NAMES
 from app.candidates.models import Candidate
 from app.core import clock
 from app.core.db import db
-from app.interviews.compare import LABELS, NO_ANSWER, NO_RESULT, NOT_ASKED, NOT_REACHED, Answer, Quote, Told, rows_of
+from app.interviews.analysis.scores import NAMES
+from app.interviews.comparison import (
+    LABELS,
+    NO_ANSWER,
+    NO_RESULT,
+    NOT_ASKED,
+    NOT_REACHED,
+    Answer,
+    Quote,
+    Told,
+    rows_of,
+)
 from app.interviews.models import Interview, InterviewData, Role
 from tests.factories import Made, a_flow
 from tests.interviews.conftest import SAID

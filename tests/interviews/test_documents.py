@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 
 from app.core.errors import Rejected
-from app.interviews import documents
-from app.interviews.documents import DOCX, LARGEST, accept, label_of
+from app.interviews.documents import file_types
+from app.interviews.documents.file_types import DOCX, LARGEST, accept, label_of
 
 PDF = b"%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer<<>>\n%%EOF\n"
 BODY = b'<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"/>'
@@ -81,7 +81,7 @@ def test_a_file_over_the_limit_is_refused() -> None:
     "content",
     [
         docx(extra={"word/media/bomb": bytes(3_000_000)}),
-        docx(extra={f"word/{number}": b"x" for number in range(documents.MOST_ENTRIES)}),
+        docx(extra={f"word/{number}": b"x" for number in range(file_types.MOST_ENTRIES)}),
         docx(extra={"../../outside": b"x"}),
         docx(body=b'<?xml version="1.0"?><!DOCTYPE d [<!ENTITY e SYSTEM "file:///etc/passwd">]><d>&e;</d>'),
         docx(body=b"<w:document"),

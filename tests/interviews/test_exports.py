@@ -16,22 +16,22 @@ from flask import Flask
 
 from app import gateways
 from app.accounts.models import AuditEntry, TeamMembership
-from app.analysis.mapping import QuestionPart
+from app.candidate_requests import actions as wishes
+from app.candidate_requests.actions import Asked
+from app.candidate_requests.models import WishKind, WishState
 from app.core.db import db
 from app.exports.bundle import Closed
 from app.gateways.speech.ports import Segment, Word
 from app.interviews import actions
-from app.interviews.data import freeze_details
+from app.interviews.analysis.mapping import QuestionPart
 from app.interviews.models import Document, Interview, Role, Stage
-from app.recordings import actions as recordings
-from app.recordings.media import keep
-from app.recordings.models import Media
+from app.interviews.published_result import freeze_details
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings.media import keep
+from app.interviews.recordings.models import Media
 from app.reviews import actions as reviews
 from app.reviews.actions import Opinion
 from app.voice.models import Agreement, Mode
-from app.wishes import actions as wishes
-from app.wishes.actions import Asked
-from app.wishes.models import WishKind, WishState
 from tests.factories import Made
 from tests.people import Person
 

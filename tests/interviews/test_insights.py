@@ -14,10 +14,11 @@ from app.candidates.models import StatusChange
 from app.core import clock
 from app.core.db import db
 from app.flows.models import InterviewFlow
-from app.interviews import insights, spreads
+from app.interviews import distributions as spreads
+from app.interviews import insights
 from app.interviews.insights import Bar, Span
 from app.interviews.models import Feedback, Interview, InterviewData, Role, Stage, Utterance
-from app.recordings.models import Media, Recording
+from app.interviews.recordings.models import Media, Recording
 from app.voice.models import Sitting, Turn
 from tests.factories import Made
 from tests.people import Person

@@ -13,8 +13,9 @@ from app.core import claims, clock, queue
 from app.core.db import db
 from app.core.errors import GatewayError
 from app.core.queue import Failed, Job, SilentBell
-from app.interviews import actions, jobs
-from app.interviews.jobs_unbegun import NEVER_BEGUN
+from app.interviews import actions
+from app.interviews.jobs import processing
+from app.interviews.jobs.stuck_jobs import NEVER_BEGUN
 from app.interviews.models import Interview, InterviewBucket, InterviewData, InterviewStatus, Role, Stage
 from app.webhooks.models import Delivery
 from tests.factories import Made
@@ -81,7 +82,7 @@ def test_an_invited_candidate_moves_on_and_others_stay(
     candidates.move(moved.candidate, "shortlisted", by=owner.member)
     db.session.commit()
     for interview in (invited, moved):
-        jobs.process_interview(interview.id)
+        processing.process_interview(interview.id)
     assert reload(invited).candidate.status == "interviewed"  # type: ignore[union-attr]
     assert reload(moved).candidate.status == "shortlisted"  # type: ignore[union-attr]
     changes = db.session.scalars(sa.select(StatusChange).where(StatusChange.by_id.is_(None))).all()
@@ -91,7 +92,7 @@ def test_an_invited_candidate_moves_on_and_others_stay(
 def test_processing_twice_changes_nothing(make_flow: Made, completed: Made) -> None:
     interview = completed(make_flow(webhook_url=HOOK))
     before = interview.fence
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     assert reload(interview).fence == before
     assert events_of(interview.id) == [("interview_processed", 1)]
 
@@ -106,7 +107,7 @@ def test_a_stolen_claim_writes_nothing(make_flow: Made, submitted: Made, scripte
         return "Too late."
 
     scripted.summarize = stolen  # type: ignore[method-assign]
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     assert reload(interview).stage is Stage.PROCESSING
     assert db.session.get(InterviewData, interview.id) is None
     assert events_of(interview.id) == []
@@ -114,44 +115,48 @@ def test_a_stolen_claim_writes_nothing(make_flow: Made, submitted: Made, scripte
 
 def test_a_worker_that_died_is_followed_by_another(submitted: Made, scripted: ScriptedAnalyst) -> None:
     interview = submitted()
-    claims.take(Interview.stage, interview.id, expects=[Stage.SUBMITTED], becomes=Stage.PROCESSING, lease=jobs.LEASE)
+    claims.take(
+        Interview.stage, interview.id, expects=[Stage.SUBMITTED], becomes=Stage.PROCESSING, lease=processing.LEASE
+    )
     db.session.commit()
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     assert reload(interview).stage is Stage.PROCESSING  # the lease still holds
     with later(seconds=31):
-        jobs.process_interview(interview.id)
+        processing.process_interview(interview.id)
     assert reload(interview).stage is Stage.COMPLETED
 
 
 def test_after_three_recoveries_it_is_parked_and_a_person_may_retry(submitted: Made, scripted: ScriptedAnalyst) -> None:
     interview = submitted()
-    claims.take(Interview.stage, interview.id, expects=[Stage.SUBMITTED], becomes=Stage.PROCESSING, lease=jobs.LEASE)
+    claims.take(
+        Interview.stage, interview.id, expects=[Stage.SUBMITTED], becomes=Stage.PROCESSING, lease=processing.LEASE
+    )
     interview.recoveries = claims.PARKED_AFTER - 1
     db.session.commit()
     with later(seconds=31):
-        jobs.process_interview(interview.id)
+        processing.process_interview(interview.id)
         parked = reload(interview)
-        assert (parked.stage, parked.failure) == (Stage.PROCESSING_FAILED, jobs.BROKEN_OFF)
+        assert (parked.stage, parked.failure) == (Stage.PROCESSING_FAILED, processing.BROKEN_OFF)
         assert actions.retry(parked)
         db.session.commit()
-        jobs.process_interview(interview.id)
+        processing.process_interview(interview.id)
     assert reload(interview).stage is Stage.COMPLETED
 
 
 def test_a_passing_failure_is_tried_again_later(submitted: Made, scripted: ScriptedAnalyst, bell: SilentBell) -> None:
     interview = submitted()
     scripted.error = GatewayError("the language model is busy", retryable=True)
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     waiting = reload(interview)
     assert (waiting.stage, waiting.failures, waiting.failure) == (Stage.SUBMITTED, 1, "the language model is busy")
     bell.rung.clear()
-    jobs.sweep()
+    processing.sweep()
     assert (Job.PROCESS_INTERVIEW, (interview.id,)) not in bell.rung
     scripted.error = None
     with later(minutes=1):
-        jobs.sweep()
+        processing.sweep()
         assert (Job.PROCESS_INTERVIEW, (interview.id,)) in bell.rung
-        jobs.process_interview(interview.id)
+        processing.process_interview(interview.id)
     done = reload(interview)
     assert (done.stage, done.failures, done.failure) == (Stage.COMPLETED, 0, None)
 
@@ -163,9 +168,9 @@ def test_a_job_that_ran_out_of_memory_is_tried_again_later(submitted: Made, scri
         raise MemoryError
 
     scripted.summarize = hungry  # type: ignore[method-assign]
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     waiting = reload(interview)
-    assert (waiting.stage, waiting.failures, waiting.failure) == (Stage.SUBMITTED, 1, jobs.NO_MEMORY)
+    assert (waiting.stage, waiting.failures, waiting.failure) == (Stage.SUBMITTED, 1, processing.NO_MEMORY)
 
 
 @pytest.mark.parametrize(
@@ -189,14 +194,14 @@ def test_whatever_a_lack_of_memory_looks_like_is_tried_three_times(
     scripted.summarize = hungry  # type: ignore[method-assign]
     for tried, stage in enumerate((Stage.SUBMITTED, Stage.SUBMITTED, Stage.PROCESSING_FAILED), start=1):
         with later(minutes=tried):
-            jobs.process_interview(interview.id)
-        assert (reload(interview).stage, reload(interview).failure) == (stage, jobs.NO_MEMORY)
+            processing.process_interview(interview.id)
+        assert (reload(interview).stage, reload(interview).failure) == (stage, processing.NO_MEMORY)
 
 
 def test_a_failure_that_stays_is_parked_with_its_reason(submitted: Made, scripted: ScriptedAnalyst) -> None:
     interview = submitted()
     scripted.error = GatewayError("the language model refused the key", retryable=False)
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     parked = reload(interview)
     assert (parked.stage, parked.failure) == (Stage.PROCESSING_FAILED, "the language model refused the key")
     assert parked.status is InterviewStatus.INCOMPLETE
@@ -207,7 +212,7 @@ def test_failures_without_end_are_parked(submitted: Made, scripted: ScriptedAnal
     interview.failures = actions.outcomes.MOST_FAILURES - 1
     db.session.commit()
     scripted.error = GatewayError("still busy", retryable=True)
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     assert reload(interview).stage is Stage.PROCESSING_FAILED
 
 
@@ -220,9 +225,9 @@ def test_what_nobody_expected_is_parked_and_the_log_quotes_nothing(
         raise KeyError("Because I like to help people.")
 
     scripted.summarize = broken  # type: ignore[method-assign]
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     parked = reload(interview)
-    assert (parked.stage, parked.failure) == (Stage.PROCESSING_FAILED, jobs.UNEXPECTED)
+    assert (parked.stage, parked.failure) == (Stage.PROCESSING_FAILED, processing.UNEXPECTED)
     assert interview.id in caplog.text
     assert "help people" not in caplog.text
 
@@ -237,16 +242,16 @@ def test_an_answer_that_nobody_understands_waits_for_an_engine(
     actions.submit(interview)
     db.session.commit()
     with engines_of(app, transcriber=ScriptedTranscriber(), analyst=ScriptedAnalyst()):
-        jobs.process_interview(interview.id)
+        processing.process_interview(interview.id)
         assert reload(interview).stage is Stage.WAITS_FOR_RECOGNITION
         assert reload(interview).status is InterviewStatus.INCOMPLETE
         with later(minutes=11):
-            jobs.sweep()
+            processing.sweep()
             assert reload(interview).stage is Stage.WAITS_FOR_RECOGNITION
     heard = ScriptedTranscriber(text="haan", languages=("hi-IN",))
     with engines_of(app, transcriber=heard, analyst=ScriptedAnalyst()), later(minutes=30):
-        jobs.sweep()
-        jobs.process_interview(interview.id)
+        processing.sweep()
+        processing.process_interview(interview.id)
     assert reload(interview).stage is Stage.COMPLETED
     assert heard.asked == [3 * 16_000]  # 1.5 s of silence, since no chunk was kept
 
@@ -278,17 +283,17 @@ def test_an_abandoned_interview_can_be_processed_as_it_is(book: Made, scripted: 
     assert interview.status is InterviewStatus.INCOMPLETE
     assert actions.retry(interview)
     db.session.commit()
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     assert reload(interview).stage is Stage.COMPLETED
 
 
 def test_the_sweep_rings_for_what_redis_forgot(submitted: Made, bell: SilentBell) -> None:
     fresh, dead = submitted(), submitted(email="ben@candidate.example")
-    claims.take(Interview.stage, dead.id, expects=[Stage.SUBMITTED], becomes=Stage.PROCESSING, lease=jobs.LEASE)
+    claims.take(Interview.stage, dead.id, expects=[Stage.SUBMITTED], becomes=Stage.PROCESSING, lease=processing.LEASE)
     db.session.commit()
     bell.rung.clear()
     with later(seconds=31):
-        jobs.sweep()
+        processing.sweep()
     assert {ids for job, ids in bell.rung if job is Job.PROCESS_INTERVIEW} == {(fresh.id,), (dead.id,)}
 
 
@@ -307,7 +312,7 @@ def test_the_claim_is_renewed_while_the_work_lasts(own_app: Flask) -> None:
         )
         db.session.commit()
         assert token is not None
-        with jobs._holding(found, token, every=0.02):
+        with processing._holding(found, token, every=0.02):
             for _ in range(500):
                 until = db.session.scalar(sa.select(Interview.lease_until).where(Interview.id == found))
                 db.session.rollback()
@@ -326,12 +331,12 @@ def test_what_dies_before_it_can_claim_is_parked_once_the_queues_have_given_it_u
     with later(minutes=16):
         run = Failed(Job.PROCESS_INTERVIEW, (interview.id,), clock.now())
         runs += [run, run, Failed(Job.PROCESS_VIDEO, (interview.id,), clock.now())]
-        jobs.sweep()
+        processing.sweep()
         assert reload(interview).stage is Stage.SUBMITTED
         runs.append(run)
-        jobs.sweep()
+        processing.sweep()
         assert (reload(interview).stage, reload(interview).failure) == (Stage.PROCESSING_FAILED, NEVER_BEGUN)
         assert actions.retry(interview)
         db.session.commit()
-        jobs.sweep()
+        processing.sweep()
         assert reload(interview).stage is Stage.SUBMITTED

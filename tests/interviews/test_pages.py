@@ -14,9 +14,9 @@ from app.core.db import db, new_id
 from app.core.queue import Job, SilentBell
 from app.flows.models import FlowStatus, InterviewType
 from app.interviews import actions
-from app.interviews.jobs import process_interview
+from app.interviews.jobs.processing import process_interview
 from app.interviews.models import Document, Interview, Stage, VideoStage
-from app.recordings.models import Media, Recording, Revocation
+from app.interviews.recordings.models import Media, Recording, Revocation
 from tests.factories import Made, a_flow
 from tests.people import Person, moved_away
 

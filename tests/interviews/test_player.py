@@ -6,9 +6,9 @@ from app import gateways
 from app.core.db import db
 from app.interviews.models import Interview
 from app.interviews.player import chapter_starts, wave_path
-from app.recordings import actions as recordings
-from app.recordings.media import keep
-from app.recordings.models import Media, Waveform
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings.media import keep
+from app.interviews.recordings.models import Media, Waveform
 from app.shares import actions as shares
 from tests.factories import Made
 from tests.people import Person

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from app.analysis.answers import QuestionPart
 from app.gateways.speech.ports import Segment, Word
-from app.interviews.data import DetailsSchema, as_shown, freeze_details, freeze_text
+from app.interviews.analysis.answers import QuestionPart
 from app.interviews.processing import NotRecognised, Talk, TurnValue, process
+from app.interviews.published_result import DetailsSchema, as_shown, freeze_details, freeze_text
 from app.web.json_splice import inflate
 from tests.voice.conftest import sound
 

@@ -16,10 +16,11 @@ from app.core import claims, clock
 from app.core.db import db
 from app.core.errors import GatewayError
 from app.core.queue import Job, SilentBell
-from app.interviews import actions, attached
-from app.interviews import jobs_reading as reading
-from app.interviews.documents import DOCX
-from app.interviews.extraction import Limits, child, extract
+from app.interviews import actions
+from app.interviews.documents import jobs as reading
+from app.interviews.documents import queries
+from app.interviews.documents.extraction import Limits, child, extract
+from app.interviews.documents.file_types import DOCX
 from app.interviews.models import Document, Interview, Stage, TextState
 from tests.factories import Made
 from tests.people import Person
@@ -199,7 +200,7 @@ def test_the_models_get_their_share_of_each_document(add: Callable[..., Document
         found = add(b"word " * 1000, name).id
         db.session.rollback()
         reading.read_document(found)
-    texts = attached.document_texts(interview.id, most=1000)
+    texts = queries.document_texts(interview.id, most=1000)
     assert [len(text) for text in texts] == [500, 500]
     assert texts[1].startswith("b.txt\nword word")
 
@@ -219,7 +220,7 @@ def test_a_reader_that_died_is_replaced_and_three_times_is_enough(
             moment = now + attempt * timedelta(minutes=4)
             broken.setattr(clock, "now", lambda moment=moment: moment)
             broken.setattr(clock, "is_replaced", lambda: True)
-            assert attached.unread_documents() == [found]
+            assert queries.unread_documents() == [found]
             db.session.rollback()
             try:
                 reading.read_document(found)

@@ -13,11 +13,12 @@ from app.accounts.models import AuditEntry
 from app.core.db import db
 from app.core.errors import GatewayError
 from app.core.queue import Job, SilentBell
-from app.interviews import actions, jobs
+from app.interviews import actions
+from app.interviews.jobs import processing
 from app.interviews.models import Interview, Role, Stage, Utterance, VideoStage
-from app.recordings import actions as recordings
-from app.recordings.models import Chunk, Recording, Track
-from app.recordings.queries import chunk_key
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings.models import Chunk, Recording, Track
+from app.interviews.recordings.queries import chunk_key
 from app.webhooks.models import Delivery
 from tests.factories import Made
 from tests.people import Person
@@ -129,7 +130,7 @@ def interview_now(interview: Interview) -> Interview:
 
 def test_words_lie_on_the_recordings_own_clock(owner: Person, recorded: Made) -> None:
     interview = recorded()
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     agent, answer = read(owner, interview)["transcript_with_timestamp"]
     assert answer["words"][0]["start"] == pytest.approx(2.5 + LAG, abs=0.01)
     assert agent["words"][0]["start"] == pytest.approx(0.5 + LAG, abs=0.01)
@@ -137,7 +138,7 @@ def test_words_lie_on_the_recordings_own_clock(owner: Person, recorded: Made) ->
 
 def test_the_sound_is_there_with_the_result_and_plays_everywhere(app: Flask, owner: Person, recorded: Made) -> None:
     interview = recorded()
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     data = read(owner, interview)
     assert data["video_url"] is None
     answer = app.test_client().get(data["audio_url"], headers={"Range": "bytes=0-99"})
@@ -152,29 +153,29 @@ def test_the_video_follows_in_a_job_of_its_own_and_is_announced_then(
     app: Flask, owner: Person, recorded: Made, bell: SilentBell
 ) -> None:
     interview = recorded("libvpx")
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     assert stage_of(interview) is VideoStage.WAITING
     assert states(interview) == {"interview_processed": "pending"}
     assert (Job.PROCESS_VIDEO, (interview.id,)) in bell.rung
-    jobs.process_video(interview.id)
+    processing.process_video(interview.id)
     assert stage_of(interview) is VideoStage.READY
     assert states(interview) == {"interview_processed": "pending", "video_processed": "held"}
     assert app.test_client().get(read(owner, interview)["video_url"]).mimetype == "video/mp4"
-    jobs.process_video(interview.id)  # a second run finds nothing to do
+    processing.process_video(interview.id)  # a second run finds nothing to do
     assert len(states(interview)) == 2
 
 
 def test_a_flow_without_video_has_none_and_announces_none(recorded: Made) -> None:
     interview = recorded()
-    jobs.process_interview(interview.id)
-    jobs.process_video(interview.id)
+    processing.process_interview(interview.id)
+    processing.process_video(interview.id)
     assert stage_of(interview) is VideoStage.NONE
     assert states(interview) == {"interview_processed": "pending"}
 
 
 def test_deleting_ends_access_whatever_address_was_issued(app: Flask, owner: Person, recorded: Made) -> None:
     interview = recorded()
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     issued = read(owner, interview)["audio_url"]
     answer = owner.api("DELETE", f"/v1/interviews/{interview.id}")
     assert (answer.status_code, answer.json) == (200, {"success": True})
@@ -192,9 +193,9 @@ def test_revoked_before_the_video_is_ready_there_is_none_and_its_event_is_cancel
     owner: Person, recorded: Made
 ) -> None:
     interview = recorded("libvpx")
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     owner.api("DELETE", f"/v1/interviews/{interview.id}")
-    jobs.process_video(interview.id)
+    processing.process_video(interview.id)
     assert stage_of(interview) is VideoStage.REVOKED
     assert states(interview) == {"interview_processed": "pending", "video_processed": "cancelled"}
     assert read(owner, interview)["video_url"] is None
@@ -202,8 +203,8 @@ def test_revoked_before_the_video_is_ready_there_is_none_and_its_event_is_cancel
 
 def test_revoked_while_the_video_is_made_nothing_of_it_remains(owner: Person, recorded: Made) -> None:
     interview = recorded("libvpx")
-    jobs.process_interview(interview.id)
-    token = jobs._claimed(
+    processing.process_interview(interview.id)
+    token = processing._claimed(
         Interview.video_stage, interview.id, expects=VideoStage.WAITING, becomes=VideoStage.PROCESSING
     )
     assert token is not None
@@ -215,7 +216,7 @@ def test_revoked_while_the_video_is_made_nothing_of_it_remains(owner: Person, re
 def test_revoked_before_processing_the_words_remain_without_times(owner: Person, recorded: Made) -> None:
     interview = recorded("libvpx")
     owner.api("DELETE", f"/v1/interviews/{interview.id}")
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     data = read(owner, interview)
     assert data["audio_url"] is None
     assert data["transcript"] == "agent: Why?\nuser: hello there"
@@ -226,7 +227,7 @@ def test_a_failing_deletion_is_a_500_access_stays_off_and_a_repeat_succeeds(
     app: Flask, owner: Person, recorded: Made
 ) -> None:
     interview = recorded()
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     issued = read(owner, interview)["audio_url"]
 
     class Broken:
@@ -256,7 +257,7 @@ def test_a_run_of_which_nothing_can_be_played_is_no_recording(
     say_it(interview)
     actions.submit(interview)
     db.session.commit()
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     data = read(owner, interview)
     assert data["audio_url"] is None
     assert data["transcript_with_timestamp"][1]["words"] == []
@@ -270,7 +271,7 @@ def test_a_damaged_recording_parks_the_interview_with_a_reason_for_people(
     key = next(key for key in storage.list(f"recordings/{interview.id}/1/mix"))
     db.session.rollback()
     storage.put(key, b"something else")
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     parked = db.session.get_one(Interview, interview.id, populate_existing=True)
     assert parked.stage.value == "processing_failed"
     for page in ("/dashboard", f"/interviews/{interview.id}", "/jobs"):
@@ -292,20 +293,20 @@ def test_a_recording_that_cannot_be_read_is_left_out_when_a_recruiter_says_so(ow
         sa.update(Chunk).where(Chunk.storage_key == keys[0]).values(sha256=hashlib.sha256(noise).hexdigest())
     )
     db.session.commit()
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     assert interview_now(interview).stage is Stage.PROCESSING_FAILED
     page = owner.browser.get(f"/interviews/{interview.id}").text
     assert "Processing failed: a recorded part is neither WebM nor MP4, or its beginning is missing." in page
     assert "Process without the recording" in page
 
     owner.browser.post(f"/interviews/{interview.id}/retry")
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     assert interview_now(interview).stage is Stage.PROCESSING_FAILED, "a further try mends nothing"
     assert not interview_now(interview).without_recording
 
     answer = owner.browser.post(f"/interviews/{interview.id}/retry", data={"without_recording": "yes"})
     assert answer.status_code == 303
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     data = read(owner, interview)
     assert (data["audio_url"], data["transcript"]) == (None, "agent: Why?\nuser: hello there")
     assert stage_of(interview) is VideoStage.NONE
@@ -321,6 +322,6 @@ def test_a_recording_that_cannot_be_read_is_left_out_when_a_recruiter_says_so(ow
 def test_nobody_leaves_out_a_recording_that_was_not_in_the_way(owner: Person, recorded: Made) -> None:
     interview = recorded()
     owner.browser.post(f"/interviews/{interview.id}/retry", data={"without_recording": "yes"})
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     assert read(owner, interview)["audio_url"]
     assert not interview_now(interview).without_recording

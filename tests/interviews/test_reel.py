@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.interviews.reel import LONGEST, MOST_SECONDS, SHORTEST, reel_of
+from app.interviews.highlights import LONGEST, MOST_SECONDS, SHORTEST, reel_of
 
 
 def segment(text: str, *, role: str = "user", at: float = 0.0, pace: float = 0.5, timed: bool = True) -> dict[str, Any]:

@@ -27,11 +27,11 @@ from app.gateways.mail import Mail
 from app.gateways.redis.embedded import EmbeddedRedis
 from app.interviews import actions as interviews
 from app.interviews.models import Document, Interview, Stage, TextState, VideoStage
+from app.interviews.recordings.models import Revocation
 from app.mail_outbox import actions as letters
 from app.mail_outbox.models import Letter, LetterState
 from app.outreach.models import Message, Step
 from app.overview import actions, stopped
-from app.recordings.models import Revocation
 from tests.factories import Made
 from tests.people import Person
 

@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
+from app.candidate_requests import actions as wishes
+from app.candidate_requests.actions import Asked
+from app.candidate_requests.models import WishKind
 from app.candidates.models import Candidate
 from app.core import clock
 from app.core.db import db, new_id
@@ -16,9 +19,6 @@ from app.interviews.models import Interview, Stage, VideoStage
 from app.overview.queries import tasks_of
 from app.webhooks import actions as webhooks
 from app.webhooks.models import DeliveryState, DisabledBy
-from app.wishes import actions as wishes
-from app.wishes.actions import Asked
-from app.wishes.models import WishKind
 from tests.factories import Made
 from tests.people import Person, moved_away
 

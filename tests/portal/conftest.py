@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from app.core.db import db
-from app.interviews.jobs import process_interview
+from app.interviews.jobs.processing import process_interview
 from app.interviews.models import Interview
 from tests.factories import Made
 from tests.interviews.fakes import ScriptedAnalyst

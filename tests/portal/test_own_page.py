@@ -13,18 +13,18 @@ from flask import Flask
 
 from app import gateways
 from app.accounts.models import AuditEntry
+from app.candidate_requests import actions as wishes
+from app.candidate_requests.models import Wish, WishKind, WishState
 from app.candidates.models import Candidate
 from app.core.db import db
 from app.core.errors import NotFound
 from app.exports.bundle import Closed
 from app.interviews import actions as interviews
-from app.interviews.jobs import process_interview
+from app.interviews.jobs.processing import process_interview
 from app.interviews.models import Stage
-from app.recordings import actions as recordings
-from app.recordings.media import keep
-from app.recordings.models import Media
-from app.wishes import actions as wishes
-from app.wishes.models import Wish, WishKind, WishState
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings.media import keep
+from app.interviews.recordings.models import Media
 from tests.people import Person
 from tests.voice.test_documents import CV
 

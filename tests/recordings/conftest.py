@@ -10,9 +10,9 @@ import pytest
 from app import gateways
 from app.core.db import db
 from app.interviews.models import Interview
-from app.recordings import actions, queries
-from app.recordings.media import keep
-from app.recordings.models import Media, Track
+from app.interviews.recordings import actions, queries
+from app.interviews.recordings.media import keep
+from app.interviews.recordings.models import Media, Track
 from tests.factories import a_flow
 
 _sequence = itertools.count(1)

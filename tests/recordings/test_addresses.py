@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from app.core import clock
-from app.recordings.addresses import Expired, Forged, Purpose, signer_for
+from app.interviews.recordings.addresses import Expired, Forged, Purpose, signer_for
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -9,8 +9,8 @@ from app.core.db import db
 from app.core.db.row_security import as_chosen
 from app.core.errors import Conflict, NotFound, Rejected
 from app.gateways.storage import read
-from app.recordings import actions, queries
-from app.recordings.models import LARGEST_CHUNK, LARGEST_INTERVIEW, LAST_CHUNK, Chunk, RecorderRun, Track
+from app.interviews.recordings import actions, queries
+from app.interviews.recordings.models import LARGEST_CHUNK, LARGEST_INTERVIEW, LAST_CHUNK, Chunk, RecorderRun, Track
 from tests.people import person
 from tests.recordings.conftest import an_interview, send
 

@@ -11,9 +11,9 @@ from app import gateways
 from app.accounts.models import AuditEntry
 from app.core import clock
 from app.core.db import db
-from app.recordings import actions, queries
-from app.recordings.addresses import Purpose
-from app.recordings.models import BLOCK, Media, Recording
+from app.interviews.recordings import actions, queries
+from app.interviews.recordings.addresses import Purpose
+from app.interviews.recordings.models import BLOCK, Media, Recording
 
 CONTENT = os.urandom(18 * BLOCK + 12_345)  # more than two MiB
 

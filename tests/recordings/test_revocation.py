@@ -10,9 +10,9 @@ from app.core import clock
 from app.core.db import db
 from app.core.errors import GatewayError
 from app.interviews import actions as interviews
-from app.interviews import jobs_revoked as jobs
-from app.recordings import actions, queries
-from app.recordings.models import Media, Revocation
+from app.interviews.jobs import revocation as jobs
+from app.interviews.recordings import actions, queries
+from app.interviews.recordings.models import Media, Revocation
 from tests.recordings.conftest import send
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from app import gateways
 from app.core.db import db
+from app.interviews.recordings import actions, queries
+from app.interviews.recordings.media import keep
+from app.interviews.recordings.models import Media
 from app.processes.web import WATERMARK, serve, server_for
-from app.recordings import actions, queries
-from app.recordings.media import keep
-from app.recordings.models import Media
 from tests.people import person
 from tests.recordings.conftest import an_interview
 

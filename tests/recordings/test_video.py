@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from app.core.errors import GatewayError
-from app.recordings.video import Limits, RunFile, Spoken, assemble, copy_sound, measure, place
+from app.interviews.recordings.video import Limits, RunFile, Spoken, assemble, copy_sound, measure, place
 from tests.recordings import recorder
 
 MILLISECONDS = 0.001

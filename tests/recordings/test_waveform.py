@@ -10,11 +10,11 @@ from app.core.db import db
 from app.core.errors import GatewayError
 from app.core.queue import Job
 from app.interviews.models import Interview
-from app.recordings import actions, jobs
-from app.recordings.media import keep
-from app.recordings.models import BARS, Media, Waveform, WaveState
-from app.recordings.queries import peaks_of, undrawn
-from app.recordings.video import RunFile, assemble, peaks
+from app.interviews.recordings import actions, jobs
+from app.interviews.recordings.media import keep
+from app.interviews.recordings.models import BARS, Media, Waveform, WaveState
+from app.interviews.recordings.queries import peaks_of, undrawn
+from app.interviews.recordings.video import RunFile, assemble, peaks
 from tests.interviews.conftest import later
 from tests.recordings import recorder
 

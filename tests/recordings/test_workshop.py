@@ -5,8 +5,8 @@ import pytest
 from app import gateways
 from app.core.db import db
 from app.gateways.storage import Damaged
-from app.recordings import actions, queries
-from app.recordings.models import Media, Track
+from app.interviews.recordings import actions, queries
+from app.interviews.recordings.models import Media, Track
 from tests.recordings import recorder
 from tests.recordings.conftest import send
 

@@ -8,10 +8,10 @@ import pytest
 import sqlalchemy as sa
 
 from app.accounts.models import AuditEntry
-from app.analysis.scores import NAMES
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
+from app.interviews.analysis.scores import NAMES
 from app.interviews.models import Interview, InterviewData
 from app.reviews import actions, queries
 from app.reviews.actions import Opinion

@@ -12,10 +12,10 @@ from flask import Flask
 from app.core.db import db
 from app.gateways import Gateways
 from app.interviews import actions
-from app.interviews.jobs import process_interview
+from app.interviews.jobs.processing import process_interview
 from app.interviews.models import Interview, Role, Stage, Utterance
-from app.recordings import actions as recordings
-from app.recordings.models import Track
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings.models import Track
 from tests.factories import Made
 from tests.guards import Guarded
 from tests.interviews.fakes import ScriptedAnalyst, ScriptedTranscriber

@@ -18,7 +18,7 @@ from werkzeug.test import TestResponse
 from app.accounts import access, passwords
 from app.core.db import Base, db
 from app.demo.candidate import Candidate
-from app.interviews.jobs import process_interview
+from app.interviews.jobs.processing import process_interview
 from app.webhooks import jobs
 from tests.guards import Guarded
 from tests.interviews.fakes import ScriptedAnalyst

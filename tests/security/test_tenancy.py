@@ -22,7 +22,7 @@ from app.accounts.models import ApiKey, Login, Organization, Role, TeamMember
 from app.core import clock
 from app.core.db import db
 from app.flows.models import InterviewFlow
-from app.recordings import actions as recordings
+from app.interviews.recordings import actions as recordings
 from tests.people import Browser
 
 from .conftest import World

@@ -16,8 +16,11 @@ from flask import Flask
 from app import gateways
 from app.accounts import actions as accounts
 from app.accounts.models import Team, TeamMember, TeamMembership
+from app.candidate_requests import actions as wishes
+from app.candidate_requests.actions import Asked
+from app.candidate_requests.models import WishKind
 from app.candidates import actions as candidates
-from app.candidates import columns
+from app.candidates import statuses
 from app.core import clock, encryption
 from app.core.db import db
 from app.flowlinks import actions as flowlinks
@@ -25,9 +28,13 @@ from app.flows.models import FlowStatus, InterviewFlow, Right
 from app.flows.queries import secret_context
 from app.gateways.mail import Mail
 from app.interviews import actions as interviews
-from app.interviews.jobs import process_interview
+from app.interviews.jobs.processing import process_interview
 from app.interviews.models import Interview, Utterance
 from app.interviews.models import Role as Voice
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings.addresses import signer
+from app.interviews.recordings.media import keep
+from app.interviews.recordings.models import Media
 from app.legal_holds import actions as holds
 from app.legal_holds.models import Held
 from app.mail_outbox import actions as letters
@@ -35,10 +42,6 @@ from app.notes import actions as notes
 from app.outreach.models import Message, Step
 from app.permits import actions as permits
 from app.permits.models import AccessRequest
-from app.recordings import actions as recordings
-from app.recordings.addresses import signer
-from app.recordings.media import keep
-from app.recordings.models import Media
 from app.reviews import actions as reviews
 from app.reviews.actions import Opinion
 from app.shares import actions as shares
@@ -46,9 +49,6 @@ from app.voice import actions as voice
 from app.voice.actions import Agreed
 from app.voice.models import Mode, Sitting
 from app.webhooks.models import Delivery, Endpoint
-from app.wishes import actions as wishes
-from app.wishes.actions import Asked
-from app.wishes.models import WishKind
 from tests.factories import a_flow
 from tests.people import Person, person
 
@@ -135,7 +135,7 @@ def planted(app: Flask, name: str) -> Side:
     }
     _publish(side, completed.id)
     side.ids["view"] = candidates.save_view(admin.member, f"{organization_mark} view", "").id
-    side.ids["column"] = columns.add(organization, f"{organization_mark} stage", by=admin.member).id
+    side.ids["column"] = statuses.add(organization, f"{organization_mark} stage", by=admin.member).id
     db.session.commit()
     side.own = _own(completed)
     flowlinks.turn_on(flow, by=admin.member)

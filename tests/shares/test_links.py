@@ -12,16 +12,16 @@ from flask import Flask
 
 from app import gateways
 from app.accounts.models import AuditEntry, Role
-from app.analysis.scores import NAMES
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
 from app.interviews import actions as booking
+from app.interviews.analysis.scores import NAMES
 from app.interviews.models import Document, Interview, InterviewData
-from app.recordings import actions as recordings
-from app.recordings.download import CHECK_AFTER
-from app.recordings.media import keep
-from app.recordings.models import Media
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings.download import CHECK_AFTER
+from app.interviews.recordings.media import keep
+from app.interviews.recordings.models import Media
 from app.reviews import actions as reviews
 from app.reviews.actions import Opinion
 from app.shares import actions

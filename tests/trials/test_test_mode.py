@@ -23,11 +23,12 @@ from app.core.errors import Conflict, GatewayError
 from app.core.queue import Job, SilentBell
 from app.gateways import Gateways
 from app.interviews import actions as interviews
-from app.interviews import insights, jobs
+from app.interviews import insights
+from app.interviews.jobs import processing
 from app.interviews.models import Interview, InterviewStatus, Role, Stage
 from app.interviews.queries import utterances_of
-from app.recordings.models import Media
-from app.recordings.queries import urls_for
+from app.interviews.recordings.models import Media
+from app.interviews.recordings.queries import urls_for
 from app.trials.jobs import play
 from app.voice import actions as voice
 from app.voice.actions import Agreed
@@ -85,7 +86,7 @@ def now(interview: Interview) -> Interview:
 
 def completed(interview: Interview) -> Interview:
     play(interview.id)
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     return now(interview)
 
 
@@ -129,7 +130,7 @@ def test_it_completes_by_itself_with_everything_that_a_real_one_has(
 
 def test_its_sound_and_picture_play(booked: Callable[..., Interview]) -> None:
     done = completed(booked(is_video_enabled=True))
-    jobs.process_video(done.id)
+    processing.process_video(done.id)
     assert set(urls_for(done.id)) == {Media.AUDIO, Media.VIDEO}
 
 
@@ -201,7 +202,7 @@ def test_after_a_crash_the_next_run_goes_on_where_the_last_one_stopped(
     assert now(interview).stage is Stage.RUNNING, "the first run may still be alive"
     then = clock.now() + timedelta(minutes=3)
     with clock.replaced(lambda: then):
-        jobs.sweep()
+        processing.sweep()
         play(interview.id)
     assert now(interview).stage is Stage.SUBMITTED
     numbers = db.session.scalars(sa.select(Turn.number).order_by(Turn.number)).all()
@@ -214,7 +215,7 @@ def test_the_sweep_finds_what_nobody_was_woken_for(booked: Callable[..., Intervi
     bell.rung.clear()
     then = clock.now() + timedelta(seconds=1)
     with clock.replaced(lambda: then):
-        jobs.sweep()
+        processing.sweep()
     assert (Job.PLAY_TEST, (interview.id,)) in bell.rung
 
 
@@ -272,7 +273,7 @@ def test_one_whose_recordings_were_revoked_before_it_was_played_is_left(
     bell.rung.clear()
     then = clock.now() + timedelta(days=1)
     with clock.replaced(lambda: then):
-        jobs.sweep()
+        processing.sweep()
     assert (Job.PLAY_TEST, (interview.id,)) not in bell.rung
 
 
@@ -345,7 +346,7 @@ def test_abandoned(owner: Person, key: str, make_flow: Made, speaks: ScriptedSpe
     then = clock.now() + timedelta(days=2)
     with clock.replaced(lambda: then):
         sweep_sittings()
-        jobs.sweep()
+        processing.sweep()
     play(left.id)
     assert now(left).stage is Stage.ABANDONED
     assert told(owner, key, left)["status"] == "incomplete"
@@ -359,7 +360,7 @@ def test_failed_until_somebody_tries_again(owner: Person, key: str, make_flow: M
     assert (told(owner, key, broken)["status"], db.session.query(Delivery).count()) == ("incomplete", 0)
     assert "the test key asked for a failure" in owner.browser.get(f"/interviews/{broken.id}").text
     owner.browser.post(f"/interviews/{broken.id}/retry")
-    jobs.process_interview(broken.id)
+    processing.process_interview(broken.id)
     assert told(owner, key, broken)["status"] == "completed"
 
 
@@ -370,9 +371,9 @@ def test_video_late(owner: Person, key: str, make_flow: Made, speaks: ScriptedSp
     at, job = clock.now(), (Job.PROCESS_VIDEO, (done.id,))
     for minutes, rings in ((4, False), (6, True)):
         with clock.replaced(lambda minutes=minutes: at + timedelta(minutes=minutes)):
-            jobs.sweep()
+            processing.sweep()
         assert (job in bell.rung) is rings
-    jobs.process_video(done.id)
+    processing.process_video(done.id)
     assert told(owner, key, done)["interview_data"]["video_url"]
 
 

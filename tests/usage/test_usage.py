@@ -22,10 +22,10 @@ from app.flowlinks import actions as flow_links
 from app.flowlinks.actions import Over
 from app.interviews import actions as interviews
 from app.interviews.actions import Finished
-from app.interviews.data import Result, freeze_details, freeze_text
 from app.interviews.models import Interview, Stage
-from app.recordings.media import MediaFile
-from app.recordings.models import Media
+from app.interviews.published_result import Result, freeze_details, freeze_text
+from app.interviews.recordings.media import MediaFile
+from app.interviews.recordings.models import Media
 from tests.factories import Made
 from tests.mailing import mails
 from tests.people import Person

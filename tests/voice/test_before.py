@@ -6,19 +6,19 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.candidate_requests import actions as wishes
+from app.candidate_requests.actions import Asked
+from app.candidate_requests.models import MOST_OPEN, Wish, WishKind, WishState
+from app.candidate_requests.queries import wishes_of
 from app.core import clock
 from app.core.db import db
 from app.flows.queries import script_of
 from app.interviews.models import Stage
-from app.recordings.models import Chunk
+from app.interviews.recordings.models import Chunk
 from app.voice.consent import VERSION, words_shown
 from app.voice.models import Agreement, Sitting
 from app.voice.standing import likely_minutes
 from app.web.languages import LANGUAGES
-from app.wishes import actions as wishes
-from app.wishes.actions import Asked
-from app.wishes.models import MOST_OPEN, Wish, WishKind, WishState
-from app.wishes.queries import wishes_of
 from tests.factories import Made
 from tests.people import Browser, Person
 

@@ -12,7 +12,7 @@ from app.core.errors import GatewayError
 from app.demo.candidate import Candidate, Refused
 from app.gateways.storage import read
 from app.interviews import actions as interviews
-from app.recordings.models import Chunk, Track
+from app.interviews.recordings.models import Chunk, Track
 from tests.factories import Made
 from tests.people import Browser
 

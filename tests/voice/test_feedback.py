@@ -6,8 +6,8 @@ import pytest
 
 from app.core.db import db
 from app.demo.candidate import Candidate
+from app.interviews.feedback import ratings_seen_by
 from app.interviews.models import Feedback
-from app.interviews.ratings import ratings_seen_by
 from tests.factories import Made
 from tests.people import Person
 

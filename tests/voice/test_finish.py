@@ -11,7 +11,7 @@ from app.core.queue import Job, SilentBell
 from app.demo.candidate import Candidate, Refused, Talk
 from app.demo.tape import Tape
 from app.interviews.models import Stage
-from app.recordings.queries import runs_of
+from app.interviews.recordings.queries import runs_of
 from app.voice import actions
 from app.voice.jobs import sweep_sittings
 from app.voice.models import Sitting, Turn

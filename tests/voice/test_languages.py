@@ -17,7 +17,7 @@ from babel.messages.pofile import read_po
 from flask import Flask
 
 from app.gateways.speech import catalogue as speech
-from app.interviews.documents import KINDS
+from app.interviews.documents.file_types import KINDS
 from app.voice.statement import CLAIMS
 from app.web.languages import COOKIE, LANGUAGES, LOCALES
 from tests.factories import Made

@@ -20,7 +20,7 @@ from app.gateways.speech.ports import FollowUp, Heard, Word
 from app.interviews import quality
 from app.interviews.models import QualityReport, Role
 from app.interviews.queries import utterances_of
-from app.recordings.queries import Arrived, runs_of
+from app.interviews.recordings.queries import Arrived, runs_of
 from app.voice.devices import browser_of
 from app.voice.utterances import weak
 from tests.factories import Made

@@ -20,8 +20,8 @@ from app.gateways.speech.sound import resample
 from app.gateways.storage import read
 from app.interviews.models import Role
 from app.interviews.queries import utterances_of
-from app.recordings.models import Track
-from app.recordings.queries import pieces_of
+from app.interviews.recordings.models import Track
+from app.interviews.recordings.queries import pieces_of
 from app.voice.models import Sitting
 from tests.factories import Made
 

@@ -10,11 +10,11 @@ from flask import Flask
 from app import gateways
 from app.core.db import db
 from app.demo.candidate import Candidate
-from app.interviews import jobs, jobs_revoked
+from app.interviews.jobs import processing, revocation
 from app.interviews.models import Interview, Stage
+from app.interviews.recordings.queries import prefix_of
 from app.legal_holds import actions as holds
 from app.legal_holds.models import Held
-from app.recordings.queries import prefix_of
 from app.voice import actions as voice
 from app.voice.actions import Agreed
 from app.voice.models import Agreement, Mode, Sitting
@@ -124,16 +124,16 @@ def test_a_talk_that_runs_goes_on_and_its_recording_is_never_served(
     assert candidate.open_segment("audio/webm") == 2, "a reload in the middle of the talk"
     candidate.turn(2, "answer", segment=1, first_chunk=0, last_chunk=1)
     candidate.turn(3, "text", text="We were five.")
-    jobs_revoked.sweep()
+    revocation.sweep()
     assert stored(interview.id)
     candidate.call("POST", "/finish", json={"segments": [{"segment": 1, "last_mix_chunk": 0}]})
-    jobs.process_interview(interview.id)
+    processing.process_interview(interview.id)
     db.session.expire_all()
     assert interview.stage is Stage.COMPLETED
     data = owner.api("GET", f"/v1/interviews/{interview.id}").json["interview_data"]
     assert (data["audio_url"], data["video_url"]) == (None, None)
     assert "We were five." in data["transcript"]
-    jobs_revoked.sweep()
+    revocation.sweep()
     assert stored(interview.id) == []
 
 

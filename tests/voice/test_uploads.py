@@ -10,7 +10,7 @@ from app.core.db import db
 from app.core.queue import Job, SilentBell
 from app.demo.candidate import Candidate
 from app.interviews.actions import PART_BYTES
-from app.interviews.documents import MOST_DOCUMENTS
+from app.interviews.documents.file_types import MOST_DOCUMENTS
 from app.interviews.models import Document, DocumentPart, DocumentUpload
 from tests.factories import Made
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from app.accounts.models import AuditEntry
+from app.candidate_requests import actions
+from app.candidate_requests.actions import Asked
+from app.candidate_requests.models import Wish, WishKind, WishState
 from app.core import clock
 from app.core.db import db
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
-from app.wishes import actions
-from app.wishes.actions import Asked
-from app.wishes.models import Wish, WishKind, WishState
 from tests.factories import Made
 from tests.people import Person
 

@@ -8,16 +8,10 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.accounts.models import AuditEntry
-from app.core import clock
-from app.core.db import db
-from app.core.db.row_security import as_chosen
-from app.core.errors import Conflict, Forbidden, NotFound, Rejected
-from app.interviews import actions as interviews
-from app.interviews.models import Interview
-from app.wishes import actions
-from app.wishes.actions import Asked
-from app.wishes.models import MOST_OPEN, Wish, WishKind, WishState
-from app.wishes.queries import (
+from app.candidate_requests import actions
+from app.candidate_requests.actions import Asked
+from app.candidate_requests.models import MOST_OPEN, Wish, WishKind, WishState
+from app.candidate_requests.queries import (
     WishFilter,
     has_more_time,
     how_many_wishes_seen_by,
@@ -26,6 +20,12 @@ from app.wishes.queries import (
     wishes_of,
     wishes_seen_by,
 )
+from app.core import clock
+from app.core.db import db
+from app.core.db.row_security import as_chosen
+from app.core.errors import Conflict, Forbidden, NotFound, Rejected
+from app.interviews import actions as interviews
+from app.interviews.models import Interview
 from tests.factories import Made, a_flow
 from tests.people import Person, person
 

@@ -1,104 +1,234 @@
-"""One candidate, and the move to another status."""
+"""The list of candidates: narrowed, sorted, changed in bulk, exported, and kept as views."""
 
-from flask import flash, jsonify, redirect, render_template, request, url_for
+from dataclasses import replace
+from urllib.parse import urlencode
+
+from flask import Flask, Response, current_app, flash, make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.accounts.access import current_member, require_recruiter
-from app.accounts.models import Role
-from app.candidates import actions
-from app.candidates.forms import MoveForm
-from app.candidates.models import Candidate, StatusChange
+from app.accounts.actions import write_audit
+from app.accounts.models import Role, TeamMember
+from app.accounts.queries import member_of, members_of
+from app.candidates import actions, bulk
+from app.candidates.bulk import Change, Kind
+from app.candidates.export import as_csv
+from app.candidates.forms import COLUMNS, asked_for, chosen_ids, kept, pairs
 from app.candidates.pages.blueprint import pages
 from app.candidates.queries import (
-    candidate_seen_by,
-    candidate_to_change,
-    history_of,
+    NOBODY,
+    CandidateFilter,
+    Order,
+    candidates_named,
+    candidates_seen_by,
+    how_many_seen_by,
+    ids_seen_by,
     statuses_of,
+    tags_seen_by,
+    view_of,
+    views_of,
 )
+from app.core import clock
 from app.core.db import db
-from app.core.errors import Conflict, Rejected
+from app.core.errors import Rejected
 from app.flows.models import Right
-from app.flows.queries import may
-from app.web.errors import wants_json
+from app.flows.queries import only_viewed, titles_seen_by
 from app.web.fields import flaw_of
+from app.web.streaming_slots import Lasting, places
+from app.web.templating import capital, offset_of_request
+
+PER_PAGE = 50
+SHOWN = ("email", "flow", "recruiter", "added", "score", "status")
 
 
-@pages.get("/candidates/<candidate_id>")
-def show(candidate_id: str) -> str:
-    """One candidate with interviews, history and the menu of statuses."""
-    candidate = candidate_seen_by(current_member(), candidate_id)
-    return _page(candidate, MoveForm(status=candidate.status))
+@pages.get("/candidates")
+def index() -> str:
+    """The member's candidates as the address asks for them."""
+    member, offset = current_member(), offset_of_request()
+    return _page(member, offset)
 
 
-@pages.post("/candidates/<candidate_id>/move")
-def move(candidate_id: str) -> AnyResponse | tuple[str, int]:
-    """Change the status; the history, the webhook and the status commit together or not at all."""
+@pages.post("/candidates/bulk")
+def change_many() -> str | AnyResponse | tuple[str, int]:
+    """One change to the chosen rows, or to all that the filter finds, with a result per row.
+
+    A move tells other systems, and a filter finds more than the page shows: both are asked about first.
+    """
     require_recruiter()
-    member, form = current_member(), MoveForm()
-    candidate = candidate_to_change(member, candidate_id)
-    note = (form.note.data or "").replace("\r\n", "\n").strip()
-    _check_place(candidate)
+    member = current_member()
     try:
-        _check(note)
-        change = actions.move(candidate, form.status.data or "", by=member, note=note)
+        ids = chosen_ids(member)
+        if request.form.get("kind") == "export":
+            return _export(member, _exportable(member, ids))
+        change = _change()
+        if _asks_first(change):
+            return _question(member, ids, change)
+        rows = bulk.apply(member, ids, change)
     except Rejected as refusal:
-        if wants_json():
-            raise
         db.session.rollback()
-        form[refusal.field or "status"].errors = [refusal.message]
-        return _page(candidate_seen_by(member, candidate_id), form), 422
-    status = candidate.status
+        return _page(member, offset_of_request(), error=refusal.message), 422
     db.session.commit()
-    return _moved(candidate_id, status, change)
+    page = render_template(
+        "candidates/bulk.html", rows=rows, back=url_for("candidates.index", **kept()), undo=_undo(change), kept=kept()
+    )
+    return page, 422 if all(row.outcome == "refused" for row in rows) else 200
 
 
-@pages.post("/candidates/<candidate_id>/take-back")
-def take_back(candidate_id: str) -> AnyResponse:
-    """Undo the member's own last move, as long as nobody has moved the candidate since."""
+@pages.post("/candidates/export")
+def export() -> AnyResponse:
+    """Everyone whom the filter finds in flows that the member may change, as CSV; the page says whom that leaves out.
+
+    No GET: who exported how much is written down.
+    """
     require_recruiter()
     member = current_member()
-    candidate = candidate_to_change(member, candidate_id)
-    actions.move_back(candidate, request.form.get("status", ""), by=member)
-    status = candidate.status
-    db.session.commit()
-    flash(f"Taken back: the status is {status} again.", "good")
-    return redirect(url_for("candidates.show", candidate_id=candidate_id), 303)
+    return _export(member, ids_seen_by(member, replace(asked_for(), right=Right.EDIT)))
 
 
-def _check_place(candidate: Candidate) -> None:
-    """A board that is out of date must not move somebody from where they no longer are."""
-    seen = request.form.get("from")
-    if seen is not None and seen != candidate.status:
-        name = candidate.full_name or candidate.email
-        raise Conflict(f"{name} was moved to {candidate.status} meanwhile; load the board again.")
-
-
-def _moved(candidate_id: str, status: str, change: StatusChange | None) -> AnyResponse:
-    if wants_json():
-        return jsonify({"status": status, "changed": change is not None})
-    if change is None:
-        flash(f"The status was {status} already; nothing has changed.", "info")
-    else:
-        flash(f"The status is now {status}.", "good")
-    if "board" in request.form:
-        flow_id = request.form["board"][:36]
-        return redirect(url_for("candidates.board", flow=flow_id or None), 303)
-    return redirect(url_for("candidates.show", candidate_id=candidate_id), 303)
-
-
-def _page(candidate: Candidate, form: MoveForm) -> str:
+@pages.post("/candidates/views")
+def save_view() -> AnyResponse | tuple[str, int]:
+    """Keep the filter of the address under a name."""
     member = current_member()
-    form.offer(statuses_of(member.organization))
+    name = request.form.get("name", "")
+    try:
+        actions.save_view(member, "" if flaw_of(name) else name, urlencode(pairs()))
+    except Rejected as refusal:
+        db.session.rollback()
+        return _page(member, 0, error=refusal.message), 422
+    db.session.commit()
+    flash("The view is saved.", "good")
+    return redirect(url_for("candidates.index", **kept()), 303)
+
+
+@pages.post("/candidates/views/<view_id>/delete")
+def delete_view(view_id: str) -> AnyResponse:
+    """Forget one of the member's own views."""
+    db.session.delete(view_of(current_member(), view_id))
+    db.session.commit()
+    flash("The view is deleted.", "good")
+    return redirect(url_for("candidates.index"), 303)
+
+
+def _page(member: TeamMember, offset: int, error: str = "") -> str:
+    found_by, chosen = asked_for(), [name for name in request.args.getlist("show") if name in dict(COLUMNS)]
+    views = [(view.id, view.name, f"{url_for('candidates.index')}?{view.query}") for view in views_of(member)]
+    statuses = statuses_of(member.organization)
+    people = [(one.id, one.full_name or one.email) for one in members_of(member.organization, None)]
+    total, may_change = how_many_seen_by(member, found_by), member.role is not Role.VIEWER
     return render_template(
-        "candidates/show.html",
-        candidate=candidate,
-        history=history_of(candidate),
-        form=form if may(member, candidate, Right.EDIT) else None,
-        is_admin=member.role is Role.ADMIN,
+        "candidates/index.html",
+        candidates=candidates_seen_by(member, found_by, limit=PER_PAGE, offset=offset),
+        total=total,
+        found_by=found_by,
+        offset=offset,
+        limit=PER_PAGE,
+        error=error,
+        flows=titles_seen_by(member),
+        statuses=[(name, capital(name)) for name in statuses],
+        recruiters=people,
+        nobody=NOBODY,
+        tags=tags_seen_by(member),
+        views=views,
+        columns=COLUMNS,
+        shown=chosen or SHOWN,
+        orders=[(one.value, one.value.capitalize()) for one in Order],
+        kept=kept(),
+        may_change=may_change,
+        exported=_in_export(member, found_by, total) if may_change else None,
+        narrowed=bool(pairs()),
+        most=bulk.MOST_ROWS,
     )
 
 
-def _check(note: str) -> None:
-    flaw = flaw_of(note)
+def _asks_first(change: Change) -> bool:
+    return request.form.get("sure") != "yes" and (change.kind is Kind.MOVE or request.form.get("all") == "yes")
+
+
+def _question(member: TeamMember, ids: list[str], change: Change) -> str:
+    found = bulk.preview(member, ids, change)
+    fields = {"kind": change.kind.value, "sure": "yes"}
+    if change.kind in _FIELDS:
+        fields[_FIELDS[change.kind]] = change.value
+    named = member_of(member.organization, change.value) if change.kind is Kind.ASSIGN and change.value else None
+    return render_template(
+        "candidates/ask.html",
+        preview=found,
+        change=change,
+        ids=ids,
+        fields=fields,
+        recruiter=named,
+        kept=kept(),
+        most=PER_PAGE,
+        back=url_for("candidates.index", **kept()),
+    )
+
+
+_FIELDS = {
+    Kind.MOVE: "status",
+    Kind.BACK: "status",
+    Kind.ASSIGN: "recruiter",
+    Kind.TAG: "tag",
+    Kind.UNTAG: "tag",
+}
+
+
+def _undo(change: Change) -> dict[str, str] | None:
+    """The fields of the form that takes the change back."""
+    kind = bulk.UNDONE_BY.get(change.kind) if request.form.get("undo") != "yes" else None
+    if kind is None:
+        return None
+    return {"kind": kind.value, "undo": "yes", **({_FIELDS[kind]: change.value} if kind in _FIELDS else {})}
+
+
+def _change() -> Change:
+    try:
+        kind = Kind(request.form.get("kind", ""))
+    except ValueError:
+        raise Rejected("Choose what to do.", field="kind") from None
+    field = _FIELDS.get(kind, "")
+    value = request.form.get(field, "") if field else ""
+    flaw = flaw_of(value)
     if flaw:
-        raise Rejected(flaw, field="note")
+        raise Rejected(flaw, field=field)
+    return Change(kind, value)
+
+
+def _exportable(member: TeamMember, ids: list[str]) -> list[str]:
+    """All of ``ids``. Raises Rejected when the member may not export some of them: a file could not say so."""
+    known = candidates_named(member, ids, Right.EDIT)
+    missing = len([one for one in ids if one not in known])
+    if missing:
+        raise Rejected(
+            f"You cannot export {missing} of the {len(ids)} candidates that you chose: you may only view their flows, "
+            "or they were deleted. Choose the others, or use “Export as CSV” at the top, which leaves these out."
+        )
+    return ids
+
+
+def _export(member: TeamMember, ids: list[str]) -> AnyResponse:
+    place = places("candidates", share=4).take()
+    if place is None:
+        return make_response(_page(member, 0, error="Several exports are running. Try again in a minute."), 503)
+    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - for the time after the request
+    body = as_csv(app, ids, member_id=member.id, organization_id=member.organization_id)
+    write_audit(
+        member.organization, action="candidates.exported", subject=member.id, by=member, details={"rows": len(ids)}
+    )
+    db.session.commit()
+    name = f"candidates-{clock.now():%Y-%m-%d}.csv"
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}"',
+        "Cache-Control": "no-store",
+        "X-Rows": str(len(ids)),
+    }
+    return Response(Lasting(body, place), mimetype="text/csv", headers=headers)
+
+
+def _in_export(member: TeamMember, found_by: CandidateFilter, total: int) -> dict[str, int]:
+    """How many the export has, how many of the ``total`` found a right leaves out, and how many there are at all."""
+    rows = how_many_seen_by(member, replace(found_by, right=Right.EDIT)) if only_viewed(member) else total
+    return {
+        "rows": rows,
+        "viewed": total - rows,
+        "everyone": how_many_seen_by(member, CandidateFilter()) if pairs() else total,
+    }

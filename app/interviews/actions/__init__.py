@@ -1,12 +1,15 @@
 """What happens to an interview. Nothing here commits or waits; slow work is done before, on plain values."""
 
-from app.interviews.actions.attaching import (
+from app.interviews.actions.candidate_rights import erase, withdraw
+from app.interviews.actions.documents import (
     accept_document,
     add_document,
     read_anew,
     remove_document,
     room_for_document,
 )
+from app.interviews.actions.feedback import rate
+from app.interviews.actions.lifecycle import abandon, begin, book, decline, hint_for, may_begin, retry, submit
 from app.interviews.actions.outcomes import (
     Finished,
     complete,
@@ -18,12 +21,9 @@ from app.interviews.actions.outcomes import (
     video_ready,
     wait_for_recognition,
 )
-from app.interviews.actions.rating import rate
-from app.interviews.actions.reading import result_of
-from app.interviews.actions.revoking import revoke_recordings, video_revoked
-from app.interviews.actions.rights import erase, withdraw
-from app.interviews.actions.talking import abandon, begin, book, decline, hint_for, may_begin, retry, submit
-from app.interviews.actions.uploading import (
+from app.interviews.actions.result import result_of
+from app.interviews.actions.revocation import revoke_recordings, video_revoked
+from app.interviews.actions.uploads import (
     PART_BYTES,
     begin_upload,
     count_of,

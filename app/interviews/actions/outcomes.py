@@ -14,12 +14,12 @@ from app.core import claims, clock, queue
 from app.core.db import db
 from app.core.queue import Job
 from app.interviews import events
-from app.interviews.actions.counting import count
-from app.interviews.actions.revoking import no_video
-from app.interviews.data import Result
+from app.interviews.actions.list_counters import count
+from app.interviews.actions.revocation import no_video
 from app.interviews.models import Interview, InterviewData, InterviewStatus, Scenario, Stage, VideoStage
-from app.recordings import actions as recordings
-from app.recordings.media import MediaFile
+from app.interviews.published_result import Result
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings.media import MediaFile
 from app.webhooks import actions as webhooks
 
 MOST_FAILURES = 12

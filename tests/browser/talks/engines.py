@@ -12,8 +12,8 @@ from app.core.errors import NotFound
 from app.gateways.language_model.scripted import ScriptAnalyst, ScriptInterviewer
 from app.gateways.speech.ports import SPEECH_RATE, Exchange, FollowUp, Heard, Material, Sayings, Spoken, Word
 from app.gateways.storage import Content, Stored, pieces_of
-from app.recordings.media import Finished
-from app.recordings.video import PlacedRun
+from app.interviews.recordings.media import Finished
+from app.interviews.recordings.video import PlacedRun
 from app.voice.hearing import Late
 
 FRAME = 320

@@ -26,9 +26,9 @@ from app.flows.models import InterviewFlow
 from app.gateways.speech import silence
 from app.gateways.speech.ports import Exchange, Passage
 from app.interviews import actions as interviews
-from app.interviews import jobs
+from app.interviews.jobs import processing
 from app.interviews.models import Interview, InterviewData, Stage, Utterance
-from app.recordings import actions as recordings
+from app.interviews.recordings import actions as recordings
 from app.voice import hearing
 from app.voice.models import Sitting, Turn
 from app.web.json_splice import Fragment, inflate
@@ -108,7 +108,7 @@ class Theatre:
             with mock.patch.object(recordings, "workshop", Tapes(_numbers(report["runs"])).workshop):
                 hears.busy = 0.0
                 if interview.stage is Stage.SUBMITTED:
-                    jobs.process_interview(interview.id)
+                    processing.process_interview(interview.id)
             played = _read(interview.id, script, report)
         played.judged = list(reads.read[0].passages) if reads.read else []
         played.asked = asks.read

@@ -1,0 +1,143 @@
+"""What happens to requests: a candidate asks, a person answers; nothing of it is ever overwritten unseen."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.accounts.actions import write_audit
+from app.accounts.models import Organization, TeamMember
+from app.candidate_requests.models import (
+    DAYS,
+    LONGEST_ANSWER,
+    LONGEST_DAYS,
+    MOST_OPEN,
+    Different,
+    Wish,
+    WishKind,
+    WishState,
+)
+from app.candidate_requests.queries import wishes_of
+from app.core import clock
+from app.core.db import Moment, db
+from app.core.errors import Conflict, Rejected, sentence
+from app.interviews.models import Interview
+
+ERASED = "Everything about this interview has been erased."
+AT_ONCE = frozenset({Different.MORE_TIME, Different.TEXT})
+"""Granted without a person: they cost nobody anything, and waiting for an answer would itself shut someone out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a candidate asks for, in plain values."""
+
+    kind: WishKind
+    text: str | None = None
+    contact: str | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+def ask(interview: Interview, asked: Asked) -> Wish:
+    """Keep a request. The same one twice, while it is open or granted, is one; too many open ones are Rejected.
+
+    More time and text are granted at once, the rest waits for a person until its due date. Conflict after an erasure.
+    """
+    # Two requests at once are taken one after the other, and none beside an erasure.
+    db.session.refresh(interview, with_for_update={"key_share": True})
+    if interview.erased_at is not None:
+        raise Conflict(ERASED)
+    known = wishes_of(interview.id)
+    same = next((one for one in known if one.state in {WishState.OPEN, WishState.GRANTED} and _is(one, asked)), None)
+    if same is not None:
+        return same
+    if sum(one.state is WishState.OPEN for one in known) >= MOST_OPEN:
+        raise Rejected(sentence("There are too many open requests for this interview. Please wait for an answer."))
+    now = clock.now()
+    due = now + days_for(interview.flow.organization, asked.kind)
+    granted = asked.details.get("choice") in AT_ONCE and asked.kind is WishKind.ACCOMMODATION
+    wish = Wish(
+        organization_id=interview.organization_id,
+        team_id=interview.team_id,
+        interview_id=interview.id,
+        kind=asked.kind,
+        state=WishState.GRANTED if granted else WishState.OPEN,
+        details=dict(asked.details),
+        text=asked.text,
+        contact=asked.contact,
+        created_at=now,
+        due_at=due,
+        decided_at=now if granted else None,
+    )
+    db.session.add(wish)
+    db.session.flush()
+    return wish
+
+
+def days_for(organization: Organization, kind: WishKind) -> timedelta:
+    """How long the organization takes at most to answer a request of this kind."""
+    return timedelta(days=int((organization.answer_days or {}).get(kind.value, DAYS[kind])))
+
+
+def set_answer_days(organization: Organization, days: dict[WishKind, int], *, by: TeamMember) -> None:
+    """Days until requests should be answered, from the next request on. Raises Rejected naming the kind. Audited."""
+    for kind, count in days.items():
+        if not 1 <= count <= LONGEST_DAYS:
+            raise Rejected(f"must lie between 1 and {LONGEST_DAYS} days", field=kind.value)
+    kept = {kind.value: count for kind, count in days.items()}
+    if kept != {kind.value: days_for(organization, kind).days for kind in days}:
+        organization.answer_days = {**(organization.answer_days or {}), **kept}
+        write_audit(organization, action="organization.answer_days", subject=organization.id, by=by, details=kept)
+
+
+def answer(wish: Wish, *, state: WishState, words: str | None, by: TeamMember) -> None:
+    """A person decides, or decides anew. ``words`` are shown to the candidate.
+
+    Raises Rejected for an answer that says nothing or too much, Conflict when someone else has just answered.
+    """
+    if state is WishState.OPEN:
+        raise Rejected("Choose granted, declined or done.", field="state")
+    if words is not None and len(words) > LONGEST_ANSWER:
+        raise Rejected(f"The answer has {len(words)} characters; at most {LONGEST_ANSWER} fit.", field="answer")
+    before = wish.state
+    statement = (
+        sa.update(Wish)
+        .where(Wish.id == wish.id, Wish.state == before)
+        .values(state=state, answer=words, decided_at=clock.now(), decided_by_id=by.id)
+        .returning(Wish.id)
+        .execution_options(synchronize_session=False)
+    )
+    changed = len(db.session.execute(statement).all()) == 1
+    db.session.refresh(wish)
+    if not changed:
+        raise Conflict("Someone else has just answered this request. Look at the answer first.")
+    details = {"kind": wish.kind.value, "from": before.value, "to": state.value, "interview": wish.interview_id}
+    write_audit(by.organization, action="wish.answered", subject=wish.id, by=by, details=details)
+
+
+def erase(interview_id: str) -> int:
+    """Keep of the interview's requests that they were made and what came of them, and no word; what is open is done."""
+    settled = sa.case((Wish.state == WishState.OPEN, WishState.DONE.value), else_=Wish.state)
+    decided = sa.func.coalesce(Wish.decided_at, sa.literal(clock.now(), Moment()))
+    emptied: dict[str, Any] = {
+        "text": None,
+        "contact": None,
+        "answer": None,
+        "details": {},
+        "state": settled,
+        "decided_at": decided,
+    }
+    statement = sa.update(Wish).where(Wish.interview_id == interview_id).values(emptied).returning(Wish.id)
+    count = len(db.session.execute(statement.execution_options(synchronize_session=False)).all())
+    db.session.expire_all()
+    return count
+
+
+def _is(known: Wish, asked: Asked) -> bool:
+    return (known.kind, known.text, known.contact, known.details) == (
+        asked.kind,
+        asked.text,
+        asked.contact,
+        asked.details,
+    )

@@ -1,0 +1,40 @@
+"""The form with which a person answers a request."""
+
+from flask_wtf import FlaskForm
+from wtforms import IntegerField, SelectField, TextAreaField
+from wtforms.validators import InputRequired, NumberRange
+
+from app.candidate_requests.models import LONGEST_ANSWER, LONGEST_DAYS, WishKind, WishState
+
+ANSWERS = {WishState.GRANTED: "Granted", WishState.DECLINED: "Declined", WishState.DONE: "Done"}
+
+
+class AnswerForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
+    """What came of it, and words for the candidate."""
+
+    state = SelectField("Answer", choices={state.value: text for state, text in ANSWERS.items()}, validate_choice=False)
+    answer = TextAreaField(
+        "Words for the candidate",
+        description="Shown on the candidate's page.",
+        render_kw={"maxlength": LONGEST_ANSWER, "rows": 2},
+    )
+
+
+def _days(label: str) -> IntegerField:
+    words = f"Between 1 and {LONGEST_DAYS} days."
+    attributes = {"min": 1, "max": LONGEST_DAYS, "inputmode": "numeric"}
+    return IntegerField(label, [InputRequired(words), NumberRange(1, LONGEST_DAYS, words)], render_kw=attributes)
+
+
+class DeadlinesForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
+    """Days until a request of each kind should be answered; the fields are called like the kinds."""
+
+    accommodation = _days("Something different")
+    correction = _days("Correction")
+    review = _days("Review by a person")
+    withdrawal = _days("Consent withdrawn")
+    deletion = _days("Deletion")
+
+    def given(self) -> dict[WishKind, int]:
+        """What was typed, by kind."""
+        return {kind: self[kind.value].data for kind in WishKind}

@@ -1,0 +1,104 @@
+"""One candidate, and the move to another status."""
+
+from flask import flash, jsonify, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from app.accounts.access import current_member, require_recruiter
+from app.accounts.models import Role
+from app.candidates import actions
+from app.candidates.forms import MoveForm
+from app.candidates.models import Candidate, StatusChange
+from app.candidates.pages.blueprint import pages
+from app.candidates.queries import (
+    candidate_seen_by,
+    candidate_to_change,
+    history_of,
+    statuses_of,
+)
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
+from app.flows.models import Right
+from app.flows.queries import may
+from app.web.errors import wants_json
+from app.web.fields import flaw_of
+
+
+@pages.get("/candidates/<candidate_id>")
+def show(candidate_id: str) -> str:
+    """One candidate with interviews, history and the menu of statuses."""
+    candidate = candidate_seen_by(current_member(), candidate_id)
+    return _page(candidate, MoveForm(status=candidate.status))
+
+
+@pages.post("/candidates/<candidate_id>/move")
+def move(candidate_id: str) -> AnyResponse | tuple[str, int]:
+    """Change the status; the history, the webhook and the status commit together or not at all."""
+    require_recruiter()
+    member, form = current_member(), MoveForm()
+    candidate = candidate_to_change(member, candidate_id)
+    note = (form.note.data or "").replace("\r\n", "\n").strip()
+    _check_place(candidate)
+    try:
+        _check(note)
+        change = actions.move(candidate, form.status.data or "", by=member, note=note)
+    except Rejected as refusal:
+        if wants_json():
+            raise
+        db.session.rollback()
+        form[refusal.field or "status"].errors = [refusal.message]
+        return _page(candidate_seen_by(member, candidate_id), form), 422
+    status = candidate.status
+    db.session.commit()
+    return _moved(candidate_id, status, change)
+
+
+@pages.post("/candidates/<candidate_id>/take-back")
+def take_back(candidate_id: str) -> AnyResponse:
+    """Undo the member's own last move, as long as nobody has moved the candidate since."""
+    require_recruiter()
+    member = current_member()
+    candidate = candidate_to_change(member, candidate_id)
+    actions.move_back(candidate, request.form.get("status", ""), by=member)
+    status = candidate.status
+    db.session.commit()
+    flash(f"Taken back: the status is {status} again.", "good")
+    return redirect(url_for("candidates.show", candidate_id=candidate_id), 303)
+
+
+def _check_place(candidate: Candidate) -> None:
+    """A board that is out of date must not move somebody from where they no longer are."""
+    seen = request.form.get("from")
+    if seen is not None and seen != candidate.status:
+        name = candidate.full_name or candidate.email
+        raise Conflict(f"{name} was moved to {candidate.status} meanwhile; load the board again.")
+
+
+def _moved(candidate_id: str, status: str, change: StatusChange | None) -> AnyResponse:
+    if wants_json():
+        return jsonify({"status": status, "changed": change is not None})
+    if change is None:
+        flash(f"The status was {status} already; nothing has changed.", "info")
+    else:
+        flash(f"The status is now {status}.", "good")
+    if "board" in request.form:
+        flow_id = request.form["board"][:36]
+        return redirect(url_for("candidates.board", flow=flow_id or None), 303)
+    return redirect(url_for("candidates.show", candidate_id=candidate_id), 303)
+
+
+def _page(candidate: Candidate, form: MoveForm) -> str:
+    member = current_member()
+    form.offer(statuses_of(member.organization))
+    return render_template(
+        "candidates/show.html",
+        candidate=candidate,
+        history=history_of(candidate),
+        form=form if may(member, candidate, Right.EDIT) else None,
+        is_admin=member.role is Role.ADMIN,
+    )
+
+
+def _check(note: str) -> None:
+    flaw = flaw_of(note)
+    if flaw:
+        raise Rejected(flaw, field="note")

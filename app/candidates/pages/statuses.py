@@ -1,0 +1,99 @@
+"""Administrators give the pipeline statuses of their own."""
+
+from collections.abc import Callable
+
+from flask import flash, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from app.accounts.access import current_member, require_admin
+from app.candidates import statuses as pipeline_statuses
+from app.candidates.models import DEFAULT_STATUSES, INTERVIEWED, INVITED
+from app.candidates.pages.blueprint import pages
+from app.candidates.queries import columns_of, counts_seen_by
+from app.core.db import db
+from app.core.errors import Rejected
+from app.web.fields import flaw_of
+
+Answer = AnyResponse | tuple[str, int]
+
+
+@pages.get("/candidates/statuses")
+def statuses() -> str:
+    """The statuses in order, with what can be done to each."""
+    require_admin()
+    return _page({})
+
+
+@pages.post("/candidates/statuses")
+def add_status() -> Answer:
+    """One more at the end."""
+    require_admin()
+    member = current_member()
+    return _done(lambda: pipeline_statuses.add(member.organization, _given("name"), by=member), "The status is added.")
+
+
+@pages.post("/candidates/statuses/<column_id>/rename")
+def rename_status(column_id: str) -> Answer:
+    """Another word for it."""
+    require_admin()
+    member = current_member()
+    return _done(
+        lambda: pipeline_statuses.rename(member.organization, column_id, _given("name"), by=member),
+        "The status is renamed.",
+    )
+
+
+@pages.post("/candidates/statuses/<column_id>/shift")
+def shift_status(column_id: str) -> Answer:
+    """One place to the left or right."""
+    require_admin()
+    member = current_member()
+    steps = -1 if request.form.get("to") == "left" else 1
+    return _done(
+        lambda: pipeline_statuses.shift(member.organization, column_id, steps, by=member), "The order is changed."
+    )
+
+
+@pages.post("/candidates/statuses/<column_id>/remove")
+def remove_status(column_id: str) -> Answer:
+    """Take it away; its candidates move to another one."""
+    require_admin()
+    member = current_member()
+    return _done(
+        lambda: pipeline_statuses.remove(member.organization, column_id, into=_given("into"), by=member),
+        "The status is gone.",
+    )
+
+
+def _given(name: str) -> str:
+    given = request.form.get(name, "")
+    flaw = flaw_of(given)
+    if flaw:
+        raise Rejected(flaw, field=name)
+    return given
+
+
+def _done(change: Callable[[], object], words: str) -> Answer:
+    try:
+        change()
+    except Rejected as refusal:
+        db.session.rollback()
+        return _page({refusal.field or "name": refusal.message}), 422
+    db.session.commit()
+    flash(words, "good")
+    return redirect(url_for("candidates.statuses"), 303)
+
+
+def _page(errors: dict[str, str]) -> str:
+    member = current_member()
+    own = columns_of(member.organization)
+    shown = [(column.id, column.name, column.purpose) for column in own] or [
+        (name, name, name if name in {INVITED, INTERVIEWED} else None) for name in DEFAULT_STATUSES
+    ]
+    return render_template(
+        "candidates/statuses.html",
+        columns=shown,
+        counts=counts_seen_by(member),
+        errors=errors,
+        given=request.form.get("name", "") if errors else "",
+    )

@@ -1,0 +1,128 @@
+"""What candidates may do about an interview afterwards: withdraw their consent, and have everything erased."""
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.candidates import actions as candidates
+from app.candidates.models import Candidate
+from app.core import clock
+from app.core.db import db
+from app.interviews.models import (
+    Document,
+    DocumentPart,
+    DocumentUpload,
+    Feedback,
+    Interview,
+    InterviewData,
+    InterviewStatus,
+    QualityReport,
+    Stage,
+    Utterance,
+    VideoStage,
+)
+from app.interviews.published_result import freeze_details, freeze_text
+from app.legal_holds import actions as holds
+from app.webhooks import actions as webhooks
+
+UNDER_WORK = (Stage.SUBMITTED, Stage.PROCESSING, Stage.WAITS_FOR_RECOGNITION, Stage.PROCESSING_FAILED)
+
+
+def withdraw(interview: Interview) -> bool:
+    """The candidate takes back their consent: from this commit on nothing is processed, judged or played any more.
+
+    Work that is under way loses its claim. False when consent had been withdrawn before.
+    """
+    statement = (
+        sa.update(Interview)
+        .where(Interview.id == interview.id, Interview.withdrawn_at.is_(None))
+        .values(
+            withdrawn_at=clock.now(),
+            fence=Interview.fence + 1,
+            lease_until=None,
+            due_at=None,
+            stage=sa.case((Interview.stage.in_(UNDER_WORK), Stage.SUBMITTED.value), else_=Interview.stage),
+            video_stage=sa.case(
+                (Interview.video_stage == VideoStage.PROCESSING, VideoStage.WAITING.value), else_=Interview.video_stage
+            ),
+        )
+        .returning(Interview.id)
+        .execution_options(synchronize_session=False)
+    )
+    changed = len(db.session.execute(statement).all()) == 1
+    db.session.refresh(interview)
+    if interview.candidate is not None:
+        _score_again(interview.candidate)
+    return changed
+
+
+def erase(interview: Interview) -> dict[str, int]:
+    """Empty everything of the interview that says something about a person; returns how much there was, by kind.
+
+    Files are left to whoever calls this: their keys lie below ``recordings/ID`` and ``documents/ID``. A completed
+    interview stays one, with an empty result, so that its published shape holds. May be repeated.
+    """
+    candidate = interview.candidate
+    is_completed = interview.status is InterviewStatus.COMPLETED
+    removed = {
+        "uploads": _uploads_deleted(interview.id),
+        "documents": _deleted(Document, interview.id),
+        "utterances": _deleted(Utterance, interview.id),
+        "results": _emptied(interview.id),
+        "feedback": _deleted(Feedback, interview.id),
+        "quality": _deleted(QualityReport, interview.id),
+    }
+    interview.interviewee_email_address = interview.interviewee_first_name = interview.interviewee_last_name = None
+    interview.candidate = None
+    interview.failure = interview.due_at = interview.lease_until = None
+    interview.fence += 1
+    interview.stage = Stage.COMPLETED if is_completed else Stage.ABANDONED
+    interview.video_stage = VideoStage.NONE if interview.video_stage is VideoStage.NONE else VideoStage.REVOKED
+    interview.erased_at = interview.erased_at or clock.now()
+    db.session.flush()
+    db.session.expire(interview, ["documents"])
+    if candidate is not None and _has_others(candidate.id):
+        _score_again(candidate)
+    elif candidate is not None:
+        holds.erase(candidate.id)
+        removed["payloads"] = webhooks.forget(candidate.id)
+        candidates.erase(candidate)
+        removed["candidates"] = 1
+    holds.erase(interview.id)
+    removed["payloads"] = removed.get("payloads", 0) + webhooks.forget(interview.id)
+    return removed
+
+
+def _score_again(candidate: Candidate) -> None:
+    """What the pipeline shows of the candidate rests on results that still count."""
+    counts = sa.and_(Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None))
+    newest = sa.select(InterviewData.scores).join(Interview).where(Interview.candidate_id == candidate.id, counts)
+    scores = db.session.scalar(newest.order_by(Interview.completed_at.desc()).limit(1))
+    candidates.score_again(candidate, scores)
+
+
+def _has_others(candidate_id: str) -> bool:
+    return bool(db.session.scalar(sa.select(sa.exists().where(Interview.candidate_id == candidate_id))))
+
+
+def _uploads_deleted(interview_id: str) -> int:
+    mine = sa.select(DocumentUpload.id).where(DocumentUpload.interview_id == interview_id)
+    db.session.execute(sa.delete(DocumentPart).where(DocumentPart.upload_id.in_(mine)))
+    return _deleted(DocumentUpload, interview_id)
+
+
+def _deleted(model: Any, interview_id: str) -> int:
+    gone = sa.delete(model).where(model.interview_id == interview_id).returning(model.interview_id)
+    return len(db.session.execute(gone.execution_options(synchronize_session=False)).all())
+
+
+def _emptied(interview_id: str) -> int:
+    data = db.session.get(InterviewData, interview_id)
+    if data is None:
+        return 0
+    had = data.summary is not None or data.scores is not None or bool(data.evidence)
+    text, details = freeze_text(""), freeze_details((), (), duration=None)
+    data.text, data.text_length, data.text_crc32 = text.deflated, text.length, text.crc
+    data.details, data.details_length, data.details_crc32 = details.deflated, details.length, details.crc
+    data.summary = data.scores = data.evidence = None
+    return int(had)

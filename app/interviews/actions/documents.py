@@ -1,0 +1,69 @@
+"""Documents that a candidate adds during the talk."""
+
+from app.core.db import db
+from app.core.errors import Conflict, Rejected, sentence
+from app.core.queue import Job, after_commit
+from app.interviews.documents.file_types import MOST_DOCUMENTS, Accepted, accept
+from app.interviews.models import Document, Interview, Stage, TextState
+
+
+def accept_document(name: str, content: bytes) -> Accepted:
+    """Whether a file may be added, by its content: slow for large files, so outside transactions. Raises Rejected."""
+    return accept(name, content)
+
+
+def add_document(interview: Interview, kept: Accepted, *, storage_key: str) -> Document:
+    """Note a document whose bytes are durable already. Conflict outside the talk, Rejected beyond the limits."""
+    room_for_document(interview, count=len(interview.documents))
+    document = Document(
+        interview_id=interview.id,
+        name=kept.name,
+        content_type=kept.content_type,
+        size=kept.size,
+        storage_key=storage_key,
+    )
+    interview.documents.append(document)
+    db.session.flush()
+    after_commit(Job.READ_DOCUMENT, document.id)
+    return document
+
+
+def read_anew(document: Document) -> bool:
+    """Have a document read once more whose text could not be had; False when there is nothing to try again."""
+    if document.text_state is not TextState.FAILED:
+        return False
+    document.text_state, document.text_failure, document.recoveries = TextState.PENDING, None, 0
+    document.fence, document.lease_until = document.fence + 1, None
+    db.session.flush()
+    after_commit(Job.READ_DOCUMENT, document.id)
+    return True
+
+
+def room_for_document(interview: Interview, *, count: int) -> None:
+    """Raise unless one more document may be added right now; asked before the bytes are stored, and again after."""
+    if not (interview.script or {}).get("is_doc_upload_enabled"):
+        raise Rejected(sentence("This interview takes no documents."), field="file")
+    if interview.stage is not Stage.RUNNING:
+        raise _over()
+    if count >= MOST_DOCUMENTS:
+        raise Rejected(
+            sentence("An interview takes at most %(most)s documents; remove one first."),
+            field="file",
+            most=MOST_DOCUMENTS,
+        )
+
+
+def remove_document(interview: Interview, document: Document) -> str:
+    """Forget a document while the talk lasts; returns the storage key, which the edge deletes after its commit."""
+    if interview.stage is not Stage.RUNNING:
+        raise _over()
+    interview.documents.remove(document)
+    db.session.delete(document)
+    db.session.flush()
+    return document.storage_key
+
+
+def _over() -> Conflict:
+    return Conflict(
+        sentence("The interview is over; documents can no longer be changed."), details={"reason": "finished"}
+    )

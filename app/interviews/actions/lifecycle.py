@@ -1,0 +1,230 @@
+"""An interview until it is handed in: booked, begun, abandoned, submitted, and asked for once more."""
+
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.accounts.models import Organization, Team, TeamMember
+from app.accounts.queries import member_in_team
+from app.accounts.usage import actions as usage
+from app.candidates import actions as candidates
+from app.core import clock, queue
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
+from app.core.queue import Job
+from app.flows.models import FlowStatus, InterviewFlow, InterviewType
+from app.flows.queries import flow_for, script_of
+from app.interviews import quality
+from app.interviews.actions.list_counters import count
+from app.interviews.models import Interview, InterviewStatus, Scenario, Stage, VideoStage
+from app.interviews.recordings import actions as recordings
+from app.mail_outbox import actions as letters
+
+HOW_IT_GOES: dict[str, str] = {
+    Scenario.SCORES: "it completes by itself within minutes, with made-up scores",
+    Scenario.ABANDONED: "its candidate leaves before the first answer, so it stays incomplete",
+    Scenario.FAILED: "its processing fails, so it stays incomplete until somebody tries again on the platform",
+    Scenario.LATE_VIDEO: "it completes by itself within minutes, and its video follows five minutes later",
+}
+
+
+def book(
+    organization: Organization,
+    flow_id: str,
+    *,
+    email: str | None = None,
+    first_name: str | None = None,
+    last_name: str | None = None,
+    recruiter_id: str | None = None,
+    is_test: bool = False,
+    scenario: Scenario | None = None,
+) -> Interview:
+    """Create an interview in the flow's team. With an address and type ``recruitment`` the candidate is enrolled.
+    One that ``is_test`` is played by a job, which the sweep finds by ``due_at`` as well, as its ``scenario`` says.
+
+    Raises NotFound or Forbidden for the flow, Rejected for a flow that is not open or a recruiter of another team,
+    and where the month's quota is used up and stops (``usage.refuse_if_used_up``).
+    """
+    flow = flow_for(organization, flow_id)
+    if flow.status is not FlowStatus.OPEN:
+        words = f"This interview flow is {flow.status.value}; only open flows take interviews."
+        raise Rejected(words, field="interview_flow_id")
+    if scenario is Scenario.LATE_VIDEO and not flow.is_video_enabled:
+        raise Rejected("The scenario late-video needs a flow with is_video_enabled.", field="interview_flow_id")
+    recruiter = _recruiter(flow, recruiter_id)
+    if not is_test:
+        usage.refuse_if_used_up(flow.organization_id)
+    of_org = _next_numbers(Organization, flow.organization_id, is_test=is_test)
+    of_team = _next_numbers(Team, flow.team_id, is_test=is_test)
+    interview = Interview(
+        organization_id=flow.organization_id,
+        team_id=flow.team_id,
+        flow_id=flow.id,
+        flow=flow,
+        org_seq=of_org[0],
+        org_mode_seq=of_org[1],
+        team_seq=of_team[0],
+        team_mode_seq=of_team[1],
+        status=InterviewStatus.INCOMPLETE,
+        stage=Stage.CREATED,
+        interviewee_email_address=email,
+        interviewee_first_name=first_name,
+        interviewee_last_name=last_name,
+        assigned_recruiter_id=recruiter.id if recruiter else None,
+        is_test=is_test,
+        scenario=scenario,
+        due_at=clock.now() if is_test else None,
+    )
+    if email and flow.interview_type is InterviewType.RECRUITMENT:
+        interview.candidate = candidates.enrol(
+            flow, email=email, first_name=first_name, last_name=last_name, recruiter=recruiter, is_test=is_test
+        )
+        let_out(interview.candidate.id)
+    db.session.add(interview)
+    count(interview, {InterviewStatus.INCOMPLETE: 1})
+    db.session.flush()
+    if is_test:
+        queue.after_commit(Job.PLAY_TEST, interview.id)
+    return interview
+
+
+def let_out(candidate_id: str) -> None:
+    """All interviews of the candidate show in lists again."""
+    theirs = sa.update(Interview).where(Interview.candidate_id == candidate_id, Interview.quarantined_at.is_not(None))
+    db.session.execute(theirs.values(quarantined_at=None))
+
+
+def hint_for(interview: Interview) -> str:
+    """Whether the interview will show on the platform, and if not, why."""
+    if interview.is_test:
+        how = HOW_IT_GOES.get(interview.scenario or "", "it completes by itself within minutes")
+        return f"This is a test interview: {how}, and figures leave it out."
+    if interview.flow.interview_type is not InterviewType.RECRUITMENT:
+        return "This interview will not appear on the web platform: its flow is not of type recruitment."
+    if not interview.interviewee_email_address:
+        return "This interview will not appear on the web platform: it has no interviewee_email_address."
+    return "This interview appears on the web platform under the interviewee's email address."
+
+
+def _recruiter(flow: InterviewFlow, recruiter_id: str | None) -> TeamMember | None:
+    if recruiter_id is None:
+        return None
+    member = member_in_team(flow.team_id, recruiter_id)
+    if member is None:
+        words = "No member of the flow's team has this id; GET /v1/team-members lists them."
+        raise Rejected(words, field="assigned_recruiter_id")
+    return member
+
+
+def _next_numbers(owner: type[Organization] | type[Team], owner_id: str, *, is_test: bool) -> tuple[int, int]:
+    """Among all interviews of the owner, and among those of the same mode."""
+    # The row stays locked until the commit, so numbers have no holes and become visible in order.
+    statement = (
+        sa.update(owner)
+        .where(owner.id == owner_id)
+        .values(interview_seq=owner.interview_seq + 1, interview_test_seq=owner.interview_test_seq + int(is_test))
+        .returning(owner.interview_seq, owner.interview_test_seq)
+    )
+    every, tests = db.session.execute(statement).one()
+    return every, tests if is_test else every - tests
+
+
+def may_begin(interview: Interview) -> bool:
+    """Whether the link is still open. The row stays locked until the commit, so that nobody closes it meanwhile."""
+    db.session.refresh(interview, with_for_update={"key_share": True})
+    return not interview.is_closed
+
+
+def begin(
+    interview: Interview, *, email: str | None = None, first_name: str | None = None, last_name: str | None = None
+) -> Interview:
+    """The candidate has claimed the link: the script is frozen. Names that were not given at booking are kept.
+
+    An address collected here enrols nobody. An abandoned interview goes on where it was. Conflict once handed in.
+    """
+    if interview.stage not in {Stage.CREATED, Stage.RUNNING, Stage.ABANDONED}:
+        raise Conflict("This interview has been handed in already.")
+    if interview.script is None:
+        interview.script = script_of(interview.flow)
+        interview.started_at = clock.now()
+        letters.drop(interview.id)  # a reminder that still waits to be sent comes too late
+    interview.stage = Stage.RUNNING
+    interview.interviewee_email_address = interview.interviewee_email_address or email
+    interview.interviewee_first_name = interview.interviewee_first_name or first_name
+    interview.interviewee_last_name = interview.interviewee_last_name or last_name
+    db.session.flush()
+    return interview
+
+
+def decline(interview: Interview, *, at: datetime) -> bool:
+    """The candidate does not agree: kept for the recruiter, and no end. False once the interview is handed in."""
+    statement = (
+        sa.update(Interview)
+        .where(Interview.id == interview.id, Interview.stage.in_((Stage.CREATED, Stage.RUNNING, Stage.ABANDONED)))
+        .values(declined_at=at)
+        .returning(Interview.id)
+        .execution_options(synchronize_session=False)
+    )
+    changed = len(db.session.execute(statement).all()) == 1
+    if changed:
+        letters.drop(interview.id)
+    db.session.refresh(interview)
+    return changed
+
+
+def submit(interview: Interview) -> bool:
+    """The talk is over and everything has arrived: ask for processing. False when that was done before."""
+    quality.keep(interview)
+    recordings.unsettle(interview.id)
+    return _to_processing(interview, (Stage.RUNNING, Stage.ABANDONED), submitted_at=clock.now())
+
+
+def retry(interview: Interview, *, without_recording: bool = False) -> bool:
+    """A person asks to try again what failed, waits, or was abandoned. False when there is nothing to try.
+
+    Nor is there anything after the candidate has withdrawn their consent. ``without_recording`` is the way out of a
+    failure that no further try mends: what was understood during the talk becomes the result, and nothing is played.
+    """
+    if interview.withdrawn_at is not None or interview.erased_at is not None:
+        return False
+    if interview.stage is Stage.COMPLETED and interview.video_stage is VideoStage.FAILED:
+        interview.video_stage = VideoStage.WAITING
+        interview.failures, interview.recoveries, interview.failure, interview.due_at = 0, 0, None, clock.now()
+        db.session.flush()
+        queue.after_commit(Job.PROCESS_VIDEO, interview.id)
+        return True
+    if without_recording:
+        return _to_processing(interview, (Stage.PROCESSING_FAILED,), without_recording=True, scenario=None)
+    stages = (Stage.PROCESSING_FAILED, Stage.WAITS_FOR_RECOGNITION, Stage.ABANDONED)
+    return _to_processing(interview, stages, without_recording=False, scenario=None)
+
+
+def _to_processing(interview: Interview, stages: tuple[Stage, ...], **values: Any) -> bool:
+    fresh = {"stage": Stage.SUBMITTED, "due_at": clock.now(), "failures": 0, "failure": None, "recoveries": 0, **values}
+    statement = (
+        sa.update(Interview)
+        .where(Interview.id == interview.id, Interview.stage.in_(stages))
+        .values(fresh)
+        .returning(Interview.id)
+        .execution_options(synchronize_session=False)
+    )
+    changed = len(db.session.execute(statement).all()) == 1
+    db.session.refresh(interview)
+    if changed:
+        queue.after_commit(Job.PROCESS_INTERVIEW, interview.id)
+    return changed
+
+
+def abandon(interview: Interview) -> bool:
+    """Nobody has come back: what was recorded stays, and a recruiter may still have it processed. False when over."""
+    statement = (
+        sa.update(Interview)
+        .where(Interview.id == interview.id, Interview.stage == Stage.RUNNING)
+        .values(stage=Stage.ABANDONED)
+        .returning(Interview.id)
+        .execution_options(synchronize_session=False)
+    )
+    changed = len(db.session.execute(statement).all()) == 1
+    db.session.refresh(interview)
+    return changed

@@ -1,0 +1,76 @@
+"""What the answers say: the one door to this room. Pure: values in, values out, the analyst is an argument."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from app.gateways.speech.ports import Analyst, Material, Passage, Scores, Segment
+from app.interviews.analysis.mapping import QuestionPart, check, map_questions
+from app.interviews.analysis.scores import Evidence, assess
+from app.interviews.analysis.summary import summarize
+
+__all__ = ["Analysis", "Brief", "Evidence", "QuestionPart", "analyse"]
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What is known about the interview besides what was said. `abandoned`: the candidate left before the end."""
+
+    questions: tuple[str, ...]
+    language: str = "en-US"
+    title: str = ""
+    org_name: str = ""
+    additional_info: str | None = None
+    documents: tuple[str, ...] = ()
+    assess_language: bool = True
+    abandoned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """Every script question once with its place in the transcript, the summary, the scores and how each came about."""
+
+    mapping: tuple[QuestionPart, ...]
+    summary: str | None
+    summary_source: str
+    scores: Scores
+    evidence: tuple[Evidence, ...]
+
+    def evidence_json(self) -> dict[str, Any]:
+        """Plain values: `{"summary": {"source"}, "scores": {name: {value, method, source, reason, quotes}}}`."""
+        scores = {one.score: asdict(one) for one in self.evidence}
+        return {"summary": {"source": self.summary_source}, "scores": scores}
+
+
+def analyse(brief: Brief, segments: Sequence[Segment], *, analyst: Analyst) -> Analysis:
+    """Map, summarize and score. GatewayError from the analyst passes through; ValueError for a contradictory input."""
+    mapping = map_questions(brief.questions, segments)
+    check(mapping, segments)
+    material = Material(
+        questions=brief.questions,
+        passages=tuple(
+            Passage(index, segment.role, segment.content, segment.question_index)
+            for index, segment in enumerate(segments)
+            if not segment.obeyed
+        ),
+        language=brief.language,
+        title=brief.title,
+        org_name=brief.org_name,
+        additional_info=brief.additional_info,
+        documents=brief.documents,
+    )
+    # Scores come from what was said alone: a document can be written by anyone, and no score may rest on it.
+    evidence = assess(
+        replace(material, documents=()),
+        segments,
+        analyst=analyst,
+        assess_language=brief.assess_language,
+        abandoned=brief.abandoned,
+    )
+    return Analysis(
+        mapping=mapping,
+        summary=summarize(material, analyst=analyst),
+        summary_source=analyst.name,
+        scores=Scores(**{one.score: one.value for one in evidence}),
+        evidence=evidence,
+    )

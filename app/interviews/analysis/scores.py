@@ -1,0 +1,126 @@
+"""The analyst's scores, checked: within 0..5, each with a quote that was really said, capped where little was said.
+
+The caps stand here and not in a prompt, so that no model can talk them away.
+"""
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from app.gateways.speech.catalogue import word_count
+from app.gateways.speech.ports import Analyst, Judged, Material, Quote, Scores, Segment
+from app.interviews.analysis.fluency import Fluency, measure
+
+LOWEST, HIGHEST = 0.0, 5.0
+SHORT_SECONDS, SHORT_CAP, ABANDONED_CAP = 30.0, 2.0, 2.5
+WORDS_PER_SECOND = 2.5
+"""How many written words stand for a second of speech: 150 a minute."""
+LEAST_QUOTE = 4
+FLUENCY = "language_fluency_and_pace"
+NAMES = tuple(field.name for field in fields(Scores))
+MEASURED, JUDGED, NOT_ASSESSED = "measured", "judged", "not assessed"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """How one score came about. `method`: measured, judged or not assessed; `source`: by what; `reason`: why so."""
+
+    score: str
+    value: float | None
+    method: str
+    source: str = ""
+    reason: str = ""
+    quotes: tuple[Quote, ...] = ()
+
+
+def wanted(*, assess_language: bool) -> tuple[str, ...]:
+    """The scores that an analyst may judge from text; fluency never is one of them."""
+    return tuple(name for name in NAMES if name != FLUENCY and (assess_language or not name.startswith("language_")))
+
+
+def assess(
+    material: Material, segments: Sequence[Segment], *, analyst: Analyst, assess_language: bool, abandoned: bool
+) -> tuple[Evidence, ...]:
+    """All seven scores in the contract's order. The analyst is given `material`, which is text alone."""
+    if not any(segment.is_answer and segment.content.strip() for segment in segments):
+        return tuple(Evidence(name, None, NOT_ASSESSED, reason="nothing was answered") for name in NAMES)
+    cap = cap_for(segments, language=material.language, abandoned=abandoned)
+    judgement = analyst.judge(material, scores=wanted(assess_language=assess_language))
+    given = {judged.score: judged for judged in judgement.judged}
+    evidence = []
+    for name in NAMES:
+        if name.startswith("language_") and not assess_language:
+            evidence.append(Evidence(name, None, NOT_ASSESSED, reason="language is not assessed in this interview"))
+        elif name == FLUENCY:
+            evidence.append(_fluency(measure(segments, material.language), cap=cap))
+        elif name in given:
+            evidence.append(_judged(given[name], material, source=judgement.method, cap=cap))
+        else:
+            evidence.append(Evidence(name, None, NOT_ASSESSED, judgement.method, "this engine does not judge it"))
+    return tuple(evidence)
+
+
+def spoken_seconds(segments: Sequence[Segment], *, language: str) -> float:
+    """How long the candidate spoke; typed answers and those without word times count 2.5 words for a second."""
+    answers = [segment for segment in segments if segment.is_answer]
+    return sum(
+        segment.words[-1].end - segment.words[0].start
+        if segment.words
+        else word_count(segment.content, language) / WORDS_PER_SECOND
+        for segment in answers
+    )
+
+
+def cap_for(segments: Sequence[Segment], *, language: str, abandoned: bool) -> float:
+    """The highest score that this much material allows."""
+    if spoken_seconds(segments, language=language) < SHORT_SECONDS:
+        return SHORT_CAP
+    return ABANDONED_CAP if abandoned else HIGHEST
+
+
+def is_said(quote: Quote, material: Material) -> bool:
+    """Whether the candidate said these words, in the segment that is named; case and punctuation do not count."""
+    wanted_text = _plain(quote.text)
+    for passage in material.passages:
+        if passage.index == quote.segment_index and passage.role == "user":
+            said = _plain(passage.content)
+            return wanted_text == said or (len(wanted_text) >= LEAST_QUOTE and f" {wanted_text} " in f" {said} ")
+    return False
+
+
+def _plain(text: str) -> str:
+    """Letters and digits of a text in one spelling; letters of unspaced scripts stand apart, so any part counts."""
+    letters = unicodedata.normalize("NFKC", text).casefold()
+    spaced = (_spaced(letter) for letter in letters)
+    return " ".join("".join(spaced).split())
+
+
+def _spaced(letter: str) -> str:
+    kind = unicodedata.category(letter)
+    if kind == "Lo" and unicodedata.east_asian_width(letter) == "W":
+        return f" {letter} "
+    return letter if kind[0] in "LNM" else "" if letter in "'\N{RIGHT SINGLE QUOTATION MARK}" else " "
+
+
+def _judged(judged: Judged, material: Material, *, source: str, cap: float) -> Evidence:
+    quotes = tuple(quote for quote in judged.quotes if is_said(quote, material))
+    value, reason = judged.value, judged.reason
+    if value is None:
+        return Evidence(judged.score, None, NOT_ASSESSED, source, reason)
+    if not (math.isfinite(value) and LOWEST <= value <= HIGHEST):
+        return Evidence(judged.score, None, NOT_ASSESSED, source, "the value given was outside 0 to 5")
+    if not quotes:
+        return Evidence(judged.score, None, NOT_ASSESSED, source, "no quote that the candidate really said")
+    return Evidence(judged.score, round(min(value, cap), 1), JUDGED, source, reason, quotes)
+
+
+def _fluency(fluency: Fluency | None, *, cap: float) -> Evidence:
+    if fluency is None:
+        reason = "needs 60 s of answers with measured word times, in a language with a reference pace"
+        return Evidence(FLUENCY, None, NOT_ASSESSED, "word times", reason)
+    reason = (
+        f"{fluency.seconds:.0f} s of answers: {fluency.pace:.0f} words a minute,"
+        f" {100 * fluency.share:.0f} % of the time in words, {fluency.run:.1f} words between pauses"
+    )
+    return Evidence(FLUENCY, round(min(fluency.score, cap), 1), MEASURED, "word times", reason)

@@ -1,0 +1,99 @@
+"""How scores, replies and stays in the pipeline spread, for the page of numbers. Nothing tells of a single person."""
+
+import statistics
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from app.accounts.models import TeamMember
+from app.candidates.models import Candidate, StatusChange
+from app.candidates.queries import statuses_of
+from app.core.db import db
+from app.interviews.comparison import LABELS
+from app.interviews.insights import MOST, Bar, Span, Spread, bars_of, booked_in, seconds_between, spread_of
+from app.interviews.models import Interview, InterviewData
+
+HIGHEST = 5
+"""Scores go from 0 to 5."""
+WAITS = ((0.5, "Up to 0.5 s"), (0.9, "Up to 0.9 s"), (1.5, "Up to 1.5 s"), (3.0, "Up to 3 s"))
+"""Upper bounds in seconds of the groups that waits for a reply are counted in; the rest took longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One criterion: how many results have a score for it and how many do not, and its quarters.
+
+    Half of the scores lie between ``low`` and ``high``, half below ``median``; None where nothing was assessed.
+    """
+
+    label: str
+    count: int
+    without: int
+    low: float | None
+    median: float | None
+    high: float | None
+
+
+def scores(member: TeamMember, span: Span) -> tuple[list[Scored], list[Bar]]:
+    """Each criterion's quarters, and how many results have which mean, over the newest results of the span."""
+    kept = booked_in(member, span, InterviewData.scores).join(InterviewData, InterviewData.interview_id == Interview.id)
+    shown = kept.where(Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None))
+    found = db.session.scalars(shown.order_by(Interview.created_at.desc()).limit(MOST)).all()
+    given = [{name: score for name, score in (one or {}).items() if score is not None} for one in found]
+    spread = [_scored(label, [one[name] for one in given if name in one], len(given)) for name, label in LABELS.items()]
+    means = [sum(one.values()) / len(one) for one in given if one]
+    groups = [(f"{low} to {low + 1}", sum(_group(mean) == low for mean in means)) for low in range(HIGHEST)]
+    return [one for one in spread if one.count], bars_of(groups, whole=len(means))
+
+
+def replies(member: TeamMember, span: Span) -> tuple[Spread | None, list[Bar]]:
+    """How long candidates waited, from the end of speech to the first sound of the reply, as their browsers told."""
+    turn = Interview.turns.property.mapper.class_
+    asked = booked_in(member, span, turn.heard_ms).join(Interview.turns).where(turn.heard_ms.is_not(None))
+    waits = [ms / 1000 for ms in db.session.scalars(asked.order_by(Interview.created_at.desc()).limit(MOST))]
+    if not waits:
+        return None, []
+    bounds = [-1.0, *(most for most, _ in WAITS)]
+    groups = [
+        (label, sum(low < wait <= most for wait in waits)) for low, (most, label) in zip(bounds, WAITS, strict=False)
+    ]
+    groups.append(("Longer", sum(wait > bounds[-1] for wait in waits)))
+    return spread_of("Reply", waits), bars_of(groups, whole=len(waits))
+
+
+def stays(member: TeamMember, span: Span) -> list[Spread]:
+    """How long candidates stayed in each status that they have left, in the order of the pipeline."""
+    theirs = booked_in(member, span, Interview.candidate_id).where(Interview.candidate_id.is_not(None))
+    moves = db.session.execute(
+        sa.select(
+            StatusChange.candidate_id, StatusChange.number, StatusChange.previous, StatusChange.at, Candidate.created_at
+        )
+        .join(Candidate, Candidate.id == StatusChange.candidate_id)
+        .where(StatusChange.candidate_id.in_(theirs))
+        .order_by(StatusChange.at.desc(), StatusChange.number.desc())
+        .limit(MOST)
+    ).all()
+    since: dict[str, datetime] = {}
+    lasted: dict[str, list[float]] = defaultdict(list)
+    for candidate_id, number, status, at, added in reversed(moves):
+        entered = added if number == 1 else since.get(candidate_id)
+        if entered is not None:  # else the move before lies beyond those that are looked at
+            lasted[status].append(seconds_between(entered, at))
+        since[candidate_id] = at
+    known = statuses_of(member.organization)
+    order = [*known, *sorted(set(lasted) - set(known))]
+    return [spread_of(status, lasted[status]) for status in order if lasted[status]]
+
+
+def _scored(label: str, given: Sequence[float], results: int) -> Scored:
+    if not given:
+        return Scored(label, 0, results, None, None, None)
+    low, median, high = statistics.quantiles(given, method="inclusive") if len(given) > 1 else 3 * [given[0]]
+    return Scored(label, len(given), results - len(given), low, median, high)
+
+
+def _group(mean: float) -> int:
+    return min(int(mean), HIGHEST - 1)

@@ -1,0 +1,1 @@
+"""What candidates add: files that are accepted by their content, and their text, read in a process of its own."""

@@ -1,0 +1,6 @@
+"""Pages of interviews. Importing the package hangs every page on the blueprint."""
+
+from app.interviews.pages import documents, interviews
+from app.interviews.pages.interviews import pages
+
+__all__ = ["documents", "interviews", "pages"]

@@ -1,0 +1,55 @@
+"""Recruiters' pages of the documents that candidates added: the text that was read, and the file as a download."""
+
+from flask import Response, flash, redirect, render_template, stream_with_context, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import gateways
+from app.accounts.access import current_member, note_access, require_recruiter
+from app.core.db import db
+from app.flows.models import Right
+from app.flows.queries import may
+from app.interviews import actions, queries
+from app.interviews.models import Document, Interview
+from app.interviews.pages.interviews import pages
+from app.web.attachments import attachment
+
+
+@pages.get("/interviews/<interview_id>/documents/<document_id>")
+def document(interview_id: str, document_id: str) -> Response:
+    """A candidate's document, as a download that a browser never runs."""
+    _interview, found = _looked_at(interview_id, document_id)
+    key, name, size, kind = found.storage_key, found.name, found.size, found.content_type
+    db.session.rollback()
+    pieces = stream_with_context(gateways.current().storage.open(key))
+    return attachment(pieces, name=name, content_type=kind, size=size)
+
+
+@pages.get("/interviews/<interview_id>/documents/<document_id>/text")
+def document_text(interview_id: str, document_id: str) -> str:
+    """What could be read of it, as plain text: safe to look at, whatever the file would do."""
+    interview, found = _looked_at(interview_id, document_id)
+    may_change = may(current_member(), interview, Right.EDIT)
+    return render_template("interviews/document.html", interview=interview, document=found, may_change=may_change)
+
+
+def _looked_at(interview_id: str, document_id: str) -> tuple[Interview, Document]:
+    """The document, for a member who may see it; that they did is written down."""
+    member = current_member()
+    found = queries.document_for(queries.interview_seen_by(member, interview_id), document_id)
+    note_access(member.organization, "document.seen", found.id, by=member, interview=found.interview_id)
+    interview = queries.interview_seen_by(member, interview_id)
+    return interview, queries.document_for(interview, document_id)
+
+
+@pages.post("/interviews/<interview_id>/documents/<document_id>/read")
+def read_document(interview_id: str, document_id: str) -> AnyResponse:
+    """Try again to read the text of a document."""
+    require_recruiter()
+    interview = queries.interview_to_change(current_member(), interview_id)
+    began = actions.read_anew(queries.document_for(interview, document_id))
+    db.session.commit()
+    if began:
+        flash("The document is being read again; load this page in a moment.", "good")
+    else:
+        flash("There is nothing to try again: the document has been read in the meantime.", "info")
+    return redirect(url_for("interviews.document_text", interview_id=interview_id, document_id=document_id), 303)

@@ -1,0 +1,240 @@
+"""Recruiters' pages of interviews: the dashboard, the list, booking, one interview with its result."""
+
+from typing import Any
+
+from flask import (
+    Blueprint,
+    current_app,
+    flash,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import gateways
+from app.accounts.access import current_member, note_access, require_admin, require_member, require_recruiter
+from app.accounts.actions import write_audit
+from app.accounts.models import Role, TeamMember
+from app.accounts.queries import members_of
+from app.candidates.queries import statuses_of
+from app.core.db import db
+from app.core.errors import Conflict, GatewayError, Rejected
+from app.flows.models import FlowStatus, Right
+from app.flows.queries import FlowFilter, flow_to_change, flows_seen_by, may, titles_seen_by
+from app.interviews import actions, insights, quality, queries
+from app.interviews.feedback import ratings_seen_by
+from app.interviews.forms import BookForm
+from app.interviews.models import Interview, InterviewStatus, Stage
+from app.interviews.pending import Waiting
+from app.interviews.player import chapter_starts, wave_path
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings.models import Media
+from app.interviews.recordings.queries import is_revoked, peaks_of, recording_of, runs_of, urls_for
+from app.interviews.schemas import NewInterviewSchema
+from app.settings import Settings
+from app.web.fields import flaw_of
+from app.web.templating import capital, offset_of_request
+
+PER_PAGE = 25
+RECENT = 8
+MOST_FLOWS = 500
+TYPED = "revoke"
+"""What an administrator types to confirm that recordings are to be destroyed."""
+
+pages = Blueprint("interviews", __name__)
+pages.before_request(require_member)
+
+
+@pages.app_context_processor
+def _player() -> dict[str, Any]:
+    """For pages with a player, asked only where a template calls it."""
+    return {"wave_path": lambda interview_id: wave_path(peaks_of(interview_id)), "chapter_starts": chapter_starts}
+
+
+@pages.get("/dashboard")
+def dashboard() -> str:
+    """What waits for the member, and what came in last."""
+    member = current_member()
+    everything = queries.InterviewFilter()
+    return render_template(
+        "interviews/dashboard.html",
+        stuck=queries.needing_help(member),
+        recent=queries.shown_on_platform(member, everything, limit=RECENT, offset=0),
+        completed=insights.count_seen_by(member, status=InterviewStatus.COMPLETED),
+        incomplete=insights.count_seen_by(member, status=InterviewStatus.INCOMPLETE),
+        has_flows=bool(titles_seen_by(member)),
+        may_change=_may_change(member),
+        ratings=ratings_seen_by(member),
+    )
+
+
+@pages.get("/interviews")
+def index() -> str:
+    """Recruitment interviews with an address, newest first, narrowed by status, flow, and what they wait for."""
+    member, offset = current_member(), offset_of_request()
+    status, flow_id, waiting = (request.args.get(name, "") for name in ("status", "flow", "waiting"))
+    found_by = queries.InterviewFilter(
+        status=InterviewStatus(status) if status in set(InterviewStatus) else None,
+        flow_id="" if flaw_of(flow_id) else flow_id[:36],
+        waiting=Waiting(waiting) if waiting in set(Waiting) else None,
+        link_days=_settings().link_expiry_days,
+        tests=request.args.get("tests") == "yes",
+    )
+    return render_template(
+        "interviews/index.html",
+        found_by=found_by,
+        offset=offset,
+        limit=PER_PAGE,
+        may_change=_may_change(member),
+        interviews=queries.shown_on_platform(member, found_by, limit=PER_PAGE, offset=offset),
+        flow_choices=[("", "All"), *titles_seen_by(member)],
+        status_choices=[("", "All"), *((kind.value, kind.value.capitalize()) for kind in InterviewStatus)],
+    )
+
+
+@pages.get("/interviews/new")
+def new() -> str:
+    """An empty form; the flow is chosen already when the reader comes from one."""
+    require_recruiter()
+    return _booking(BookForm(data={"interview_flow_id": request.args.get("flow", "")}))
+
+
+@pages.post("/interviews/new")
+def book() -> AnyResponse | tuple[str, int]:
+    """Book an interview; its page then shows the link to pass on."""
+    require_recruiter()
+    member, form = current_member(), BookForm()
+    schema = NewInterviewSchema()
+    wrong = schema.validate(form.given())
+    try:
+        interview = None if wrong else _booked(member, schema.load(form.given()))
+    except Rejected as refusal:
+        db.session.rollback()
+        wrong = {refusal.field or "": [refusal.message]}
+    if wrong or interview is None:
+        form.blame(wrong)
+        return _booking(form), 422
+    interview_id, hint = interview.id, actions.hint_for(interview)
+    db.session.commit()
+    flash(f"The interview is booked. {hint}", "good")
+    return redirect(url_for("interviews.show", interview_id=interview_id), 303)
+
+
+def _booked(member: TeamMember, values: dict[str, Any]) -> Interview:
+    flow = flow_to_change(member, values["interview_flow_id"])
+    return actions.book(
+        member.organization,
+        flow.id,
+        email=values["interviewee_email_address"],
+        first_name=values["interviewee_first_name"],
+        last_name=values["interviewee_last_name"],
+        recruiter_id=values["assigned_recruiter_id"],
+    )
+
+
+def _booking(form: BookForm) -> str:
+    member = current_member()
+    flows = flows_seen_by(member, FlowFilter(status=FlowStatus.OPEN, right=Right.EDIT), limit=MOST_FLOWS, offset=0)
+    form.offer([(flow.id, flow.title) for flow in flows], list(members_of(member.organization, None)))
+    return render_template("interviews/new.html", form=form, has_flows=bool(flows))
+
+
+@pages.get("/interviews/<interview_id>")
+def show(interview_id: str) -> str:
+    """One interview: what was said and heard, what came of it, and what can be done; webhooks lead here."""
+    member = current_member()
+    note_access(member.organization, "interview.seen", queries.interview_seen_by(member, interview_id).id, by=member)
+    interview = queries.interview_seen_by(member, interview_id)
+    signed = {} if interview.withdrawn_at else urls_for(interview.id)
+    urls = {media: url.removeprefix(_app_url()) for media, url in signed.items()}
+    sound = recording_of(interview.id, Media.VIDEO) or recording_of(interview.id, Media.AUDIO)
+    result, report = actions.result_of(interview), quality.shown(interview)
+    return render_template(
+        "interviews/show.html",
+        interview=interview,
+        result=result,
+        quality=report,
+        weak=quality.placed(report, result["transcript_with_timestamp"] if result else []) if report else [],
+        passed_on=[turn.heard_text for turn in interview.turns if turn.reply_kind == "pass_on" and turn.heard_text],
+        link=interview.link(_app_url()),
+        audio=urls.get(Media.AUDIO),
+        video=urls.get(Media.VIDEO),
+        duration=sound.duration if sound else None,
+        revoked=is_revoked(interview.id),
+        typed=TYPED,
+        has_takes=interview.stage is Stage.PROCESSING_FAILED and bool(runs_of(interview.id)),
+        status_choices=[(name, capital(name)) for name in statuses_of(member.organization)],
+        may_change=may(member, interview, Right.EDIT),
+        is_admin=member.role is Role.ADMIN,
+    )
+
+
+@pages.post("/interviews/<interview_id>/retry")
+def retry(interview_id: str) -> AnyResponse:
+    """Try again what failed, waits for an engine, or was abandoned."""
+    require_recruiter()
+    interview = queries.interview_to_change(current_member(), interview_id)
+    without_recording = request.form.get("without_recording") == "yes"
+    began = actions.retry(interview, without_recording=without_recording)
+    if began and without_recording:
+        write_audit(
+            interview.flow.organization,
+            action="interview.processed_without_recording",
+            subject=interview.id,
+            by=current_member(),
+            details={},
+        )
+    db.session.commit()
+    if began:
+        flash("Processing has begun again; load this page in a minute.", "good")
+    else:
+        flash("There is nothing to try again: the interview has moved on in the meantime.", "info")
+    return redirect(url_for("interviews.show", interview_id=interview_id), 303)
+
+
+@pages.post("/interviews/<interview_id>/revoke")
+def revoke(interview_id: str) -> AnyResponse:
+    """End access to the recordings and destroy them, for administrators who typed the word."""
+    require_admin()
+    member = current_member()
+    interview = queries.interview_seen_by(member, interview_id)
+    answer = redirect(url_for("interviews.show", interview_id=interview_id), 303)
+    if request.form.get("confirm", "").strip().lower() != TYPED:
+        flash(f"Nothing was deleted: type the word “{TYPED}” to confirm.", "bad")
+        return answer
+    found = interview.id
+    try:
+        is_over = actions.revoke_recordings(interview)
+    except Conflict as conflict:
+        db.session.rollback()
+        flash(conflict.message, "bad")
+        return answer
+    write_audit(member.organization, action="recordings.revoked", subject=found, by=member, details={})
+    db.session.commit()  # access ends here, whatever becomes of the bytes
+    if not is_over:
+        flash("Access has ended. The candidate is still talking; the files are deleted when the talk is over.", "good")
+        return answer
+    try:
+        recordings.destroy(found, storage=gateways.current().storage)
+    except GatewayError:
+        flash("Access has ended. The files could not be deleted yet; Parley keeps trying.", "warn")
+        return answer
+    recordings.bytes_gone(found)
+    db.session.commit()
+    flash("The recordings are deleted. Transcript and scores stay.", "good")
+    return answer
+
+
+def _may_change(member: TeamMember) -> bool:
+    return member.role is not Role.VIEWER
+
+
+def _app_url() -> str:
+    return _settings().app_url
+
+
+def _settings() -> Settings:
+    settings: Settings = current_app.extensions["parley.settings"]
+    return settings

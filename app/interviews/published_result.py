@@ -1,0 +1,161 @@
+"""The published result: checked once, here, and written as the very bytes that ``/v1`` will send.
+
+Nothing parses these bytes on the way out, so whatever is wrong has to be found now.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import marshmallow as ma
+import orjson
+
+from app.gateways.speech.ports import Segment
+from app.interviews.analysis.alignment import as_written
+from app.interviews.analysis.answers import QuestionPart
+from app.web.json_splice import Fragment, inflate, make_fragment
+
+FORMAT = 1
+"""Number of the fragments' shape; a new one comes with a job that rewrites old rows."""
+
+
+class WordSchema(ma.Schema):
+    """A word and when it was spoken, in seconds from the start of the recording."""
+
+    word = ma.fields.String(required=True)
+    start = ma.fields.Float(required=True)
+    end = ma.fields.Float(required=True)
+
+
+class BaseSegmentSchema(ma.Schema):
+    """Something one side said, without word times."""
+
+    content = ma.fields.String(required=True)
+    role = ma.fields.String(required=True, metadata={"description": "agent or user"})
+
+
+class SegmentSchema(BaseSegmentSchema):
+    """Something one side said; ``words`` is empty where no engine measured word times."""
+
+    words = ma.fields.List(ma.fields.Nested(WordSchema), required=True)
+
+
+class QuestionToTranscriptMappingSchema(ma.Schema):
+    """Which parts of the transcript belong to a script question."""
+
+    script_question = ma.fields.String(required=True)
+    transcript_item_indices = ma.fields.List(ma.fields.Integer(strict=True), required=True)
+    start_timestamp = ma.fields.Float(required=True)
+    end_timestamp = ma.fields.Float(required=True)
+    transcript_items = ma.fields.List(ma.fields.Nested(BaseSegmentSchema), required=True)
+
+
+class TextSchema(ma.Schema):
+    """The fragment that ``transcript=text`` sends."""
+
+    transcript = ma.fields.String(required=True)
+
+
+class DetailsSchema(ma.Schema):
+    """The fragment that only ``transcript=full`` sends."""
+
+    transcript_with_timestamp = ma.fields.List(ma.fields.Nested(SegmentSchema), required=True)
+    questions_to_transcript_mapping = ma.fields.List(ma.fields.Nested(QuestionToTranscriptMappingSchema), required=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What processing brings: two fragments ready to be sent, and the small parts that pages read."""
+
+    text: Fragment
+    details: Fragment
+    summary: str | None
+    scores: dict[str, float | None] | None
+    evidence: dict[str, Any]
+    format: int = FORMAT
+
+
+def freeze_text(transcript: str) -> Fragment:
+    """The text as a fragment: ``,"transcript":…``, ready to follow other fields of the object."""
+    return make_fragment(_following(TextSchema(), {"transcript": transcript}))
+
+
+def freeze_details(
+    segments: Sequence[Segment], chapters: Sequence[QuestionPart], *, duration: float | None
+) -> Fragment:
+    """Segments, words and mapping as a fragment. ValueError when they contradict each other or the recording."""
+    check_words(segments, duration)
+    check_chapters(chapters, len(segments))
+    items = [{"content": segment.content, "role": segment.role} for segment in segments]
+    details = {
+        "transcript_with_timestamp": [{**item, "words": _words(s)} for item, s in zip(items, segments, strict=True)],
+        "questions_to_transcript_mapping": [
+            {
+                "script_question": chapter.question,
+                "transcript_item_indices": list(chapter.indices),
+                "start_timestamp": chapter.start,
+                "end_timestamp": chapter.end,
+                "transcript_items": [items[index] for index in chapter.indices],
+            }
+            for chapter in chapters
+        ],
+    }
+    return make_fragment(_following(DetailsSchema(), details))
+
+
+def _words(segment: Segment) -> list[dict[str, Any]]:
+    return [{"word": word.word, "start": word.start, "end": word.end} for word in segment.words]
+
+
+def _following(schema: ma.Schema, value: Mapping[str, Any]) -> bytes:
+    wrong = schema.validate(value)
+    if wrong:
+        raise ValueError(f"the result does not fit its published shape: {sorted(wrong)}")
+    return b"," + orjson.dumps(value)[1:-1]
+
+
+def check_words(segments: Sequence[Segment], duration: float | None) -> None:
+    """Word times lie in the recording and do not run backwards within a segment; ValueError otherwise."""
+    for index, segment in enumerate(segments):
+        last = 0.0
+        for word in segment.words:
+            if not last <= word.start <= word.end or (duration is not None and word.end > duration):
+                raise ValueError(f"word times of segment {index} do not fit the recording")
+            last = word.start
+
+
+def check_chapters(chapters: Sequence[QuestionPart], segments: int) -> None:
+    """Places exist and rise, and times do not run backwards; ValueError otherwise."""
+    for number, chapter in enumerate(chapters):
+        rising = sorted(set(chapter.indices)) == list(chapter.indices)
+        if not rising or any(not 0 <= index < segments for index in chapter.indices):
+            raise ValueError(f"question {number} points to segments that are not there")
+        if not 0 <= chapter.start <= chapter.end:
+            raise ValueError(f"question {number} has times that run backwards")
+
+
+def as_shown(text: Fragment, details: Fragment) -> dict[str, Any]:
+    """What ``/v1`` sends, as our own page shows it: each segment with its words as they are written.
+
+    ``shown``: (text, start, end) of the words, each with the part of the content that writes it. A word that the
+    content writes together with the one before has no text, and the one before lasts until its end. ``texts``: the
+    words to read, also where nothing measured their times; a correction names them by their place.
+    """
+    found: dict[str, Any] = orjson.loads(b"{" + (inflate(text) + inflate(details))[1:] + b"}")
+    for segment in found["transcript_with_timestamp"]:
+        words = segment["words"]
+        texts = as_written(segment["content"], [word["word"] for word in words])
+        segment["shown"] = _timed(texts, words)
+        segment["texts"] = texts or segment["content"].split()
+    return found
+
+
+def _timed(texts: Sequence[str], words: Sequence[Mapping[str, Any]]) -> list[tuple[str, float, float]]:
+    shown: list[tuple[str, float, float]] = []
+    end = 0.0
+    for text, word in zip(reversed(texts), reversed(words), strict=True):
+        end = max(end, word["end"])
+        shown.append((text, word["start"], end if text else word["end"]))
+        if text:
+            end = 0.0
+    return shown[::-1]

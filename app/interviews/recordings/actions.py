@@ -1,0 +1,245 @@
+"""Verbs of recordings: open a run, keep a chunk, seal, publish, revoke.
+
+What works on bytes (``workshop``, ``destroy``) is slow, sees no rows, and is called outside transactions.
+"""
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+
+from app.core import claims, clock, queue
+from app.core.db import db, new_id, unless_there
+from app.core.errors import Conflict, DomainError, Rejected
+from app.core.queue import Job
+from app.gateways.storage import Storage
+from app.interviews.recordings import queries
+from app.interviews.recordings.media import MediaFile, Workshop
+from app.interviews.recordings.models import (
+    LARGEST_CHUNK,
+    LARGEST_INTERVIEW,
+    LAST_CHUNK,
+    Chunk,
+    RecorderRun,
+    Recording,
+    Revocation,
+    Track,
+    Waveform,
+)
+
+_MIME = re.compile(r"(audio|video)/(webm|mp4)(\s*;.*)?")
+# Built once and of plain tables: they run for every second of every candidate.
+_ADDED = unless_there(Chunk.__table__)  # type: ignore[arg-type]  # a declared table is a Table
+_GROWN = (
+    sa.update(RecorderRun.__table__)  # type: ignore[arg-type]
+    .where(RecorderRun.__table__.c.id == sa.bindparam("run"))
+    .values(size=RecorderRun.__table__.c.size + sa.bindparam("more"))
+)
+_HEX = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A chunk whose bytes are already durable under ``storage_key``."""
+
+    number: int
+    sha256: str
+    size: int
+    storage_key: str
+
+
+def open_run(interview_id: str, *, mime_type: str, device: dict[str, Any] | None = None) -> RecorderRun:
+    """Begin the next run of the interview's recorder. ``mime_type`` is MediaRecorder's own, WebM or MP4."""
+    if len(mime_type) > 100 or not _MIME.fullmatch(mime_type.lower()):
+        raise Rejected("mime_type must be audio or video in webm or mp4, as MediaRecorder names it", field="mime_type")
+    last = sa.select(sa.func.coalesce(sa.func.max(RecorderRun.number), 0)).where(
+        RecorderRun.interview_id == interview_id
+    )
+    for _attempt in range(5):
+        number = (db.session.scalar(last) or 0) + 1
+        run = RecorderRun(interview_id=interview_id, number=number, mime_type=mime_type, device=device)
+        try:
+            with db.session.begin_nested():
+                db.session.add(run)
+        except IntegrityError:  # another tab was quicker: take the number after its
+            continue
+        return run
+    raise Conflict("several recorders are being started at once; try again")
+
+
+def keep_chunk(
+    interview_id: str, *, segment: int, track: Track, number: int, sha256: str, size: int, storage_key: str
+) -> queries.Kept:
+    """Note a chunk whose bytes are already durable under ``storage_key``.
+
+    The same number with the same hash gives the row that is there; with another hash Conflict.
+    """
+    arrival = Arrival(number, sha256, size, storage_key)
+    [outcome] = keep_chunks(interview_id, segment=segment, track=track, arrivals=[arrival])
+    if isinstance(outcome, DomainError):
+        raise outcome
+    return outcome
+
+
+def keep_chunks(
+    interview_id: str, *, segment: int, track: Track, arrivals: Sequence[Arrival]
+) -> list[queries.Kept | DomainError]:
+    """As ``keep_chunk`` for several of a track, each number once; gives for each its row, or why it is refused."""
+    numbers = [one.number for one in arrivals]
+    stands = queries.standing(interview_id, segment, track, first=min(numbers), last=max(numbers))
+    outcomes: dict[int, queries.Kept | DomainError] = {}
+    rows: list[dict[str, Any]] = []
+    for one in arrivals:
+        judged = _judged(one, stands, track=track, more=sum(row["size"] for row in rows))
+        if judged is None:
+            judged = queries.Kept(new_id(), one.number, one.sha256, one.storage_key)
+            place = {"interview_id": interview_id, "segment": segment, "track": track}
+            rows.append(judged._asdict() | place | {"size": one.size, "created_at": clock.now()})
+        outcomes[one.number] = judged
+    connection = db.session.connection()
+    if rows and connection.execute(_ADDED, rows).rowcount < len(rows):  # the same chunk arrived twice at once
+        stands = queries.standing(interview_id, segment, track, first=min(numbers), last=max(numbers))
+        outcomes |= {one.number: _judged(one, stands, track=track) or outcomes[one.number] for one in arrivals}
+        rows = [row for row in rows if stands.known[row["number"]].id == row["id"]]
+    if rows:
+        connection.execute(_GROWN, {"run": stands.run_id, "more": sum(row["size"] for row in rows)})
+    return [outcomes[number] for number in numbers]
+
+
+def seal(interview_id: str, *, segment: int, last_mix_chunk: int) -> RecorderRun:
+    """Say that a run is over and how far it went; Conflict with the numbers that have not arrived."""
+    run = queries.run_for(interview_id, segment)
+    if not 0 <= last_mix_chunk <= LAST_CHUNK:
+        raise Rejected(f"last_mix_chunk must lie between 0 and {LAST_CHUNK}", field="last_mix_chunk")
+    missing = queries.missing_chunks(interview_id, segment=segment, track=Track.MIX, first=0, last=last_mix_chunk)
+    if missing:
+        raise Conflict("parts of the recording have not arrived yet", details={"missing": missing})
+    run.last_mix_chunk = last_mix_chunk
+    db.session.flush()
+    return run
+
+
+def revoke(interview_id: str) -> Revocation:
+    """End all access, whatever address was issued. Commit, then ``destroy``, then ``bytes_gone``; may be repeated."""
+    known = db.session.get(Revocation, interview_id)
+    if known is not None:
+        return known
+    revocation = Revocation(interview_id=interview_id, revoked_at=clock.now())
+    try:
+        with db.session.begin_nested():
+            db.session.add(revocation)
+    except IntegrityError:  # two revoke at once; both mean the same
+        return db.session.get_one(Revocation, interview_id)
+    undrawn = sa.delete(Waveform).where(Waveform.interview_id == interview_id)
+    db.session.execute(undrawn.execution_options(synchronize_session=False))
+    return revocation
+
+
+def erase(interview_id: str) -> dict[str, int]:
+    """``revoke``, and forget what the files were like; returns how many there were, by kind. May be repeated."""
+    revoke(interview_id)
+    removed = {}
+    for name, model in (("recordings", Recording), ("chunks", Chunk), ("recorder_runs", RecorderRun)):
+        gone = sa.delete(model).where(model.interview_id == interview_id).returning(model.id)
+        removed[name] = len(db.session.execute(gone.execution_options(synchronize_session=False)).all())
+    db.session.flush()
+    return removed
+
+
+def destroy(interview_id: str, *, storage: Storage) -> None:
+    """Destroy every byte that was recorded in the interview; slow, no database, may be repeated."""
+    storage.delete_prefix(queries.prefix_of(interview_id))
+
+
+def bytes_gone(interview_id: str) -> None:
+    """Note that ``destroy`` has succeeded; called long enough after the first time, that it need not be repeated."""
+    revocation = db.session.get_one(Revocation, interview_id)
+    now = clock.now()
+    if revocation.deleted_at is None:
+        revocation.deleted_at = now
+    elif revocation.deleted_at < now - queries.SETTLES_AFTER:
+        revocation.settled_at = now
+    db.session.flush()
+
+
+def unsettle(interview_id: str) -> None:
+    """More may have been recorded after the revocation, in a talk that went on: its bytes are to be destroyed too."""
+    again = sa.update(Revocation).where(Revocation.interview_id == interview_id)
+    db.session.execute(again.values(deleted_at=None, settled_at=None).execution_options(synchronize_session="fetch"))
+
+
+def workshop(interview_id: str, takes: Sequence[queries.Take], *, storage: Storage) -> Workshop:
+    """The interview's runs (``queries.takes_of``) on a local disk, to be measured, searched and joined."""
+    return Workshop(interview_id, takes, storage=storage)
+
+
+def publish(interview_id: str, *, organization_id: str, file: MediaFile) -> Recording | None:
+    """Make a file that is already stored the interview's audio or video, in place of an earlier one.
+
+    None when the recordings were revoked meanwhile: then the caller calls ``destroy`` once more.
+    """
+    if queries.is_revoked(interview_id):
+        return None
+    known = db.session.scalar(
+        sa.select(Recording).where(Recording.interview_id == interview_id, Recording.media == file.media)
+    )
+    recording = known or Recording(organization_id=organization_id, interview_id=interview_id, media=file.media)
+    recording.content_type, recording.storage_key = file.content_type, file.storage_key
+    recording.size, recording.sha256, recording.blocks = file.size, file.sha256, file.blocks
+    recording.duration, recording.damaged_at = file.duration, None
+    db.session.add(recording)
+    db.session.flush()
+    _have_drawn(interview_id)
+    return recording
+
+
+def _have_drawn(interview_id: str) -> None:
+    """Once for each interview: a file that takes another's place sounds the same."""
+    if queries.has_waveform(interview_id):
+        return
+    waveform = Waveform(interview_id=interview_id)
+    with suppress(IntegrityError), db.session.begin_nested():  # sound and picture published at once
+        db.session.add(waveform)
+        db.session.flush()
+        queue.after_commit(Job.DRAW_WAVEFORM, waveform.id)
+
+
+def mark_damaged(recording_id: str) -> None:
+    """Take a file whose bytes are not the published ones out of reach."""
+    damaged = sa.update(Recording).where(Recording.id == recording_id, Recording.damaged_at.is_(None))
+    db.session.execute(damaged.values(damaged_at=claims.moment()).execution_options(synchronize_session=False))
+
+
+def _wrong(one: Arrival) -> Rejected | None:
+    if not 0 <= one.number <= LAST_CHUNK:
+        return Rejected(f"the number of a chunk must lie between 0 and {LAST_CHUNK}", field="number")
+    if not 0 < one.size <= LARGEST_CHUNK:
+        return Rejected(f"a chunk must have 1 to {LARGEST_CHUNK} bytes", field="size")
+    if not _HEX.fullmatch(one.sha256):
+        return Rejected("the hash of a chunk is 64 lower-case hexadecimal digits", field="sha256")
+    return None
+
+
+def _judged(
+    one: Arrival, stands: queries.Standing, *, track: Track, more: int = 0
+) -> queries.Kept | DomainError | None:
+    """The chunk's row, why it is refused, or None: it is to be noted. ``more`` bytes come before it."""
+    known = stands.known.get(one.number)
+    if known is None or known.sha256 != one.sha256:
+        return _wrong(one) or _refusal(one, stands, track=track, more=more)
+    return known
+
+
+def _refusal(one: Arrival, stands: queries.Standing, *, track: Track, more: int) -> DomainError | None:
+    if one.number in stands.known:
+        details: dict[str, object] = {"reason": "other hash", "number": one.number}
+        return Conflict(f"chunk {one.number} has already arrived with other bytes", details=details)
+    if stands.last_mix_chunk is not None and track is Track.MIX and one.number > stands.last_mix_chunk:
+        return Conflict("this run of the recorder is over", details={"reason": "finished"})
+    if stands.kept_bytes + more + one.size > LARGEST_INTERVIEW:
+        return Rejected(f"an interview may hold {LARGEST_INTERVIEW} bytes of recordings; finish it here", field="size")
+    return None

@@ -1,0 +1,279 @@
+"""Which chunks are there, which files may be had, and under which addresses."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from app.core import claims
+from app.core.db import db
+from app.core.errors import NotFound
+from app.interviews.recordings.addresses import Purpose, signer
+from app.interviews.recordings.models import (
+    Chunk,
+    Media,
+    RecorderRun,
+    Recording,
+    Revocation,
+    Track,
+    Waveform,
+    WaveState,
+)
+
+SETTLES_AFTER = timedelta(hours=3)
+"""Longer than any job that might still write files of a revoked interview."""
+
+
+NO_RUN = "the interview has no recorder run {}; POST segments opens one"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One stored chunk as plain values."""
+
+    number: int
+    key: str
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """One run of the recorder as plain values: what slow work needs to know of it."""
+
+    number: int
+    mime_type: str
+    mix: tuple[Piece, ...]
+    voice: tuple[Piece, ...]
+
+    @property
+    def has_picture(self) -> bool:
+        """Whether it was recorded as a video."""
+        return self.mime_type.lower().startswith("video")
+
+
+def prefix_of(interview_id: str) -> str:
+    """The storage folder of everything that was recorded in an interview."""
+    return f"recordings/{interview_id}"
+
+
+def chunk_key(interview_id: str, *, segment: int, track: Track, number: int, sha256: str) -> str:
+    """Where a chunk's bytes belong; the hash in it keeps two senders of one number apart."""
+    return f"{prefix_of(interview_id)}/{segment}/{track}/{number}-{sha256[:16]}"
+
+
+def run_for(interview_id: str, segment: int) -> RecorderRun:
+    """The run ``segment`` of the interview, or NotFound."""
+    found = db.session.scalar(
+        sa.select(RecorderRun).where(RecorderRun.interview_id == interview_id, RecorderRun.number == segment)
+    )
+    if found is None:
+        raise NotFound(NO_RUN.format(segment))
+    return found
+
+
+def runs_of(interview_id: str) -> list[RecorderRun]:
+    """All runs in the order in which they were recorded."""
+    runs = sa.select(RecorderRun).where(RecorderRun.interview_id == interview_id).order_by(RecorderRun.number)
+    return list(db.session.scalars(runs))
+
+
+def missing_chunks(interview_id: str, *, segment: int, track: Track, first: int, last: int) -> list[int]:
+    """Numbers from ``first`` to ``last``, both included, that have not arrived."""
+    there = _chunks(interview_id, segment, track).where(Chunk.number.between(first, last))
+    if db.session.scalar(there.with_only_columns(sa.func.count())) == last - first + 1:
+        return []
+    arrived = set(db.session.scalars(there.with_only_columns(Chunk.number)))
+    return [number for number in range(first, last + 1) if number not in arrived]
+
+
+def contiguous(interview_id: str, segment: int, track: Track) -> int:
+    """The highest n for which 0 to n are all there; -1 when not even 0 is."""
+    return arrived(interview_id, segment, track)[0]
+
+
+def arrived(interview_id: str, segment: int, track: Track) -> tuple[int, int]:
+    """How far the track is whole (as ``contiguous``), and the highest number that is there; -1 for nothing."""
+    given = {"interview": interview_id, "segment": segment, "track": track}
+    count, last = db.session.connection().execute(_COUNTED, given).one()
+    if last is None or count == last + 1:
+        return count - 1, count - 1
+    return missing_chunks(interview_id, segment=segment, track=track, first=0, last=last)[0] - 1, last
+
+
+class Kept(NamedTuple):
+    """A chunk's row, as far as its sender's next one is measured against it."""
+
+    id: str
+    number: int
+    sha256: str
+    storage_key: str
+
+
+class Standing(NamedTuple):
+    """All that decides whether chunks may be kept: their run, what the interview holds, and the rows there are."""
+
+    run_id: str
+    last_mix_chunk: int | None
+    kept_bytes: int
+    known: dict[int, Kept]
+
+
+def standing(interview_id: str, segment: int, track: Track, *, first: int, last: int) -> Standing:
+    """Read in one statement, since it is asked for every second of everyone; NotFound without the run."""
+    given = {"interview": interview_id, "segment": segment, "track": track, "first": first, "last": last}
+    found = db.session.connection().execute(_STANDING, given).all()
+    if not found:
+        raise NotFound(NO_RUN.format(segment))
+    known = {row[4]: Kept(*row[3:]) for row in found if row[3] is not None}
+    return Standing(*found[0][:3], known)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """What is there of a run's mixed track: how many pieces, the highest number, and when the last one came."""
+
+    count: int
+    highest: int
+    last_at: datetime
+
+
+def arrivals(interview_id: str) -> dict[int, Arrived]:
+    """By number of the run; a run of which nothing has arrived is missing."""
+    last_at = sa.type_coerce(sa.func.max(Chunk.created_at), Chunk.created_at.type)
+    rows = sa.select(Chunk.segment, sa.func.count(), sa.func.max(Chunk.number), last_at).where(
+        Chunk.interview_id == interview_id, Chunk.track == Track.MIX
+    )
+    found = db.session.execute(rows.group_by(Chunk.segment)).all()
+    return {row[0]: Arrived(row[1], row[2], row[3]) for row in found}
+
+
+def pieces_of(
+    interview_id: str, segment: int, track: Track, *, first: int = 0, last: int | None = None
+) -> tuple[Piece, ...]:
+    """The chunks that are there, in order, with the hashes under which they were acknowledged."""
+    there = _chunks(interview_id, segment, track).where(Chunk.number >= first).order_by(Chunk.number)
+    if last is not None:
+        there = there.where(Chunk.number <= last)
+    rows = db.session.execute(there.with_only_columns(Chunk.number, Chunk.storage_key, Chunk.sha256, Chunk.size))
+    return tuple(Piece(number=row[0], key=row[1], sha256=row[2], size=row[3]) for row in rows)
+
+
+def voices_after(interview_id: str, *, segment: int, number: int) -> list[tuple[int, int]]:
+    """Run and number of the voice chunks that lie after this one, in order."""
+    later = sa.or_(Chunk.segment > segment, sa.and_(Chunk.segment == segment, Chunk.number > number))
+    found = sa.select(Chunk.segment, Chunk.number).where(
+        Chunk.interview_id == interview_id, Chunk.track == Track.VOICE, later
+    )
+    return [(row[0], row[1]) for row in db.session.execute(found.order_by(Chunk.segment, Chunk.number))]
+
+
+def takes_of(interview_id: str) -> list[Take]:
+    """All runs of which something can be played: the mixed track up to the first hole, and every voice chunk."""
+    takes = []
+    for run in runs_of(interview_id):
+        whole = contiguous(interview_id, run.number, Track.MIX)
+        if whole >= 0:
+            mix = pieces_of(interview_id, run.number, Track.MIX, last=whole)
+            voice = pieces_of(interview_id, run.number, Track.VOICE)
+            takes.append(Take(number=run.number, mime_type=run.mime_type, mix=mix, voice=voice))
+    return takes
+
+
+def is_revoked(interview_id: str) -> bool:
+    """Whether access to the interview's recordings has been ended."""
+    return bool(db.session.scalar(sa.select(sa.exists().where(Revocation.interview_id == interview_id))))
+
+
+def recording(recording_id: str) -> Recording:
+    """A published file by its id, revoked or not: for the page that serves it, which checks the signature."""
+    found = db.session.get(Recording, recording_id)
+    if found is None:
+        raise NotFound("There is no such recording.")
+    return found
+
+
+def recording_of(interview_id: str, media: Media) -> Recording | None:
+    """The published file of this kind, unless there is none or access has ended."""
+    return db.session.scalar(_accessible([interview_id]).where(Recording.media == media))
+
+
+def urls_for(interview_id: str, *, purpose: Purpose = Purpose.PLAY) -> dict[Media, str]:
+    """Freshly signed addresses of what the interview has, good for an hour; none when revoked."""
+    return urls_for_many([interview_id], purpose=purpose).get(interview_id, {})
+
+
+def urls_for_many(interview_ids: Iterable[str], *, purpose: Purpose = Purpose.PLAY) -> dict[str, dict[Media, str]]:
+    """As ``urls_for``, in one read for a whole list: interview id to its addresses."""
+    rows = db.session.connection().execute(_ADDRESSED, {"ids": list(interview_ids)})
+    sign = signer()
+    found: dict[str, dict[Media, str]] = {}
+    for interview_id, media, recording_id, organization_id in rows:
+        url = sign.url(recording_id, organization_id=organization_id, purpose=purpose)
+        found.setdefault(interview_id, {})[media] = url
+    return found
+
+
+def has_waveform(interview_id: str) -> bool:
+    """Whether the interview's recording is drawn, or will be."""
+    return bool(db.session.scalar(sa.select(sa.exists().where(Waveform.interview_id == interview_id))))
+
+
+def peaks_of(interview_id: str) -> bytes | None:
+    """How loud the recording is from beginning to end; None while that is not known."""
+    return db.session.scalar(sa.select(Waveform.peaks).where(Waveform.interview_id == interview_id))
+
+
+def undrawn(*, limit: int = 50) -> list[str]:
+    """Ids of waveforms that wait to be drawn, or whose worker went silent: for the sweep."""
+    free = sa.or_(Waveform.lease_until.is_(None), Waveform.lease_until < claims.moment())
+    waits = Waveform.state.in_((WaveState.WAITING, WaveState.DRAWING))
+    return list(db.session.scalars(sa.select(Waveform.id).where(waits, free).limit(limit)))
+
+
+def unfinished_revocations(*more: sa.ColumnElement[bool], limit: int = 20) -> list[str]:
+    """Interviews whose bytes are still to be destroyed, or to be looked after once more; ``more`` narrows them down."""
+    again = sa.and_(Revocation.settled_at.is_(None), Revocation.deleted_at < claims.moment(-SETTLES_AFTER))
+    due = sa.select(Revocation.interview_id).where(sa.or_(Revocation.deleted_at.is_(None), again), *more)
+    return list(db.session.scalars(due.order_by(Revocation.revoked_at).limit(limit)))
+
+
+def _chunks(interview_id: str, segment: int, track: Track) -> sa.Select[Chunk]:
+    return sa.select(Chunk).where(Chunk.interview_id == interview_id, Chunk.segment == segment, Chunk.track == track)
+
+
+def _accessible(interview_ids: Iterable[str]) -> sa.Select[Recording]:
+    return sa.select(Recording).where(Recording.interview_id.in_(list(interview_ids)), *_HELD)
+
+
+_HELD = (Recording.damaged_at.is_(None), ~sa.exists().where(Revocation.interview_id == Recording.interview_id))
+# Built once and of plain columns: every list of interviews asks for it.
+_R = Recording.__table__.c
+_ADDRESSED = sa.select(_R.interview_id, _R.media, _R.id, _R.organization_id).where(
+    _R.interview_id.in_(sa.bindparam("ids", expanding=True)), *_HELD
+)
+
+_C, _RUN = Chunk.__table__.c, RecorderRun.__table__.c
+_TRACK = (
+    _C.interview_id == sa.bindparam("interview"),
+    _C.segment == sa.bindparam("segment"),
+    _C.track == sa.bindparam("track"),
+)
+_THESE = (*_TRACK, _C.number.between(sa.bindparam("first"), sa.bindparam("last")))
+_COUNTED = sa.select(sa.func.count(), sa.func.max(_C.number)).where(*_TRACK)
+_EVERY_RUN = RecorderRun.__table__.alias("every_run").c
+_STANDING = (
+    sa.select(
+        _RUN.id,
+        _RUN.last_mix_chunk,
+        sa.select(sa.func.sum(_EVERY_RUN.size)).where(_EVERY_RUN.interview_id == _RUN.interview_id).scalar_subquery(),
+        _C.id,
+        _C.number,
+        _C.sha256,
+        _C.storage_key,
+    )
+    .select_from(RecorderRun.__table__.outerjoin(Chunk.__table__, sa.and_(*_THESE)))
+    .where(_RUN.interview_id == sa.bindparam("interview"), _RUN.number == sa.bindparam("segment"))
+)

@@ -1,0 +1,167 @@
+"""Joins what browsers recorded into files that play and seek everywhere. Slow work in a process of its own.
+
+Recorders write whatever they like: gaps, no duration, no index, clocks that jump. And the bytes come from strangers.
+So all decoding happens in ``child``, a program that sees no database and no secrets and is limited in memory, time
+and file size; this module starts it and reads back numbers, nothing else.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from app.core.errors import GatewayError
+
+_ROOT = Path(__file__).resolve().parents[4]
+_ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", "")}
+"""No secret of ours reaches the decoder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the decoding process may use: bytes of address space and of one file, seconds of CPU and of waiting."""
+
+    memory: int = 3 * 1024**3
+    file_size: int = 4 * 1024**3
+    cpu_seconds: int = 3600
+    wall_seconds: int = 5400
+    timeline_seconds: float = 2.5 * 3600
+    pixels: int = 4096 * 2304
+
+
+@dataclass(frozen=True, slots=True)
+class RunFile:
+    """One run of the recorder, its chunks joined in a file."""
+
+    number: int
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedRun:
+    """Where a run lies on the joined timeline, in seconds; ``duration`` 0 when nothing in it can be played."""
+
+    number: int
+    offset: float
+    duration: float
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """Samples of the candidate alone (s16le, 16 kHz, mono) and when, on the run's clock, they should have begun."""
+
+    path: Path
+    start: float
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """The finished files, the length of the joined timeline in seconds, and the place of each run on it."""
+
+    audio: Path | None
+    video: Path | None
+    duration: float
+    runs: list[PlacedRun] = field(default_factory=list)
+
+
+def measure(runs: Sequence[RunFile], *, limits: Limits | None = None) -> list[PlacedRun]:
+    """Where each run lies on the joined timeline. Reads the containers only, so half an hour takes part of a second."""
+    answer = _in_sandbox({"work": "measure", "runs": _named(runs)}, limits)
+    return [PlacedRun(**run) for run in answer["runs"]]
+
+
+def assemble(
+    runs: Sequence[RunFile],
+    *,
+    directory: Path,
+    want_audio: bool = True,
+    want_video: bool = False,
+    limits: Limits | None = None,
+) -> Assembled:
+    """Join the runs into one .m4a (AAC) and, when there is a picture and it is wanted, one .mp4 (H.264 and AAC).
+
+    Both have their index in front and a duration; the time between runs is cut out. GatewayError(retryable=False)
+    when nothing can be played, or a run is no WebM or MP4, or a limit was reached.
+    """
+    audio, video = directory / "audio.m4a", directory / "video.mp4"
+    answer = _in_sandbox(
+        {
+            "work": "assemble",
+            "runs": _named(runs),
+            "audio": str(audio) if want_audio else None,
+            "video": str(video) if want_video else None,
+        },
+        limits,
+    )
+    return Assembled(
+        audio=audio if answer["audio"] else None,
+        video=video if answer["video"] else None,
+        duration=answer["duration"],
+        runs=[PlacedRun(**run) for run in answer["runs"]],
+    )
+
+
+def copy_sound(runs: Sequence[RunFile], *, directory: Path, limits: Limits | None = None) -> Assembled:
+    """The coded sound of all runs in one indexed MP4, decoding nothing: a second for half an hour.
+
+    Browsers record Opus, which not every player takes from an MP4: good until ``assemble`` is done. ``audio`` is None
+    when the runs are coded differently.
+    """
+    target = directory / "copied.mp4"
+    answer = _in_sandbox({"work": "copy", "runs": _named(runs), "audio": str(target)}, limits)
+    runs_there = [PlacedRun(**run) for run in answer["runs"]]
+    return Assembled(
+        audio=target if answer["audio"] else None, video=None, duration=answer["duration"], runs=runs_there
+    )
+
+
+def place(run: RunFile, spoken: Sequence[Spoken], *, limits: Limits | None = None) -> list[float | None]:
+    """How much later (in seconds) each piece of speech lies in the recording than it should; None when not found.
+
+    Found by cross-correlation with the recording itself, because the clocks of a browser cannot be trusted.
+    """
+    pieces = [{"path": str(piece.path), "start": piece.start} for piece in spoken]
+    answer = _in_sandbox({"work": "place", "runs": _named([run]), "spoken": pieces}, limits)
+    return [None if shift is None else float(shift) for shift in answer["shifts"]]
+
+
+def peaks(path: Path, *, seconds: float, count: int, limits: Limits | None = None) -> bytes:
+    """How loud a published file is, in ``count`` bars of 0 to 255 from beginning to end; empty without any sound."""
+    file = RunFile(number=1, path=path)
+    return bytes(
+        _in_sandbox({"work": "peaks", "runs": _named([file]), "seconds": seconds, "count": count}, limits)["peaks"]
+    )
+
+
+def _named(runs: Sequence[RunFile]) -> list[dict[str, Any]]:
+    return [{"number": run.number, "path": str(run.path)} for run in runs]
+
+
+def _in_sandbox(order: Mapping[str, Any], limits: Limits | None) -> dict[str, Any]:
+    used = limits or Limits()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "app.interviews.recordings.video.child"],
+            input=json.dumps({**order, "limits": asdict(used)}).encode(),
+            cwd=_ROOT,
+            env=_ENVIRONMENT,
+            capture_output=True,
+            timeout=used.wall_seconds,
+            start_new_session=True,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise GatewayError("the recording could not be decoded in the time allowed", retryable=False) from None
+    try:
+        answer: dict[str, Any] = json.loads(done.stdout)
+    except ValueError:
+        raise GatewayError(
+            f"the recording could not be decoded within the limits (status {done.returncode})", retryable=False
+        ) from None
+    if "error" in answer:
+        raise GatewayError(str(answer["error"]), retryable=bool(answer["retryable"]))
+    return answer

@@ -1,0 +1,71 @@
+"""The decoding process: reads one order from its standard input, answers with numbers in JSON, and ends.
+
+It limits itself before it looks at a single byte of a recording, and it ends when the process that started it does.
+"""
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+from typing import Any
+
+_CLONE_NEWUSER, _CLONE_NEWNET, _PR_SET_PDEATHSIG = 0x10000000, 0x40000000, 1
+
+
+def confine(limits: dict[str, Any]) -> None:
+    """Limit memory, CPU, file size; end with the parent; no network where the kernel lets us."""
+    for kind, value in (
+        (resource.RLIMIT_AS, int(limits["memory"])),
+        (resource.RLIMIT_CPU, int(limits["cpu_seconds"])),
+        (resource.RLIMIT_FSIZE, int(limits["file_size"])),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_NOFILE, 64),
+    ):
+        _soft, hard = resource.getrlimit(kind)
+        wanted = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (wanted, wanted))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # the write then fails with an error that can be told
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if libc.unshare(_CLONE_NEWNET) != 0:
+            libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
+
+
+def main() -> None:
+    parent = os.getppid()
+    order = json.load(sys.stdin)
+    confine(order["limits"])
+    if os.getppid() != parent:
+        return
+    json.dump(_obey(order), sys.stdout)
+
+
+def _obey(order: dict[str, Any]) -> dict[str, Any]:
+    from app.interviews.recordings.video import drawing, joining, listening  # libraries are loaded under the limits
+    from app.interviews.recordings.video.tracks import Undecodable
+
+    work = {
+        "measure": joining.measure,
+        "assemble": joining.assemble,
+        "copy": joining.copy,
+        "place": listening.place,
+        "peaks": drawing.peaks,
+    }[order["work"]]
+    try:
+        return work(order)
+    except Undecodable as error:
+        return {"error": str(error), "retryable": False}
+    except MemoryError:
+        return {"error": "the recording needs more memory than decoding may use", "retryable": False}
+    except OSError as error:  # PyAV's errors are of this kind too
+        full = error.errno in {28, 122}
+        return {"error": f"the recording could not be written or read ({type(error).__name__})", "retryable": full}
+    except ValueError as error:
+        return {"error": f"the recording could not be decoded ({type(error).__name__})", "retryable": False}
+
+
+if __name__ == "__main__":
+    main()
