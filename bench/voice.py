@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from app import create_app, gateways
 from app.accounts.models import Organization, Team
+from app.conversation.models import Turn, TurnKind
 from app.core import migrate, queue
 from app.core.db import db
 from app.demo.candidate import Candidate
@@ -33,7 +34,6 @@ from app.gateways.speech.engines.pocketsphinx import PocketsphinxTranscriber
 from app.gateways.speech.sound import resample
 from app.interviews.actions import book
 from app.settings import Settings
-from app.voice.models import Turn, TurnKind
 
 GOAL_MS = 50
 CAPTION_MS = 500

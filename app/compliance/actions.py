@@ -19,6 +19,7 @@ from app.candidate_requests.actions import Asked
 from app.candidate_requests.models import WishKind
 from app.compliance.models import Erasure
 from app.compliance.queries import SETTLES_AFTER
+from app.conversation.models import Sitting, Turn
 from app.core import clock
 from app.core.db import db
 from app.core.erasure_journal import ERASED, WITHDRAWN
@@ -36,7 +37,6 @@ from app.outreach import actions as outreach
 from app.portal import actions as portal
 from app.reviews import actions as reviews
 from app.shares import actions as shares
-from app.voice.models import Sitting, Turn
 
 RESTORE = "restore"
 

@@ -15,6 +15,7 @@ from app import gateways
 from app.accounts.models import Organization, TeamMember
 from app.candidate_requests.models import WishKind
 from app.candidates import actions as candidates
+from app.conversation.jobs import sweep_sittings
 from app.core.db import db
 from app.demo.candidate import Candidate
 from app.demo.cast import SPOKEN, Fate, Part
@@ -28,7 +29,6 @@ from app.notes import actions as notes
 from app.portal import actions as portal
 from app.reviews import actions as reviews
 from app.reviews.actions import Opinion
-from app.voice.jobs import sweep_sittings
 from app.webhooks.jobs import drain
 from app.webhooks.models import Delivery, DeliveryState
 

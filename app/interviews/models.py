@@ -15,7 +15,7 @@ from app.flows.models import InterviewFlow
 
 if TYPE_CHECKING:
     from app.candidate_requests.models import Wish
-    from app.voice.models import Agreement, Sitting, Turn
+    from app.conversation.models import Agreement, Sitting, Turn
 
 
 LONGEST_NAME = 300

@@ -8,6 +8,7 @@ from flask_babel import gettext
 from app import gateways
 from app.accounts.queries import is_disabled
 from app.candidate_requests.queries import marks_of, wishes_of
+from app.conversation.access import UNTOLD, settings
 from app.core.db import db, reading
 from app.core.errors import Conflict, GatewayError, NotFound, Rejected
 from app.flows.queries import script_of
@@ -22,7 +23,6 @@ from app.portal import actions
 from app.portal.access import asker_of_request, is_under_way, may_open, new_token, set_cookie
 from app.portal.download import captions_of, sent
 from app.portal.forms import AskForm, FlagForm, number_of_query
-from app.voice.access import UNTOLD, settings
 from app.web import languages, rate_limits
 from app.web.errors import RETRY_SECONDS
 from app.web.fields import address_flaw

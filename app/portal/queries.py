@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
+from app.conversation.models import Agreement
 from app.core import claims, clock
 from app.core.db import db, row_security
 from app.portal.models import OwnCode, OwnPass
-from app.voice.models import Agreement
 
 MOST_TRIES = 5
 

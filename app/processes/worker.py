@@ -46,7 +46,7 @@ TICKS = (
     "app.interviews.documents.jobs.sweep",
     "app.interviews.jobs.revocation.sweep",
     "app.interviews.recordings.jobs.sweep_waveforms",
-    "app.voice.jobs.sweep_sittings",
+    "app.conversation.jobs.sweep_sittings",
     "app.outreach.jobs.sweep",
     "app.flowlinks.jobs.sweep",
     "app.mail_outbox.jobs.sweep",

@@ -13,6 +13,14 @@ from datetime import timedelta
 from flask import current_app
 
 from app import gateways
+from app.conversation import actions as voice
+from app.conversation.access import new_token
+from app.conversation.actions import Agreed, Holder, Outcome
+from app.conversation.models import Mode, TurnKind
+from app.conversation.queries import TAKEOVER_AFTER, sitting_of
+from app.conversation.script.machine import Event, Phase, Place, Script
+from app.conversation.turn import Answer, Engines, Reply, Said, respond
+from app.conversation.utterances import Heard, Played
 from app.core import clock
 from app.core.db import db, for_one
 from app.core.errors import Conflict, GatewayError
@@ -23,14 +31,6 @@ from app.interviews.recordings import actions as recordings
 from app.settings import Settings
 from app.trials.answers import AGREED, ENGINE, LANGUAGE, VOICE, answer_to
 from app.trials.jobs_sound import Recorder
-from app.voice import actions as voice
-from app.voice.access import new_token
-from app.voice.actions import Agreed, Holder, Outcome
-from app.voice.conversation import Answer, Engines, Reply, Said, respond
-from app.voice.models import Mode, TurnKind
-from app.voice.queries import TAKEOVER_AFTER, sitting_of
-from app.voice.script import Event, Phase, Place, Script
-from app.voice.utterances import Heard, Played
 
 log = logging.getLogger(__name__)
 

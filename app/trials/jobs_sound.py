@@ -2,6 +2,7 @@
 
 import hashlib
 
+from app.conversation.utterances import Heard, Played
 from app.core.db import db
 from app.demo.tape import CHUNK_SECONDS, Tape
 from app.gateways.speech.ports import SPEECH_RATE, Spoken, Word
@@ -10,7 +11,6 @@ from app.gateways.storage import Storage
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.models import Track
 from app.interviews.recordings.queries import chunk_key
-from app.voice.utterances import Heard, Played
 
 GAP = 0.4
 """Seconds of silence before whoever speaks next."""

@@ -17,8 +17,8 @@ from typing import Any
 from flask import Flask, Response, jsonify, make_response, redirect, render_template, request
 from werkzeug.serving import make_server
 
-from app.voice import statement
-from app.voice.detector import weights
+from app.conversation.pages import accessibility
+from app.conversation.pages.detector import weights
 from app.web import languages
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -223,7 +223,7 @@ def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for ea
 
     @app.get("/other/<name>")
     def other(name: str) -> str:
-        told = {"claims": statement.CLAIMS, "limits": statement.LIMITS, **dict(request.args)}
+        told = {"claims": accessibility.CLAIMS, "limits": accessibility.LIMITS, **dict(request.args)}
         return render_template(f"voice/{name}.html", base=BASE, org_name="Example Freight", **told)
 
     @app.get(f"{BASE}/elsewhere")

@@ -1,6 +1,6 @@
 """WCAG 2.2 AA on the candidate's pages: one check for each claim of the accessibility statement, in every state.
 
-``app/voice/statement.py`` has the claims. What holds in every state is checked in every state of states.py by the
+``app/conversation/pages/accessibility.py`` has the claims. What holds in every state is checked there by the
 checks of wcag.py; what needs a journey has a test of its own, marked with the claim that it holds.
 """
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.voice.statement import CLAIMS
+from app.conversation.pages.accessibility import CLAIMS
 
 from .fake_server import Running
 from .states import STATES, checked

@@ -1,6 +1,6 @@
 """What the accessibility statement claims of every state of a page, as checks that give a list of complaints.
 
-``app/voice/statement.py`` has the claims; ``EVERYWHERE`` has the checks of those that hold in every state. A test
+``app/conversation/pages/accessibility.py`` has the claims; ``EVERYWHERE`` has the checks of those that always hold. A test
 calls ``hold(page)`` wherever a candidate may be; ``test_accessibility.py`` does so in every state of ``states.py``.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from app.voice.statement import CLAIMS
+from app.conversation.pages.accessibility import CLAIMS
 
 Check = Callable[[Any], list[str]]
 EVERYWHERE: dict[str, Check] = {}

@@ -19,6 +19,7 @@ from app.accounts.models import AuditEntry, TeamMembership
 from app.candidate_requests import actions as wishes
 from app.candidate_requests.actions import Asked
 from app.candidate_requests.models import WishKind, WishState
+from app.conversation.models import Agreement, Mode
 from app.core.db import db
 from app.exports.bundle import Closed
 from app.gateways.speech.ports import Segment, Word
@@ -31,7 +32,6 @@ from app.interviews.recordings.media import keep
 from app.interviews.recordings.models import Media
 from app.reviews import actions as reviews
 from app.reviews.actions import Opinion
-from app.voice.models import Agreement, Mode
 from tests.factories import Made
 from tests.people import Person
 

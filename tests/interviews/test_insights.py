@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from app.accounts.models import Team
 from app.candidates.models import StatusChange
+from app.conversation.models import Sitting, Turn
 from app.core import clock
 from app.core.db import db
 from app.flows.models import InterviewFlow
@@ -19,7 +20,6 @@ from app.interviews import insights
 from app.interviews.insights import Bar, Span
 from app.interviews.models import Feedback, Interview, InterviewData, Role, Stage, Utterance
 from app.interviews.recordings.models import Media, Recording
-from app.voice.models import Sitting, Turn
 from tests.factories import Made
 from tests.people import Person
 

@@ -21,6 +21,9 @@ from app.candidate_requests.actions import Asked
 from app.candidate_requests.models import WishKind
 from app.candidates import actions as candidates
 from app.candidates import statuses
+from app.conversation import actions as voice
+from app.conversation.actions import Agreed
+from app.conversation.models import Mode, Sitting
 from app.core import clock, encryption
 from app.core.db import db
 from app.flowlinks import actions as flowlinks
@@ -45,9 +48,6 @@ from app.permits.models import AccessRequest
 from app.reviews import actions as reviews
 from app.reviews.actions import Opinion
 from app.shares import actions as shares
-from app.voice import actions as voice
-from app.voice.actions import Agreed
-from app.voice.models import Mode, Sitting
 from app.webhooks.models import Delivery, Endpoint
 from tests.factories import a_flow
 from tests.people import Person, person

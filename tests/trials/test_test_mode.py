@@ -17,6 +17,10 @@ from app.candidates import actions as candidates
 from app.candidates.models import Candidate
 from app.candidates.queries import CandidateFilter, counts_seen_by, how_many_seen_by
 from app.compliance import actions as compliance
+from app.conversation import actions as voice
+from app.conversation.actions import Agreed
+from app.conversation.jobs import sweep_sittings
+from app.conversation.models import Mode, Turn
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, GatewayError
@@ -30,10 +34,6 @@ from app.interviews.queries import utterances_of
 from app.interviews.recordings.models import Media
 from app.interviews.recordings.queries import urls_for
 from app.trials.jobs import play
-from app.voice import actions as voice
-from app.voice.actions import Agreed
-from app.voice.jobs import sweep_sittings
-from app.voice.models import Mode, Turn
 from app.webhooks.delivery import Letter, headers
 from app.webhooks.models import Delivery
 from tests.factories import Made

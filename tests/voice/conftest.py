@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from flask import Flask
 
+from app.conversation import hearing, speaking
 from app.core.db import db
 from app.demo.candidate import Candidate
 from app.gateways import Gateways
@@ -18,7 +19,6 @@ from app.gateways.speech.engines.espeak import EspeakSpeaker
 from app.gateways.speech.sound import resample
 from app.interviews import actions
 from app.interviews.models import Interview
-from app.voice import hearing, speaking
 from tests.factories import Made
 from tests.guards import Guarded
 from tests.people import Person

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
+from app.conversation.jobs import sweep_sittings
+from app.conversation.queries import sitting_of
+from app.conversation.time_limit import MOST_EXTENSIONS, extension_of
 from app.core import clock
 from app.demo.candidate import Candidate, Refused, Talk
 from app.demo.tape import Tape
 from app.interviews.models import Role, Stage
 from app.interviews.queries import utterances_of
-from app.voice.allowance import MOST_EXTENSIONS, extension_of
-from app.voice.jobs import sweep_sittings
-from app.voice.queries import sitting_of
 from tests.factories import Made
 
 from .conftest import Candidates, interview_of, sound

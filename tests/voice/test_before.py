@@ -10,14 +10,14 @@ from app.candidate_requests import actions as wishes
 from app.candidate_requests.actions import Asked
 from app.candidate_requests.models import MOST_OPEN, Wish, WishKind, WishState
 from app.candidate_requests.queries import wishes_of
+from app.conversation.consent import VERSION, words_shown
+from app.conversation.link_state import likely_minutes
+from app.conversation.models import Agreement, Sitting
 from app.core import clock
 from app.core.db import db
 from app.flows.queries import script_of
 from app.interviews.models import Stage
 from app.interviews.recordings.models import Chunk
-from app.voice.consent import VERSION, words_shown
-from app.voice.models import Agreement, Sitting
-from app.voice.standing import likely_minutes
 from app.web.languages import LANGUAGES
 from tests.factories import Made
 from tests.people import Browser, Person

@@ -8,11 +8,11 @@ import itsdangerous.timed
 import pytest
 from flask import Flask
 
+from app.conversation import jobs
+from app.conversation.jobs import sweep_sittings
 from app.core import clock
 from app.demo.candidate import Candidate
 from app.interviews.models import Stage
-from app.voice import jobs
-from app.voice.jobs import sweep_sittings
 
 from .conftest import interview_of
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from app.conversation.script.commands import confirmed, spoken_command
+from app.conversation.script.machine import Event
 from app.gateways.speech.catalogue import LANGUAGES
-from app.voice.commands import confirmed, spoken_command
-from app.voice.script import Event
 
 SAID: dict[str, dict[Event, tuple[str, ...]]] = {
     "en-US": {

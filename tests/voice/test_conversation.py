@@ -8,12 +8,12 @@ from itertools import pairwise
 
 import pytest
 
+from app.conversation.script.machine import Event, Kind, Phase, Place, Script
+from app.conversation.speaking import GAP
+from app.conversation.turn import Answer, Audio, Engines, respond
 from app.core.errors import GatewayError
 from app.gateways.speech import phrases
 from app.gateways.speech.ports import FollowUp
-from app.voice.conversation import Answer, Audio, Engines, respond
-from app.voice.script import Event, Kind, Phase, Place, Script
-from app.voice.speaking import GAP
 
 from .conftest import hiss, sound
 from .fakes import ScriptedInterviewer, ScriptedSpeaker, ScriptedTranscriber

@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from app.conversation import actions
+from app.conversation.jobs import sweep_sittings
+from app.conversation.models import Sitting, Turn
 from app.core import clock
 from app.core.db import db
 from app.core.queue import Job, SilentBell
@@ -12,9 +15,6 @@ from app.demo.candidate import Candidate, Refused, Talk
 from app.demo.tape import Tape
 from app.interviews.models import Stage
 from app.interviews.recordings.queries import runs_of
-from app.voice import actions
-from app.voice.jobs import sweep_sittings
-from app.voice.models import Sitting, Turn
 from tests.factories import Made
 
 from .conftest import Candidates, interview_of, sound

@@ -3,10 +3,10 @@
 
 import pytest
 
+from app.conversation.script import guard
+from app.conversation.script.machine import Phase, Place, Script
 from app.gateways.speech import phrases
 from app.gateways.speech.catalogue import LANGUAGES
-from app.voice import guard
-from app.voice.script import Phase, Place, Script
 
 OPEN = Place(Phase.QUESTION, 0, said="We were 6 people and I did the rigging.")
 INFO = "The office is in Bergen. Work begins at 8. Write to jobs@dock.example for travel costs."

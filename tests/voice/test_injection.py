@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from app.conversation.script.machine import MOST_ASIDES, Kind, Place, Script
+from app.conversation.turn import Answer, Audio, Engines, Reply, respond
 from app.gateways.language_model import prompts
 from app.gateways.language_model.chat import Chat, ChatInterviewer
 from app.gateways.speech import phrases
 from app.gateways.speech.ports import Interviewer
-from app.voice.conversation import Answer, Audio, Engines, Reply, respond
-from app.voice.script import MOST_ASIDES, Kind, Place, Script
 
 from .fakes import ScriptedTranscriber
 from .models import Played, decision, model

@@ -16,9 +16,9 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from flask import Flask
 
+from app.conversation.pages.accessibility import CLAIMS
 from app.gateways.speech import catalogue as speech
 from app.interviews.documents.file_types import KINDS
-from app.voice.statement import CLAIMS
 from app.web.languages import COOKIE, LANGUAGES, LOCALES
 from tests.factories import Made
 from tests.people import Browser

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.conversation import actions, untaken_speech
+from app.conversation.models import Sitting, Turn, TurnState
+from app.conversation.queries import sitting_of
 from app.core import claims
 from app.core.db import db
 from app.demo.candidate import Candidate
 from app.interviews.models import Role, Stage, Utterance
 from app.interviews.queries import utterances_of
-from app.voice import actions, untaken
-from app.voice.models import Sitting, Turn, TurnState
-from app.voice.queries import sitting_of
 from tests.factories import Made
 
 from .conftest import Candidates, interview_of, path_of, sound
@@ -176,13 +176,13 @@ def test_what_a_release_before_has_answered_is_not_taken_twice(left: Candidate) 
     assert sitting is not None
     db.session.execute(db.update(Turn).values(segment=None, first_chunk=None, last_chunk=None))
     db.session.commit()
-    assert untaken.stretches(sitting, most=600) == []
+    assert untaken_speech.stretches(sitting, most=600) == []
 
 
 def test_a_long_stretch_comes_in_parts_of_the_longest_answer(left: Candidate) -> None:
     sitting = sitting_of(interview_of(left).id)
     assert sitting is not None
-    parts = [(one.first_chunk, one.last_chunk) for one in untaken.stretches(sitting, most=5)]
+    parts = [(one.first_chunk, one.last_chunk) for one in untaken_speech.stretches(sitting, most=5)]
     assert parts == [(6, 10), (11, 15), (16, 18)]
 
 

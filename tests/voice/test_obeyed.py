@@ -2,6 +2,8 @@
 
 import pytest
 
+from app.conversation.models import TurnKind
+from app.conversation.queries import sitting_of, turn_of
 from app.core import clock
 from app.demo.candidate import Candidate, Talk
 from app.demo.tape import Tape
@@ -10,8 +12,6 @@ from app.interviews import quality
 from app.interviews.insights import Span, by_question
 from app.interviews.models import Interview, Role, Utterance
 from app.interviews.queries import utterances_of
-from app.voice.models import TurnKind
-from app.voice.queries import sitting_of, turn_of
 from tests.people import Person
 
 from .conftest import interview_of, sound

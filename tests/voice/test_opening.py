@@ -7,13 +7,13 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.conversation.access import cookie_name
+from app.conversation.models import Agreement, Mode, Sitting
 from app.core import clock
 from app.core.db import Base, db
 from app.demo.candidate import Candidate, Refused
 from app.flows import actions as flows
 from app.interviews.models import Interview, Stage
-from app.voice.access import cookie_name
-from app.voice.models import Agreement, Mode, Sitting
 from tests.factories import Made
 from tests.people import Browser
 

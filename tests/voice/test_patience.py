@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.gateways.speech.catalogue import LANGUAGES
-from app.voice import endings
-from app.voice.patience import (
+from app.conversation.script import unfinished_words
+from app.conversation.script.patience import (
     COMPLETE,
     SHORT,
     THINKING_TIME,
@@ -15,6 +14,7 @@ from app.voice.patience import (
     is_backchannel,
     patience,
 )
+from app.gateways.speech.catalogue import LANGUAGES
 
 BREAKS_OFF = """
 I have worked in a small team for three years and
@@ -67,14 +67,14 @@ def test_every_language_knows_its_own_endings(language: str) -> None:
     tag = language.split("-", maxsplit=1)[0]
     unspaced = {"ja": "私は東京で働いていました", "zh": "我在北京工作了三年", "th": "ผมทำงานที่กรุงเทพ"}
     begins = unspaced.get(tag, "abcde fghij ")
-    for word in endings.OPEN[tag]:
+    for word in unfinished_words.OPEN[tag]:
         assert patience(f"{begins}{word}", language) == UNFINISHED, word
-    for filler in endings.FILLERS[tag]:
+    for filler in unfinished_words.FILLERS[tag]:
         assert patience(f"{begins}{filler}", language) == UNFINISHED, filler
-    for asked in endings.THINKING[tag]:
+    for asked in unfinished_words.THINKING[tag]:
         assert patience(f"{begins}{asked}", language) == THINKING_TIME, asked
         assert patience(asked, language) == THINKING_TIME, asked
-    for call in endings.BACKCHANNELS[tag]:
+    for call in unfinished_words.BACKCHANNELS[tag]:
         assert is_backchannel(call, language), call
 
 

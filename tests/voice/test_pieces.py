@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.conversation import speaking
+from app.conversation.models import Turn
+from app.conversation.speaking import sentences
 from app.core.db import db
 from app.core.errors import GatewayError
 from app.demo.candidate import Candidate, Refused, Talk
@@ -20,9 +23,6 @@ from app.gateways.speech.ports import FollowUp
 from app.gateways.speech.sound import wav
 from app.interviews.models import Utterance
 from app.interviews.queries import utterances_of
-from app.voice import speaking
-from app.voice.models import Turn
-from app.voice.speaking import sentences
 from tests.factories import Made
 from tests.guards import Guarded
 

@@ -8,12 +8,13 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.conversation import speaking
+from app.conversation.preview import sittings
+from app.conversation.preview.sittings import MOST_CHUNKS, MOST_PREVIEWS
 from app.core.db import Base, db
 from app.core.errors import GatewayError
 from app.demo.candidate import Candidate
 from app.gateways.speech.ports import FollowUp
-from app.voice import preview, speaking
-from app.voice.preview import MOST_CHUNKS, MOST_PREVIEWS
 from tests.factories import Made
 from tests.people import Browser, Person
 
@@ -23,7 +24,7 @@ from .fakes import ScriptedInterviewer, ScriptedSpeaker, ScriptedTranscriber
 
 @pytest.fixture(autouse=True)
 def _none_left() -> None:
-    preview.forget_all()
+    sittings.forget_all()
 
 
 def everything(app: Flask) -> tuple[dict[str, int], list[str], list[object]]:
@@ -233,7 +234,7 @@ def test_speech_that_arrives_while_a_reply_is_made_is_kept(trial: Trial) -> None
     trial.post("/segments", mime_type="audio/webm")
     trial.post("/turns/1", kind="begin")
     trial.say(2, sound(1.0))
-    kept = next(reversed(preview._kept.values()))
+    kept = next(reversed(sittings._kept.values()))
     kept.hear(1, 2, sound(0.5))
     longer = trial.post("/turns/3", kind="answer", segment=1, first_chunk=0, last_chunk=2, continues=True)
     assert longer.status_code == 200
@@ -241,7 +242,7 @@ def test_speech_that_arrives_while_a_reply_is_made_is_kept(trial: Trial) -> None
 
 def test_a_forgotten_preview_says_so(trial: Trial) -> None:
     trial.post("/start", mode="text")
-    preview.forget_all()
+    sittings.forget_all()
     answer = trial.post("/turns/1", kind="begin")
     assert (answer.status_code, answer.json["reason"]) == (409, "finished")
     assert 'data-view="invitation"' in trial.get("").text
@@ -263,7 +264,7 @@ def test_memory_is_bounded(trial: Trial, owner: Person) -> None:
         one.post("/start", mode="text")
     assert names[0].get("/state").status_code == 409
     assert names[-1].get("/state").status_code == 200
-    kept = next(reversed(preview._kept.values()))
+    kept = next(reversed(sittings._kept.values()))
     for number in range(MOST_CHUNKS + 5):
         kept.hear(1, number, b"")
     assert len(kept.voice) == MOST_CHUNKS

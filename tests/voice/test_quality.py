@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.conversation.devices import browser_of
+from app.conversation.utterances import weak
 from app.core import clock
 from app.core.db import db
 from app.demo.candidate import Candidate, Refused, Talk
@@ -21,8 +23,6 @@ from app.interviews import quality
 from app.interviews.models import QualityReport, Role
 from app.interviews.queries import utterances_of
 from app.interviews.recordings.queries import Arrived, runs_of
-from app.voice.devices import browser_of
-from app.voice.utterances import weak
 from tests.factories import Made
 from tests.people import Person
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.conversation.models import Agreement, Sitting, Turn
 from app.core.db import db
 from app.demo.candidate import Candidate, Refused, Talk
 from app.demo.tape import Tape
 from app.interviews import actions
 from app.interviews.queries import utterances_of
-from app.voice.models import Agreement, Sitting, Turn
 from tests.factories import a_flow
 from tests.people import person
 

@@ -11,6 +11,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from app.conversation.models import Sitting
 from app.core.db import db
 from app.demo.candidate import Candidate
 from app.demo.tape import PICTURES_PER_SECOND
@@ -22,7 +23,6 @@ from app.interviews.models import Role
 from app.interviews.queries import utterances_of
 from app.interviews.recordings.models import Track
 from app.interviews.recordings.queries import pieces_of
-from app.voice.models import Sitting
 from tests.factories import Made
 
 from .conftest import path_of, working_with

@@ -8,6 +8,10 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app import gateways
+from app.conversation import actions as voice
+from app.conversation.actions import Agreed
+from app.conversation.models import Agreement, Mode, Sitting
+from app.conversation.queries import sitting_of
 from app.core.db import db
 from app.demo.candidate import Candidate
 from app.interviews.jobs import processing, revocation
@@ -15,10 +19,6 @@ from app.interviews.models import Interview, Stage
 from app.interviews.recordings.queries import prefix_of
 from app.legal_holds import actions as holds
 from app.legal_holds.models import Held
-from app.voice import actions as voice
-from app.voice.actions import Agreed
-from app.voice.models import Agreement, Mode, Sitting
-from app.voice.queries import sitting_of
 from app.webhooks.models import Delivery
 from tests.factories import Made
 from tests.people import Browser, Person

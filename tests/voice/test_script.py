@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.voice.script import (
+from app.conversation.script.machine import (
     ENOUGH,
     MOST_ASIDES,
     Event,

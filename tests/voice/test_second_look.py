@@ -2,15 +2,22 @@
 
 import pytest
 
+from app.conversation import turn
+from app.conversation.script.command_phrases import sayings, spelt_out
+from app.conversation.script.command_recheck import (
+    COMMANDS,
+    SURE,
+    SURE_OF_NO,
+    SURE_OF_YES,
+    WHETHER_TO_END,
+    second_look,
+)
+from app.conversation.script.commands import confirmed, is_compact, spoken_command
+from app.conversation.script.machine import Event, Kind, Phase, Place, Script
+from app.conversation.turn import Answer, Audio, Engines, Reply, respond
 from app.gateways import Gateways
 from app.gateways.speech.catalogue import LANGUAGES
 from app.gateways.speech.ports import SPEECH_RATE, Heard, Sayings, Word
-from app.voice import conversation
-from app.voice.commands import confirmed, is_compact, spoken_command
-from app.voice.conversation import Answer, Audio, Engines, Reply, respond
-from app.voice.sayings import sayings, spelt_out
-from app.voice.script import Event, Kind, Phase, Place, Script
-from app.voice.second_look import COMMANDS, SURE, SURE_OF_NO, SURE_OF_YES, WHETHER_TO_END, second_look
 from tests.short_sayings import Said, short_sayings
 
 from .fakes import ScriptedSpeaker, ScriptedTranscriber
@@ -63,12 +70,12 @@ def test_nothing_like_a_command_and_no_command_at_all_stay_answers(reply_to) -> 
 
 def test_only_short_whole_utterances_that_were_no_command_are_looked_at_again(reply_to, hears) -> None:  # type: ignore[no-untyped-def]
     reply_to("repeat that please")
-    reply_to("three years", chunks=conversation.LONGEST_COMMAND + 1)
+    reply_to("three years", chunks=turn.LONGEST_COMMAND + 1)
     reply_to("and then i went to the next town to see what they were doing there")
     reply_to("three years in the harbour", unfinished=True)
     reply_to("yes please", place=ASKED)
     assert hears.looked_at == []
-    reply_to("three years", chunks=conversation.LONGEST_COMMAND)
+    reply_to("three years", chunks=turn.LONGEST_COMMAND)
     ((heard, among, size),) = hears.looked_at
     assert (heard, among, size > SPEECH_RATE) == ("three years", sayings("en-US", *COMMANDS), True)
 

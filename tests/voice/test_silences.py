@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from app.conversation.script.patience import COMPLETE, UNFINISHED, UNKNOWN
 from app.core.errors import GatewayError
 from app.demo.candidate import Candidate, Refused, Talk
 from app.demo.tape import Tape
-from app.voice.patience import COMPLETE, UNFINISHED, UNKNOWN
 from tests.factories import Made
 
 from .conftest import Candidates, hiss, sound

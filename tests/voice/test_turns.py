@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.conversation.models import Sitting, Turn, TurnState
 from app.core import claims, clock
 from app.core.db import db
 from app.core.errors import GatewayError
@@ -14,7 +15,6 @@ from app.demo.tape import Tape
 from app.gateways.speech.ports import FollowUp
 from app.interviews.models import Document, Role, TextState, Utterance
 from app.interviews.queries import utterances_of
-from app.voice.models import Sitting, Turn, TurnState
 from tests.factories import Made
 
 from .conftest import Candidates, hiss, interview_of, sound

@@ -6,7 +6,7 @@ from flask import flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.accounts.access import current_member, require_admin
-from app.candidates import statuses as pipeline_statuses
+from app.candidates import statuses as pipeline
 from app.candidates.models import DEFAULT_STATUSES, INTERVIEWED, INVITED
 from app.candidates.pages.blueprint import pages
 from app.candidates.queries import columns_of, counts_seen_by
@@ -29,7 +29,7 @@ def add_status() -> Answer:
     """One more at the end."""
     require_admin()
     member = current_member()
-    return _done(lambda: pipeline_statuses.add(member.organization, _given("name"), by=member), "The status is added.")
+    return _done(lambda: pipeline.add(member.organization, _given("name"), by=member), "The status is added.")
 
 
 @pages.post("/candidates/statuses/<column_id>/rename")
@@ -38,7 +38,7 @@ def rename_status(column_id: str) -> Answer:
     require_admin()
     member = current_member()
     return _done(
-        lambda: pipeline_statuses.rename(member.organization, column_id, _given("name"), by=member),
+        lambda: pipeline.rename(member.organization, column_id, _given("name"), by=member),
         "The status is renamed.",
     )
 
@@ -49,9 +49,7 @@ def shift_status(column_id: str) -> Answer:
     require_admin()
     member = current_member()
     steps = -1 if request.form.get("to") == "left" else 1
-    return _done(
-        lambda: pipeline_statuses.shift(member.organization, column_id, steps, by=member), "The order is changed."
-    )
+    return _done(lambda: pipeline.shift(member.organization, column_id, steps, by=member), "The order is changed.")
 
 
 @pages.post("/candidates/statuses/<column_id>/remove")
@@ -60,7 +58,7 @@ def remove_status(column_id: str) -> Answer:
     require_admin()
     member = current_member()
     return _done(
-        lambda: pipeline_statuses.remove(member.organization, column_id, into=_given("into"), by=member),
+        lambda: pipeline.remove(member.organization, column_id, into=_given("into"), by=member),
         "The status is gone.",
     )
 

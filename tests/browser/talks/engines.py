@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from app.conversation.hearing import Late
 from app.core.errors import NotFound
 from app.gateways.language_model.scripted import ScriptAnalyst, ScriptInterviewer
 from app.gateways.speech.ports import SPEECH_RATE, Exchange, FollowUp, Heard, Material, Sayings, Spoken, Word
 from app.gateways.storage import Content, Stored, pieces_of
 from app.interviews.recordings.media import Finished
 from app.interviews.recordings.video import PlacedRun
-from app.voice.hearing import Late
 
 FRAME = 320
 """Samples of which the first says which word sounds: 20 ms."""
@@ -90,7 +90,7 @@ class Recogniser:
 
 @dataclass
 class Wait:
-    """In the place of waiting for the recogniser's thread (``app.voice.hearing``): in the time of the talk."""
+    """In the place of waiting for the recogniser's thread (``app.conversation.hearing``): in the time of the talk."""
 
     hears: Recogniser
     now: float = 0.0

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from app.conversation.models import TurnKind
+from app.conversation.script.commands import spoken_command
 from app.interviews.models import Stage
-from app.voice.commands import spoken_command
-from app.voice.models import TurnKind
 
 from .engines import WORD_FRAMES
 from .stage import Played

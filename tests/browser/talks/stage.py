@@ -20,6 +20,8 @@ from flask import Flask
 from itsdangerous import URLSafeTimedSerializer
 
 from app.accounts.models import Organization
+from app.conversation import hearing
+from app.conversation.models import Sitting, Turn
 from app.core import clock
 from app.core.db import db
 from app.flows.models import InterviewFlow
@@ -29,8 +31,6 @@ from app.interviews import actions as interviews
 from app.interviews.jobs import processing
 from app.interviews.models import Interview, InterviewData, Stage, Utterance
 from app.interviews.recordings import actions as recordings
-from app.voice import hearing
-from app.voice.models import Sitting, Turn
 from app.web.json_splice import Fragment, inflate
 from tests.people import Browser
 from tests.voice.conftest import working_with

@@ -1,0 +1,215 @@
+"""Which browser may go on with an interview: the link is no secret, the sitting's cookie is.
+
+The claim gives the browser 256 random bits; the database keeps their hash alone. ``protocol`` is the blueprint that
+only the holder gets into. It says no as ``{"message", "reason", "field", ...}``: a sentence for people in the language
+of their page, the rest for scripts. What only a script can have done wrong is said in English, as ``detail``.
+"""
+
+import hashlib
+import hmac
+import secrets
+from typing import Any
+
+from flask import Blueprint, Response, current_app, g, jsonify, request, session
+from flask_babel import gettext, lazy_gettext
+from flask_wtf.csrf import CSRFError
+from werkzeug.exceptions import HTTPException
+
+from app.conversation.actions import Holder, taken_over
+from app.conversation.models import Sitting
+from app.conversation.queries import Seat, seat_of
+from app.conversation.script.machine import Script
+from app.core import clock
+from app.core.db import db, reading
+from app.core.errors import Conflict, DomainError, Forbidden, GatewayError, NotFound, Rejected, sentence
+from app.flows.queries import script_of
+from app.interviews.models import Interview
+from app.interviews.queries import open_interview
+from app.settings import Settings
+from app.web import languages
+from app.web.errors import RETRY_SECONDS, WORDS
+from app.web.security import keep_private
+
+COOKIE_DAYS = 30
+
+STATUS: dict[type[DomainError], int] = {NotFound: 404, Forbidden: 403, Rejected: 422, Conflict: 409, GatewayError: 503}
+REASONS: dict[type[DomainError], str] = {NotFound: "unknown", Forbidden: "no sitting", GatewayError: "try again"}
+
+UNTOLD = {
+    403: lazy_gettext("This page can no longer change the interview. Please load it again."),
+    413: lazy_gettext("This is too large to be sent."),
+    429: lazy_gettext("Too many requests. Please wait a little."),
+    500: lazy_gettext("Something went wrong on our side. What you said is kept. Please try again."),
+    503: lazy_gettext("Something that is needed is away for a moment. What you said is kept. Please try again."),
+}
+"""What people read in other languages where the sentence itself is for scripts."""
+REFUSED = lazy_gettext("This could not be taken. What you said is kept. Please try again.")
+
+protocol = Blueprint("voice_api", __name__, url_prefix="/interview/api/<flow_id>/<interview_id>")
+
+
+def new_token() -> tuple[str, str]:
+    """A fresh secret for the cookie, and the hash of it for the row."""
+    token = secrets.token_urlsafe(32)
+    return token, _hash(token)
+
+
+def token_for(interview_id: str) -> tuple[str, str]:
+    """The secret that this browser gets for this interview, and its hash: the same whenever it presses Start.
+
+    So the answer to a Start that was lost on the way can be given again; nobody else's session leads to it.
+    """
+    browser = session.get("csrf_token")
+    if not browser:
+        return new_token()
+    key = settings().secret_key.encode()
+    token = hmac.new(key, f"sitting/{interview_id}/{browser}".encode(), hashlib.sha256).hexdigest()
+    return token, _hash(token)
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def cookie_name(interview_id: str) -> str:
+    """One cookie for each interview, so that two of them can be taken in one browser."""
+    prefix = "__Host-" if settings().is_https else ""
+    return f"{prefix}parley-sitting-{interview_id[:8]}"
+
+
+def set_cookie(response: Response, interview_id: str, token: str) -> Response:
+    """Give the browser what makes it the holder."""
+    response.set_cookie(
+        cookie_name(interview_id),
+        token,
+        max_age=COOKIE_DAYS * 86400,
+        path="/",
+        secure=settings().is_https,
+        httponly=True,
+        samesite="Lax",
+    )
+    return response
+
+
+def holds(sitting: Sitting | None, interview_id: str) -> bool:
+    """Whether this request comes from the browser that holds the interview."""
+    return sitting is not None and _is_holder(sitting.token_hash, interview_id)
+
+
+def _is_holder(token_hash: str | None, interview_id: str) -> bool:
+    token = request.cookies.get(cookie_name(interview_id), "")
+    return bool(token_hash and token) and hmac.compare_digest(str(token_hash), _hash(token))
+
+
+@protocol.url_value_preprocessor
+def _take_link(_endpoint: str | None, values: dict[str, Any] | None) -> None:
+    """The two ids of the link go aside, so that views only get what is their own."""
+    g.link = (values.pop("flow_id"), values.pop("interview_id")) if values else ("", "")
+
+
+def linked_interview() -> Interview:
+    """The interview of the link; NotFound when the two ids do not fit."""
+    flow_id, interview_id = g.link
+    return open_interview(flow_id, interview_id)
+
+
+def linked_script() -> Script:
+    """What that interview's agent goes by, as it was frozen when the talk began."""
+    return Script.of(linked_interview().script or {"questions": []}, minutes=settings().interview_minutes)
+
+
+def require_sitting() -> None:
+    """Guard of the protocol: leaves ``g.holder``, plain values, with no transaction open.
+
+    Raises NotFound for a pair of ids that does not fit, Forbidden without a cookie, Conflict with another's cookie.
+    """
+    keep_private()
+    with reading():
+        seat = _seat()
+        interview_id, language = seat.interview_id, (seat.script or {}).get("language")
+        languages.choose(language or script_of(linked_interview().flow)["language"])
+        if cookie_name(interview_id) not in request.cookies:
+            db.session.rollback()
+            raise Forbidden(sentence("This browser does not hold the interview; open its link and press Start."))
+        if seat.sitting_id is None or not _is_holder(seat.token_hash, interview_id):
+            db.session.rollback()
+            raise taken_over()
+        g.holder = Holder(
+            sitting_id=seat.sitting_id,
+            interview_id=interview_id,
+            fence=seat.fence,
+            next_turn=seat.next_turn,
+            heartbeat_at=seat.heartbeat_at or clock.now(),
+            language=str(language),
+        )
+        is_over = seat.ended_at is not None
+        db.session.rollback()
+    if is_over and request.method != "GET" and not str(request.endpoint).endswith(".finish"):
+        raise Conflict(sentence("This interview is over."), details={"reason": "finished"})
+
+
+def _seat() -> Seat:
+    try:
+        return seat_of(*g.link)
+    except NotFound:
+        languages.choose()  # the flow's own language is not known
+        raise
+
+
+def holder() -> Holder:
+    """The browser that ``require_sitting`` has let in."""
+    found: Holder = g.holder
+    return found
+
+
+def settings() -> Settings:
+    """The settings of the running application."""
+    found: Settings = current_app.extensions["parley.settings"]
+    return found
+
+
+protocol.before_request(require_sitting)
+
+
+@protocol.errorhandler(DomainError)
+def refused(error: DomainError) -> Response:
+    """A domain error in the protocol's words."""
+    db.session.rollback()
+    status, told = refusal_of(error)
+    response = jsonify(told)
+    response.status_code = status
+    if isinstance(error, GatewayError):
+        response.headers["Retry-After"] = str(RETRY_SECONDS)
+    return response
+
+
+def refusal_of(error: DomainError) -> tuple[int, dict[str, Any]]:
+    """Status and body for a domain error."""
+    kind = next(known for known in STATUS if isinstance(error, known))
+    details: dict[str, Any] = {"reason": REASONS.get(kind), "field": None}
+    if isinstance(error, Rejected):
+        details["field"] = error.field
+    if isinstance(error, Conflict):
+        details |= error.details
+    return STATUS[kind], {**_worded(gettext(error.template, **error.values), error.message, STATUS[kind]), **details}
+
+
+@protocol.errorhandler(CSRFError)
+@protocol.errorhandler(HTTPException)
+def broken(error: HTTPException) -> Response:
+    """A request that HTTP itself refuses, in the protocol's words."""
+    db.session.rollback()
+    code = error.code or 500
+    told = (getattr(error, "data", None) or {}).get("message") or WORDS.get(code, "The request was refused.")
+    response = jsonify({**_worded(gettext(told), told, code), "reason": None, "field": None})
+    response.status_code = code
+    kept = [(k, v) for k, v in error.get_headers() if k.lower() not in {"content-type", "content-length"}]
+    response.headers.extend(kept)
+    return response
+
+
+def _worded(told: str, english: str, status: int) -> dict[str, str]:
+    """The sentence in the page's language; where it has no translation, a general one, and the English beside it."""
+    if told != english or languages.chosen() == languages.DEFAULT:
+        return {"message": told}
+    return {"message": str(UNTOLD.get(status, REFUSED)), "detail": english}

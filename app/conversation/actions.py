@@ -1,0 +1,350 @@
+"""What happens in a sitting: claimed, kept alive, turns taken and recorded, finished, given up.
+
+Every write carries the fence of the browser that holds the interview; when another one has taken over, or the talk has
+ended, no row matches and Conflict says which of the two it was.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+
+from app.conversation import untaken_speech, utterances
+from app.conversation.heartbeat import seen
+from app.conversation.models import Agreement, Mode, Sitting, Turn, TurnKind, TurnState
+from app.conversation.queries import ABANDONED_AFTER, TAKEOVER_AFTER, turn_of
+from app.conversation.script.machine import Event, Place, Script, WrongMoment, finish, open_line
+from app.conversation.turn import Reply, Said
+from app.conversation.utterances import Heard, Played
+from app.core import claims, clock
+from app.core.db import db, new_id
+from app.core.errors import Conflict, sentence
+from app.interviews import actions as interviews
+from app.interviews.models import Interview
+from app.interviews.recordings.models import LAST_CHUNK
+
+AWAY_AFTER = 30.0
+"""Seconds without any sign of the browser after which time stops counting towards the limit."""
+LONGEST_CALL = 4
+"""Voice chunks (2 s): what is as short may be "mm-hm" over the agent's words, which no turn takes either."""
+TURN_LEASE = timedelta(seconds=20)
+"""How long a turn belongs to the process that works on it; renewed while it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The browser that holds an interview, as plain values read at the start of a request."""
+
+    sitting_id: str
+    interview_id: str
+    fence: int
+    heartbeat_at: datetime
+    next_turn: int
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """What the candidate agreed to before anything was stored."""
+
+    text_version: str
+    locale: str
+    mode: Mode
+    shown: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A turn: ``token`` if it is ours to work on, None if it is answered or in other hands."""
+
+    turn: Turn
+    token: int | None
+
+
+# --- who holds the interview ---------------------------------------------------------------------------------------
+
+
+def claim(interview: Interview, *, token_hash: str, agreed: Agreed, **names: str | None) -> bool:
+    """Bind the interview to one browser. False when its link was closed, or when another browser holds it and has not
+    been silent for two minutes.
+
+    One conditional UPDATE decides, for the first start and for a takeover alike; after the end nobody gets it.
+    ``names`` (email, first_name, last_name) are kept where the booking gave none.
+    """
+    if not interviews.may_begin(interview):
+        return False
+    sitting = _sitting_row(interview.id)
+    since = sitting.paused_at or sitting.heartbeat_at
+    away = (clock.now() - since).total_seconds() if since else 0.0
+    is_free = sa.or_(Sitting.token_hash.is_(None), Sitting.heartbeat_at < claims.moment(-TAKEOVER_AFTER))
+    statement = (
+        sa.update(Sitting)
+        .where(Sitting.interview_id == interview.id, Sitting.ended_at.is_(None), is_free)
+        .values(
+            token_hash=token_hash,
+            fence=Sitting.fence + 1,
+            mode=agreed.mode,
+            heartbeat_at=claims.moment(),
+            paused=Sitting.paused + away,
+            paused_at=None,
+        )
+        .returning(Sitting.fence)
+        .execution_options(synchronize_session=False)
+    )
+    fences = db.session.execute(statement).scalars().all()
+    db.session.expire(sitting)
+    if len(fences) != 1:
+        return False
+    db.session.add(
+        Agreement(
+            interview_id=interview.id,
+            fence=fences[0],
+            text_version=agreed.text_version,
+            locale=agreed.locale,
+            mode=agreed.mode,
+            shown=agreed.shown,
+        )
+    )
+    interviews.begin(interview, **names)
+    db.session.flush()
+    return True
+
+
+def _sitting_row(interview_id: str) -> Sitting:
+    found = sa.select(Sitting).where(Sitting.interview_id == interview_id)
+    known = db.session.scalar(found)
+    if known is not None:
+        return known
+    sitting = Sitting(interview_id=interview_id, place=Place().to_json())
+    try:
+        with db.session.begin_nested():
+            db.session.add(sitting)
+    except IntegrityError:  # somebody else pressed Start at the same moment; the claim decides between them
+        return db.session.execute(found).scalar_one()
+    return sitting
+
+
+def hold(holder: Holder) -> None:
+    """A sign of life, and the proof that this browser still holds the interview; first in every write.
+
+    Raises Conflict with the reason ``taken over`` or ``finished``.
+    """
+    away = (clock.now() - holder.heartbeat_at).total_seconds()
+    if away > AWAY_AFTER:
+        # Only the first request after the gap finds the old heartbeat, so the gap is counted once.
+        counted = {"paused": Sitting.paused + away, "heartbeat_at": claims.moment()}
+        write(holder, counted, Sitting.heartbeat_at == holder.heartbeat_at, Sitting.paused_at.is_(None))
+    if not seen(holder.sitting_id, fence=holder.fence):
+        raise refusal(holder)
+
+
+def refusal(holder: Holder) -> Conflict:
+    """Why this browser may not write any more."""
+    ended = db.session.scalar(sa.select(Sitting.ended_at).where(Sitting.id == holder.sitting_id))
+    if ended is not None:
+        return Conflict(sentence("This interview is over."), details={"reason": "finished"})
+    return taken_over()
+
+
+def taken_over() -> Conflict:
+    """Another browser holds the interview now."""
+    return Conflict(sentence("This interview goes on in another browser."), details={"reason": "taken over"})
+
+
+def write(holder: Holder, values: dict[str, Any], *more: sa.ColumnElement[bool]) -> bool:
+    """Change the sitting if this browser still holds it and ``more`` is true of it; whether it was."""
+    statement = (
+        sa.update(Sitting)
+        .where(Sitting.id == holder.sitting_id, Sitting.fence == holder.fence, Sitting.ended_at.is_(None), *more)
+        .values(values)
+        .returning(Sitting.id)
+        .execution_options(synchronize_session=False)
+    )
+    return len(db.session.execute(statement).all()) == 1
+
+
+# --- turns ---------------------------------------------------------------------------------------------------------
+
+
+def take_turn(holder: Holder, *, number: int, kind: TurnKind, continues: bool = False) -> Taken:
+    """Claim turn ``number``, or find its stored reply. Conflict when it is not the one that comes next.
+
+    After the goodbye only an answer that continues the last one is taken.
+    """
+    hold(holder)
+    sitting = db.session.get_one(Sitting, holder.sitting_id, populate_existing=True)
+    known = turn_of(holder.sitting_id, number)
+    if known is not None and known.state is TurnState.ANSWERED:
+        return Taken(known, None)
+    if number != sitting.next_turn:
+        details = {"reason": "wrong turn", "expected": sitting.next_turn}
+        raise Conflict(f"Turn {sitting.next_turn} comes next.", details=dict(details))
+    place = Place.from_json(sitting.place)
+    if place.question_index is None and number > 1 and not (continues and place.former):
+        raise Conflict("The agent has said goodbye; only finish comes next.", details={"reason": "over"})
+    turn = known or _turn_row(sitting, number, kind)
+    token = claims.take(Turn.state, turn.id, expects=[TurnState.WAITING], becomes=TurnState.WORKING, lease=TURN_LEASE)
+    db.session.refresh(turn)
+    if turn.kind is not kind and token is not None:
+        turn.kind = kind
+        db.session.flush()
+    return Taken(turn, token)
+
+
+def _turn_row(sitting: Sitting, number: int, kind: TurnKind) -> Turn:
+    turn = Turn(id=new_id(), sitting_id=sitting.id, number=number, kind=kind)
+    try:
+        with db.session.begin_nested():
+            db.session.add(turn)
+    except IntegrityError:  # the same turn was posted twice at once; the claim decides between them
+        found = turn_of(sitting.id, number)
+        if found is None:
+            raise
+        return found
+    return turn
+
+
+def renew_turn(turn_id: str, token: int) -> bool:
+    """Hold on to a turn that is still being worked on."""
+    return claims.renew(Turn, turn_id, token, lease=TURN_LEASE)
+
+
+def release_turn(turn_id: str, token: int) -> None:
+    """Give a turn up that could not be answered, so that the next attempt need not wait for the lease."""
+    claims.finish(Turn, turn_id, token, state=TurnState.WAITING)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A reply with everything that is recorded along with it; ``heard`` is where the candidate's words lie.
+
+    ``sound``: the columns of the turn that say which voice chunks it has dealt with; ``is_awaited``: the turn before
+    has written the answer down, without its words.
+    """
+
+    number: int
+    script: Script
+    reply: Reply
+    audio_key: str | None
+    heard: Heard
+    played: Played | None
+    detected_ms: int | None
+    answered_ms: int
+    sound: Mapping[str, int | None] = field(default_factory=dict)
+    is_awaited: bool = False
+
+
+def record_reply(holder: Holder, turn_id: str, token: int, *, outcome: Outcome) -> Turn | None:
+    """Keep the reply and move the sitting on. None when the claim was lost: then another process has answered.
+
+    Writes what the agent said in the previous turn, as far as it was heard, and what the candidate said in this one.
+    """
+    reply = outcome.reply
+    kept = claims.finish(
+        Turn,
+        turn_id,
+        token,
+        state=TurnState.ANSWERED,
+        reply_kind=str(reply.kind),
+        answered_at=claims.moment(),
+        question_index=reply.step.place.question_index,
+        question=_open_question(outcome),
+        expects=reply.step.expects,
+        parts=utterances.kept_parts(reply.parts),
+        audio_key=outcome.audio_key,
+        seconds=reply.seconds,
+        engine=reply.engine,
+        heard_text=reply.said.content,
+        detected_ms=outcome.detected_ms,
+        collected_ms=reply.timing.collected,
+        recognised_ms=reply.timing.recognised,
+        decided_ms=reply.timing.decided,
+        spoken_ms=reply.timing.spoken,
+        answered_ms=outcome.answered_ms,
+        **outcome.sound,
+    )
+    if not kept:
+        return None
+    values = {
+        "place": reply.step.place.to_json(),
+        "next_turn": Sitting.next_turn + 1,
+        "heartbeat_at": claims.moment(),
+        "answers": Sitting.answers + int(reply.is_answer),
+    }
+    if not write(holder, values, Sitting.next_turn == outcome.number):
+        raise refusal(holder)
+    _write_previous(holder, outcome.number - 1, outcome.played)
+    utterances.write_candidates(
+        holder.interview_id, reply.said, outcome.heard, is_there=outcome.is_awaited, obeyed=reply.obeyed
+    )
+    db.session.expire_all()
+    return db.session.get_one(Turn, turn_id)
+
+
+def _open_question(outcome: Outcome) -> str | None:
+    try:
+        return open_line(outcome.script, outcome.reply.step.place).text
+    except WrongMoment:
+        return None
+
+
+def _write_previous(holder: Holder, number: int, played: Played | None) -> None:
+    previous = turn_of(holder.sitting_id, number) if number else None
+    if previous is None:
+        return
+    utterances.write_agents(holder.interview_id, previous, played)
+    if played is not None:
+        previous.heard_ms = played.latency_ms
+        previous.interrupted = bool(previous.seconds) and not played.whole
+        previous.murmurs = played.murmurs
+    db.session.flush()
+
+
+# --- the end -------------------------------------------------------------------------------------------------------
+
+
+def finish_sitting(holder: Holder, interview: Interview, *, played: Played | None) -> None:
+    """The outro is over and everything has arrived: end the sitting and hand the interview in."""
+    hold(holder)
+    sitting = db.session.get_one(Sitting, holder.sitting_id, populate_existing=True)
+    try:
+        place = finish(Place.from_json(sitting.place))
+    except WrongMoment:
+        details = {"reason": "not over", "expected": sitting.next_turn}
+        raise Conflict("The talk is not over yet; end it with a turn of the kind end.", details=dict(details)) from None
+    _write_previous(holder, sitting.next_turn - 1, played)
+    write(holder, {"place": place.to_json(), "ended_at": claims.moment()})
+    db.session.expire(sitting)
+    interviews.submit(interview)
+
+
+def give_up(interview: Interview) -> bool:
+    """The candidate has left for good: hand in what was answered, or note that nothing was. False if they came back."""
+    is_silent = sa.and_(Sitting.ended_at.is_(None), Sitting.heartbeat_at < claims.moment(-ABANDONED_AFTER))
+    statement = (
+        sa.update(Sitting)
+        .where(Sitting.interview_id == interview.id, is_silent, Sitting.answers > 0)
+        .values(ended_at=claims.moment(), fence=Sitting.fence + 1)
+        .returning(Sitting.id)
+        .execution_options(synchronize_session=False)
+    )
+    if db.session.execute(statement).all():
+        _keep_untaken(interview.id)
+        return interviews.submit(interview)
+    is_still_gone = sa.select(sa.exists().where(Sitting.interview_id == interview.id, is_silent))
+    return bool(db.session.scalar(is_still_gone)) and interviews.abandon(interview)
+
+
+def _keep_untaken(interview_id: str) -> None:
+    """The beginning of an answer that was never finished: kept with its place, and recognised by the processing."""
+    sitting = db.session.execute(
+        sa.select(Sitting).where(Sitting.interview_id == interview_id), execution_options={"populate_existing": True}
+    ).scalar_one()
+    place = Place.from_json(sitting.place)
+    for stretch in untaken_speech.stretches(sitting, most=LAST_CHUNK):
+        if stretch.last_chunk - stretch.first_chunk >= LONGEST_CALL:
+            heard = Heard(place.question_index, stretch.segment, stretch.first_chunk, stretch.last_chunk)
+            utterances.write_candidates(interview_id, Said(Event.PART), heard)

@@ -1,0 +1,257 @@
+"""What a browser sees at an interview's address: which page, with what in it, and whether Start would work.
+
+The views hang on ``pages`` from three modules: ``pages`` (the invitation, Start, the end), ``pages_before``
+(everything that happens before anybody starts) and ``pages_after`` (feedback). Nothing here changes anything.
+"""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import Blueprint, Response, jsonify, make_response, render_template, request, url_for
+from flask_babel import gettext
+from werkzeug.exceptions import HTTPException
+
+from app import gateways
+from app.candidate_requests.models import Different, WishKind, WishState
+from app.candidate_requests.queries import has_more_time, wishes_of
+from app.conversation.access import holds, settings
+from app.conversation.consent import VERSION
+from app.conversation.models import Sitting
+from app.conversation.pages import detector
+from app.conversation.protocol import schemas
+from app.conversation.queries import TAKEOVER_AFTER, sitting_of
+from app.conversation.script.machine import Script
+from app.core import clock
+from app.core.errors import NotFound
+from app.flows.models import FlowStatus, InterviewFlow
+from app.flows.queries import script_of
+from app.interviews.actions.feedback import MOST_REVISIONS
+from app.interviews.models import Interview, Stage
+from app.interviews.queries import open_interview
+from app.web import languages, rate_limits
+
+pages = Blueprint("voice", __name__, url_prefix="/interview/api/<flow_id>/<interview_id>")
+
+OPENS_PER_LINK = 30
+CHECKS_PER_LINK = 120
+"""Calls a minute by one address."""
+
+UNDER_WAY = (Stage.CREATED, Stage.RUNNING, Stage.ABANDONED)
+MINUTES_PER_QUESTION = 2
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a browser sees of an interview; ``page`` is the template's name, ``may_start`` whether Start would work."""
+
+    page: str
+    status: int = 200
+    context: dict[str, Any] = field(default_factory=dict)
+    may_start: bool = False
+    is_mine: bool = False
+
+
+def found(flow_id: str, interview_id: str) -> Interview:
+    """The interview of the link; settles the language of the answer. Raises NotFound, which ``unknown`` answers.
+
+    Too many calls of one link are refused here, where the link is known to be one.
+    """
+    interview = open_interview(flow_id, interview_id)
+    languages.choose((interview.script or script_of(interview.flow))["language"])
+    kind = "check" if is_check() else "start" if request.endpoint == "voice.start" else "interview"
+    rate_limits.count(kind, most=CHECKS_PER_LINK if is_check() else OPENS_PER_LINK, of=interview.id)
+    return interview
+
+
+def is_check() -> bool:
+    """Whether the page only tries its network."""
+    return request.endpoint in {"voice.check", "voice.check_upload"}
+
+
+@pages.errorhandler(429)
+def often(_error: HTTPException) -> Response:
+    """The answer where a link, or all links from one network, are opened too often."""
+    languages.choose()
+    if request.is_json or is_check():
+        response = plain_answer(429, gettext("Too many requests. Please wait a little."), "often")
+    else:
+        response = make_response(render_template("voice/often.html", address=request.path), 429)
+    response.headers["Retry-After"] = "60"
+    return response
+
+
+@pages.errorhandler(NotFound)
+def unknown(_error: NotFound) -> Response:
+    """The answer to an address that leads nowhere."""
+    languages.choose()
+    if request.is_json:
+        return plain_answer(404, gettext("There is no interview at this address."), "unknown")
+    return make_response(render_template("voice/unknown.html"), 404)
+
+
+def view_of(interview: Interview) -> View:
+    """What this browser may see, from the most final state to the most open one."""
+    sitting = sitting_of(interview.id)
+    is_mine = holds(sitting, interview.id)
+    is_over = interview.stage not in UNDER_WAY or interview.erased_at is not None or interview.is_closed
+    if is_over or (sitting is not None and sitting.ended_at is not None):
+        return _over(interview, sitting, is_mine=is_mine)
+    if is_mine:
+        return View("page", is_mine=True)
+    if interview.flow.status is FlowStatus.ARCHIVED or interview.flow.organization.disabled_at is not None:
+        return View("closed", 410, {"reason": "archived"})
+    if interview.stage is not Stage.RUNNING and _is_expired(interview):
+        return View("closed", 410, {"reason": "expired"})
+    is_held = sitting is not None and sitting.token_hash is not None
+    wait = _seconds_until_free(sitting) if sitting is not None and is_held else 0
+    if wait > 0:
+        return View("taken", 409, {"reason": "elsewhere", "wait_seconds": wait})
+    return View("page", may_start=True, context={"taking_over": is_held})
+
+
+def _over(interview: Interview, sitting: Sitting | None, *, is_mine: bool) -> View:
+    if interview.erased_at is not None:
+        return View("closed", 410, {"reason": "erased"})
+    if interview.is_closed:
+        return View("closed", 410, {"reason": "revoked"})
+    if not is_mine or sitting is None:
+        return View("taken", 409, {"reason": "used", "wait_seconds": None})
+    if sitting.place["phase"] != "finished":
+        return View("closed", 410, {"reason": "ended"})
+    url = (interview.script or {}).get("redirect_url")
+    return View("done", 200, {**ending(url, documents=len(interview.documents)), **_feedback(interview)})
+
+
+def ending(redirect_url: str | None, *, documents: int) -> dict[str, Any]:
+    """What the thank-you page says of the way on, and of the files that arrived."""
+    host = urlsplit(redirect_url).hostname if redirect_url else None
+    return {"documents": documents, "redirect_url": redirect_url, "redirect_host": host}
+
+
+def _feedback(interview: Interview) -> dict[str, Any]:
+    """What the candidate has said about the interview, and whether it may still be changed."""
+    given = interview.feedback
+    values = {"rating": str(given.rating or ""), "comment": given.comment or ""} if given else {}
+    sent = request.args.get("feedback", "") if given else ""
+    may_rate = given is None or given.revision < MOST_REVISIONS
+    return {"given": given is not None, "values": values, "errors": {}, "may_rate": may_rate, "sent": sent}
+
+
+def _is_expired(interview: Interview) -> bool:
+    return (clock.now() - interview.created_at).total_seconds() > settings().link_expiry_days * 86_400
+
+
+def _seconds_until_free(sitting: Sitting) -> int:
+    if sitting.heartbeat_at is None:
+        return 0
+    silent = (clock.now() - sitting.heartbeat_at).total_seconds()
+    return max(0, round(TAKEOVER_AFTER.total_seconds() - silent + 0.5))
+
+
+def about(interview: Interview) -> dict[str, Any]:
+    """What invitation and talk say about the interview: values for the templates."""
+    flow, script = interview.flow, interview.script or script_of(interview.flow)
+    built = gateways.current()
+    limit = round(limit_of(interview) / 60) * (1 + has_more_time(interview.id))
+    shown = {
+        "title": script["title"],
+        "org_name": script["org_name"],
+        "language": script["language"],
+        "logo_url": flow.logo_path,
+        "preamble_video_url": url_for("flows.intro_video", flow_id=flow.id) if flow.preamble_video_key else None,
+        "preamble_video_type": flow.preamble_video_type,
+        "is_video_enabled": script["is_video_enabled"],
+        "is_doc_upload_enabled": script["is_doc_upload_enabled"],
+        "question_count": len(script["questions"]),
+        "assess_language": script["assess_language"],
+        "time_limit_seconds": 60 * limit,
+        "likely_minutes": likely_minutes(len(script["questions"]), most=limit),
+    }
+    return {
+        "flow": shown,
+        "speaks": built.speaker.supports(script["language"]),
+        "consent_version": VERSION,
+        "hears": built.transcriber.supports(script["language"]),
+        "asked": asked(interview),
+        "detector_url": detector.address(),
+    }
+
+
+def limit_of(interview: Interview) -> float:
+    """Seconds of the time limit as the flow has it, without what was added for anybody."""
+    return Script.of(interview.script or script_of(interview.flow), minutes=settings().interview_minutes).seconds
+
+
+def offered(flow: InterviewFlow) -> dict[str, Any]:
+    """What the flow's owner offers to those who do not agree."""
+    return {"alternative_text": flow.alternative_text, "alternative_contact": flow.alternative_contact}
+
+
+def likely_minutes(questions: int, *, most: int) -> int:
+    """About how long an interview takes, in minutes: rounded to five beyond ten, never beyond the limit."""
+    exact = 1 + MINUTES_PER_QUESTION * questions
+    return min(most, exact if exact <= 10 else 5 * round(exact / 5))
+
+
+def asked(interview: Interview) -> list[dict[str, Any]]:
+    """The accommodations asked for and what came of them, without the candidate's own words: the link is no secret."""
+    return [
+        {
+            "id": wish.id,
+            "kind": wish.kind.value,
+            "choice": wish.details.get("choice"),
+            "state": wish.state.value,
+            "answer": wish.answer,
+        }
+        for wish in wishes_of(interview.id)
+        if wish.kind is WishKind.ACCOMMODATION
+    ]
+
+
+def invitation(interview: Interview, context: dict[str, Any]) -> dict[str, Any]:
+    """Values for the page of somebody who may start."""
+    ask = {
+        "email_address": not interview.interviewee_email_address,
+        "first_name": not interview.interviewee_first_name,
+        "last_name": not interview.interviewee_last_name,
+    }
+    told = about(interview)
+    granted = {one["choice"] for one in told["asked"] if one["state"] == WishState.GRANTED}
+    until = interview.created_at + timedelta(days=settings().link_expiry_days)
+    plain = {
+        "view": "invitation",
+        "state": None,
+        "ask": ask,
+        "errors": {},
+        "values": {"mode": "text"} if Different.TEXT in granted else {},
+        "open_until": None if interview.stage is Stage.RUNNING else until,
+        "declined": interview.declined_at is not None and interview.stage is Stage.CREATED,
+    }
+    return {**plain, **told, **context}
+
+
+def rendered(interview: Interview, view: View) -> Response:
+    """The answer that shows ``view``: a page, or for a script the reason why it is none of its business."""
+    if request.is_json:
+        reason = {"taken": "taken over", "closed": "closed"}.get(view.page, view.page)
+        return plain_answer(view.status, gettext("This interview cannot be started in this browser."), reason)
+    script = interview.script or script_of(interview.flow)
+    base = schemas.base_of(interview)
+    shown = {
+        "own_url": f"{base}/own",
+        "org_name": script["org_name"],
+        "title": script["title"],
+        "language": script["language"],
+        "base": base,
+        "logo_url": interview.flow.logo_path,
+    }
+    return make_response(render_template(f"voice/{view.page}.html", **{**shown, **view.context}), view.status)
+
+
+def plain_answer(status: int, message: str, reason: str | None, *, field_name: str | None = None) -> Response:
+    """A refusal in the protocol's words."""
+    response = jsonify({"message": message, "reason": reason, "field": field_name})
+    response.status_code = status
+    return response

@@ -1,0 +1,1 @@
+"""The pages around an interview: before it, the interview itself, and after it."""

@@ -1,0 +1,1 @@
+"""A flow tried out by its owner: the same interview, kept in memory alone."""

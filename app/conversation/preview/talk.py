@@ -1,0 +1,133 @@
+"""The talk of a preview: chunks, silences, turns and the agent's sound, all of it in memory."""
+
+import io
+from typing import Any
+
+from flask import Response, jsonify, request, send_file
+
+from app import gateways
+from app.conversation import reply_audio as pieces
+from app.conversation import silences
+from app.conversation.models import TurnKind
+from app.conversation.preview.pages import current, pages, prompt
+from app.conversation.preview.sittings import Forgetful, Preview
+from app.conversation.protocol import schemas
+from app.conversation.script.machine import Kind, WrongMoment
+from app.conversation.speaking import say
+from app.conversation.turn import Answer, Engines, respond, utterance_key
+from app.conversation.utterances import Played, heard_text, share_heard
+from app.core.errors import Conflict, GatewayError, NotFound, Rejected
+from app.gateways.speech.sound import wav
+from app.interviews.recordings.models import LARGEST_CHUNK
+
+
+@pages.post("/<preview_id>/segments")
+def open_segment() -> tuple[Response, int]:
+    """A new run of the recorder, of which nothing is kept."""
+    found = current()
+    schemas.body(schemas.SegmentSchema())
+    found.segments += 1
+    gateways.current().transcriber.prepare(found.script.language)
+    return jsonify({"segment": found.segments}), 201
+
+
+@pages.put("/<preview_id>/segments/<int:segment>/chunks/<int:number>")
+def put_chunk(segment: int, number: int) -> Response:
+    """Acknowledge a chunk: the mix is dropped, the voice goes to the recogniser."""
+    request.max_content_length = LARGEST_CHUNK
+    found, content, told = current(), request.stream.read(), {"received": number, "missing": [], "duplicate": False}
+    if request.args.get("track") != "voice":
+        return jsonify(told)
+    if len(content) != 2 * schemas.CHUNK_SAMPLES:
+        raise Rejected(f"A voice chunk has exactly {schemas.CHUNK_SAMPLES} samples.", field="body")
+    transcriber = gateways.current().transcriber
+    found.hear(segment, number, content)
+    key = utterance_key(found.id, turn=found.turn, segment=segment)
+    if transcriber.supports(found.script.language):
+        transcriber.feed(key, number, content, language=found.script.language)
+    text = transcriber.partial(key)
+    return jsonify(told | ({"partial": text} if text else {}))
+
+
+@pages.post("/<preview_id>/turns/<int:number>/silence")
+def judge_silence(number: int) -> Response:
+    """What a silence means, from the words so far."""
+    found, given = current(), schemas.body(schemas.SilenceSchema())
+    _open_turn(found, number)
+    language, transcriber = found.script.language, gateways.current().transcriber
+    segment, first, last = given["segment"], given["first_chunk"], given["last_chunk"]
+    key = utterance_key(found.id, turn=number, segment=segment)
+    if not given["interrupts"]:
+        return jsonify(silences.pause(transcriber, key, last=last, language=language))
+    called = silences.call(
+        transcriber, key, chunks=last - first + 1, language=language, pcm=lambda: found.heard(segment, first, last)
+    )
+    return jsonify(called)
+
+
+def _open_turn(found: Preview, number: int) -> None:
+    if number != found.turn:
+        details: dict[str, object] = {"reason": "wrong turn", "expected": found.turn}
+        raise Conflict("This turn is not the one that is open.", details=details)
+
+
+@pages.post("/<preview_id>/turns/<int:number>")
+def post_turn(number: int) -> Response:
+    """The agent's reply, the same one when it is asked for again."""
+    found, given = current(), schemas.body(schemas.TurnSchema())
+    with found.turning:
+        if found.last is not None and number == found.last.number:
+            return jsonify(prompt(found))
+        _open_turn(found, number)
+        found.pause(paused=False)
+        built = gateways.current()
+        engines = Engines(built.transcriber, built.interviewer, Forgetful(built.speaker))
+        try:
+            reply = respond(found.script, found.place, _answer(found, given), engines=engines)
+        except WrongMoment as error:
+            raise Conflict(str(error), details={"reason": "over"}) from None
+        found.answer(given["kind"], reply, given)
+        return jsonify(prompt(found))
+
+
+def _answer(found: Preview, given: dict[str, Any]) -> Answer:
+    kind: TurnKind = given["kind"]
+    is_spoken = kind is TurnKind.ANSWER
+    is_awaited = is_spoken and found.awaits(given)
+    chunks = given["segment"], given["first_chunk"], given["last_chunk"]
+    audio = found.audio(*chunks, turn=found.turn - is_awaited) if is_spoken else None
+    played: Played | None = given["played"]
+    cut = heard_text(found.last, played) if found.last is not None else ""
+    return Answer(
+        kind.value,
+        audio=audio,
+        text=(given["text"] or "").strip(),
+        time_over=found.time_is_over,
+        continues=given["continues"],
+        unfinished=given["unfinished"],
+        cut=cut,
+        interrupts=played is not None and not played.whole and not given["continues"],
+        awaited=is_awaited,
+        heard=share_heard(found.last, played),
+    )
+
+
+@pages.get("/<preview_id>/turns/<int:number>/audio")
+@pages.get("/<preview_id>/turns/<int:number>/audio/<int:piece>")
+def reply_audio(number: int, piece: int = 0) -> Response:
+    """A reply's sound; a piece that was owed is made now."""
+    found = current()
+    with found.turning:
+        if found.last is None or number != found.last.number:
+            raise NotFound("This reply has no sound.")
+        if piece not in found.sounds:
+            owed = pieces.owed(found.last.parts, piece)
+            if owed is None:
+                raise NotFound("This reply has no such piece.")
+            speaker = Forgetful(gateways.current().speaker)
+            try:
+                spoken = say(found.script, Kind(owed[0]["kind"]), owed[1]["text"], speaker=speaker)
+            except GatewayError:
+                raise NotFound("This piece of the reply is only shown.") from None
+            found.sounds[piece] = wav(spoken.pcm, spoken.rate)
+        return send_file(io.BytesIO(found.sounds[piece]), mimetype="audio/wav")

@@ -1,0 +1,46 @@
+"""What a silence means: asked while the candidate is still on turn, answered from the words so far. Changes nothing."""
+
+from typing import Any
+
+from flask import Response, jsonify
+
+from app import gateways
+from app.conversation import silences
+from app.conversation.access import holder, protocol
+from app.conversation.protocol import schemas
+from app.conversation.turn import utterance_key
+from app.core.db import db, reading
+from app.core.errors import Conflict
+from app.gateways.storage import read_verified
+from app.interviews.recordings import queries as kept
+from app.interviews.recordings.models import Track
+
+
+@protocol.post("/turns/<int:number>/silence")
+def judge_silence(number: int) -> Response:
+    """How long to wait for more of this answer, or whether what was said over the agent were words at all."""
+    given = schemas.body(schemas.SilenceSchema())
+    held, transcriber = holder(), gateways.current().transcriber
+    if number != held.next_turn:
+        details: dict[str, object] = {"reason": "wrong turn", "expected": held.next_turn}
+        raise Conflict("This turn is not the one that is open.", details=details)
+    key = utterance_key(held.interview_id, turn=number, segment=given["segment"])
+    first, last = given["first_chunk"], given["last_chunk"]
+    if not given["interrupts"]:
+        return jsonify(silences.pause(transcriber, key, last=last, language=held.language))
+    called = silences.call(
+        transcriber, key, chunks=last - first + 1, language=held.language, pcm=lambda: _sound(held.interview_id, given)
+    )
+    return jsonify(called)
+
+
+def _sound(interview_id: str, given: dict[str, Any]) -> bytes | None:
+    """The chunks that are asked about; None where some have not arrived."""
+    first, last = given["first_chunk"], given["last_chunk"]
+    with reading():
+        pieces = kept.pieces_of(interview_id, given["segment"], Track.VOICE, first=first, last=last)
+        db.session.rollback()
+    if len(pieces) != last - first + 1:
+        return None
+    storage = gateways.current().storage
+    return b"".join(read_verified(storage, piece.key, sha256=piece.sha256) for piece in pieces)

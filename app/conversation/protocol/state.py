@@ -1,0 +1,85 @@
+"""The interview's protocol over HTTP: state, pauses and recorder runs.
+
+Every call comes from the browser that holds the interview (``access.protocol``) and may be repeated.
+"""
+
+from typing import Any
+
+from flask import Response, jsonify, request
+
+from app import gateways
+from app.conversation import actions, time_limit
+from app.conversation.access import holder, linked_interview, linked_script, protocol, settings
+from app.conversation.devices import browser_of
+from app.conversation.protocol import schemas
+from app.conversation.protocol.schemas import LAST_SEGMENT, RETRY_MS
+from app.conversation.queries import is_being_answered
+from app.core.db import db, reading
+from app.core.errors import Rejected, sentence
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings import queries as kept
+
+
+@protocol.get("/state")
+def state() -> Response | tuple[Response, int]:
+    """Where the interview stands: not known while a reply is being made, for a page that was loaded meanwhile."""
+    with reading():
+        if is_being_answered(holder().sitting_id, holder().next_turn):
+            return jsonify({"retry_after_ms": RETRY_MS}), 202
+        return _state()
+
+
+def _state() -> Response:
+    with reading():
+        return jsonify(schemas.state(linked_interview(), settings=settings()))
+
+
+@protocol.post("/heartbeat")
+def heartbeat() -> tuple[str, int]:
+    """A sign of life."""
+    actions.hold(holder())
+    db.session.commit()
+    return "", 204
+
+
+@protocol.post("/pause")
+def pause() -> Response:
+    """Pause, or go on: while it lasts, the time limit waits. Any turn ends it too."""
+    given = schemas.body(schemas.PauseSchema())
+    if given["paused"]:
+        time_limit.pause(holder())
+    else:
+        time_limit.go_on(holder())
+    db.session.commit()
+    return _state()
+
+
+@protocol.post("/time")
+def more_time() -> Response:
+    """More time for whoever asks, before or after the limit, as long as the talk is not over."""
+    given = schemas.body(schemas.TimeSchema())
+    time_limit.extend(holder(), number=given["extension"], limit=linked_script().seconds)
+    db.session.commit()
+    return _state()
+
+
+# --- recording -----------------------------------------------------------------------------------------------------
+
+
+@protocol.post("/segments")
+def open_segment() -> tuple[Response, int]:
+    """A new run of the recorder."""
+    given = schemas.body(schemas.SegmentSchema())
+    actions.hold(holder())
+    if len(kept.runs_of(holder().interview_id)) >= LAST_SEGMENT:
+        raise Rejected(sentence("The recording was started anew too often. Please go on in writing."))
+    run = recordings.open_run(holder().interview_id, mime_type=given["mime_type"], device=_device(given["device"]))
+    db.session.commit()
+    gateways.current().transcriber.prepare(holder().language)
+    return jsonify({"segment": run.number}), 201
+
+
+def _device(told: dict[str, Any] | None) -> dict[str, Any]:
+    """What the browser says of itself in the request, and what the page could find out."""
+    known = {name: value for name, value in (told or {}).items() if value is not None}
+    return {"browser": browser_of(request.headers.get("User-Agent", "")), **known}

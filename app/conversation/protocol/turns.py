@@ -1,0 +1,279 @@
+"""Turns and the end of the talk: claim, commit, think and speak without a transaction, record, commit, answer."""
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Flask, Response, current_app, jsonify
+
+from app import gateways
+from app.conversation import actions, time_limit, utterances
+from app.conversation.access import holder, linked_interview, linked_script, protocol, settings
+from app.conversation.actions import Holder, Outcome
+from app.conversation.models import Sitting, Turn, TurnKind, TurnState
+from app.conversation.protocol import schemas
+from app.conversation.protocol.sound import keep
+from app.conversation.queries import turn_of
+from app.conversation.script.machine import Kind, Place, Script
+from app.conversation.turn import Answer, Audio, Engines, Reply, respond, utterance_key
+from app.conversation.utterances import Heard, Played
+from app.core import counters
+from app.core.claims import PARKED_AFTER
+from app.core.db import db, reading, row_security
+from app.core.errors import Conflict, NotFound, Rejected, sentence
+from app.gateways.storage import Storage, read_verified
+from app.interviews.documents.queries import document_texts
+from app.interviews.models import Interview
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings import queries as kept
+from app.interviews.recordings.models import LAST_CHUNK, Track
+
+log = logging.getLogger(__name__)
+
+RENEW_SECONDS = 6.0
+MOST_OF_DOCUMENTS = 4_000
+"""Characters of the candidate's documents that go along with an answer: the model answers while somebody waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """A claimed turn as plain values: nothing here touches the database."""
+
+    turn_id: str
+    number: int
+    token: int
+    script: Script
+    place: Place
+    answer: Answer
+    heard: Heard
+    sound: dict[str, int | None]
+    is_awaited: bool
+    is_plain: bool
+
+
+@protocol.post("/turns/<int:number>")
+def post_turn(number: int) -> Response | tuple[Response, int]:
+    """The candidate has done something: the agent's reply, the same one however often it is asked for."""
+    began = time.perf_counter()
+    given = schemas.body(schemas.TurnSchema())
+    _check_number(number, given)
+    interview = linked_interview()
+    time_limit.go_on(holder())
+    taken = actions.take_turn(holder(), number=number, kind=given["kind"], continues=given["continues"])
+    if taken.token is None:
+        answer = _answered_or_busy(taken.turn, interview)
+        db.session.commit()
+        return answer
+    work = _work(interview, taken.turn, taken.token, given=given)
+    base = schemas.base_of(interview)
+    db.session.commit()
+    with _kept(work):
+        reply = respond(work.script, work.place, work.answer, engines=_engines(is_plain=work.is_plain))
+        outcome = Outcome(
+            number=number,
+            script=work.script,
+            reply=reply,
+            audio_key=_keep_audio(work, reply),
+            heard=work.heard,
+            played=given["played"],
+            detected_ms=schemas.detection_ms(given["timing"]),
+            answered_ms=round((time.perf_counter() - began) * 1000),
+            sound=work.sound,
+            is_awaited=work.is_awaited,
+        )
+        turn = actions.record_reply(holder(), work.turn_id, work.token, outcome=outcome)
+        told = _told(turn, base, work.script) if turn else None
+        db.session.commit()
+    return jsonify(told) if told is not None else _overtaken(number)
+
+
+def _check_number(number: int, given: dict[str, Any]) -> None:
+    if not 1 <= number <= LAST_CHUNK:
+        raise Rejected(f"The number of a turn must lie between 1 and {LAST_CHUNK}.", field="turn")
+    if (number == 1) != (given["kind"] is TurnKind.BEGIN):
+        raise Rejected("The first turn, and only that one, is of the kind begin.", field="kind")
+
+
+def _answered_or_busy(turn: Turn, interview: Interview) -> Response | tuple[Response, int]:
+    if turn.state is not TurnState.ANSWERED:
+        return jsonify({"retry_after_ms": schemas.RETRY_MS}), 202
+    return jsonify(_told(turn, schemas.base_of(interview), linked_script()))
+
+
+def _told(turn: Turn, base: str, script: Script) -> dict[str, Any]:
+    return schemas.prompt(turn, base=base, script=script)
+
+
+def _work(interview: Interview, turn: Turn, token: int, *, given: dict[str, Any]) -> _Work:
+    """Everything the turn needs. Raises Conflict with the missing chunks of a spoken answer."""
+    # nosemgrep: row-by-id-in-edge - the sitting of a turn that its holder was let in to
+    sitting = db.session.get_one(Sitting, turn.sitting_id)
+    script = linked_script()
+    place = Place.from_json(sitting.place)
+    is_over = time_limit.elapsed(sitting, interview.started_at) > script.seconds + sitting.extra_seconds
+    kind: TurnKind = given["kind"]
+    heard = Heard(_asked(place, given), typed=kind is TurnKind.TEXT)
+    audio, is_awaited = None, _is_awaited(turn, given)
+    if kind is TurnKind.ANSWER:
+        audio = _audio(interview.id, turn.number - is_awaited, given)
+        heard = Heard(_asked(place, given), given["segment"], given["first_chunk"], given["last_chunk"])
+    played: Played | None = given["played"]
+    before = turn_of(turn.sitting_id, turn.number - 1)
+    answer = Answer(
+        kind.value,
+        audio=audio,
+        text=(given["text"] or "").strip(),
+        time_over=is_over,
+        continues=given["continues"],
+        unfinished=given["unfinished"],
+        recovered=given["recovered"],
+        interrupts=_interrupts(given),
+        awaited=is_awaited,
+        cut=utterances.heard_text(before, played) if before else "",
+        heard=utterances.share_heard(before, played),
+        documents=_documents(interview, kind),
+    )
+    is_plain = turn.recoveries >= PARKED_AFTER
+    sound = {name: given[name] for name in ("segment", "first_chunk", "last_chunk")}
+    return _Work(turn.id, turn.number, token, script, place, answer, heard, sound, is_awaited, is_plain)
+
+
+def _is_awaited(turn: Turn, given: dict[str, Any]) -> bool:
+    """Whether this is the answer of the turn before once more, to whose words the agent asked for a moment."""
+    before = turn_of(turn.sitting_id, turn.number - 1) if given["kind"] is TurnKind.ANSWER else None
+    if before is None or before.reply_kind != Kind.MOMENT:
+        return False
+    return all(getattr(before, name) == given[name] for name in ("segment", "first_chunk", "last_chunk"))
+
+
+def _interrupts(given: dict[str, Any]) -> bool:
+    played: Played | None = given["played"]
+    return played is not None and not played.whole and not given["continues"]
+
+
+def _documents(interview: Interview, kind: TurnKind) -> str:
+    may_have_some = bool((interview.script or {}).get("is_doc_upload_enabled"))
+    if not may_have_some or kind not in {TurnKind.ANSWER, TurnKind.TEXT}:
+        return ""
+    return "\n\n".join(document_texts(interview.id, most=MOST_OF_DOCUMENTS))
+
+
+def _asked(place: Place, given: dict[str, Any]) -> int | None:
+    """The question that an answer belongs to: the open one, or that of the answer it continues."""
+    former = place.former if given["continues"] else None
+    return (Place.from_json(former) if former else place).question_index
+
+
+def _audio(interview_id: str, number: int, given: dict[str, Any]) -> Audio:
+    segment, first, last = given["segment"], given["first_chunk"], given["last_chunk"]
+    if last - first >= schemas.longest_answer(settings()) + schemas.CHUNKS_PER_MINUTE:
+        raise Rejected(
+            sentence("This answer is too long. The longest possible answer has %(minutes)s minutes."),
+            field="last_chunk",
+            minutes=settings().answer_minutes,
+        )
+    pieces = kept.pieces_of(interview_id, segment, Track.VOICE, first=first, last=last)
+    missing = sorted(set(range(first, last + 1)) - {piece.number for piece in pieces})
+    if missing:
+        details: dict[str, object] = {"reason": "missing", "missing": missing}
+        raise Conflict("Parts of the answer have not arrived yet.", details=details)
+    storage = gateways.current().storage
+    key = utterance_key(interview_id, turn=number, segment=segment)
+    return Audio(key, first, last, lambda: _bytes_of(pieces, storage))
+
+
+def _bytes_of(pieces: tuple[kept.Piece, ...], storage: Storage) -> Iterator[bytes]:
+    for piece in pieces:
+        yield read_verified(storage, piece.key, sha256=piece.sha256)
+
+
+def _engines(*, is_plain: bool) -> Engines:
+    """The configured engines; after repeated crashes of one turn none of them, so that the talk can go on."""
+    built = gateways.current()
+    return Engines() if is_plain else Engines(built.transcriber, built.interviewer, built.speaker)
+
+
+def _keep_audio(work: _Work, reply: Reply) -> str | None:
+    if reply.wav is None:
+        return None
+    kinds = [part.kind for part in reply.parts]
+    return keep(gateways.current().storage, reply.wav, name=f"{work.number}-{work.token}", kinds=kinds)
+
+
+@contextmanager
+def _kept(work: _Work) -> Iterator[None]:
+    """Renew the claim while the engines work; give it up at once if they fail, so that the next attempt may try."""
+    began, outcome = time.perf_counter(), "failed"
+    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - Flask's documented way to hand an app to a thread
+    done = threading.Event()
+    renewing = threading.Thread(target=row_security.as_chosen(_renew), args=(app, work, done), daemon=True)
+    renewing.start()
+    try:
+        yield
+        outcome = "answered"
+    except BaseException:
+        db.session.rollback()
+        actions.release_turn(work.turn_id, work.token)
+        db.session.commit()
+        raise
+    finally:
+        done.set()
+        counters.current().time("turn", work.answer.kind, outcome, seconds=time.perf_counter() - began)
+
+
+def _renew(app: Flask, work: _Work, done: threading.Event) -> None:
+    while not done.wait(RENEW_SECONDS):
+        with app.app_context():
+            is_ours = actions.renew_turn(work.turn_id, work.token)
+            db.session.commit()
+        if not is_ours:
+            return
+
+
+def _overtaken(number: int) -> Response | tuple[Response, int]:
+    """Another process was quicker: its reply is the one."""
+    with reading():
+        found = turn_of(holder().sitting_id, number)
+        if found is None:
+            raise NotFound("This turn is gone.")
+        return _answered_or_busy(found, linked_interview())
+
+
+@protocol.post("/finish")
+def finish() -> Response:
+    """The end: everything has arrived, so the interview is handed in. Gaps are named, and nothing is closed then."""
+    given = schemas.body(schemas.FinishSchema())
+    interview = linked_interview()
+    # nosemgrep: row-by-id-in-edge - the sitting of the holder, whom the guard has let in
+    sitting = db.session.get_one(Sitting, holder().sitting_id)
+    if sitting.ended_at is None:
+        _seal(holder(), given["segments"])
+        actions.finish_sitting(holder(), interview, played=given["played"])
+        db.session.commit()
+        log.info("interview %s handed in", interview.id)
+    return jsonify({"redirect_url": (interview.script or {}).get("redirect_url")})
+
+
+def _seal(held: Holder, runs: list[dict[str, Any]]) -> None:
+    known = {run.number for run in kept.runs_of(held.interview_id)}
+    unknown = next((run["segment"] for run in runs if run["segment"] not in known), None)
+    if unknown is not None:
+        raise Rejected(f"The interview has no recorder run {unknown}.", field="segments")
+    missing = {str(run["segment"]): gaps for run in runs if (gaps := _gaps(held.interview_id, run))}
+    if missing:
+        details: dict[str, object] = {"reason": "missing", "missing": missing}
+        raise Conflict("Parts of the recording have not arrived yet.", details=details)
+    for run in runs:
+        if run["last_mix_chunk"] >= 0:
+            recordings.seal(held.interview_id, segment=run["segment"], last_mix_chunk=run["last_mix_chunk"])
+
+
+def _gaps(interview_id: str, run: dict[str, Any]) -> list[int]:
+    last = run["last_mix_chunk"]
+    if last < 0:
+        return []
+    return kept.missing_chunks(interview_id, segment=run["segment"], track=Track.MIX, first=0, last=last)

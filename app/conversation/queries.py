@@ -1,0 +1,100 @@
+"""Reads of sittings and turns."""
+
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from app.conversation.models import Sitting, Turn, TurnState
+from app.core import claims
+from app.core.db import db, is_id, row_security
+from app.core.errors import NotFound
+from app.interviews.models import Interview, Stage
+from app.interviews.queries import MISSING
+
+TAKEOVER_AFTER = timedelta(seconds=120)
+"""Silence of the holder after which another browser may take the interview over."""
+ABANDONED_AFTER = timedelta(hours=24)
+"""Silence after which nobody is expected to come back."""
+
+
+def sitting_of(interview_id: str) -> Sitting | None:
+    """The interview's sitting, if anyone ever began it."""
+    return db.session.scalar(sa.select(Sitting).where(Sitting.interview_id == interview_id))
+
+
+class Seat(NamedTuple):
+    """What the guard of every call needs of an interview: its language once it has begun, and its sitting if any."""
+
+    interview_id: str
+    organization_id: str
+    script: dict[str, Any] | None
+    sitting_id: str | None
+    token_hash: str | None
+    fence: int
+    next_turn: int
+    heartbeat_at: datetime | None
+    ended_at: datetime | None
+
+
+def seat_of(flow_id: str, interview_id: str) -> Seat:
+    """The link's interview as plain values, by one prepared statement: it is read at every call of every candidate.
+
+    Raises NotFound when the two ids do not fit.
+    """
+    given = {"flow": flow_id, "interview": interview_id}
+    are_ids = is_id(flow_id) and is_id(interview_id)
+    with row_security.finding():
+        found = db.session.connection().execute(_SEAT, given).one_or_none() if are_ids else None
+    if found is None:
+        raise NotFound(MISSING)
+    row_security.settle(found.organization_id)
+    return Seat(*found)
+
+
+def turn_of(sitting_id: str, number: int) -> Turn | None:
+    """Turn ``number`` of the sitting, in whatever state."""
+    return db.session.scalar(sa.select(Turn).where(Turn.sitting_id == sitting_id, Turn.number == number))
+
+
+def is_being_answered(sitting_id: str, number: int) -> bool:
+    """Whether a process makes the reply to turn ``number`` right now."""
+    works = sa.and_(Turn.state == TurnState.WORKING, Turn.lease_until > claims.moment())
+    return bool(
+        db.session.scalar(sa.select(sa.exists().where(Turn.sitting_id == sitting_id, Turn.number == number, works)))
+    )
+
+
+def last_reply(sitting_id: str) -> Turn | None:
+    """The newest turn with a reply: what the candidate is looking at."""
+    answered = sa.select(Turn).where(Turn.sitting_id == sitting_id, Turn.state == TurnState.ANSWERED)
+    return db.session.scalar(answered.order_by(Turn.number.desc()).limit(1))
+
+
+def deserted(*, link_days: int, limit: int = 100) -> dict[str, datetime | None]:
+    """Running interviews whose candidates have been silent for longer than ABANDONED_AFTER, by id, with their last sign
+    of life: for the sweep.
+
+    A candidate who has paused is expected back until the link expires, ``link_days`` after the booking.
+    """
+    is_out = sa.or_(Sitting.paused_at.is_(None), Interview.created_at < claims.moment(-timedelta(days=link_days)))
+    left = (
+        sa.select(Sitting.interview_id, Sitting.heartbeat_at)
+        .join(Interview, Interview.id == Sitting.interview_id)
+        .where(Sitting.ended_at.is_(None), Sitting.heartbeat_at < claims.moment(-ABANDONED_AFTER))
+        .where(is_out)
+        .where((Sitting.answers > 0) | (Interview.stage == Stage.RUNNING))
+        .order_by(Sitting.heartbeat_at)
+        .limit(limit)
+    )
+    return {row[0]: row[1] for row in db.session.execute(left)}
+
+
+_I, _S = Interview.__table__.c, Sitting.__table__.c
+_SEAT = (
+    sa.select(
+        _I.id, _I.organization_id, _I.script, _S.id, _S.token_hash, _S.fence, _S.next_turn, _S.heartbeat_at, _S.ended_at
+    )
+    .select_from(Interview.__table__.outerjoin(Sitting.__table__, _S.interview_id == _I.id))
+    .where(_I.id == sa.bindparam("interview"), _I.flow_id == sa.bindparam("flow"))
+)

@@ -1,0 +1,105 @@
+"""How long a silence may last before it is the end of an answer, judged from the words so far. Pure.
+
+A fixed time cannot be both quick and patient. Words tell more: nobody ends an answer with "and", "because" or "my", and
+whoever says "let me think" wants time. Being wrong towards patience costs a second, being wrong the other way cuts a
+candidate short; so doubt means patience.
+"""
+
+import unicodedata
+
+from app.conversation.script.commands import short_of
+from app.conversation.script.unfinished_words import (
+    ADJECTIVES,
+    BACKCHANNELS,
+    DETERMINERS,
+    FILLERS,
+    OPEN,
+    SUFFIXED,
+    THINKING,
+    UNSPACED,
+)
+
+COMPLETE = 850
+"""Milliseconds of silence before the agent's first sound, after words that may end an answer."""
+SHORT = 1_400
+"""The same after few words: most answers are longer, so more may come."""
+FEW = 14
+UNKNOWN = 2_600
+"""Where nobody knows the words: no recogniser hears the language while it is spoken."""
+UNFINISHED = 2_900
+THINKING_TIME = 20_000
+SINGLE = frozenset(("yes", "no", "yeah", "nope", "yep"))
+_SHORT_REPLY = 4
+_AFTER_THAT = frozenset(
+    ("like", "about", "of", "do", "did", "does", "know", "for", "with", "after", "than", "see", "was", "is")
+)
+
+
+def patience(text: str | None, language: str) -> int:
+    """Milliseconds of silence after ``text`` until the agent may speak. None: the words are not known."""
+    if text is None:
+        return UNKNOWN
+    tag = short_of(language)
+    said = plain(text)
+    if not said:
+        return UNKNOWN
+    if _ends_with(said, THINKING.get(tag, ()), tag):
+        return THINKING_TIME
+    if text.rstrip().endswith((",", "-", "–", "…", "...", ":", "、", "，", "،")) or _is_open(said, tag):
+        return UNFINISHED
+    return SHORT if _count(said, tag) < FEW else COMPLETE
+
+
+def is_backchannel(text: str, language: str) -> bool:
+    """Whether these words only say "I am listening": the agent goes on after them."""
+    said = plain(text)
+    return not said or said in {plain(one) for one in BACKCHANNELS.get(short_of(language), ())}
+
+
+def plain(text: str) -> str:
+    """Lower case, letters, digits and apostrophes, single spaces."""
+    lowered = unicodedata.normalize("NFC", text).lower().replace("’", "'")
+    kept = "".join(c if c == "'" or unicodedata.category(c)[0] in "LMN" else " " for c in lowered)
+    return " ".join(kept.split())
+
+
+def _count(said: str, tag: str) -> int:
+    """Words; where none are spaced, two letters count as one."""
+    return len(said.replace(" ", "")) // 2 if tag in UNSPACED else len(said.split())
+
+
+def _ends_with(said: str, endings: tuple[str, ...], tag: str) -> bool:
+    if tag in UNSPACED:
+        return said.replace(" ", "").endswith(tuple(one.replace(" ", "") for one in endings))
+    return f" {said}".endswith(tuple(f" {plain(one)}" for one in endings))
+
+
+def _is_open(said: str, tag: str) -> bool:
+    if _ends_with(said, FILLERS.get(tag, ()), tag):
+        return True
+    words = OPEN.get(tag, frozenset())
+    if tag in UNSPACED:
+        return said.replace(" ", "").endswith(tuple(words))
+    last = said.rsplit(maxsplit=1)[-1]
+    if tag in SUFFIXED:
+        return last.endswith(tuple(words))
+    return (last in words and not _is_short_reply(said, tag)) or _lacks_its_noun(said, tag)
+
+
+def _is_short_reply(said: str, tag: str) -> bool:
+    """ "Yes I have", "no we did not": auxiliaries end these."""
+    words = said.split()
+    return (
+        tag == "en" and words[0] in SINGLE and 1 < len(words) <= _SHORT_REPLY and words[1] in {"i", "we", "it", "they"}
+    )
+
+
+def _lacks_its_noun(said: str, tag: str) -> bool:
+    """ "For a large", "the most important": an adjective after its article; and "that" where it opens a clause."""
+    words = said.split()
+    last = words[-1]
+    if last in {"that", "it", "this"} and tag == "en":
+        before = words[-2] if len(words) > 1 else ""
+        return before in OPEN["en"] - _AFTER_THAT if last != "that" else before not in _AFTER_THAT
+    is_adjective = last in ADJECTIVES.get(tag, frozenset())
+    return is_adjective and bool(DETERMINERS.get(tag, frozenset()) & set(words[-4:-1]))

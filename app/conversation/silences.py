@@ -1,0 +1,50 @@
+"""What a silence means: how long to wait for more of an answer, or whether what was said over the agent were words.
+
+Slow, and blind to the database. ``patience_ms`` and ``counts`` are None where nothing is known; then the page goes by
+the length alone.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from app.conversation.script import patience
+from app.conversation.script.commands import spoken_command
+from app.core.errors import GatewayError
+from app.gateways.speech import believing
+from app.gateways.speech.ports import SPEECH_RATE, Transcriber
+
+WORTH_WAITING = 0.6
+"""Seconds for the recogniser to say what it has heard; later the answer would come too late to be of use."""
+LONGEST_CALL = 8
+"""Chunks of an interruption (4 s): whoever has spoken for longer is not asked what it was."""
+
+Sound = Callable[[], bytes | None]
+
+
+def pause(transcriber: Transcriber, key: str, *, last: int, language: str) -> dict[str, Any]:
+    """A pause inside the answer ``key``, whose newest chunk is ``last``."""
+    text = transcriber.peek(key, last=last, language=language, seconds=WORTH_WAITING)
+    known = None if text is None else patience.patience(text, language)
+    return {"text": text, "patience_ms": known, "counts": None}
+
+
+def call(transcriber: Transcriber, key: str, *, chunks: int, language: str, pcm: Sound) -> dict[str, Any]:
+    """Words said over the agent: read apart from the answer's own stream, which is forgotten unless they count."""
+    text = _recognised(transcriber, pcm, language=language) if chunks <= LONGEST_CALL else None
+    counts = None
+    if text is not None:
+        counts = spoken_command(text, language) is not None or not patience.is_backchannel(text, language)
+    if not counts:
+        transcriber.drop(key)
+    return {"text": text, "patience_ms": None, "counts": counts}
+
+
+def _recognised(transcriber: Transcriber, pcm: Sound, *, language: str) -> str | None:
+    if not transcriber.supports(language):
+        return None
+    try:
+        sound = pcm()
+        text = None if sound is None else transcriber.transcribe(sound, rate=SPEECH_RATE, language=language).text
+        return "" if sound and text and not believing.is_said(text, sound, language=language) else text
+    except GatewayError:
+        return None

@@ -1,0 +1,193 @@
+"""The agent's voice: lines become sound, and what takes long comes in pieces, the first heard while others are made.
+
+What is ready soon (all of it with the embedded voice, or where the lines were spoken before) is one sound, piece 0.
+Each sentence that is not ready then is a piece of its own and owed: its sound is made when it is asked for.
+"""
+
+import logging
+import re
+import time
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from app.conversation.script.machine import Kind, Line, Script
+from app.core.errors import GatewayError
+from app.gateways.speech import phrases, sound
+from app.gateways.speech.ports import Speaker, Spoken, Word
+
+log = logging.getLogger(__name__)
+
+GAP = 0.35
+"""Seconds of silence between two lines of one reply."""
+BREATH = 0.12
+"""Seconds of silence between two sentences of one line that were spoken apart."""
+SOON = 0.3
+"""Seconds after which the candidate waits no longer for more than the first sentence."""
+SHORT_LINE = 80
+"""A line of so many characters is spoken as one: it takes no longer than its first sentence would."""
+SHORT_SENTENCE = 25
+"""Shorter ones stay with the next, so that the voice does not stop after each."""
+
+PERSONAL = frozenset({Kind.FOLLOW_UP, Kind.REPLY})
+"""In a language model's words, which may quote the candidate: never in the shared cache, kept with the interview."""
+
+_END = re.compile(r"(?<=[.!?…؟])[\"'”’»)]*\s+|(?<=[。！？।])")
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Some sentences of a line, and where in which piece of the reply they lie. ``seconds`` is 0 while owed."""
+
+    piece: int
+    text: str
+    offset: float = 0.0
+    seconds: float = 0.0
+    words: tuple[Word, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One line of a reply on the reply's own clock, which starts with its first sample.
+
+    ``stretches`` are given where the reply comes in pieces; each then has the clock of its own piece.
+    """
+
+    kind: Kind
+    text: str
+    question_index: int | None
+    offset: float
+    seconds: float
+    words: tuple[Word, ...]
+    stretches: tuple[Stretch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """Lines with their sound. ``wav`` is None where they are only shown, else piece 0, which lasts ``seconds``."""
+
+    parts: tuple[Part, ...]
+    wav: bytes | None = None
+    seconds: float = 0.0
+    engine: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """What is spoken in one go: sentences of the line ``at``."""
+
+    at: int
+    kind: Kind
+    text: str
+
+
+def speak(script: Script, lines: tuple[Line, ...], speaker: Speaker | None) -> Speech:
+    """Speak the lines as far as that is soon done; the rest is owed. A voice that fails leaves text alone."""
+    texts = [_words_of(line, script.language) for line in lines]
+    silent = Speech(
+        tuple(Part(line.kind, text, line.question_index, 0.0, 0.0, ()) for line, text in zip(lines, texts, strict=True))
+    )
+    if not lines or speaker is None or not speaker.supports(script.language):
+        return silent
+    units = [unit for at, (line, text) in enumerate(zip(lines, texts, strict=True)) for unit in _units(at, line, text)]
+    try:
+        spoken = _soon(script, units, speaker)
+    except GatewayError as error:
+        log.warning("reply is shown, not spoken: %s", type(error).__name__)
+        return silent
+    spoken, apology = _with_apology(script, spoken, speaker)
+    return _with_sound(silent.parts, units, spoken, apology=apology)
+
+
+def say(script: Script, kind: Kind, text: str, *, speaker: Speaker) -> Spoken:
+    """Speak one text."""
+    return speaker.speak(text, voice_id=script.voice_id, language=script.language, remember=kind not in PERSONAL)
+
+
+def sentences(text: str) -> list[str]:
+    """The text cut after its sentences, in every script of the interface; very short ones stay with the next."""
+    ends = [found.end() for found in _END.finditer(text)]
+    cut: list[str] = []
+    for piece in (text[begin:end] for begin, end in pairwise([0, *ends, len(text)])):
+        if cut and min(len(cut[-1].strip()), len(piece.strip())) < SHORT_SENTENCE:
+            cut[-1] += piece
+        else:
+            cut.append(piece)
+    return [stripped for piece in cut if (stripped := piece.strip())]
+
+
+def _units(at: int, line: Line, text: str) -> list[_Unit]:
+    # The script's own lines are spoken beforehand and as a whole, so they are asked for as a whole.
+    is_long = line.kind in PERSONAL and len(text) > SHORT_LINE
+    return [_Unit(at, line.kind, sentence) for sentence in (sentences(text) if is_long else [text])]
+
+
+def _words_of(line: Line, language: str) -> str:
+    return line.text if line.text is not None else phrases.phrase(line.kind.value, language)
+
+
+def _soon(script: Script, units: list[_Unit], speaker: Speaker) -> list[Spoken]:
+    """The sound of the first unit, and of as many more as will be ready soon, to judge by those before."""
+    spoken: list[Spoken] = []
+    began, characters = time.monotonic(), 0
+    for unit in units:
+        spent = time.monotonic() - began
+        if spoken and spent * (1 + len(unit.text) / characters) >= SOON:
+            break
+        spoken.append(say(script, unit.kind, unit.text, speaker=speaker))
+        characters += max(1, len(unit.text))
+    return spoken
+
+
+def _with_apology(script: Script, spoken: list[Spoken], speaker: Speaker) -> tuple[list[Spoken], Part | None]:
+    """The voice has changed and the candidate has waited: say so first."""
+    if not any(piece.fell_back for piece in spoken):
+        return spoken, None
+    text = phrases.phrase(Kind.MOMENT.value, script.language)
+    try:
+        return [say(script, Kind.MOMENT, text, speaker=speaker), *spoken], Part(Kind.MOMENT, text, None, 0.0, 0.0, ())
+    except GatewayError:
+        return spoken, None
+
+
+def _with_sound(parts: tuple[Part, ...], units: list[_Unit], spoken: list[Spoken], *, apology: Part | None) -> Speech:
+    if apology is not None:
+        parts = (apology, *parts)
+        units = [_Unit(0, apology.kind, apology.text), *(replace(unit, at=unit.at + 1) for unit in units)]
+    ready = len(spoken)
+    stretches, wav, seconds = _joined(units[:ready], spoken)
+    owed = [Stretch(number, unit.text) for number, unit in enumerate(units[ready:], start=1)]
+    every = [*zip(units, [*stretches, *owed], strict=True)]
+    placed = tuple(
+        _placed(part, tuple(stretch for unit, stretch in every if unit.at == at), in_pieces=bool(owed))
+        for at, part in enumerate(parts)
+    )
+    return Speech(placed, wav, seconds, spoken[-1].engine)
+
+
+def _joined(units: list[_Unit], spoken: list[Spoken]) -> tuple[list[Stretch], bytes, float]:
+    """The units' sound as one file, at the best of their rates, with the pauses that belong between them."""
+    rate = max(piece.rate for piece in spoken)
+    pcm, stretches, before = bytearray(), [], None
+    for unit, piece in zip(units, spoken, strict=True):
+        if before is not None:
+            pcm += b"\0\0" * round((BREATH if before.at == unit.at else GAP) * rate)
+        samples = sound.resample(piece.pcm, piece.rate, rate)
+        stretches.append(Stretch(0, unit.text, len(pcm) / (2 * rate), sound.seconds(samples, rate), piece.words))
+        pcm += samples
+        before = unit
+    return stretches, sound.wav(bytes(pcm), rate), len(pcm) / (2 * rate)
+
+
+def _placed(part: Part, stretches: tuple[Stretch, ...], *, in_pieces: bool) -> Part:
+    """The line on the reply's clock; of one that is partly owed, what piece 0 holds of it."""
+    there = [stretch for stretch in stretches if stretch.seconds]
+    if not there:
+        return replace(part, stretches=stretches)
+    offset = there[0].offset
+    words = tuple(
+        replace(word, start=word.start + stretch.offset - offset, end=word.end + stretch.offset - offset)
+        for stretch in there
+        for word in stretch.words
+    )
+    seconds = there[-1].offset + there[-1].seconds - offset
+    return replace(part, offset=offset, seconds=seconds, words=words, stretches=stretches if in_pieces else ())
