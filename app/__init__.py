@@ -40,13 +40,13 @@ ROOMS_WITH_PAGES = (
 )
 MORE_PAGES = (
     "app.interviews.pages.documents",
-    "app.interviews.pages_triage",
-    "app.interviews.pages_insights",
-    "app.interviews.pages_compare",
+    "app.review.pages.triage",
+    "app.review.pages.insights",
+    "app.review.pages.compare",
     "app.flows.pages_more",
     "app.webhooks.pages_more",
     "app.compliance.pages_more",
-    "app.overview.pages_usage",
+    "app.review.dashboard.usage",
     "app.conversation.pages.before",
     "app.conversation.pages.after",
 )
@@ -97,7 +97,7 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     for room in ROOMS_WITH_PAGES:
         app.register_blueprint(import_module(f"app.{room}.pages").pages)
     _register_talk(app)
-    app.register_blueprint(import_module("app.shares.pages_open").pages)
+    app.register_blueprint(import_module("app.review.share_links.pages.shared").pages)
     return app
 
 
@@ -113,7 +113,7 @@ def _register_talk(app: Flask) -> None:
     ):
         import_module(module)
     app.register_blueprint(import_module("app.conversation.access").protocol)
-    app.register_blueprint(import_module("app.flowlinks.pages_before").apply)
+    app.register_blueprint(import_module("app.outreach.apply_links.pages.apply").apply)
     import_module("app.conversation.preview.talk")
     app.register_blueprint(import_module("app.conversation.preview.documents").pages)
     app.register_blueprint(import_module("app.conversation.pages.detector").files)

@@ -24,7 +24,6 @@ from app.core import clock
 from app.core.db import db
 from app.core.erasure_journal import ERASED, WITHDRAWN
 from app.core.errors import Conflict, Rejected
-from app.flowlinks import actions as flowlinks
 from app.gateways.storage import Storage
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
@@ -32,11 +31,12 @@ from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.queries import is_revoked, prefix_of
 from app.legal_holds import actions as holds
 from app.mail_outbox import actions as letters
-from app.notes import actions as notes
 from app.outreach import actions as outreach
+from app.outreach.apply_links import actions as flowlinks
 from app.portal import actions as portal
-from app.reviews import actions as reviews
-from app.shares import actions as shares
+from app.review.notes import actions as notes
+from app.review.ratings import actions as reviews
+from app.review.share_links import actions as shares
 
 RESTORE = "restore"
 

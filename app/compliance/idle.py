@@ -21,10 +21,10 @@ from app.interviews.models import Document, Feedback, Interview, Stage
 from app.interviews.recordings.models import Chunk, Recording, Revocation
 from app.legal_holds.models import Hold
 from app.legal_holds.queries import is_held
-from app.notes.models import Note
 from app.outreach.models import Message
-from app.reviews.models import Assessment
-from app.shares.models import Share
+from app.review.notes.models import Note
+from app.review.ratings.models import Assessment
+from app.review.share_links.models import Share
 
 FLOOR = timedelta(days=30)
 """Nothing is done for so long after a rule was set or made shorter."""

@@ -25,10 +25,10 @@ from app.interviews import actions as interviews
 from app.interviews.jobs.processing import process_interview
 from app.interviews.models import Interview
 from app.interviews.recordings.queries import prefix_of
-from app.notes import actions as notes
 from app.portal import actions as portal
-from app.reviews import actions as reviews
-from app.reviews.actions import Opinion
+from app.review.notes import actions as notes
+from app.review.ratings import actions as reviews
+from app.review.ratings.actions import Opinion
 from app.webhooks.jobs import drain
 from app.webhooks.models import Delivery, DeliveryState
 

@@ -48,7 +48,7 @@ TICKS = (
     "app.interviews.recordings.jobs.sweep_waveforms",
     "app.conversation.jobs.sweep_sittings",
     "app.outreach.jobs.sweep",
-    "app.flowlinks.jobs.sweep",
+    "app.outreach.apply_links.jobs.sweep",
     "app.mail_outbox.jobs.sweep",
     "app.compliance.jobs.sweep",
     "app.compliance.jobs.keep_journal",

@@ -1,6 +1,6 @@
 """What the accessibility statement claims of every state of a page, as checks that give a list of complaints.
 
-``app/conversation/pages/accessibility.py`` has the claims; ``EVERYWHERE`` has the checks of those that always hold. A test
+``app/conversation/pages/accessibility.py`` has the claims; ``EVERYWHERE`` has the checks that always hold. A test
 calls ``hold(page)`` wherever a candidate may be; ``test_accessibility.py`` does so in every state of ``states.py``.
 """
 

@@ -18,19 +18,19 @@ from app.core import claims, clock
 from app.core.db import Base, db
 from app.core.db.row_security import as_chosen
 from app.core.errors import GatewayError
-from app.flowlinks.models import FlowLink, FlowVisit
 from app.gateways.mail import Mail
 from app.interviews import actions as interviews
 from app.interviews.jobs.processing import process_interview
 from app.interviews.models import DocumentPart, DocumentUpload, Feedback, Interview, InterviewStatus, Stage
 from app.mail_outbox import actions as letters
-from app.notes import actions as notes
-from app.notes.models import Mention
+from app.outreach.apply_links.models import FlowLink, FlowVisit
 from app.outreach.models import Invited, Message, Step
-from app.reviews import actions as reviews
-from app.reviews.models import Assessment
-from app.shares import actions as shares
-from app.shares.models import Opening
+from app.review.notes import actions as notes
+from app.review.notes.models import Mention
+from app.review.ratings import actions as reviews
+from app.review.ratings.models import Assessment
+from app.review.share_links import actions as shares
+from app.review.share_links.models import Opening
 from app.webhooks.models import Delivery, DeliveryState
 from tests.factories import a_flow
 from tests.people import Person, person

@@ -23,7 +23,7 @@ from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.media import MediaFile
 from app.interviews.recordings.models import Media, Revocation
 from app.legal_holds.models import Hold
-from app.notes.models import Note
+from app.review.notes.models import Note
 from tests.factories import a_flow
 from tests.people import Person
 from tests.portal.conftest import Takes

@@ -14,15 +14,15 @@ from app.accounts.models import AuditEntry
 from app.core import clock
 from app.core.db import db
 from app.core.db.row_security import as_chosen
-from app.flowlinks import actions
-from app.flowlinks.actions import Comer, Over
-from app.flowlinks.jobs import sweep
-from app.flowlinks.models import FlowLink, FlowVisit
 from app.flows.models import FlowStatus, InterviewFlow
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.mail_outbox.models import Letter
 from app.outreach.actions import Post
+from app.outreach.apply_links import actions
+from app.outreach.apply_links.actions import Comer, Over
+from app.outreach.apply_links.jobs import sweep
+from app.outreach.apply_links.models import FlowLink, FlowVisit
 from tests.factories import Made, a_flow
 from tests.people import Person
 

@@ -9,7 +9,7 @@ from app.interviews.player import chapter_starts, wave_path
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.media import keep
 from app.interviews.recordings.models import Media, Waveform
-from app.shares import actions as shares
+from app.review.share_links import actions as shares
 from tests.factories import Made
 from tests.people import Person
 

@@ -15,9 +15,9 @@ from app.core.errors import Conflict
 from app.gateways.mail import Mail
 from app.interviews.models import Interview
 from app.mail_outbox.models import Letter
-from app.notes import actions
-from app.notes.models import LONGEST_NOTE, Mention, Note
-from app.notes.words import Nameable, handles, named, pieces
+from app.review.notes import actions
+from app.review.notes.models import LONGEST_NOTE, Mention, Note
+from app.review.notes.words import Nameable, handles, named, pieces
 from tests.factories import Made
 from tests.interviews.conftest import book, completed, scripted, submitted  # noqa: F401 - fixtures
 from tests.mailing import Postbox, send_due

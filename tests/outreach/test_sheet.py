@@ -3,7 +3,7 @@
 import pytest
 
 from app.core.errors import Rejected
-from app.outreach.sheet import MOST_BYTES, MOST_ROWS, Line, decoded, lines_of, written
+from app.outreach.people_file import MOST_BYTES, MOST_ROWS, Line, decoded, lines_of, written
 
 
 @pytest.mark.parametrize(

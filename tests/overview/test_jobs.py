@@ -30,8 +30,8 @@ from app.interviews.models import Document, Interview, Stage, TextState, VideoSt
 from app.interviews.recordings.models import Revocation
 from app.mail_outbox import actions as letters
 from app.mail_outbox.models import Letter, LetterState
+from app.operations.stopped_jobs import actions, queries
 from app.outreach.models import Message, Step
-from app.overview import actions, stopped
 from tests.factories import Made
 from tests.people import Person
 
@@ -133,17 +133,17 @@ def test_a_mail_that_went_out_later_or_was_not_needed_is_no_trouble(owner: Perso
     now = clock.now()
     one = book()
     letter(one, LetterState.REFUSED, step=Step.INVITATION, created_at=now - timedelta(hours=2))
-    assert len(stopped.mails(owner.organization.id)) == 1
+    assert len(queries.mails(owner.organization.id)) == 1
     letter(one, LetterState.SENT, step=Step.INVITATION, created_at=now - timedelta(hours=1))
     letter(one, LetterState.EXPIRED, failure=letters.NOT_NEEDED)
     letter(one, LetterState.WAITING)
-    assert stopped.mails(owner.organization.id) == []
+    assert queries.mails(owner.organization.id) == []
     member = letter(None, LetterState.REFUSED)
     db.session.add(
         EntryLink(member_id=owner.member.id, kind=EntryKind.RESET, token_hash="x", expires_at=now, letter_id=member.id)
     )
     db.session.commit()
-    (unsent,) = stopped.mails(owner.organization.id)
+    (unsent,) = queries.mails(owner.organization.id)
     assert unsent.member == owner.member
 
 
@@ -151,7 +151,7 @@ def test_word_of_a_note_hides_no_invitation_that_did_not_arrive(owner: Person, b
     one, now = book(), clock.now()
     lost = letter(one, LetterState.REFUSED, step=Step.INVITATION, created_at=now - timedelta(hours=2))
     letter(one, LetterState.SENT)
-    assert [unsent.letter for unsent in stopped.mails(owner.organization.id)] == [lost]
+    assert [unsent.letter for unsent in queries.mails(owner.organization.id)] == [lost]
 
 
 def test_a_link_to_confirm_an_address_that_was_not_sent_is_told(owner: Person, outsider: Person) -> None:
@@ -170,7 +170,7 @@ def test_a_link_to_confirm_an_address_that_was_not_sent_is_told(owner: Person, o
     assert "Link to confirm an address" not in words_of(outsider.browser.get("/jobs"))
     change.ended_at = clock.now()
     db.session.commit()
-    assert stopped.mails(owner.organization.id) == []
+    assert queries.mails(owner.organization.id) == []
 
 
 def test_trying_again_is_safe_twice(owner: Person, book: Made, bell: queue.SilentBell) -> None:
@@ -272,12 +272,12 @@ def test_what_the_queues_gave_up_is_shown_to_its_organization_alone(
     given_up(client, "os.system", one.id)
     runs = queue.failed(client)
     assert {run.job for run in runs} == {Job.PROCESS_INTERVIEW, Job.PROCESS_VIDEO, Job.READ_DOCUMENT, Job.SWEEP}
-    mine = stopped.owned_runs(owner.organization.id, runs)
+    mine = queries.owned_runs(owner.organization.id, runs)
     assert {(run.job, place) for run, _page, place in mine} == {
         (Job.PROCESS_INTERVIEW, one.id),
         (Job.READ_DOCUMENT, one.id),
     }
-    assert stopped.owned_runs(outsider.organization.id, runs) == []
+    assert queries.owned_runs(outsider.organization.id, runs) == []
     before = app.extensions["parley.settings"]
     app.extensions["parley.settings"] = replace(before, redis_url=url)
     try:
@@ -299,4 +299,4 @@ def test_queues_that_do_not_answer_are_no_error(app: Flask, owner: Person, tmp_p
         assert "The queues do not answer" in words_of(owner.browser.get("/jobs"))
     finally:
         app.extensions["parley.settings"] = before
-    assert stopped.owned_runs(owner.organization.id, [Failed(Job.SWEEP, (), None)]) == []
+    assert queries.owned_runs(owner.organization.id, [Failed(Job.SWEEP, (), None)]) == []

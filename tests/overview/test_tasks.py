@@ -16,7 +16,7 @@ from app.core import clock
 from app.core.db import db, new_id
 from app.interviews import actions as interviews
 from app.interviews.models import Interview, Stage, VideoStage
-from app.overview.queries import tasks_of
+from app.review.dashboard.queries import tasks_of
 from app.webhooks import actions as webhooks
 from app.webhooks.models import DeliveryState, DisabledBy
 from tests.factories import Made

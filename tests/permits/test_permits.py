@@ -19,9 +19,9 @@ from app.flows.models import FlowGrant, InterviewFlow, Right
 from app.flows.queries import VIEWED
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
-from app.overview.queries import tasks_of
-from app.permits import actions
-from app.permits.models import LONGEST_NOTE, AccessRequest, RequestState
+from app.review.dashboard.queries import tasks_of
+from app.review.flow_access import actions
+from app.review.flow_access.models import LONGEST_NOTE, AccessRequest, RequestState
 from tests.factories import Made, a_flow
 from tests.mailing import Postbox, send_due
 from tests.people import Person, person

@@ -18,13 +18,13 @@ from app.candidate_requests.models import Wish, WishKind, WishState
 from app.candidates.models import Candidate
 from app.core.db import db
 from app.core.errors import NotFound
-from app.exports.bundle import Closed
 from app.interviews import actions as interviews
 from app.interviews.jobs.processing import process_interview
 from app.interviews.models import Stage
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.media import keep
 from app.interviews.recordings.models import Media
+from app.review.exports.bundle import Closed
 from tests.people import Person
 from tests.voice.test_documents import CV
 

@@ -13,10 +13,10 @@ from app.core.db import db
 from app.core.errors import Conflict, Rejected
 from app.interviews.analysis.scores import NAMES
 from app.interviews.models import Interview, InterviewData
-from app.reviews import actions, queries
-from app.reviews.actions import Opinion
-from app.reviews.models import COMPETENCES, LONGEST_COMMENT, OVERALL, Assessment
-from app.reviews.queries import scorecard_of
+from app.review.ratings import actions, queries
+from app.review.ratings.actions import Opinion
+from app.review.ratings.models import COMPETENCES, LONGEST_COMMENT, OVERALL, Assessment
+from app.review.ratings.queries import scorecard_of
 from tests.factories import Made
 from tests.interviews.conftest import book, completed, scripted, submitted  # noqa: F401 - fixtures
 from tests.people import Person, person

@@ -14,9 +14,9 @@ from sqlalchemy.exc import ProgrammingError
 from app.core import clock
 from app.core.db import db, new_id
 from app.core.db.row_security import NOBODY, choose, everyone, only
-from app.flowlinks.models import FlowLink, FlowVisit
-from app.flowlinks.queries import visits
 from app.mail_outbox.models import Letter
+from app.outreach.apply_links.models import FlowLink, FlowVisit
+from app.outreach.apply_links.queries import visits
 from app.portal.models import OwnCode
 from app.portal.queries import codes_asked
 from tests.conftest import postgresql_database

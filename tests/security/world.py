@@ -26,7 +26,6 @@ from app.conversation.actions import Agreed
 from app.conversation.models import Mode, Sitting
 from app.core import clock, encryption
 from app.core.db import db
-from app.flowlinks import actions as flowlinks
 from app.flows.models import FlowStatus, InterviewFlow, Right
 from app.flows.queries import secret_context
 from app.gateways.mail import Mail
@@ -41,13 +40,14 @@ from app.interviews.recordings.models import Media
 from app.legal_holds import actions as holds
 from app.legal_holds.models import Held
 from app.mail_outbox import actions as letters
-from app.notes import actions as notes
+from app.outreach.apply_links import actions as flowlinks
 from app.outreach.models import Message, Step
-from app.permits import actions as permits
-from app.permits.models import AccessRequest
-from app.reviews import actions as reviews
-from app.reviews.actions import Opinion
-from app.shares import actions as shares
+from app.review.flow_access import actions as permits
+from app.review.flow_access.models import AccessRequest
+from app.review.notes import actions as notes
+from app.review.ratings import actions as reviews
+from app.review.ratings.actions import Opinion
+from app.review.share_links import actions as shares
 from app.webhooks.models import Delivery, Endpoint
 from tests.factories import a_flow
 from tests.people import Person, person

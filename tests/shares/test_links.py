@@ -22,11 +22,11 @@ from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.download import CHECK_AFTER
 from app.interviews.recordings.media import keep
 from app.interviews.recordings.models import Media
-from app.reviews import actions as reviews
-from app.reviews.actions import Opinion
-from app.shares import actions
-from app.shares.actions import network_of
-from app.shares.models import PARTS, Opening, Share
+from app.review.ratings import actions as reviews
+from app.review.ratings.actions import Opinion
+from app.review.share_links import actions
+from app.review.share_links.actions import network_of
+from app.review.share_links.models import PARTS, Opening, Share
 from tests.factories import Made, a_flow
 from tests.interviews.conftest import book, completed, later, scripted, submitted  # noqa: F401 - fixtures
 from tests.people import Browser, Person, person

@@ -18,14 +18,14 @@ from app.accounts.usage.models import UsageQuota, UsageRecord
 from app.core import claims, clock
 from app.core.db import db, new_id
 from app.core.errors import Rejected
-from app.flowlinks import actions as flow_links
-from app.flowlinks.actions import Over
 from app.interviews import actions as interviews
 from app.interviews.actions import Finished
 from app.interviews.models import Interview, Stage
 from app.interviews.published_result import Result, freeze_details, freeze_text
 from app.interviews.recordings.media import MediaFile
 from app.interviews.recordings.models import Media
+from app.outreach.apply_links import actions as flow_links
+from app.outreach.apply_links.actions import Over
 from tests.factories import Made
 from tests.mailing import mails
 from tests.people import Person

@@ -12,7 +12,7 @@ from app.interviews.models import Interview
 from app.outreach import actions, queries
 from app.outreach.actions import Post
 from app.outreach.models import Step
-from app.outreach.sheet import Line
+from app.outreach.people_file import Line
 from app.settings import Settings
 
 pages = Blueprint("outreach", __name__)

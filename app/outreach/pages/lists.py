@@ -13,12 +13,12 @@ from app.flows.models import FlowStatus, InterviewFlow, Right
 from app.flows.queries import FlowFilter, flow_to_change, flows_seen_by
 from app.gateways.mail import Mail
 from app.interviews.schemas import NewInterviewSchema
-from app.outreach import actions, inviting, queries, sheet
+from app.outreach import actions, invitations, people_file, queries
 from app.outreach.forms import InviteForm
-from app.outreach.inviting import Order, Row
+from app.outreach.invitations import Order, Row
 from app.outreach.models import Step
 from app.outreach.pages.blueprint import pages, post, pretended
-from app.outreach.sheet import Line
+from app.outreach.people_file import Line
 from app.web.fields import flaw_of
 
 MOST_FLOWS = 500
@@ -43,7 +43,7 @@ def check() -> str | tuple[str, int]:
     form = InviteForm()
     try:
         flow, recruiter = _where(form)
-        rows = inviting.judge(flow, _lines(form), flaw=_flaw, link_days=post().link_days)
+        rows = invitations.judge(flow, _lines(form), flaw=_flaw, link_days=post().link_days)
     except Rejected as refusal:
         form.blame(refusal.field, refusal.message)
         return _form(form), 422
@@ -59,7 +59,7 @@ def check() -> str | tuple[str, int]:
         flow=flow,
         recruiter=recruiter,
         by_mail=by_mail,
-        text=sheet.written(new),
+        text=people_file.written(new),
         batch=str(uuid.uuid4()),
         sample=_sample(flow, new[0]) if new else None,
     )
@@ -75,7 +75,9 @@ def send() -> str | tuple[str, int]:
         lines, batch = _lines(form), _batch()
         done = queries.invited_in(flow, batch)
         fresh = [line for line in lines if line.number not in done]
-        judged = {row.line.number: row for row in inviting.judge(flow, fresh, flaw=_flaw, link_days=post().link_days)}
+        judged = {
+            row.line.number: row for row in invitations.judge(flow, fresh, flaw=_flaw, link_days=post().link_days)
+        }
     except Rejected as refusal:
         form.blame(refusal.field, refusal.message)
         return _form(form), 422
@@ -84,7 +86,7 @@ def send() -> str | tuple[str, int]:
     for line in lines:
         row = judged.get(line.number) or Row(line, "done", interview=done.get(line.number))
         if row.outcome == "new":
-            row = inviting.carry_out(flow, row, order, by=member)
+            row = invitations.carry_out(flow, row, order, by=member)
             if row.outcome == "done":
                 db.session.commit()
             else:
@@ -120,7 +122,7 @@ def _form(form: InviteForm) -> str:
     people = [(one.id, one.full_name or one.email) for one in members_of(member.organization, None)]
     form.offer([(flow.id, flow.title) for flow in flows], people)
     return render_template(
-        "outreach/invite.html", form=form, has_flows=bool(flows), can_send=post().can_send, most=sheet.MOST_ROWS
+        "outreach/invite.html", form=form, has_flows=bool(flows), can_send=post().can_send, most=people_file.MOST_ROWS
     )
 
 
@@ -136,12 +138,12 @@ def _where(form: InviteForm) -> tuple[InterviewFlow, str | None]:
 
 def _lines(form: InviteForm) -> list[Line]:
     file = request.files.get("file")
-    content = file.read(sheet.MOST_BYTES + 1) if file else b""
-    text = sheet.decoded(content) if content else form.rows.data or ""
+    content = file.read(people_file.MOST_BYTES + 1) if file else b""
+    text = people_file.decoded(content) if content else form.rows.data or ""
     flaw = flaw_of(text)
     if flaw:
         raise Rejected(flaw, field="rows")
-    return sheet.lines_of(text)
+    return people_file.lines_of(text)
 
 
 def _batch() -> str:

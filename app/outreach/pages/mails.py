@@ -12,7 +12,7 @@ from app.core.errors import Conflict, NotFound, Rejected
 from app.flows.models import InterviewFlow
 from app.flows.queries import VIEWED
 from app.interviews.queries import interview_to_change
-from app.outreach import actions, inviting, queries
+from app.outreach import actions, invitations, queries
 from app.outreach import words as rules
 from app.outreach.forms import PlanForm, WordsForm
 from app.outreach.models import Step
@@ -39,7 +39,7 @@ def remind_many() -> str | tuple[str, int] | AnyResponse:
     for candidate_id, name in names.items():
         outcome, reason = "refused", VIEWED
         if candidate_id in found:
-            outcome, reason = inviting.write_to(found[candidate_id], post(), by=member)
+            outcome, reason = invitations.write_to(found[candidate_id], post(), by=member)
         if outcome == "done":
             db.session.commit()
         else:

@@ -1,0 +1,52 @@
+"""Has what has stopped tried again. Every step may be taken twice: rows are changed where they are still stopped."""
+
+from collections.abc import Callable
+
+from app.accounts.actions import write_audit
+from app.accounts.models import TeamMember
+from app.core import queue
+from app.core.queue import Job
+from app.flows import actions as flows
+from app.flows.models import InterviewFlow
+from app.interviews import actions as interviews
+from app.interviews.models import Interview, Stage, VideoStage
+from app.mail_outbox import actions as letters
+from app.operations.stopped_jobs import queries
+
+KINDS = ("interviews", "documents", "mails", "voices")
+"""What can be tried again as a whole."""
+
+
+def retry_interview(interview: Interview) -> bool:
+    """Begin again what has failed, or wake a worker for what is due. False when there is nothing to do."""
+    if interviews.retry(interview):
+        return True
+    if interview.withdrawn_at is not None or interview.erased_at is not None:
+        return False
+    if interview.stage in {Stage.SUBMITTED, Stage.PROCESSING}:
+        queue.after_commit(Job.PROCESS_INTERVIEW, interview.id)
+        return True
+    if interview.stage is Stage.COMPLETED and interview.video_stage in {VideoStage.WAITING, VideoStage.PROCESSING}:
+        queue.after_commit(Job.PROCESS_VIDEO, interview.id)
+        return True
+    return False
+
+
+def retry_all(kind: str, *, by: TeamMember) -> int:
+    """Try everything of a kind again that the page shows; returns how many were begun. Audited."""
+    tries: dict[str, Callable[[], list[bool]]] = {
+        "interviews": lambda: [retry_interview(one) for one in queries.interviews(mine)],
+        "documents": lambda: [interviews.read_anew(document) for document, _interview in queries.documents(mine)],
+        "mails": lambda: [letters.hurry(one.letter.id) for one in queries.mails(mine)],
+        "voices": lambda: [_speak_again(flow, by=by) for flow in queries.voices(mine)],
+    }
+    mine = by.organization_id
+    begun = sum(tries[kind]())
+    if begun:
+        write_audit(by.organization, action="jobs.retried", subject=mine, by=by, details={"kind": kind, "begun": begun})
+    return begun
+
+
+def _speak_again(flow: InterviewFlow, *, by: TeamMember) -> bool:
+    flows.prepare_anew(flow, by=by)
+    return True

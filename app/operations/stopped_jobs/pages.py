@@ -1,0 +1,83 @@
+"""The page of work that has stopped, with ways to have it tried again; the views hang on the dashboard's blueprint."""
+
+from flask import current_app, flash, redirect, render_template, request, url_for
+from redis.exceptions import RedisError
+from werkzeug.wrappers import Response as AnyResponse
+
+from app.accounts.access import current_member, require_admin
+from app.core import clock, queue
+from app.core.db import db
+from app.core.errors import Rejected
+from app.core.queue import Failed
+from app.interviews.pending import TOO_LONG
+from app.interviews.queries import interview_seen_by
+from app.operations.stopped_jobs import actions, queries
+from app.review.dashboard.pages import pages
+from app.settings import Settings
+
+
+@pages.get("/jobs")
+def jobs() -> str:
+    """What has stopped in the organization and why, with a way to have it tried again; and what is on its way."""
+    require_admin()
+    mine = current_member().organization_id
+    db.session.rollback()  # the queues may be slow to answer
+    runs, workers = _queues()
+    return render_template(
+        "overview/jobs.html",
+        interviews=queries.interviews(mine),
+        documents=queries.documents(mine),
+        mails=queries.mails(mine),
+        recordings=queries.recordings(mine),
+        voices=queries.voices(mine),
+        backlog=queries.backlog(mine),
+        runs=queries.owned_runs(mine, runs or []),
+        knows_runs=runs is not None,
+        workers=workers,
+        most=queries.MOST,
+        now=clock.now(),
+        too_long=TOO_LONG,
+    )
+
+
+@pages.post("/jobs/interviews/<interview_id>/retry")
+def retry(interview_id: str) -> AnyResponse:
+    """Try one interview again."""
+    require_admin()
+    begun = actions.retry_interview(interview_seen_by(current_member(), interview_id))
+    db.session.commit()
+    return _back(int(begun))
+
+
+@pages.post("/jobs/retry")
+def retry_all() -> AnyResponse:
+    """Try everything of a kind again."""
+    require_admin()
+    kind = request.form.get("kind", "")
+    if kind not in actions.KINDS:
+        raise Rejected("Choose what is tried again.", field="kind")
+    begun = actions.retry_all(kind, by=current_member())
+    db.session.commit()
+    return _back(begun)
+
+
+def _back(begun: int) -> AnyResponse:
+    if begun:
+        flash(f"{begun} begun again; load this page in a minute.", "good")
+    else:
+        flash("There is nothing to try again: it has moved on in the meantime.", "info")
+    return redirect(url_for("overview.jobs"), 303)
+
+
+def _queues() -> tuple[list[Failed] | None, int | None]:
+    """Runs that the queues gave up and how many workers there are; None where the queues do not answer."""
+    settings: Settings = current_app.extensions["parley.settings"]
+    if not settings.redis_url:
+        return None, None
+    redis = queue.connect(settings.redis_url)
+    try:
+        return queue.failed(redis), queue.workers(redis)
+    except RedisError:
+        return None, None
+    finally:
+        redis.close()

@@ -1,0 +1,193 @@
+"""What is done with share links: on, off, renewed, limited, and an interview for whoever comes by one."""
+
+import enum
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+
+from app.accounts.actions import write_audit
+from app.accounts.models import TeamMember
+from app.accounts.usage.queries import standing_of
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
+from app.flows.models import FlowStatus, InterviewFlow
+from app.interviews import actions as interviews
+from app.interviews.models import Interview
+from app.outreach import actions as outreach
+from app.outreach.actions import Post
+from app.outreach.apply_links.models import FlowLink, FlowVisit
+from app.outreach.apply_links.queries import got_before, link_of, visits
+from app.outreach.models import Step
+from app.outreach.queries import FAILED, messages_of, standing_invitations
+
+MOST = 100_000
+PER_NETWORK, PER_LINK = 20, 300
+"""Tries within an hour."""
+KEPT = timedelta(days=1)
+"""How long it is known which browser came."""
+
+
+class Over(enum.StrEnum):
+    """Why a link gives out no interview now."""
+
+    EXPIRED = "expired"
+    FULL = "full"
+    CLOSED = "closed"
+    OFTEN = "often"
+    KNOWN = "known"
+
+
+@dataclass(frozen=True, slots=True)
+class Comer:
+    """Who came by a link, as they say; ``network`` and ``browser`` are hashes."""
+
+    email: str
+    first_name: str
+    last_name: str | None
+    network: str
+    browser: str
+
+
+def turn_on(flow: InterviewFlow, *, by: TeamMember) -> FlowLink:
+    """Give the flow a link that works; one that was off gets a new address. Conflict for a deleted flow."""
+    if flow.status is FlowStatus.ARCHIVED:
+        raise Conflict("This flow has been deleted.")
+    link = link_of(flow)
+    if link is not None and link.off_at is None:
+        return link
+    if link is None:
+        link = FlowLink(organization_id=flow.organization_id, flow_id=flow.id, flow=flow, token=_new_token())
+        try:
+            with db.session.begin_nested():
+                db.session.add(link)
+        except IntegrityError:
+            raise Conflict("Somebody else has just turned the link on.") from None
+    else:
+        _anew(link)
+    link.off_at = None
+    _note(link, "flow.link_on", by=by)
+    return link
+
+
+def turn_off(link: FlowLink, *, by: TeamMember) -> None:
+    """The address is dead with the commit, for good; interviews that came by it stay."""
+    if link.off_at is None:
+        link.off_at = clock.now()
+        _note(link, "flow.link_off", by=by)
+
+
+def renew(link: FlowLink, *, by: TeamMember) -> None:
+    """Another address; the old one is dead with the commit, and counting begins anew. Conflict while it is off."""
+    if link.off_at is not None:
+        raise Conflict("The link is off.")
+    _anew(link)
+    _note(link, "flow.link_renewed", by=by)
+
+
+def limit(link: FlowLink, *, expires_at: datetime | None, most: int | None, by: TeamMember) -> None:
+    """Until when the link works, and for how many interviews; None for no limit. Raises Rejected."""
+    if most is not None and not 1 <= most <= MOST:
+        raise Rejected(f"must be a whole number from 1 to {MOST}, or empty", field="most")
+    if (link.expires_at, link.most) != (expires_at, most):
+        link.expires_at, link.most = expires_at, most
+        _note(link, "flow.link_limited", by=by, until=expires_at.isoformat() if expires_at else None, most=most)
+
+
+def _anew(link: FlowLink) -> None:
+    now = clock.now()
+    link.token, link.renewed_at, link.used = _new_token(), now, 0
+    if link.expires_at is not None and link.expires_at <= now:
+        link.expires_at = None
+
+
+def _new_token() -> str:
+    return secrets.token_urlsafe(16)
+
+
+def _note(link: FlowLink, action: str, *, by: TeamMember, **details: object) -> None:
+    db.session.flush()
+    write_audit(link.flow.organization, action=action, subject=link.flow_id, by=by, details=details)
+
+
+def over(link: FlowLink) -> Over | None:
+    """Why nobody gets an interview by this link now; None where they do."""
+    if link.flow.status is not FlowStatus.OPEN or link.flow.organization.disabled_at is not None:
+        return Over.CLOSED
+    if link.expires_at is not None and link.expires_at <= clock.now():
+        return Over.EXPIRED
+    if link.most is not None and link.used >= link.most:
+        return Over.FULL
+    return Over.FULL if standing_of(link.organization_id).is_shut else None
+
+
+def come(link: FlowLink, comer: Comer, post: Post) -> Interview | Over:
+    """An interview for whoever came, or why there is none. The caller commits either way: a try counts.
+
+    Whoever comes again in the same browser gets the same one. An address that has an interview of this flow gets no
+    other; its link goes by mail to that address, if anywhere.
+    """
+    asked_for = link.token
+    _hold(link)
+    # nosemgrep: secret-compared-with-equals - both are read from our own row
+    if link.off_at is not None or link.token != asked_for:  # turned off or renewed while this one waited
+        return Over.CLOSED
+    earlier = got_before(link, browser=comer.browser, email=comer.email)
+    if earlier is not None:
+        return earlier
+    visit = _counted(link, comer)
+    if visit is None:
+        return Over.OFTEN
+    reason = over(link)
+    if reason is not None:
+        return reason
+    known = standing_invitations(link.flow, [comer.email]).get(comer.email.lower())
+    if known is not None:
+        _remind(known, post)
+        return Over.KNOWN
+    interview = interviews.book(
+        link.flow.organization, link.flow_id, email=comer.email, first_name=comer.first_name, last_name=comer.last_name
+    )
+    visit.interview_id = interview.id
+    link.used, link.came = link.used + 1, link.came + 1
+    db.session.flush()
+    return interview
+
+
+def _hold(link: FlowLink) -> None:
+    """Those who come by one link at the same moment queue up here, so that no limit is passed and nobody gets two."""
+    held = sa.update(FlowLink).where(FlowLink.id == link.id).values(visited_at=clock.now())
+    db.session.execute(held.execution_options(synchronize_session=False))
+    db.session.refresh(link)
+
+
+def _counted(link: FlowLink, comer: Comer) -> FlowVisit | None:
+    if visits(link, network=comer.network) >= PER_NETWORK or visits(link) >= PER_LINK:
+        return None
+    visit = FlowVisit(link_id=link.id, network=comer.network, browser=comer.browser)
+    db.session.add(visit)
+    db.session.flush()
+    return visit
+
+
+def _remind(interview: Interview, post: Post) -> None:
+    """Send the link to the address that the interview has, within the rules that hold for every mail to candidates."""
+    sent = messages_of(interview.id)
+    step = Step.REMINDER if any(one.letter.state not in FAILED for one in sent) else Step.INVITATION
+    if outreach.hindrance(interview, step, post, sent=sent) is None:
+        outreach.write(interview, step, post, by=None, sent=sent)
+
+
+def forget_old() -> int:
+    """Visits of more than a day ago go; returns how many there were."""
+    old = sa.delete(FlowVisit).where(FlowVisit.at < clock.now() - KEPT).returning(FlowVisit.id)
+    return len(db.session.execute(old.execution_options(synchronize_session=False)).all())
+
+
+def forget(interview_id: str) -> int:
+    """Nothing says any more from which browser the interview came."""
+    gone = sa.delete(FlowVisit).where(FlowVisit.interview_id == interview_id).returning(FlowVisit.id)
+    return len(db.session.execute(gone.execution_options(synchronize_session=False)).all())

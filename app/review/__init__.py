@@ -1,0 +1,1 @@
+"""What recruiters do with results: rate, comment, compare, share, export, and who may see what."""

@@ -1,0 +1,32 @@
+"""Pages across the rooms. The dashboard is a page of interviews; what it shows of the other rooms comes from here."""
+
+from typing import Any
+
+from flask import Blueprint, current_app
+
+from app.accounts.access import current_member, require_member
+from app.accounts.usage.queries import standing_of
+from app.review.dashboard.queries import Task, named, tasks_of
+from app.settings import Settings
+
+pages = Blueprint("overview", __name__)
+pages.before_request(require_member)
+
+
+@pages.app_context_processor
+def _overview() -> dict[str, Any]:
+    """For the dashboard and the audit log, asked only where a template calls it."""
+    return {
+        "tasks_of_mine": _tasks,
+        "named_mine": lambda ids: named(current_member().organization, ids),
+        "quota_of_mine": lambda: standing_of(current_member().organization_id),
+    }
+
+
+def _tasks() -> list[Task]:
+    return tasks_of(current_member(), link_days=_settings().link_expiry_days)
+
+
+def _settings() -> Settings:
+    settings: Settings = current_app.extensions["parley.settings"]
+    return settings

@@ -1,0 +1,174 @@
+"""Reads across the rooms, always as far as the member may see: what waits for somebody, in a handful of statements."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.accounts.models import ApiKey, Organization, Role, Team, TeamMember
+from app.candidate_requests.models import Wish, WishState
+from app.candidate_requests.queries import reach_of_wishes
+from app.candidates.models import Candidate, PipelineStatus
+from app.core import clock
+from app.core.db import db, is_id
+from app.flows.models import InterviewFlow, Right
+from app.flows.queries import reach
+from app.interviews import pending as interviews
+from app.interviews.models import Interview
+from app.review.flow_access.queries import how_many_wait_for
+from app.webhooks.models import Delivery, DeliveryState, Endpoint, Route
+
+RESENT_FOR = timedelta(days=30)
+"""Webhooks can be sent again so long; what failed earlier waits for nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Something that waits: how many, since when (or, of requests, until when), and how many of them are late.
+
+    ``kind`` names it (for requests, the kind of request).
+    """
+
+    kind: str
+    count: int
+    at: datetime | None = None
+    late: int = 0
+
+
+def tasks_of(member: TeamMember, *, link_days: int) -> list[Task]:
+    """What waits for the member, the most urgent kinds first; nothing waits for those who may only look."""
+    if member.role is Role.VIEWER:
+        return []
+    found = [
+        *_requests(member),
+        *_access(member),
+        *_results(member),
+        *_interviews(member, link_days),
+        *_webhooks(member),
+    ]
+    return [task for task in found if task.count]
+
+
+def _requests(member: TeamMember) -> Iterator[Task]:
+    """What candidates ask for, by kind, what is due first on top."""
+    overdue = sa.func.count(sa.case((Wish.due_at < clock.now(), 1)))
+    query = sa.select(Wish.kind, sa.func.count(), sa.func.min(Wish.due_at), overdue)
+    opened = query.where(*reach_of_wishes(member, Right.EDIT), Wish.state == WishState.OPEN).group_by(Wish.kind)
+    rows = db.session.execute(opened).all()
+    for kind, count, due, late in sorted(rows, key=lambda row: (row[2] is None, row[2], row[0])):
+        yield Task(kind.value, count, due, late)
+
+
+def _access(member: TeamMember) -> Iterator[Task]:
+    """Members who ask to see a flow that this one may change."""
+    count, oldest = how_many_wait_for(member)
+    yield Task("access", count, oldest)
+
+
+def _results(member: TeamMember) -> Iterator[Task]:
+    """Results that no person has judged: the member's own, and those of nobody and of others in the member's teams."""
+    is_mine = sa.func.coalesce(Candidate.assigned_recruiter_id, "") == member.id
+    mine = sa.case((is_mine, Candidate.interviewed_at))
+    query = sa.select(
+        sa.func.count(mine), sa.func.min(mine), sa.func.count(), sa.func.min(Candidate.interviewed_at)
+    ).where(
+        *reach(member, Candidate, Right.EDIT),
+        Candidate.interviewed_at.is_not(None),
+        Candidate.reviewed_at.is_(None),
+        Candidate.is_test.is_(False),
+        Candidate.quarantined_at.is_(None),
+    )
+    my_count, my_oldest, count, oldest = db.session.execute(query).one()
+    yield Task("my_results", my_count, my_oldest)
+    yield Task("results", count if count > my_count else 0, oldest)
+
+
+def _interviews(member: TeamMember, link_days: int) -> Iterator[Task]:
+    """What has stopped in processing, and invitations whose link ends soon."""
+    mine = reach(member, Interview, Right.EDIT)
+    stuck = sa.select(sa.func.count()).select_from(Interview).where(*mine, interviews.stuck())
+    ending = sa.select(sa.func.count(), sa.func.min(Interview.created_at)).where(
+        *mine, Interview.candidate_id.is_not(None), interviews.ending(link_days)
+    )
+    yield Task("stuck", db.session.scalar(stuck) or 0)
+    count, first = db.session.execute(ending).one()
+    yield Task("ending", count, first + timedelta(days=link_days) if first else None)
+
+
+def _webhooks(member: TeamMember) -> Iterator[Task]:
+    """Events whose attempts are used up, and receivers that take nothing."""
+    mine = reach(member, InterviewFlow, Right.EDIT)
+    lost = (
+        sa.select(sa.func.count(), sa.func.min(Delivery.finished_at))
+        .join(Endpoint, Endpoint.id == Delivery.endpoint_id)
+        .join(InterviewFlow, InterviewFlow.id == Delivery.flow_id)
+        .where(
+            Endpoint.organization_id == member.organization_id,
+            *mine,
+            Delivery.state == DeliveryState.EXHAUSTED,
+            Delivery.finished_at > clock.now() - RESENT_FOR,
+        )
+    )
+    led = sa.select(Route.endpoint_id).join(InterviewFlow, InterviewFlow.id == Route.flow_id)
+    health = sa.select(
+        sa.func.count(Endpoint.disabled_at),
+        sa.func.min(Endpoint.disabled_at),
+        sa.func.count(sa.case((Endpoint.disabled_at.is_(None), Endpoint.failing_since))),
+        sa.func.min(sa.case((Endpoint.disabled_at.is_(None), Endpoint.failing_since))),
+    ).where(Endpoint.id.in_(led.where(*mine)))
+    disabled, disabled_since, failing, failing_since = db.session.execute(health).one()
+    yield Task("disabled", disabled, disabled_since)
+    yield Task("failing", failing, failing_since)
+    count, oldest = db.session.execute(lost).one()
+    yield Task("undelivered", count, oldest)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A thing that an entry of the audit log is about. ``page`` and ``parameter``: the view that shows it, if any."""
+
+    kind: str
+    name: str
+    page: str = ""
+    parameter: str = ""
+    key: str = ""
+
+
+_KINDS: tuple[tuple[str, Any, Any, str, str], ...] = (
+    ("Flow", InterviewFlow, InterviewFlow.title, "flows.show", "flow_id"),
+    ("Member", TeamMember, sa.func.coalesce(TeamMember.full_name, TeamMember.email), "accounts.member", "member_id"),
+    ("Team", Team, Team.name, "accounts.team", ""),
+    ("API key", ApiKey, ApiKey.name, "accounts.api_keys", ""),
+    ("Webhook address", Endpoint, Endpoint.url, "webhooks.index", ""),
+    ("Status", PipelineStatus, PipelineStatus.name, "candidates.statuses", ""),
+    ("Webhook event", Delivery, Delivery.event_type, "webhooks.show", "delivery_id"),
+)
+
+
+def named(organization: Organization, ids: Collection[str]) -> dict[str, Named]:
+    """What the organization calls the things with these ids; what is gone has no name."""
+    wanted = [one for one in ids if is_id(one)]
+    found = {organization.id: Named("Organization", organization.name, "accounts.organization")}
+    for kind, rows, name, page, parameter in _KINDS:
+        query = sa.select(rows.id, name).where(rows.organization_id == organization.id, rows.id.in_(wanted))
+        for row_id, text in db.session.execute(query):
+            found[row_id] = Named(kind, str(text), page, parameter, row_id)
+    return found | _people(organization, wanted)
+
+
+def _people(organization: Organization, wanted: Sequence[str]) -> dict[str, Named]:
+    """Candidates and interviews, by name or address; an erased interview has neither any more."""
+    found: dict[str, Named] = {}
+    talk = (Interview.interviewee_first_name, Interview.interviewee_last_name, Interview.interviewee_email_address)
+    person = (Candidate.first_name, Candidate.last_name, Candidate.email)
+    for kind, rows, parts, page, parameter in (
+        ("Interview", Interview, talk, "interviews.show", "interview_id"),
+        ("Candidate", Candidate, person, "candidates.show", "candidate_id"),
+    ):
+        query = sa.select(rows.id, *parts).where(rows.organization_id == organization.id, rows.id.in_(wanted))
+        for row_id, first, last, address in db.session.execute(query):
+            text = " ".join(filter(None, (first, last))) or address or "without a name"
+            found[row_id] = Named(kind, text, page, parameter, row_id)
+    return found

@@ -1,0 +1,108 @@
+"""What the organization uses, and its quota; the views hang on the blueprint of ``pages``."""
+
+from datetime import date
+from typing import Any
+
+from flask import Response, flash, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from app.accounts.access import current_member, require_admin
+from app.accounts.usage import actions, queries
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Rejected
+from app.flows.queries import titles_seen_by
+from app.review.dashboard.pages import pages
+from app.web.csv import sheet
+from app.web.fields import count_in
+
+SPANS = (3, 6, 12, 24, 36)
+USUAL = 12
+MOST_ROWS = 300
+"""Of months and flows, on the page; the sheet has them all."""
+
+
+@pages.get("/usage")
+def usage() -> str:
+    """Interviews and minutes by month and flow, and how the present month stands against the quota."""
+    require_admin()
+    return _page({}, {})
+
+
+@pages.post("/usage/quota")
+def set_quota() -> AnyResponse | tuple[str, int]:
+    """Change what may be used in a month."""
+    require_admin()
+    member, typed = current_member(), {name: request.form.get(name, "").strip() for name in ("interviews", "minutes")}
+    try:
+        limits = {name: count_in(text, field=name) for name, text in typed.items()}
+        actions.set_quota(
+            member.organization,
+            interviews=limits["interviews"],
+            minutes=limits["minutes"],
+            stops=request.form.get("stops") == "yes",
+            by=member,
+        )
+    except Rejected as refusal:
+        db.session.rollback()
+        return _page({**typed, "stops": request.form.get("stops", "")}, {refusal.field or "": refusal.message}), 422
+    db.session.commit()
+    flash("The quota is saved.", "good")
+    return redirect(url_for("overview.usage"), 303)
+
+
+@pages.get("/usage.csv")
+def usage_sheet() -> Response:
+    """The same by month and flow (RFC 4180, UTF-8 with a byte order mark)."""
+    require_admin()
+    member, since = current_member(), _since(_months())
+    titles = dict(titles_seen_by(member))
+    used = queries.by_flow(member.organization_id, since=since)
+    rows = [(one.month, one.flow_id, titles.get(one.flow_id), one.interviews, one.minutes) for one in used]
+    return sheet(f"usage-from-{since}.csv", [("month", "flow", "title", "interviews", "minutes"), *rows])
+
+
+def _page(typed: dict[str, str], errors: dict[str, str]) -> str:
+    member, months = current_member(), _months()
+    since = _since(months)
+    known = {one.month: one for one in queries.by_month(member.organization_id, since=since)}
+    listed = [known.get(month, queries.Used(month, 0, 0.0)) for month in _each(since)]
+    quota = queries.quota_of(member.organization_id)
+    kept: dict[str, Any] = {
+        "interviews": quota.interviews if quota else None,
+        "minutes": quota.minutes if quota else None,
+        "stops": "yes" if quota and quota.stops else "",
+    }
+    return render_template(
+        "overview/usage.html",
+        months=months,
+        spans=SPANS,
+        by_month=listed,
+        standing=queries.standing_of(member.organization_id),
+        by_flow=queries.by_flow(member.organization_id, since=since),
+        titles=dict(titles_seen_by(member)),
+        most_interviews=max(one.interviews for one in listed),
+        most_minutes=max(one.minutes for one in listed),
+        typed=typed or kept,
+        errors=errors,
+        most_rows=MOST_ROWS,
+    )
+
+
+def _months() -> int:
+    given = request.args.get("months", "")
+    return next((months for months in SPANS if str(months) == given), USUAL)
+
+
+def _since(months: int) -> str:
+    """The first of so many months, the present one included."""
+    now = clock.now()
+    place = now.year * 12 + now.month - months
+    return queries.month_of(date(place // 12, place % 12 + 1, 1))
+
+
+def _each(since: str) -> list[str]:
+    """Every month from ``since`` to the present one, the newest first."""
+    now, year, month = clock.now(), int(since[:4]), int(since[5:])
+    places = range(year * 12 + month - 1, now.year * 12 + now.month)
+    return [queries.month_of(date(place // 12, place % 12 + 1, 1)) for place in reversed(places)]

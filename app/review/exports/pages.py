@@ -1,0 +1,100 @@
+"""Where recruiters take an interview away. What is exported is what they see; each export is in the audit log."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from app.accounts.access import current_member, note_access, require_member, require_recruiter
+from app.accounts.actions import write_audit
+from app.accounts.models import TeamMember
+from app.core.db import db, reading
+from app.core.errors import GatewayError
+from app.interviews.queries import interview_to_change
+from app.review.exports.download import (
+    access_to,
+    as_json,
+    as_vtt,
+    file_name,
+    files_of,
+    has_captions,
+    parts_of,
+    seat,
+    streamed,
+)
+from app.review.exports.queries import UNTIMED, export_of, lacking
+from app.review.exports.sheet import as_csv
+
+pages = Blueprint("exports", __name__)
+pages.before_request(require_member)
+
+Writer = Callable[[Mapping[str, Any]], bytes | str]
+FORMATS: dict[str, tuple[str, Writer]] = {
+    "json": ("application/json", as_json),
+    "csv": ("text/csv", lambda told: "".join(as_csv(told))),
+    "vtt": ("text/vtt", as_vtt),
+}
+
+
+@pages.get("/interviews/<interview_id>/report")
+def report(interview_id: str) -> str | AnyResponse:
+    """The report: a page to read, and to print or save as PDF with the browser's own fonts."""
+    require_recruiter()
+    member = current_member()
+    interview = interview_to_change(member, interview_id)
+    lack = lacking(interview)
+    if lack is not None:
+        return _refused(interview_id, lack)
+    note_access(member.organization, "interview.reported", interview.id, by=member)
+    interview = interview_to_change(member, interview_id)
+    return render_template("exports/report.html", interview=interview, told=export_of(interview, by=member))
+
+
+@pages.post("/interviews/<interview_id>/export")
+def export(interview_id: str) -> AnyResponse:
+    """One file in the ``format`` that was asked for. No GET: who exported what is written down each time."""
+    require_recruiter()
+    kind = request.form.get("format", "")
+    with reading():
+        interview = interview_to_change(current_member(), interview_id)
+        lack = lacking(interview)
+        if kind not in FORMATS and kind != "zip":
+            lack = "Choose one of the formats."
+        told = {} if lack else export_of(interview, by=current_member())
+        files = [] if lack else files_of(interview, with_recordings=not told["is_withheld"])
+        access, found = access_to(interview, heeds_withdrawal=True), interview.id
+        db.session.rollback()
+    if lack is None and kind == "vtt" and not has_captions(told):
+        lack = UNTIMED
+    if lack is not None:
+        return _refused(interview_id, lack)
+    if kind != "zip":
+        _write_down(found, kind)
+        return _file(found, kind, told)
+    try:
+        place = seat()
+    except GatewayError as refusal:
+        return _refused(interview_id, str(refusal))
+    parts = parts_of(told, files)
+    _write_down(found, kind)
+    return streamed(found, parts, place, access=access, heeds_withdrawal=True)
+
+
+def _write_down(interview_id: str, kind: str) -> None:
+    member: TeamMember = current_member()
+    write_audit(
+        member.organization, action="interview.exported", subject=interview_id, by=member, details={"format": kind}
+    )
+    db.session.commit()
+
+
+def _file(interview_id: str, kind: str, told: Mapping[str, Any]) -> Response:
+    mimetype, written = FORMATS[kind]
+    disposition = f'attachment; filename="{file_name(interview_id, kind)}"'
+    return Response(written(told), mimetype=mimetype, headers={"Content-Disposition": disposition})
+
+
+def _refused(interview_id: str, why: str) -> AnyResponse:
+    flash(why, "warn")
+    return redirect(url_for("interviews.show", interview_id=interview_id), 303)

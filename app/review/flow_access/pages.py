@@ -1,0 +1,207 @@
+"""Who may see a flow, the request for access, and where requests are answered."""
+
+from typing import Any
+
+from flask import Blueprint, current_app, flash, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from app import gateways
+from app.accounts.access import current_member, require_member, require_recruiter
+from app.core.db import db
+from app.core.errors import Conflict, NotFound, Rejected
+from app.flows.models import InterviewFlow, Right
+from app.flows.queries import flow_to_change, grants_of, may
+from app.gateways.mail import Mail
+from app.review.flow_access import actions, queries
+from app.review.flow_access.models import LONGEST_NOTE, AccessRequest, RequestState
+from app.settings import Settings
+from app.web import rate_limits
+from app.web.fields import flaw_of
+
+ASKED_PER_MINUTE = 10
+PAGES = {
+    "flow": ("flows.show", "flow_id"),
+    "interview": ("interviews.show", "interview_id"),
+    "candidate": ("candidates.show", "candidate_id"),
+}
+PASSED_ON = (
+    "If there is something at that address in your organization, those who may change it have your request now. "
+    "Their answer appears here."
+)
+
+pages = Blueprint("permits", __name__)
+pages.before_request(require_member)
+
+
+@pages.get("/flows/<flow_id>/access")
+def show(flow_id: str) -> str:
+    """Who may see and who may change one flow."""
+    require_recruiter()
+    return _page(flow_to_change(current_member(), flow_id))
+
+
+@pages.post("/flows/<flow_id>/access")
+def give(flow_id: str) -> AnyResponse | tuple[str, int]:
+    """Give one member the right to view or to edit the flow, or change it."""
+    require_recruiter()
+    me = current_member()
+    flow = flow_to_change(me, flow_id)
+    try:
+        member = queries.colleague(me, request.form.get("member", ""))
+        changed = actions.give(flow, member, _right(), by=me)
+    except (NotFound, Rejected, Conflict) as refusal:
+        db.session.rollback()
+        return _page(flow_to_change(current_member(), flow_id), error=refusal.message), 422
+    db.session.commit()
+    name = member.full_name or member.email
+    flash(f"The right of {name} is saved." if changed else f"{name} had this right already.", "good")
+    return redirect(url_for("permits.show", flow_id=flow_id), 303)
+
+
+@pages.post("/flows/<flow_id>/access/<member_id>/take")
+def take(flow_id: str, member_id: str) -> AnyResponse:
+    """Take one member's own right away."""
+    require_recruiter()
+    me = current_member()
+    flow = flow_to_change(me, flow_id)
+    member = queries.colleague(me, member_id)
+    taken = actions.take(flow, member, by=me)
+    db.session.commit()
+    name = member.full_name or member.email
+    flash(f"The right of {name} is gone." if taken else f"{name} had no right of their own.", "good")
+    if not may(me, flow, Right.EDIT):
+        return redirect(url_for("flows.index"), 303)
+    return redirect(url_for("permits.show", flow_id=flow_id), 303)
+
+
+@pages.post("/flows/<flow_id>/access/narrow")
+def narrow(flow_id: str) -> AnyResponse:
+    """Show the flow to named members only, or (``narrowed=no``) to its whole team again."""
+    require_recruiter()
+    me = current_member()
+    flow = flow_to_change(me, flow_id)
+    if request.form.get("narrowed") == "no":
+        actions.widen(flow, by=me)
+        words = "The whole team sees this flow."
+    else:
+        actions.narrow(flow, by=me)
+        words = "Of the team, only the members named here see this flow."
+    db.session.commit()
+    flash(words, "good")
+    return redirect(url_for("permits.show", flow_id=flow_id), 303)
+
+
+@pages.get("/access")
+def index() -> str:
+    """Requests that the member may answer, and what became of the member's own."""
+    member = current_member()
+    return render_template(
+        "permits/index.html",
+        waiting=queries.waiting_for(member),
+        answers=queries.answers_to(member),
+        longest=LONGEST_NOTE,
+    )
+
+
+@pages.post("/access")
+def ask() -> AnyResponse:
+    """Ask for access by an address that was opened. The answer is the same whether anything is there or not."""
+    rate_limits.count("access-request", most=ASKED_PER_MINUTE)
+    me, kind, thing_id = current_member(), request.form.get("kind", ""), request.form.get("id", "")
+    flow = queries.flow_behind(me, kind, thing_id)
+    if flow is not None and may(me, flow):
+        endpoint, name = PAGES[kind]
+        at: dict[str, Any] = {name: thing_id}
+        return redirect(url_for(endpoint, **at), 303)
+    if flow is not None:
+        actions.ask(flow, by=me, told=_told(_words_of_request))
+        db.session.commit()
+    flash(PASSED_ON, "info")
+    return redirect(url_for("permits.index"), 303)
+
+
+@pages.post("/access/<request_id>/answer")
+def answer(request_id: str) -> AnyResponse:
+    """Give what was asked for, or refuse it."""
+    require_recruiter()
+    me = current_member()
+    asked = queries.request_for(me, request_id)
+    name = asked.member.full_name or asked.member.email
+    try:
+        state, note = _answer()
+        actions.answer(asked, state, note=note, by=me, told=_told(_words_of_answer))
+    except (Rejected, Conflict) as refusal:
+        db.session.rollback()
+        flash(f"Nothing was changed. {refusal.message}", "bad")
+        return redirect(url_for("permits.index"), 303)
+    db.session.commit()
+    flash(f"The request of {name} is refused." if state is RequestState.REFUSED else f"{name} has access now.", "good")
+    return redirect(url_for("permits.index"), 303)
+
+
+def _page(flow: InterviewFlow, *, error: str = "") -> str:
+    return render_template(
+        "permits/show.html",
+        flow=flow,
+        grants=grants_of(flow),
+        people=queries.grantable(flow),
+        error=error,
+        waiting=queries.waiting_for(current_member(), flow_id=flow.id),
+        longest=LONGEST_NOTE,
+        chosen=request.form.get("member", "") if error else "",
+        right=request.form.get("right", "") if error else "",
+    )
+
+
+def _right() -> Right:
+    given = request.form.get("right", "")
+    if given not in set(Right):
+        raise Rejected("Choose the right to view or to edit.", field="right")
+    return Right(given)
+
+
+def _answer() -> tuple[RequestState, str | None]:
+    given = request.form.get("decision", "")
+    note = request.form.get("note", "").replace("\r\n", "\n").strip()
+    flaw = flaw_of(note)
+    if flaw:
+        raise Rejected(flaw, field="note")
+    if given not in set(RequestState):
+        raise Rejected("Choose what is given.", field="decision")
+    return RequestState(given), note or None
+
+
+def _told(words: Any) -> actions.Told:
+    """What is mailed says where to look, and nothing that anybody wrote: mail is read on the way."""
+    if not gateways.current().mail.is_configured:
+        return None
+
+    def mail(asked: AccessRequest, member: Any) -> Mail:
+        subject, text = words(asked)
+        return Mail(member.email, " ".join(subject.split()), text)
+
+    return mail
+
+
+def _words_of_request(asked: AccessRequest) -> tuple[str, str]:
+    name = asked.member.full_name or asked.member.email
+    return f"{name} asks for access to a flow", (
+        f"{name} asks for access to “{asked.flow.title}”.\n\n"
+        f"Give it or refuse it here:\n{_app_url()}{url_for('permits.index')}\n"
+    )
+
+
+def _words_of_answer(asked: AccessRequest) -> tuple[str, str]:
+    if asked.state is RequestState.REFUSED:
+        return "Your request for access was refused", (
+            f"Your request for access was refused.\n\nMore about it:\n{_app_url()}{url_for('permits.index')}\n"
+        )
+    address = url_for("flows.show", flow_id=asked.flow_id)
+    return "You have access to a flow now", (
+        f"You may {asked.state.value} “{asked.flow.title}” and what comes of it.\n\n{_app_url()}{address}\n"
+    )
+
+
+def _app_url() -> str:
+    settings: Settings = current_app.extensions["parley.settings"]
+    return settings.app_url

@@ -1,0 +1,123 @@
+"""Reads of rights and of requests for them, always as far as whoever asks may know."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import joinedload
+
+from app.accounts.models import Role, TeamMember
+from app.candidates.models import Candidate
+from app.core import clock
+from app.core.db import db, is_id
+from app.core.errors import NotFound
+from app.flows.models import FlowGrant, InterviewFlow, Right
+from app.flows.queries import reach, who_may
+from app.interviews.models import Interview
+from app.review.flow_access.models import AccessRequest, RequestState
+
+TOLD_FOR = timedelta(days=30)
+"""How long a member reads what became of a request."""
+MOST = 200
+KINDS: dict[str, Any] = {"flow": InterviewFlow, "interview": Interview, "candidate": Candidate}
+"""By what access is asked for: an address that the member has opened."""
+
+
+def flow_behind(member: TeamMember, kind: str, thing_id: str) -> InterviewFlow | None:
+    """The flow of what the member's organization has under this id; None for what it has not, and for no id."""
+    thing = db.session.get(KINDS[kind], thing_id) if kind in KINDS and is_id(thing_id) else None
+    if thing is None or thing.organization_id != member.organization_id:
+        return None
+    flow: InterviewFlow = thing if isinstance(thing, InterviewFlow) else thing.flow
+    return flow
+
+
+def grantable(flow: InterviewFlow) -> Sequence[TeamMember]:
+    """Who can be given a right of their own: members who may sign in, but for administrators, who have every right."""
+    found = sa.select(TeamMember).where(
+        TeamMember.organization_id == flow.organization_id,
+        TeamMember.disabled_at.is_(None),
+        TeamMember.role != Role.ADMIN,
+    )
+    return db.session.scalars(found.order_by(TeamMember.full_name, TeamMember.email)).all()
+
+
+def colleague(member: TeamMember, member_id: str) -> TeamMember:
+    """Who has this id in the member's organization, disabled members included. NotFound for everybody else's alike."""
+    found = db.session.get(TeamMember, member_id) if is_id(member_id) else None
+    if found is None or found.organization_id != member.organization_id:
+        raise NotFound("There is no such member in your organization.")
+    return found
+
+
+def grant_of(flow_id: str, member_id: str) -> FlowGrant | None:
+    """The member's own right to the flow."""
+    return db.session.get(FlowGrant, (flow_id, member_id))
+
+
+def deciders_of(flow: InterviewFlow, *, limit: int) -> Sequence[TeamMember]:
+    """Who may answer a request for the flow, those nearer to it before administrators."""
+    found = sa.select(TeamMember).where(*who_may(flow, Right.EDIT))
+    nearness = sa.case((TeamMember.role == Role.ADMIN, 1), else_=0)
+    return db.session.scalars(found.order_by(nearness, TeamMember.email).limit(limit)).all()
+
+
+def open_request(flow: InterviewFlow, member: TeamMember) -> AccessRequest | None:
+    """The member's request that waits for an answer."""
+    found = sa.select(AccessRequest).where(
+        AccessRequest.flow_id == flow.id, AccessRequest.member_id == member.id, AccessRequest.state == RequestState.OPEN
+    )
+    return db.session.scalar(found)
+
+
+def waiting_for(member: TeamMember, *, flow_id: str = "") -> Sequence[AccessRequest]:
+    """Open requests that the member may answer, the oldest first, with flow and asker; of one flow, or of all."""
+    found = sa.select(AccessRequest).where(*_open_for(member))
+    if flow_id:
+        found = found.where(AccessRequest.flow_id == flow_id)
+    together = joinedload(AccessRequest.flow).joinedload(InterviewFlow.team), joinedload(AccessRequest.member)
+    ordered = found.order_by(AccessRequest.created_at, AccessRequest.id)
+    return db.session.scalars(ordered.options(*together).limit(MOST)).all()
+
+
+def how_many_wait_for(member: TeamMember) -> tuple[int, datetime | None]:
+    """How many there are, and since when the oldest waits."""
+    counted = sa.select(sa.func.count(AccessRequest.id), sa.func.min(AccessRequest.created_at))
+    count, oldest = db.session.execute(counted.where(*_open_for(member))).one()
+    return count, oldest
+
+
+def request_for(member: TeamMember, request_id: str) -> AccessRequest:
+    """A request, answered or not, about a flow that the member may change; NotFound otherwise."""
+    found = sa.select(AccessRequest).where(AccessRequest.id == request_id, *_of_changeable(member))
+    asked = db.session.scalar(found) if is_id(request_id) else None
+    if asked is None:
+        raise NotFound("There is no such request.")
+    return asked
+
+
+def answers_to(member: TeamMember) -> Sequence[sa.Row[AccessRequest, bool]]:
+    """What became of the member's own requests lately, each with whether the member sees the flow now.
+
+    Open ones stay out: a list of them would tell what exists.
+    """
+    flows = sa.select(InterviewFlow.id).where(*reach(member, InterviewFlow))
+    found = sa.select(AccessRequest, AccessRequest.flow_id.in_(flows)).where(
+        AccessRequest.member_id == member.id, AccessRequest.decided_at > clock.now() - TOLD_FOR
+    )
+    ordered = found.order_by(AccessRequest.decided_at.desc(), AccessRequest.id)
+    return db.session.execute(ordered.options(joinedload(AccessRequest.flow)).limit(MOST)).all()
+
+
+def _of_changeable(member: TeamMember) -> list[sa.ColumnElement[bool]]:
+    flows = sa.select(InterviewFlow.id).where(*reach(member, InterviewFlow, Right.EDIT))
+    return [AccessRequest.organization_id == member.organization_id, AccessRequest.flow_id.in_(flows)]
+
+
+def _open_for(member: TeamMember) -> list[sa.ColumnElement[bool]]:
+    """Requests of members who may not sign in any more wait for nobody."""
+    asks = sa.select(TeamMember.id).where(
+        TeamMember.organization_id == member.organization_id, TeamMember.disabled_at.is_(None)
+    )
+    return [*_of_changeable(member), AccessRequest.state == RequestState.OPEN, AccessRequest.member_id.in_(asks)]

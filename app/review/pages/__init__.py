@@ -1,0 +1,1 @@
+"""Pages that set results side by side: compare, triage and insights."""

@@ -1,0 +1,59 @@
+"""The scorecard that a member fills in: a rating and words for each competence."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from flask_wtf import FlaskForm
+from wtforms import SelectField, TextAreaField
+
+from app.review.ratings.actions import Opinion
+from app.review.ratings.models import COMPETENCES, LONGEST_COMMENT, VALUES, Assessment
+from app.web.fields import flaw_of
+
+CHOICES = {"": "Not rated", **{f"{value:.1f}": f"{value:.1f}" for value in reversed(VALUES)}}
+
+
+class ScorecardForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
+    """Fields ``skills_value`` and ``skills_comment`` for each competence."""
+
+    def keep_only(self, competences: Iterable[str]) -> None:
+        """Drop what is not rated in this interview."""
+        for name in set(COMPETENCES) - set(competences):
+            del self[f"{name}_value"]
+            del self[f"{name}_comment"]
+
+    def opinions(self, competences: Iterable[str]) -> dict[str, Opinion]:
+        """What was given, also where it cannot be kept."""
+        return {name: Opinion(self._value(name), self._comment(name)) for name in competences}
+
+    def blame(self, wrong: Mapping[str, str]) -> None:
+        """Show what is wrong at the fields."""
+        for name, message in wrong.items():
+            self[name].errors = [message]
+
+    def flaws(self, competences: Iterable[str]) -> dict[str, str]:
+        """Texts that no database keeps, by field."""
+        found = {name: flaw_of(self._comment(name) or "") for name in competences}
+        return {f"{name}_comment": flaw for name, flaw in found.items() if flaw}
+
+    def _value(self, name: str) -> float | None:
+        given = self[f"{name}_value"].data
+        return (float(given) if given in CHOICES else -1.0) if given else None
+
+    def _comment(self, name: str) -> str | None:
+        return (self[f"{name}_comment"].data or "").replace("\r\n", "\n").strip() or None
+
+
+for _name, _label in COMPETENCES.items():
+    setattr(ScorecardForm, f"{_name}_value", SelectField(_label, choices=CHOICES, validate_choice=False))
+    setattr(
+        ScorecardForm,
+        f"{_name}_comment",
+        TextAreaField(f"Why ({_label})", render_kw={"maxlength": LONGEST_COMMENT, "rows": 2}),
+    )
+
+
+def filled(known: Mapping[str, Assessment]) -> dict[str, Any]:
+    """The fields as the member left them last time."""
+    values = {f"{name}_value": f"{one.value:.1f}" for name, one in known.items() if one.value is not None}
+    return {**values, **{f"{name}_comment": one.comment for name, one in known.items() if one.comment}}

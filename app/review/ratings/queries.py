@@ -1,0 +1,71 @@
+"""Reads of people's judgements. Whoever calls has found the interview for its owner already."""
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import joinedload
+
+from app.accounts.models import TeamMember
+from app.core.db import db
+from app.interviews.models import Interview
+from app.review.ratings.models import COMPETENCES, OVERALL, Assessment
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """One competence: the machine's score (None: not assessed), and what people say, by name."""
+
+    competence: str
+    label: str
+    score: float | None
+    people: tuple[Assessment, ...]
+
+    @property
+    def values(self) -> list[float]:
+        """What people gave, without those who only wrote."""
+        return [one.value for one in self.people if one.value is not None]
+
+    @property
+    def mean(self) -> float | None:
+        """Of the people alone."""
+        return sum(self.values) / len(self.values) if self.values else None
+
+
+def can_be_rated(interview: Interview) -> bool:
+    """Whether there is a result to judge, and it is not withheld."""
+    return interview.data is not None and interview.withdrawn_at is None and interview.erased_at is None
+
+
+def competences_of(interview: Interview) -> list[str]:
+    """What may be rated in this interview: nothing of the language where the flow does not assess it."""
+    language = (interview.script or {}).get("assess_language", True)
+    return [name for name in COMPETENCES if language or not name.startswith("language_")]
+
+
+def score_of(interview: Interview, competence: str) -> float | None:
+    """The machine's score, None where it did not assess, or cannot."""
+    scores = (interview.data.scores if interview.data else None) or {}
+    return None if competence == OVERALL else scores.get(competence)
+
+
+def scorecard_of(interview: Interview) -> list[Rated]:
+    """Every competence that may be rated, with what all members made of it."""
+    by: dict[str, list[Assessment]] = {}
+    for one in _of(Assessment.interview_id == interview.id):
+        by.setdefault(one.competence, []).append(one)
+    return [
+        Rated(name, COMPETENCES[name], score_of(interview, name), tuple(by.get(name, ())))
+        for name in competences_of(interview)
+    ]
+
+
+def own_assessments(interview: Interview, member: TeamMember) -> dict[str, Assessment]:
+    """What the member made of it, by competence."""
+    mine = _of(Assessment.interview_id == interview.id, Assessment.member_id == member.id)
+    return {one.competence: one for one in mine}
+
+
+def _of(*conditions: sa.ColumnElement[bool]) -> list[Assessment]:
+    found = sa.select(Assessment).where(*conditions).join(Assessment.member)
+    ordered = found.order_by(TeamMember.full_name, TeamMember.email).options(joinedload(Assessment.member))
+    return list(db.session.scalars(ordered))

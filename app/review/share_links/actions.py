@@ -1,0 +1,97 @@
+"""Links are made, opened and ended. All of it is audited."""
+
+import ipaddress
+import secrets
+from collections.abc import Collection
+from datetime import timedelta
+
+import sqlalchemy as sa
+
+from app.accounts.actions import write_audit
+from app.accounts.models import TeamMember
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Conflict, Rejected
+from app.interviews.models import Interview
+from app.review.share_links.models import LONGEST_LABEL, MOST_DAYS, PARTS, Opening, Share
+from app.review.share_links.queries import digest_of, live_shares
+
+MOST_LIVE = 20
+"""Links of one interview that may work at the same time."""
+
+
+def make(
+    interview: Interview, parts: Collection[str], *, days: int, label: str | None, by: TeamMember
+) -> tuple[Share, str]:
+    """A new link, and the secret of its address, which nobody can read again.
+
+    Raises Rejected naming the field, Conflict where there is nothing to show or too many links work already.
+    """
+    if not parts or not set(parts) <= set(PARTS):
+        raise Rejected("Tick at least one part.", field="parts")
+    if not 1 <= days <= MOST_DAYS:
+        raise Rejected(f"Choose 1 to {MOST_DAYS} days.", field="days")
+    if label and len(label) > LONGEST_LABEL:
+        raise Rejected(f"At most {LONGEST_LABEL} characters.", field="label")
+    if interview.data is None or interview.withdrawn_at is not None or interview.erased_at is not None:
+        raise Conflict("There is no result that could be shared.")
+    if live_shares(interview) >= MOST_LIVE:
+        raise Conflict(f"{MOST_LIVE} links of this interview work already. End one of them first.")
+    token, now = secrets.token_urlsafe(32), clock.now()
+    share = Share(
+        organization_id=interview.organization_id,
+        interview_id=interview.id,
+        token_hash=digest_of(token),
+        label=label,
+        parts=[name for name in PARTS if name in parts],
+        made_by_id=by.id,
+        created_at=now,
+        expires_at=now + timedelta(days=days),
+    )
+    db.session.add(share)
+    db.session.flush()
+    details = {"share": share.id, "parts": share.parts, "days": days}
+    write_audit(by.organization, action="interview.shared", subject=interview.id, by=by, details=details)
+    return share, token
+
+
+def revoke(share: Share, *, by: TeamMember) -> bool:
+    """The link ends at once, for pages, files and what is just being sent; whether it was not ended before."""
+    ended = sa.update(Share).where(Share.id == share.id, Share.revoked_at.is_(None))
+    values = ended.values(revoked_at=clock.now(), revoked_by_id=by.id).returning(Share.id)
+    if not db.session.execute(values.execution_options(synchronize_session=False)).all():
+        return False
+    db.session.expire(share)
+    details = {"share": share.id}
+    write_audit(by.organization, action="interview.unshared", subject=share.interview_id, by=by, details=details)
+    return True
+
+
+def note_opening(share_id: str, *, browser: str, address: str) -> None:
+    """Write down that someone opened the link, unless it was erased at this very moment."""
+    counted = sa.update(Share).where(Share.id == share_id).values(openings=Share.openings + 1).returning(Share.id)
+    if db.session.execute(counted.execution_options(synchronize_session=False)).all():
+        db.session.add(Opening(share_id=share_id, at=clock.now(), browser=browser[:40], network=network_of(address)))
+        db.session.flush()
+
+
+def network_of(address: str) -> str:
+    """The network that an address belongs to, without the part that tells its households apart."""
+    try:
+        known = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return "unknown"
+    mapped = known.ipv4_mapped if isinstance(known, ipaddress.IPv6Address) else None
+    known = mapped or known
+    return str(ipaddress.ip_network(f"{known}/{24 if known.version == 4 else 48}", strict=False))
+
+
+def erase(interview_id: str) -> int:
+    """Forget all links of the interview and who opened them; returns how many there were. May be repeated."""
+    mine = sa.select(Share.id).where(Share.interview_id == interview_id)
+    for statement in (
+        sa.delete(Opening).where(Opening.share_id.in_(mine)),
+        sa.delete(Share).where(Share.interview_id == interview_id).returning(Share.id),
+    ):
+        gone = db.session.execute(statement.execution_options(synchronize_session=False))
+    return len(gone.all())

@@ -1,0 +1,1 @@
+"""Pages of share links: for recruiters who make them, and for people who open them."""

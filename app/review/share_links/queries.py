@@ -1,0 +1,111 @@
+"""Reads of shared links, and of exactly what each of them shows."""
+
+import enum
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import joinedload
+
+from app.accounts.models import TeamMember
+from app.core import clock
+from app.core.db import db, is_id
+from app.core.errors import NotFound
+from app.flows.models import Right
+from app.flows.queries import may
+from app.interviews.models import Interview
+from app.review.exports.queries import export_of
+from app.review.share_links.models import Opening, Share
+
+LISTED = 50
+"""Openings that are listed for one link; older ones are only counted."""
+
+
+class Ending(enum.StrEnum):
+    """Why a link no longer shows anything."""
+
+    REVOKED = "revoked"
+    EXPIRED = "expired"
+    CLOSED = "closed"  # the organization, its maker's access, the candidate's consent or the time to keep it has ended
+
+
+def digest_of(token: str) -> str:
+    """What is kept of the secret in an address. It holds 256 random bits, so one plain hash is enough."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def share_with(token: str) -> Share | None:
+    """The link with this secret, whether it still shows anything or not."""
+    together = (joinedload(Share.interview), joinedload(Share.made_by))
+    return db.session.scalar(sa.select(Share).where(Share.token_hash == digest_of(token)).options(*together))
+
+
+def ending_of(share: Share) -> Ending | None:
+    """Why the link shows nothing any more; None while it does."""
+    if share.revoked_at is not None:
+        return Ending.REVOKED
+    if share.expires_at <= clock.now():
+        return Ending.EXPIRED
+    interview = share.interview
+    ended = (interview.withdrawn_at, interview.erased_at, interview.quarantined_at)
+    is_there = interview.data is not None and not any(ended)
+    return None if is_there and may_share(share.made_by, interview) else Ending.CLOSED
+
+
+def may_share(member: TeamMember, interview: Interview) -> bool:
+    """Whether the member may show this interview to others: a link lasts no longer than its maker's own right."""
+    if member.disabled_at is not None or member.organization.disabled_at is not None:
+        return False
+    return may(member, interview, Right.EDIT)
+
+
+def share_of(interview: Interview, share_id: str) -> Share:
+    """A link of this interview, or NotFound."""
+    share = db.session.get(Share, share_id) if is_id(share_id) else None
+    if share is None or share.interview_id != interview.id:
+        raise NotFound("There is no such link.")
+    return share
+
+
+def shares_of(interview: Interview) -> Sequence[Share]:
+    """All links of an interview, the newest first."""
+    found = sa.select(Share).where(Share.interview_id == interview.id).order_by(Share.created_at.desc(), Share.id)
+    return db.session.scalars(found.options(joinedload(Share.made_by), joinedload(Share.revoked_by))).all()
+
+
+def live_shares(interview: Interview) -> int:
+    """How many links neither were ended nor have run out."""
+    live = (Share.interview_id == interview.id, Share.revoked_at.is_(None), Share.expires_at > clock.now())
+    return db.session.scalar(sa.select(sa.func.count()).select_from(Share).where(*live)) or 0
+
+
+def openings_of(interview: Interview) -> dict[str, list[Opening]]:
+    """By link, the newest first: the last ``LISTED`` openings of each."""
+    place = sa.func.row_number().over(partition_by=Opening.share_id, order_by=Opening.at.desc()).label("place")
+    mine = sa.select(Share.id).where(Share.interview_id == interview.id)
+    numbered = sa.select(Opening.id, place).where(Opening.share_id.in_(mine)).subquery()
+    found = sa.select(Opening).join(numbered, numbered.c.id == Opening.id).where(numbered.c.place <= LISTED)
+    by: dict[str, list[Opening]] = {}
+    for one in db.session.scalars(found.order_by(Opening.at.desc())):
+        by.setdefault(one.share_id, []).append(one)
+    return by
+
+
+def shown_of(share: Share) -> dict[str, Any]:
+    """What the link shows, and nothing else: what is not ticked is not in it, so that no page can show it."""
+    told = export_of(share.interview, by=share.made_by)
+    shown: dict[str, Any] = {
+        "flow": {name: told["flow"][name] for name in ("title", "organization", "language")},
+        "handed_in": told["interview"]["submitted_at"],
+        "parts": frozenset(share.parts),
+    }
+    if "person" in share.parts:
+        names = told["candidate"]["first_name"], told["candidate"]["last_name"]
+        shown["person"] = " ".join(name for name in names if name) or told["candidate"]["email_address"]
+    if "transcript" in share.parts:
+        shown |= {"transcript": told["transcript"], "answers": told["answers"]}
+    if "documents" in share.parts:
+        shown["documents"] = [{"id": one.id, "name": one.name, "size": one.size} for one in share.interview.documents]
+    shown |= {name: told[name] for name in ("recording", "summary", "scores", "scorecard") if name in share.parts}
+    return shown
