@@ -45,7 +45,7 @@ MORE_PAGES = (
     "app.review.pages.compare",
     "app.flows.pages_more",
     "app.webhooks.pages_more",
-    "app.compliance.pages_more",
+    "app.privacy.pages.retention",
     "app.review.dashboard.usage",
     "app.conversation.pages.before",
     "app.conversation.pages.after",

@@ -256,7 +256,7 @@ def _audit_log(known: Settings) -> tuple[bool, str]:
 
 def _erasures(known: Settings) -> tuple[bool, str]:
     """The journal that keeps restores from bringing back what was erased, held against the database."""
-    from app.compliance import queries
+    from app.privacy import queries
 
     if words := _not_yet(known):
         return True, words

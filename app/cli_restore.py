@@ -12,8 +12,6 @@ from app.backups import Broken, Journal, Kept, snapshot, unpacking
 from app.backups.archive import SECRET
 from app.cli_backup import check_of, in_words, layout_of, text_of
 from app.cli_console import AS_JSON, Failed, database, environment, settings, tell
-from app.compliance import actions
-from app.compliance.models import Erasure
 from app.core import clock, data_dir, migrate
 from app.core.db import db
 from app.core.erasure_journal import ACTS, ERASED, REVOKED
@@ -21,6 +19,8 @@ from app.gateways.redis import embedded
 from app.gateways.storage import Storage, build_storage
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.models import Revocation
+from app.privacy import actions
+from app.privacy.models import Erasure
 from app.settings import Settings, kept_secret
 
 JOURNAL = click.Path(exists=True, dir_okay=False, path_type=Path)

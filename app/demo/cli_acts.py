@@ -25,7 +25,7 @@ from app.interviews import actions as interviews
 from app.interviews.jobs.processing import process_interview
 from app.interviews.models import Interview
 from app.interviews.recordings.queries import prefix_of
-from app.portal import actions as portal
+from app.privacy.own_page import actions as portal
 from app.review.notes import actions as notes
 from app.review.ratings import actions as reviews
 from app.review.ratings.actions import Opinion

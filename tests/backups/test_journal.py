@@ -11,11 +11,11 @@ from click.testing import CliRunner
 from flask import Flask
 
 from app import cli, cli_check
-from app.compliance import actions, jobs, queries
-from app.compliance.models import Erasure
 from app.core import clock
 from app.core.db import db
 from app.core.erasure_journal import ERASED, REVOKED, BadJournal, Journal, Kept
+from app.privacy import actions, jobs, queries
+from app.privacy.models import Erasure
 from app.settings import Settings
 from tests.people import Person, person
 from tests.recordings.conftest import an_interview
@@ -126,7 +126,7 @@ def test_an_erasure_under_a_clock_that_goes_behind_is_written_too(owner: Person,
 
 def test_withdrawals_are_found_by_their_requests(owner: Person, app: Flask) -> None:
     from app.candidate_requests.models import WishKind
-    from app.portal import actions as portal
+    from app.privacy.own_page import actions as portal
 
     interview = an_interview(owner)
     portal.ask(interview, WishKind.WITHDRAWAL, None)

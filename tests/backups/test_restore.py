@@ -17,9 +17,6 @@ from app.accounts.models import AuditEntry, Login
 from app.backups import making, snapshot, unpacking
 from app.backups.archive import HEADER, MANIFEST
 from app.candidate_requests.models import Wish, WishKind
-from app.compliance import actions as compliance
-from app.compliance import jobs
-from app.compliance.models import Erasure
 from app.core import migrate
 from app.core.db import db
 from app.gateways.redis import embedded
@@ -27,7 +24,10 @@ from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.queries import is_revoked
-from app.portal import actions as portal
+from app.privacy import actions as compliance
+from app.privacy import jobs
+from app.privacy.models import Erasure
+from app.privacy.own_page import actions as portal
 
 from .conftest import Installation, Reopen, files_of, members_of, packed, rows_of, told
 

@@ -11,9 +11,6 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.candidate_requests.models import Wish, WishState
-from app.compliance import actions
-from app.compliance.jobs import sweep
-from app.compliance.models import Erasure
 from app.core import claims, clock
 from app.core.db import Base, db
 from app.core.db.row_security import as_chosen
@@ -25,6 +22,9 @@ from app.interviews.models import DocumentPart, DocumentUpload, Feedback, Interv
 from app.mail_outbox import actions as letters
 from app.outreach.apply_links.models import FlowLink, FlowVisit
 from app.outreach.models import Invited, Message, Step
+from app.privacy import actions
+from app.privacy.jobs import sweep
+from app.privacy.models import Erasure
 from app.review.notes import actions as notes
 from app.review.notes.models import Mention
 from app.review.ratings import actions as reviews

@@ -12,9 +12,6 @@ from app.accounts.models import AuditEntry
 from app.candidate_requests.models import Wish, WishState
 from app.candidates import actions as people
 from app.candidates.models import Candidate
-from app.compliance import actions, idle, jobs, retention
-from app.compliance.jobs import apply_retention
-from app.compliance.models import Erasure, RetentionRule
 from app.core import clock
 from app.core.db import db
 from app.interviews import actions as interviews
@@ -23,6 +20,9 @@ from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.media import MediaFile
 from app.interviews.recordings.models import Media, Revocation
 from app.legal_holds.models import Hold
+from app.privacy import actions, idle, jobs, retention
+from app.privacy.jobs import apply_retention
+from app.privacy.models import Erasure, RetentionRule
 from app.review.notes.models import Note
 from tests.factories import a_flow
 from tests.people import Person

@@ -14,7 +14,7 @@ from app.core.db import db
 from app.interviews import actions as interviews
 from app.mail_outbox.jobs import send
 from app.mail_outbox.models import Letter
-from app.portal.models import OwnCode, OwnPass
+from app.privacy.own_page.models import OwnCode, OwnPass
 from tests.factories import a_flow
 from tests.mailing import Postbox
 from tests.people import person

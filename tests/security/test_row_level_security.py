@@ -17,8 +17,8 @@ from app.core.db.row_security import NOBODY, choose, everyone, only
 from app.mail_outbox.models import Letter
 from app.outreach.apply_links.models import FlowLink, FlowVisit
 from app.outreach.apply_links.queries import visits
-from app.portal.models import OwnCode
-from app.portal.queries import codes_asked
+from app.privacy.own_page.models import OwnCode
+from app.privacy.own_page.queries import codes_asked
 from tests.conftest import postgresql_database
 from tests.rows import Row, row_of, tables
 

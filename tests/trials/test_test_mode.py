@@ -16,7 +16,6 @@ from app.accounts.models import ApiKey, AuditEntry
 from app.candidates import actions as candidates
 from app.candidates.models import Candidate
 from app.candidates.queries import CandidateFilter, counts_seen_by, how_many_seen_by
-from app.compliance import actions as compliance
 from app.conversation import actions as voice
 from app.conversation.actions import Agreed
 from app.conversation.jobs import sweep_sittings
@@ -33,6 +32,7 @@ from app.interviews.models import Interview, InterviewStatus, Role, Stage
 from app.interviews.queries import utterances_of
 from app.interviews.recordings.models import Media
 from app.interviews.recordings.queries import urls_for
+from app.privacy import actions as compliance
 from app.trials.jobs import play
 from app.webhooks.delivery import Letter, headers
 from app.webhooks.models import Delivery

@@ -12,8 +12,8 @@ from app.conversation.access import holds, settings
 from app.conversation.queries import sitting_of
 from app.core.encryption import derived_key
 from app.interviews.models import Interview
-from app.portal.actions import PASS_LIVES
-from app.portal.queries import lets_in
+from app.privacy.own_page.actions import PASS_LIVES
+from app.privacy.own_page.queries import lets_in
 from app.web.rate_limits import address_of_request
 
 

@@ -11,9 +11,6 @@ from app.accounts.actions import write_audit
 from app.accounts.models import Organization, TeamMember
 from app.candidates import actions as candidates
 from app.candidates.models import Candidate
-from app.compliance import actions
-from app.compliance.idle import FLOOR, Case, awake, earlier, idle, interviews_of, rule_of
-from app.compliance.models import RetentionRule
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
@@ -21,6 +18,9 @@ from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.legal_holds import actions as holds
 from app.legal_holds.models import Held
+from app.privacy import actions
+from app.privacy.idle import FLOOR, Case, awake, earlier, idle, interviews_of, rule_of
+from app.privacy.models import RetentionRule
 from app.webhooks import actions as webhooks
 
 LEAST_MONTHS, USUAL_MONTHS, MOST_MONTHS = 6, 24, 240

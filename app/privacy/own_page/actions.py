@@ -22,8 +22,8 @@ from app.gateways.mail import Mail
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.mail_outbox import actions as letters
-from app.portal.models import OwnCode, OwnPass
-from app.portal.queries import MOST_TRIES, codes_asked, live_codes
+from app.privacy.own_page.models import OwnCode, OwnPass
+from app.privacy.own_page.queries import MOST_TRIES, codes_asked, live_codes
 
 CODE_LIVES = timedelta(minutes=10)
 PASS_LIVES = timedelta(days=1)

@@ -7,9 +7,6 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app.accounts.access import current_member, require_admin
 from app.candidates.queries import candidate_seen_by
-from app.compliance import idle, retention
-from app.compliance.forms import hold_of_form, months_and_days
-from app.compliance.pages import TYPED, pages
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
@@ -17,6 +14,9 @@ from app.interviews.queries import interview_seen_by
 from app.legal_holds import actions as holds
 from app.legal_holds.models import Held
 from app.legal_holds.queries import hold_for, hold_on, holds_of
+from app.privacy import idle, retention
+from app.privacy.forms import hold_of_form, months_and_days
+from app.privacy.pages.erasure import TYPED, pages
 
 MOST = 100
 

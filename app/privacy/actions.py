@@ -17,8 +17,6 @@ from app.accounts.models import Organization, TeamMember
 from app.candidate_requests import actions as wishes
 from app.candidate_requests.actions import Asked
 from app.candidate_requests.models import WishKind
-from app.compliance.models import Erasure
-from app.compliance.queries import SETTLES_AFTER
 from app.conversation.models import Sitting, Turn
 from app.core import clock
 from app.core.db import db
@@ -33,7 +31,9 @@ from app.legal_holds import actions as holds
 from app.mail_outbox import actions as letters
 from app.outreach import actions as outreach
 from app.outreach.apply_links import actions as flowlinks
-from app.portal import actions as portal
+from app.privacy.models import Erasure
+from app.privacy.own_page import actions as portal
+from app.privacy.queries import SETTLES_AFTER
 from app.review.notes import actions as notes
 from app.review.ratings import actions as reviews
 from app.review.share_links import actions as shares

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from flask import request
 
 from app.candidate_requests.models import LONGEST_TEXT, WishKind
-from app.portal.actions import ASKABLE, LONGEST_SUGGESTION
+from app.privacy.own_page.actions import ASKABLE, LONGEST_SUGGESTION
 from app.web.fields import flaw_of
 
 MOST_WORDS = 500

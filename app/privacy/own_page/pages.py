@@ -19,10 +19,10 @@ from app.interviews.queries import open_interview
 from app.interviews.recordings.models import Media
 from app.interviews.recordings.queries import is_revoked, urls_for
 from app.legal_holds.queries import hold_on
-from app.portal import actions
-from app.portal.access import asker_of_request, is_under_way, may_open, new_token, set_cookie
-from app.portal.download import captions_of, sent
-from app.portal.forms import AskForm, FlagForm, number_of_query
+from app.privacy.own_page import actions
+from app.privacy.own_page.access import asker_of_request, is_under_way, may_open, new_token, set_cookie
+from app.privacy.own_page.download import captions_of, sent
+from app.privacy.own_page.forms import AskForm, FlagForm, number_of_query
 from app.web import languages, rate_limits
 from app.web.errors import RETRY_SECONDS
 from app.web.fields import address_flaw

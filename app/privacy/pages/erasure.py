@@ -7,11 +7,11 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app import gateways
 from app.accounts.access import current_member, require_admin, require_member
-from app.compliance import actions
-from app.compliance.queries import erasure_of
 from app.core.db import db
 from app.core.errors import Conflict, GatewayError
 from app.interviews.queries import interview_seen_by
+from app.privacy import actions
+from app.privacy.queries import erasure_of
 
 TYPED = "erase"
 """What an administrator types to confirm that everything is to be erased."""

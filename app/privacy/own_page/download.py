@@ -11,7 +11,7 @@ from app.core import clock
 from app.core.db import db, reading
 from app.interviews.actions import result_of
 from app.interviews.models import Feedback, Interview
-from app.portal.queries import agreements_of
+from app.privacy.own_page.queries import agreements_of
 from app.review.exports.bundle import Part, captions
 from app.review.exports.download import access_to, files_of, seat, streamed
 

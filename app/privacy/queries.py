@@ -6,12 +6,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.candidate_requests.models import Wish, WishKind
-from app.compliance.models import Erasure
 from app.core import claims
 from app.core.db import db
 from app.core.erasure_journal import ERASED, REVOKED, WITHDRAWN, Kept
 from app.interviews.models import Interview
 from app.interviews.recordings.models import Revocation
+from app.privacy.models import Erasure
 
 SETTLES_AFTER = timedelta(hours=3)
 """Longer than any job that might still write files of an erased interview."""

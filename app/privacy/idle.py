@@ -14,7 +14,6 @@ import sqlalchemy as sa
 from app.accounts.models import Organization
 from app.candidate_requests.models import Wish
 from app.candidates.models import Candidate, StatusChange
-from app.compliance.models import RetentionRule
 from app.core import clock
 from app.core.db import db
 from app.interviews.models import Document, Feedback, Interview, Stage
@@ -22,6 +21,7 @@ from app.interviews.recordings.models import Chunk, Recording, Revocation
 from app.legal_holds.models import Hold
 from app.legal_holds.queries import is_held
 from app.outreach.models import Message
+from app.privacy.models import RetentionRule
 from app.review.notes.models import Note
 from app.review.ratings.models import Assessment
 from app.review.share_links.models import Share

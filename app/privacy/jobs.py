@@ -12,14 +12,14 @@ from pathlib import Path
 from flask import current_app
 
 from app import gateways
-from app.compliance import actions, idle, queries, retention
-from app.compliance.models import RetentionRule
 from app.core import clock
 from app.core.db import db, reading
 from app.core.db.row_security import only
 from app.core.erasure_journal import BadJournal, Journal
 from app.core.errors import Conflict, GatewayError, place_of
 from app.gateways.storage import Storage
+from app.privacy import actions, idle, queries, retention
+from app.privacy.models import RetentionRule
 
 log = logging.getLogger(__name__)
 

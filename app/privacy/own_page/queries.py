@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from app.conversation.models import Agreement
 from app.core import claims, clock
 from app.core.db import db, row_security
-from app.portal.models import OwnCode, OwnPass
+from app.privacy.own_page.models import OwnCode, OwnPass
 
 MOST_TRIES = 5
 

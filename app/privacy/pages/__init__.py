@@ -1,0 +1,1 @@
+"""Pages of erasure, retention and legal holds, for administrators."""
