@@ -1,4 +1,4 @@
-"""Parley: voice interviews that anyone can run. This module puts the application together and knows every room."""
+"""Parley: voice interviews that anyone can run. This module puts the application together out of what rooms declare."""
 
 from __future__ import annotations
 
@@ -14,44 +14,9 @@ if TYPE_CHECKING:
     from app.core.queue import Bell
     from app.gateways import Gateways
     from app.settings import Settings
+    from app.web.api import Api
 
 ROOT = Path(__file__).resolve().parent.parent
-
-ROOMS_WITH_PAGES = (
-    "accounts",
-    "flows",
-    "webhooks",
-    "candidates",
-    "recordings",
-    "interviews",
-    "wishes",
-    "reviews",
-    "notes",
-    "permits",
-    "outreach",
-    "flowlinks",
-    "exports",
-    "shares",
-    "voice",
-    "portal",
-    "compliance",
-    "overview",
-    "metrics",
-)
-MORE_PAGES = (
-    "app.interviews.pages.documents",
-    "app.review.pages.triage",
-    "app.review.pages.insights",
-    "app.review.pages.compare",
-    "app.flows.pages_more",
-    "app.webhooks.pages_more",
-    "app.privacy.pages.retention",
-    "app.review.dashboard.usage",
-    "app.conversation.pages.before",
-    "app.conversation.pages.after",
-)
-"""Views that hang on the blueprint of their room, and so come before it."""
-ROOMS_WITH_API = ("accounts", "flows", "interviews")
 
 
 def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Bell | None = None) -> Flask:
@@ -60,7 +25,7 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     from app import gateways as built
     from app.accounts import access
     from app.core.db import db, prepare
-    from app.metrics import requests
+    from app.operations.metrics import requests
     from app.web import (
         api,
         compress,
@@ -88,36 +53,23 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     for part in (compress, tracing, proxies, requests, hosts, errors, security, templating, languages, pages):
         part.register(app)
     access.register(app)
-    for module in MORE_PAGES:
-        import_module(module)
-    rest = api.Api(app)
-    for room in ROOMS_WITH_API:
-        rest.register_blueprint(import_module(f"app.{room}.api").blp)
-    import_module("app.webhooks.schemas").describe(rest.spec)
-    for room in ROOMS_WITH_PAGES:
-        app.register_blueprint(import_module(f"app.{room}.pages").pages)
-    _register_talk(app)
-    app.register_blueprint(import_module("app.review.share_links.pages.shared").pages)
+    _register_rooms(app, api.Api(app))
     return app
 
 
-def _register_talk(app: Flask) -> None:
-    """The protocol between the candidate's page and the server, the preview of it, and what both load."""
-    for module in (
-        "app.conversation.protocol.state",
-        "app.conversation.protocol.chunks",
-        "app.conversation.protocol.sound",
-        "app.conversation.protocol.turns",
-        "app.conversation.protocol.documents",
-        "app.conversation.protocol.silences",
-    ):
-        import_module(module)
-    app.register_blueprint(import_module("app.conversation.access").protocol)
-    app.register_blueprint(import_module("app.outreach.apply_links.pages.apply").apply)
-    import_module("app.conversation.preview.talk")
-    app.register_blueprint(import_module("app.conversation.preview.documents").pages)
-    app.register_blueprint(import_module("app.conversation.pages.detector").files)
-    app.register_blueprint(import_module("app.conversation.pages.accessibility").statement)
+def _register_rooms(app: Flask, rest: Api) -> None:
+    """All views come before the blueprints that they hang on."""
+    from app.core.rooms import resolve, rooms
+
+    declared = rooms().values()
+    for path in (path for room in declared for path in room.views):
+        import_module(path)
+    for path in (path for room in declared for path in room.api):
+        rest.register_blueprint(resolve(path))
+    for path in (room.openapi for room in declared if room.openapi):
+        resolve(path)(rest.spec)
+    for path in (path for room in declared for path in room.blueprints):
+        app.register_blueprint(resolve(path))
 
 
 def _configuration(settings: Settings) -> dict[str, object]:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import _ground as ground  # noqa: F401 - makes the product importable
 import requests
 
-from app.demo.candidate import Candidate, Refused
+from app.operations.demo.candidate import Candidate, Refused
 from tests.faults.people import Recruiter
 
 CHUNK = 8_000

@@ -158,8 +158,8 @@ WHERE i.organization_id = ? AND i.org_seq <= ? AND i.org_seq > ? ORDER BY i.org_
 
 def serve(port: int, url: str, directory: str, organization_id: str) -> None:
     """The product, the floor and the plain version behind one waitress, set up as ``parley web`` does."""
-    from app.processes.web import serve as serve_as_the_product
-    from app.processes.web import server_for
+    from app.operations.processes.web import serve as serve_as_the_product
+    from app.operations.processes.web import server_for
 
     settings = Settings.from_env(ground.env_for(url, Path(directory)))
     product = create_app(settings, bell=queue.SilentBell())

@@ -31,9 +31,9 @@ import sqlalchemy as sa
 from _distributor import Distributor
 from _people import Load
 
-from app.demo.receiver import Receiver
 from app.gateways.redis import embedded
 from app.gateways.storage import build_storage, read
+from app.operations.demo.receiver import Receiver
 from app.settings import Settings
 from tests.faults.installation import ADMIN, PASSWORD
 from tests.faults.people import WEBHOOK_SECRET

@@ -34,7 +34,9 @@ def main() -> int:
         if given.database:
             environment["DATABASE_URL"] = given.database
         for command in (["migrate"], ["demo", "--data"]):
-            subprocess.run([sys.executable, "-m", "app.cli", *command], cwd=ROOT, env=environment, check=True)
+            subprocess.run(
+                [sys.executable, "-m", "app.operations.cli", *command], cwd=ROOT, env=environment, check=True
+            )
         return measure(environment, given.rounds)
 
 
@@ -73,9 +75,9 @@ def signed_in(app):
     from app.accounts.models import Role, TeamMember
     from app.candidates.models import Candidate
     from app.core.db import db
-    from app.demo.cli_keep import filled
     from app.flows.models import InterviewFlow
     from app.interviews.models import Document, Interview, Stage
+    from app.operations.demo.cli_keep import filled
     from app.webhooks.models import Delivery, Endpoint
 
     with app.app_context():

@@ -33,7 +33,9 @@ def main() -> None:
         for name in ("APP_URL", "REDIS_URL", "STORAGE_URL", "DATABASE_URL"):
             environment.pop(name, None)
         for command in (["migrate"], ["demo", "--data"]):
-            subprocess.run([sys.executable, "-m", "app.cli", *command], cwd=ROOT, env=environment, check=True)
+            subprocess.run(
+                [sys.executable, "-m", "app.operations.cli", *command], cwd=ROOT, env=environment, check=True
+            )
         cookie, pages = served(environment, given.port)
         take(cookie, pages, given)
 
@@ -48,9 +50,9 @@ def served(environment, port):
     from app.candidates.models import Candidate
     from app.core.db import db
     from app.core.queue import SilentBell
-    from app.demo.cli_keep import filled
     from app.interviews.models import Interview, InterviewData
     from app.interviews.recordings.models import Recording
+    from app.operations.demo.cli_keep import filled
     from app.settings import Settings
 
     settings = Settings.from_env(environment)

@@ -30,15 +30,15 @@ from rq.registry import StartedJobRegistry
 from rq.serializers import JSONSerializer
 
 from app.core.db import db, new_id, reading
-from app.core.queue import Job, RedisBell
-from app.demo.answers import spoken_answers
+from app.core.queue import RedisBell
 from app.flows.queries import script_of
 from app.gateways.redis import embedded
-from app.interviews import actions
+from app.interviews import PROCESS_INTERVIEW, actions
 from app.interviews.jobs import processing
 from app.interviews.models import Interview, Role, Stage, Utterance
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.models import Track
+from app.operations.demo.answers import spoken_answers
 from app.settings import Settings
 from tests.recordings import recorder
 
@@ -110,7 +110,7 @@ def redis(directory: Path) -> Iterator[str]:
 def through_workers(env: dict[str, str], ids: list[str], *, workers: int) -> tuple[float, float, float]:
     """Seconds from the first ring until no job is left, CPU seconds and MB of all worker processes."""
     link = Redis.from_url(env["REDIS_URL"])
-    queue = Queue(Job.PROCESS_INTERVIEW.value.queue, connection=link, serializer=JSONSerializer)
+    queue = Queue(PROCESS_INTERVIEW.queue, connection=link, serializer=JSONSerializer)
     under_way = StartedJobRegistry(queue.name, connection=link, serializer=JSONSerializer)
     with ExitStack() as running:
         started = [ground.started(ground.parley("worker"), env=env) for _ in range(workers)]
@@ -123,7 +123,7 @@ def through_workers(env: dict[str, str], ids: list[str], *, workers: int) -> tup
         before, began, most = _cpu(pids), time.perf_counter(), 0.0
         bell = RedisBell(link)
         for one in ids:
-            bell.ring(Job.PROCESS_INTERVIEW, (one,))
+            bell.ring(PROCESS_INTERVIEW, (one,))
         while queue.count or under_way.count:
             most = max(most, sum(ground.memory_of(pid) for top in pids for pid in ground.family(top)))
             time.sleep(0.1)

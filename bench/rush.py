@@ -30,14 +30,14 @@ from rq.registry import StartedJobRegistry
 from rq.serializers import JSONSerializer
 
 from app.core.db import db, reading
-from app.core.queue import Job, Queued, RedisBell, connect
+from app.core.queue import Queued, RedisBell, connect
 from app.flows.models import InterviewFlow, SpeechState
-from app.interviews import actions
+from app.interviews import PLAY_TEST, PROCESS_INTERVIEW, actions
 from app.settings import Settings
 
 MOST_RUNS, LONGEST = 1.2, 1.3
 PATIENCE = 3_600
-TO_THE_RESULT = {job.value.name for job in (Job.PLAY_TEST, Job.PROCESS_INTERVIEW)}
+TO_THE_RESULT = {job.value.name for job in (PLAY_TEST, PROCESS_INTERVIEW)}
 
 
 class Run(NamedTuple):

@@ -176,8 +176,8 @@ def ident(number: int) -> str:
 
 def serve(port: int, env: dict[str, str], ids: list[str]) -> None:
     """The product and the floors behind one server, set up as ``parley web`` does."""
-    from app.processes.web import serve as serve_as_the_product
-    from app.processes.web import server_for
+    from app.operations.processes.web import serve as serve_as_the_product
+    from app.operations.processes.web import server_for
 
     settings = Settings.from_env(env)
     product, bare = create_app(settings, bell=queue.SilentBell()), Bare(settings.database_url, ids)

@@ -28,11 +28,11 @@ from app.accounts.models import Organization, Team
 from app.conversation.models import Turn, TurnKind
 from app.core import migrate, queue
 from app.core.db import db
-from app.demo.candidate import Candidate
 from app.flows.models import InterviewFlow, InterviewType
 from app.gateways.speech.engines.pocketsphinx import PocketsphinxTranscriber
 from app.gateways.speech.sound import resample
 from app.interviews.actions import book
+from app.operations.demo.candidate import Candidate
 from app.settings import Settings
 
 GOAL_MS = 50

@@ -3,7 +3,6 @@
 import time
 import warnings
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,28 +14,8 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from app.core.db import Base, engine_options, prepare
+from app.core.rooms import load_tables
 
-ROOMS = (
-    "accounts",
-    "usage",
-    "holds",
-    "flows",
-    "webhooks",
-    "candidates",
-    "interviews",
-    "recordings",
-    "letters",
-    "wishes",
-    "reviews",
-    "notes",
-    "permits",
-    "outreach",
-    "voice",
-    "flowlinks",
-    "portal",
-    "shares",
-    "compliance",
-)
 _LOCK = 7_264_102
 
 
@@ -67,8 +46,7 @@ def downgrade(url: str, revision: str) -> None:
 
 def drift(url: str) -> list[Any]:
     """Differences between the migrated database and the rows the code declares; empty when they agree."""
-    for room in ROOMS:
-        import_module(f"app.{room}.models")
+    load_tables()
     engine = engine_for(url)
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True, "render_as_batch": True})

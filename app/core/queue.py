@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import Enum, StrEnum
-from importlib import import_module
+from enum import StrEnum
 from typing import Protocol
 
 from flask import current_app
@@ -25,84 +24,15 @@ from rq.serializers import JSONSerializer
 from sqlalchemy import event
 from sqlalchemy.orm import Session, SessionTransaction
 
-from app.core import request_id
+from app.core import request_id, rooms
 from app.core.db import db, reading
+from app.core.rooms import Job
 
 log = logging.getLogger(__name__)
 
 _WAITING = "parley.after_commit"
 REQUEST_ID = "request_id"
 """Under this name a wake-up carries the id of what rang."""
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """A job's name in queues and metrics, its function, its queue, the seconds that a run may take, and what finds its
-    due ids.
-
-    The name stays for good: a worker of another release has to know it.
-    """
-
-    name: str
-    function: str
-    queue: str
-    seconds: int
-    overdue: str = ""
-
-    @property
-    def key(self) -> str:
-        """What RQ is given as the name of a function."""
-        return f"app.{self.name}"
-
-
-class Job(Enum):
-    """Every background job of the product, and how the rows name what is due for it. A test resolves each path."""
-
-    DRAIN_WEBHOOKS = Work(
-        "webhooks.jobs.drain", "app.webhooks.jobs.drain", "webhooks", 900, overdue="app.webhooks.jobs.overdue"
-    )
-    DRAW_WAVEFORM = Work(
-        "recordings.jobs.draw_waveform",
-        "app.interviews.recordings.jobs.draw_waveform",
-        "speech",
-        600,
-        overdue="app.interviews.recordings.queries.undrawn",
-    )
-    PLAY_TEST = Work(
-        "trials.jobs.play", "app.trials.jobs.play", "media", 900, overdue="app.interviews.jobs.processing.unplayed"
-    )
-    PREPARE_SPEECH = Work(
-        "flows.jobs.prepare_speech",
-        "app.flows.jobs.prepare_speech",
-        "speech",
-        600,
-        overdue="app.flows.queries.unspoken",
-    )
-    PROCESS_INTERVIEW = Work(
-        "interviews.jobs.process_interview",
-        "app.interviews.jobs.processing.process_interview",
-        "interviews",
-        3600,
-        overdue="app.interviews.jobs.processing.unprocessed",
-    )
-    PROCESS_VIDEO = Work(
-        "interviews.jobs.process_video",
-        "app.interviews.jobs.processing.process_video",
-        "media",
-        7200,
-        overdue="app.interviews.queries.overdue_videos",
-    )
-    READ_DOCUMENT = Work(
-        "interviews.jobs_reading.read_document",
-        "app.interviews.documents.jobs.read_document",
-        "speech",
-        180,
-        overdue="app.interviews.documents.queries.unread_documents",
-    )
-    SEND_LETTER = Work(
-        "letters.jobs.send", "app.mail_outbox.jobs.send", "letters", 360, overdue="app.mail_outbox.queries.due"
-    )
-    SWEEP = Work("interviews.jobs.sweep", "app.interviews.jobs.processing.sweep", "interviews", 300)
 
 
 class Queued(StrEnum):
@@ -144,9 +74,8 @@ class RedisBell:
         self._lines = {name.value: Queue(name.value, connection=redis, serializer=JSONSerializer) for name in Queued}
 
     def ring(self, job: Job, ids: tuple[str, ...]) -> bool:
-        work = job.value
-        line = self._lines[work.queue]
-        mark = Mark(line, work.key, ids)
+        line = self._lines[job.queue]
+        mark = Mark(line, job.key, ids)
 
         def put(together: Pipeline) -> None:
             if mark.names_one_that_waits(together):
@@ -154,9 +83,9 @@ class RedisBell:
             together.multi()
             again = Retry(max=2, interval=[5, 30])
             run = line.enqueue_call(
-                work.key,
+                job.key,
                 args=ids,
-                timeout=work.seconds,
+                timeout=job.seconds,
                 result_ttl=0,
                 failure_ttl=3600,
                 retry=again,
@@ -254,9 +183,8 @@ def ring_now(job: Job, *ids: str) -> bool:
 
 def overdue(job: Job) -> list[tuple[str, ...]]:
     """Ids for which ``job`` is due while nobody works on them. The rows know, whatever Redis forgot."""
-    module, _, name = job.value.overdue.rpartition(".")
     with reading():
-        found = getattr(import_module(module), name)()
+        found = rooms.resolve(job.overdue)()
         db.session.rollback()
     return [ids if isinstance(ids, tuple) else (ids,) for ids in found]
 
@@ -268,10 +196,10 @@ def ring_overdue(*jobs: Job) -> None:
             return
 
 
-def due(queue: Queued) -> list[tuple[Work, tuple[str, ...]]]:
+def due(queue: Queued) -> list[tuple[Job, tuple[str, ...]]]:
     """All overdue work of one queue."""
-    jobs = [job for job in Job if job.value.queue == queue and job.value.overdue]
-    return [(job.value, ids) for job in jobs for ids in overdue(job)]
+    jobs = [job for job in rooms.jobs().values() if job.queue == queue and job.overdue]
+    return [(job, ids) for job in jobs for ids in overdue(job)]
 
 
 @event.listens_for(Session, "after_commit")
@@ -324,7 +252,7 @@ class Failed:
 
 def failed(redis: Redis, *, limit: int = 200) -> list[Failed]:
     """Runs that RQ gave up within the last hour, the newest first; what is none of our jobs is left out."""
-    known = {job.value.key: job for job in Job}
+    known = rooms.jobs()
     found: list[Failed] = []
     for name in Queued:
         registry = FailedJobRegistry(name.value, connection=redis, serializer=JSONSerializer)

@@ -8,7 +8,8 @@ from app.accounts.models import Team, TeamMember
 from app.core import clock, encryption
 from app.core.db import db, new_id
 from app.core.errors import Rejected
-from app.core.queue import Job, after_commit
+from app.core.queue import after_commit
+from app.flows import PREPARE_SPEECH
 from app.flows.media import Kept
 from app.flows.models import LONGEST, FlowGrant, FlowStatus, InterviewFlow, SpeechState
 from app.flows.queries import grants_of, secret_context, secret_of
@@ -48,7 +49,7 @@ def create(team: Team, values: Mapping[str, Any], *, kept: Kept, by: TeamMember 
     db.session.add(flow)
     db.session.flush()
     _note(flow, "flow.created", by=by)
-    after_commit(Job.PREPARE_SPEECH, flow.id)
+    after_commit(PREPARE_SPEECH, flow.id)
     return flow
 
 
@@ -152,7 +153,7 @@ def _speak_anew(flow: InterviewFlow) -> None:
     # A higher fence: whoever speaks the old script at this moment must not declare the new one ready.
     flow.fence = flow.fence + 1
     flow.lease_until, flow.recoveries, flow.speech_state = None, 0, SpeechState.PENDING
-    after_commit(Job.PREPARE_SPEECH, flow.id)
+    after_commit(PREPARE_SPEECH, flow.id)
 
 
 def _turn(flow: InterviewFlow, status: FlowStatus, *, action: str, by: TeamMember | None) -> None:

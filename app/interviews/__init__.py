@@ -1,1 +1,46 @@
 """One interview, from booking to results."""
+
+from app.core.rooms import Job, Room
+
+PROCESS_INTERVIEW = Job(
+    "interviews.jobs.process_interview",
+    "app.interviews.jobs.processing.process_interview",
+    "interviews",
+    3600,
+    overdue="app.interviews.jobs.processing.unprocessed",
+)
+PROCESS_VIDEO = Job(
+    "interviews.jobs.process_video",
+    "app.interviews.jobs.processing.process_video",
+    "media",
+    7200,
+    overdue="app.interviews.queries.overdue_videos",
+)
+PLAY_TEST = Job(
+    "trials.jobs.play",
+    "app.operations.test_interviews.jobs.play",
+    "media",
+    900,
+    overdue="app.interviews.jobs.processing.unplayed",
+)
+SWEEP = Job("interviews.jobs.sweep", "app.interviews.jobs.processing.sweep", "interviews", 300)
+
+ROOM = Room(
+    blueprints=("app.interviews.pages.pages",),
+    api=("app.interviews.api.blp",),
+    tables="app.interviews.models",
+    jobs=(
+        PROCESS_INTERVIEW,
+        PROCESS_VIDEO,
+        PLAY_TEST,
+        SWEEP,
+    ),
+    sweeps=(
+        "app.interviews.jobs.processing.sweep",
+        "app.interviews.jobs.revocation.sweep",
+    ),
+    parts=(
+        "documents",
+        "recordings",
+    ),
+)

@@ -1,1 +1,13 @@
 """Mail that the product sends: kept as rows until a worker has handed it to the mail server."""
+
+from app.core.rooms import Job, Room
+
+SEND_LETTER = Job(
+    "letters.jobs.send", "app.mail_outbox.jobs.send", "letters", 360, overdue="app.mail_outbox.queries.due"
+)
+
+ROOM = Room(
+    tables="app.mail_outbox.models",
+    jobs=(SEND_LETTER,),
+    sweeps=("app.mail_outbox.jobs.sweep",),
+)

@@ -8,8 +8,8 @@ import sqlalchemy as sa
 
 from app.core import claims, clock, encryption, queue
 from app.core.db import db, new_id
-from app.core.queue import Job
 from app.gateways.mail import Mail
+from app.mail_outbox import SEND_LETTER
 from app.mail_outbox.models import Letter, LetterState
 
 LEASE = timedelta(minutes=6)
@@ -27,7 +27,7 @@ def post(interview_id: str | None, mail: Mail, *, lasts: timedelta) -> Letter:
     )
     db.session.add(letter)
     db.session.flush()
-    queue.after_commit(Job.SEND_LETTER, letter_id)
+    queue.after_commit(SEND_LETTER, letter_id)
     return letter
 
 
@@ -96,7 +96,7 @@ def hurry(letter_id: str) -> bool:
     )
     changed = bool(db.session.execute(statement).all())
     if changed:
-        queue.after_commit(Job.SEND_LETTER, letter_id)
+        queue.after_commit(SEND_LETTER, letter_id)
     return changed
 
 

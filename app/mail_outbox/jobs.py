@@ -6,9 +6,8 @@ from app import gateways
 from app.core import queue
 from app.core.db import db, for_one
 from app.core.errors import GatewayError
-from app.core.queue import Job
 from app.gateways.mail import Unanswered
-from app.mail_outbox import actions
+from app.mail_outbox import SEND_LETTER, actions
 from app.mail_outbox.models import Letter, LetterState
 
 log = logging.getLogger(__name__)
@@ -38,4 +37,4 @@ def send(letter_id: str) -> None:
 
 def sweep() -> None:
     """Ring again for every letter that is due; called by the worker's tick."""
-    queue.ring_overdue(Job.SEND_LETTER)
+    queue.ring_overdue(SEND_LETTER)

@@ -20,9 +20,8 @@ from sqlalchemy.exc import OperationalError
 from app import gateways
 from app.core import counters, queue
 from app.core.db import db, reading, row_security
-from app.core.queue import Job
 from app.gateways.outbound import Outbound
-from app.webhooks import actions, delivery, queries
+from app.webhooks import DRAIN_WEBHOOKS, actions, delivery, queries
 from app.webhooks.actions import Turn
 from app.webhooks.actions.results import Result
 
@@ -67,7 +66,7 @@ def overdue() -> list[tuple[str, ...]]:
 
 def tick() -> None:
     """Ring the bell when anything is due; called by the worker's tick, so that a lost wake-up costs seconds."""
-    queue.ring_overdue(Job.DRAIN_WEBHOOKS)
+    queue.ring_overdue(DRAIN_WEBHOOKS)
 
 
 def tell() -> int:
@@ -208,4 +207,4 @@ def _is_due() -> bool:
 
 def _ring_if_due() -> None:
     if _is_due():
-        queue.ring_now(Job.DRAIN_WEBHOOKS)
+        queue.ring_now(DRAIN_WEBHOOKS)

@@ -10,9 +10,9 @@ import pytest
 import yaml
 from flask import Flask
 
-from app.cli import parley
-from app.processes import web
-from app.processes.family import Family
+from app.operations.cli import parley
+from app.operations.processes import web
+from app.operations.processes.family import Family
 from app.settings import Settings
 
 from .source import ROOT

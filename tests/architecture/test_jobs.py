@@ -7,6 +7,7 @@ from flask import Flask
 
 from app.core import queue
 from app.core.queue import Job, Queued
+from app.interviews import SWEEP
 
 
 @pytest.mark.parametrize("job", list(Job))
@@ -21,6 +22,6 @@ def test_a_worker_listens_to_the_queue_of_a_job(job: Job) -> None:
     assert 0 < job.value.seconds <= 7200
 
 
-@pytest.mark.parametrize("job", [job for job in Job if job is not Job.SWEEP])
+@pytest.mark.parametrize("job", [job for job in Job if job is not SWEEP])
 def test_rows_name_what_is_due_for_a_job(app: Flask, job: Job) -> None:
     assert queue.overdue(job) == []

@@ -4,17 +4,19 @@ from flask import Flask
 
 from app.core import queue
 from app.core.db import db
-from app.core.queue import Job, RedisBell, SilentBell
+from app.core.queue import RedisBell, SilentBell
 from app.flows.models import InterviewFlow
+from app.interviews import PROCESS_INTERVIEW
+from app.webhooks import DRAIN_WEBHOOKS
 from tests.factories import Made
 
 
 def test_a_job_is_rung_after_the_commit_and_once(app: Flask, bell: SilentBell) -> None:
-    queue.after_commit(Job.PROCESS_INTERVIEW, "one")
-    queue.after_commit(Job.PROCESS_INTERVIEW, "one")
+    queue.after_commit(PROCESS_INTERVIEW, "one")
+    queue.after_commit(PROCESS_INTERVIEW, "one")
     assert bell.rung == []
     db.session.commit()
-    assert bell.rung == [(Job.PROCESS_INTERVIEW, ("one",))]
+    assert bell.rung == [(PROCESS_INTERVIEW, ("one",))]
     db.session.commit()
     assert len(bell.rung) == 1
 
@@ -23,7 +25,7 @@ def test_a_rollback_forgets_the_wake_up(make_flow: Made, bell: SilentBell) -> No
     flow = make_flow()
     bell.rung.clear()
     flow.title = "changed"
-    queue.after_commit(Job.PROCESS_INTERVIEW, "one")
+    queue.after_commit(PROCESS_INTERVIEW, "one")
     db.session.rollback()
     db.session.commit()
     assert bell.rung == []
@@ -32,13 +34,13 @@ def test_a_rollback_forgets_the_wake_up(make_flow: Made, bell: SilentBell) -> No
 
 def test_a_released_savepoint_is_no_commit(app: Flask, bell: SilentBell) -> None:
     with db.session.begin_nested():
-        queue.after_commit(Job.PROCESS_INTERVIEW, "one")
+        queue.after_commit(PROCESS_INTERVIEW, "one")
     assert bell.rung == []
     db.session.commit()
-    assert bell.rung == [(Job.PROCESS_INTERVIEW, ("one",))]
+    assert bell.rung == [(PROCESS_INTERVIEW, ("one",))]
 
 
 def test_a_redis_that_cannot_be_reached_is_no_error(free_port: int) -> None:
     bell = RedisBell(queue.connect(f"redis://127.0.0.1:{free_port}/0"))
-    bell.ring(Job.DRAIN_WEBHOOKS, ())
-    bell.ring(Job.PROCESS_INTERVIEW, ("one",))
+    bell.ring(DRAIN_WEBHOOKS, ())
+    bell.ring(PROCESS_INTERVIEW, ("one",))

@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 from flask import Flask
 
-from app import cli, create_app, gateways
+from app import create_app, gateways
 from app.accounts.models import Team, TeamMember
 from app.core import migrate, queue
 from app.core.db import db
@@ -27,6 +27,7 @@ from app.interviews.models import Document, Interview
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings import queries
 from app.interviews.recordings.models import Track
+from app.operations import cli
 from app.settings import Settings, kept_secret
 from tests.conftest import GIVEN_URL
 from tests.factories import a_flow

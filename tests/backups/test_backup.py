@@ -14,11 +14,11 @@ import pytest
 import sqlalchemy as sa
 
 from app import gateways
-from app.backups import Broken, Reader, Writer, making, snapshot
 from app.core import migrate
 from app.core.db import Base, db
 from app.interviews.models import Interview
 from app.interviews.recordings.queries import prefix_of
+from app.operations.backups import Broken, Reader, Writer, making, snapshot
 from app.privacy import actions as compliance
 
 from .conftest import Installation, Reopen, files_of, members_of, rows_of, told

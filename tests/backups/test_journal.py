@@ -10,10 +10,11 @@ import pytest
 from click.testing import CliRunner
 from flask import Flask
 
-from app import cli, cli_check
 from app.core import clock
 from app.core.db import db
 from app.core.erasure_journal import ERASED, REVOKED, BadJournal, Journal, Kept
+from app.operations import cli
+from app.operations.cli import check
 from app.privacy import actions, jobs, queries
 from app.privacy.models import Erasure
 from app.settings import Settings
@@ -192,32 +193,32 @@ def known(own_app: Flask, tmp_path: Path) -> Settings:
 
 
 def test_check_misses_a_journal_and_what_is_not_in_it(known: Settings, own_app: Flask, tmp_path: Path) -> None:
-    good, words = cli_check._erasures(known)
+    good, words = check._erasures(known)
     assert good is not known.is_embedded, "on many hosts it is another one's that has it"
     assert words.startswith("1 are in the database and there is no journal" if known.is_embedded else "no journal on")
     Journal(known.erasure_journal).add(acts(1))
-    good, words = cli_check._erasures(known)
+    good, words = check._erasures(known)
     assert not good
     assert "1 of 1 are not in" in words
     assert "a worker writes them within seconds" in words
     with own_app.app_context():
         own_app.extensions["parley.settings"] = known
         assert jobs.keep_journal() == 2
-    assert cli_check._erasures(known) == (True, f"3 in {known.erasure_journal}")
+    assert check._erasures(known) == (True, f"3 in {known.erasure_journal}")
 
 
 def test_check_explains_a_journal_that_cannot_be_read(known: Settings) -> None:
     known.erasure_journal.write_text("nonsense\n")
-    good, words = cli_check._erasures(known)
+    good, words = check._erasures(known)
     assert not good
     assert "the line at byte 0 is none of ours; move it aside" in words
     known.erasure_journal.unlink()
     known.erasure_journal.mkdir()
-    good, words = cli_check._erasures(known)
+    good, words = check._erasures(known)
     assert not good
     assert "is no file" in words
 
 
 def test_check_expects_no_journal_where_nothing_was_erased(own_app: Flask, tmp_path: Path) -> None:
     known = replace(own_app.extensions["parley.settings"], erasure_journal=tmp_path / "journal")
-    assert cli_check._erasures(known) == (True, "nothing was erased, revoked or withdrawn so far")
+    assert check._erasures(known) == (True, "nothing was erased, revoked or withdrawn so far")

@@ -14,8 +14,6 @@ import sqlalchemy as sa
 from app import gateways
 from app.accounts import actions as accounts
 from app.accounts.models import AuditEntry, Login
-from app.backups import making, snapshot, unpacking
-from app.backups.archive import HEADER, MANIFEST
 from app.candidate_requests.models import Wish, WishKind
 from app.core import migrate
 from app.core.db import db
@@ -24,6 +22,8 @@ from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.queries import is_revoked
+from app.operations.backups import making, snapshot, unpacking
+from app.operations.backups.archive import HEADER, MANIFEST
 from app.privacy import actions as compliance
 from app.privacy import jobs
 from app.privacy.models import Erasure

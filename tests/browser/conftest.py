@@ -154,7 +154,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory, more_settings: dict[s
         "STT_PROCESSES": "1",
         **more_settings,
     }
-    command = [sys.executable, "-m", "app.cli"]
+    command = [sys.executable, "-m", "app.operations.cli"]
     with (data / "log").open("wb") as log:
         running = subprocess.Popen([*command, "up"], env=env, cwd=ROOT, stdout=log, stderr=log)
     try:

@@ -104,7 +104,7 @@ class Platform:
 
     def command(self, *arguments: str) -> str:
         done = subprocess.run(
-            [sys.executable, "-m", "app.cli", *arguments],
+            [sys.executable, "-m", "app.operations.cli", *arguments],
             env=self.env,
             cwd=ROOT,
             capture_output=True,
@@ -122,7 +122,9 @@ class Platform:
 
     def _run(self, name: str, env: dict[str, str]) -> subprocess.Popen[bytes]:
         with (self.folder / f"{name}.log").open("ab") as log:
-            return subprocess.Popen([sys.executable, "-m", "app.cli", name], env=env, cwd=ROOT, stdout=log, stderr=log)
+            return subprocess.Popen(
+                [sys.executable, "-m", "app.operations.cli", name], env=env, cwd=ROOT, stdout=log, stderr=log
+            )
 
     def kill(self) -> None:
         """SIGKILL: nothing is finished, nothing is said."""

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.demo.candidate import Candidate, Talk
-from app.demo.tape import Tape
+from app.operations.demo.candidate import Candidate, Talk
+from app.operations.demo.tape import Tape
 
 from .conftest import Installation, assert_accessible, wait_until
 from .speech import NOISE, spoken

@@ -13,8 +13,9 @@ from app.candidates.queries import history_of, statuses_of
 from app.core.db import db
 from app.core.db.row_security import as_chosen
 from app.core.errors import Rejected
-from app.core.queue import Job, SilentBell
+from app.core.queue import SilentBell
 from app.flows.models import InterviewFlow
+from app.webhooks import DRAIN_WEBHOOKS
 from app.webhooks.models import Delivery
 from tests.factories import Made
 from tests.people import Person, person
@@ -56,7 +57,7 @@ def test_each_move_fires_exactly_one_event_with_exactly_the_fields_of_the_interf
         {**common, "previous_status": "shortlisted", "new_status": "accepted"},
     ]
     assert {row.subject for row in db.session.query(Delivery)} == {candidate.id}
-    assert (Job.DRAIN_WEBHOOKS, ()) in bell.rung
+    assert (DRAIN_WEBHOOKS, ()) in bell.rung
 
 
 def test_the_same_status_is_no_move(make_flow: Made, make_candidate: Made) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from click.testing import CliRunner, Result
 
-from app import cli
+from app.operations import cli
 
 
 @pytest.fixture

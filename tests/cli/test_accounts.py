@@ -7,10 +7,12 @@ from dataclasses import replace
 import pyotp
 import pytest
 
-from app import cli, cli_console, create_app
+from app import create_app
 from app.accounts import passwords, queries, second_factor
 from app.core import clock, queue
 from app.core.db import db
+from app.operations import cli
+from app.operations.cli import console
 
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 CREATE = ["--team", "Hiring", "--admin-email", "second@first.example", "--admin-password", "a staple and a horse"]
@@ -171,7 +173,7 @@ def test_a_password_is_read_from_standard_input(parley):
     assert made.stderr == ""
     changed = parley("member", "password", "second@first.example", "--password", "-", input="eight lanterns\r\n")
     assert changed.exit_code == 0, changed.stderr
-    with cli_console.database(cli_console.settings()):
+    with console.database(console.settings()):
         assert passwords.matches(queries.member_by_address("second@first.example").password_hash, "eight lanterns")
 
 

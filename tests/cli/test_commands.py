@@ -7,12 +7,12 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
-from app import cli
 from app.accounts.audit import check
 from app.accounts.models import Organization
-from app.cli_console import database, environment, parsed, settings
 from app.core import migrate
 from app.core.db import db
+from app.operations import cli
+from app.operations.cli.console import database, environment, parsed, settings
 from tests.contract.test_openapi import GOLDEN as SERVED
 
 

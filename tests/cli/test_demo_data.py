@@ -12,9 +12,9 @@ from click.testing import Result
 
 from app.core import migrate
 from app.core.db import Base
-from app.demo import cast, cli_fill, cli_keep
-from app.demo.cast import FATES, Fate
-from app.demo.content import scripts
+from app.operations.demo import cast, cli_fill, cli_keep
+from app.operations.demo.cast import FATES, Fate
+from app.operations.demo.content import scripts
 
 NOW = datetime(2026, 9, 1, 15, tzinfo=UTC)
 FEW = (Fate.VOICE, Fate.TEXT, Fate.BOOKED, Fate.LEFT, Fate.FAILED)

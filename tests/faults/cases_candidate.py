@@ -7,7 +7,7 @@ from typing import Any
 
 import requests
 
-from app.demo.candidate import Candidate, Refused
+from app.operations.demo.candidate import Candidate, Refused
 from tests.faults.case import Lab, Verdict, case, eventually
 from tests.faults.installation import Installation
 from tests.faults.people import Customer, candidate_at, talk_in_writing

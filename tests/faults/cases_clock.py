@@ -13,7 +13,7 @@ from typing import Any
 
 import requests
 
-from app.demo.candidate import Candidate
+from app.operations.demo.candidate import Candidate
 from tests.faults.case import Lab, NotRun, Verdict, case, eventually
 from tests.faults.cases_processes import Stage
 from tests.faults.checker import check_events, wait_until_delivered

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import requests
 
-from app.demo.candidate import Candidate
+from app.operations.demo.candidate import Candidate
 from tests.faults.case import Lab, NotRun, Verdict, case, eventually
 from tests.faults.installation import Installation, PostgresServer, Web
 from tests.faults.people import Customer, candidate_at

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from app.demo.candidate import Candidate
+from app.operations.demo.candidate import Candidate
 from tests.faults.case import Lab, Verdict, case, eventually
 from tests.faults.installation import Installation, RedisServer, Web
 from tests.faults.people import Answered, Customer, candidate_at

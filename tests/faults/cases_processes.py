@@ -16,7 +16,7 @@ from typing import Any
 
 import requests
 
-from app.demo.candidate import Candidate
+from app.operations.demo.candidate import Candidate
 from tests.faults.case import Lab, Verdict, case, eventually
 from tests.faults.checker import check_events, wait_until_delivered
 from tests.faults.installation import Installation, PostgresServer, RedisServer, Web, within

@@ -8,7 +8,7 @@ from typing import Any
 
 import requests
 
-from app.demo.candidate import Candidate
+from app.operations.demo.candidate import Candidate
 from tests.faults.installation import ADMIN, PASSWORD, Installation
 
 WEBHOOK_SECRET = "a-webhook-secret-of-more-than-32-characters"

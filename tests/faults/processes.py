@@ -24,7 +24,7 @@ def free_port() -> int:
 
 
 def parley(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "app.cli", *arguments]
+    return [sys.executable, "-m", "app.operations.cli", *arguments]
 
 
 def ends_with_us(number: int) -> Callable[[], None]:

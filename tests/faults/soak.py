@@ -19,7 +19,7 @@ from contextlib import suppress
 
 import requests
 
-from app.demo.candidate import Refused
+from app.operations.demo.candidate import Refused
 from tests.faults.case import Lab, NotRun, Verdict, eventually
 from tests.faults.checker import check_events, wait_until_delivered
 from tests.faults.installation import Installation, PostgresServer, RedisServer, Web, laboratory

@@ -6,8 +6,8 @@ import pytest
 
 from app.core.db import db
 from app.core.errors import Rejected
-from app.core.queue import Job, SilentBell
-from app.flows import actions
+from app.core.queue import SilentBell
+from app.flows import PREPARE_SPEECH, actions
 from app.flows.media import Kept
 from app.flows.models import FlowStatus, InterviewFlow, SpeechState
 from app.flows.queries import script_of, secret_of, unspoken
@@ -22,7 +22,7 @@ def test_a_new_flow_is_open_and_waits_to_be_spoken(owner: Person, bell: SilentBe
     assert (flow.status, flow.speech_state) == (FlowStatus.OPEN, SpeechState.PENDING)
     assert bell.rung == []
     db.session.commit()
-    assert bell.rung == [(Job.PREPARE_SPEECH, (flow.id,))]
+    assert bell.rung == [(PREPARE_SPEECH, (flow.id,))]
 
 
 def test_a_rolled_back_flow_rings_for_nothing(owner: Person, bell: SilentBell) -> None:
@@ -39,7 +39,7 @@ def test_a_changed_question_is_spoken_anew_and_outdates_whoever_speaks_the_old_o
     actions.edit(flow, {"questions": ["Why not?"]}, kept=Kept())
     db.session.commit()
     assert (flow.speech_state, flow.fence, flow.recoveries, flow.lease_until) == (SpeechState.PENDING, 5, 0, None)
-    assert bell.rung == [(Job.PREPARE_SPEECH, (flow.id,))]
+    assert bell.rung == [(PREPARE_SPEECH, (flow.id,))]
 
 
 def test_a_changed_title_needs_no_new_speech(make_flow: Made, bell: SilentBell) -> None:

@@ -8,7 +8,8 @@ from flask import Flask
 
 from app.accounts.models import Team
 from app.core.db import db
-from app.core.queue import Job, SilentBell
+from app.core.queue import SilentBell
+from app.flows import PREPARE_SPEECH
 from app.flows.models import FlowStatus, InterviewFlow, InterviewType, SpeechState
 from app.flows.queries import secret_of
 from app.gateways import Gateways
@@ -121,7 +122,7 @@ def test_a_flow_is_created(colleague: Person, bell: SilentBell) -> None:
     assert (flow.intro, flow.outro, flow.interview_type) == ("Welcome!", None, InterviewType.RECRUITMENT)
     assert (flow.webhook_url, secret_of(flow)) == ("https://example.com/hook", "secret")
     assert flow.team_id == colleague.team.id
-    assert (Job.PREPARE_SPEECH, (flow.id,)) in bell.rung
+    assert (PREPARE_SPEECH, (flow.id,)) in bell.rung
 
 
 @pytest.mark.parametrize("contact", ["jobs@example.com", "+49 30 1234-56", "https://example.com/apply"])
@@ -344,7 +345,7 @@ def test_failed_speech_is_tried_again(owner: Person, make_flow: Made, bell: Sile
     assert owner.browser.post(f"/flows/{flow.id}/prepare-speech").status_code == 303
     db.session.refresh(flow)
     assert (flow.speech_state, flow.recoveries) == (SpeechState.PENDING, 0)
-    assert (Job.PREPARE_SPEECH, (flow.id,)) in bell.rung
+    assert (PREPARE_SPEECH, (flow.id,)) in bell.rung
 
 
 def test_a_viewer_may_look_but_not_change(viewer: Person, make_flow: Made) -> None:

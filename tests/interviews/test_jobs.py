@@ -12,8 +12,8 @@ from app.candidates.models import StatusChange
 from app.core import claims, clock, queue
 from app.core.db import db
 from app.core.errors import GatewayError
-from app.core.queue import Failed, Job, SilentBell
-from app.interviews import actions
+from app.core.queue import Failed, SilentBell
+from app.interviews import PROCESS_INTERVIEW, PROCESS_VIDEO, actions
 from app.interviews.jobs import processing
 from app.interviews.jobs.stuck_jobs import NEVER_BEGUN
 from app.interviews.models import Interview, InterviewBucket, InterviewData, InterviewStatus, Role, Stage
@@ -38,7 +38,7 @@ def events_of(subject: str | None) -> list[tuple[str, int]]:
 
 def test_submitting_rings_for_processing_once(submitted: Made, bell: SilentBell) -> None:
     interview = submitted()
-    assert bell.rung.count((Job.PROCESS_INTERVIEW, (interview.id,))) == 1
+    assert bell.rung.count((PROCESS_INTERVIEW, (interview.id,))) == 1
     assert not actions.submit(interview)
 
 
@@ -151,11 +151,11 @@ def test_a_passing_failure_is_tried_again_later(submitted: Made, scripted: Scrip
     assert (waiting.stage, waiting.failures, waiting.failure) == (Stage.SUBMITTED, 1, "the language model is busy")
     bell.rung.clear()
     processing.sweep()
-    assert (Job.PROCESS_INTERVIEW, (interview.id,)) not in bell.rung
+    assert (PROCESS_INTERVIEW, (interview.id,)) not in bell.rung
     scripted.error = None
     with later(minutes=1):
         processing.sweep()
-        assert (Job.PROCESS_INTERVIEW, (interview.id,)) in bell.rung
+        assert (PROCESS_INTERVIEW, (interview.id,)) in bell.rung
         processing.process_interview(interview.id)
     done = reload(interview)
     assert (done.stage, done.failures, done.failure) == (Stage.COMPLETED, 0, None)
@@ -294,7 +294,7 @@ def test_the_sweep_rings_for_what_redis_forgot(submitted: Made, bell: SilentBell
     bell.rung.clear()
     with later(seconds=31):
         processing.sweep()
-    assert {ids for job, ids in bell.rung if job is Job.PROCESS_INTERVIEW} == {(fresh.id,), (dead.id,)}
+    assert {ids for job, ids in bell.rung if job is PROCESS_INTERVIEW} == {(fresh.id,), (dead.id,)}
 
 
 def test_the_claim_is_renewed_while_the_work_lasts(own_app: Flask) -> None:
@@ -327,10 +327,10 @@ def test_what_dies_before_it_can_claim_is_parked_once_the_queues_have_given_it_u
 ) -> None:
     interview, runs = submitted(), []
     monkeypatch.setattr(queue, "given_up", lambda _url: runs)
-    runs += [Failed(Job.PROCESS_INTERVIEW, (interview.id,), interview.due_at - timedelta(seconds=1))] * 3
+    runs += [Failed(PROCESS_INTERVIEW, (interview.id,), interview.due_at - timedelta(seconds=1))] * 3
     with later(minutes=16):
-        run = Failed(Job.PROCESS_INTERVIEW, (interview.id,), clock.now())
-        runs += [run, run, Failed(Job.PROCESS_VIDEO, (interview.id,), clock.now())]
+        run = Failed(PROCESS_INTERVIEW, (interview.id,), clock.now())
+        runs += [run, run, Failed(PROCESS_VIDEO, (interview.id,), clock.now())]
         processing.sweep()
         assert reload(interview).stage is Stage.SUBMITTED
         runs.append(run)

@@ -11,9 +11,9 @@ from flask import Flask
 from app import gateways
 from app.accounts.models import AuditEntry, TeamMember, TeamMembership
 from app.core.db import db, new_id
-from app.core.queue import Job, SilentBell
+from app.core.queue import SilentBell
 from app.flows.models import FlowStatus, InterviewType
-from app.interviews import actions
+from app.interviews import PROCESS_INTERVIEW, PROCESS_VIDEO, actions
 from app.interviews.jobs.processing import process_interview
 from app.interviews.models import Document, Interview, Stage, VideoStage
 from app.interviews.recordings.models import Media, Recording, Revocation
@@ -260,7 +260,7 @@ def test_a_failed_interview_is_tried_again_from_its_page(owner: Person, submitte
     bell.rung.clear()
     answer = owner.browser.post(f"/interviews/{interview.id}/retry")
     assert answer.status_code == 303
-    assert bell.rung == [(Job.PROCESS_INTERVIEW, (interview.id,))]
+    assert bell.rung == [(PROCESS_INTERVIEW, (interview.id,))]
     again = db.session.get_one(Interview, interview.id, populate_existing=True)
     assert (again.stage, again.recoveries, again.failures) == (Stage.SUBMITTED, 0, 0)
 
@@ -272,7 +272,7 @@ def test_a_failed_video_is_tried_again_from_its_page(owner: Person, completed: M
     bell.rung.clear()
     assert "The video could not be made" in words_of(page(owner, interview))
     owner.browser.post(f"/interviews/{interview.id}/retry")
-    assert bell.rung == [(Job.PROCESS_VIDEO, (interview.id,))]
+    assert bell.rung == [(PROCESS_VIDEO, (interview.id,))]
 
 
 def test_there_is_nothing_to_try_again_when_all_is_well(owner: Person, outsider: Person, completed: Made) -> None:

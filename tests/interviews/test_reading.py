@@ -15,10 +15,10 @@ from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 from app.core import claims, clock
 from app.core.db import db
 from app.core.errors import GatewayError
-from app.core.queue import Job, SilentBell
+from app.core.queue import SilentBell
 from app.interviews import actions
+from app.interviews.documents import READ_DOCUMENT, queries
 from app.interviews.documents import jobs as reading
-from app.interviews.documents import queries
 from app.interviews.documents.extraction import Limits, child, extract
 from app.interviews.documents.file_types import DOCX
 from app.interviews.models import Document, Interview, Stage, TextState
@@ -187,7 +187,7 @@ def known(document: Document) -> tuple[Any, ...]:
 def test_a_new_document_is_read(add: Callable[..., Document], bell: SilentBell) -> None:
     document = add()
     found = document.id
-    assert bell.rung == [(Job.READ_DOCUMENT, (found,))]
+    assert bell.rung == [(READ_DOCUMENT, (found,))]
     db.session.rollback()
     reading.read_document(found)
     assert known(document) == (TextState.EXTRACTED, "Ten years as a nurse", None)
@@ -286,6 +286,6 @@ def test_a_failure_is_shown_and_tried_again(
     assert "Try again" not in viewer.browser.get(f"{path}/text").text
     bell.rung.clear()
     assert owner.browser.post(f"{path}/read").status_code == 303
-    assert (known(document)[0], bell.rung) == (TextState.PENDING, [(Job.READ_DOCUMENT, (found,))])
+    assert (known(document)[0], bell.rung) == (TextState.PENDING, [(READ_DOCUMENT, (found,))])
     assert owner.browser.post(f"{path}/read").status_code == 303
     assert len(bell.rung) == 1

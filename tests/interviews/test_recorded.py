@@ -12,8 +12,8 @@ from app import gateways
 from app.accounts.models import AuditEntry
 from app.core.db import db
 from app.core.errors import GatewayError
-from app.core.queue import Job, SilentBell
-from app.interviews import actions
+from app.core.queue import SilentBell
+from app.interviews import PROCESS_VIDEO, actions
 from app.interviews.jobs import processing
 from app.interviews.models import Interview, Role, Stage, Utterance, VideoStage
 from app.interviews.recordings import actions as recordings
@@ -156,7 +156,7 @@ def test_the_video_follows_in_a_job_of_its_own_and_is_announced_then(
     processing.process_interview(interview.id)
     assert stage_of(interview) is VideoStage.WAITING
     assert states(interview) == {"interview_processed": "pending"}
-    assert (Job.PROCESS_VIDEO, (interview.id,)) in bell.rung
+    assert (PROCESS_VIDEO, (interview.id,)) in bell.rung
     processing.process_video(interview.id)
     assert stage_of(interview) is VideoStage.READY
     assert states(interview) == {"interview_processed": "pending", "video_processed": "held"}

@@ -9,9 +9,9 @@ from flask import Flask
 from app.core import claims, clock
 from app.core.db import db
 from app.core.errors import GatewayError
-from app.core.queue import Job, SilentBell
+from app.core.queue import SilentBell
 from app.gateways.mail import Mail, Unanswered
-from app.mail_outbox import actions
+from app.mail_outbox import SEND_LETTER, actions
 from app.mail_outbox.jobs import send
 from app.mail_outbox.models import Letter, LetterState
 from tests.factories import Made
@@ -47,7 +47,7 @@ def later(**delta: int) -> Any:
 
 
 def test_a_letter_is_sealed_sent_once_and_forgotten(letter: str, postbox: Postbox, bell: SilentBell) -> None:  # noqa: F811
-    assert (Job.SEND_LETTER, (letter,)) in bell.rung
+    assert (SEND_LETTER, (letter,)) in bell.rung
     assert "12345678" not in str(row(letter).sealed)
     for _ in range(3):
         send(letter)
@@ -61,7 +61,7 @@ def test_nothing_is_posted_by_a_transaction_that_fails(book: Made, bell: SilentB
     bell.rung.clear()
     actions.post(book().id, MAIL, lasts=timedelta(minutes=10))
     db.session.rollback()
-    assert [job for job, _ids in bell.rung if job is Job.SEND_LETTER] == []
+    assert [job for job, _ids in bell.rung if job is SEND_LETTER] == []
     assert db.session.query(Letter).count() == 0
 
 

@@ -15,18 +15,19 @@ from flask import Flask
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import event
 
-from app import cli_check, create_app
+from app import create_app
 from app.core import clock, counters, queue
 from app.core.db import db
 from app.core.errors import GatewayError
-from app.core.queue import Job, RedisBell, SilentBell
+from app.core.queue import RedisBell, SilentBell
 from app.gateways import Gateways
 from app.gateways.redis import embedded
 from app.gateways.storage import local
-from app.interviews import actions
+from app.interviews import PROCESS_INTERVIEW, actions
 from app.interviews.models import Stage
 from app.mail_outbox.models import Letter
-from app.metrics import collecting
+from app.operations.cli import check
+from app.operations.metrics import collecting
 from app.settings import Settings, SettingsError
 from tests.factories import a_flow
 from tests.people import Browser, person
@@ -190,8 +191,8 @@ def test_every_process_sees_what_all_have_counted(built: Built, redis: tuple[str
 
 def test_queues_show_what_waits_and_who_serves(built: Built, redis: tuple[str, embedded.EmbeddedRedis]) -> None:
     url, _server = redis
-    RedisBell(queue.connect(url)).ring(Job.PROCESS_INTERVIEW, ("one",))
-    RedisBell(queue.connect(url)).ring(Job.PROCESS_INTERVIEW, ("two",))
+    RedisBell(queue.connect(url)).ring(PROCESS_INTERVIEW, ("one",))
+    RedisBell(queue.connect(url)).ring(PROCESS_INTERVIEW, ("two",))
     with time_machine.travel(datetime.now(UTC) + timedelta(seconds=90)), clock.replaced(lambda: datetime.now(UTC)):
         found = read(built(redis_url=url))
     assert found["parley_redis_up",] == 1
@@ -290,7 +291,7 @@ def test_a_disk_that_fills_is_told_everywhere(
     answer = app.test_client().get("/readyz")
     told = {} if has_room else {"storage": "there is no room for another interview"}
     assert (answer.status_code, answer.json) == (200 if has_room else 503, {"ready": has_room, "not_ready": told})
-    good, words = cli_check._storage(own)
+    good, words = check._storage(own)
     assert good is has_room
     assert has_room or "no new interview starts, running ones go on" in words
     app.extensions["parley.gateways"].close()

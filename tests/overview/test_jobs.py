@@ -25,9 +25,12 @@ from app.core.queue import Failed, Job
 from app.flows.models import SpeechState
 from app.gateways.mail import Mail
 from app.gateways.redis.embedded import EmbeddedRedis
+from app.interviews import PROCESS_INTERVIEW, PROCESS_VIDEO, SWEEP
 from app.interviews import actions as interviews
+from app.interviews.documents import READ_DOCUMENT
 from app.interviews.models import Document, Interview, Stage, TextState, VideoStage
 from app.interviews.recordings.models import Revocation
+from app.mail_outbox import SEND_LETTER
 from app.mail_outbox import actions as letters
 from app.mail_outbox.models import Letter, LetterState
 from app.operations.stopped_jobs import actions, queries
@@ -184,7 +187,7 @@ def test_trying_again_is_safe_twice(owner: Person, book: Made, bell: queue.Silen
     browser.post(path)
     db.session.expire_all()
     assert failed.stage is Stage.SUBMITTED
-    assert {rung for rung in bell.rung if rung[0] is Job.PROCESS_INTERVIEW} == {(Job.PROCESS_INTERVIEW, (failed.id,))}
+    assert {rung for rung in bell.rung if rung[0] is PROCESS_INTERVIEW} == {(PROCESS_INTERVIEW, (failed.id,))}
     failed.stage = Stage.COMPLETED
     db.session.commit()
     assert "nothing to try again" in words_of(browser.post(path, follow_redirects=True))
@@ -212,7 +215,7 @@ def test_all_of_a_kind_are_tried_again_and_it_is_written_down(
     assert cv.text_state is TextState.PENDING
     assert late.due_at <= clock.now()
     assert rows[0].flow.speech_state is SpeechState.PENDING
-    assert {job for job, _ids in bell.rung} >= {Job.PROCESS_INTERVIEW, Job.READ_DOCUMENT, Job.SEND_LETTER}
+    assert {job for job, _ids in bell.rung} >= {PROCESS_INTERVIEW, READ_DOCUMENT, SEND_LETTER}
     assert actions.retry_all("documents", by=owner.member) == 0
     written = db.session.scalars(sa.select(AuditEntry.details).where(AuditEntry.action == "jobs.retried")).all()
     assert {"kind": "interviews", "begun": 3} in written
@@ -265,17 +268,17 @@ def test_what_the_queues_gave_up_is_shown_to_its_organization_alone(
     client, url = redis
     one = book()
     cv = document(one, TextState.PENDING)
-    given_up(client, Job.PROCESS_INTERVIEW.value.key, one.id)
-    given_up(client, Job.PROCESS_VIDEO.value.key, new_id())
-    given_up(client, Job.READ_DOCUMENT.value.key, cv.id)
-    given_up(client, Job.SWEEP.value.key)
+    given_up(client, PROCESS_INTERVIEW.key, one.id)
+    given_up(client, PROCESS_VIDEO.key, new_id())
+    given_up(client, READ_DOCUMENT.key, cv.id)
+    given_up(client, SWEEP.key)
     given_up(client, "os.system", one.id)
     runs = queue.failed(client)
-    assert {run.job for run in runs} == {Job.PROCESS_INTERVIEW, Job.PROCESS_VIDEO, Job.READ_DOCUMENT, Job.SWEEP}
+    assert {run.job for run in runs} == {PROCESS_INTERVIEW, PROCESS_VIDEO, READ_DOCUMENT, SWEEP}
     mine = queries.owned_runs(owner.organization.id, runs)
     assert {(run.job, place) for run, _page, place in mine} == {
-        (Job.PROCESS_INTERVIEW, one.id),
-        (Job.READ_DOCUMENT, one.id),
+        (PROCESS_INTERVIEW, one.id),
+        (READ_DOCUMENT, one.id),
     }
     assert queries.owned_runs(outsider.organization.id, runs) == []
     before = app.extensions["parley.settings"]
@@ -299,4 +302,4 @@ def test_queues_that_do_not_answer_are_no_error(app: Flask, owner: Person, tmp_p
         assert "The queues do not answer" in words_of(owner.browser.get("/jobs"))
     finally:
         app.extensions["parley.settings"] = before
-    assert queries.owned_runs(owner.organization.id, [Failed(Job.SWEEP, (), None)]) == []
+    assert queries.owned_runs(owner.organization.id, [Failed(SWEEP, (), None)]) == []

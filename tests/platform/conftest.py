@@ -71,7 +71,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 @pytest.fixture
 def parley(start: Start) -> Start:
     """``parley("web", env=…)`` starts a command of the product."""
-    return lambda *arguments, **options: start(str(PYTHON), "-m", "app.cli", *arguments, **options)
+    return lambda *arguments, **options: start(str(PYTHON), "-m", "app.operations.cli", *arguments, **options)
 
 
 @pytest.fixture

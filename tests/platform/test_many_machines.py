@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 
-from app.demo.answers import spoken_answers
-from app.demo.candidate import Candidate
-from app.demo.receiver import Receiver
+from app.operations.demo.answers import spoken_answers
+from app.operations.demo.candidate import Candidate
+from app.operations.demo.receiver import Receiver
 from app.settings import Settings
 
 from .conftest import PYTHON, ROOT, Start, a_free_port, answers, wait_until
@@ -42,7 +42,7 @@ def _organization(env: dict[str, str]) -> dict[str, str]:
     command = [
         str(PYTHON),
         "-m",
-        "app.cli",
+        "app.operations.cli",
         "org",
         "create",
         "Many",

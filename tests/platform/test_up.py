@@ -28,7 +28,7 @@ def _environment(tmp_path: Path, port: int) -> dict[str, str]:
 
 
 def _cli(*arguments: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    command = [str(PYTHON), "-m", "app.cli", *arguments]
+    command = [str(PYTHON), "-m", "app.operations.cli", *arguments]
     return subprocess.run(command, env={**os.environ, **env}, cwd=ROOT, capture_output=True, text=True, check=False)
 
 

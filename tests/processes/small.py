@@ -9,8 +9,8 @@ from pathlib import Path
 
 from flask import Flask, current_app
 
-from app import processes
 from app.core.queue import Queued, Work
+from app.operations import processes
 from app.settings import Settings
 
 

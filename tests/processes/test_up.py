@@ -20,7 +20,7 @@ def is_ready(program) -> bool:
 
 
 def test_it_comes_up_says_where_it_is_and_leaves_nothing_behind(start):
-    program = start("app.cli", "up")
+    program = start("app.operations.cli", "up")
     until(lambda: is_ready(program), 60)
     assert program.get("/healthz")
     said = program.output.read_text()
@@ -39,7 +39,7 @@ def test_it_comes_up_says_where_it_is_and_leaves_nothing_behind(start):
 
 
 def test_a_killed_web_server_comes_back(start):
-    program = start("app.cli", "up")
+    program = start("app.operations.cli", "up")
     until(lambda: is_ready(program), 60)
     web = min(pid for pid in descendants(program.process.pid) if is_listening(pid, program.port))
     os.kill(web, signal.SIGKILL)
@@ -58,7 +58,7 @@ def test_a_port_in_use_stops_it_before_anything_starts(start, free_port):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", free_port))
         taken.listen()
-        program = start("app.cli", "up", PORT=str(free_port))
+        program = start("app.operations.cli", "up", PORT=str(free_port))
         assert program.process.wait(60) != 0
     assert f"Port {free_port} on 127.0.0.1 is in use" in program.output.read_text()
     assert f"PORT={free_port + 1}" in program.output.read_text()

@@ -11,11 +11,12 @@ from rq.registry import FailedJobRegistry, ScheduledJobRegistry
 from rq.serializers import JSONSerializer
 
 from app.core import queue
-from app.core.queue import Job, Queued, RedisBell
+from app.core.queue import Queued, RedisBell
 from app.gateways.redis.embedded import EmbeddedRedis
-from app.processes.kinds import worker_for
+from app.mail_outbox import SEND_LETTER
+from app.operations.processes.kinds import worker_for
 
-JOB, IDS = Job.SEND_LETTER, ("one",)
+JOB, IDS = SEND_LETTER, ("one",)
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import socket
 
 import pytest
 
-from app.processes import PortTaken, check_port
-from app.processes.web import serve, server_for
+from app.operations.processes import PortTaken, check_port
+from app.operations.processes.web import serve, server_for
 from app.settings import Settings
 
 from .conftest import until

@@ -13,7 +13,7 @@ from app.core.db import db
 from app.interviews.recordings import actions, queries
 from app.interviews.recordings.media import keep
 from app.interviews.recordings.models import Media
-from app.processes.web import WATERMARK, serve, server_for
+from app.operations.processes.web import WATERMARK, serve, server_for
 from tests.people import person
 from tests.recordings.conftest import an_interview
 

@@ -8,9 +8,8 @@ from app import gateways
 from app.core import queue
 from app.core.db import db
 from app.core.errors import GatewayError
-from app.core.queue import Job
 from app.interviews.models import Interview
-from app.interviews.recordings import actions, jobs
+from app.interviews.recordings import DRAW_WAVEFORM, actions, jobs
 from app.interviews.recordings.media import keep
 from app.interviews.recordings.models import BARS, Media, Waveform, WaveState
 from app.interviews.recordings.queries import peaks_of, undrawn
@@ -63,7 +62,7 @@ def test_what_is_no_recording_is_refused(tmp_path: Path) -> None:
 
 def test_a_published_recording_is_drawn_once(published: Waveform, bell: queue.SilentBell) -> None:
     found, interview_id = published.id, published.interview_id
-    assert (Job.DRAW_WAVEFORM, (found,)) in bell.rung
+    assert (DRAW_WAVEFORM, (found,)) in bell.rung
     assert undrawn() == [found]
     db.session.commit()
     jobs.draw_waveform(found)

@@ -13,10 +13,10 @@ from flask import Flask
 
 from app import gateways
 from app.core.db import db
-from app.demo.candidate import Candidate, Refused
 from app.gateways import Gateways
 from app.interviews import actions
 from app.interviews.models import Interview
+from app.operations.demo.candidate import Candidate, Refused
 from tests.factories import Made
 from tests.guards import Guarded
 from tests.people import Person

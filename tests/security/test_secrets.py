@@ -17,8 +17,8 @@ from werkzeug.test import TestResponse
 
 from app.accounts import access, passwords
 from app.core.db import Base, db
-from app.demo.candidate import Candidate
 from app.interviews.jobs.processing import process_interview
+from app.operations.demo.candidate import Candidate
 from app.webhooks import jobs
 from tests.guards import Guarded
 from tests.interviews.fakes import ScriptedAnalyst

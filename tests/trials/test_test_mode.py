@@ -23,17 +23,17 @@ from app.conversation.models import Mode, Turn
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, GatewayError
-from app.core.queue import Job, SilentBell
+from app.core.queue import SilentBell
 from app.gateways import Gateways
+from app.interviews import PLAY_TEST, PROCESS_VIDEO, insights
 from app.interviews import actions as interviews
-from app.interviews import insights
 from app.interviews.jobs import processing
 from app.interviews.models import Interview, InterviewStatus, Role, Stage
 from app.interviews.queries import utterances_of
 from app.interviews.recordings.models import Media
 from app.interviews.recordings.queries import urls_for
+from app.operations.test_interviews.jobs import play
 from app.privacy import actions as compliance
-from app.trials.jobs import play
 from app.webhooks.delivery import Letter, headers
 from app.webhooks.models import Delivery
 from tests.factories import Made
@@ -113,7 +113,7 @@ def test_it_completes_by_itself_with_everything_that_a_real_one_has(
     owner: Person, key: str, booked: Callable[..., Interview], bell: SilentBell
 ) -> None:
     interview = booked()
-    assert (Job.PLAY_TEST, (interview.id,)) in bell.rung
+    assert (PLAY_TEST, (interview.id,)) in bell.rung
     done = completed(interview)
     assert done.stage is Stage.COMPLETED
     data = call(owner, key, "GET", f"/v1/interviews/{done.id}?transcript=full").json["interview_data"]
@@ -194,7 +194,7 @@ def test_after_a_crash_the_next_run_goes_on_where_the_last_one_stopped(
         raise SystemExit
 
     with monkeypatch.context() as patch:
-        patch.setattr("app.trials.jobs_sound.Recorder.answer", dies)
+        patch.setattr("app.operations.test_interviews.jobs_sound.Recorder.answer", dies)
         with pytest.raises(SystemExit):
             play(interview.id)
     db.session.rollback()
@@ -216,7 +216,7 @@ def test_the_sweep_finds_what_nobody_was_woken_for(booked: Callable[..., Intervi
     then = clock.now() + timedelta(seconds=1)
     with clock.replaced(lambda: then):
         processing.sweep()
-    assert (Job.PLAY_TEST, (interview.id,)) in bell.rung
+    assert (PLAY_TEST, (interview.id,)) in bell.rung
 
 
 def test_without_a_voice_it_is_typed_and_completes(booked: Callable[..., Interview], speaks: ScriptedSpeaker) -> None:
@@ -234,7 +234,7 @@ def test_what_breaks_is_tried_again_and_then_left(
     def breaks(*_: Any, **__: Any) -> None:
         raise OSError("full")
 
-    monkeypatch.setattr("app.trials.jobs_sound.Recorder.answer", breaks)
+    monkeypatch.setattr("app.operations.test_interviews.jobs_sound.Recorder.answer", breaks)
     for tries in range(1, 4):
         then = at + timedelta(minutes=4 * tries)
         with clock.replaced(lambda then=then: then):
@@ -274,7 +274,7 @@ def test_one_whose_recordings_were_revoked_before_it_was_played_is_left(
     then = clock.now() + timedelta(days=1)
     with clock.replaced(lambda: then):
         processing.sweep()
-    assert (Job.PLAY_TEST, (interview.id,)) not in bell.rung
+    assert (PLAY_TEST, (interview.id,)) not in bell.rung
 
 
 def test_one_whose_recordings_are_revoked_while_it_is_played_completes_without_them(
@@ -301,7 +301,7 @@ def test_a_conflict_that_no_other_run_is_the_reason_of_is_a_failure(
     def refused(*_: Any, **__: Any) -> None:
         raise Conflict("parts of the recording have not arrived yet", details={"missing": [0]})
 
-    monkeypatch.setattr("app.trials.jobs_sound.Recorder.answer", refused)
+    monkeypatch.setattr("app.operations.test_interviews.jobs_sound.Recorder.answer", refused)
     play(interview.id)
     assert now(interview).failures == 1
 
@@ -368,7 +368,7 @@ def test_video_late(owner: Person, key: str, make_flow: Made, speaks: ScriptedSp
     answer = ordered(owner, key, make_flow(webhook_url=HOOK, is_video_enabled=True), "late-video")
     done = completed(db.session.get_one(Interview, answer.json["interview_id"]))
     assert told(owner, key, done)["interview_data"]["video_url"] is None
-    at, job = clock.now(), (Job.PROCESS_VIDEO, (done.id,))
+    at, job = clock.now(), (PROCESS_VIDEO, (done.id,))
     for minutes, rings in ((4, False), (6, True)):
         with clock.replaced(lambda minutes=minutes: at + timedelta(minutes=minutes)):
             processing.sweep()

@@ -12,13 +12,13 @@ from flask import Flask
 
 from app.conversation import hearing, speaking
 from app.core.db import db
-from app.demo.candidate import Candidate
 from app.gateways import Gateways
 from app.gateways.speech.engines import pocketsphinx
 from app.gateways.speech.engines.espeak import EspeakSpeaker
 from app.gateways.speech.sound import resample
 from app.interviews import actions
 from app.interviews.models import Interview
+from app.operations.demo.candidate import Candidate
 from tests.factories import Made
 from tests.guards import Guarded
 from tests.people import Person

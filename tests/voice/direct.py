@@ -1,4 +1,4 @@
-"""Lets ``app.demo.candidate`` talk to the application without a server in between."""
+"""Lets ``app.operations.demo.candidate`` talk to the application without a server in between."""
 
 from typing import Any
 from urllib.parse import urlsplit

@@ -9,10 +9,10 @@ from app.conversation.jobs import sweep_sittings
 from app.conversation.queries import sitting_of
 from app.conversation.time_limit import MOST_EXTENSIONS, extension_of
 from app.core import clock
-from app.demo.candidate import Candidate, Refused, Talk
-from app.demo.tape import Tape
 from app.interviews.models import Role, Stage
 from app.interviews.queries import utterances_of
+from app.operations.demo.candidate import Candidate, Refused, Talk
+from app.operations.demo.tape import Tape
 from tests.factories import Made
 
 from .conftest import Candidates, interview_of, sound

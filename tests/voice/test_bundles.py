@@ -11,10 +11,10 @@ from flask import Flask
 from app.conversation.protocol.chunks import LARGEST_BUNDLE, MOST_BUNDLED
 from app.core.db import db
 from app.core.errors import GatewayError
-from app.demo.candidate import Candidate
 from app.gateways.storage import read
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.models import LAST_CHUNK, Chunk, RecorderRun
+from app.operations.demo.candidate import Candidate
 
 from .conftest import interview_of, sound
 from .fakes import ScriptedTranscriber

@@ -9,10 +9,10 @@ from flask import Flask
 
 from app.core.db import db
 from app.core.errors import GatewayError
-from app.demo.candidate import Candidate, Refused
 from app.gateways.storage import read
 from app.interviews import actions as interviews
 from app.interviews.recordings.models import Chunk, Track
+from app.operations.demo.candidate import Candidate, Refused
 from tests.factories import Made
 from tests.people import Browser
 

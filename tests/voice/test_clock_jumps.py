@@ -11,8 +11,8 @@ from flask import Flask
 from app.conversation import jobs
 from app.conversation.jobs import sweep_sittings
 from app.core import clock
-from app.demo.candidate import Candidate
 from app.interviews.models import Stage
+from app.operations.demo.candidate import Candidate
 
 from .conftest import interview_of
 

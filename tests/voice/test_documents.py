@@ -6,8 +6,8 @@ import pytest
 from flask import Flask
 
 from app.core.db import db
-from app.demo.candidate import Candidate
 from app.interviews.models import Document
+from app.operations.demo.candidate import Candidate
 from tests.factories import Made
 
 from .conftest import Candidates

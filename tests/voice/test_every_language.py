@@ -19,12 +19,12 @@ import pytest
 from flask import Flask
 
 from app import gateways
-from app.demo.candidate import Candidate, Talk
-from app.demo.tape import Tape
 from app.gateways import Gateways
 from app.gateways.speech.sound import resample
 from app.interviews.models import Role
 from app.interviews.queries import utterances_of
+from app.operations.demo.candidate import Candidate, Talk
+from app.operations.demo.tape import Tape
 from app.settings import Settings
 from app.web.languages import LANGUAGES, LOCALES
 from tests.factories import Made

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from app.core.db import db
-from app.demo.candidate import Candidate
 from app.interviews.feedback import ratings_seen_by
 from app.interviews.models import Feedback
+from app.operations.demo.candidate import Candidate
 from tests.factories import Made
 from tests.people import Person
 

@@ -10,11 +10,12 @@ from app.conversation.jobs import sweep_sittings
 from app.conversation.models import Sitting, Turn
 from app.core import clock
 from app.core.db import db
-from app.core.queue import Job, SilentBell
-from app.demo.candidate import Candidate, Refused, Talk
-from app.demo.tape import Tape
+from app.core.queue import SilentBell
+from app.interviews import PROCESS_INTERVIEW
 from app.interviews.models import Stage
 from app.interviews.recordings.queries import runs_of
+from app.operations.demo.candidate import Candidate, Refused, Talk
+from app.operations.demo.tape import Tape
 from tests.factories import Made
 
 from .conftest import Candidates, interview_of, sound
@@ -38,7 +39,7 @@ def test_the_interview_is_handed_in_and_the_way_on_is_told_then_only(
     candidate.finish([])
     interview = interview_of(candidate)
     assert (candidate.redirect_url, interview.stage) == ("https://example.com/thanks", Stage.SUBMITTED)
-    assert (Job.PROCESS_INTERVIEW, (interview.id,)) in bell.rung
+    assert (PROCESS_INTERVIEW, (interview.id,)) in bell.rung
     assert candidate.call("GET", "/state")["redirect_url"] == "https://example.com/thanks"
     assert "example.com" in candidate.open()
 
@@ -47,7 +48,7 @@ def test_finishing_again_gives_the_same_answer_and_hands_in_once(candidate: Cand
     at_the_outro(candidate)
     for _ in range(3):
         candidate.finish([])
-    assert [job for job, _ids in bell.rung].count(Job.PROCESS_INTERVIEW) == 1
+    assert [job for job, _ids in bell.rung].count(PROCESS_INTERVIEW) == 1
 
 
 def test_gaps_are_named_and_nothing_is_closed_before_they_are_filled(candidate: Candidate) -> None:
@@ -127,7 +128,7 @@ def test_what_was_answered_before_somebody_left_for_good_is_handed_in(candidate:
         assert sweep_sittings(watched_for=0) == 0
     interview = interview_of(candidate)
     assert interview.stage is Stage.SUBMITTED
-    assert (Job.PROCESS_INTERVIEW, (interview.id,)) in bell.rung
+    assert (PROCESS_INTERVIEW, (interview.id,)) in bell.rung
     with pytest.raises(Refused) as refused:
         candidate.turn(3, "text", text="too late")
     assert refused.value.body["reason"] == "finished"

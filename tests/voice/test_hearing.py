@@ -6,12 +6,12 @@ import pytest
 
 from app.conversation.models import Turn
 from app.conversation.utterances import Piece, Played, share_heard
-from app.demo.candidate import Candidate, Prompt, Talk
-from app.demo.tape import Tape
 from app.gateways.speech import phrases
 from app.gateways.speech.ports import FollowUp
 from app.interviews.models import Role
 from app.interviews.queries import utterances_of
+from app.operations.demo.candidate import Candidate, Prompt, Talk
+from app.operations.demo.tape import Tape
 
 from .conftest import interview_of, sound
 from .fakes import ScriptedInterviewer, ScriptedTranscriber

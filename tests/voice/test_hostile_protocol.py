@@ -10,9 +10,9 @@ from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
 from app.core.db import db
-from app.demo.candidate import Candidate
 from app.interviews import actions
 from app.interviews.models import Interview
+from app.operations.demo.candidate import Candidate
 from app.web import rate_limits
 from tests.factories import Made
 from tests.people import Browser, Person

@@ -12,12 +12,12 @@ from app.conversation import hearing
 from app.conversation.models import Sitting
 from app.conversation.queries import sitting_of
 from app.conversation.script.machine import Event, Kind, Phase, Place, Script, step, taken_up
-from app.demo.candidate import Candidate
 from app.gateways.speech import phrases
 from app.gateways.speech.catalogue import LANGUAGES
 from app.gateways.speech.ports import Heard
 from app.interviews.models import Role
 from app.interviews.queries import utterances_of
+from app.operations.demo.candidate import Candidate
 
 from .conftest import interview_of
 from .fakes import ScriptedInterviewer, ScriptedTranscriber

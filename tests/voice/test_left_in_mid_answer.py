@@ -11,9 +11,9 @@ from app.conversation.models import Sitting, Turn, TurnState
 from app.conversation.queries import sitting_of
 from app.core import claims
 from app.core.db import db
-from app.demo.candidate import Candidate
 from app.interviews.models import Role, Stage, Utterance
 from app.interviews.queries import utterances_of
+from app.operations.demo.candidate import Candidate
 from tests.factories import Made
 
 from .conftest import Candidates, interview_of, path_of, sound

@@ -5,13 +5,13 @@ import pytest
 from app.conversation.models import TurnKind
 from app.conversation.queries import sitting_of, turn_of
 from app.core import clock
-from app.demo.candidate import Candidate, Talk
-from app.demo.tape import Tape
 from app.gateways.speech.ports import FollowUp
 from app.interviews import quality
 from app.interviews.insights import Span, by_question
 from app.interviews.models import Interview, Role, Utterance
 from app.interviews.queries import utterances_of
+from app.operations.demo.candidate import Candidate, Talk
+from app.operations.demo.tape import Tape
 from tests.people import Person
 
 from .conftest import interview_of, sound

@@ -11,9 +11,9 @@ from app.conversation.access import cookie_name
 from app.conversation.models import Agreement, Mode, Sitting
 from app.core import clock
 from app.core.db import Base, db
-from app.demo.candidate import Candidate, Refused
 from app.flows import actions as flows
 from app.interviews.models import Interview, Stage
+from app.operations.demo.candidate import Candidate, Refused
 from tests.factories import Made
 from tests.people import Browser
 

@@ -16,13 +16,13 @@ from app.conversation.models import Turn
 from app.conversation.speaking import sentences
 from app.core.db import db
 from app.core.errors import GatewayError
-from app.demo.candidate import Candidate, Refused, Talk
-from app.demo.tape import Tape
 from app.gateways.speech.engines.speech_api import SpeechApiSpeaker
 from app.gateways.speech.ports import FollowUp
 from app.gateways.speech.sound import wav
 from app.interviews.models import Utterance
 from app.interviews.queries import utterances_of
+from app.operations.demo.candidate import Candidate, Refused, Talk
+from app.operations.demo.tape import Tape
 from tests.factories import Made
 from tests.guards import Guarded
 

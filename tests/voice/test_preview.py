@@ -13,8 +13,8 @@ from app.conversation.preview import sittings
 from app.conversation.preview.sittings import MOST_CHUNKS, MOST_PREVIEWS
 from app.core.db import Base, db
 from app.core.errors import GatewayError
-from app.demo.candidate import Candidate
 from app.gateways.speech.ports import FollowUp
+from app.operations.demo.candidate import Candidate
 from tests.factories import Made
 from tests.people import Browser, Person
 

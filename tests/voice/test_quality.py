@@ -16,13 +16,13 @@ from app.conversation.devices import browser_of
 from app.conversation.utterances import weak
 from app.core import clock
 from app.core.db import db
-from app.demo.candidate import Candidate, Refused, Talk
-from app.demo.tape import Tape
 from app.gateways.speech.ports import FollowUp, Heard, Word
 from app.interviews import quality
 from app.interviews.models import QualityReport, Role
 from app.interviews.queries import utterances_of
 from app.interviews.recordings.queries import Arrived, runs_of
+from app.operations.demo.candidate import Candidate, Refused, Talk
+from app.operations.demo.tape import Tape
 from tests.factories import Made
 from tests.people import Person
 

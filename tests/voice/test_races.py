@@ -10,10 +10,10 @@ from flask import Flask
 
 from app.conversation.models import Agreement, Sitting, Turn
 from app.core.db import db
-from app.demo.candidate import Candidate, Refused, Talk
-from app.demo.tape import Tape
 from app.interviews import actions
 from app.interviews.queries import utterances_of
+from app.operations.demo.candidate import Candidate, Refused, Talk
+from app.operations.demo.tape import Tape
 from tests.factories import a_flow
 from tests.people import person
 

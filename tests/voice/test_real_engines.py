@@ -13,8 +13,6 @@ from flask import Flask
 
 from app.conversation.models import Sitting
 from app.core.db import db
-from app.demo.candidate import Candidate
-from app.demo.tape import PICTURES_PER_SECOND
 from app.gateways import Gateways
 from app.gateways.speech.engines.espeak import EspeakSpeaker
 from app.gateways.speech.sound import resample
@@ -23,6 +21,8 @@ from app.interviews.models import Role
 from app.interviews.queries import utterances_of
 from app.interviews.recordings.models import Track
 from app.interviews.recordings.queries import pieces_of
+from app.operations.demo.candidate import Candidate
+from app.operations.demo.tape import PICTURES_PER_SECOND
 from tests.factories import Made
 
 from .conftest import path_of, working_with

@@ -13,12 +13,12 @@ from app.conversation.actions import Agreed
 from app.conversation.models import Agreement, Mode, Sitting
 from app.conversation.queries import sitting_of
 from app.core.db import db
-from app.demo.candidate import Candidate
 from app.interviews.jobs import processing, revocation
 from app.interviews.models import Interview, Stage
 from app.interviews.recordings.queries import prefix_of
 from app.legal_holds import actions as holds
 from app.legal_holds.models import Held
+from app.operations.demo.candidate import Candidate
 from app.webhooks.models import Delivery
 from tests.factories import Made
 from tests.people import Browser, Person

@@ -6,8 +6,8 @@ import pytest
 
 from app.conversation.script.patience import COMPLETE, UNFINISHED, UNKNOWN
 from app.core.errors import GatewayError
-from app.demo.candidate import Candidate, Refused, Talk
-from app.demo.tape import Tape
+from app.operations.demo.candidate import Candidate, Refused, Talk
+from app.operations.demo.tape import Tape
 from tests.factories import Made
 
 from .conftest import Candidates, hiss, sound

@@ -10,11 +10,11 @@ from app.conversation.models import Sitting, Turn, TurnState
 from app.core import claims, clock
 from app.core.db import db
 from app.core.errors import GatewayError
-from app.demo.candidate import Candidate, Refused, Talk
-from app.demo.tape import Tape
 from app.gateways.speech.ports import FollowUp
 from app.interviews.models import Document, Role, TextState, Utterance
 from app.interviews.queries import utterances_of
+from app.operations.demo.candidate import Candidate, Refused, Talk
+from app.operations.demo.tape import Tape
 from tests.factories import Made
 
 from .conftest import Candidates, hiss, interview_of, sound

@@ -7,11 +7,12 @@ import pytest
 from flask import Flask
 
 from app.core.db import db
-from app.core.queue import Job, SilentBell
-from app.demo.candidate import Candidate
+from app.core.queue import SilentBell
 from app.interviews.actions import PART_BYTES
+from app.interviews.documents import READ_DOCUMENT
 from app.interviews.documents.file_types import MOST_DOCUMENTS
 from app.interviews.models import Document, DocumentPart, DocumentUpload
+from app.operations.demo.candidate import Candidate
 from tests.factories import Made
 
 from .conftest import Candidates
@@ -59,7 +60,7 @@ def test_a_file_arrives_in_parts_and_in_any_order(writer: Candidate, scripted: F
     assert (made.status_code, made.json()["name"], made.json()["size"]) == (201, "cv.pdf", len(CV))
     assert len(stored(scripted, upload["id"])) == 1
     assert db.session.query(DocumentPart).count() == 0
-    assert (Job.READ_DOCUMENT, (made.json()["id"],)) in bell.rung
+    assert (READ_DOCUMENT, (made.json()["id"],)) in bell.rung
 
 
 def test_after_a_break_only_the_missing_parts_are_sent(writer: Candidate) -> None:

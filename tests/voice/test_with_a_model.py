@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.demo.candidate import Candidate, Prompt
 from app.gateways.language_model.chat import Chat, ChatInterviewer
 from app.gateways.speech import phrases
 from app.interviews.models import Role
 from app.interviews.queries import utterances_of
+from app.operations.demo.candidate import Candidate, Prompt
 from tests.factories import Made
 
 from .conftest import Candidates, interview_of

@@ -13,11 +13,12 @@ from redis import Redis
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-from app.cli_console import configure_logging
 from app.core import request_id
-from app.core.queue import Job, Queued, RedisBell
+from app.core.queue import Queued, RedisBell
 from app.gateways.redis import embedded
-from app.processes.kinds import worker_for
+from app.interviews.recordings import DRAW_WAVEFORM
+from app.operations.cli.console import configure_logging
+from app.operations.processes.kinds import worker_for
 from app.settings import Settings
 
 
@@ -49,12 +50,12 @@ def configured(settings: Settings) -> Iterator[Any]:
 def test_a_wake_up_carries_the_id_and_the_job_works_under_it(app: Flask, redis: Redis, caplog: Any) -> None:
     caplog.handler.addFilter(request_id.RequestIdFilter())
     with request_id.under("call-9"):
-        RedisBell(redis).ring(Job.DRAW_WAVEFORM, ("no-such-drawing",))
+        RedisBell(redis).ring(DRAW_WAVEFORM, ("no-such-drawing",))
     queue = Queue(Queued.SPEECH.value, connection=redis, serializer=JSONSerializer)
-    queue.enqueue_call(Job.DRAW_WAVEFORM.value.key, args=("of-nobody",), result_ttl=0)  # by a release without ids
-    with caplog.at_level("INFO", logger="app.processes.runs"):
+    queue.enqueue_call(DRAW_WAVEFORM.key, args=("of-nobody",), result_ttl=0)  # by a release without ids
+    with caplog.at_level("INFO", logger="app.operations.processes.runs"):
         worker_for(app, redis, Queued.SPEECH).work(burst=True)
-    told = [one for one in caplog.records if one.name == "app.processes.runs"]
+    told = [one for one in caplog.records if one.name == "app.operations.processes.runs"]
     assert {one.job for one in told} == {"recordings.jobs.draw_waveform"}
     assert [(one.ids, one.outcome) for one in told] == [("no-such-drawing", "done"), ("of-nobody", "done")]
     assert told[0].request_id == "call-9"

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from flask import request
 
-from app import cli_check
 from app.core.db import _reading
 from app.gateways.redis import embedded
+from app.operations.cli import check
 
 
 @pytest.mark.parametrize("given", ["abc-123_X.y", "x" * 64])
@@ -56,7 +56,7 @@ def test_parley_check_warns_of_a_proxy_that_is_not_counted(probing, tmp_path):
     try:
         app = probing(trusted_proxies=0, redis_url=url)
         known = app.extensions["parley.settings"]
-        words = lambda **changes: cli_check.look_at_proxies(replace(known, **changes))[1]  # noqa: E731
+        words = lambda **changes: check.look_at_proxies(replace(known, **changes))[1]  # noqa: E731
         assert words() == "none in front"
         assert "TRUSTED_PROXIES" in words(app_url="https://parley.example.com")
         app.test_client().get("/healthz", headers={"X-Forwarded-For": "10.0.0.1"})

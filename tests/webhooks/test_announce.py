@@ -7,8 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from app.core.db import db, new_id
-from app.core.queue import Job
-from app.webhooks import actions
+from app.webhooks import DRAIN_WEBHOOKS, actions
 from app.webhooks.models import Delivery, DeliveryState, EventType, Hold
 
 URL = "https://receiver.example.com/hook"
@@ -38,7 +37,7 @@ def test_an_event_is_written_with_its_final_bytes_and_rings_after_the_commit(off
     assert delivery.subject == interview
     assert delivery.event_id.startswith("evt_")
     assert len(delivery.event_id) == 36
-    assert rung(office) == [Job.DRAIN_WEBHOOKS]
+    assert rung(office) == [DRAIN_WEBHOOKS]
 
 
 def test_a_rolled_back_change_leaves_no_event_and_no_bell(office):

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from app.core import request_id
 from app.core.db import db
 from app.core.db.row_security import as_chosen
-from app.webhooks import actions, delivery, jobs, queries
+from app.webhooks import DRAIN_WEBHOOKS, actions, delivery, jobs, queries
 from app.webhooks.models import Delivery, DeliveryState, ErrorClass
 from app.webhooks.schedule import DELAYS
 from app.webhooks.signature import sign, standard
@@ -346,13 +346,12 @@ def test_after_three_time_outs_an_endpoint_is_probed_once_a_minute(office, recei
 
 
 def test_the_tick_rings_while_anything_is_due(office, receiver):
-    from app.core.queue import Job
 
     office.processed(office.flow(receiver.url))
     bell = office.app.extensions["parley.bell"]
     bell.rung.clear()
     jobs.tick()
-    assert (bell.rung, receiver.requests) == ([(Job.DRAIN_WEBHOOKS, ())], [])
+    assert (bell.rung, receiver.requests) == ([(DRAIN_WEBHOOKS, ())], [])
     jobs.drain()
     assert office.states() == ["delivered"]
     bell.rung.clear()

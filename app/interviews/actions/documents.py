@@ -2,7 +2,8 @@
 
 from app.core.db import db
 from app.core.errors import Conflict, Rejected, sentence
-from app.core.queue import Job, after_commit
+from app.core.queue import after_commit
+from app.interviews.documents import READ_DOCUMENT
 from app.interviews.documents.file_types import MOST_DOCUMENTS, Accepted, accept
 from app.interviews.models import Document, Interview, Stage, TextState
 
@@ -24,7 +25,7 @@ def add_document(interview: Interview, kept: Accepted, *, storage_key: str) -> D
     )
     interview.documents.append(document)
     db.session.flush()
-    after_commit(Job.READ_DOCUMENT, document.id)
+    after_commit(READ_DOCUMENT, document.id)
     return document
 
 
@@ -35,7 +36,7 @@ def read_anew(document: Document) -> bool:
     document.text_state, document.text_failure, document.recoveries = TextState.PENDING, None, 0
     document.fence, document.lease_until = document.fence + 1, None
     db.session.flush()
-    after_commit(Job.READ_DOCUMENT, document.id)
+    after_commit(READ_DOCUMENT, document.id)
     return True
 
 

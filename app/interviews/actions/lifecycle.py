@@ -12,10 +12,9 @@ from app.candidates import actions as candidates
 from app.core import clock, queue
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
-from app.core.queue import Job
 from app.flows.models import FlowStatus, InterviewFlow, InterviewType
 from app.flows.queries import flow_for, script_of
-from app.interviews import quality
+from app.interviews import PLAY_TEST, PROCESS_INTERVIEW, PROCESS_VIDEO, quality
 from app.interviews.actions.list_counters import count
 from app.interviews.models import Interview, InterviewStatus, Scenario, Stage, VideoStage
 from app.interviews.recordings import actions as recordings
@@ -85,7 +84,7 @@ def book(
     count(interview, {InterviewStatus.INCOMPLETE: 1})
     db.session.flush()
     if is_test:
-        queue.after_commit(Job.PLAY_TEST, interview.id)
+        queue.after_commit(PLAY_TEST, interview.id)
     return interview
 
 
@@ -192,7 +191,7 @@ def retry(interview: Interview, *, without_recording: bool = False) -> bool:
         interview.video_stage = VideoStage.WAITING
         interview.failures, interview.recoveries, interview.failure, interview.due_at = 0, 0, None, clock.now()
         db.session.flush()
-        queue.after_commit(Job.PROCESS_VIDEO, interview.id)
+        queue.after_commit(PROCESS_VIDEO, interview.id)
         return True
     if without_recording:
         return _to_processing(interview, (Stage.PROCESSING_FAILED,), without_recording=True, scenario=None)
@@ -212,7 +211,7 @@ def _to_processing(interview: Interview, stages: tuple[Stage, ...], **values: An
     changed = len(db.session.execute(statement).all()) == 1
     db.session.refresh(interview)
     if changed:
-        queue.after_commit(Job.PROCESS_INTERVIEW, interview.id)
+        queue.after_commit(PROCESS_INTERVIEW, interview.id)
     return changed
 
 

@@ -12,8 +12,7 @@ from app.candidates.models import INTERVIEWED, INVITED
 from app.candidates.queries import status_for, statuses_of
 from app.core import claims, clock, queue
 from app.core.db import db
-from app.core.queue import Job
-from app.interviews import events
+from app.interviews import PROCESS_VIDEO, events
 from app.interviews.actions.list_counters import count
 from app.interviews.actions.revocation import no_video
 from app.interviews.models import Interview, InterviewData, InterviewStatus, Scenario, Stage, VideoStage
@@ -72,7 +71,7 @@ def complete(interview_id: str, finished: Finished, *, token: int, app_url: str)
     if finished.with_video and interview.scenario == Scenario.LATE_VIDEO:
         interview.due_at = clock.now() + VIDEO_LATE  # found by the sweep
     elif finished.with_video:
-        queue.after_commit(Job.PROCESS_VIDEO, interview_id)
+        queue.after_commit(PROCESS_VIDEO, interview_id)
     db.session.flush()
     return True
 

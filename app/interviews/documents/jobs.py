@@ -9,10 +9,9 @@ from app import gateways
 from app.core import claims, queue
 from app.core.db import db, for_one
 from app.core.errors import GatewayError, NotFound
-from app.core.queue import Job
 from app.gateways.speech.catalogue import DEFAULT_LANGUAGE
 from app.gateways.storage import read
-from app.interviews.documents import queries
+from app.interviews.documents import READ_DOCUMENT, queries
 from app.interviews.documents.extraction import Extracted, extract
 from app.interviews.models import Document, Interview, TextState
 
@@ -69,7 +68,7 @@ def read_documents(interview_id: str) -> None:
 
 def sweep() -> None:
     """Ring again for every document that waits to be read; called by the worker's tick."""
-    queue.ring_overdue(Job.READ_DOCUMENT)
+    queue.ring_overdue(READ_DOCUMENT)
 
 
 def _claimed(document_id: str) -> _Source | None:

@@ -20,10 +20,10 @@ from app import gateways
 from app.core import claims, queue
 from app.core.db import db, for_one, row_security
 from app.core.errors import GatewayError, place_of
-from app.core.queue import Job
+from app.flows import PREPARE_SPEECH
 from app.gateways.speech.ports import SPEECH_RATE
 from app.gateways.storage import Damaged, read_verified
-from app.interviews import actions, queries
+from app.interviews import PLAY_TEST, PROCESS_INTERVIEW, PROCESS_VIDEO, actions, queries
 from app.interviews.documents import queries as document_queries
 from app.interviews.documents.jobs import read_documents
 from app.interviews.jobs import stuck_jobs
@@ -318,7 +318,7 @@ def sweep() -> None:
     """Ring again for everything that is due and that nobody works on, and look after what waits for something else."""
     waiting = queries.overdue(Stage.WAITS_FOR_RECOGNITION)
     stuck_jobs.park(lease=LEASE)
-    queue.ring_overdue(Job.PROCESS_INTERVIEW, Job.PROCESS_VIDEO, Job.PREPARE_SPEECH, Job.PLAY_TEST)
+    queue.ring_overdue(PROCESS_INTERVIEW, PROCESS_VIDEO, PREPARE_SPEECH, PLAY_TEST)
     for found in waiting:
         _look_for_recogniser(found)
 

@@ -13,8 +13,8 @@ from flask import current_app
 
 from app.core import claims, queue
 from app.core.db import db
-from app.core.queue import Job
-from app.interviews import actions
+from app.core.rooms import Job
+from app.interviews import PROCESS_INTERVIEW, PROCESS_VIDEO, actions
 from app.interviews.models import Interview, Stage, VideoStage
 from app.interviews.pending import late
 
@@ -42,13 +42,13 @@ def park(*, lease: timedelta) -> None:
         if one in waiting and run.at is not None and run.at > waiting[one][0]
     )
     for interview_id, (_due_at, stage) in waiting.items():
-        job = Job.PROCESS_VIDEO if stage is Stage.COMPLETED else Job.PROCESS_INTERVIEW
+        job = PROCESS_VIDEO if stage is Stage.COMPLETED else PROCESS_INTERVIEW
         if given_up[job, interview_id] >= claims.PARKED_AFTER:
             _park(interview_id, job, lease=lease)
 
 
 def _park(interview_id: str, job: Job, *, lease: timedelta) -> None:
-    is_video = job is Job.PROCESS_VIDEO
+    is_video = job is PROCESS_VIDEO
     column: Any = Interview.video_stage if is_video else Interview.stage
     waits, works = VIDEO if is_video else TALK
     token = claims.take(column, interview_id, expects=[waits], becomes=works, lease=lease)

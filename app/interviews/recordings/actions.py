@@ -15,9 +15,8 @@ from sqlalchemy.exc import IntegrityError
 from app.core import claims, clock, queue
 from app.core.db import db, new_id, unless_there
 from app.core.errors import Conflict, DomainError, Rejected
-from app.core.queue import Job
 from app.gateways.storage import Storage
-from app.interviews.recordings import queries
+from app.interviews.recordings import DRAW_WAVEFORM, queries
 from app.interviews.recordings.media import MediaFile, Workshop
 from app.interviews.recordings.models import (
     LARGEST_CHUNK,
@@ -205,7 +204,7 @@ def _have_drawn(interview_id: str) -> None:
     with suppress(IntegrityError), db.session.begin_nested():  # sound and picture published at once
         db.session.add(waveform)
         db.session.flush()
-        queue.after_commit(Job.DRAW_WAVEFORM, waveform.id)
+        queue.after_commit(DRAW_WAVEFORM, waveform.id)
 
 
 def mark_damaged(recording_id: str) -> None:

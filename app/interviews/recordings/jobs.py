@@ -9,8 +9,7 @@ from app import gateways
 from app.core import claims, queue
 from app.core.db import db, for_one
 from app.core.errors import GatewayError, NotFound
-from app.core.queue import Job
-from app.interviews.recordings import media, queries
+from app.interviews.recordings import DRAW_WAVEFORM, media, queries
 from app.interviews.recordings.models import Media, Waveform, WaveState
 
 log = logging.getLogger(__name__)
@@ -55,7 +54,7 @@ def draw_waveform(waveform_id: str) -> None:
 
 def sweep_waveforms() -> None:
     """Ring again for every recording that waits to be drawn; called by the worker's tick."""
-    queue.ring_overdue(Job.DRAW_WAVEFORM)
+    queue.ring_overdue(DRAW_WAVEFORM)
 
 
 def _claimed(waveform_id: str) -> _Source | None:

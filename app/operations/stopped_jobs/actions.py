@@ -5,9 +5,9 @@ from collections.abc import Callable
 from app.accounts.actions import write_audit
 from app.accounts.models import TeamMember
 from app.core import queue
-from app.core.queue import Job
 from app.flows import actions as flows
 from app.flows.models import InterviewFlow
+from app.interviews import PROCESS_INTERVIEW, PROCESS_VIDEO
 from app.interviews import actions as interviews
 from app.interviews.models import Interview, Stage, VideoStage
 from app.mail_outbox import actions as letters
@@ -24,10 +24,10 @@ def retry_interview(interview: Interview) -> bool:
     if interview.withdrawn_at is not None or interview.erased_at is not None:
         return False
     if interview.stage in {Stage.SUBMITTED, Stage.PROCESSING}:
-        queue.after_commit(Job.PROCESS_INTERVIEW, interview.id)
+        queue.after_commit(PROCESS_INTERVIEW, interview.id)
         return True
     if interview.stage is Stage.COMPLETED and interview.video_stage in {VideoStage.WAITING, VideoStage.PROCESSING}:
-        queue.after_commit(Job.PROCESS_VIDEO, interview.id)
+        queue.after_commit(PROCESS_VIDEO, interview.id)
         return True
     return False
 

@@ -15,12 +15,16 @@ from app.accounts.models import AddressChange, EntryLink, TeamMember
 from app.core import clock
 from app.core.claims import moment
 from app.core.db import db
-from app.core.queue import Failed, Job
+from app.core.rooms import Job
+from app.core.queue import Failed
+from app.flows import PREPARE_SPEECH
 from app.flows.models import FlowStatus, InterviewFlow, SpeechState
-from app.interviews import pending
+from app.interviews import PROCESS_INTERVIEW, PROCESS_VIDEO, pending
+from app.interviews.documents import READ_DOCUMENT
 from app.interviews.models import Document, Interview, Stage, TextState, VideoStage
 from app.interviews.pending import TOO_LONG
 from app.interviews.recordings.models import Recording, Revocation
+from app.mail_outbox import SEND_LETTER
 from app.mail_outbox.actions import NOT_NEEDED
 from app.mail_outbox.models import Letter, LetterState
 from app.outreach.models import Message, Step
@@ -168,22 +172,22 @@ def owned_runs(organization_id: str, runs: Iterable[Failed]) -> list[tuple[Faile
     ids = sorted({one for run in mine for one in run.ids})
     interview = sa.select(Interview.id).where(Interview.organization_id == organization_id)
     owned = {
-        Job.PROCESS_INTERVIEW: sa.select(Interview.id, Interview.id).where(Interview.id.in_(interview)),
-        Job.PREPARE_SPEECH: sa.select(InterviewFlow.id, InterviewFlow.id).where(
+        PROCESS_INTERVIEW: sa.select(Interview.id, Interview.id).where(Interview.id.in_(interview)),
+        PREPARE_SPEECH: sa.select(InterviewFlow.id, InterviewFlow.id).where(
             InterviewFlow.organization_id == organization_id
         ),
-        Job.READ_DOCUMENT: sa.select(Document.id, Document.interview_id).where(Document.interview_id.in_(interview)),
-        Job.SEND_LETTER: sa.select(Letter.id, Letter.interview_id).where(Letter.interview_id.in_(interview)),
+        READ_DOCUMENT: sa.select(Document.id, Document.interview_id).where(Document.interview_id.in_(interview)),
+        SEND_LETTER: sa.select(Letter.id, Letter.interview_id).where(Letter.interview_id.in_(interview)),
     }
     pages: dict[Job, dict[str, str]] = {}
     for job, statement in owned.items():
         key: Any = statement.selected_columns[0]
-        asked = {Job.PROCESS_INTERVIEW, Job.PROCESS_VIDEO} if job is Job.PROCESS_INTERVIEW else {job}
+        asked = {PROCESS_INTERVIEW, PROCESS_VIDEO} if job is PROCESS_INTERVIEW else {job}
         if any(run.job in asked for run in mine):
             found = {row[0]: str(row[1]) for row in db.session.execute(statement.where(key.in_(ids)))}
             pages.update(dict.fromkeys(asked, found))
     places = [(run, pages.get(run.job, {}).get(run.ids[0]) if run.ids else None) for run in mine]
-    return [(run, "flow" if run.job is Job.PREPARE_SPEECH else "interview", place) for run, place in places if place]
+    return [(run, "flow" if run.job is PREPARE_SPEECH else "interview", place) for run, place in places if place]
 
 
 def _kept(organization_id: str) -> tuple[sa.ColumnElement[bool], ...]:

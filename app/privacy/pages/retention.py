@@ -1,4 +1,4 @@
-"""Administrators' pages of retention and legal holds; the views hang on the blueprint of ``pages``."""
+"""Administrators' pages of retention and legal holds."""
 
 from typing import Any
 

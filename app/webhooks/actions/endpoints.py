@@ -9,8 +9,7 @@ from app.accounts.models import Organization, TeamMember
 from app.core import queue
 from app.core.db import db
 from app.core.errors import Conflict
-from app.core.queue import Job
-from app.webhooks import queries, schedule
+from app.webhooks import DRAIN_WEBHOOKS, queries, schedule
 from app.webhooks.models import Delivery, DeliveryState, DisabledBy, Endpoint, Hold
 
 
@@ -36,7 +35,7 @@ def enable(endpoint: Endpoint, *, by: TeamMember) -> int:
     db.session.flush()
     released = let_go(endpoint, now)
     _audit(endpoint, "webhook.enabled", by=by, released=released)
-    queue.after_commit(Job.DRAIN_WEBHOOKS)
+    queue.after_commit(DRAIN_WEBHOOKS)
     return released
 
 

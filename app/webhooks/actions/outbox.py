@@ -9,9 +9,8 @@ from sqlalchemy.exc import IntegrityError
 
 from app.core import queue, request_id
 from app.core.db import db
-from app.core.queue import Job
 from app.flows.models import InterviewFlow
-from app.webhooks import queries
+from app.webhooks import DRAIN_WEBHOOKS, queries
 from app.webhooks.models import Delivery, DeliveryState, Ending, Endpoint, EventType, Hold, Route, new_event_id
 
 LARGEST_BODY = 20_480
@@ -77,7 +76,7 @@ def announce(
         flow, kind, subject=subject, sequence=sequence, body=serialise(kind, payload), event_id=event_id
     )
     if delivery.state is DeliveryState.PENDING:
-        queue.after_commit(Job.DRAIN_WEBHOOKS)
+        queue.after_commit(DRAIN_WEBHOOKS)
     return delivery
 
 

@@ -11,9 +11,8 @@ from app.accounts.models import Role, TeamMember
 from app.core import queue
 from app.core.db import db
 from app.core.errors import Conflict, Forbidden, Rejected
-from app.core.queue import Job
 from app.flows.models import InterviewFlow
-from app.webhooks import queries
+from app.webhooks import DRAIN_WEBHOOKS, queries
 from app.webhooks.actions.results import release
 from app.webhooks.models import Delivery, DeliveryState, Ending, EventType, Hold
 from app.webhooks.queries import LogFilter
@@ -38,7 +37,7 @@ def resend(delivery: Delivery, *, by: TeamMember) -> None:
     accounts.write_audit(
         by.organization, action="webhook.resent", subject=delivery.id, by=by, details={"event_id": delivery.event_id}
     )
-    queue.after_commit(Job.DRAIN_WEBHOOKS)
+    queue.after_commit(DRAIN_WEBHOOKS)
 
 
 def resend_range(
@@ -70,7 +69,7 @@ def resend_range(
     _again(rows, now)
     details = {"since": since.isoformat(), "until": until and until.isoformat(), "events": len(rows)}
     accounts.write_audit(by.organization, action="webhook.range_resent", subject=flow.id, by=by, details=details)
-    queue.after_commit(Job.DRAIN_WEBHOOKS)
+    queue.after_commit(DRAIN_WEBHOOKS)
     return len(rows)
 
 
@@ -96,7 +95,7 @@ def resend_found(found_by: LogFilter, *, as_of: datetime, by: TeamMember) -> int
             by=by,
             details={"filter": narrowed, "events": count},
         )
-        queue.after_commit(Job.DRAIN_WEBHOOKS)
+        queue.after_commit(DRAIN_WEBHOOKS)
     return count
 
 
@@ -115,7 +114,7 @@ def dismiss(delivery: Delivery, *, by: TeamMember) -> None:
     accounts.write_audit(
         by.organization, action="webhook.dismissed", subject=delivery.id, by=by, details={"event_id": delivery.event_id}
     )
-    queue.after_commit(Job.DRAIN_WEBHOOKS)
+    queue.after_commit(DRAIN_WEBHOOKS)
 
 
 def _refuse(delivery: Delivery, now: datetime) -> None:

@@ -1,6 +1,0 @@
-"""Taking the embedded installation (SQLite and a directory of files) into one archive while it runs, and back out."""
-
-from app.backups.archive import Broken, Reader, Writer
-from app.core.erasure_journal import Journal, Kept
-
-__all__ = ["Broken", "Journal", "Kept", "Reader", "Writer"]

@@ -1,1 +1,0 @@
-"""Figures of the running installation, for Prometheus and whatever else reads its format."""

@@ -1,0 +1,130 @@
+"""Making a backup while Parley runs and writes: files, then the database, then the files that have come since.
+
+Files are durable before rows name them, so whatever a snapshot of the database names was there when it was taken. What
+was deleted between the snapshot and the second look at the files is missing; then a newer snapshot takes its place.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.core import clock
+from app.gateways.storage import vetted
+from app.operations.backups import snapshot
+from app.operations.backups.archive import DATABASE, FILES, SECRET, Writer
+
+ROUNDS = 5
+_TRANSIENT = ("check/", "probe/")
+
+
+class Restless(Exception):
+    """Files that rows name keep being deleted while the backup is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an installation keeps its things. ``secret``: the key that goes along, None when it stays out."""
+
+    database: Path
+    files: Path
+    secret: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What became of it. ``missing`` are files that rows name although they were already gone."""
+
+    size: int
+    files: int
+    rows: int
+    revision: str
+    taken_at: str
+    missing: tuple[str, ...]
+
+
+def make(target: Path, place: Place, *, header: dict[str, Any], snapped: Callable[[], None] = lambda: None) -> Made:
+    """Write the archive ``target``, which must not exist; until it is whole and on the disk it has no name.
+
+    ``snapped`` is called after each snapshot. Raises OSError, Unsound and Restless, and leaves nothing behind then.
+    """
+    if target.exists():
+        raise FileExistsError(f"{target} is there already")
+    with tempfile.TemporaryDirectory(prefix=".parley-backup-", dir=target.parent) as folder:
+        room = Path(folder)
+        with (room / "archive").open("xb") as file:
+            (room / "archive").chmod(0o600)
+            writer = Writer(file, room, header=header)
+            try:
+                made = _write(writer, place, room=room, snapped=snapped)
+            finally:
+                writer.close()
+            file.flush()
+            os.fsync(file.fileno())
+        (room / "archive").rename(target)
+        descriptor = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        return made
+
+
+def _write(writer: Writer, place: Place, *, room: Path, snapped: Callable[[], None]) -> Made:
+    _add_files(writer, place.files)
+    copy, gone = room / "database", set[str]()
+    for _round in range(ROUNDS):
+        taken_at = clock.rfc3339(clock.now())  # before, so that whatever was done later is known to be later
+        snapshot.take(place.database, copy)
+        snapped()
+        _add_files(writer, place.files)
+        missing = {key for key in snapshot.named(copy) if FILES + key not in writer}
+        if missing <= gone:  # nothing is missing, or nothing but what was missing before
+            break
+        gone = missing
+    else:
+        raise Restless("files are being deleted faster than they can be copied")
+    files = writer.totals[0] - 1
+    writer.file(DATABASE, copy)
+    if place.secret is not None:
+        writer.words(SECRET, place.secret.encode())
+    counts, revision = snapshot.counts(copy), snapshot.revision(copy)
+    writer.finish(
+        taken_at=taken_at,
+        revision=revision,
+        rows=counts,
+        files=files,
+        missing=sorted(missing)[:100],
+        missing_files=len(missing),
+    )
+    return Made(
+        size=(room / "archive").stat().st_size,
+        files=files,
+        rows=sum(counts.values()),
+        revision=revision,
+        taken_at=taken_at,
+        missing=tuple(sorted(missing)),
+    )
+
+
+def _add_files(writer: Writer, root: Path) -> None:
+    """Every stored file that is not in yet. What is still being written has no key yet and is left out."""
+    for key, path in _stored(root):
+        if FILES + key not in writer:
+            writer.file(FILES + key, path)
+
+
+def _stored(root: Path) -> Iterator[tuple[str, Path]]:
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(folder) / name
+            key = path.relative_to(root).as_posix()
+            try:
+                vetted(key)
+            except ValueError:
+                continue
+            if not key.startswith(_TRANSIENT) and not path.is_symlink():
+                yield key, path

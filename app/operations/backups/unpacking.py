@@ -1,0 +1,100 @@
+"""Bringing a backup back: all is unpacked, checked and made ready aside, and takes its place in the last step."""
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.operations.backups.archive import DATABASE, FILES, SECRET, Broken, Reader
+
+STAGING = ".restoring-"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where database and files belong below a DATA_DIR, as relative paths."""
+
+    database: Path
+    files: Path
+
+    def place(self, below: Path) -> Callable[[str], Path]:
+        """Where a member of an archive belongs."""
+
+        def placed(name: str) -> Path:
+            if name == DATABASE:
+                return below / self.database
+            return below / SECRET if name == SECRET else below / self.files / name.removeprefix(FILES)
+
+        return placed
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """A backup on the disk, with nothing in its place yet. ``told`` is the first line of its manifest."""
+
+    folder: Path
+    header: dict[str, Any]
+    told: dict[str, Any]
+
+
+def holds_something(data_dir: Path) -> bool:
+    """Whether there is anything in it, but what a restore left that was killed."""
+    return data_dir.is_dir() and any(not path.name.startswith(STAGING) for path in data_dir.iterdir())
+
+
+@contextmanager
+def unpacked(
+    archive: Path, data_dir: Path, layout: Layout, *, fits: Callable[[dict[str, Any]], None]
+) -> Iterator[Unpacked]:
+    """The archive's content in a folder inside ``data_dir``, gone at the end unless it was put in its place.
+
+    ``fits`` sees the header before anything is unpacked, and raises when it should not be. Raises Broken and OSError.
+    """
+    data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for left in data_dir.glob(STAGING + "*"):
+        shutil.rmtree(left)
+    if (needed := archive.stat().st_size) > (free := shutil.disk_usage(data_dir).free):
+        raise OSError(errno.ENOSPC, f"the backup needs {needed:,} bytes, and {free:,} are free", str(data_dir))
+    folder = Path(tempfile.mkdtemp(prefix=STAGING, dir=data_dir))
+    try:
+        with tempfile.TemporaryDirectory(dir=folder) as room, archive.open("rb") as file:
+            reader = Reader(file, Path(room))
+            try:
+                fits(reader.header)
+                told = reader.extract(layout.place(folder))
+            finally:
+                reader.close()
+        if not (folder / layout.database).is_file():
+            raise Broken("there is no database in it")
+        yield Unpacked(folder, reader.header, told)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def put_in_place(folder: Path, data_dir: Path, *, aside: Path) -> bool:
+    """Make ``folder``, which lies inside ``data_dir``, the new one; what was there goes to ``aside``, all of it.
+
+    True when there was something. Everything is on the disk before. Raises OSError.
+    """
+    os.sync()
+    if not holds_something(data_dir):
+        for path in sorted(folder.iterdir(), key=lambda path: path.is_file()):
+            path.rename(data_dir / path.name)
+        os.sync()
+        return False
+    if aside.exists():
+        raise FileExistsError(errno.EEXIST, "is there already", str(aside))
+    data_dir.rename(aside)
+    try:
+        (aside / folder.name).rename(data_dir)
+    except OSError:
+        aside.rename(data_dir)
+        raise
+    data_dir.chmod(0o700)
+    os.sync()
+    return True

@@ -1,0 +1,267 @@
+"""Commands about organizations, teams, members and API keys. They work while Parley runs, for any organization."""
+
+import sys
+
+import click
+from click.core import ParameterSource
+
+from app.accounts import actions, members, passwords, queries
+from app.accounts.models import Organization, Role
+from app.core import clock
+from app.core.db import db
+from app.core.errors import Rejected
+from app.operations.cli.console import AS_JSON, database, settings, tell
+
+ORGANIZATION = click.option(
+    "--org",
+    "organization",
+    default=None,
+    help="Id or name of the organization; may be left out when there is only one.",
+)
+PASSWORD_NOTE = "12 to 128 characters; asked for when it is left out, - reads a line of standard input."
+SHOWN = (
+    "Warning: other users of this machine can see a password that is part of a command. Leave the option "
+    "out to be asked, or pass - and write the password to standard input."
+)
+
+
+def _given(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    """The password itself, wherever it comes from."""
+    if value == "-":
+        return sys.stdin.readline().rstrip("\r\n")
+    if context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE:
+        click.echo(SHOWN, err=True)
+    return value
+
+
+def _organization(named: str | None) -> Organization:
+    if named is not None:
+        return queries.organization_named(named)
+    only = queries.only_organization()
+    if only is None:
+        raise Rejected("name the organization: there is none, or more than one", field="--org")
+    return only
+
+
+@click.group()
+def org() -> None:
+    """Organizations."""
+
+
+@org.command("create")
+@click.argument("name")
+@click.option("--team", "team_name", required=True, help="Name of the first team.")
+@click.option("--admin-email", required=True, help="Address with which the first administrator signs in.")
+@click.option("--admin-name", default=None, help="The administrator's name.")
+@click.option(
+    "--admin-password",
+    prompt="Password of the administrator",
+    hide_input=True,
+    confirmation_prompt=True,
+    envvar="PARLEY_ADMIN_PASSWORD",
+    help=PASSWORD_NOTE,
+    callback=_given,
+)
+@AS_JSON
+def org_create(
+    *, name: str, team_name: str, admin_email: str, admin_name: str | None, admin_password: str, as_json: bool
+) -> None:
+    """Create an organization with a team, an administrator and an API key, which is shown this once."""
+    with database(settings()):
+        hashed = passwords.hashed(admin_password)
+        founded = actions.found_organization(
+            name, team_name=team_name, admin_email=admin_email, admin_hash=hashed, admin_name=admin_name
+        )
+        told = {
+            "organization_id": founded.organization.id,
+            "team_id": founded.team.id,
+            "member_id": founded.admin.id,
+            "api_key": founded.key,
+        }
+        db.session.commit()
+    words = "\n".join(f"{key.replace('_', ' ')}: {value}" for key, value in told.items())
+    tell(told, as_json=as_json, words=words)
+
+
+@click.group()
+def team() -> None:
+    """Teams."""
+
+
+@team.command("create")
+@click.argument("name")
+@ORGANIZATION
+@AS_JSON
+def team_create(*, name: str, organization: str | None, as_json: bool) -> None:
+    """Add a team."""
+    with database(settings()):
+        added = actions.add_team(_organization(organization), name, by=None)
+        team_id = added.id
+        db.session.commit()
+    tell({"team_id": team_id}, as_json=as_json, words=f"team id: {team_id}")
+
+
+@click.group()
+def member() -> None:
+    """Members, who sign in to the platform."""
+
+
+@member.command("add")
+@click.argument("email")
+@ORGANIZATION
+@click.option("--team", "team_id", default=None, help="Id of the team; the oldest one when it is left out.")
+@click.option("--name", "full_name", default=None, help="The member's name.")
+@click.option(
+    "--role", type=click.Choice([role.value for role in Role]), default=Role.RECRUITER.value, show_default=True
+)
+@click.option(
+    "--password",
+    prompt="First password",
+    hide_input=True,
+    confirmation_prompt=True,
+    envvar="PARLEY_MEMBER_PASSWORD",
+    help=PASSWORD_NOTE,
+    callback=_given,
+)
+@AS_JSON
+def member_add(
+    *,
+    email: str,
+    organization: str | None,
+    team_id: str | None,
+    full_name: str | None,
+    role: str,
+    password: str,
+    as_json: bool,
+) -> None:
+    """Add a member to a team."""
+    with database(settings()):
+        hashed = passwords.hashed(password)
+        owner = _organization(organization)
+        team = queries.team_of(owner, team_id) if team_id else queries.oldest_team(owner)
+        added = actions.add_member(
+            owner, email, full_name=full_name, role=Role(role), teams=[team], password_hash=hashed, by=None
+        )
+        member_id = added.id
+        db.session.commit()
+    tell({"member_id": member_id}, as_json=as_json, words=f"member id: {member_id}")
+
+
+@member.command("password")
+@click.argument("email")
+@click.option(
+    "--password",
+    prompt="New password",
+    hide_input=True,
+    confirmation_prompt=True,
+    envvar="PARLEY_MEMBER_PASSWORD",
+    help=PASSWORD_NOTE,
+    callback=_given,
+)
+@AS_JSON
+def member_password(*, email: str, password: str, as_json: bool) -> None:
+    """Give a member a new password, also the only administrator. Every session of the member ends."""
+    with database(settings()):
+        hashed = passwords.hashed(password)
+        found = queries.member_by_address(email)
+        if found is None:
+            raise Rejected(f"nobody signs in with {email}", field="email")
+        members.reset_password(found, hashed, by=None)
+        member_id = found.id
+        db.session.commit()
+    tell({"member_id": member_id}, as_json=as_json, words="The password is changed; every session has ended.")
+
+
+@member.command("second-factor-off")
+@click.argument("email")
+@AS_JSON
+def member_second_factor_off(*, email: str, as_json: bool) -> None:
+    """Turn off two-step sign-in for a member who has lost app and recovery codes. Every session of the member ends."""
+    with database(settings()):
+        found = queries.member_by_address(email)
+        if found is None:
+            raise Rejected(f"nobody signs in with {email}", field="email")
+        members.drop_second_factor(found, by=None)
+        member_id = found.id
+        db.session.commit()
+    tell({"member_id": member_id}, as_json=as_json, words="Two-step sign-in is off; every session has ended.")
+
+
+@click.group("api-key")
+def api_key() -> None:
+    """API keys of /v1."""
+
+
+@api_key.command("create")
+@click.argument("name", default="Command line")
+@click.option("--test", "is_test", is_flag=True, help="A test key: what it books completes by itself.")
+@ORGANIZATION
+@AS_JSON
+def key_create(*, name: str, is_test: bool, organization: str | None, as_json: bool) -> None:
+    """Issue a key, which is shown this once."""
+    with database(settings()):
+        row, key = actions.issue_api_key(_organization(organization), name=name, by=None, is_test=is_test)
+        told = {"api_key_id": row.id, "api_key": key}
+        db.session.commit()
+    tell(told, as_json=as_json, words=f"api key id: {told['api_key_id']}\napi key: {key}")
+
+
+@api_key.command("list")
+@ORGANIZATION
+@AS_JSON
+def key_list(*, organization: str | None, as_json: bool) -> None:
+    """List the keys that work."""
+    with database(settings()):
+        keys = [
+            {
+                "api_key_id": key.id,
+                "name": key.name,
+                "last4": key.last4,
+                "created_at": clock.rfc3339(key.created_at),
+                "last_used_at": clock.rfc3339(key.last_used_at) if key.last_used_at else None,
+                "ends_at": clock.rfc3339(key.expires_at) if key.expires_at else None,
+                "test": key.is_test,
+            }
+            for key in queries.keys_of(_organization(organization))
+        ]
+        db.session.rollback()
+    lines = [
+        f"{key['api_key_id']}  …{key['last4']}  {key['name']}  last used {key['last_used_at'] or 'never'}"
+        + (f"  ends {key['ends_at']}" if key["ends_at"] else "")
+        + ("  test" if key["test"] else "")
+        for key in keys
+    ]
+    tell({"api_keys": keys}, as_json=as_json, words="\n".join(lines) or "No keys.")
+
+
+@api_key.command("rotate")
+@click.argument("key_id")
+@click.option(
+    "--ends",
+    type=click.Choice(list(members.OVERLAPS)),
+    default="24h",
+    show_default=True,
+    help="When the old key stops working.",
+)
+@ORGANIZATION
+@AS_JSON
+def key_rotate(*, key_id: str, ends: str, organization: str | None, as_json: bool) -> None:
+    """Replace a key by a new one, which is shown this once; the old one works on for a while."""
+    with database(settings()):
+        key = queries.key_for(_organization(organization), key_id)
+        row, secret = members.rotate_api_key(key, ends=ends, by=None)
+        told = {"api_key_id": row.id, "api_key": secret, "old_ends": ends}
+        db.session.commit()
+    tell(told, as_json=as_json, words=f"api key id: {told['api_key_id']}\napi key: {secret}\nthe old one ends: {ends}")
+
+
+@api_key.command("revoke")
+@click.argument("key_id")
+@ORGANIZATION
+@AS_JSON
+def key_revoke(*, key_id: str, organization: str | None, as_json: bool) -> None:
+    """End a key now."""
+    with database(settings()):
+        actions.revoke_api_key(queries.key_for(_organization(organization), key_id), by=None)
+        db.session.commit()
+    tell({"api_key_id": key_id, "revoked": True}, as_json=as_json, words=f"{key_id} no longer works")

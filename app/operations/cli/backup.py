@@ -1,0 +1,119 @@
+"""``parley backup``: the embedded installation in one file, while it runs."""
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+import click
+import sqlalchemy as sa
+
+from app.core import clock, migrate
+from app.core.encryption import derived_key
+from app.core.erasure_journal import BadJournal
+from app.core.errors import GatewayError
+from app.operations.backups import Broken, making, snapshot
+from app.operations.backups.archive import SECRET
+from app.operations.cli.console import AS_JSON, Failed, environment, settings, tell
+from app.settings import Settings
+
+ELSEWHERE = (
+    "{what} is not in this directory: parley {verb} is for the embedded installation, SQLite and files in a directory. "
+    "“Backup and restore” in docs/operations.md has the commands for PostgreSQL (pg_dump, pg_restore) and for buckets, "
+    "and their order; after them run parley erase-again."
+)
+WITH_KEY = (
+    "In it: everything about candidates, and the secret key. Whoever has this file can read every interview and sign "
+    "as this installation: keep it encrypted, and where few people reach it."
+)
+WITHOUT_KEY = (
+    "In it: everything about candidates, but not the secret key. Keep the key as safely, and elsewhere: without it "
+    "sessions, API keys, webhook secrets, authenticator codes and signed addresses are void after a restore."
+)
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--without-key", is_flag=True, help="Leave the secret key out; you keep it yourself, elsewhere.")
+@AS_JSON
+def backup(*, file: Path, without_key: bool, as_json: bool) -> None:
+    """Write database, files and secret key into the new archive FILE, while Parley runs or not."""
+    known = settings(makes_key=False)
+    target = file.absolute()
+    where = layout_of(known, "backup")
+    key = environment().get("SECRET_KEY") or text_of(known.data_dir / SECRET)
+    with in_words("backup"):
+        if not where.database.is_file():
+            raise Failed(f"there is nothing to back up: {where.database} does not exist")
+        if not snapshot.revision(where.database) == migrate.head():
+            raise Failed("the database is not at the newest revision; run: parley migrate")
+        place = making.Place(where.database, where.files, None if without_key or not key else key)
+        header = {
+            "parley": version("parley"),
+            "revision": migrate.head(),
+            "begun_at": clock.rfc3339(clock.now()),
+            "has_key": place.secret is not None,
+            "key_check": check_of(key) if key else None,
+        }
+        made = making.make(target, place, header=header)
+    lost = (
+        f"\nNot in it, because they were gone before: {len(made.missing)} files that rows name." if made.missing else ""
+    )
+    tell(
+        {
+            "file": str(target),
+            "bytes": made.size,
+            "files": made.files,
+            "rows": made.rows,
+            "revision": made.revision,
+            "has_key": place.secret is not None,
+            "taken_at": made.taken_at,
+            "missing": list(made.missing),
+        },
+        as_json=as_json,
+        words=f"{target}: {made.rows:,} rows, {made.files:,} files, {made.size:,} bytes, schema {made.revision}."
+        f"{lost}\n{WITH_KEY if place.secret is not None else WITHOUT_KEY}",
+    )
+
+
+def layout_of(known: Settings, verb: str) -> making.Place:
+    """Where database and files are, or words for whoever keeps them elsewhere."""
+    if not known.database_url.startswith("sqlite"):
+        raise Failed(ELSEWHERE.format(what="The database, PostgreSQL,", verb=verb))
+    if known.storage_url.startswith("s3://"):
+        raise Failed(ELSEWHERE.format(what=f"What is stored in {known.storage_url}", verb=verb))
+    path = Path(str(sa.make_url(known.database_url).database)).absolute()
+    return making.Place(path, Path(known.storage_url.removeprefix("file://")).absolute(), None)
+
+
+@contextmanager
+def in_words(verb: str) -> Iterator[None]:
+    """What a disk or an archive does to us, in a sentence that says how to go on."""
+    stays = "what was done stays" if verb == "erase-again" else "nothing was changed"
+    again = f"{stays}; run parley {verb} again"
+    try:
+        yield
+    except OSError as error:
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            told = error.strerror if "needs" in (error.strerror or "") else "there is no room left"
+            raise Failed(f"the disk is full: {told}. Free some space; {again}") from None
+        where = f" ({error.filename})" if error.filename else ""
+        raise Failed(f"the disk refused{where}: {error.strerror or error}; {again}") from None
+    except Broken as error:
+        raise Failed(f"this archive cannot be restored: {error}. Nothing was changed") from None
+    except snapshot.Unsound as error:
+        raise Failed(f"the database is not sound: {error}. Nothing was changed") from None
+    except (BadJournal, making.Restless, GatewayError, snapshot.Unreadable, sqlite3.Error) as error:
+        raise Failed(f"{error}; {again}") from None
+
+
+def text_of(path: Path) -> str:
+    """What is written there, nothing where there is no file."""
+    return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
+
+
+def check_of(key: str) -> str:
+    """Tells one key from another, and nothing about it."""
+    return derived_key("backup", secret_key=key).hex()[:32]

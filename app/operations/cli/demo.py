@@ -1,0 +1,83 @@
+"""``parley demo``: one interview from end to end, or an organization full of them."""
+
+import logging
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from app.core import clock
+from app.operations.cli.console import Failed, database, settings
+from app.settings import Settings
+
+UNTIL_THEN = (
+    "\nUntil then it stands in the place of the first set-up, whose address works again afterwards. To have both, "
+    "make an organization of your own with: parley org create"
+)
+
+
+@click.command()
+@click.option("--data", "wants_data", is_flag=True, help="Fill a new organization with demo data instead.")
+@click.option("--again", is_flag=True, help="With --data: although there is demo data already.")
+@click.option("--seed", default=7, show_default=True, help="With --data: the same seed makes the same candidates.")
+@click.option("--remove", is_flag=True, help="With --data: destroy all demo data, and nothing else.")
+def demo(*, wants_data: bool, again: bool, seed: int, remove: bool) -> None:
+    """Take one interview from end to end against the running platform, or one started for it.
+
+    With --data: fill an organization of its own with invented candidates, talks and results, to look around in.
+    """
+    known = settings()
+    logging.basicConfig(level="ERROR" if wants_data else "WARNING")
+    if not wants_data:
+        if again or remove:
+            raise Failed("--again and --remove belong to --data")
+        from app.operations.demo import story
+
+        raise SystemExit(story.main(known))
+    if remove:
+        _remove(known)
+    else:
+        _fill(known, seed=seed, again=again)
+
+
+def _fill(known: Settings, *, seed: int, again: bool) -> None:
+    from app.accounts import queries
+    from app.gateways.storage import build_storage
+    from app.operations.demo import cast, cli_fill, cli_keep, content
+
+    with database(known):
+        is_there, is_first = bool(cli_keep.filled()), not queries.has_organization()
+    if is_there and not again:
+        raise Failed("there is demo data already; say --again for more of it, or --remove to be rid of it")
+    click.echo("Playing interviews with the embedded voice; this takes about a minute.")
+    scripts, now = content.scripts(), clock.now()
+    with tempfile.TemporaryDirectory(prefix="parley-demo-") as folder:
+        room = Path(folder)
+        # Its own database and files, so that nothing of it is seen, or worked on, before all of it is there.
+        own = replace(
+            known, data_dir=room, database_url=cli_keep.scratch(room), storage_url=str(room / "files"), redis_url=""
+        )
+        parts = cast.cast(scripts, seed=seed, now=now)
+        filled = cli_fill.fill(own, scripts, parts, now=now, say=click.echo)
+        with database(known):
+            cli_keep.take_over(own.database_url, source=build_storage(own), storage=build_storage(known))
+    click.echo(
+        f"{filled.interviews} interviews are there, in the organization “{cli_fill.NAME}”.\n\n"
+        f"Start Parley (make run), if it does not run, and sign in at\n  {known.app_url}/sign-in\n"
+        f"  address   {filled.email}\n  password  {filled.password}\n\n"
+        "Be rid of all of it with: parley demo --data --remove" + (UNTIL_THEN if is_first else "")
+    )
+
+
+def _remove(known: Settings) -> None:
+    from app.gateways.storage import build_storage
+    from app.operations.demo import cli_keep
+
+    storage = build_storage(known)
+    with database(known):
+        found = cli_keep.filled()
+        if not found:
+            raise Failed("there is no demo data")
+        removed = sum(cli_keep.remove(organization, storage=storage) for organization in found)
+    click.echo(f"Removed: {len(found)} organization{'s' if len(found) != 1 else ''}, {removed} interviews.")

@@ -1,0 +1,205 @@
+"""``parley restore``: a backup back in its place, without what was erased since; ``parley erase-again`` elsewhere."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from app.accounts import members
+from app.core import clock, data_dir, migrate
+from app.core.db import db
+from app.core.erasure_journal import ACTS, ERASED, REVOKED
+from app.gateways.redis import embedded
+from app.gateways.storage import Storage, build_storage
+from app.interviews.recordings import actions as recordings
+from app.interviews.recordings.models import Revocation
+from app.operations.backups import Broken, Journal, Kept, snapshot, unpacking
+from app.operations.backups.archive import SECRET
+from app.operations.cli.backup import check_of, in_words, layout_of, text_of
+from app.operations.cli.console import AS_JSON, Failed, database, environment, settings, tell
+from app.privacy import actions
+from app.privacy.models import Erasure
+from app.settings import Settings, kept_secret
+
+JOURNAL = click.Path(exists=True, dir_okay=False, path_type=Path)
+FOREIGN_KEY = (
+    "Under another secret key than the backup's own, sessions, API keys, webhook secrets, authenticator codes and "
+    "signed addresses are void."
+)
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--force", is_flag=True, help="Move a DATA_DIR that holds something aside; nothing of it is deleted.")
+@click.option(
+    "--journal", "journals", type=JOURNAL, multiple=True, help="A journal of erasures that was kept elsewhere."
+)
+@click.option("--no-journal", is_flag=True, help="There is none: what was erased after the backup comes back.")
+@click.option("--other-key", is_flag=True, help="Go on although the backup's own secret key is lost.")
+@AS_JSON
+def restore(
+    *, file: Path, force: bool, journals: tuple[Path, ...], no_journal: bool, other_key: bool, as_json: bool
+) -> None:
+    """Bring back what FILE holds, and erase again what was erased since. Parley must not be running."""
+    known = settings(makes_key=False)
+    where = layout_of(known, "restore")
+    layout = unpacking.Layout(_below(where.database, known), _below(where.files, known))
+    if data_dir.is_held(known.data_dir) or embedded.found_alive(known.data_dir, ""):
+        raise Failed(f"Parley is running on {known.data_dir}; stop it first")
+    if unpacking.holds_something(known.data_dir) and not force:
+        raise Failed(f"{known.data_dir} is not empty; with --force it is moved aside first, and nothing is deleted")
+    with in_words("restore"):
+        acts = _acts_of((known.erasure_journal, *journals), where.database)
+        if acts is None and not no_journal:
+            raise Failed(
+                "what was erased after the backup would come back, as there is no journal of erasures at "
+                f"{known.erasure_journal}; give it with --journal FILE, or say --no-journal"
+            )
+        fits = _fitting(other_key=other_key)
+        with unpacking.unpacked(file.absolute(), known.data_dir, layout, fits=fits) as found:
+            told = _brought_back(found, known, layout=layout, acts=acts or [])
+    tell(told, as_json=as_json, words=_words(told, known))
+
+
+def _brought_back(
+    found: unpacking.Unpacked, known: Settings, *, layout: unpacking.Layout, acts: list[Kept]
+) -> dict[str, Any]:
+    """Make it ready where it was unpacked, and only then let it take its place."""
+    key = environment().get("SECRET_KEY") or text_of(found.folder / SECRET) or kept_secret(found.folder / SECRET)
+    path, taken_at = found.folder / layout.database, str(found.told.get("taken_at"))
+    staged = replace(
+        known,
+        data_dir=found.folder,
+        database_url=f"sqlite:///{path}",
+        storage_url=str(found.folder / layout.files),
+        secret_key=key,
+    )
+    told = _made_ready(staged, path, acts=acts, taken_at=taken_at)
+    journal = known.erasure_journal
+    if known.data_dir in journal.parents:
+        journal = found.folder / journal.relative_to(known.data_dir)
+    Journal(journal).add([*acts, *snapshot.destroyed(path)])
+    snapshot.settle(path)
+    aside = known.data_dir.with_name(f"{known.data_dir.name}.before-{clock.now():%Y%m%dT%H%M%SZ}")
+    moved = unpacking.put_in_place(found.folder, known.data_dir, aside=aside)
+    return {
+        **told,
+        "aside": str(aside) if moved else None,
+        "rows": sum(found.told.get("rows", {}).values()),
+        "files": found.told.get("files"),
+        "taken_at": taken_at,
+    }
+
+
+@click.command("erase-again")
+@click.argument("journals", type=JOURNAL, nargs=-1, required=True)
+@AS_JSON
+def erase_again(journals: tuple[Path, ...], as_json: bool) -> None:
+    """Do again what JOURNALS tell, after PostgreSQL or a bucket was restored by its own means."""
+    known = settings()
+    with in_words("erase-again"):
+        acts = [act for path in journals for act in Journal(path).read()]
+        with database(known):
+            told = _repeated(acts, build_storage(known))
+    tell(told, as_json=as_json, words=_done_again(told))
+
+
+def _below(path: Path, known: Settings) -> Path:
+    if known.data_dir not in path.parents:
+        raise Failed(
+            f"{path} is not inside DATA_DIR ({known.data_dir}), and a restore writes there alone; leave DATABASE_URL "
+            "and STORAGE_URL out, restore, and move what you want elsewhere"
+        )
+    return path.relative_to(known.data_dir)
+
+
+def _acts_of(paths: Iterable[Path], old: Path) -> list[Kept] | None:
+    """All acts that can be known of: of journals, and of the database that is to be replaced; None without any."""
+    there = [path for path in paths if path.is_file()]
+    acts = [act for path in there for act in Journal(path).read()]
+    if not old.is_file():
+        return acts if there else None
+    try:
+        return acts + snapshot.destroyed(old)
+    except snapshot.Unreadable:  # it is being replaced because it is broken
+        return acts if there else None
+
+
+def _fitting(*, other_key: bool) -> Callable[[dict[str, Any]], None]:
+    """Raises Broken for a backup that this code or this key cannot carry on, before anything of it is unpacked."""
+    given = environment().get("SECRET_KEY")
+
+    def fits(header: dict[str, Any]) -> None:
+        if not migrate.knows(str(header.get("revision"))):
+            raise Broken(
+                f"it was made by a newer Parley ({header.get('parley')}, schema {header.get('revision')}); this one "
+                f"knows schemas up to {migrate.head()}. Install that version, then restore"
+            )
+        if given and header.get("key_check") not in {None, check_of(given)} and not other_key:
+            raise Broken(f"SECRET_KEY is not the one that it was made under. {FOREIGN_KEY} --other-key goes on anyway")
+        if not given and not header.get("has_key") and not other_key:
+            raise Broken(f"its secret key was left out; set SECRET_KEY to it. {FOREIGN_KEY} --other-key goes on anyway")
+
+    return fits
+
+
+def _made_ready(staged: Settings, path: Path, *, acts: list[Kept], taken_at: str) -> dict[str, Any]:
+    """Bring the unpacked database to the newest schema, end every session, and do all acts again."""
+    snapshot.check(path)
+    if not migrate.knows(snapshot.revision(path)):
+        raise Broken(f"its database has schema {snapshot.revision(path)}, which this Parley does not know")
+    migrate.upgrade(staged.database_url)
+    with database(staged):
+        sessions = members.restored(taken_at=taken_at)
+        db.session.commit()
+        told = _repeated([*acts, *snapshot.destroyed(path)], build_storage(staged))
+    return {**told, "sessions": sessions}
+
+
+def _repeated(acts: list[Kept], storage: Storage) -> dict[str, Any]:
+    """Every act once more, each committed by itself, and the files of all of them seen to."""
+    outcomes: list[bool | None] = []
+    erased = {act.interview for act in acts if act.what == ERASED}
+    acts = [act for act in acts if act.what == ERASED or act.interview not in erased]
+    for what, interview_id in sorted({(ACTS.index(act.what), act.interview) for act in acts}):
+        outcomes.append(actions.repeat(ACTS[what], interview_id))
+        db.session.commit()
+        if outcomes[-1] is not None:
+            _see_to_files(ACTS[what], interview_id, storage)
+    return {
+        "erased_again": outcomes.count(True),
+        "known": outcomes.count(False),
+        "not_in_it": outcomes.count(None),
+    }
+
+
+def _see_to_files(what: str, interview_id: str, storage: Storage) -> None:
+    """Files may have been copied before their interview was erased: nothing of them stays."""
+    if what == ERASED:
+        left = actions.sweep_files(interview_id, storage=storage)
+        if not left and db.session.get_one(Erasure, interview_id).settled_at is None:
+            actions.gone(interview_id)
+    elif what == REVOKED:
+        recordings.destroy(interview_id, storage=storage)
+        revocation = db.session.get(Revocation, interview_id)
+        if revocation is not None and revocation.settled_at is None:
+            recordings.bytes_gone(interview_id)
+    db.session.commit()
+
+
+def _done_again(told: dict[str, Any]) -> str:
+    return (
+        f"Erased, revoked or withdrawn again: {told['erased_again']}. Were so already: {told['known']}. Of interviews "
+        f"that are not in it: {told['not_in_it']}."
+    )
+
+
+def _words(told: dict[str, Any], known: Settings) -> str:
+    moved = f"\nWhat was there before lies in {told['aside']}; delete it when you are sure." if told["aside"] else ""
+    return (
+        f"Restored to {known.data_dir}: {told['rows']:,} rows, {told['files']:,} files, as of {told['taken_at']}.\n"
+        f"{_done_again(told)}\nAll {told['sessions']} sessions ended; members sign in again. API keys, members and "
+        f"flows stand as they did then: end again what was ended since.{moved}\nStart it with: parley up"
+    )

@@ -1,0 +1,136 @@
+"""Engines that know what the demo's candidates say, and a receiver of webhooks without a network.
+
+Everything that comes of them says so: recognised, judged and summarized by ``demo``.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from app.gateways.outbound.client import Answer as Received
+from app.gateways.speech.ports import SPEECH_RATE, Heard, Judged, Judgement, Material, Quote, Sayings, Spoken, Word
+from app.gateways.speech.sound import resample
+from app.operations.demo.content import Answer, Script
+
+NAME = "demo"
+LOUD = 300
+"""A sample above this is speech, not the room."""
+LANGUAGE_SCORES = (
+    "language_vocabulary_and_expression",
+    "language_grammar_and_structure",
+    "language_comprehension",
+)
+
+
+class KnowingTranscriber:
+    """Hears the words that were put into the candidate's mouth, at the times at which the voice spoke them."""
+
+    name = NAME
+
+    def __init__(self) -> None:
+        self._next: Spoken | None = None
+        self._text = ""
+
+    def expect(self, text: str, spoken: Spoken) -> bytes:
+        """What is said next; returns its sound as the microphone has it: 16 kHz."""
+        self._text, self._next = text, spoken
+        return resample(spoken.pcm, spoken.rate, SPEECH_RATE)
+
+    def supports(self, language: str) -> bool:  # noqa: ARG002 - every language
+        return True
+
+    def transcribe(self, pcm: bytes, *, rate: int, language: str) -> Heard:  # noqa: ARG002
+        spoken = self._next
+        if spoken is None:
+            return Heard("", (), NAME)
+        shift = max(0.0, (_onset(pcm) - _onset(resample(spoken.pcm, spoken.rate, SPEECH_RATE))) / SPEECH_RATE)
+        words = tuple(Word(one.word, one.start + shift, one.end + shift, 0.93) for one in spoken.words)
+        return Heard(self._text, words, NAME, 0.93)
+
+    def prepare(self, language: str) -> None:
+        """Nothing to load."""
+
+    def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None:
+        """Knows it anyway."""
+
+    def peek(self, key: str, *, last: int, language: str, seconds: float) -> str | None:  # noqa: ARG002
+        return None
+
+    def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:  # noqa: ARG002
+        return self.transcribe(pcm(), rate=SPEECH_RATE, language=language)
+
+    def choose(self, heard: Heard, *, language: str, among: Sayings, pcm: Callable[[], bytes]) -> Heard | None:  # noqa: ARG002
+        return None
+
+    def partial(self, key: str) -> str | None:  # noqa: ARG002
+        return None
+
+    def drop(self, key: str) -> None:
+        """Nothing is kept."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def _onset(pcm: bytes) -> int:
+    loud = np.abs(np.frombuffer(pcm, "<i2").astype(np.int32)) > LOUD
+    return int(np.argmax(loud)) if loud.any() else 0
+
+
+class KnowingAnalyst:
+    """Judges each answer as it is written down; Parley's own checks and caps come after it, as after any engine."""
+
+    name = NAME
+
+    def __init__(self, scripts: tuple[Script, ...]) -> None:
+        self._known: dict[str, tuple[str, Answer]] = {
+            answer.text: (question.score, answer)
+            for script in scripts
+            for question in script.questions
+            for answer in question.answers
+        }
+
+    def summarize(self, material: Material) -> str | None:
+        """What each answer comes down to, one after the other."""
+        return " ".join(answer.says for _, _, answer in self._said(material)) or None
+
+    def judge(self, material: Material, *, scores: tuple[str, ...]) -> Judgement:
+        """Each answer carries one score; what is said about the language rests on all of them."""
+        said = self._said(material)
+        judged = [
+            Judged(score, answer.value, answer.reason, (Quote(answer.quote, index),))
+            for index, score, answer in said
+            if score in scores
+        ]
+        if said:
+            mean = sum(answer.value for _, _, answer in said) / len(said)
+            index, _, longest = max(said, key=lambda one: len(one[2].text))
+            quotes = (Quote(longest.quote, index),)
+            judged += [
+                Judged(name, round(min(5.0, mean + 0.2 * place), 1), "Clear sentences, little searching.", quotes)
+                for place, name in enumerate(LANGUAGE_SCORES)
+                if name in scores
+            ]
+        return Judgement(NAME, tuple(judged))
+
+    def _said(self, material: Material) -> list[tuple[int, str, Answer]]:
+        known = ((one.index, self._known.get(one.content)) for one in material.passages if one.role == "user")
+        return [(index, *found) for index, found in known if found is not None]
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class Receiver:
+    """Takes every webhook without a network; the first answer to each fifth event is an error, as in life."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, int] = {}
+
+    async def post(self, url: str, *, body: bytes, headers: Mapping[str, str], **_: Any) -> Received:  # noqa: ARG002
+        event = headers["webhook-id"]
+        tries = self._seen[event] = self._seen.get(event, 0) + 1
+        is_down = tries == 1 and len(self._seen) % 5 == 0
+        said = b'{"error": "try again"}' if is_down else b'{"ok": true}'
+        return Received(503 if is_down else 200, None, said, too_large=False, address="192.0.2.10")

@@ -1,0 +1,174 @@
+"""Puts the figures together: those of this process, and those of the whole installation, which are read when asked for.
+
+The second kind costs a few small queries and is kept for some seconds, so that many readers cost no more than one.
+What cannot be read is left out, and a figure of its own says so: a scrape that fails tells nothing.
+"""
+
+import logging
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib.metadata import version
+
+from flask import current_app
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+from redis.exceptions import RedisError
+from sqlalchemy.exc import SQLAlchemyError
+
+from app import gateways
+from app.core import clock, counters, queue
+from app.core.db import db
+from app.core.errors import GatewayError
+from app.operations.metrics import queries
+from app.settings import Settings
+
+log = logging.getLogger(__name__)
+
+KEPT_SECONDS = 5.0
+
+TIMES = {
+    "engine": ("Calls of speech and language engines.", ("part", "engine", "outcome")),
+    "turn": ("Turns of the talk, from the moment one is taken to its reply.", ("kind", "outcome")),
+    "webhook": ("Attempts to deliver a webhook.", ("outcome",)),
+    "job": ("Runs of background jobs.", ("job", "outcome")),
+}
+COUNTS = {"database_error": ("Statements that the database did not carry out.", ("kind",))}
+
+
+class Installation(Collector):
+    """Everything that is the same whichever web process is asked."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: list[Metric] = []
+        self._until = 0.0
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing: what there is depends on what can be read."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        """At most every few seconds anew; whoever comes meanwhile waits for that."""
+        with self._lock:
+            if time.monotonic() >= self._until:
+                self._kept = list(_everything())
+                self._until = time.monotonic() + KEPT_SECONDS
+            kept = self._kept
+        yield from kept
+
+
+def add_to(registry: CollectorRegistry) -> None:
+    """Show the installation's figures beside those of the process."""
+    registry.register(Installation())
+
+
+def text() -> bytes:
+    """All figures, as Prometheus reads them."""
+    registry: CollectorRegistry = current_app.extensions["parley.registry"]
+    return generate_latest(registry)
+
+
+def _everything() -> Iterator[Metric]:
+    yield _gauge("parley_build", "The version that runs.", {(version("parley"),): 1}, names=("version",))
+    yield from _disk()
+    parts: dict[str, Callable[[], list[Metric]]] = {"redis": _shared, "database": _database}
+    for name, read in parts.items():
+        try:
+            found = read()
+        except (RedisError, SQLAlchemyError) as error:
+            log.warning("metrics: %s cannot be read (%s)", name, type(error).__name__)
+            found = []
+        finally:
+            db.session.rollback()
+        yield _gauge(f"parley_{name}_up", f"Whether the {name} answered.", {(): int(bool(found))})
+        yield from found
+
+
+def _disk() -> Iterator[Metric]:
+    settings: Settings = current_app.extensions["parley.settings"]
+    try:
+        disk = shutil.disk_usage(settings.data_dir)
+    except OSError:
+        log.warning("metrics: the disk of DATA_DIR cannot be read")
+    else:
+        yield _gauge("parley_disk_free_bytes", "Free bytes of the disk that DATA_DIR lies on.", {(): disk.free})
+        yield _gauge("parley_disk_bytes", "Its size.", {(): disk.total})
+    try:
+        roomy = gateways.current().storage.has_room()
+    except (OSError, GatewayError):
+        roomy = False
+    yield _gauge("parley_storage_has_room", "Whether new interviews may start.", {(): int(roomy)})
+
+
+def _shared() -> list[Metric]:
+    """What Redis knows: the queues, and what all processes have counted."""
+    settings: Settings = current_app.extensions["parley.settings"]
+    found = list(_counted())
+    if settings.redis_url:
+        redis = queue.connect(settings.redis_url)
+        waits = queue.waiting(redis, clock.now())
+        jobs = _by({name: wait.jobs for name, wait in waits.items()})
+        ages = _by({name: wait.oldest_seconds for name, wait in waits.items()})
+        workers = _by({name: wait.workers for name, wait in waits.items()})
+        takes = int(not queue.refusal(redis))
+        found += [
+            _gauge("parley_redis_takes", "Whether Redis takes wake-ups; without room it only answers.", {(): takes}),
+            _gauge("parley_queue_jobs", "Jobs that wait in the queue.", jobs, names=("queue",)),
+            _gauge("parley_queue_oldest_seconds", "For how long the first of them waits.", ages, names=("queue",)),
+            _gauge("parley_queue_workers", "Workers that serve the queue.", workers, names=("queue",)),
+        ]
+    return found
+
+
+def _counted() -> Iterator[Metric]:
+    counts = counters.current()
+    counts.flush()
+    found = counts.read()
+    for name, (words, labels) in TIMES.items():
+        times = HistogramMetricFamily(f"parley_{name}_seconds", words, labels=labels)
+        for (known, values), parts in sorted(found.items()):
+            if known == name and len(values) == len(labels):
+                times.add_metric(list(values), _groups(parts), sum_value=parts.get(counters.SUM, 0.0))
+        yield times
+    for name, (words, labels) in COUNTS.items():
+        counter = CounterMetricFamily(f"parley_{name}s", words, labels=labels)
+        for (known, values), parts in sorted(found.items()):
+            if known == name and len(values) == len(labels):
+                counter.add_metric(list(values), parts.get(counters.COUNT, 0.0))
+        yield counter
+
+
+def _groups(parts: dict[str, float]) -> list[tuple[str, float]]:
+    """Each bound with how many took at most so long."""
+    groups, so_far = [], 0.0
+    for bound in (*map(str, counters.BUCKETS), "+Inf"):
+        so_far += parts.get(bound, 0.0)
+        groups.append((bound, so_far))
+    return groups
+
+
+def _database() -> list[Metric]:
+    ages = _by(queries.oldest(clock.now()))
+    return [
+        _gauge("parley_interviews", "Interviews on their way or stuck.", _by(queries.interviews()), names=("stage",)),
+        _gauge("parley_videos", "Videos on their way or stuck.", _by(queries.videos()), names=("stage",)),
+        _gauge("parley_webhooks", "Webhooks that are not delivered.", _by(queries.deliveries()), names=("state",)),
+        _gauge("parley_webhook_endpoints", "Receivers in trouble.", _by(queries.endpoints()), names=("trouble",)),
+        _gauge("parley_letters", "Mails that are not sent.", _by(queries.letters()), names=("state",)),
+        _gauge("parley_waiting_seconds", "For how long the oldest of its kind waits.", ages, names=("what",)),
+    ]
+
+
+def _by(counts: Mapping[str, float]) -> dict[tuple[str, ...], float]:
+    return {(name,): count for name, count in counts.items()}
+
+
+def _gauge(name: str, words: str, values: dict[tuple[str, ...], float], *, names: tuple[str, ...] = ()) -> Metric:
+    gauge = GaugeMetricFamily(name, words, labels=names)
+    for labels, value in values.items():
+        gauge.add_metric(list(labels), value)
+    return gauge

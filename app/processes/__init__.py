@@ -1,7 +1,0 @@
-"""What the commands run: ``parley web``, ``parley worker`` and, on one host, ``parley up``."""
-
-from app.processes.up import run_up
-from app.processes.web import PortTaken, check_port, run_web
-from app.processes.worker import run_worker
-
-__all__ = ["PortTaken", "check_port", "run_up", "run_web", "run_worker"]
