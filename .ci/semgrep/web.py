@@ -47,9 +47,9 @@ def sent(path, content):
 def page():
     name = request.args["page"]
     # ruleid: template-named-by-input
-    one = render_template(f"voice/{name}.html")
+    one = render_template(f"conversation/{name}.html")
     # ok: template-named-by-input
-    two = render_template("voice/page.html", name=name)
+    two = render_template("conversation/page.html", name=name)
     return one, two
 
 

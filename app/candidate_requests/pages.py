@@ -47,7 +47,7 @@ def index() -> str:
         kind=WishKind(kind) if kind in set(WishKind) else None,
     )
     return render_template(
-        "wishes/index.html",
+        "candidate_requests/index.html",
         wishes=wishes_seen_by(member, found_by, limit=PER_PAGE, offset=offset),
         now=clock.now(),
         total=how_many_wishes_seen_by(member, found_by),
@@ -70,7 +70,7 @@ def deadlines() -> str | AnyResponse | tuple[str, int]:
         db.session.commit()
         flash("Saved. Requests that are open already keep their dates.", "good")
         return redirect(url_for("wishes.deadlines"), 303)
-    return render_template("wishes/deadlines.html", form=form), 422 if form.errors else 200
+    return render_template("candidate_requests/deadlines.html", form=form), 422 if form.errors else 200
 
 
 @pages.post("/requests/<wish_id>/answer")

@@ -1,6 +1,6 @@
 """The text that candidates agree to: its version, and its words as they stood on the page.
 
-A version is a template ``voice/_consent_N.html`` that is never edited again; its translations count as the text. The
+A version is a template ``conversation/_consent_N.html`` that is never edited again; its translations count. The
 words themselves are kept beside each agreement, so that not even a corrected translation changes what was agreed to.
 """
 
@@ -25,6 +25,6 @@ def words_shown(flow: dict[str, Any], *, version: str, locale: str) -> str:
     ``flow`` has ``org_name`` and the switches that the text speaks about. Raises TemplateNotFound for no version.
     """
     with force_locale(LOCALES.get(locale, LOCALES[DEFAULT])):
-        page = render_template(f"voice/_consent_{version}.html", flow=flow, icon=lambda _name: "")
+        page = render_template(f"conversation/_consent_{version}.html", flow=flow, icon=lambda _name: "")
     promises = (_TAG.sub("", item) for item in re.findall(r"<li>(.*?)</li>", page, re.DOTALL))
     return "\n".join(" ".join(unescape(promise).split()) for promise in promises)

@@ -77,7 +77,7 @@ def often(_error: HTTPException) -> Response:
     if request.is_json or is_check():
         response = plain_answer(429, gettext("Too many requests. Please wait a little."), "often")
     else:
-        response = make_response(render_template("voice/often.html", address=request.path), 429)
+        response = make_response(render_template("conversation/often.html", address=request.path), 429)
     response.headers["Retry-After"] = "60"
     return response
 
@@ -88,7 +88,7 @@ def unknown(_error: NotFound) -> Response:
     languages.choose()
     if request.is_json:
         return plain_answer(404, gettext("There is no interview at this address."), "unknown")
-    return make_response(render_template("voice/unknown.html"), 404)
+    return make_response(render_template("conversation/unknown.html"), 404)
 
 
 def view_of(interview: Interview) -> View:
@@ -247,7 +247,7 @@ def rendered(interview: Interview, view: View) -> Response:
         "base": base,
         "logo_url": interview.flow.logo_path,
     }
-    return make_response(render_template(f"voice/{view.page}.html", **{**shown, **view.context}), view.status)
+    return make_response(render_template(f"conversation/{view.page}.html", **{**shown, **view.context}), view.status)
 
 
 def plain_answer(status: int, message: str, reason: str | None, *, field_name: str | None = None) -> Response:

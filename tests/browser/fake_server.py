@@ -211,7 +211,7 @@ def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for ea
     def page() -> str:
         if story.stage == "finished":
             return render_template(
-                "voice/done.html",
+                "conversation/done.html",
                 org_name="Example Freight",
                 title="t",
                 base=BASE,
@@ -219,12 +219,12 @@ def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for ea
                 redirect_url=f"{BASE}/elsewhere",
                 redirect_host="freight.example",
             )
-        return render_template("voice/page.html", **context(story))
+        return render_template("conversation/page.html", **context(story))
 
     @app.get("/other/<name>")
     def other(name: str) -> str:
         told = {"claims": accessibility.CLAIMS, "limits": accessibility.LIMITS, **dict(request.args)}
-        return render_template(f"voice/{name}.html", base=BASE, org_name="Example Freight", **told)
+        return render_template(f"conversation/{name}.html", base=BASE, org_name="Example Freight", **told)
 
     @app.get(f"{BASE}/elsewhere")
     def elsewhere() -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.letters.smtp_server import Script, SmtpServer
+from tests.mail_outbox.smtp_server import Script, SmtpServer
 
 from .conftest import Installation, assert_accessible, sign_in, wait_until
 from .test_interview import book, result

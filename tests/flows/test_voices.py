@@ -12,9 +12,9 @@ from app.core.errors import GatewayError
 from app.flows.forms import voice_name
 from app.gateways.speech.catalogue import LANGUAGES, VOICES
 from app.gateways.speech.phrases import SAMPLE
+from tests.conversation.fakes import ScriptedSpeaker
 from tests.guards import Guarded
 from tests.people import Person
-from tests.voice.fakes import ScriptedSpeaker
 
 
 def test_every_language_has_a_sentence_of_its_own() -> None:

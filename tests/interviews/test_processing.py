@@ -11,7 +11,7 @@ from app.interviews.analysis.answers import QuestionPart
 from app.interviews.processing import NotRecognised, Talk, TurnValue, process
 from app.interviews.published_result import DetailsSchema, as_shown, freeze_details, freeze_text
 from app.web.json_splice import inflate
-from tests.voice.conftest import sound
+from tests.conversation.conftest import sound
 
 from .fakes import ScriptedAnalyst, ScriptedTranscriber
 

@@ -23,8 +23,7 @@ from app.outreach.models import MailWords, Message, Step
 from app.outreach.words import Words
 from tests.factories import Made
 from tests.mailing import send_due
-from tests.people import Person
-from tests.portal.conftest import (  # noqa: F401 - fixtures
+from tests.own_page.conftest import (  # noqa: F401 - fixtures
     Postbox,
     asks,
     book,
@@ -34,6 +33,7 @@ from tests.portal.conftest import (  # noqa: F401 - fixtures
     scripted,
     speaks,
 )
+from tests.people import Person
 
 POST = Post("https://parley.example", 30, can_send=True)
 

@@ -19,9 +19,9 @@ from app.core.db import Base, db, row_security
 from app.gateways import Gateways
 from app.settings import Settings
 from tests.conftest import GIVEN_URL
+from tests.conversation.fakes import ScriptedInterviewer, ScriptedSpeaker, ScriptedTranscriber
 from tests.guards import Guarded
 from tests.interviews.fakes import ScriptedAnalyst
-from tests.voice.fakes import ScriptedInterviewer, ScriptedSpeaker, ScriptedTranscriber
 
 from .world import Side, planted
 

@@ -317,7 +317,7 @@ POLICY: dict[str, Rule] = {
     "permits.take": Rule("member", (*FLOW, *MEMBER), RECRUITERS, DONE, archived=DONE),
     "permits.narrow": Rule("member", FLOW, RECRUITERS, DONE, lambda _: {"narrowed": "yes"}, archived=DONE),
     "permits.index": Rule("member"),
-    # Whatever is asked for, the answer is the same: tests/permits holds it against what is there and what is not.
+    # Whatever is asked for, the answer is the same: tests/flow_access holds it against what is there and what is not.
     "permits.ask": Rule("member", own=DONE, given=lambda side: {"kind": "flow", "id": side.ids["flow"]}),
     "permits.answer": Rule(
         "member", path(request_id="access_request"), RECRUITERS, DONE, lambda _: {"decision": "view", "note": ""}
@@ -394,8 +394,8 @@ POLICY: dict[str, Rule] = {
     "shares.index": Rule("member", INTERVIEW, RECRUITERS, shows="team"),
     "shares.make": Rule("member", INTERVIEW, RECRUITERS, DONE, lambda _: {"parts": "summary", "days": "7"}),
     "shares.revoke": Rule("member", path("interview_id", share_id="share"), RECRUITERS, DONE),
-    # The secret in the address is the permission; tests/shares tries it.
-    # A flow's own link; tests/flowlinks tries it.
+    # The secret in the address is the permission; tests/share_links tries it.
+    # A flow's own link; tests/apply_links tries it.
     "apply.show": Rule("open", own=frozenset({404})),
     "apply.come": Rule("open", own=frozenset({404}), given=lambda _: {"first_name": "New"}),
     "shared.page": Rule("open", own=frozenset({404})),

@@ -17,11 +17,11 @@ from app.gateways import Gateways
 from app.interviews import actions
 from app.interviews.models import Interview
 from app.operations.demo.candidate import Candidate, Refused
+from tests.conversation.direct import Direct
+from tests.conversation.fakes import ScriptedInterviewer, ScriptedSpeaker
 from tests.factories import Made
 from tests.guards import Guarded
 from tests.people import Person
-from tests.voice.direct import Direct
-from tests.voice.fakes import ScriptedInterviewer, ScriptedSpeaker
 
 BODY = b'<?xml version="1.0"?><w:document xmlns:w="urn:w"><w:body/></w:document>'
 PDF = b"%PDF-1.7\n1 0 obj<<>>endobj\ntrailer<<>>\n%%EOF\n"

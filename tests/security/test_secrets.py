@@ -20,12 +20,12 @@ from app.core.db import Base, db
 from app.interviews.jobs.processing import process_interview
 from app.operations.demo.candidate import Candidate
 from app.webhooks import jobs
+from tests.conversation.direct import Direct
+from tests.conversation.fakes import ScriptedInterviewer, ScriptedSpeaker, ScriptedTranscriber
 from tests.guards import Guarded
 from tests.interviews.fakes import ScriptedAnalyst
 from tests.outbound.receiver import Receiver, says
 from tests.people import Browser
-from tests.voice.direct import Direct
-from tests.voice.fakes import ScriptedInterviewer, ScriptedSpeaker, ScriptedTranscriber
 
 from .secrets_found import found_in, spellings
 

@@ -39,6 +39,6 @@ def test_every_page_has_it_and_its_button_but_triage_which_has_its_own(owner: Pe
 def test_the_keys_of_triage_are_those_it_listens_to(owner: Person, make_flow: Made) -> None:
     make_flow()
     told = set(re.findall(r"<kbd>([a-z])</kbd>", sheet_of(owner.browser.get("/dashboard"))))
-    template = (ROOT / "templates/interviews/triage.html").read_text()
+    template = (ROOT / "templates/review/triage.html").read_text()
     listened = set(re.findall(r'data-key="([a-z])"', template)) | {"s", "r"}
     assert told == listened

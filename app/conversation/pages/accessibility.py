@@ -106,4 +106,4 @@ def page() -> str:
     """The statement, in the language of the page that one comes from."""
     languages.choose()
     keep_private()
-    return render_template("voice/accessibility.html", claims=CLAIMS, limits=LIMITS)
+    return render_template("conversation/accessibility.html", claims=CLAIMS, limits=LIMITS)

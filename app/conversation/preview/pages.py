@@ -163,7 +163,7 @@ def _page(name: str, *, status: int = 200, **context: Any) -> Response:
         "language": g.frozen["language"],
         "preview_of": url_for("flows.show", flow_id=g.flow_id),
     }
-    return make_response(render_template(f"voice/{name}.html", **{**shown, **context}), status)
+    return make_response(render_template(f"conversation/{name}.html", **{**shown, **context}), status)
 
 
 def _told(found: Preview) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def jobs() -> str:
     db.session.rollback()  # the queues may be slow to answer
     runs, workers = _queues()
     return render_template(
-        "overview/jobs.html",
+        "operations/stopped_jobs.html",
         interviews=queries.interviews(mine),
         documents=queries.documents(mine),
         mails=queries.mails(mine),

@@ -15,8 +15,8 @@ from app.accounts.models import AddressChange, EntryLink, TeamMember
 from app.core import clock
 from app.core.claims import moment
 from app.core.db import db
-from app.core.rooms import Job
 from app.core.queue import Failed
+from app.core.rooms import Job
 from app.flows import PREPARE_SPEECH
 from app.flows.models import FlowStatus, InterviewFlow, SpeechState
 from app.interviews import PROCESS_INTERVIEW, PROCESS_VIDEO, pending

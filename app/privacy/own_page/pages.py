@@ -59,7 +59,7 @@ def guard() -> Response | None:
             interview = open_interview(*g.link)
         except NotFound:
             languages.choose()
-            return make_response(render_template("voice/unknown.html"), 404)
+            return make_response(render_template("conversation/unknown.html"), 404)
         rate_limits.count("own", most=OPENS_PER_LINK, of=interview.id)
         languages.choose((interview.script or script_of(interview.flow))["language"])
         refused = None
@@ -212,7 +212,7 @@ def _door(interview: Interview, *, status: int, **context: Any) -> Response:
         "flaw": None,
         "logo_url": interview.flow.logo_path,
     }
-    page = render_template("voice/own/door.html", base=url_for("portal.show"), **{**shown, **context})
+    page = render_template("privacy/own_page/door.html", base=url_for("portal.show"), **{**shown, **context})
     return make_response(page, status)
 
 
@@ -242,7 +242,7 @@ def _page(interview: Interview, *, status: int = 200, **context: Any) -> Respons
         "trouble": None,
         "held": hold_on(interview.id, interview.candidate_id) is not None,
     }
-    return make_response(render_template("voice/own/page.html", **{**shown, **context}), status)
+    return make_response(render_template("privacy/own_page/page.html", **{**shown, **context}), status)
 
 
 def _state(interview: Interview) -> str:

@@ -144,7 +144,7 @@ def _page(
     held = holds_of(organization, limit=MOST)
     typed = request.values if tried else {}
     return render_template(
-        "compliance/retention.html",
+        "privacy/retention.html",
         rule=rule,
         months=months,
         media_days=media_days,

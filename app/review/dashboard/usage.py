@@ -74,7 +74,7 @@ def _page(typed: dict[str, str], errors: dict[str, str]) -> str:
         "stops": "yes" if quota and quota.stops else "",
     }
     return render_template(
-        "overview/usage.html",
+        "review/dashboard/usage.html",
         months=months,
         spans=SPANS,
         by_month=listed,

@@ -110,7 +110,7 @@ def as_document(told: Mapping[str, Any]) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>Interview report</title>\n'
         f"<style>\n{styles}</style>\n</head>\n<body>\n<main>\n"
-        f"{render_template('exports/_report.html', told=told)}\n</main>\n</body>\n</html>\n"
+        f"{render_template('review/exports/_report.html', told=told)}\n</main>\n</body>\n</html>\n"
     )
 
 

@@ -96,7 +96,7 @@ def index() -> str:
     """Requests that the member may answer, and what became of the member's own."""
     member = current_member()
     return render_template(
-        "permits/index.html",
+        "review/flow_access/index.html",
         waiting=queries.waiting_for(member),
         answers=queries.answers_to(member),
         longest=LONGEST_NOTE,
@@ -141,7 +141,7 @@ def answer(request_id: str) -> AnyResponse:
 
 def _page(flow: InterviewFlow, *, error: str = "") -> str:
     return render_template(
-        "permits/show.html",
+        "review/flow_access/show.html",
         flow=flow,
         grants=grants_of(flow),
         people=queries.grantable(flow),

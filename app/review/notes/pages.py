@@ -113,7 +113,7 @@ def mentions() -> str:
     """Where the member is named, what is unread first."""
     member, offset = current_member(), offset_of_request()
     return render_template(
-        "notes/mentions.html",
+        "review/notes/mentions.html",
         mentions=queries.mentions_of(member, limit=PER_PAGE, offset=offset),
         offset=offset,
         limit=PER_PAGE,
@@ -179,7 +179,9 @@ def _refused(
 
 
 def _page(interview: Interview, form: NoteForm, *, note: Note | None = None) -> str:
-    return render_template("notes/edit.html", interview=interview, form=form, note=note, people=_offered(interview))
+    return render_template(
+        "review/notes/edit.html", interview=interview, form=form, note=note, people=_offered(interview)
+    )
 
 
 def _back(interview_id: str, note_id: str) -> AnyResponse:

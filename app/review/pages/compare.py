@@ -52,13 +52,13 @@ def compare() -> str | tuple[str, int]:
     candidates = candidates_named(member, ids)
     wrong = _wrong(ids, candidates)
     if wrong is not None:
-        return render_template("interviews/compare.html", wrong=wrong, columns=[], rows=[]), 422
+        return render_template("review/compare.html", wrong=wrong, columns=[], rows=[]), 422
     for interview_id in [one.id for one in newest_results(ids).values()]:
         note_access(member.organization, "interview.seen", interview_id, by=member)
     columns = _columns(member, ids)
     told = [_told(one.interview) for one in columns]
     return render_template(
-        "interviews/compare.html",
+        "review/compare.html",
         wrong=None,
         columns=columns,
         rows=rows_of(told),

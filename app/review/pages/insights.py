@@ -40,7 +40,7 @@ def numbers() -> str:
     scores, means = distributions.scores(member, span)
     reply, waits = distributions.replies(member, span)
     return render_template(
-        "interviews/insights.html",
+        "review/insights.html",
         span=span,
         flow=flow,
         errors=errors,

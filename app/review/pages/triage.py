@@ -110,7 +110,7 @@ def _page(member: TeamMember, flow_id: str, candidate: Candidate | None, *, note
     statuses = statuses_of(member.organization)
     may_change = may(member, candidate, Right.EDIT) if candidate else member.role is not Role.VIEWER
     return render_template(
-        "interviews/triage.html",
+        "review/triage.html",
         candidate=candidate,
         waiting=waiting,
         flow_id=flow_id,

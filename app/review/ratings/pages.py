@@ -69,5 +69,5 @@ def _back(interview: Interview) -> AnyResponse:
 def _page(interview: Interview, form: ScorecardForm) -> str:
     evidence = ((interview.data.evidence if interview.data else None) or {}).get("scores", {})
     return render_template(
-        "reviews/scorecard.html", interview=interview, form=form, rows=scorecard_of(interview), evidence=evidence
+        "review/ratings/scorecard.html", interview=interview, form=form, rows=scorecard_of(interview), evidence=evidence
     )

@@ -32,8 +32,8 @@ from app.interviews.jobs import processing
 from app.interviews.models import Interview, InterviewData, Stage, Utterance
 from app.interviews.recordings import actions as recordings
 from app.web.json_splice import Fragment, inflate
+from tests.conversation.conftest import working_with
 from tests.people import Browser
-from tests.voice.conftest import working_with
 
 from .engines import Asks, Detector, Reads, Recogniser, Shelf, Tapes, Voice, Wait, sound_of
 

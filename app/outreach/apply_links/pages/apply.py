@@ -104,7 +104,7 @@ def _settings() -> Settings:
 
 
 def _unknown() -> Response:
-    return make_response(render_template("voice/unknown.html"), 404)
+    return make_response(render_template("conversation/unknown.html"), 404)
 
 
 def _form(link: FlowLink, form: ComeForm, *, status: int = 200) -> Response:
@@ -121,7 +121,7 @@ def _refused(link: FlowLink, reason: Over) -> Response:
 def _page(link: FlowLink, *, status: int, **context: object) -> Response:
     flow = link.flow
     page = render_template(
-        "voice/open.html",
+        "conversation/open.html",
         title=flow.title,
         org_name=flow.org_name,
         logo_url=flow.logo_path,

@@ -77,7 +77,7 @@ def _back(interview_id: str) -> AnyResponse:
 def _page(interview: Interview, form: ShareForm, *, new_link: str | None = None) -> str:
     shares = queries.shares_of(interview)
     return render_template(
-        "shares/index.html",
+        "review/share_links/index.html",
         interview=interview,
         form=form,
         new_link=new_link,

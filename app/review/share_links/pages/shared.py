@@ -53,7 +53,7 @@ def guard() -> Response | None:
         return None
     if share is None:
         rate_limits.count("shared in vain", most=MISSES_PER_MINUTE)
-    return make_response(render_template("shares/over.html", ending=ending), 404 if share is None else 410)
+    return make_response(render_template("review/share_links/over.html", ending=ending), 404 if share is None else 410)
 
 
 @pages.after_request
@@ -75,7 +75,7 @@ def page(token: str) -> str:
     shown = queries.shown_of(share)
     media = {kind.value: recording_of(share.interview_id, kind) is not None for kind in Media}
     return render_template(
-        "shares/page.html",
+        "review/share_links/page.html",
         shown=shown,
         token=token,
         expires_at=share.expires_at,
