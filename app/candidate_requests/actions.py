@@ -22,11 +22,16 @@ from app.candidate_requests.queries import wishes_of
 from app.core import clock
 from app.core.db import Moment, db
 from app.core.errors import Conflict, Rejected, sentence
+from app.interviews.actions import withdraw
 from app.interviews.models import Interview
 
 ERASED = "Everything about this interview has been erased."
 AT_ONCE = frozenset({Different.MORE_TIME, Different.TEXT})
 """Granted without a person: they cost nobody anything, and waiting for an answer would itself shut someone out."""
+
+
+ASKABLE_AFTERWARDS = frozenset({WishKind.DELETION, WishKind.REVIEW, WishKind.WITHDRAWAL})
+"""What candidates may ask for on their own page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,3 +146,20 @@ def _is(known: Wish, asked: Asked) -> bool:
         asked.contact,
         asked.details,
     )
+
+
+def ask_afterwards(interview: Interview, kind: WishKind, text: str | None) -> Wish:
+    """A request from the candidate's own page. Withdrawing consent works at once."""
+    if kind not in ASKABLE_AFTERWARDS:
+        raise Rejected("Choose what you ask for.", field="kind")
+    if kind is WishKind.WITHDRAWAL:
+        withdraw(interview)
+    wish = ask(interview, Asked(kind, text))
+    note(interview, "own_page.asked", kind=kind.value, request=wish.id)
+    return wish
+
+
+def note(interview: Interview, action: str, **details: Any) -> None:
+    """An entry of the audit log about something that the candidate did: ids and words only."""
+    organization = db.session.get_one(Organization, interview.organization_id)
+    write_audit(organization, action=action, subject=interview.id, by=None, details=details)

@@ -1,7 +1,7 @@
 """The fact that this room tells customers: ``candidate_status_updated``, in exactly the interface's words."""
 
 from app.candidates.models import Candidate, StatusChange
-from app.webhooks.actions import announce
+from app.core.rooms import outbox
 
 STATUS_UPDATED = "candidate_status_updated"
 
@@ -17,7 +17,7 @@ def status_updated(candidate: Candidate, change: StatusChange) -> None:
         "previous_status": change.previous,
         "new_status": change.new,
     }
-    announce(
+    outbox().announce(
         flow,
         event_type=STATUS_UPDATED,
         payload=payload,

@@ -1,7 +1,7 @@
 """Rows of candidates, the statuses of an organization's pipeline, and every change of status."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -9,10 +9,6 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from app.accounts.models import TeamMember
 from app.core.db import Base, CreatedAt, Id, Moment, Ref
 from app.flows.models import InterviewFlow
-
-if TYPE_CHECKING:
-    from app.interviews.models import Interview
-
 
 INVITED = "invited"
 INTERVIEWED = "interviewed"
@@ -90,7 +86,7 @@ class Candidate(Quarantined, Base):
     tags: Mapped[list["CandidateTag"]] = relationship(order_by="CandidateTag.name", cascade="all, delete-orphan")
     assigned_recruiter: Mapped[TeamMember | None] = relationship()
     # Walked by the page alone: interviews is a room above this one.
-    interviews: Mapped[list["Interview"]] = relationship(viewonly=True, order_by="Interview.org_seq.desc()")
+    interviews: Mapped[list[Any]] = relationship("Interview", viewonly=True, order_by="Interview.org_seq.desc()")
 
     @property
     def full_name(self) -> str:

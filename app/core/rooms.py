@@ -4,14 +4,21 @@ A room is a package directly under ``app/`` whose ``__init__`` has a ``ROOM``; i
 that have one of their own.
 """
 
+from __future__ import annotations
+
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import app
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from app.core.erasure_journal import Kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,10 @@ class Room:
     jobs: tuple[Job, ...] = ()
     sweeps: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
+    outbox: str = ""
+    """The module that keeps events for customers until they are delivered: an ``Outbox``."""
+    erasures: str = ""
+    """The module that knows what was erased, and does it again after a restore: ``Erasures``."""
 
 
 @cache
@@ -84,6 +95,49 @@ def load_tables() -> None:
     for room in rooms().values():
         if room.tables:
             import_module(room.tables)
+
+
+class Outbox(Protocol):
+    """What rooms below the outbox tell it."""
+
+    def announce(
+        self,
+        flow: Any,
+        *,
+        event_type: str,
+        payload: dict[str, Any],
+        subject: str,
+        sequence: int,
+        after: str | None = None,
+        is_test: bool = False,
+    ) -> object: ...
+
+    def cancel(self, subject: str, event_type: str) -> None: ...
+
+    def forget(self, subject: str) -> int: ...
+
+
+class Erasures(Protocol):
+    """What commands that bring data back need of it."""
+
+    def acts(self, *, since: datetime | None = None) -> list[Kept]: ...
+
+    def repeat(self, acts: Iterable[Kept], storage: Any) -> dict[str, int]: ...
+
+
+def outbox() -> Outbox:
+    """Where events go. Rooms that change something do not know who tells customers about it."""
+    return cast("Outbox", _only(room.outbox for room in rooms().values()))
+
+
+def erasures() -> Erasures:
+    """What was erased, revoked or withdrawn, and how it is done again."""
+    return cast("Erasures", _only(room.erasures for room in rooms().values()))
+
+
+def _only(paths: Iterable[str]) -> object:
+    (path,) = filter(None, paths)
+    return import_module(path)
 
 
 def resolve(path: str) -> Any:

@@ -2,7 +2,7 @@
 
 import enum
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -12,11 +12,6 @@ from app.candidates.models import Candidate, Quarantined
 from app.core.claims import Claimable
 from app.core.db import Base, CreatedAt, Id, Ref, one_of
 from app.flows.models import InterviewFlow
-
-if TYPE_CHECKING:
-    from app.candidate_requests.models import Wish
-    from app.conversation.models import Agreement, Sitting, Turn
-
 
 LONGEST_NAME = 300
 """Characters of a first or last name."""
@@ -142,10 +137,11 @@ class Interview(Claimable, Quarantined, Base):
     documents: Mapped[list["Document"]] = relationship(order_by="Document.created_at")
     feedback: Mapped["Feedback | None"] = relationship(viewonly=True)
     # Walked by the page alone: voice and wishes are rooms above this one.
-    sitting: Mapped["Sitting | None"] = relationship(viewonly=True)
-    turns: Mapped[list["Turn"]] = relationship(secondary="sitting", viewonly=True, order_by="Turn.number")
-    agreements: Mapped[list["Agreement"]] = relationship(viewonly=True, order_by="Agreement.agreed_at")
-    wishes: Mapped[list["Wish"]] = relationship(viewonly=True, order_by="Wish.created_at")
+    # Rows of rooms above, which this one cannot import: related by name.
+    sitting: Mapped[Any] = relationship("Sitting", uselist=False, viewonly=True)
+    turns: Mapped[list[Any]] = relationship("Turn", secondary="sitting", viewonly=True, order_by="Turn.number")
+    agreements: Mapped[list[Any]] = relationship("Agreement", viewonly=True, order_by="Agreement.agreed_at")
+    wishes: Mapped[list[Any]] = relationship("Wish", viewonly=True, order_by="Wish.created_at")
 
     def link(self, app_url: str) -> str:
         """Where the candidate takes the interview: single use, and never sent in a webhook."""

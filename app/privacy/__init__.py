@@ -5,10 +5,11 @@ from app.core.rooms import Room
 ROOM = Room(
     blueprints=("app.privacy.pages.pages",),
     tables="app.privacy.models",
+    erasures="app.privacy.jobs.restores",
     sweeps=(
-        "app.privacy.jobs.sweep",
-        "app.privacy.jobs.keep_journal",
-        "app.privacy.jobs.apply_retention",
+        "app.privacy.jobs.sweeps.sweep",
+        "app.privacy.jobs.sweeps.keep_journal",
+        "app.privacy.jobs.sweeps.apply_retention",
     ),
     parts=("own_page",),
 )

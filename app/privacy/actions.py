@@ -110,7 +110,7 @@ def _withdrawn(interview: Interview) -> bool:
         return False
     with suppress(Rejected):  # too many requests are open: people look at it anyway
         wishes.ask(interview, Asked(WishKind.WITHDRAWAL, None))
-    portal.note(interview, "own_page.asked", kind=WishKind.WITHDRAWAL.value, through=RESTORE)
+    wishes.note(interview, "own_page.asked", kind=WishKind.WITHDRAWAL.value, through=RESTORE)
     return True
 
 

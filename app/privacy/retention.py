@@ -14,6 +14,7 @@ from app.candidates.models import Candidate
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
+from app.core.rooms import outbox
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.legal_holds import actions as holds
@@ -21,7 +22,6 @@ from app.legal_holds.models import Held
 from app.privacy import actions
 from app.privacy.idle import FLOOR, Case, awake, earlier, idle, interviews_of, rule_of
 from app.privacy.models import RetentionRule
-from app.webhooks import actions as webhooks
 
 LEAST_MONTHS, USUAL_MONTHS, MOST_MONTHS = 6, 24, 240
 """Records of decisions are kept for half a year at least."""
@@ -115,7 +115,7 @@ def forget_candidate(case: Case) -> bool:
     holds.refuse_held(candidate.id)
     holds.erase(candidate.id)
     organization = db.session.get_one(Organization, candidate.organization_id)
-    webhooks.forget(candidate.id)
+    outbox().forget(candidate.id)
     candidates.erase(candidate)
     write_audit(organization, action="candidate.erased", subject=case.id, by=None, details={"through": RETENTION})
     return True

@@ -13,6 +13,7 @@ ROOM = Room(
     blueprints=("app.webhooks.pages.pages",),
     openapi="app.webhooks.schemas.describe",
     tables="app.webhooks.models",
+    outbox="app.webhooks.actions",
     jobs=(DRAIN_WEBHOOKS,),
     sweeps=(
         "app.webhooks.jobs.tick",

@@ -126,11 +126,11 @@ def test_an_erasure_under_a_clock_that_goes_behind_is_written_too(owner: Person,
 
 
 def test_withdrawals_are_found_by_their_requests(owner: Person, app: Flask) -> None:
+    from app.candidate_requests.actions import ask_afterwards
     from app.candidate_requests.models import WishKind
-    from app.privacy.own_page import actions as portal
 
     interview = an_interview(owner)
-    portal.ask(interview, WishKind.WITHDRAWAL, None)
+    ask_afterwards(interview, WishKind.WITHDRAWAL, None)
     db.session.commit()
     ever = queries.acts()
     lately = queries.acts(since=clock.now() - timedelta(hours=1))

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from app import gateways
 from app.accounts import actions as accounts
 from app.accounts.models import AuditEntry, Login
+from app.candidate_requests.actions import ask_afterwards
 from app.candidate_requests.models import Wish, WishKind
 from app.core import migrate
 from app.core.db import db
@@ -25,9 +26,8 @@ from app.interviews.recordings.queries import is_revoked
 from app.operations.backups import making, snapshot, unpacking
 from app.operations.backups.archive import HEADER, MANIFEST
 from app.privacy import actions as compliance
-from app.privacy import jobs
+from app.privacy.jobs import sweeps as jobs
 from app.privacy.models import Erasure
-from app.privacy.own_page import actions as portal
 
 from .conftest import Installation, Reopen, files_of, members_of, packed, rows_of, told
 
@@ -58,7 +58,7 @@ def after(installation: Installation, home: Path) -> dict[str, str]:
     interviews.revoke_recordings(installation.interview(found["revoked"]))
     db.session.commit()
     recordings.destroy(found["revoked"], storage=gateways.current().storage)
-    portal.ask(installation.interview(found["withdrawn"]), WishKind.WITHDRAWAL, None)
+    ask_afterwards(installation.interview(found["withdrawn"]), WishKind.WITHDRAWAL, None)
     db.session.commit()
     found["unknown"] = installation.book()
     erase(installation, found["unknown"])

@@ -23,7 +23,7 @@ from app.mail_outbox import actions as letters
 from app.outreach.apply_links.models import FlowLink, FlowVisit
 from app.outreach.models import Invited, Message, Step
 from app.privacy import actions
-from app.privacy.jobs import sweep
+from app.privacy.jobs.sweeps import sweep
 from app.privacy.models import Erasure
 from app.review.notes import actions as notes
 from app.review.notes.models import Mention

@@ -21,7 +21,7 @@ from app.interviews.recordings.media import MediaFile
 from app.interviews.recordings.models import Media, Revocation
 from app.legal_holds.models import Hold
 from app.privacy import actions, idle, jobs, retention
-from app.privacy.jobs import apply_retention
+from app.privacy.jobs.sweeps import apply_retention
 from app.privacy.models import Erasure, RetentionRule
 from app.review.notes.models import Note
 from tests.factories import a_flow

@@ -8,6 +8,7 @@ from app.candidates import actions as candidates
 from app.candidates.models import Candidate
 from app.core import clock
 from app.core.db import db
+from app.core.rooms import outbox
 from app.interviews.models import (
     Document,
     DocumentPart,
@@ -23,7 +24,6 @@ from app.interviews.models import (
 )
 from app.interviews.published_result import freeze_details, freeze_text
 from app.legal_holds import actions as holds
-from app.webhooks import actions as webhooks
 
 UNDER_WORK = (Stage.SUBMITTED, Stage.PROCESSING, Stage.WAITS_FOR_RECOGNITION, Stage.PROCESSING_FAILED)
 
@@ -85,11 +85,11 @@ def erase(interview: Interview) -> dict[str, int]:
         _score_again(candidate)
     elif candidate is not None:
         holds.erase(candidate.id)
-        removed["payloads"] = webhooks.forget(candidate.id)
+        removed["payloads"] = outbox().forget(candidate.id)
         candidates.erase(candidate)
         removed["candidates"] = 1
     holds.erase(interview.id)
-    removed["payloads"] = removed.get("payloads", 0) + webhooks.forget(interview.id)
+    removed["payloads"] = removed.get("payloads", 0) + outbox().forget(interview.id)
     return removed
 
 

@@ -12,6 +12,7 @@ from app.candidates.models import INTERVIEWED, INVITED
 from app.candidates.queries import status_for, statuses_of
 from app.core import claims, clock, queue
 from app.core.db import db
+from app.core.rooms import outbox
 from app.interviews import PROCESS_VIDEO, events
 from app.interviews.actions.list_counters import count
 from app.interviews.actions.revocation import no_video
@@ -19,7 +20,6 @@ from app.interviews.models import Interview, InterviewData, InterviewStatus, Sce
 from app.interviews.published_result import Result
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.media import MediaFile
-from app.webhooks import actions as webhooks
 
 MOST_FAILURES = 12
 """After so many failures in a row that looked as if they would pass, a person has to look."""
@@ -114,7 +114,7 @@ def _interviewed(interview: Interview, scores: dict[str, float | None] | None) -
 
 
 def _announce(interview: Interview, event_type: str, app_url: str) -> None:
-    webhooks.announce(
+    outbox().announce(
         interview.flow,
         event_type=event_type,
         payload=events.payload(interview, event_type, app_url=app_url),

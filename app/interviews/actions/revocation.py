@@ -4,12 +4,12 @@ import sqlalchemy as sa
 
 from app.core import claims, clock
 from app.core.db import db
+from app.core.rooms import outbox
 from app.interviews import events
 from app.interviews.models import Interview, Stage, VideoStage
 from app.interviews.recordings import actions as recordings
 from app.legal_holds import actions as holds
 from app.mail_outbox import actions as letters
-from app.webhooks import actions as webhooks
 
 
 def revoke_recordings(interview: Interview, *, done_again: bool = False) -> bool:
@@ -53,7 +53,7 @@ def no_video(interview: Interview) -> None:
     """There will be no video: its event is cancelled, and shown as such."""
     interview.video_stage = VideoStage.REVOKED
     db.session.flush()
-    webhooks.cancel(interview.id, events.VIDEO_PROCESSED)
+    outbox().cancel(interview.id, events.VIDEO_PROCESSED)
 
 
 def video_revoked(interview_id: str, *, token: int) -> bool:

@@ -10,7 +10,7 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.core import clock, data_dir, migrate
+from app.core import clock, data_dir, migrate, rooms
 from app.core.errors import DomainError
 from app.gateways.redis import embedded
 from app.operations.cli.console import AS_JSON, Failed, can_connect, database, settings, tell
@@ -256,13 +256,11 @@ def _audit_log(known: Settings) -> tuple[bool, str]:
 
 def _erasures(known: Settings) -> tuple[bool, str]:
     """The journal that keeps restores from bringing back what was erased, held against the database."""
-    from app.privacy import queries
-
     if words := _not_yet(known):
         return True, words
     with database(known):
         written = clock.now() - JUST_NOW - timedelta(seconds=known.sweep_seconds)
-        done = {(act.what, act.interview) for act in queries.acts() if act.at < written}
+        done = {(act.what, act.interview) for act in rooms.erasures().acts() if act.at < written}
     if known.erasure_journal.exists():
         return _journal(known.erasure_journal, done)
     if not done:

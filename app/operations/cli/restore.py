@@ -10,17 +10,13 @@ import click
 from app.accounts import members
 from app.core import clock, data_dir, migrate
 from app.core.db import db
-from app.core.erasure_journal import ACTS, ERASED, REVOKED
+from app.core.rooms import erasures
 from app.gateways.redis import embedded
-from app.gateways.storage import Storage, build_storage
-from app.interviews.recordings import actions as recordings
-from app.interviews.recordings.models import Revocation
+from app.gateways.storage import build_storage
 from app.operations.backups import Broken, Journal, Kept, snapshot, unpacking
 from app.operations.backups.archive import SECRET
 from app.operations.cli.backup import check_of, in_words, layout_of, text_of
 from app.operations.cli.console import AS_JSON, Failed, database, environment, settings, tell
-from app.privacy import actions
-from app.privacy.models import Erasure
 from app.settings import Settings, kept_secret
 
 JOURNAL = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -102,7 +98,7 @@ def erase_again(journals: tuple[Path, ...], as_json: bool) -> None:
     with in_words("erase-again"):
         acts = [act for path in journals for act in Journal(path).read()]
         with database(known):
-            told = _repeated(acts, build_storage(known))
+            told = erasures().repeat(acts, build_storage(known))
     tell(told, as_json=as_json, words=_done_again(told))
 
 
@@ -154,39 +150,8 @@ def _made_ready(staged: Settings, path: Path, *, acts: list[Kept], taken_at: str
     with database(staged):
         sessions = members.restored(taken_at=taken_at)
         db.session.commit()
-        told = _repeated([*acts, *snapshot.destroyed(path)], build_storage(staged))
+        told = erasures().repeat([*acts, *snapshot.destroyed(path)], build_storage(staged))
     return {**told, "sessions": sessions}
-
-
-def _repeated(acts: list[Kept], storage: Storage) -> dict[str, Any]:
-    """Every act once more, each committed by itself, and the files of all of them seen to."""
-    outcomes: list[bool | None] = []
-    erased = {act.interview for act in acts if act.what == ERASED}
-    acts = [act for act in acts if act.what == ERASED or act.interview not in erased]
-    for what, interview_id in sorted({(ACTS.index(act.what), act.interview) for act in acts}):
-        outcomes.append(actions.repeat(ACTS[what], interview_id))
-        db.session.commit()
-        if outcomes[-1] is not None:
-            _see_to_files(ACTS[what], interview_id, storage)
-    return {
-        "erased_again": outcomes.count(True),
-        "known": outcomes.count(False),
-        "not_in_it": outcomes.count(None),
-    }
-
-
-def _see_to_files(what: str, interview_id: str, storage: Storage) -> None:
-    """Files may have been copied before their interview was erased: nothing of them stays."""
-    if what == ERASED:
-        left = actions.sweep_files(interview_id, storage=storage)
-        if not left and db.session.get_one(Erasure, interview_id).settled_at is None:
-            actions.gone(interview_id)
-    elif what == REVOKED:
-        recordings.destroy(interview_id, storage=storage)
-        revocation = db.session.get(Revocation, interview_id)
-        if revocation is not None and revocation.settled_at is None:
-            recordings.bytes_gone(interview_id)
-    db.session.commit()
 
 
 def _done_again(told: dict[str, Any]) -> str:

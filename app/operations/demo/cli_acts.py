@@ -13,6 +13,7 @@ from flask import Flask
 
 from app import gateways
 from app.accounts.models import Organization, TeamMember
+from app.candidate_requests.actions import ask_afterwards
 from app.candidate_requests.models import WishKind
 from app.candidates import actions as candidates
 from app.conversation.jobs import sweep_sittings
@@ -25,7 +26,6 @@ from app.operations.demo.candidate import Candidate
 from app.operations.demo.cast import SPOKEN, Fate, Part
 from app.operations.demo.clockwork import Browser, Time
 from app.operations.demo.engines import KnowingTranscriber
-from app.privacy.own_page import actions as portal
 from app.review.notes import actions as notes
 from app.review.ratings import actions as reviews
 from app.review.ratings.actions import Opinion
@@ -163,7 +163,7 @@ def left(stage: Stage, part: Part) -> None:
 def ask(stage: Stage, part: Part, kind: WishKind, *, words: str | None = None) -> None:
     """Somebody asks for something on their own page."""
     with stage.inside():
-        portal.ask(stage.interview(part), kind, words)
+        ask_afterwards(stage.interview(part), kind, words)
         db.session.commit()
 
 

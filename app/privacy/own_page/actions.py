@@ -9,10 +9,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.accounts.actions import write_audit
-from app.accounts.models import Organization
 from app.candidate_requests import actions as wishes
-from app.candidate_requests.actions import ERASED, Asked
+from app.candidate_requests.actions import ERASED, Asked, note
 from app.candidate_requests.models import Wish, WishKind
 from app.core import clock
 from app.core.db import db
@@ -32,7 +30,6 @@ WINDOW = timedelta(minutes=15)
 MOST_PER_INTERVIEW, MOST_PER_ASKER = 3, 10
 DIGITS = 8
 LONGEST_SUGGESTION = 300
-ASKABLE = frozenset({WishKind.DELETION, WishKind.REVIEW, WishKind.WITHDRAWAL})
 
 
 def new_code() -> str:
@@ -91,17 +88,6 @@ def _digest(interview_id: str, code: str) -> str:
     return hmac.new(derived_key("own page codes"), f"{interview_id}:{code}".encode(), hashlib.sha256).hexdigest()
 
 
-def ask(interview: Interview, kind: WishKind, text: str | None) -> Wish:
-    """A request of the candidate. Withdrawing consent works at once; the request then tells people about it."""
-    if kind not in ASKABLE:
-        raise Rejected("Choose what you ask for.", field="kind")
-    if kind is WishKind.WITHDRAWAL:
-        interviews.withdraw(interview)
-    wish = wishes.ask(interview, Asked(kind, text))
-    note(interview, "own_page.asked", kind=kind.value, request=wish.id)
-    return wish
-
-
 def flag(interview: Interview, *, segment: int, words: tuple[int, ...], suggestion: str, text: str | None) -> Wish:
     """The candidate says that something else was said. Raises Rejected with the field where there is no such word."""
     if interview.erased_at is not None:
@@ -124,12 +110,6 @@ def flag(interview: Interview, *, segment: int, words: tuple[int, ...], suggesti
     wish = wishes.ask(interview, Asked(WishKind.CORRECTION, text, details=details))
     note(interview, "own_page.asked", kind=WishKind.CORRECTION.value, request=wish.id)
     return wish
-
-
-def note(interview: Interview, action: str, **details: Any) -> None:
-    """An entry of the audit log about something that the candidate did: ids and words only."""
-    organization = db.session.get_one(Organization, interview.organization_id)
-    write_audit(organization, action=action, subject=interview.id, by=None, details=details)
 
 
 def erase(interview_id: str) -> int:

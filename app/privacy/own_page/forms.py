@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from flask import request
 
+from app.candidate_requests.actions import ASKABLE_AFTERWARDS
 from app.candidate_requests.models import LONGEST_TEXT, WishKind
-from app.privacy.own_page.actions import ASKABLE, LONGEST_SUGGESTION
+from app.privacy.own_page.actions import LONGEST_SUGGESTION
 from app.web.fields import flaw_of
 
 MOST_WORDS = 500
@@ -31,7 +32,7 @@ class AskForm:
     def of_request(cls) -> "AskForm":
         """As it was sent."""
         given, text = _typed("kind"), _typed("text")
-        kind = WishKind(given) if given in ASKABLE else None
+        kind = WishKind(given) if given in ASKABLE_AFTERWARDS else None
         return cls(kind, text, "no_kind" if kind is None else _flaw(text, LONGEST_TEXT))
 
 

@@ -7,6 +7,7 @@ from flask_babel import gettext
 
 from app import gateways
 from app.accounts.queries import is_disabled
+from app.candidate_requests.actions import ask_afterwards, note
 from app.candidate_requests.queries import marks_of, wishes_of
 from app.conversation.access import UNTOLD, settings
 from app.core.db import db, reading
@@ -100,7 +101,7 @@ def ask() -> Response:
     if form.flaw or form.kind is None:
         return _page(interview, status=422, asked=form)
     try:
-        actions.ask(interview, form.kind, form.text or None)
+        ask_afterwards(interview, form.kind, form.text or None)
     except (Rejected, Conflict):
         db.session.rollback()
         return _page(open_interview(*g.link), status=409, asked=form, too_many=True)
@@ -154,7 +155,7 @@ def download() -> Response:
             page = _page(open_interview(*g.link), status=503, trouble=UNTOLD[503])
         page.headers["Retry-After"] = str(RETRY_SECONDS)
         return page
-    actions.note(open_interview(*g.link), "own_page.downloaded")
+    note(open_interview(*g.link), "own_page.downloaded")
     db.session.commit()
     return answer
 

@@ -1,0 +1,1 @@
+"""Background work of erasure and retention, and what a restore does again."""
