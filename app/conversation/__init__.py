@@ -6,7 +6,7 @@ ROOM = Room(
     blueprints=(
         "app.conversation.pages.interview.pages",
         "app.conversation.pages.accessibility.statement",
-        "app.conversation.pages.detector.files",
+        "app.conversation.detector.files",
         "app.conversation.access.protocol",
         "app.conversation.preview.pages.pages",
     ),

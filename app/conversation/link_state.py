@@ -16,10 +16,10 @@ from werkzeug.exceptions import HTTPException
 from app import gateways
 from app.candidate_requests.models import Different, WishKind, WishState
 from app.candidate_requests.queries import has_more_time, wishes_of
+from app.conversation import detector
 from app.conversation.access import holds, settings
 from app.conversation.consent import VERSION
 from app.conversation.models import Sitting
-from app.conversation.pages import detector
 from app.conversation.protocol import schemas
 from app.conversation.queries import TAKEOVER_AFTER, sitting_of
 from app.conversation.script.machine import Script

@@ -11,14 +11,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
-
-import app
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from app.core.erasure_journal import Kept
+
+
+HOUSE = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class Room:
 def rooms() -> dict[str, Room]:
     """Every room and part of a room by its path, in alphabetical order."""
     found: dict[str, Room] = {}
-    for module in pkgutil.iter_modules(app.__path__, "app."):
+    for module in pkgutil.iter_modules([str(HOUSE)], "app."):
         if module.ispkg:
             found.update(_declared(module.name))
     return found

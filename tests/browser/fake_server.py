@@ -17,8 +17,8 @@ from typing import Any
 from flask import Flask, Response, jsonify, make_response, redirect, render_template, request
 from werkzeug.serving import make_server
 
+from app.conversation.detector import weights
 from app.conversation.pages import accessibility
-from app.conversation.pages.detector import weights
 from app.web import languages
 
 ROOT = Path(__file__).resolve().parents[2]

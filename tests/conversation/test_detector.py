@@ -2,7 +2,7 @@
 
 from flask import Flask
 
-from app.conversation.pages import detector
+from app.conversation import detector
 
 
 def test_the_installed_file_is_served_whole_and_kept_for_good(app: Flask) -> None:
