@@ -37,7 +37,7 @@ from app.settings import Settings
 
 MOST_RUNS, LONGEST = 1.2, 1.3
 PATIENCE = 3_600
-TO_THE_RESULT = {job.value.name for job in (PLAY_TEST, PROCESS_INTERVIEW)}
+TO_THE_RESULT = {job.name for job in (PLAY_TEST, PROCESS_INTERVIEW)}
 
 
 class Run(NamedTuple):

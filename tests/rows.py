@@ -1,13 +1,12 @@
 """One row of every table, made from what the tables declare."""
 
 from datetime import UTC, datetime
-from importlib import import_module
 from typing import Any
 
 import sqlalchemy as sa
 
-from app.core import migrate
 from app.core.db import Base, Moment, new_id
+from app.core.rooms import load_tables
 
 VALUES: tuple[tuple[type[Any], Any], ...] = (
     (Moment, datetime(2026, 1, 1, tzinfo=UTC)),
@@ -23,8 +22,7 @@ Row = dict[str, Any]
 
 def tables() -> list[sa.Table]:
     """Every table, parents first."""
-    for room in migrate.ROOMS:
-        import_module(f"app.{room}.models")
+    load_tables()
     return Base.metadata.sorted_tables
 
 

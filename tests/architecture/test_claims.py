@@ -1,7 +1,6 @@
 """Every claimable table: one winner, a lease that runs out, and a stolen token that loses."""
 
 from datetime import UTC, datetime, timedelta
-from importlib import import_module
 
 import pytest
 from flask import Flask
@@ -9,7 +8,7 @@ from flask import Flask
 from app.core import claims, clock
 from app.core.claims import Claimable
 from app.core.db import Base, db
-from app.core.migrate import ROOMS
+from app.core.rooms import load_tables
 from app.flows.models import InterviewFlow, SpeechState
 from tests.factories import Made
 
@@ -43,8 +42,7 @@ def test_a_claim_whose_lease_ran_out_is_taken_over_and_the_first_holder_loses(ma
 
 
 def _claimable_models() -> list[type]:
-    for room in ROOMS:
-        import_module(f"app.{room}.models")
+    load_tables()
     found = [mapper.class_ for mapper in Base.registry.mappers if issubclass(mapper.class_, Claimable)]
     return sorted(found, key=lambda model: model.__name__)
 

@@ -185,7 +185,7 @@ def test_the_variables_of_the_units_exist() -> None:
 
 def test_no_process_has_more_patience_than_the_files_allow() -> None:
     patience = Family.__init__.__kwdefaults__["patience"]
-    text = (ROOT / "app" / "processes" / "up.py").read_text(encoding="utf-8")
+    text = (ROOT / "app" / "operations" / "processes" / "up.py").read_text(encoding="utf-8")
     asked = [float(value) for value in re.findall(r"patience=([\d.]+)", text)]
     assert max([patience, web._STOP_SECONDS, *asked]) <= LONGEST_STOP
 

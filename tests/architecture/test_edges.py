@@ -3,23 +3,22 @@
 import ast
 import re
 
-from app.core.migrate import ROOMS
+from app.core.rooms import rooms
 
 from .source import APP, ROOT, modules
 
 OPEN_SHELVES = {"actions", "events", "queries", "models", "access"}
 OTHER_DOORS = {
     "app.accounts.idempotency",  # belongs to the guard: an endpoint with slow work says when its answer is final
+    "app.candidates.forms",  # which candidates a form of the list names, for what others do with them
     "app.interviews.analysis.alignment",
     "app.interviews.analysis.answers",
-    "app.candidates.forms",  # which candidates a form of the list names, for what others do with them
-    "app.interviews.documents.queries",  # reads, like queries: of documents
     "app.interviews.schemas",  # the published input of a booking, which the lines of a list are held against
     "app.interviews.recordings.download",  # what sends a published file in parts, for other pages that show recordings
     "app.interviews.recordings.media",  # the values that recordings' actions hand out: a workshop and its files
     "app.interviews.recordings.video",  # where a run was placed on the recording's clock, a value of the same workshop
 }
-EDGES = {"pages", "api", "jobs"}
+EDGES = {"pages", "api", "jobs", "protocol", "preview", "cli"}
 
 COMMITTING = {
     "app/accounts/access.py": "the guard writes when a key or a session was last used, before the view begins",
@@ -36,38 +35,50 @@ def _calls_commit(tree: ast.Module) -> bool:
     )
 
 
-def test_every_package_with_rows_is_a_room() -> None:
-    assert {path.parent.name for path in APP.glob("*/models.py")} == set(ROOMS)
+def test_every_package_with_rows_declares_them() -> None:
+    found = {".".join(path.relative_to(ROOT).with_suffix("").parts) for path in APP.rglob("models.py")}
+    assert found == {room.tables for room in rooms().values() if room.tables}
 
 
 def test_commit_is_called_in_edges_only() -> None:
     for path, tree in modules():
-        is_edge = {part.removesuffix(".py").split("_")[0] for part in path.parts} & (EDGES | {"cli"})
+        is_edge = {part.removesuffix(".py") for part in path.parts} & EDGES or "cli_" in path.name
         is_edge = is_edge or str(path) in COMMITTING
         assert is_edge or not _calls_commit(tree), f"{path} commits; only pages, api, jobs and the command line may"
 
 
 def test_across_rooms_only_the_agreed_shelves_are_imported() -> None:
     for path, tree in modules():
-        room = path.parts[1]
+        room = _room_of(".".join(path.with_suffix("").parts))
         for imported in _imports(tree):
-            parts = imported.split(".")
-            foreign = len(parts) > 2 and parts[0] == "app" and parts[1] in ROOMS and parts[1] != room
-            is_door = ".".join(parts[:3]) in OTHER_DOORS
-            if foreign and room in ROOMS and not is_door:
-                assert parts[2] in OPEN_SHELVES, f"{path} imports {imported}"
-            if imported.startswith("app.interviews.analysis.") and room != "analysis":
-                assert imported in OTHER_DOORS or is_door, f"{path} imports {imported}"
+            other = _room_of(imported)
+            if room and other and not _is_inside(room, other) and not _is_door(imported):
+                shelf = imported.removeprefix(other + ".").split(".")[0]
+                assert shelf in OPEN_SHELVES or shelf.isupper(), f"{path} imports {imported}"
 
 
 def test_every_other_door_is_used() -> None:
-    used = {
-        ".".join(imported.split(".")[:3])
-        for path, tree in modules()
-        for imported in _imports(tree)
-        if imported.split(".")[1:2] != [path.parts[1]]
-    }
-    assert used >= OTHER_DOORS
+    used = set()
+    for path, tree in modules():
+        room = _room_of(".".join(path.with_suffix("").parts))
+        foreign = [one for one in _imports(tree) if (other := _room_of(one)) and not _is_inside(room, other)]
+        used |= {door for door in OTHER_DOORS for one in foreign if one == door or one.startswith(door + ".")}
+    assert used == OTHER_DOORS
+
+
+def _room_of(dotted: str) -> str:
+    """The innermost room or part that declares itself; empty for the ground, and for what runs the product."""
+    if dotted.startswith("app.operations."):
+        return ""
+    return max((room for room in rooms() if f"{dotted}.".startswith(f"{room}.")), key=len, default="")
+
+
+def _is_inside(room: str, other: str) -> bool:
+    return f"{room}.".startswith(f"{other}.") or f"{other}.".startswith(f"{room}.")
+
+
+def _is_door(imported: str) -> bool:
+    return any(imported == door or imported.startswith(f"{door}.") for door in OTHER_DOORS)
 
 
 def _imports(tree: ast.Module) -> list[str]:

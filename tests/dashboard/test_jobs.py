@@ -19,9 +19,9 @@ from rq.registry import FailedJobRegistry
 from rq.serializers import JSONSerializer
 
 from app.accounts.models import AddressChange, AuditEntry, EntryKind, EntryLink
-from app.core import clock, queue
+from app.core import clock, queue, rooms
 from app.core.db import db, new_id
-from app.core.queue import Failed, Job
+from app.core.queue import Failed
 from app.flows.models import SpeechState
 from app.gateways.mail import Mail
 from app.gateways.redis.embedded import EmbeddedRedis
@@ -257,7 +257,7 @@ def given_up(redis: Redis, path: str, *ids: str) -> None:
     run = RqJob.create(path, args=ids, connection=redis, serializer=JSONSerializer, status=JobStatus.FAILED)
     run.ended_at = clock.now().replace(tzinfo=None)
     run.save()
-    name = next((job.value.queue for job in Job if job.value.key == path), "media")
+    name = rooms.jobs()[path].queue if path in rooms.jobs() else "media"
     FailedJobRegistry(name, connection=redis, serializer=JSONSerializer).add(run, ttl=3600)
     Queue(name, connection=redis, serializer=JSONSerializer)
 

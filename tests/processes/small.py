@@ -9,7 +9,8 @@ from pathlib import Path
 
 from flask import Flask, current_app
 
-from app.core.queue import Queued, Work
+from app.core.queue import Queued
+from app.core.rooms import Job
 from app.operations import processes
 from app.settings import Settings
 
@@ -64,10 +65,10 @@ def broken_tick() -> None:
     raise RuntimeError("broken on purpose")
 
 
-def due(queue: Queued) -> list[tuple[Work, tuple[str, ...]]]:
+def due(queue: Queued) -> list[tuple[Job, tuple[str, ...]]]:
     """Work that stands in rows: here files whose name is the word to note, in a folder for each queue."""
     waiting = Path(current_app.config["NOTES"]).with_name("due") / queue.value
-    work = Work("small.note_due", "tests.processes.small.note_due", queue.value, 60)
+    work = Job("small.note_due", "tests.processes.small.note_due", queue.value, 60)
     return [(work, (str(path),)) for path in sorted(waiting.glob("*"))]
 
 
@@ -81,7 +82,7 @@ def note_due(path: str) -> None:
 
 
 OURS = {
-    f"{module}.{name}": f"{module}.{name}"
+    f"{module}.{name}": Job(name, f"{module}.{name}", "interviews", 60)
     for module in (__name__, "tests.processes.small")
     for name in ("note", "linger")
 }

@@ -10,7 +10,7 @@ from rq import Queue
 from rq.registry import FailedJobRegistry, ScheduledJobRegistry
 from rq.serializers import JSONSerializer
 
-from app.core import queue
+from app.core import queue, rooms
 from app.core.queue import Queued, RedisBell
 from app.gateways.redis.embedded import EmbeddedRedis
 from app.mail_outbox import SEND_LETTER
@@ -41,13 +41,13 @@ def bell(redis: Redis) -> RedisBell:
 
 
 def line(redis: Redis) -> Queue:
-    return Queue(JOB.value.queue, connection=redis, serializer=JSONSerializer)
+    return Queue(JOB.queue, connection=redis, serializer=JSONSerializer)
 
 
 def work_off(redis: Redis, job_path: str, monkeypatch: pytest.MonkeyPatch, work) -> None:
     """Run what waits with ``work`` in the place of the job, as the worker of the queue does."""
     monkeypatch.setattr(job_path, work)
-    worker = worker_for(Flask("small"), redis, Queued(JOB.value.queue))
+    worker = worker_for(Flask("small"), redis, Queued(JOB.queue), jobs=rooms.jobs())
     worker.work(burst=True, logging_level="CRITICAL")
 
 
@@ -87,7 +87,7 @@ def test_what_is_rung_during_a_run_makes_exactly_one_more(
             assert line(redis).count == 1
 
     bell.ring(JOB, IDS)
-    work_off(redis, JOB.value.function, monkeypatch, work)
+    work_off(redis, JOB.function, monkeypatch, work)
     assert runs == ["one", "one"]
 
 
@@ -98,7 +98,7 @@ def test_a_retry_that_is_scheduled_counts_as_waiting(
         raise ValueError
 
     bell.ring(JOB, IDS)
-    work_off(redis, JOB.value.function, monkeypatch, work)
+    work_off(redis, JOB.function, monkeypatch, work)
     scheduled = ScheduledJobRegistry(queue=line(redis))
     assert scheduled.count == 1
     assert bell.ring(JOB, IDS)
@@ -120,7 +120,7 @@ def test_a_run_that_fails_while_another_waits_is_not_retried_as_well(
             raise ValueError
 
     bell.ring(JOB, IDS)
-    work_off(redis, JOB.value.function, monkeypatch, work)
+    work_off(redis, JOB.function, monkeypatch, work)
     assert runs == ["one", "one"]
     assert ScheduledJobRegistry(queue=line(redis)).count == 0
     assert FailedJobRegistry(queue=line(redis)).count == 0
@@ -144,9 +144,9 @@ def test_wake_ups_of_the_release_before_run_and_need_no_mark(
     redis: Redis, bell: RedisBell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs: list[str] = []
-    line(redis).enqueue_call(JOB.value.key, args=IDS, timeout=60, result_ttl=0, failure_ttl=3600)
+    line(redis).enqueue_call(JOB.key, args=IDS, timeout=60, result_ttl=0, failure_ttl=3600)
     bell.ring(JOB, IDS)
-    work_off(redis, JOB.value.function, monkeypatch, runs.append)
+    work_off(redis, JOB.function, monkeypatch, runs.append)
     assert runs == ["one", "one"]
     assert bell.ring(JOB, IDS)
     assert line(redis).count == 1

@@ -13,7 +13,7 @@ from redis import Redis
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-from app.core import request_id
+from app.core import request_id, rooms
 from app.core.queue import Queued, RedisBell
 from app.gateways.redis import embedded
 from app.interviews.recordings import DRAW_WAVEFORM
@@ -54,7 +54,7 @@ def test_a_wake_up_carries_the_id_and_the_job_works_under_it(app: Flask, redis: 
     queue = Queue(Queued.SPEECH.value, connection=redis, serializer=JSONSerializer)
     queue.enqueue_call(DRAW_WAVEFORM.key, args=("of-nobody",), result_ttl=0)  # by a release without ids
     with caplog.at_level("INFO", logger="app.operations.processes.runs"):
-        worker_for(app, redis, Queued.SPEECH).work(burst=True)
+        worker_for(app, redis, Queued.SPEECH, jobs=rooms.jobs()).work(burst=True)
     told = [one for one in caplog.records if one.name == "app.operations.processes.runs"]
     assert {one.job for one in told} == {"recordings.jobs.draw_waveform"}
     assert [(one.ids, one.outcome) for one in told] == [("no-such-drawing", "done"), ("of-nobody", "done")]
