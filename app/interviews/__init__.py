@@ -18,7 +18,7 @@ PROCESS_VIDEO = Job(
 )
 PLAY_TEST = Job(
     "trials.jobs.play",
-    "app.operations.test_interviews.jobs.play",
+    "app.operations.test_interviews.jobs.playing.play",
     "media",
     900,
     overdue="app.interviews.jobs.processing.unplayed",

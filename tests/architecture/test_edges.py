@@ -11,12 +11,10 @@ OPEN_SHELVES = {"actions", "events", "queries", "models", "access"}
 OTHER_DOORS = {
     "app.accounts.idempotency",  # belongs to the guard: an endpoint with slow work says when its answer is final
     "app.candidates.forms",  # which candidates a form of the list names, for what others do with them
-    "app.interviews.analysis.alignment",
-    "app.interviews.analysis.answers",
+    "app.interviews.archive",  # all files of an interview as one, for recruiters and for the candidate
+    "app.interviews.download",  # the same, sent
     "app.interviews.schemas",  # the published input of a booking, which the lines of a list are held against
     "app.interviews.recordings.download",  # what sends a published file in parts, for other pages that show recordings
-    "app.interviews.recordings.media",  # the values that recordings' actions hand out: a workshop and its files
-    "app.interviews.recordings.video",  # where a run was placed on the recording's clock, a value of the same workshop
 }
 EDGES = {"pages", "api", "jobs", "protocol", "preview", "cli"}
 

@@ -24,12 +24,12 @@ from app.core.db import db
 from app.gateways.speech.ports import Segment, Word
 from app.interviews import actions
 from app.interviews.analysis.mapping import QuestionPart
+from app.interviews.archive import Closed
 from app.interviews.models import Document, Interview, Role, Stage
 from app.interviews.published_result import freeze_details
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.media import keep
 from app.interviews.recordings.models import Media
-from app.review.exports.bundle import Closed
 from app.review.ratings import actions as reviews
 from app.review.ratings.actions import Opinion
 from tests.factories import Made
@@ -365,7 +365,7 @@ def test_an_unknown_format_is_refused_in_words(owner: Person, judged: Interview,
 
 def test_an_export_ends_when_access_ends(owner: Person, recorded: Interview, monkeypatch: pytest.MonkeyPatch) -> None:
     interview_id = recorded.id
-    monkeypatch.setattr("app.review.exports.bundle.LOOK_AFTER", timedelta(0))
+    monkeypatch.setattr("app.interviews.archive.LOOK_AFTER", timedelta(0))
     answer = owner.browser.post(f"/interviews/{interview_id}/export", data={"format": "zip"}, buffered=False)
     pieces: Iterator[bytes] = answer.iter_encoded()
     next(pieces)

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from app.core import clock
-from app.review.exports.bundle import Closed, Part, archive
+from app.interviews.archive import Closed, Part, archive
 
 
 class Endless:

@@ -19,12 +19,12 @@ from app.candidates.models import Candidate
 from app.core.db import db
 from app.core.errors import NotFound
 from app.interviews import actions as interviews
+from app.interviews.archive import Closed
 from app.interviews.jobs.processing import process_interview
 from app.interviews.models import Stage
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.media import keep
 from app.interviews.recordings.models import Media
-from app.review.exports.bundle import Closed
 from tests.conversation.test_documents import CV
 from tests.people import Person
 

@@ -32,7 +32,7 @@ from app.interviews.models import Interview, InterviewStatus, Role, Stage
 from app.interviews.queries import utterances_of
 from app.interviews.recordings.models import Media
 from app.interviews.recordings.queries import urls_for
-from app.operations.test_interviews.jobs import play
+from app.operations.test_interviews.jobs.playing import play
 from app.privacy import actions as compliance
 from app.webhooks.delivery import Letter, headers
 from app.webhooks.models import Delivery
@@ -194,7 +194,7 @@ def test_after_a_crash_the_next_run_goes_on_where_the_last_one_stopped(
         raise SystemExit
 
     with monkeypatch.context() as patch:
-        patch.setattr("app.operations.test_interviews.jobs_sound.Recorder.answer", dies)
+        patch.setattr("app.operations.test_interviews.jobs.sound.Recorder.answer", dies)
         with pytest.raises(SystemExit):
             play(interview.id)
     db.session.rollback()
@@ -234,7 +234,7 @@ def test_what_breaks_is_tried_again_and_then_left(
     def breaks(*_: Any, **__: Any) -> None:
         raise OSError("full")
 
-    monkeypatch.setattr("app.operations.test_interviews.jobs_sound.Recorder.answer", breaks)
+    monkeypatch.setattr("app.operations.test_interviews.jobs.sound.Recorder.answer", breaks)
     for tries in range(1, 4):
         then = at + timedelta(minutes=4 * tries)
         with clock.replaced(lambda then=then: then):
@@ -301,7 +301,7 @@ def test_a_conflict_that_no_other_run_is_the_reason_of_is_a_failure(
     def refused(*_: Any, **__: Any) -> None:
         raise Conflict("parts of the recording have not arrived yet", details={"missing": [0]})
 
-    monkeypatch.setattr("app.operations.test_interviews.jobs_sound.Recorder.answer", refused)
+    monkeypatch.setattr("app.operations.test_interviews.jobs.sound.Recorder.answer", refused)
     play(interview.id)
     assert now(interview).failures == 1
 

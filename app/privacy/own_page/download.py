@@ -10,10 +10,10 @@ from app.candidate_requests.queries import wishes_of
 from app.core import clock
 from app.core.db import db, reading
 from app.interviews.actions import result_of
+from app.interviews.archive import Part, captions
+from app.interviews.download import access_to, files_of, seat, streamed
 from app.interviews.models import Feedback, Interview
 from app.privacy.own_page.queries import agreements_of
-from app.review.exports.bundle import Part, captions
-from app.review.exports.download import access_to, files_of, seat, streamed
 
 
 def sent(interview_id: str) -> Response:

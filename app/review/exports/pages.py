@@ -11,18 +11,9 @@ from app.accounts.actions import write_audit
 from app.accounts.models import TeamMember
 from app.core.db import db, reading
 from app.core.errors import GatewayError
+from app.interviews.download import access_to, file_name, files_of, seat, streamed
 from app.interviews.queries import interview_to_change
-from app.review.exports.download import (
-    access_to,
-    as_json,
-    as_vtt,
-    file_name,
-    files_of,
-    has_captions,
-    parts_of,
-    seat,
-    streamed,
-)
+from app.review.exports.download import as_json, as_vtt, has_captions, parts_of
 from app.review.exports.queries import UNTIMED, export_of, lacking
 from app.review.exports.sheet import as_csv
 

@@ -29,7 +29,7 @@ from app.interviews import actions as interviews
 from app.interviews.models import Interview, Scenario, Stage
 from app.interviews.recordings import actions as recordings
 from app.operations.test_interviews.answers import AGREED, ENGINE, LANGUAGE, VOICE, answer_to
-from app.operations.test_interviews.jobs_sound import Recorder
+from app.operations.test_interviews.jobs.sound import Recorder
 from app.settings import Settings
 
 log = logging.getLogger(__name__)

@@ -1,0 +1,1 @@
+"""Plays an interview that a test key booked."""
