@@ -12,7 +12,7 @@ from app.core.queue import Failed
 from app.interviews.pending import TOO_LONG
 from app.interviews.queries import interview_seen_by
 from app.operations.stopped_jobs import actions, queries
-from app.review.dashboard.pages import pages
+from app.review.dashboard.pages.tasks import pages
 from app.settings import Settings
 
 

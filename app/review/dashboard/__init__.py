@@ -4,5 +4,4 @@ from app.core.rooms import Room
 
 ROOM = Room(
     blueprints=("app.review.dashboard.pages.pages",),
-    views=("app.review.dashboard.usage",),
 )

@@ -12,7 +12,7 @@ from app.core import clock
 from app.core.db import db
 from app.core.errors import Rejected
 from app.flows.queries import titles_seen_by
-from app.review.dashboard.pages import pages
+from app.review.dashboard.pages.tasks import pages
 from app.web.csv import sheet
 from app.web.fields import count_in
 

@@ -1,0 +1,6 @@
+"""Pages across the rooms. Importing the package hangs every page on the blueprint."""
+
+from app.review.dashboard.pages import tasks, usage
+from app.review.dashboard.pages.tasks import pages
+
+__all__ = ["pages", "tasks", "usage"]
