@@ -11,7 +11,7 @@ from flask import Flask
 
 if TYPE_CHECKING:
     from app.core.counters import Counters
-    from app.core.queue import Bell
+    from app.core.queue import Waker
     from app.gateways import Gateways
     from app.settings import Settings
     from app.web.api import Api
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Bell | None = None) -> Flask:
+def create_app(settings: Settings, *, gateways: Gateways | None = None, waker: Waker | None = None) -> Flask:
     """The application. Tests hand in gateways and a bell of their own; processes take what the settings name."""
     # Imported here, so that one module of a room can be used (and tested) without loading all the others.
     from app import gateways as built
@@ -45,7 +45,7 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, bell: Be
     app.extensions["parley.settings"] = settings
     app.extensions["parley.counters"] = counts = _counters(settings)
     app.extensions["parley.gateways"] = gateways or built.build(settings, counters=counts)
-    app.extensions["parley.bell"] = bell or _bell(settings)
+    app.extensions["parley.bell"] = waker or _waker(settings)
     db.init_app(app)
     with app.app_context():
         prepare(db.engine, shares_lock_time=True)
@@ -82,13 +82,13 @@ def _configuration(settings: Settings) -> dict[str, object]:
     }
 
 
-def _bell(settings: Settings) -> Bell:
+def _waker(settings: Settings) -> Waker:
     from app.core import queue
 
     if not settings.redis_url:
         logging.getLogger(__name__).warning("no REDIS_URL: workers are woken by their own clock only")
-        return queue.SilentBell()
-    return queue.RedisBell(queue.connect(settings.redis_url))
+        return queue.SilentWaker()
+    return queue.RedisWaker(queue.connect(settings.redis_url))
 
 
 def _counters(settings: Settings) -> Counters:

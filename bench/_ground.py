@@ -122,7 +122,7 @@ def env_for(url: str, directory: Path, **more: str) -> dict[str, str]:
 @contextmanager
 def application(env: dict[str, str]) -> Iterator[Flask]:
     """The whole application in this process, inside its context, among everyone's rows; all closed afterwards."""
-    app = create_app(Settings.from_env(env), bell=queue.SilentBell())
+    app = create_app(Settings.from_env(env), waker=queue.SilentWaker())
     with app.app_context(), row_security.everyone():
         try:
             yield app

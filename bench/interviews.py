@@ -162,7 +162,7 @@ def serve(port: int, url: str, directory: str, organization_id: str) -> None:
     from app.operations.processes.web import server_for
 
     settings = Settings.from_env(ground.env_for(url, Path(directory)))
-    product = create_app(settings, bell=queue.SilentBell())
+    product = create_app(settings, waker=queue.SilentWaker())
     local = threading.local()
     plain_engine = sa.create_engine(f"sqlite:///{directory}/plain.db")
 

@@ -42,10 +42,10 @@ def main() -> int:
 
 def measure(environment: dict[str, str], rounds: int) -> int:
     from app import create_app
-    from app.core.queue import SilentBell
+    from app.core.queue import SilentWaker
     from app.settings import Settings
 
-    app = create_app(Settings.from_env(environment), bell=SilentBell())
+    app = create_app(Settings.from_env(environment), waker=SilentWaker())
     browser, pages = signed_in(app)
     taken: dict[str, list[float]] = {path: [] for path in ("/healthz", *pages.values())}
     for path in taken:  # once before it counts: templates are compiled

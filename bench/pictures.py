@@ -49,14 +49,14 @@ def served(environment, port):
     from app.accounts.models import Role, TeamMember
     from app.candidates.models import Candidate
     from app.core.db import db
-    from app.core.queue import SilentBell
+    from app.core.queue import SilentWaker
     from app.interviews.models import Interview, InterviewData
     from app.interviews.recordings.models import Recording
     from app.operations.demo.cli_keep import filled
     from app.settings import Settings
 
     settings = Settings.from_env(environment)
-    app = create_app(settings, bell=SilentBell())
+    app = create_app(settings, waker=SilentWaker())
     with app.app_context():
         admin = db.session.query(TeamMember).filter_by(organization_id=filled()[0].id, role=Role.ADMIN).first()
         _, token = actions.sign_in(admin, address="127.0.0.1", browser="pictures")

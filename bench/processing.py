@@ -30,7 +30,7 @@ from rq.registry import StartedJobRegistry
 from rq.serializers import JSONSerializer
 
 from app.core.db import db, new_id, reading
-from app.core.queue import RedisBell
+from app.core.queue import RedisWaker
 from app.flows.queries import script_of
 from app.gateways.redis import embedded
 from app.interviews import PROCESS_INTERVIEW, actions
@@ -121,9 +121,9 @@ def through_workers(env: dict[str, str], ids: list[str], *, workers: int) -> tup
         time.sleep(2)  # what a worker does once, at its start
         pids = [process.pid for process in started]
         before, began, most = _cpu(pids), time.perf_counter(), 0.0
-        bell = RedisBell(link)
+        waker = RedisWaker(link)
         for one in ids:
-            bell.ring(PROCESS_INTERVIEW, (one,))
+            waker.enqueue(PROCESS_INTERVIEW, (one,))
         while queue.count or under_way.count:
             most = max(most, sum(ground.memory_of(pid) for top in pids for pid in ground.family(top)))
             time.sleep(0.1)

@@ -30,7 +30,7 @@ from rq.registry import StartedJobRegistry
 from rq.serializers import JSONSerializer
 
 from app.core.db import db, reading
-from app.core.queue import Queued, RedisBell, connect
+from app.core.queue import Queued, RedisWaker, connect
 from app.flows.models import InterviewFlow, SpeechState
 from app.interviews import PLAY_TEST, PROCESS_INTERVIEW, actions
 from app.settings import Settings
@@ -52,7 +52,7 @@ def rush(env: dict[str, str], directory: Path, given: argparse.Namespace) -> boo
     """Hand everything in, wait for all results, print what it took; whether both bounds held."""
     with ground.application(env) as app:
         link = connect(env["REDIS_URL"])
-        app.extensions["parley.bell"] = RedisBell(link)
+        app.extensions["parley.bell"] = RedisWaker(link)
         owner = ground.customer(["How do you work with other people?"])
         sound = Sound(Settings.from_env(env), directory)
         log = directory / "worker.log"

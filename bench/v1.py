@@ -180,7 +180,7 @@ def serve(port: int, env: dict[str, str], ids: list[str]) -> None:
     from app.operations.processes.web import server_for
 
     settings = Settings.from_env(env)
-    product, bare = create_app(settings, bell=queue.SilentBell()), Bare(settings.database_url, ids)
+    product, bare = create_app(settings, waker=queue.SilentWaker()), Bare(settings.database_url, ids)
     floors = {"read": bare.read, "read one": bare.read_one, "booking": bare.book, "two updates": bare.update_twice}
 
     def application(environ: dict[str, Any], start_response: Any) -> Any:

@@ -105,7 +105,7 @@ def run(folder: Path, *, turns: int, answers: int) -> None:
     migrate.upgrade(settings.database_url)
     told = Told()
     engines = gateways.build(settings)
-    app = create_app(settings, gateways=engines, bell=queue.SilentBell())
+    app = create_app(settings, gateways=engines, waker=queue.SilentWaker())
     server = create_server(app, host="127.0.0.1", port=0, threads=settings.web_threads)
     settings = replace(settings, app_url=f"http://127.0.0.1:{server.effective_port}")
     threading.Thread(target=server.run, daemon=True).start()

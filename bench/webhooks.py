@@ -111,7 +111,7 @@ def application(url: str) -> Flask:
         SQLALCHEMY_DATABASE_URI=settings.database_url,
         SQLALCHEMY_ENGINE_OPTIONS=engine_options(settings.database_url),
     )
-    app.extensions["parley.bell"] = queue.SilentBell()
+    app.extensions["parley.bell"] = queue.SilentWaker()
     app.extensions["parley.gateways"] = SimpleNamespace(http=Outbound(settings))
     db.init_app(app)
     with app.app_context(), row_security.everyone():

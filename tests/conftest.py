@@ -175,13 +175,13 @@ def engines(without_database: Settings) -> Iterator[Gateways]:
 
 
 @pytest.fixture(scope="session")
-def bell() -> queue.SilentBell:
-    return queue.SilentBell()
+def waker() -> queue.SilentWaker:
+    return queue.SilentWaker()
 
 
 @pytest.fixture(scope="session")
-def shared_app(settings: Settings, engines: Gateways, bell: queue.SilentBell) -> Iterator[Flask]:
-    application = create_app(settings, gateways=engines, bell=bell)
+def shared_app(settings: Settings, engines: Gateways, waker: queue.SilentWaker) -> Iterator[Flask]:
+    application = create_app(settings, gateways=engines, waker=waker)
     application.test_client_class = Browser
     application.config["TESTING"] = True
     yield application
@@ -190,9 +190,9 @@ def shared_app(settings: Settings, engines: Gateways, bell: queue.SilentBell) ->
 
 
 @pytest.fixture
-def app(shared_app: Flask, bell: queue.SilentBell) -> Iterator[Flask]:
+def app(shared_app: Flask, waker: queue.SilentWaker) -> Iterator[Flask]:
     """The application inside a transaction that is rolled back; commits of the code under test are SAVEPOINTs."""
-    bell.rung.clear()
+    waker.enqueued.clear()
     with shared_app.app_context():
         engines = db.engines
         engine = engines[None]
@@ -211,7 +211,7 @@ def own_app(own_database: str, settings: Settings, engines: Gateways, tmp_path: 
     """An application with a database and files of its own and real commits, for threads, claims and draining."""
     own = replace(settings, database_url=own_database, data_dir=tmp_path, storage_url=str(tmp_path / "files"))
     mine = replace(engines, storage=gateways.build_storage(own))
-    application = create_app(own, gateways=mine, bell=queue.SilentBell())
+    application = create_app(own, gateways=mine, waker=queue.SilentWaker())
     application.test_client_class = Browser
     application.config["TESTING"] = True
     yield application

@@ -13,7 +13,7 @@ from app.core.db import db
 from app.gateways.mail import Mail
 from app.mail_outbox import SEND_LETTER
 from app.mail_outbox.jobs import send
-from app.mail_outbox.models import Letter
+from app.mail_outbox.models import QueuedMail
 
 
 class FakeMailer:
@@ -60,7 +60,7 @@ def mailing(app: Flask) -> Iterator[None]:
 
 def mails() -> list[Mail]:
     """What waits in the outbox, the oldest first."""
-    letters = db.session.scalars(sa.select(Letter).order_by(Letter.created_at)).all()
+    letters = db.session.scalars(sa.select(QueuedMail).order_by(QueuedMail.created_at)).all()
     return [
         Mail(**json.loads(encryption.unseal(one.sealed or "", context=f"letter:{one.id}:sealed"))) for one in letters
     ]

@@ -30,7 +30,7 @@ from app.core.db import db
 from app.core.encryption import derived_key
 from app.core.errors import Conflict, Rejected
 from app.gateways.mail import Mail
-from app.mail_outbox import actions as letters
+from app.mail_outbox import actions as mail_outbox
 
 NAME_MOST = 300
 MOST_TOLD = 20
@@ -322,5 +322,5 @@ def tell_administrators(organization: Organization, subject: str, text: str, *, 
     name = " ".join(organization.name.split())
     signed = f"{text}\n\nYou get this as an administrator of {name} on Parley.\n"
     for admin in admins:
-        letters.post(None, Mail(admin.email, subject, signed), lasts=lasts)
+        mail_outbox.post(None, Mail(admin.email, subject, signed), lasts=lasts)
     return len(admins)

@@ -16,7 +16,7 @@ from app.core import clock
 from app.core.db import db
 from app.core.errors import Rejected
 from app.gateways.mail import Mail
-from app.mail_outbox import actions as letters
+from app.mail_outbox import actions as mail_outbox
 
 LASTS = timedelta(hours=24)
 MOST_ASKED = 10
@@ -35,7 +35,7 @@ def ask(member: TeamMember, email: str, post: Post, *, by: TeamMember) -> str:
     link = post.address_of(token)
     change = _keep(member, address, token, by=by)
     if post.by_mail:
-        change.letter = letters.post(None, _mail(member, address, link), lasts=LASTS)
+        change.letter = mail_outbox.post(None, _mail(member, address, link), lasts=LASTS)
     db.session.flush()
     return link
 
@@ -104,7 +104,7 @@ def confirm(change: AddressChange, *, by_mail: bool, but: str | None) -> TeamMem
         member.organization, action="member.address_changed", subject=member.id, by=member, details=details
     )
     if by_mail:
-        letters.post(None, _notice(member, old), lasts=LASTS)
+        mail_outbox.post(None, _notice(member, old), lasts=LASTS)
     return member
 
 

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.core.db import Base, CreatedAt, Id, Ref, one_of
-from app.mail_outbox.models import Letter
+from app.mail_outbox.models import QueuedMail
 
 
 class Role(enum.StrEnum):
@@ -162,7 +162,7 @@ class EntryLink(Base):
     letter_id: Mapped[str | None] = mapped_column(sa.ForeignKey("letter.id"))
 
     member: Mapped[TeamMember] = relationship(foreign_keys=[member_id])
-    letter: Mapped[Letter | None] = relationship()
+    letter: Mapped[QueuedMail | None] = relationship()
 
 
 class AddressChange(Base):
@@ -181,7 +181,7 @@ class AddressChange(Base):
     letter_id: Mapped[str | None] = mapped_column(sa.ForeignKey("letter.id"))
 
     member: Mapped[TeamMember] = relationship(foreign_keys=[member_id])
-    letter: Mapped[Letter | None] = relationship()
+    letter: Mapped[QueuedMail | None] = relationship()
 
 
 class ApiKey(Base):

@@ -19,7 +19,7 @@ from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict
 from app.gateways.mail import Mail
-from app.mail_outbox import actions as letters
+from app.mail_outbox import actions as mail_outbox
 
 INVITATION_LASTS = timedelta(days=7)
 RESET_LASTS = timedelta(hours=24)
@@ -48,7 +48,7 @@ def issue(member: TeamMember, post: Post, *, by: TeamMember | None) -> str:
     token = secrets.token_urlsafe(32)
     address, now = post.address_of(token), clock.now()
     words = f"the link works once, for {_in_words(lasts)}):\n{address}"
-    letter = letters.post(None, _mail(member, words, kind=kind, by=by), lasts=lasts) if post.by_mail else None
+    letter = mail_outbox.post(None, _mail(member, words, kind=kind, by=by), lasts=lasts) if post.by_mail else None
     link = EntryLink(
         member_id=member.id,
         kind=kind,

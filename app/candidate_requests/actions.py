@@ -13,12 +13,12 @@ from app.candidate_requests.models import (
     LONGEST_ANSWER,
     LONGEST_DAYS,
     MOST_OPEN,
+    CandidateRequest,
     Different,
-    Wish,
-    WishKind,
-    WishState,
+    RequestKind,
+    RequestState,
 )
-from app.candidate_requests.queries import wishes_of
+from app.candidate_requests.queries import requests_of
 from app.core import clock
 from app.core.db import Moment, db
 from app.core.errors import Conflict, Rejected, sentence
@@ -30,7 +30,7 @@ AT_ONCE = frozenset({Different.MORE_TIME, Different.TEXT})
 """Granted without a person: they cost nobody anything, and waiting for an answer would itself shut someone out."""
 
 
-ASKABLE_AFTERWARDS = frozenset({WishKind.DELETION, WishKind.REVIEW, WishKind.WITHDRAWAL})
+ASKABLE_AFTERWARDS = frozenset({RequestKind.DELETION, RequestKind.REVIEW, RequestKind.WITHDRAWAL})
 """What candidates may ask for on their own page."""
 
 
@@ -38,13 +38,13 @@ ASKABLE_AFTERWARDS = frozenset({WishKind.DELETION, WishKind.REVIEW, WishKind.WIT
 class Asked:
     """What a candidate asks for, in plain values."""
 
-    kind: WishKind
+    kind: RequestKind
     text: str | None = None
     contact: str | None = None
     details: dict[str, Any] = field(default_factory=dict)
 
 
-def ask(interview: Interview, asked: Asked) -> Wish:
+def ask(interview: Interview, asked: Asked) -> CandidateRequest:
     """Keep a request. The same one twice, while it is open or granted, is one; too many open ones are Rejected.
 
     More time and text are granted at once, the rest waits for a person until its due date. Conflict after an erasure.
@@ -53,21 +53,23 @@ def ask(interview: Interview, asked: Asked) -> Wish:
     db.session.refresh(interview, with_for_update={"key_share": True})
     if interview.erased_at is not None:
         raise Conflict(ERASED)
-    known = wishes_of(interview.id)
-    same = next((one for one in known if one.state in {WishState.OPEN, WishState.GRANTED} and _is(one, asked)), None)
+    known = requests_of(interview.id)
+    same = next(
+        (one for one in known if one.state in {RequestState.OPEN, RequestState.GRANTED} and _is(one, asked)), None
+    )
     if same is not None:
         return same
-    if sum(one.state is WishState.OPEN for one in known) >= MOST_OPEN:
+    if sum(one.state is RequestState.OPEN for one in known) >= MOST_OPEN:
         raise Rejected(sentence("There are too many open requests for this interview. Please wait for an answer."))
     now = clock.now()
     due = now + days_for(interview.flow.organization, asked.kind)
-    granted = asked.details.get("choice") in AT_ONCE and asked.kind is WishKind.ACCOMMODATION
-    wish = Wish(
+    granted = asked.details.get("choice") in AT_ONCE and asked.kind is RequestKind.ACCOMMODATION
+    candidate_request = CandidateRequest(
         organization_id=interview.organization_id,
         team_id=interview.team_id,
         interview_id=interview.id,
         kind=asked.kind,
-        state=WishState.GRANTED if granted else WishState.OPEN,
+        state=RequestState.GRANTED if granted else RequestState.OPEN,
         details=dict(asked.details),
         text=asked.text,
         contact=asked.contact,
@@ -75,17 +77,17 @@ def ask(interview: Interview, asked: Asked) -> Wish:
         due_at=due,
         decided_at=now if granted else None,
     )
-    db.session.add(wish)
+    db.session.add(candidate_request)
     db.session.flush()
-    return wish
+    return candidate_request
 
 
-def days_for(organization: Organization, kind: WishKind) -> timedelta:
+def days_for(organization: Organization, kind: RequestKind) -> timedelta:
     """How long the organization takes at most to answer a request of this kind."""
     return timedelta(days=int((organization.answer_days or {}).get(kind.value, DAYS[kind])))
 
 
-def set_answer_days(organization: Organization, days: dict[WishKind, int], *, by: TeamMember) -> None:
+def set_answer_days(organization: Organization, days: dict[RequestKind, int], *, by: TeamMember) -> None:
     """Days until requests should be answered, from the next request on. Raises Rejected naming the kind. Audited."""
     for kind, count in days.items():
         if not 1 <= count <= LONGEST_DAYS:
@@ -96,35 +98,42 @@ def set_answer_days(organization: Organization, days: dict[WishKind, int], *, by
         write_audit(organization, action="organization.answer_days", subject=organization.id, by=by, details=kept)
 
 
-def answer(wish: Wish, *, state: WishState, words: str | None, by: TeamMember) -> None:
+def answer(candidate_request: CandidateRequest, *, state: RequestState, words: str | None, by: TeamMember) -> None:
     """A person decides, or decides anew. ``words`` are shown to the candidate.
 
     Raises Rejected for an answer that says nothing or too much, Conflict when someone else has just answered.
     """
-    if state is WishState.OPEN:
+    if state is RequestState.OPEN:
         raise Rejected("Choose granted, declined or done.", field="state")
     if words is not None and len(words) > LONGEST_ANSWER:
         raise Rejected(f"The answer has {len(words)} characters; at most {LONGEST_ANSWER} fit.", field="answer")
-    before = wish.state
+    before = candidate_request.state
     statement = (
-        sa.update(Wish)
-        .where(Wish.id == wish.id, Wish.state == before)
+        sa.update(CandidateRequest)
+        .where(CandidateRequest.id == candidate_request.id, CandidateRequest.state == before)
         .values(state=state, answer=words, decided_at=clock.now(), decided_by_id=by.id)
-        .returning(Wish.id)
+        .returning(CandidateRequest.id)
         .execution_options(synchronize_session=False)
     )
     changed = len(db.session.execute(statement).all()) == 1
-    db.session.refresh(wish)
+    db.session.refresh(candidate_request)
     if not changed:
         raise Conflict("Someone else has just answered this request. Look at the answer first.")
-    details = {"kind": wish.kind.value, "from": before.value, "to": state.value, "interview": wish.interview_id}
-    write_audit(by.organization, action="wish.answered", subject=wish.id, by=by, details=details)
+    details = {
+        "kind": candidate_request.kind.value,
+        "from": before.value,
+        "to": state.value,
+        "interview": candidate_request.interview_id,
+    }
+    write_audit(by.organization, action="wish.answered", subject=candidate_request.id, by=by, details=details)
 
 
 def erase(interview_id: str) -> int:
     """Keep of the interview's requests that they were made and what came of them, and no word; what is open is done."""
-    settled = sa.case((Wish.state == WishState.OPEN, WishState.DONE.value), else_=Wish.state)
-    decided = sa.func.coalesce(Wish.decided_at, sa.literal(clock.now(), Moment()))
+    settled = sa.case(
+        (CandidateRequest.state == RequestState.OPEN, RequestState.DONE.value), else_=CandidateRequest.state
+    )
+    decided = sa.func.coalesce(CandidateRequest.decided_at, sa.literal(clock.now(), Moment()))
     emptied: dict[str, Any] = {
         "text": None,
         "contact": None,
@@ -133,13 +142,18 @@ def erase(interview_id: str) -> int:
         "state": settled,
         "decided_at": decided,
     }
-    statement = sa.update(Wish).where(Wish.interview_id == interview_id).values(emptied).returning(Wish.id)
+    statement = (
+        sa.update(CandidateRequest)
+        .where(CandidateRequest.interview_id == interview_id)
+        .values(emptied)
+        .returning(CandidateRequest.id)
+    )
     count = len(db.session.execute(statement.execution_options(synchronize_session=False)).all())
     db.session.expire_all()
     return count
 
 
-def _is(known: Wish, asked: Asked) -> bool:
+def _is(known: CandidateRequest, asked: Asked) -> bool:
     return (known.kind, known.text, known.contact, known.details) == (
         asked.kind,
         asked.text,
@@ -148,15 +162,15 @@ def _is(known: Wish, asked: Asked) -> bool:
     )
 
 
-def ask_afterwards(interview: Interview, kind: WishKind, text: str | None) -> Wish:
+def ask_afterwards(interview: Interview, kind: RequestKind, text: str | None) -> CandidateRequest:
     """A request from the candidate's own page. Withdrawing consent works at once."""
     if kind not in ASKABLE_AFTERWARDS:
         raise Rejected("Choose what you ask for.", field="kind")
-    if kind is WishKind.WITHDRAWAL:
+    if kind is RequestKind.WITHDRAWAL:
         withdraw(interview)
-    wish = ask(interview, Asked(kind, text))
-    note(interview, "own_page.asked", kind=kind.value, request=wish.id)
-    return wish
+    candidate_request = ask(interview, Asked(kind, text))
+    note(interview, "own_page.asked", kind=kind.value, request=candidate_request.id)
+    return candidate_request
 
 
 def note(interview: Interview, action: str, **details: Any) -> None:

@@ -4,9 +4,9 @@ from flask_wtf import FlaskForm
 from wtforms import IntegerField, SelectField, TextAreaField
 from wtforms.validators import InputRequired, NumberRange
 
-from app.candidate_requests.models import LONGEST_ANSWER, LONGEST_DAYS, WishKind, WishState
+from app.candidate_requests.models import LONGEST_ANSWER, LONGEST_DAYS, RequestKind, RequestState
 
-ANSWERS = {WishState.GRANTED: "Granted", WishState.DECLINED: "Declined", WishState.DONE: "Done"}
+ANSWERS = {RequestState.GRANTED: "Granted", RequestState.DECLINED: "Declined", RequestState.DONE: "Done"}
 
 
 class AnswerForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
@@ -35,6 +35,6 @@ class DeadlinesForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
     withdrawal = _days("Consent withdrawn")
     deletion = _days("Deletion")
 
-    def given(self) -> dict[WishKind, int]:
+    def given(self) -> dict[RequestKind, int]:
         """What was typed, by kind."""
-        return {kind: self[kind.value].data for kind in WishKind}
+        return {kind: self[kind.value].data for kind in RequestKind}

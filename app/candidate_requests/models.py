@@ -19,7 +19,7 @@ MOST_OPEN = 20
 """Open requests one interview may have, so that nobody fills a recruiter's list."""
 
 
-class WishKind(enum.StrEnum):
+class RequestKind(enum.StrEnum):
     """What is asked for."""
 
     ACCOMMODATION = "accommodation"
@@ -29,7 +29,7 @@ class WishKind(enum.StrEnum):
     CORRECTION = "correction"
 
 
-class WishState(enum.StrEnum):
+class RequestState(enum.StrEnum):
     """``open`` waits for a person. ``granted`` is promised, ``done`` has happened."""
 
     OPEN = "open"
@@ -48,16 +48,16 @@ class Different(enum.StrEnum):
 
 
 DAYS = {
-    WishKind.ACCOMMODATION: 3,
-    WishKind.CORRECTION: 14,
-    WishKind.REVIEW: 14,
-    WishKind.WITHDRAWAL: 7,
-    WishKind.DELETION: 30,
+    RequestKind.ACCOMMODATION: 3,
+    RequestKind.CORRECTION: 14,
+    RequestKind.REVIEW: 14,
+    RequestKind.WITHDRAWAL: 7,
+    RequestKind.DELETION: 30,
 }
 """Days until a request of each kind should have its answer, where the organization has not set others."""
 
 
-class Wish(Base):
+class CandidateRequest(Base):
     """One request of a candidate. ``details`` says more, per kind: an accommodation has ``choice`` (a ``Different``)
     and ``asked`` (``before`` or ``during`` the talk).
 
@@ -74,8 +74,8 @@ class Wish(Base):
     organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
     team_id: Mapped[Ref] = mapped_column(sa.ForeignKey("team.id"))
     interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"), index=True)
-    kind: Mapped[WishKind] = mapped_column(one_of(WishKind))
-    state: Mapped[WishState] = mapped_column(one_of(WishState), default=WishState.OPEN)
+    kind: Mapped[RequestKind] = mapped_column(one_of(RequestKind, name="wishkind"))
+    state: Mapped[RequestState] = mapped_column(one_of(RequestState, name="wishstate"), default=RequestState.OPEN)
     details: Mapped[dict[str, Any]] = mapped_column(default=dict)
     text: Mapped[str | None] = mapped_column(sa.Text)
     contact: Mapped[str | None] = mapped_column(sa.String(320))

@@ -9,9 +9,9 @@ from app.accounts.access import current_member, require_admin, require_member, r
 from app.accounts.models import Role
 from app.candidate_requests import actions
 from app.candidate_requests.forms import AnswerForm, DeadlinesForm
-from app.candidate_requests.models import WishKind, WishState
+from app.candidate_requests.models import RequestKind, RequestState
 from app.candidate_requests.queries import (
-    WishFilter,
+    RequestFilter,
     how_many_wishes_seen_by,
     marks_of,
     wish_to_change,
@@ -25,7 +25,7 @@ from app.web.templating import offset_of_request
 
 PER_PAGE = 25
 
-pages = Blueprint("wishes", __name__)
+pages = Blueprint("candidate_requests", __name__)
 pages.before_request(require_member)
 
 
@@ -33,7 +33,7 @@ pages.before_request(require_member)
 def _waiting() -> dict[str, Any]:
     """For the navigation: how many requests wait for the member, asked only where a template calls it; and for
     transcripts: which words the candidate would have otherwise."""
-    open_requests = WishFilter(state=WishState.OPEN)
+    open_requests = RequestFilter(state=RequestState.OPEN)
     return {"open_requests": lambda: how_many_wishes_seen_by(current_member(), open_requests), "marks_of": marks_of}
 
 
@@ -41,14 +41,14 @@ def _waiting() -> dict[str, Any]:
 def index() -> str:
     """What candidates ask for, what is overdue on top; open requests unless the filter says otherwise."""
     member, offset = current_member(), offset_of_request()
-    state, kind = request.args.get("state", WishState.OPEN.value), request.args.get("kind", "")
-    found_by = WishFilter(
-        state=WishState(state) if state in set(WishState) else None,
-        kind=WishKind(kind) if kind in set(WishKind) else None,
+    state, kind = request.args.get("state", RequestState.OPEN.value), request.args.get("kind", "")
+    found_by = RequestFilter(
+        state=RequestState(state) if state in set(RequestState) else None,
+        kind=RequestKind(kind) if kind in set(RequestKind) else None,
     )
     return render_template(
         "candidate_requests/index.html",
-        wishes=wishes_seen_by(member, found_by, limit=PER_PAGE, offset=offset),
+        candidate_requests=wishes_seen_by(member, found_by, limit=PER_PAGE, offset=offset),
         now=clock.now(),
         total=how_many_wishes_seen_by(member, found_by),
         found_by=found_by,
@@ -63,13 +63,13 @@ def deadlines() -> str | AnyResponse | tuple[str, int]:
     """Within how many days requests of each kind should be answered."""
     require_admin()
     member = current_member()
-    now = {kind.value: actions.days_for(member.organization, kind).days for kind in WishKind}
+    now = {kind.value: actions.days_for(member.organization, kind).days for kind in RequestKind}
     form = DeadlinesForm(data=now) if request.method == "GET" else DeadlinesForm()
     if form.validate_on_submit():
         actions.set_answer_days(member.organization, form.given(), by=member)
         db.session.commit()
         flash("Saved. Requests that are open already keep their dates.", "good")
-        return redirect(url_for("wishes.deadlines"), 303)
+        return redirect(url_for("candidate_requests.deadlines"), 303)
     return render_template("candidate_requests/deadlines.html", form=form), 422 if form.errors else 200
 
 
@@ -78,11 +78,11 @@ def answer(wish_id: str) -> AnyResponse:
     """Grant, decline or settle a request; the candidate sees it on the link's page."""
     require_recruiter()
     member, form = current_member(), AnswerForm()
-    wish = wish_to_change(member, wish_id)
-    interview_id = wish.interview_id
+    candidate_request = wish_to_change(member, wish_id)
+    interview_id = candidate_request.interview_id
     try:
         state, words = _given(form)
-        actions.answer(wish, state=state, words=words, by=member)
+        actions.answer(candidate_request, state=state, words=words, by=member)
     except (Rejected, Conflict) as refusal:
         db.session.rollback()
         flash(refusal.message, "bad")
@@ -92,11 +92,11 @@ def answer(wish_id: str) -> AnyResponse:
     return redirect(url_for("interviews.show", interview_id=interview_id, _anchor="requests"), 303)
 
 
-def _given(form: AnswerForm) -> tuple[WishState, str | None]:
+def _given(form: AnswerForm) -> tuple[RequestState, str | None]:
     words = (form.answer.data or "").replace("\r\n", "\n").strip() or None
     flaw = flaw_of(words or "")
     if flaw:
         raise Rejected(flaw, field="answer")
-    if form.state.data not in set(WishState):
+    if form.state.data not in set(RequestState):
         raise Rejected("Choose granted, declined or done.", field="state")
-    return WishState(form.state.data), words
+    return RequestState(form.state.data), words

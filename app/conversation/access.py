@@ -45,7 +45,7 @@ UNTOLD = {
 """What people read in other languages where the sentence itself is for scripts."""
 REFUSED = lazy_gettext("This could not be taken. What you said is kept. Please try again.")
 
-protocol = Blueprint("voice_api", __name__, url_prefix="/interview/api/<flow_id>/<interview_id>")
+protocol = Blueprint("protocol", __name__, url_prefix="/interview/api/<flow_id>/<interview_id>")
 
 
 def new_token() -> tuple[str, str]:

@@ -10,7 +10,7 @@ from flask import Blueprint, Response, send_file, url_for
 
 from app.core.errors import NotFound
 
-files = Blueprint("voice_files", __name__, url_prefix="/interview/files")
+files = Blueprint("detector", __name__, url_prefix="/interview/files")
 
 KEPT_SECONDS = 365 * 86_400
 _VERSION = 16
@@ -29,7 +29,7 @@ def weights() -> tuple[Path, str] | None:
 def address() -> str | None:
     """Where a page fetches it; the address changes with the bytes, so browsers may keep it for good."""
     found = weights()
-    return url_for("voice_files.detector", version=found[1][:_VERSION]) if found else None
+    return url_for("detector.detector", version=found[1][:_VERSION]) if found else None
 
 
 @files.get("/detector-<version>.bin")

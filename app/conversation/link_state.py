@@ -14,8 +14,8 @@ from flask_babel import gettext
 from werkzeug.exceptions import HTTPException
 
 from app import gateways
-from app.candidate_requests.models import Different, WishKind, WishState
-from app.candidate_requests.queries import has_more_time, wishes_of
+from app.candidate_requests.models import Different, RequestKind, RequestState
+from app.candidate_requests.queries import has_more_time, requests_of
 from app.conversation import detector
 from app.conversation.access import holds, settings
 from app.conversation.consent import VERSION
@@ -32,7 +32,7 @@ from app.interviews.models import Interview, Stage
 from app.interviews.queries import open_interview
 from app.web import languages, rate_limits
 
-pages = Blueprint("voice", __name__, url_prefix="/interview/api/<flow_id>/<interview_id>")
+pages = Blueprint("conversation", __name__, url_prefix="/interview/api/<flow_id>/<interview_id>")
 
 OPENS_PER_LINK = 30
 CHECKS_PER_LINK = 120
@@ -60,14 +60,14 @@ def found(flow_id: str, interview_id: str) -> Interview:
     """
     interview = open_interview(flow_id, interview_id)
     languages.choose((interview.script or script_of(interview.flow))["language"])
-    kind = "check" if is_check() else "start" if request.endpoint == "voice.start" else "interview"
+    kind = "check" if is_check() else "start" if request.endpoint == "conversation.start" else "interview"
     rate_limits.count(kind, most=CHECKS_PER_LINK if is_check() else OPENS_PER_LINK, of=interview.id)
     return interview
 
 
 def is_check() -> bool:
     """Whether the page only tries its network."""
-    return request.endpoint in {"voice.check", "voice.check_upload"}
+    return request.endpoint in {"conversation.check", "conversation.check_upload"}
 
 
 @pages.errorhandler(429)
@@ -199,14 +199,14 @@ def asked(interview: Interview) -> list[dict[str, Any]]:
     """The accommodations asked for and what came of them, without the candidate's own words: the link is no secret."""
     return [
         {
-            "id": wish.id,
-            "kind": wish.kind.value,
-            "choice": wish.details.get("choice"),
-            "state": wish.state.value,
-            "answer": wish.answer,
+            "id": candidate_request.id,
+            "kind": candidate_request.kind.value,
+            "choice": candidate_request.details.get("choice"),
+            "state": candidate_request.state.value,
+            "answer": candidate_request.answer,
         }
-        for wish in wishes_of(interview.id)
-        if wish.kind is WishKind.ACCOMMODATION
+        for candidate_request in requests_of(interview.id)
+        if candidate_request.kind is RequestKind.ACCOMMODATION
     ]
 
 
@@ -218,7 +218,7 @@ def invitation(interview: Interview, context: dict[str, Any]) -> dict[str, Any]:
         "last_name": not interview.interviewee_last_name,
     }
     told = about(interview)
-    granted = {one["choice"] for one in told["asked"] if one["state"] == WishState.GRANTED}
+    granted = {one["choice"] for one in told["asked"] if one["state"] == RequestState.GRANTED}
     until = interview.created_at + timedelta(days=settings().link_expiry_days)
     plain = {
         "view": "invitation",

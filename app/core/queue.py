@@ -48,24 +48,24 @@ class Queued(StrEnum):
 SHORT_JOBS = frozenset({"webhooks", "speech", "letters"})
 
 
-class Bell(Protocol):
+class Waker(Protocol):
     """What wakes a worker. ``ring`` says whether one was woken, or will be."""
 
-    def ring(self, job: Job, ids: tuple[str, ...]) -> bool: ...
+    def enqueue(self, job: Job, ids: tuple[str, ...]) -> bool: ...
 
 
-class SilentBell:
+class SilentWaker:
     """Keeps what was rung instead of waking anyone: for tests, and for commands that run no workers."""
 
     def __init__(self) -> None:
-        self.rung: list[tuple[Job, tuple[str, ...]]] = []
+        self.enqueued: list[tuple[Job, tuple[str, ...]]] = []
 
-    def ring(self, job: Job, ids: tuple[str, ...]) -> bool:
-        self.rung.append((job, ids))
+    def enqueue(self, job: Job, ids: tuple[str, ...]) -> bool:
+        self.enqueued.append((job, ids))
         return True
 
 
-class RedisBell:
+class RedisWaker:
     """Puts the job on its RQ queue, unless one for the same ids waits there already."""
 
     def __init__(self, redis: Redis) -> None:
@@ -73,7 +73,7 @@ class RedisBell:
         self.outage = Outage()
         self._lines = {name.value: Queue(name.value, connection=redis, serializer=JSONSerializer) for name in Queued}
 
-    def ring(self, job: Job, ids: tuple[str, ...]) -> bool:
+    def enqueue(self, job: Job, ids: tuple[str, ...]) -> bool:
         line = self._lines[job.queue]
         mark = Mark(line, job.key, ids)
 
@@ -175,10 +175,10 @@ def after_commit(job: Job, *ids: str) -> None:
         waiting.append((job, ids))
 
 
-def ring_now(job: Job, *ids: str) -> bool:
+def enqueue_now(job: Job, *ids: str) -> bool:
     """Ring at once: for the sweep and the tick, which change nothing. False when nobody could hear it."""
-    bell: Bell = current_app.extensions["parley.bell"]
-    return bell.ring(job, ids)
+    waker: Waker = current_app.extensions["parley.bell"]
+    return waker.enqueue(job, ids)
 
 
 def overdue(job: Job) -> list[tuple[str, ...]]:
@@ -189,10 +189,10 @@ def overdue(job: Job) -> list[tuple[str, ...]]:
     return [ids if isinstance(ids, tuple) else (ids,) for ids in found]
 
 
-def ring_overdue(*jobs: Job) -> None:
+def enqueue_overdue(*jobs: Job) -> None:
     """Ring again for all that is due; called by the worker's tick. Workers look themselves where nobody hears it."""
     for job in jobs:
-        if not all(ring_now(job, *ids) for ids in overdue(job)):
+        if not all(enqueue_now(job, *ids) for ids in overdue(job)):
             return
 
 
@@ -203,11 +203,11 @@ def due(queue: Queued) -> list[tuple[Job, tuple[str, ...]]]:
 
 
 @event.listens_for(Session, "after_commit")
-def _ring_all(session: Session) -> None:
+def _enqueue_all(session: Session) -> None:
     if session.in_nested_transaction():
         return  # a released SAVEPOINT is no commit
     for job, ids in session.info.pop(_WAITING, []):
-        ring_now(job, *ids)
+        enqueue_now(job, *ids)
 
 
 @event.listens_for(Session, "after_soft_rollback")

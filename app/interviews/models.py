@@ -141,7 +141,9 @@ class Interview(Claimable, Quarantined, Base):
     sitting: Mapped[Any] = relationship("Sitting", uselist=False, viewonly=True)
     turns: Mapped[list[Any]] = relationship("Turn", secondary="sitting", viewonly=True, order_by="Turn.number")
     agreements: Mapped[list[Any]] = relationship("Agreement", viewonly=True, order_by="Agreement.agreed_at")
-    wishes: Mapped[list[Any]] = relationship("Wish", viewonly=True, order_by="Wish.created_at")
+    candidate_requests: Mapped[list[Any]] = relationship(
+        "CandidateRequest", viewonly=True, order_by="CandidateRequest.created_at"
+    )
 
     def link(self, app_url: str) -> str:
         """Where the candidate takes the interview: single use, and never sent in a webhook."""

@@ -9,13 +9,13 @@ from app.accounts.models import TeamMember
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
-from app.legal_holds.models import LONGEST_REASON, Held, Hold
+from app.legal_holds.models import LONGEST_REASON, Held, LegalHold
 from app.legal_holds.queries import hold_on
 
 HELD = "A legal hold since %(day)s keeps this from being deleted. Release the hold first, if it is over."
 
 
-def place(kind: Held, subject_id: str, *, reason: str, ends_at: datetime | None, by: TeamMember) -> Hold:
+def place(kind: Held, subject_id: str, *, reason: str, ends_at: datetime | None, by: TeamMember) -> LegalHold:
     """Keep a candidate or an interview of the member's organization from every deletion.
 
     Whoever calls this has locked what is held, so that no deletion is half done. Raises Rejected, Conflict when it is
@@ -30,7 +30,7 @@ def place(kind: Held, subject_id: str, *, reason: str, ends_at: datetime | None,
         raise Rejected("Choose a day that is still to come, or none.", field="ends")
     if hold_on(subject_id) is not None:
         raise Conflict("This is held already.")
-    hold = Hold(
+    hold = LegalHold(
         organization_id=by.organization_id,
         kind=kind,
         subject_id=subject_id,
@@ -46,13 +46,13 @@ def place(kind: Held, subject_id: str, *, reason: str, ends_at: datetime | None,
     return hold
 
 
-def release(hold: Hold, *, by: TeamMember) -> bool:
+def release(hold: LegalHold, *, by: TeamMember) -> bool:
     """From now on the ordinary rules count again. False when it was released before."""
     freed = (
-        sa.update(Hold)
-        .where(Hold.id == hold.id, Hold.released_at.is_(None))
+        sa.update(LegalHold)
+        .where(LegalHold.id == hold.id, LegalHold.released_at.is_(None))
         .values(released_at=clock.now(), released_by_id=by.id)
-        .returning(Hold.id)
+        .returning(LegalHold.id)
         .execution_options(synchronize_session=False)
     )
     changed = len(db.session.execute(freed).all()) == 1
@@ -72,5 +72,5 @@ def refuse_held(*subject_ids: str | None) -> None:
 
 def erase(subject_id: str) -> None:
     """Forget why something was held that is erased now; that it was held stays."""
-    emptied = sa.update(Hold).where(Hold.subject_id == subject_id).values(reason=None)
+    emptied = sa.update(LegalHold).where(LegalHold.subject_id == subject_id).values(reason=None)
     db.session.execute(emptied.execution_options(synchronize_session=False))

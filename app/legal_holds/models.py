@@ -19,7 +19,7 @@ class Held(enum.StrEnum):
     INTERVIEW = "interview"
 
 
-class Hold(Base):
+class LegalHold(Base):
     """One hold, from its placing until someone releases it, or until ``ends_at``.
 
     ``subject_id`` belongs to a room above this one, and may be gone once the hold is over; the reason goes with it.

@@ -9,39 +9,45 @@ from app.accounts.models import Organization
 from app.core import clock
 from app.core.db import db, is_id, unseen
 from app.core.errors import Forbidden, NotFound
-from app.legal_holds.models import Hold
+from app.legal_holds.models import LegalHold
 
 FOREIGN = "This hold belongs to another organization."
 
 
 def in_force() -> sa.ColumnElement[bool]:
     """That a hold is neither released nor over."""
-    return sa.and_(Hold.released_at.is_(None), sa.or_(Hold.ends_at.is_(None), Hold.ends_at > clock.now()))
+    return sa.and_(
+        LegalHold.released_at.is_(None), sa.or_(LegalHold.ends_at.is_(None), LegalHold.ends_at > clock.now())
+    )
 
 
 def is_held(*subjects: Any) -> sa.ColumnElement[bool]:
     """That a hold is in force on one of these columns, or of the ids that a select gives."""
-    places = [Hold.subject_id.in_(one) if isinstance(one, sa.Select) else Hold.subject_id == one for one in subjects]
+    places = [
+        LegalHold.subject_id.in_(one) if isinstance(one, sa.Select) else LegalHold.subject_id == one for one in subjects
+    ]
     return sa.exists().where(in_force(), sa.or_(*places))
 
 
-def hold_on(*subject_ids: str | None) -> Hold | None:
+def hold_on(*subject_ids: str | None) -> LegalHold | None:
     """The oldest hold in force on any of these (an interview, and its candidate); None where nothing is held."""
-    found = sa.select(Hold).where(Hold.subject_id.in_([one for one in subject_ids if one]), in_force())
-    return db.session.scalar(found.options(joinedload(Hold.by)).order_by(Hold.created_at).limit(1))
+    found = sa.select(LegalHold).where(LegalHold.subject_id.in_([one for one in subject_ids if one]), in_force())
+    return db.session.scalar(found.options(joinedload(LegalHold.by)).order_by(LegalHold.created_at).limit(1))
 
 
-def holds_of(organization: Organization, *, limit: int) -> list[Hold]:
+def holds_of(organization: Organization, *, limit: int) -> list[LegalHold]:
     """What the organization holds now, the newest first."""
-    found = sa.select(Hold).where(Hold.organization_id == organization.id, in_force())
-    return list(db.session.scalars(found.options(joinedload(Hold.by)).order_by(Hold.created_at.desc()).limit(limit)))
+    found = sa.select(LegalHold).where(LegalHold.organization_id == organization.id, in_force())
+    return list(
+        db.session.scalars(found.options(joinedload(LegalHold.by)).order_by(LegalHold.created_at.desc()).limit(limit))
+    )
 
 
-def hold_for(organization: Organization, hold_id: str) -> Hold:
+def hold_for(organization: Organization, hold_id: str) -> LegalHold:
     """The hold, if it is the organization's; NotFound or Forbidden otherwise."""
-    hold = db.session.get(Hold, hold_id) if is_id(hold_id) else None
+    hold = db.session.get(LegalHold, hold_id) if is_id(hold_id) else None
     if hold is None:
-        raise unseen(Hold, hold_id, NotFound("There is no hold with this id."), foreign=FOREIGN)
+        raise unseen(LegalHold, hold_id, NotFound("There is no hold with this id."), foreign=FOREIGN)
     if hold.organization_id != organization.id:
         raise Forbidden(FOREIGN)
     return hold

@@ -10,7 +10,7 @@ from app.core import claims, clock, encryption, queue
 from app.core.db import db, new_id
 from app.gateways.mail import Mail
 from app.mail_outbox import SEND_LETTER
-from app.mail_outbox.models import Letter, LetterState
+from app.mail_outbox.models import QueuedMail, QueuedMailState
 
 LEASE = timedelta(minutes=6)
 """Longer than a mail server may take with all its time-outs."""
@@ -18,11 +18,11 @@ MOST_ATTEMPTS = 8
 NOT_NEEDED = "not needed any more"
 
 
-def post(interview_id: str | None, mail: Mail, *, lasts: timedelta) -> Letter:
+def post(interview_id: str | None, mail: Mail, *, lasts: timedelta) -> QueuedMail:
     """Put a mail into the outbox; it goes out after the caller's commit, and not at all once it is ``lasts`` old."""
     now, letter_id = clock.now(), new_id()
     sealed = encryption.seal(json.dumps(asdict(mail)), context=_context(letter_id))
-    letter = Letter(
+    letter = QueuedMail(
         id=letter_id, interview_id=interview_id, sealed=sealed, due_at=now, expires_at=now + lasts, created_at=now
     )
     db.session.add(letter)
@@ -37,61 +37,67 @@ def take(letter_id: str) -> tuple[int, Mail] | None:
     A letter whose sender died may have arrived, so it is never sent again, and neither is one that is too old.
     """
     token = claims.take(
-        Letter.state, letter_id, expects=[LetterState.WAITING], becomes=LetterState.SENDING, lease=LEASE
+        QueuedMail.state, letter_id, expects=[QueuedMailState.WAITING], becomes=QueuedMailState.SENDING, lease=LEASE
     )
     if token is None:
         return None
-    letter = db.session.get_one(Letter, letter_id, populate_existing=True)
-    over = LetterState.LOST if letter.recoveries else LetterState.EXPIRED if letter.expires_at <= clock.now() else None
+    letter = db.session.get_one(QueuedMail, letter_id, populate_existing=True)
+    over = (
+        QueuedMailState.LOST
+        if letter.recoveries
+        else QueuedMailState.EXPIRED
+        if letter.expires_at <= clock.now()
+        else None
+    )
     if over is not None or letter.sealed is None:
-        settle(letter_id, token, over or LetterState.LOST)
+        settle(letter_id, token, over or QueuedMailState.LOST)
         return None
     try:
         return token, Mail(**json.loads(encryption.unseal(letter.sealed, context=_context(letter_id))))
     except encryption.SealBroken as error:
-        settle(letter_id, token, LetterState.REFUSED, failure=str(error))
+        settle(letter_id, token, QueuedMailState.REFUSED, failure=str(error))
         return None
 
 
-def settle(letter_id: str, token: int, state: LetterState, *, failure: str | None = None) -> bool:
+def settle(letter_id: str, token: int, state: QueuedMailState, *, failure: str | None = None) -> bool:
     """The letter is over, one way or another: its words are forgotten."""
     return claims.finish(
-        Letter,
+        QueuedMail,
         letter_id,
         token,
         state=state,
         sealed=None,
         settled_at=clock.now(),
         failure=failure and failure[:200],
-        attempts=Letter.attempts + 1,
+        attempts=QueuedMail.attempts + 1,
     )
 
 
 def put_off(letter_id: str, token: int, *, failure: str) -> bool:
     """The mail server could not be asked, or said later: try again after a growing pause, up to eight times."""
-    letter = db.session.get_one(Letter, letter_id)
+    letter = db.session.get_one(QueuedMail, letter_id)
     if letter.attempts + 1 >= MOST_ATTEMPTS:
-        return settle(letter_id, token, LetterState.REFUSED, failure=failure)
+        return settle(letter_id, token, QueuedMailState.REFUSED, failure=failure)
     pause = timedelta(seconds=min(5 * 2**letter.attempts, 600))
     return claims.finish(
-        Letter,
+        QueuedMail,
         letter_id,
         token,
-        state=LetterState.WAITING,
+        state=QueuedMailState.WAITING,
         due_at=claims.moment(pause),
         failure=failure[:200],
-        attempts=Letter.attempts + 1,
+        attempts=QueuedMail.attempts + 1,
     )
 
 
 def hurry(letter_id: str) -> bool:
     """A letter that waits for its next try is due now. False when it is over, or is being sent."""
-    waits = sa.or_(Letter.lease_until.is_(None), Letter.lease_until < claims.moment())
+    waits = sa.or_(QueuedMail.lease_until.is_(None), QueuedMail.lease_until < claims.moment())
     statement = (
-        sa.update(Letter)
-        .where(Letter.id == letter_id, Letter.state == LetterState.WAITING, waits)
+        sa.update(QueuedMail)
+        .where(QueuedMail.id == letter_id, QueuedMail.state == QueuedMailState.WAITING, waits)
         .values(due_at=clock.now())
-        .returning(Letter.id)
+        .returning(QueuedMail.id)
         .execution_options(synchronize_session=False)
     )
     changed = bool(db.session.execute(statement).all())
@@ -103,10 +109,10 @@ def hurry(letter_id: str) -> bool:
 def drop(interview_id: str) -> int:
     """What still waits to be sent about the interview has lost its sense, and is not sent; returns how many."""
     statement = (
-        sa.update(Letter)
-        .where(Letter.interview_id == interview_id, Letter.state == LetterState.WAITING)
-        .values(state=LetterState.EXPIRED, sealed=None, settled_at=clock.now(), failure=NOT_NEEDED)
-        .returning(Letter.id)
+        sa.update(QueuedMail)
+        .where(QueuedMail.interview_id == interview_id, QueuedMail.state == QueuedMailState.WAITING)
+        .values(state=QueuedMailState.EXPIRED, sealed=None, settled_at=clock.now(), failure=NOT_NEEDED)
+        .returning(QueuedMail.id)
         .execution_options(synchronize_session=False)
     )
     return len(db.session.execute(statement).all())
@@ -114,7 +120,7 @@ def drop(interview_id: str) -> int:
 
 def erase(interview_id: str) -> int:
     """Forget all mail about an interview; what is not sent yet never will be."""
-    gone = sa.delete(Letter).where(Letter.interview_id == interview_id).returning(Letter.id)
+    gone = sa.delete(QueuedMail).where(QueuedMail.interview_id == interview_id).returning(QueuedMail.id)
     return len(db.session.execute(gone.execution_options(synchronize_session=False)).all())
 
 

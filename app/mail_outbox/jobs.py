@@ -8,12 +8,12 @@ from app.core.db import db, for_one
 from app.core.errors import GatewayError
 from app.gateways.mail import Unanswered
 from app.mail_outbox import SEND_LETTER, actions
-from app.mail_outbox.models import Letter, LetterState
+from app.mail_outbox.models import QueuedMail, QueuedMailState
 
 log = logging.getLogger(__name__)
 
 
-@for_one(Letter)
+@for_one(QueuedMail)
 def send(letter_id: str) -> None:
     """Claim the letter, send it, and note what came of it."""
     taken = actions.take(letter_id)
@@ -28,13 +28,13 @@ def send(letter_id: str) -> None:
         if error.retryable:
             actions.put_off(letter_id, token, failure=error.message)
         else:
-            state = LetterState.LOST if isinstance(error, Unanswered) else LetterState.REFUSED
+            state = QueuedMailState.LOST if isinstance(error, Unanswered) else QueuedMailState.REFUSED
             actions.settle(letter_id, token, state, failure=error.message)
     else:
-        actions.settle(letter_id, token, LetterState.SENT)
+        actions.settle(letter_id, token, QueuedMailState.SENT)
     db.session.commit()
 
 
 def sweep() -> None:
     """Ring again for every letter that is due; called by the worker's tick."""
-    queue.ring_overdue(SEND_LETTER)
+    queue.enqueue_overdue(SEND_LETTER)

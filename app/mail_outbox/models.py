@@ -10,7 +10,7 @@ from app.core.claims import Claimable
 from app.core.db import Base, CreatedAt, Id, one_of
 
 
-class LetterState(enum.StrEnum):
+class QueuedMailState(enum.StrEnum):
     """``lost``: the worker died while it was sending, or the mail server never answered, so nobody knows whether it
     arrived; it is not sent again."""
 
@@ -22,7 +22,7 @@ class LetterState(enum.StrEnum):
     LOST = "lost"
 
 
-class Letter(Claimable, Base):
+class QueuedMail(Claimable, Base):
     """One mail to one address: to candidates about one interview, to members about none. ``sealed`` holds address,
     subject and text until it is settled."""
 
@@ -32,7 +32,9 @@ class Letter(Claimable, Base):
     id: Mapped[Id]
     interview_id: Mapped[str | None] = mapped_column(sa.ForeignKey("interview.id"), index=True)
     sealed: Mapped[str | None] = mapped_column(sa.Text)
-    state: Mapped[LetterState] = mapped_column(one_of(LetterState), default=LetterState.WAITING)
+    state: Mapped[QueuedMailState] = mapped_column(
+        one_of(QueuedMailState, name="letterstate"), default=QueuedMailState.WAITING
+    )
     attempts: Mapped[int] = mapped_column(default=0)
     due_at: Mapped[datetime]
     expires_at: Mapped[datetime]

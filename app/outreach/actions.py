@@ -16,8 +16,8 @@ from app.core.errors import Conflict, Rejected
 from app.flows.models import FlowStatus
 from app.gateways.mail import Mail
 from app.interviews.models import Interview, Stage
-from app.mail_outbox import actions as letters
-from app.mail_outbox.models import LetterState
+from app.mail_outbox import actions as mail_outbox
+from app.mail_outbox.models import QueuedMailState
 from app.outreach import words as rules
 from app.outreach.models import Invited, MailWords, Message, OutreachPlan, Step
 from app.outreach.queries import FAILED, Plan, messages_of, own_words
@@ -58,7 +58,7 @@ def write(
         raise Conflict(reason)
     language = language_of(interview)
     mail = compose(interview, words_for(interview.organization_id, step, language), post, language=language)
-    letter = letters.post(interview.id, mail, lasts=min(LASTS, post.ends(interview) - clock.now()))
+    letter = mail_outbox.post(interview.id, mail, lasts=min(LASTS, post.ends(interview) - clock.now()))
     message = Message(
         organization_id=interview.organization_id,
         interview_id=interview.id,
@@ -109,7 +109,9 @@ def _of_interview(interview: Interview, post: Post) -> str | None:
 
 def _of_history(step: Step, sent: Sequence[Message]) -> str | None:
     arrived = [one for one in sent if one.letter.state not in FAILED]
-    waiting = next((one for one in arrived if one.letter.state in {LetterState.WAITING, LetterState.SENDING}), None)
+    waiting = next(
+        (one for one in arrived if one.letter.state in {QueuedMailState.WAITING, QueuedMailState.SENDING}), None
+    )
     if waiting is not None:
         return "A mail to this candidate is on its way."
     if step is Step.INVITATION:

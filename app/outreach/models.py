@@ -9,7 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from app.accounts.models import TeamMember
 from app.core.db import Base, CreatedAt, Id, Ref, one_of
 from app.interviews.models import Interview
-from app.mail_outbox.models import Letter
+from app.mail_outbox.models import QueuedMail
 
 
 class Step(enum.StrEnum):
@@ -43,7 +43,7 @@ class Message(Base):
     created_at: Mapped[CreatedAt]
 
     interview: Mapped[Interview] = relationship()
-    letter: Mapped[Letter] = relationship()
+    letter: Mapped[QueuedMail] = relationship()
     by: Mapped[TeamMember | None] = relationship()
 
 

@@ -13,10 +13,10 @@ from app.core.db import db
 from app.flows.models import FlowStatus, InterviewFlow, Right
 from app.flows.queries import reach
 from app.interviews.models import Interview, Stage
-from app.mail_outbox.models import Letter, LetterState
+from app.mail_outbox.models import QueuedMail, QueuedMailState
 from app.outreach.models import Invited, MailWords, Message, OutreachPlan, Step
 
-FAILED = frozenset({LetterState.REFUSED, LetterState.EXPIRED})
+FAILED = frozenset({QueuedMailState.REFUSED, QueuedMailState.EXPIRED})
 """The candidate has certainly not got it."""
 
 
@@ -127,11 +127,11 @@ def to_write(organization_id: str, step: Step, *, days: int, link_days: int, lim
     query = (
         sa.select(Interview.id)
         .join(Message, sa.and_(Message.interview_id == Interview.id, Message.step == Step.INVITATION))
-        .join(Letter, Letter.id == Message.letter_id)
+        .join(QueuedMail, QueuedMail.id == Message.letter_id)
         .join(InterviewFlow, InterviewFlow.id == Interview.flow_id)
         .where(
             Message.organization_id == organization_id,
-            Letter.state == LetterState.SENT,
+            QueuedMail.state == QueuedMailState.SENT,
             Interview.stage == Stage.CREATED,
             Interview.created_at > ends_after,
             ~said_no,

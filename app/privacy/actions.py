@@ -14,9 +14,9 @@ import sqlalchemy as sa
 
 from app.accounts import actions as accounts
 from app.accounts.models import Organization, TeamMember
-from app.candidate_requests import actions as wishes
+from app.candidate_requests import actions as candidate_requests
 from app.candidate_requests.actions import Asked
-from app.candidate_requests.models import WishKind
+from app.candidate_requests.models import RequestKind
 from app.conversation.models import Sitting, Turn
 from app.core import clock
 from app.core.db import db
@@ -27,16 +27,16 @@ from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.queries import is_revoked, prefix_of
-from app.legal_holds import actions as holds
-from app.mail_outbox import actions as letters
+from app.legal_holds import actions as legal_holds
+from app.mail_outbox import actions as mail_outbox
 from app.outreach import actions as outreach
-from app.outreach.apply_links import actions as flowlinks
+from app.outreach.apply_links import actions as apply_links
 from app.privacy.models import Erasure
-from app.privacy.own_page import actions as portal
+from app.privacy.own_page import actions as own_page
 from app.privacy.queries import SETTLES_AFTER
 from app.review.notes import actions as notes
-from app.review.ratings import actions as reviews
-from app.review.share_links import actions as shares
+from app.review.ratings import actions as ratings
+from app.review.share_links import actions as share_links
 
 RESTORE = "restore"
 
@@ -53,22 +53,22 @@ def erase(interview: Interview, *, by: TeamMember | None, through: str | None = 
     if known is not None:
         return known
     if through != RESTORE:
-        holds.refuse_held(interview.id, interview.candidate_id)
+        legal_holds.refuse_held(interview.id, interview.candidate_id)
     turns = _erase_talk(interview.id)  # first, as whoever hands an interview in holds its sitting first
     # Whoever writes about the interview at this moment ends before we read on; whoever comes later finds it erased.
     db.session.refresh(interview, with_for_update=True)
     if through != RESTORE:
-        holds.refuse_held(interview.id, interview.candidate_id)  # placed while we waited
+        legal_holds.refuse_held(interview.id, interview.candidate_id)  # placed while we waited
     outreach.erase(interview.id)
     removed = {
         **recordings.erase(interview.id),
         "turns": turns,
-        "wishes": wishes.erase(interview.id),
-        "letters": letters.erase(interview.id),
-        "codes": portal.erase(interview.id),
-        "assessments": reviews.erase(interview.id),
-        "shares": shares.erase(interview.id),
-        "visits": flowlinks.forget(interview.id),
+        "wishes": candidate_requests.erase(interview.id),
+        "letters": mail_outbox.erase(interview.id),
+        "codes": own_page.erase(interview.id),
+        "assessments": ratings.erase(interview.id),
+        "shares": share_links.erase(interview.id),
+        "visits": apply_links.forget(interview.id),
         "notes": notes.erase(interview.id),
         **interviews.erase(interview),
     }
@@ -109,8 +109,8 @@ def _withdrawn(interview: Interview) -> bool:
     if not interviews.withdraw(interview):
         return False
     with suppress(Rejected):  # too many requests are open: people look at it anyway
-        wishes.ask(interview, Asked(WishKind.WITHDRAWAL, None))
-    wishes.note(interview, "own_page.asked", kind=WishKind.WITHDRAWAL.value, through=RESTORE)
+        candidate_requests.ask(interview, Asked(RequestKind.WITHDRAWAL, None))
+    candidate_requests.note(interview, "own_page.asked", kind=RequestKind.WITHDRAWAL.value, through=RESTORE)
     return True
 
 

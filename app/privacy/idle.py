@@ -12,13 +12,13 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.accounts.models import Organization
-from app.candidate_requests.models import Wish
+from app.candidate_requests.models import CandidateRequest
 from app.candidates.models import Candidate, StatusChange
 from app.core import clock
 from app.core.db import db
 from app.interviews.models import Document, Feedback, Interview, Stage
 from app.interviews.recordings.models import Chunk, Recording, Revocation
-from app.legal_holds.models import Hold
+from app.legal_holds.models import LegalHold
 from app.legal_holds.queries import is_held
 from app.outreach.models import Message
 from app.privacy.models import RetentionRule
@@ -138,7 +138,7 @@ def interviews_of(case: Case) -> list[str]:
     return list(db.session.scalars(mine.order_by(Interview.org_seq)))
 
 
-def names_of(holds: Iterable[Hold]) -> dict[str, str]:
+def names_of(holds: Iterable[LegalHold]) -> dict[str, str]:
     """How people call what is held, by its id."""
     ids = [hold.subject_id for hold in holds]
     named: dict[str, str] = {}
@@ -176,8 +176,8 @@ def _touches(organization_id: str) -> list[sa.Select[*tuple[Any, ...]]]:
         Interview.kept_at,
     )
     about = (
-        (Wish, Wish.created_at),
-        (Wish, Wish.decided_at),
+        (CandidateRequest, CandidateRequest.created_at),
+        (CandidateRequest, CandidateRequest.decided_at),
         (Feedback, Feedback.created_at),
         (Assessment, Assessment.changed_at),
         (Document, Document.created_at),

@@ -17,7 +17,7 @@ from app.core.errors import Conflict, Rejected
 from app.core.rooms import outbox
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
-from app.legal_holds import actions as holds
+from app.legal_holds import actions as legal_holds
 from app.legal_holds.models import Held
 from app.privacy import actions
 from app.privacy.idle import FLOOR, Case, awake, earlier, idle, interviews_of, rule_of
@@ -112,8 +112,8 @@ def forget_candidate(case: Case) -> bool:
     candidate = db.session.get(Candidate, case.id, with_for_update={"of": Candidate}, populate_existing=True)
     if candidate is None or candidate.quarantined_at is None or interviews_of(case):
         return False
-    holds.refuse_held(candidate.id)
-    holds.erase(candidate.id)
+    legal_holds.refuse_held(candidate.id)
+    legal_holds.erase(candidate.id)
     organization = db.session.get_one(Organization, candidate.organization_id)
     outbox().forget(candidate.id)
     candidates.erase(candidate)

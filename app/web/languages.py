@@ -48,8 +48,8 @@ def register(app: Flask) -> None:
 
 def choose(preferred: str | None = None) -> str:
     """Settle the language of this request and return its tag: asked for, remembered, ``preferred``, the browser's."""
-    wishes = (request.args.get("lang"), request.cookies.get(COOKIE), preferred)
-    tag = next((wish for wish in wishes if wish in LANGUAGES), None)
+    candidate_requests = (request.args.get("lang"), request.cookies.get(COOKIE), preferred)
+    tag = next((candidate_request for candidate_request in candidate_requests if candidate_request in LANGUAGES), None)
     chosen = tag or request.accept_languages.best_match(list(LANGUAGES)) or DEFAULT
     request.environ[CHOSEN] = chosen
     refresh()

@@ -66,7 +66,7 @@ def overdue() -> list[tuple[str, ...]]:
 
 def tick() -> None:
     """Ring the bell when anything is due; called by the worker's tick, so that a lost wake-up costs seconds."""
-    queue.ring_overdue(DRAIN_WEBHOOKS)
+    queue.enqueue_overdue(DRAIN_WEBHOOKS)
 
 
 def tell() -> int:
@@ -127,7 +127,7 @@ class _Drain:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._news.wait(), POLL_SECONDS)
         if time.monotonic() >= self._leave_at:
-            await self._database(_ring_if_due)
+            await self._database(_enqueue_if_due)
         return attempts
 
     def _slots(self) -> int:
@@ -205,6 +205,6 @@ def _is_due() -> bool:
     return due
 
 
-def _ring_if_due() -> None:
+def _enqueue_if_due() -> None:
     if _is_due():
-        queue.ring_now(DRAIN_WEBHOOKS)
+        queue.enqueue_now(DRAIN_WEBHOOKS)

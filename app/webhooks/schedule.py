@@ -60,7 +60,7 @@ class Health(Protocol):
 
 
 def next_delay(
-    attempts: int, *, throttled: bool, wish: timedelta | None = None, chance: Callable[[], float]
+    attempts: int, *, throttled: bool, wanted: timedelta | None = None, chance: Callable[[], float]
 ) -> timedelta | None:
     """How long to wait after the ``attempts``-th failure, or None when the attempts are used up.
 
@@ -73,10 +73,10 @@ def next_delay(
     if not throttled:
         return planned
     planned = max(planned, LEAST_WHEN_THROTTLED)
-    return planned if wish is None else min(max(wish, planned), 2 * planned)
+    return planned if wanted is None else min(max(wanted, planned), 2 * planned)
 
 
-def wish(retry_after: str | None, *, now: datetime) -> timedelta | None:
+def wanted_delay(retry_after: str | None, *, now: datetime) -> timedelta | None:
     """What ``Retry-After`` asks for, seconds or an HTTP date. None for junk, negative values and the past."""
     text = (retry_after or "").strip()
     if not text or not text.isascii():

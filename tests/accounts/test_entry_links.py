@@ -16,7 +16,7 @@ from app.core import clock
 from app.core.db import db
 from app.core.db.row_security import as_chosen
 from app.core.errors import Conflict
-from app.mail_outbox.models import Letter
+from app.mail_outbox.models import QueuedMail
 from tests.mailing import mails
 from tests.people import Browser, Person
 
@@ -76,7 +76,7 @@ def test_the_link_is_shown_once_and_only_its_hash_is_kept(owner: Person) -> None
     page = browser.get(browser.post("/team/members", data={**INVITED, "team": owner.team.id}).location)
     link = link_in(page.text)
     assert "No mail is sent from here" in page.text
-    assert db.session.query(Letter).count() == 0
+    assert db.session.query(QueuedMail).count() == 0
     member = db.session.query(TeamMember).filter_by(email="new@first.example").one()
     assert "/choose-password/" not in browser.get(f"/team/members/{member.id}").text
     assert db.session.query(EntryLink).one().token_hash not in link

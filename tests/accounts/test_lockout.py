@@ -118,7 +118,7 @@ def test_a_forgotten_password_opens_the_way_meanwhile(mailing, known, browser):
 
 def test_an_attempt_is_noted_before_its_password_is_judged(own_database, settings, engines, tmp_path, monkeypatch):
     own = replace(settings, database_url=own_database, data_dir=tmp_path)
-    app: Flask = create_app(own, gateways=engines, bell=queue.SilentBell())
+    app: Flask = create_app(own, gateways=engines, waker=queue.SilentWaker())
     with app.app_context():
         owner = person(app, OWNER, organization="First Ltd", role="admin")
         owner.member.password_hash = passwords.hashed(PASSWORD)

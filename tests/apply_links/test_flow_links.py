@@ -17,7 +17,7 @@ from app.core.db.row_security import as_chosen
 from app.flows.models import FlowStatus, InterviewFlow
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
-from app.mail_outbox.models import Letter
+from app.mail_outbox.models import QueuedMail
 from app.outreach.actions import Post
 from app.outreach.apply_links import actions
 from app.outreach.apply_links.actions import Comer, Over
@@ -127,7 +127,7 @@ def test_with_mail_the_link_goes_to_the_address_alone_and_not_again_and_again(
     for _ in range(2):
         comer = Comer("robin@example.com", "Robin", None, network="n", browser="b")
         assert actions.come(link, comer, post) is Over.KNOWN
-    (letter,) = db.session.query(Letter).all()
+    (letter,) = db.session.query(QueuedMail).all()
     assert letter.interview_id == known.id
     assert [one.id for one in booked()] == [known.id]
 

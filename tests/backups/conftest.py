@@ -129,7 +129,7 @@ def opened(data: Path, settings: Settings, engines: Gateways) -> Flask:
         erasure_journal=data / "erasures.jsonl",
     )
     mine = replace(engines, storage=LocalStorage(data / "files"))
-    return create_app(own, gateways=mine, bell=queue.SilentBell())
+    return create_app(own, gateways=mine, waker=queue.SilentWaker())
 
 
 Reopen = Callable[[Path], Flask]

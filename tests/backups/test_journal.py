@@ -15,7 +15,8 @@ from app.core.db import db
 from app.core.erasure_journal import ERASED, REVOKED, BadJournal, Journal, Kept
 from app.operations import cli
 from app.operations.cli import check
-from app.privacy import actions, jobs, queries
+from app.privacy import actions, queries
+from app.privacy.jobs import sweeps as jobs
 from app.privacy.models import Erasure
 from app.settings import Settings
 from tests.people import Person, person
@@ -127,10 +128,10 @@ def test_an_erasure_under_a_clock_that_goes_behind_is_written_too(owner: Person,
 
 def test_withdrawals_are_found_by_their_requests(owner: Person, app: Flask) -> None:
     from app.candidate_requests.actions import ask_afterwards
-    from app.candidate_requests.models import WishKind
+    from app.candidate_requests.models import RequestKind
 
     interview = an_interview(owner)
-    ask_afterwards(interview, WishKind.WITHDRAWAL, None)
+    ask_afterwards(interview, RequestKind.WITHDRAWAL, None)
     db.session.commit()
     ever = queries.acts()
     lately = queries.acts(since=clock.now() - timedelta(hours=1))

@@ -15,7 +15,7 @@ from app import gateways
 from app.accounts import actions as accounts
 from app.accounts.models import AuditEntry, Login
 from app.candidate_requests.actions import ask_afterwards
-from app.candidate_requests.models import Wish, WishKind
+from app.candidate_requests.models import CandidateRequest, RequestKind
 from app.core import migrate
 from app.core.db import db
 from app.gateways.redis import embedded
@@ -58,7 +58,7 @@ def after(installation: Installation, home: Path) -> dict[str, str]:
     interviews.revoke_recordings(installation.interview(found["revoked"]))
     db.session.commit()
     recordings.destroy(found["revoked"], storage=gateways.current().storage)
-    ask_afterwards(installation.interview(found["withdrawn"]), WishKind.WITHDRAWAL, None)
+    ask_afterwards(installation.interview(found["withdrawn"]), RequestKind.WITHDRAWAL, None)
     db.session.commit()
     found["unknown"] = installation.book()
     erase(installation, found["unknown"])
@@ -79,7 +79,9 @@ def is_done_again(installation: Installation, found: dict[str, str]) -> None:
     assert erasure.receipt == compliance.receipt_of(erasure, erasure.gone_at or erasure.erased_at)
     assert is_revoked(found["revoked"])
     assert db.session.get_one(Interview, found["withdrawn"]).withdrawn_at is not None
-    assert [wish.interview_id for wish in db.session.scalars(sa.select(Wish))] == [found["withdrawn"]]
+    assert [
+        candidate_request.interview_id for candidate_request in db.session.scalars(sa.select(CandidateRequest))
+    ] == [found["withdrawn"]]
     kept_one = db.session.get_one(Interview, found["kept"])
     assert (kept_one.interviewee_email_address, kept_one.erased_at, kept_one.withdrawn_at) == (
         "kept@example.com",

@@ -12,7 +12,7 @@ from app import create_app
 from app.accounts.models import Organization
 from app.candidates.models import Candidate, StatusChange
 from app.core.db import db, reading
-from app.core.queue import SilentBell
+from app.core.queue import SilentWaker
 from app.flows.models import InterviewFlow
 from app.interviews import actions
 from app.interviews.jobs.processing import process_interview
@@ -33,7 +33,7 @@ SAID = (
 def platform(installation: Installation) -> Iterator[Any]:
     """The application on the running installation's data, as another process of it."""
     given = {**os.environ, "DATA_DIR": str(installation.data), "DATABASE_URL": "", "REDIS_URL": ""}
-    app = create_app(Settings.from_env(given), bell=SilentBell())
+    app = create_app(Settings.from_env(given), waker=SilentWaker())
     with app.app_context():
         yield app
         db.session.remove()

@@ -10,7 +10,7 @@ import pytest
 from app.accounts.models import AuditEntry
 from app.candidate_requests import actions
 from app.candidate_requests.actions import Asked
-from app.candidate_requests.models import Wish, WishKind, WishState
+from app.candidate_requests.models import CandidateRequest, RequestKind, RequestState
 from app.core import clock
 from app.core.db import db
 from app.interviews import actions as interviews
@@ -30,17 +30,17 @@ def interview(owner: Person, make_flow: Made) -> Interview:
     return booked
 
 
-def ask(interview: Interview, kind: WishKind, text: str | None = None) -> Wish:
-    wish = actions.ask(interview, Asked(kind, text))
+def ask(interview: Interview, kind: RequestKind, text: str | None = None) -> CandidateRequest:
+    candidate_request = actions.ask(interview, Asked(kind, text))
     db.session.commit()
-    return wish
+    return candidate_request
 
 
 def test_the_list_shows_what_is_open_with_what_is_overdue_on_top(owner: Person, interview: Interview) -> None:
-    ask(interview, WishKind.DELETION)
-    ask(interview, WishKind.REVIEW)
-    done = ask(interview, WishKind.WITHDRAWAL)
-    actions.answer(done, state=WishState.DONE, words=None, by=owner.member)
+    ask(interview, RequestKind.DELETION)
+    ask(interview, RequestKind.REVIEW)
+    done = ask(interview, RequestKind.WITHDRAWAL)
+    actions.answer(done, state=RequestState.DONE, words=None, by=owner.member)
     db.session.commit()
     now = clock.now()
     with clock.replaced(lambda: now + timedelta(days=15)):
@@ -61,10 +61,10 @@ def test_nothing_to_do_is_said(owner: Person) -> None:
 
 def test_the_navigation_counts_what_is_open(owner: Person, outsider: Person, interview: Interview) -> None:
     assert "open)" not in words_of(owner.browser.get("/dashboard"))
-    wish = ask(interview, WishKind.DELETION)
+    candidate_request = ask(interview, RequestKind.DELETION)
     assert "(1 open)" in words_of(owner.browser.get("/dashboard"))
     assert "open)" not in words_of(outsider.browser.get("/dashboard"))
-    actions.answer(wish, state=WishState.DECLINED, words="We may keep it.", by=owner.member)
+    actions.answer(candidate_request, state=RequestState.DECLINED, words="We may keep it.", by=owner.member)
     db.session.commit()
     assert "open)" not in words_of(owner.browser.get("/dashboard"))
 
@@ -75,9 +75,9 @@ def test_an_administrator_sets_the_days_for_answers(owner: Person, colleague: Pe
     assert 'value="30"' in browser.get("/requests/deadlines").text
     given = {"accommodation": "2", "correction": "14", "review": "10", "withdrawal": "7", "deletion": "20"}
     assert browser.post("/requests/deadlines", data=given).status_code == 303
-    wish = ask(interview, WishKind.DELETION)
-    assert wish.due_at is not None
-    assert (wish.due_at - wish.created_at).days == 20
+    candidate_request = ask(interview, RequestKind.DELETION)
+    assert candidate_request.due_at is not None
+    assert (candidate_request.due_at - candidate_request.created_at).days == 20
     entry = db.session.query(AuditEntry).filter_by(action="organization.answer_days").one()
     assert entry.details["deletion"] == 20
 

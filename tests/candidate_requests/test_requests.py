@@ -10,14 +10,14 @@ from flask import Flask
 from app.accounts.models import AuditEntry
 from app.candidate_requests import actions
 from app.candidate_requests.actions import Asked
-from app.candidate_requests.models import MOST_OPEN, Wish, WishKind, WishState
+from app.candidate_requests.models import MOST_OPEN, CandidateRequest, RequestKind, RequestState
 from app.candidate_requests.queries import (
-    WishFilter,
+    RequestFilter,
     has_more_time,
     how_many_wishes_seen_by,
     marks_of,
+    requests_of,
     wish_to_change,
-    wishes_of,
     wishes_seen_by,
 )
 from app.core import clock
@@ -38,34 +38,34 @@ def interview(owner: Person, make_flow: Made) -> Interview:
 
 
 def different(choice: str, text: str | None = None, asked: str = "before") -> Asked:
-    return Asked(WishKind.ACCOMMODATION, text, None, {"choice": choice, "asked": asked})
+    return Asked(RequestKind.ACCOMMODATION, text, None, {"choice": choice, "asked": asked})
 
 
 @pytest.mark.parametrize("choice", ["more_time", "writing"])
 def test_what_needs_nobody_is_granted_at_once(interview: Interview, choice: str) -> None:
-    wish = actions.ask(interview, different(choice))
-    assert (wish.state, wish.decided_by) == (WishState.GRANTED, None)
-    assert wish.decided_at is not None
+    candidate_request = actions.ask(interview, different(choice))
+    assert (candidate_request.state, candidate_request.decided_by) == (RequestState.GRANTED, None)
+    assert candidate_request.decided_at is not None
 
 
 @pytest.mark.parametrize("choice", ["person", "other"])
 def test_what_needs_somebody_waits_until_a_day_is_due(interview: Interview, choice: str) -> None:
-    wish = actions.ask(interview, different(choice, "Please call me."))
-    assert (wish.state, wish.decided_at) == (WishState.OPEN, None)
-    assert wish.due_at is not None
-    assert timedelta(days=2) < wish.due_at - clock.now() <= timedelta(days=3)
+    candidate_request = actions.ask(interview, different(choice, "Please call me."))
+    assert (candidate_request.state, candidate_request.decided_at) == (RequestState.OPEN, None)
+    assert candidate_request.due_at is not None
+    assert timedelta(days=2) < candidate_request.due_at - clock.now() <= timedelta(days=3)
 
 
 def test_a_deletion_is_never_granted_by_the_product_itself(interview: Interview) -> None:
-    wish = actions.ask(interview, Asked(WishKind.DELETION, details={"choice": "writing"}))
-    assert wish.state is WishState.OPEN
+    candidate_request = actions.ask(interview, Asked(RequestKind.DELETION, details={"choice": "writing"}))
+    assert candidate_request.state is RequestState.OPEN
 
 
 def test_the_same_request_twice_is_one(interview: Interview) -> None:
     first, again = (actions.ask(interview, different("person", "Hello")) for _ in range(2))
     other = actions.ask(interview, different("person", "Hello again"))
     assert first.id == again.id != other.id
-    assert len(wishes_of(interview.id)) == 2
+    assert len(requests_of(interview.id)) == 2
 
 
 def test_the_same_request_at_the_same_moment_is_one(own_app: Flask) -> None:
@@ -91,7 +91,7 @@ def test_the_same_request_at_the_same_moment_is_one(own_app: Flask) -> None:
         thread.join()
     assert wrong == []
     with own_app.app_context():
-        assert len(wishes_of(interview_id)) == 1
+        assert len(requests_of(interview_id)) == 1
         db.session.remove()
         db.engine.dispose()
 
@@ -101,18 +101,18 @@ def test_nothing_is_asked_after_an_erasure(interview: Interview) -> None:
     db.session.execute(erased.execution_options(synchronize_session=False))
     with pytest.raises(Conflict, match="erased"):
         actions.ask(interview, different("person"))
-    assert not wishes_of(interview.id)
+    assert not requests_of(interview.id)
 
 
-def correction(interview: Interview, first: int, last: int) -> Wish:
+def correction(interview: Interview, first: int, last: int) -> CandidateRequest:
     details = {"segment": 1, "first": first, "last": last, "heard": "a", "suggestion": f"{first}-{last}"}
-    return actions.ask(interview, Asked(WishKind.CORRECTION, details=details))
+    return actions.ask(interview, Asked(RequestKind.CORRECTION, details=details))
 
 
 def test_of_corrections_that_share_a_word_the_later_one_is_shown_whole(interview: Interview) -> None:
     correction(interview, 1, 3)
     apart, later = correction(interview, 6, 6), correction(interview, 2, 4)
-    assert marks_of(wishes_of(interview.id)) == {
+    assert marks_of(requests_of(interview.id)) == {
         (1, 2): later,
         (1, 3): later,
         (1, 4): later,
@@ -122,7 +122,7 @@ def test_of_corrections_that_share_a_word_the_later_one_is_shown_whole(interview
 
 def test_what_was_settled_may_be_asked_for_anew(interview: Interview, owner: Person) -> None:
     first = actions.ask(interview, different("person"))
-    actions.answer(first, state=WishState.DECLINED, words=None, by=owner.member)
+    actions.answer(first, state=RequestState.DECLINED, words=None, by=owner.member)
     assert actions.ask(interview, different("person")).id != first.id
 
 
@@ -137,64 +137,74 @@ def test_more_time_counts_until_a_person_declines_it(interview: Interview, owner
     assert not has_more_time(interview.id)
     actions.ask(interview, different("writing"))
     assert not has_more_time(interview.id)
-    wish = actions.ask(interview, different("more_time"))
+    candidate_request = actions.ask(interview, different("more_time"))
     assert has_more_time(interview.id)
-    actions.answer(wish, state=WishState.DECLINED, words="The exam board sets the time.", by=owner.member)
+    actions.answer(
+        candidate_request, state=RequestState.DECLINED, words="The exam board sets the time.", by=owner.member
+    )
     assert not has_more_time(interview.id)
 
 
 def test_an_answer_is_kept_with_who_and_when_and_audited(interview: Interview, owner: Person) -> None:
-    wish = actions.ask(interview, different("person", "Private words"))
-    actions.answer(wish, state=WishState.GRANTED, words="We call you on Monday.", by=owner.member)
-    assert (wish.state, wish.answer, wish.decided_by) == (WishState.GRANTED, "We call you on Monday.", owner.member)
-    entry = db.session.query(AuditEntry).filter_by(action="wish.answered", subject=wish.id).one()
+    candidate_request = actions.ask(interview, different("person", "Private words"))
+    actions.answer(candidate_request, state=RequestState.GRANTED, words="We call you on Monday.", by=owner.member)
+    assert (candidate_request.state, candidate_request.answer, candidate_request.decided_by) == (
+        RequestState.GRANTED,
+        "We call you on Monday.",
+        owner.member,
+    )
+    entry = db.session.query(AuditEntry).filter_by(action="wish.answered", subject=candidate_request.id).one()
     assert entry.details == {"kind": "accommodation", "from": "open", "to": "granted", "interview": interview.id}
 
 
 def test_two_people_never_answer_over_each_other(interview: Interview, owner: Person) -> None:
-    wish = actions.ask(interview, different("person"))
-    assert wish.state is WishState.OPEN  # read before the other one answers
+    candidate_request = actions.ask(interview, different("person"))
+    assert candidate_request.state is RequestState.OPEN  # read before the other one answers
     elsewhere = db.session.connection()
-    elsewhere.execute(Wish.__table__.update().where(Wish.id == wish.id).values(state=WishState.DONE))
+    elsewhere.execute(
+        CandidateRequest.__table__.update()
+        .where(CandidateRequest.id == candidate_request.id)
+        .values(state=RequestState.DONE)
+    )
     with pytest.raises(Conflict):
-        actions.answer(wish, state=WishState.DECLINED, words=None, by=owner.member)
-    assert wish.state is WishState.DONE
+        actions.answer(candidate_request, state=RequestState.DECLINED, words=None, by=owner.member)
+    assert candidate_request.state is RequestState.DONE
 
 
 def test_an_answer_is_no_question(interview: Interview, owner: Person) -> None:
-    wish = actions.ask(interview, different("person"))
+    candidate_request = actions.ask(interview, different("person"))
     with pytest.raises(Rejected):
-        actions.answer(wish, state=WishState.OPEN, words=None, by=owner.member)
+        actions.answer(candidate_request, state=RequestState.OPEN, words=None, by=owner.member)
     with pytest.raises(Rejected):
-        actions.answer(wish, state=WishState.DONE, words="a" * 2001, by=owner.member)
+        actions.answer(candidate_request, state=RequestState.DONE, words="a" * 2001, by=owner.member)
 
 
 def test_lists_show_members_their_own(interview: Interview, owner: Person, colleague: Person, outsider: Person) -> None:
-    wish = actions.ask(interview, different("person"))
+    candidate_request = actions.ask(interview, different("person"))
     actions.ask(interview, different("writing"))
-    everything = WishFilter()
+    everything = RequestFilter()
     for member in (owner.member, colleague.member):
         assert len(wishes_seen_by(member, everything, limit=10, offset=0)) == 2
-        assert wishes_seen_by(member, WishFilter(state=WishState.OPEN), limit=10, offset=0) == [wish]
-        assert how_many_wishes_seen_by(member, WishFilter(state=WishState.OPEN)) == 1
-        assert how_many_wishes_seen_by(member, WishFilter(kind=WishKind.REVIEW)) == 0
+        assert wishes_seen_by(member, RequestFilter(state=RequestState.OPEN), limit=10, offset=0) == [candidate_request]
+        assert how_many_wishes_seen_by(member, RequestFilter(state=RequestState.OPEN)) == 1
+        assert how_many_wishes_seen_by(member, RequestFilter(kind=RequestKind.REVIEW)) == 0
     assert wishes_seen_by(outsider.member, everything, limit=10, offset=0) == []
     with pytest.raises(Forbidden):
-        wish_to_change(outsider.member, wish.id)
+        wish_to_change(outsider.member, candidate_request.id)
     for wrong in ("nope", "\x00", "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d"):
         with pytest.raises(NotFound):
             wish_to_change(owner.member, wrong)
 
 
 def test_a_recruiter_answers_on_the_interviews_page(app: Flask, interview: Interview, colleague: Person) -> None:
-    wish = actions.ask(interview, different("person", "I <b>stammer</b>."))
+    candidate_request = actions.ask(interview, different("person", "I <b>stammer</b>."))
     db.session.commit()
     browser = colleague.browser
     page = browser.get(f"/interviews/{interview.id}").get_data(as_text=True)
     assert "A person instead of the AI" in page
     assert "I &lt;b&gt;stammer&lt;/b&gt;." in page
     form = {"state": "granted", "answer": "We will call you."}
-    answered = browser.post(f"/requests/{wish.id}/answer", data=form)
+    answered = browser.post(f"/requests/{candidate_request.id}/answer", data=form)
     assert (answered.status_code, answered.headers["Location"]) == (303, f"/interviews/{interview.id}#requests")
     page = browser.get(f"/interviews/{interview.id}").get_data(as_text=True)
     assert "We will call you." in page
@@ -205,19 +215,19 @@ def test_a_recruiter_answers_on_the_interviews_page(app: Flask, interview: Inter
 def test_a_wrong_answer_is_told_and_changes_nothing(
     interview: Interview, colleague: Person, form: dict[str, str]
 ) -> None:
-    wish = actions.ask(interview, different("person"))
+    candidate_request = actions.ask(interview, different("person"))
     db.session.commit()
     browser = colleague.browser
-    assert browser.post(f"/requests/{wish.id}/answer", data=form).status_code == 303
+    assert browser.post(f"/requests/{candidate_request.id}/answer", data=form).status_code == 303
     assert "notice-bad" in browser.get(f"/interviews/{interview.id}").get_data(as_text=True)
     db.session.expire_all()
-    assert db.session.get_one(Wish, wish.id).state is WishState.OPEN
+    assert db.session.get_one(CandidateRequest, candidate_request.id).state is RequestState.OPEN
 
 
 def test_viewers_only_look(interview: Interview, viewer: Person) -> None:
-    wish = actions.ask(interview, different("person"))
+    candidate_request = actions.ask(interview, different("person"))
     db.session.commit()
     page = viewer.browser.get(f"/interviews/{interview.id}").get_data(as_text=True)
     assert "A person instead of the AI" in page
-    assert f"/requests/{wish.id}/answer" not in page
-    assert viewer.browser.post(f"/requests/{wish.id}/answer", data={"state": "done"}).status_code == 403
+    assert f"/requests/{candidate_request.id}/answer" not in page
+    assert viewer.browser.post(f"/requests/{candidate_request.id}/answer", data={"state": "done"}).status_code == 403

@@ -13,7 +13,7 @@ from app.candidates.queries import history_of, statuses_of
 from app.core.db import db
 from app.core.db.row_security import as_chosen
 from app.core.errors import Rejected
-from app.core.queue import SilentBell
+from app.core.queue import SilentWaker
 from app.flows.models import InterviewFlow
 from app.webhooks import DRAIN_WEBHOOKS
 from app.webhooks.models import Delivery
@@ -39,7 +39,7 @@ def test_a_move_sets_the_status_and_is_kept_with_who_made_it_and_why(make_candid
 
 
 def test_each_move_fires_exactly_one_event_with_exactly_the_fields_of_the_interface(
-    make_flow: Made, make_candidate: Made, owner: Person, bell: SilentBell
+    make_flow: Made, make_candidate: Made, owner: Person, waker: SilentWaker
 ) -> None:
     flow = make_flow(webhook_url=HOOK, title="Nurse")
     candidate = make_candidate("Ada@Example.com", flow=flow)
@@ -57,7 +57,7 @@ def test_each_move_fires_exactly_one_event_with_exactly_the_fields_of_the_interf
         {**common, "previous_status": "shortlisted", "new_status": "accepted"},
     ]
     assert {row.subject for row in db.session.query(Delivery)} == {candidate.id}
-    assert (DRAIN_WEBHOOKS, ()) in bell.rung
+    assert (DRAIN_WEBHOOKS, ()) in waker.enqueued
 
 
 def test_the_same_status_is_no_move(make_flow: Made, make_candidate: Made) -> None:

@@ -22,7 +22,7 @@ CREATE = ["--team", "Hiring", "--admin-email", "second@first.example", "--admin-
 def ping(own_database, settings, engines):
     """Calls /v1 of an application on the same database and secret, as one that runs meanwhile would be."""
     own = replace(settings, database_url=own_database, secret_key="a secret key that is long enough")
-    app = create_app(own, gateways=engines, bell=queue.SilentBell())
+    app = create_app(own, gateways=engines, waker=queue.SilentWaker())
     yield lambda key: app.test_client().get("/v1/teams", headers={"Authorization": f"Bearer {key}"})
     with app.app_context():
         db.engine.dispose()

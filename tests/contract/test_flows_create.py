@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from app.core.db import db
-from app.core.queue import SilentBell
+from app.core.queue import SilentWaker
 from app.flows import PREPARE_SPEECH
 from app.flows.models import InterviewFlow
 from app.gateways.outbound import Outbound
@@ -322,9 +322,9 @@ def test_the_webhook_secret_is_sealed_at_rest(owner: Person) -> None:
     assert "a-secret" not in row.webhook_secret_sealed
 
 
-def test_the_agent_is_told_to_record_the_questions(owner: Person, bell: SilentBell) -> None:
+def test_the_agent_is_told_to_record_the_questions(owner: Person, waker: SilentWaker) -> None:
     flow = _created(owner)
-    assert (PREPARE_SPEECH, (flow["interview_flow_id"],)) in bell.rung
+    assert (PREPARE_SPEECH, (flow["interview_flow_id"],)) in waker.enqueued
 
 
 def test_nobody_creates_a_flow_without_a_key(app: Flask) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.candidate_requests import actions as wishes
+from app.candidate_requests import actions as candidate_requests
 from app.candidate_requests.actions import Asked
-from app.candidate_requests.models import MOST_OPEN, Wish, WishKind, WishState
-from app.candidate_requests.queries import wishes_of
+from app.candidate_requests.models import MOST_OPEN, CandidateRequest, RequestKind, RequestState
+from app.candidate_requests.queries import requests_of
 from app.conversation.consent import VERSION, words_shown
 from app.conversation.link_state import likely_minutes
 from app.conversation.models import Agreement, Sitting
@@ -144,7 +144,7 @@ def test_declining_keeps_the_moment_and_nothing_else(
     db.session.expire_all()
     assert interview.declined_at is not None
     assert interview.stage is Stage.CREATED
-    for rows in (Sitting, Agreement, Chunk, Wish):
+    for rows in (Sitting, Agreement, Chunk, CandidateRequest):
         assert db.session.query(rows).count() == 0
     assert "Nothing was recorded." in text_of(client, path_of(interview) + "/declined")
     browser = owner.browser
@@ -206,7 +206,7 @@ def test_nobody_declines_for_the_browser_that_holds_the_interview(
     candidate.call("POST", "/different", json={"choice": "person"})
     assert client.post(path_of(interview) + "/different", data={"choice": "person"}).status_code == 409
     assert interview_of(candidate).declined_at is None
-    assert len(wishes_of(interview.id)) == 1
+    assert len(requests_of(interview.id)) == 1
 
 
 def test_an_expired_link_can_be_neither_declined_nor_asked_on(client: Browser, scripted: Flask, book: Made) -> None:
@@ -227,14 +227,16 @@ def test_asking_before_the_talk_needs_no_script_and_shows_what_came_of_it(
     form = {"choice": "person", "text": "I stammer.\r\nPlease call.", "contact": "robin@example.com"}
     answer = client.post(path_of(interview) + "/different", data=form)
     assert (answer.status_code, answer.headers["Location"]) == (303, path_of(interview) + "#asked")
-    wish = wishes_of(interview.id)[0]
-    assert (wish.text, wish.contact) == ("I stammer.\nPlease call.", "robin@example.com")
-    assert wish.details == {"choice": "person", "asked": "before"}
+    candidate_request = requests_of(interview.id)[0]
+    assert (candidate_request.text, candidate_request.contact) == ("I stammer.\nPlease call.", "robin@example.com")
+    assert candidate_request.details == {"choice": "person", "asked": "before"}
     page = text_of(client, path_of(interview))
     assert "Willow has your request" in page
     assert "I stammer" not in page, "the link is no secret: the candidate's words stay with the recruiter"
     assert "robin@example.com" not in page
-    wishes.answer(wish, state=WishState.GRANTED, words="We call on Monday.", by=owner.member)
+    candidate_requests.answer(
+        candidate_request, state=RequestState.GRANTED, words="We call on Monday.", by=owner.member
+    )
     db.session.commit()
     page = text_of(client, path_of(interview))
     assert "Willow agrees." in page
@@ -275,8 +277,8 @@ def test_who_asked_to_write_finds_writing_chosen(client: Browser, scripted: Flas
 
 def test_the_link_shows_no_requests_of_other_kinds(client: Browser, scripted: Flask, book: Made, owner: Person) -> None:
     interview = book()
-    wish = wishes.ask(interview, Asked(WishKind.DELETION))
-    wishes.answer(wish, state=WishState.GRANTED, words="All of it goes.", by=owner.member)
+    candidate_request = candidate_requests.ask(interview, Asked(RequestKind.DELETION))
+    candidate_requests.answer(candidate_request, state=RequestState.GRANTED, words="All of it goes.", by=owner.member)
     db.session.commit()
     assert "All of it goes." not in text_of(client, path_of(interview))
 
@@ -287,7 +289,7 @@ def test_during_the_talk_the_holder_asks_as_a_script(candidates: Candidates, boo
     candidate.start("text")
     told = candidate.call("POST", "/different", json={"choice": "writing", "text": "", "contact": ""})
     assert [(one["choice"], one["state"]) for one in told["asked"]] == [("writing", "granted")]
-    assert wishes_of(interview_of(candidate).id)[0].details["asked"] == "during"
+    assert requests_of(interview_of(candidate).id)[0].details["asked"] == "during"
 
 
 @pytest.mark.parametrize(
@@ -315,7 +317,7 @@ def test_a_wrong_request_names_the_field_and_loses_nothing(
     assert page.status_code == 422
     if "contact" not in given:
         assert 'value="me@here.example"' in page.get_data(as_text=True)
-    assert wishes_of(interview.id) == []
+    assert requests_of(interview.id) == []
 
 
 @pytest.mark.parametrize("body", [b"[]", b"7", b"{", b"", b'{"choice": ["person"]}'])
@@ -333,7 +335,7 @@ def test_too_many_requests_are_told_on_the_page(client: Browser, scripted: Flask
     answer = client.post(path_of(interview) + "/different", data={"choice": "other", "text": "and more"})
     assert answer.status_code == 422
     assert "too many open requests" in answer.get_data(as_text=True)
-    assert len(wishes_of(interview.id)) == MOST_OPEN
+    assert len(requests_of(interview.id)) == MOST_OPEN
 
 
 # --- the check of the network --------------------------------------------------------------------------------------

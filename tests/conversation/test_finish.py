@@ -10,7 +10,7 @@ from app.conversation.jobs import sweep_sittings
 from app.conversation.models import Sitting, Turn
 from app.core import clock
 from app.core.db import db
-from app.core.queue import SilentBell
+from app.core.queue import SilentWaker
 from app.interviews import PROCESS_INTERVIEW
 from app.interviews.models import Stage
 from app.interviews.recordings.queries import runs_of
@@ -30,7 +30,7 @@ def at_the_outro(candidate: Candidate) -> None:
 
 
 def test_the_interview_is_handed_in_and_the_way_on_is_told_then_only(
-    candidates: Candidates, book: Made, bell: SilentBell
+    candidates: Candidates, book: Made, waker: SilentWaker
 ) -> None:
     candidate = candidates(book(redirect_url="https://example.com/thanks"))
     candidate.start()
@@ -39,16 +39,16 @@ def test_the_interview_is_handed_in_and_the_way_on_is_told_then_only(
     candidate.finish([])
     interview = interview_of(candidate)
     assert (candidate.redirect_url, interview.stage) == ("https://example.com/thanks", Stage.SUBMITTED)
-    assert (PROCESS_INTERVIEW, (interview.id,)) in bell.rung
+    assert (PROCESS_INTERVIEW, (interview.id,)) in waker.enqueued
     assert candidate.call("GET", "/state")["redirect_url"] == "https://example.com/thanks"
     assert "example.com" in candidate.open()
 
 
-def test_finishing_again_gives_the_same_answer_and_hands_in_once(candidate: Candidate, bell: SilentBell) -> None:
+def test_finishing_again_gives_the_same_answer_and_hands_in_once(candidate: Candidate, waker: SilentWaker) -> None:
     at_the_outro(candidate)
     for _ in range(3):
         candidate.finish([])
-    assert [job for job, _ids in bell.rung].count(PROCESS_INTERVIEW) == 1
+    assert [job for job, _ids in waker.enqueued].count(PROCESS_INTERVIEW) == 1
 
 
 def test_gaps_are_named_and_nothing_is_closed_before_they_are_filled(candidate: Candidate) -> None:
@@ -117,7 +117,7 @@ def test_a_text_interview_has_the_same_shape_and_no_recording(candidate: Candida
 # --- those who leave -----------------------------------------------------------------------------------------------
 
 
-def test_what_was_answered_before_somebody_left_for_good_is_handed_in(candidate: Candidate, bell: SilentBell) -> None:
+def test_what_was_answered_before_somebody_left_for_good_is_handed_in(candidate: Candidate, waker: SilentWaker) -> None:
     candidate.turn(1, "begin")
     candidate.turn(2, "text", text="I like it.")
     now = clock.now()
@@ -128,7 +128,7 @@ def test_what_was_answered_before_somebody_left_for_good_is_handed_in(candidate:
         assert sweep_sittings(watched_for=0) == 0
     interview = interview_of(candidate)
     assert interview.stage is Stage.SUBMITTED
-    assert (PROCESS_INTERVIEW, (interview.id,)) in bell.rung
+    assert (PROCESS_INTERVIEW, (interview.id,)) in waker.enqueued
     with pytest.raises(Refused) as refused:
         candidate.turn(3, "text", text="too late")
     assert refused.value.body["reason"] == "finished"

@@ -36,7 +36,7 @@ def everything(app: Flask) -> tuple[dict[str, int], list[str], list[object]]:
     db.session.rollback()
     root = Path(app.extensions["parley.settings"].data_dir)
     files = sorted(str(path) for path in root.rglob("*") if path.is_file() and ".db" not in path.name)
-    return counts, files, list(app.extensions["parley.bell"].rung)
+    return counts, files, list(app.extensions["parley.bell"].enqueued)
 
 
 class Trial:

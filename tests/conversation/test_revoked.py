@@ -16,7 +16,7 @@ from app.core.db import db
 from app.interviews.jobs import processing, revocation
 from app.interviews.models import Interview, Stage
 from app.interviews.recordings.queries import prefix_of
-from app.legal_holds import actions as holds
+from app.legal_holds import actions as legal_holds
 from app.legal_holds.models import Held
 from app.operations.demo.candidate import Candidate
 from app.webhooks.models import Delivery
@@ -104,7 +104,7 @@ def test_a_legal_hold_keeps_the_link_open(
     owner: Person, client: Browser, scripted: Flask, book: Made, delete: Deleted
 ) -> None:
     interview = book()
-    holds.place(Held.INTERVIEW, interview.id, reason="Dispute", ends_at=None, by=owner.member)
+    legal_holds.place(Held.INTERVIEW, interview.id, reason="Dispute", ends_at=None, by=owner.member)
     db.session.commit()
     assert delete(interview).status_code == 409
     assert client.get(path_of(interview)).status_code == 200

@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 
 from app.core.db import db
-from app.core.queue import SilentBell
+from app.core.queue import SilentWaker
 from app.interviews.actions import PART_BYTES
 from app.interviews.documents import READ_DOCUMENT
 from app.interviews.documents.file_types import MOST_DOCUMENTS
@@ -49,7 +49,7 @@ def stored(app: Flask, upload: str) -> list[str]:
     return list(app.extensions["parley.gateways"].storage.list(f"documents/{interview}"))
 
 
-def test_a_file_arrives_in_parts_and_in_any_order(writer: Candidate, scripted: Flask, bell: SilentBell) -> None:
+def test_a_file_arrives_in_parts_and_in_any_order(writer: Candidate, scripted: Flask, waker: SilentWaker) -> None:
     begun = announce(writer)
     assert begun.status_code == 201
     upload = begun.json()
@@ -60,7 +60,7 @@ def test_a_file_arrives_in_parts_and_in_any_order(writer: Candidate, scripted: F
     assert (made.status_code, made.json()["name"], made.json()["size"]) == (201, "cv.pdf", len(CV))
     assert len(stored(scripted, upload["id"])) == 1
     assert db.session.query(DocumentPart).count() == 0
-    assert (READ_DOCUMENT, (made.json()["id"],)) in bell.rung
+    assert (READ_DOCUMENT, (made.json()["id"],)) in waker.enqueued
 
 
 def test_after_a_break_only_the_missing_parts_are_sent(writer: Candidate) -> None:

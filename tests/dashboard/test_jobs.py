@@ -31,8 +31,8 @@ from app.interviews.documents import READ_DOCUMENT
 from app.interviews.models import Document, Interview, Stage, TextState, VideoStage
 from app.interviews.recordings.models import Revocation
 from app.mail_outbox import SEND_LETTER
-from app.mail_outbox import actions as letters
-from app.mail_outbox.models import Letter, LetterState
+from app.mail_outbox import actions as mail_outbox
+from app.mail_outbox.models import QueuedMail, QueuedMailState
 from app.operations.stopped_jobs import actions, queries
 from app.outreach.models import Message, Step
 from tests.factories import Made
@@ -73,9 +73,11 @@ def document(interview: Interview, state: TextState, **columns: Any) -> Document
     return made
 
 
-def letter(interview: Interview | None, state: LetterState, *, step: Step | None = None, **columns: Any) -> Letter:
-    made = letters.post(interview.id if interview else None, Mail("a@x.example", "s", "t"), lasts=timedelta(days=1))
-    made.state, made.settled_at = state, None if state is LetterState.WAITING else clock.now()
+def letter(
+    interview: Interview | None, state: QueuedMailState, *, step: Step | None = None, **columns: Any
+) -> QueuedMail:
+    made = mail_outbox.post(interview.id if interview else None, Mail("a@x.example", "s", "t"), lasts=timedelta(days=1))
+    made.state, made.settled_at = state, None if state is QueuedMailState.WAITING else clock.now()
     for name, value in columns.items():
         setattr(made, name, value)
     if step and interview:
@@ -107,8 +109,8 @@ def test_everything_that_stopped_says_why(owner: Person, book: Made) -> None:
     book(stage=Stage.SUBMITTED, due_at=now - timedelta(hours=1))
     film = book(stage=Stage.COMPLETED, video_stage=VideoStage.FAILED, failure="no picture in it")
     document(film, TextState.FAILED, text_failure="reading it was broken off three times")
-    letter(film, LetterState.REFUSED, step=Step.INVITATION, failure="the mail server refused the recipient (550)")
-    letter(film, LetterState.WAITING, created_at=now - timedelta(hours=1), attempts=4)
+    letter(film, QueuedMailState.REFUSED, step=Step.INVITATION, failure="the mail server refused the recipient (550)")
+    letter(film, QueuedMailState.WAITING, created_at=now - timedelta(hours=1), attempts=4)
     film.flow.speech_state = SpeechState.FAILED
     db.session.add(Revocation(interview_id=film.id, revoked_at=now - timedelta(hours=1)))
     db.session.commit()
@@ -135,13 +137,13 @@ def test_everything_that_stopped_says_why(owner: Person, book: Made) -> None:
 def test_a_mail_that_went_out_later_or_was_not_needed_is_no_trouble(owner: Person, book: Made) -> None:
     now = clock.now()
     one = book()
-    letter(one, LetterState.REFUSED, step=Step.INVITATION, created_at=now - timedelta(hours=2))
+    letter(one, QueuedMailState.REFUSED, step=Step.INVITATION, created_at=now - timedelta(hours=2))
     assert len(queries.mails(owner.organization.id)) == 1
-    letter(one, LetterState.SENT, step=Step.INVITATION, created_at=now - timedelta(hours=1))
-    letter(one, LetterState.EXPIRED, failure=letters.NOT_NEEDED)
-    letter(one, LetterState.WAITING)
+    letter(one, QueuedMailState.SENT, step=Step.INVITATION, created_at=now - timedelta(hours=1))
+    letter(one, QueuedMailState.EXPIRED, failure=mail_outbox.NOT_NEEDED)
+    letter(one, QueuedMailState.WAITING)
     assert queries.mails(owner.organization.id) == []
-    member = letter(None, LetterState.REFUSED)
+    member = letter(None, QueuedMailState.REFUSED)
     db.session.add(
         EntryLink(member_id=owner.member.id, kind=EntryKind.RESET, token_hash="x", expires_at=now, letter_id=member.id)
     )
@@ -152,13 +154,13 @@ def test_a_mail_that_went_out_later_or_was_not_needed_is_no_trouble(owner: Perso
 
 def test_word_of_a_note_hides_no_invitation_that_did_not_arrive(owner: Person, book: Made) -> None:
     one, now = book(), clock.now()
-    lost = letter(one, LetterState.REFUSED, step=Step.INVITATION, created_at=now - timedelta(hours=2))
-    letter(one, LetterState.SENT)
+    lost = letter(one, QueuedMailState.REFUSED, step=Step.INVITATION, created_at=now - timedelta(hours=2))
+    letter(one, QueuedMailState.SENT)
     assert [unsent.letter for unsent in queries.mails(owner.organization.id)] == [lost]
 
 
 def test_a_link_to_confirm_an_address_that_was_not_sent_is_told(owner: Person, outsider: Person) -> None:
-    link = letter(None, LetterState.REFUSED, failure="the mail server refused the recipient (550)")
+    link = letter(None, QueuedMailState.REFUSED, failure="the mail server refused the recipient (550)")
     change = AddressChange(
         member_id=owner.member.id,
         address="new@x.example",
@@ -176,35 +178,37 @@ def test_a_link_to_confirm_an_address_that_was_not_sent_is_told(owner: Person, o
     assert queries.mails(owner.organization.id) == []
 
 
-def test_trying_again_is_safe_twice(owner: Person, book: Made, bell: queue.SilentBell) -> None:
+def test_trying_again_is_safe_twice(owner: Person, book: Made, waker: queue.SilentWaker) -> None:
     failed = book(stage=Stage.PROCESSING_FAILED, failure="the disk is full")
     browser = owner.browser
     path = f"/jobs/interviews/{failed.id}/retry"
-    bell.rung.clear()
+    waker.enqueued.clear()
     assert "1 begun again" in words_of(browser.post(path, follow_redirects=True))
     db.session.expire_all()
     assert (failed.stage, failed.failure) == (Stage.SUBMITTED, None)
     browser.post(path)
     db.session.expire_all()
     assert failed.stage is Stage.SUBMITTED
-    assert {rung for rung in bell.rung if rung[0] is PROCESS_INTERVIEW} == {(PROCESS_INTERVIEW, (failed.id,))}
+    assert {enqueued for enqueued in waker.enqueued if enqueued[0] is PROCESS_INTERVIEW} == {
+        (PROCESS_INTERVIEW, (failed.id,))
+    }
     failed.stage = Stage.COMPLETED
     db.session.commit()
     assert "nothing to try again" in words_of(browser.post(path, follow_redirects=True))
 
 
 def test_all_of_a_kind_are_tried_again_and_it_is_written_down(
-    owner: Person, book: Made, bell: queue.SilentBell
+    owner: Person, book: Made, waker: queue.SilentWaker
 ) -> None:
     rows = [book(stage=Stage.PROCESSING_FAILED) for _ in range(3)]
     held = book(stage=Stage.PROCESSING_FAILED, withdrawn_at=clock.now())
     cv = document(rows[0], TextState.FAILED)
-    late = letter(rows[0], LetterState.WAITING, created_at=clock.now() - timedelta(hours=1))
+    late = letter(rows[0], QueuedMailState.WAITING, created_at=clock.now() - timedelta(hours=1))
     late.due_at = clock.now() + timedelta(hours=1)
     rows[0].flow.speech_state = SpeechState.FAILED
     db.session.commit()
     browser = owner.browser
-    bell.rung.clear()
+    waker.enqueued.clear()
     for kind, count in (("interviews", 3), ("documents", 1), ("mails", 1), ("voices", 1)):
         assert f"{count} begun again" in words_of(
             browser.post("/jobs/retry", data={"kind": kind}, follow_redirects=True)
@@ -215,7 +219,7 @@ def test_all_of_a_kind_are_tried_again_and_it_is_written_down(
     assert cv.text_state is TextState.PENDING
     assert late.due_at <= clock.now()
     assert rows[0].flow.speech_state is SpeechState.PENDING
-    assert {job for job, _ids in bell.rung} >= {PROCESS_INTERVIEW, READ_DOCUMENT, SEND_LETTER}
+    assert {job for job, _ids in waker.enqueued} >= {PROCESS_INTERVIEW, READ_DOCUMENT, SEND_LETTER}
     assert actions.retry_all("documents", by=owner.member) == 0
     written = db.session.scalars(sa.select(AuditEntry.details).where(AuditEntry.action == "jobs.retried")).all()
     assert {"kind": "interviews", "begun": 3} in written
@@ -227,7 +231,7 @@ def test_it_is_for_administrators_of_the_organization(
 ) -> None:
     failed = book(stage=Stage.PROCESSING_FAILED, failure="the disk is full")
     document(failed, TextState.FAILED)
-    letter(failed, LetterState.REFUSED)
+    letter(failed, QueuedMailState.REFUSED)
     assert colleague.browser.get("/jobs").status_code == 403
     assert colleague.browser.post("/jobs/retry", data={"kind": "interviews"}).status_code == 403
     assert colleague.browser.post(f"/jobs/interviews/{failed.id}/retry").status_code == 403

@@ -202,10 +202,16 @@ def redirects(lab: Lab) -> Verdict:
 @case("F37", "Retry-After: 5, a date, junk, -1, 10 years", invariants="I1", group="receivers", smoke=True)
 def retry_after(lab: Lab) -> Verdict:
     verdict, scene = Verdict(), _scene(lab)
-    wishes = {"five": "5", "date": "Wed, 21 Oct 2099 07:28:00 GMT", "junk": "soon", "minus": "-1", "years": "315360000"}
+    delays = {
+        "five": "5",
+        "date": "Wed, 21 Oct 2099 07:28:00 GMT",
+        "junk": "soon",
+        "minus": "-1",
+        "years": "315360000",
+    }
     sent = {
-        name: scene.send_to(f"/f37-{name}", always(answer(status, headers=f"Retry-After: {wish}\r\n")))
-        for (name, wish), status in zip(wishes.items(), (429, 503, 429, 503, 502), strict=True)
+        name: scene.send_to(f"/f37-{name}", always(answer(status, headers=f"Retry-After: {delay}\r\n")))
+        for (name, delay), status in zip(delays.items(), (429, 503, 429, 503, 502), strict=True)
     }
     delays = {}
     for name, delivery in sent.items():
@@ -303,7 +309,7 @@ def _organizations(scene: Scene, count: int) -> list[str]:
     from app.interviews import actions as interviews
     from app.settings import Settings
 
-    app = create_app(Settings.from_env(scene.installation.env), bell=queue.SilentBell())
+    app = create_app(Settings.from_env(scene.installation.env), waker=queue.SilentWaker())
     made = []
     with app.app_context():
         for number in range(count):

@@ -82,7 +82,7 @@ def _moves(installation: Installation, flows: list[str], *, events: int, candida
     from app.core.db import db
     from app.settings import Settings
 
-    app = create_app(Settings.from_env(installation.env), bell=queue.SilentBell())
+    app = create_app(Settings.from_env(installation.env), waker=queue.SilentWaker())
     made = 0
     with app.app_context():
         people = _enrolled(flows, candidates)

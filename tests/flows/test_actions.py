@@ -6,7 +6,7 @@ import pytest
 
 from app.core.db import db
 from app.core.errors import Rejected
-from app.core.queue import SilentBell
+from app.core.queue import SilentWaker
 from app.flows import PREPARE_SPEECH, actions
 from app.flows.media import Kept
 from app.flows.models import FlowStatus, InterviewFlow, SpeechState
@@ -17,37 +17,37 @@ from tests.people import Person
 VALUES: dict[str, Any] = {"title": "Nurse", "org_name": "First Ltd", "questions": ["Why?"]}
 
 
-def test_a_new_flow_is_open_and_waits_to_be_spoken(owner: Person, bell: SilentBell) -> None:
+def test_a_new_flow_is_open_and_waits_to_be_spoken(owner: Person, waker: SilentWaker) -> None:
     flow = actions.create(owner.team, VALUES, kept=Kept())
     assert (flow.status, flow.speech_state) == (FlowStatus.OPEN, SpeechState.PENDING)
-    assert bell.rung == []
+    assert waker.enqueued == []
     db.session.commit()
-    assert bell.rung == [(PREPARE_SPEECH, (flow.id,))]
+    assert waker.enqueued == [(PREPARE_SPEECH, (flow.id,))]
 
 
-def test_a_rolled_back_flow_rings_for_nothing(owner: Person, bell: SilentBell) -> None:
+def test_a_rolled_back_flow_rings_for_nothing(owner: Person, waker: SilentWaker) -> None:
     actions.create(owner.team, VALUES, kept=Kept())
     db.session.rollback()
     db.session.commit()
-    assert bell.rung == []
+    assert waker.enqueued == []
 
 
 def test_a_changed_question_is_spoken_anew_and_outdates_whoever_speaks_the_old_one(
-    make_flow: Made, bell: SilentBell
+    make_flow: Made, waker: SilentWaker
 ) -> None:
     flow = make_flow(speech_state=SpeechState.PREPARING, fence=4, recoveries=2)
     actions.edit(flow, {"questions": ["Why not?"]}, kept=Kept())
     db.session.commit()
     assert (flow.speech_state, flow.fence, flow.recoveries, flow.lease_until) == (SpeechState.PENDING, 5, 0, None)
-    assert bell.rung == [(PREPARE_SPEECH, (flow.id,))]
+    assert waker.enqueued == [(PREPARE_SPEECH, (flow.id,))]
 
 
-def test_a_changed_title_needs_no_new_speech(make_flow: Made, bell: SilentBell) -> None:
+def test_a_changed_title_needs_no_new_speech(make_flow: Made, waker: SilentWaker) -> None:
     flow = make_flow(speech_state=SpeechState.READY)
     before = flow.changed_at
     actions.edit(flow, {"title": "Doctor"}, kept=Kept())
     db.session.commit()
-    assert (flow.title, flow.speech_state, bell.rung) == ("Doctor", SpeechState.READY, [])
+    assert (flow.title, flow.speech_state, waker.enqueued) == ("Doctor", SpeechState.READY, [])
     assert flow.changed_at > before
 
 

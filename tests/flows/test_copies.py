@@ -8,7 +8,7 @@ from app.accounts.models import AuditEntry
 from app.core import encryption
 from app.core.db import db
 from app.core.errors import GatewayError
-from app.core.queue import SilentBell
+from app.core.queue import SilentWaker
 from app.flows import PREPARE_SPEECH
 from app.flows.models import LONGEST, FlowStatus, InterviewFlow, InterviewType, SpeechState
 from app.flows.queries import secret_context, secret_of
@@ -79,7 +79,7 @@ def full(owner: Person, make_flow: Made, engines: Gateways) -> InterviewFlow:
 
 
 def test_a_copy_has_everything_but_the_interviews(
-    full: InterviewFlow, colleague: Person, engines: Gateways, bell: SilentBell
+    full: InterviewFlow, colleague: Person, engines: Gateways, waker: SilentWaker
 ) -> None:
     browser = colleague.browser
     seen = browser.post(f"/flows/{full.id}/duplicate")
@@ -89,7 +89,7 @@ def test_a_copy_has_everything_but_the_interviews(
         assert (getattr(copy, name) == getattr(full, name)) or name in NOT_COPIED, name
     assert (copy.title, copy.status, copy.speech_state) == ("Copy of Nurse", FlowStatus.OPEN, SpeechState.PENDING)
     assert secret_of(copy) == "secret"
-    assert (PREPARE_SPEECH, (copy.id,)) in bell.rung
+    assert (PREPARE_SPEECH, (copy.id,)) in waker.enqueued
     for mine, theirs in ((copy.logo_key, full.logo_key), (copy.preamble_video_key, full.preamble_video_key)):
         assert mine is not None
         assert mine != theirs

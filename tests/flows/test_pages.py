@@ -8,7 +8,7 @@ from flask import Flask
 
 from app.accounts.models import Team
 from app.core.db import db
-from app.core.queue import SilentBell
+from app.core.queue import SilentWaker
 from app.flows import PREPARE_SPEECH
 from app.flows.models import FlowStatus, InterviewFlow, InterviewType, SpeechState
 from app.flows.queries import secret_of
@@ -102,7 +102,7 @@ def test_a_recruiter_sees_only_the_flows_of_their_teams(owner: Person, colleague
     assert colleague.browser.post("/flows/new", data=_typed(colleague, team_id=other.id)).status_code == 403
 
 
-def test_a_flow_is_created(colleague: Person, bell: SilentBell) -> None:
+def test_a_flow_is_created(colleague: Person, waker: SilentWaker) -> None:
     typed = _typed(
         colleague,
         **{"questions-2": "And\r\nwhy not?", "assess_language": "no", "follow_up_limit": "3"},
@@ -122,7 +122,7 @@ def test_a_flow_is_created(colleague: Person, bell: SilentBell) -> None:
     assert (flow.intro, flow.outro, flow.interview_type) == ("Welcome!", None, InterviewType.RECRUITMENT)
     assert (flow.webhook_url, secret_of(flow)) == ("https://example.com/hook", "secret")
     assert flow.team_id == colleague.team.id
-    assert (PREPARE_SPEECH, (flow.id,)) in bell.rung
+    assert (PREPARE_SPEECH, (flow.id,)) in waker.enqueued
 
 
 @pytest.mark.parametrize("contact", ["jobs@example.com", "+49 30 1234-56", "https://example.com/apply"])
@@ -340,12 +340,12 @@ def test_an_archived_flow_is_not_edited(owner: Person, make_flow: Made) -> None:
     assert "Edit" not in re.findall(r">([^<]*)</a>", owner.browser.get(f"/flows/{flow.id}").text)
 
 
-def test_failed_speech_is_tried_again(owner: Person, make_flow: Made, bell: SilentBell) -> None:
+def test_failed_speech_is_tried_again(owner: Person, make_flow: Made, waker: SilentWaker) -> None:
     flow = make_flow(speech_state=SpeechState.FAILED, recoveries=3)
     assert owner.browser.post(f"/flows/{flow.id}/prepare-speech").status_code == 303
     db.session.refresh(flow)
     assert (flow.speech_state, flow.recoveries) == (SpeechState.PENDING, 0)
-    assert (PREPARE_SPEECH, (flow.id,)) in bell.rung
+    assert (PREPARE_SPEECH, (flow.id,)) in waker.enqueued
 
 
 def test_a_viewer_may_look_but_not_change(viewer: Person, make_flow: Made) -> None:

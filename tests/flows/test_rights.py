@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.accounts.models import Team, TeamMember, TeamMembership
-from app.candidate_requests.models import Wish, WishKind
+from app.candidate_requests.models import CandidateRequest, RequestKind
 from app.candidate_requests.queries import reach_of_wishes
 from app.candidates.models import Candidate
 from app.core.db import db
@@ -40,10 +40,12 @@ def neighbour(app: Flask, owner: Person) -> Person:
 def things(owner: Person, make_flow: Made) -> dict[str, Any]:
     flow = make_flow()
     interview = interviews.book(owner.organization, flow.id, email="mary@candidate.example")
-    wish = Wish(organization_id=flow.organization_id, team_id=flow.team_id, interview=interview, kind=WishKind.REVIEW)
-    db.session.add(wish)
+    candidate_request = CandidateRequest(
+        organization_id=flow.organization_id, team_id=flow.team_id, interview=interview, kind=RequestKind.REVIEW
+    )
+    db.session.add(candidate_request)
     db.session.commit()
-    return {"flow": flow, "interview": interview, "candidate": interview.candidate, "wish": wish}
+    return {"flow": flow, "interview": interview, "candidate": interview.candidate, "wish": candidate_request}
 
 
 def rights(member: TeamMember, things: dict[str, Any]) -> set[Right]:
@@ -53,8 +55,10 @@ def rights(member: TeamMember, things: dict[str, Any]) -> set[Right]:
         told = {may(member, things[name], right) for name in ("flow", "interview", "candidate")}
         for rows in (InterviewFlow, Interview, Candidate):
             told.add(db.session.scalar(sa.select(sa.func.count()).select_from(rows).where(*reach(member, rows, right))))
-        wishes = sa.select(sa.func.count()).select_from(Wish).where(*reach_of_wishes(member, right))
-        told.add(db.session.scalar(wishes))
+        candidate_requests = (
+            sa.select(sa.func.count()).select_from(CandidateRequest).where(*reach_of_wishes(member, right))
+        )
+        told.add(db.session.scalar(candidate_requests))
         assert told in ({True}, {False}), (member.email, right, told)  # 1 and True are the same
         found |= {right} if told == {True} else set()
         for name in ("flow", "interview", "candidate"):
@@ -121,8 +125,8 @@ def rights_to(who: Person, things: dict[str, Any]) -> set[Right]:
         for rows, name in ((InterviewFlow, "flow"), (Interview, "interview"), (Candidate, "candidate")):
             mine = sa.select(rows.id).where(*reach(who.member, rows, right), rows.id == things[name].id)
             assert (db.session.scalar(mine) is not None) == (right in found) == may(who.member, things[name], right)
-        wishes = sa.select(Wish.id).where(*reach_of_wishes(who.member, right))
-        assert (db.session.scalar(wishes) is not None) == (right in found)
+        candidate_requests = sa.select(CandidateRequest.id).where(*reach_of_wishes(who.member, right))
+        assert (db.session.scalar(candidate_requests) is not None) == (right in found)
         other = sa.select(TeamMember.id).where(*who_may(things["flow"], right), TeamMember.id == who.member.id)
         assert (db.session.scalar(other) is not None) == (right in found)
     return found

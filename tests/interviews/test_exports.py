@@ -16,9 +16,9 @@ from flask import Flask
 
 from app import gateways
 from app.accounts.models import AuditEntry, TeamMembership
-from app.candidate_requests import actions as wishes
+from app.candidate_requests import actions as candidate_requests
 from app.candidate_requests.actions import Asked
-from app.candidate_requests.models import WishKind, WishState
+from app.candidate_requests.models import RequestKind, RequestState
 from app.conversation.models import Agreement, Mode
 from app.core.db import db
 from app.gateways.speech.ports import Segment, Word
@@ -30,7 +30,7 @@ from app.interviews.published_result import freeze_details
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.media import keep
 from app.interviews.recordings.models import Media
-from app.review.ratings import actions as reviews
+from app.review.ratings import actions as ratings
 from app.review.ratings.actions import Opinion
 from tests.factories import Made
 from tests.people import Person
@@ -121,7 +121,7 @@ def unpacked(answer: Any) -> dict[str, bytes]:
 
 
 def test_json_is_what_the_page_shows(owner: Person, colleague: Person, judged: Interview) -> None:
-    reviews.assess(judged, {"motivation": Opinion(2.0, "He said little.")}, by=colleague.member)
+    ratings.assess(judged, {"motivation": Opinion(2.0, "He said little.")}, by=colleague.member)
     db.session.commit()
     found = told(owner, judged.id)
     assert found["candidate"]["email_address"] == "mary@candidate.example"
@@ -174,7 +174,7 @@ def test_the_table_runs_nothing(owner: Person, judged: Interview) -> None:
 
 
 def test_the_report_says_how_each_score_was_judged(owner: Person, colleague: Person, judged: Interview) -> None:
-    reviews.assess(judged, {"overall": Opinion(3.5, "Worth a second talk.")}, by=colleague.member)
+    ratings.assess(judged, {"overall": Opinion(3.5, "Worth a second talk.")}, by=colleague.member)
     db.session.commit()
     words = words_of(owner.browser.get(f"/interviews/{judged.id}/report"))
     for part in (
@@ -241,12 +241,12 @@ def test_the_archive_comes_in_pieces(owner: Person, recorded: Interview) -> None
 
 def test_corrections_stand_beside_what_was_recognised(owner: Person, judged: Interview) -> None:
     details = {"segment": 1, "first": 3, "last": 3, "heard": "help", "suggestion": "heal"}
-    wish = wishes.ask(judged, Asked(WishKind.CORRECTION, None, None, details))
+    candidate_request = candidate_requests.ask(judged, Asked(RequestKind.CORRECTION, None, None, details))
     db.session.commit()
     assert told(owner, judged.id)["transcript"][1]["corrections"] == [
         {"words": "help", "first": 3, "last": 3, "suggestion": "heal", "is_accepted": False}
     ]
-    wish.state = WishState.DONE
+    candidate_request.state = RequestState.DONE
     db.session.commit()
     assert "Corrected by the candidate: help became heal" in words_of(
         owner.browser.get(f"/interviews/{judged.id}/report")
@@ -320,7 +320,7 @@ def test_revoked_recordings_are_in_nothing(owner: Person, recorded: Interview) -
 
 
 def test_what_is_withheld_is_in_nothing(owner: Person, colleague: Person, recorded: Interview) -> None:
-    reviews.assess(recorded, {"overall": Opinion(3.5, "Worth a second talk.")}, by=colleague.member)
+    ratings.assess(recorded, {"overall": Opinion(3.5, "Worth a second talk.")}, by=colleague.member)
     actions.withdraw(recorded)
     db.session.commit()
     files = unpacked(exported(owner, recorded.id, "zip"))

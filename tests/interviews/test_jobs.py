@@ -12,7 +12,7 @@ from app.candidates.models import StatusChange
 from app.core import claims, clock, queue
 from app.core.db import db
 from app.core.errors import GatewayError
-from app.core.queue import Failed, SilentBell
+from app.core.queue import Failed, SilentWaker
 from app.interviews import PROCESS_INTERVIEW, PROCESS_VIDEO, actions
 from app.interviews.jobs import processing
 from app.interviews.jobs.stuck_jobs import NEVER_BEGUN
@@ -36,9 +36,9 @@ def events_of(subject: str | None) -> list[tuple[str, int]]:
     return [(row.event_type.value, row.sequence) for row in db.session.scalars(found)]
 
 
-def test_submitting_rings_for_processing_once(submitted: Made, bell: SilentBell) -> None:
+def test_submitting_rings_for_processing_once(submitted: Made, waker: SilentWaker) -> None:
     interview = submitted()
-    assert bell.rung.count((PROCESS_INTERVIEW, (interview.id,))) == 1
+    assert waker.enqueued.count((PROCESS_INTERVIEW, (interview.id,))) == 1
     assert not actions.submit(interview)
 
 
@@ -143,19 +143,19 @@ def test_after_three_recoveries_it_is_parked_and_a_person_may_retry(submitted: M
     assert reload(interview).stage is Stage.COMPLETED
 
 
-def test_a_passing_failure_is_tried_again_later(submitted: Made, scripted: ScriptedAnalyst, bell: SilentBell) -> None:
+def test_a_passing_failure_is_tried_again_later(submitted: Made, scripted: ScriptedAnalyst, waker: SilentWaker) -> None:
     interview = submitted()
     scripted.error = GatewayError("the language model is busy", retryable=True)
     processing.process_interview(interview.id)
     waiting = reload(interview)
     assert (waiting.stage, waiting.failures, waiting.failure) == (Stage.SUBMITTED, 1, "the language model is busy")
-    bell.rung.clear()
+    waker.enqueued.clear()
     processing.sweep()
-    assert (PROCESS_INTERVIEW, (interview.id,)) not in bell.rung
+    assert (PROCESS_INTERVIEW, (interview.id,)) not in waker.enqueued
     scripted.error = None
     with later(minutes=1):
         processing.sweep()
-        assert (PROCESS_INTERVIEW, (interview.id,)) in bell.rung
+        assert (PROCESS_INTERVIEW, (interview.id,)) in waker.enqueued
         processing.process_interview(interview.id)
     done = reload(interview)
     assert (done.stage, done.failures, done.failure) == (Stage.COMPLETED, 0, None)
@@ -233,7 +233,7 @@ def test_what_nobody_expected_is_parked_and_the_log_quotes_nothing(
 
 
 def test_an_answer_that_nobody_understands_waits_for_an_engine(
-    app: Flask, book: Made, make_flow: Made, bell: SilentBell
+    app: Flask, book: Made, make_flow: Made, waker: SilentWaker
 ) -> None:
     interview = book(make_flow(language="hi-IN"))
     actions.begin(interview)
@@ -287,14 +287,14 @@ def test_an_abandoned_interview_can_be_processed_as_it_is(book: Made, scripted: 
     assert reload(interview).stage is Stage.COMPLETED
 
 
-def test_the_sweep_rings_for_what_redis_forgot(submitted: Made, bell: SilentBell) -> None:
+def test_the_sweep_rings_for_what_redis_forgot(submitted: Made, waker: SilentWaker) -> None:
     fresh, dead = submitted(), submitted(email="ben@candidate.example")
     claims.take(Interview.stage, dead.id, expects=[Stage.SUBMITTED], becomes=Stage.PROCESSING, lease=processing.LEASE)
     db.session.commit()
-    bell.rung.clear()
+    waker.enqueued.clear()
     with later(seconds=31):
         processing.sweep()
-    assert {ids for job, ids in bell.rung if job is PROCESS_INTERVIEW} == {(fresh.id,), (dead.id,)}
+    assert {ids for job, ids in waker.enqueued if job is PROCESS_INTERVIEW} == {(fresh.id,), (dead.id,)}
 
 
 def test_the_claim_is_renewed_while_the_work_lasts(own_app: Flask) -> None:

@@ -11,7 +11,7 @@ from flask import Flask
 from app import gateways
 from app.accounts.models import AuditEntry, TeamMember, TeamMembership
 from app.core.db import db, new_id
-from app.core.queue import SilentBell
+from app.core.queue import SilentWaker
 from app.flows.models import FlowStatus, InterviewType
 from app.interviews import PROCESS_INTERVIEW, PROCESS_VIDEO, actions
 from app.interviews.jobs.processing import process_interview
@@ -253,26 +253,26 @@ def test_every_stage_says_what_goes_on_and_what_can_be_done(
     assert words in words_of(page(owner, interview))
 
 
-def test_a_failed_interview_is_tried_again_from_its_page(owner: Person, submitted: Made, bell: SilentBell) -> None:
+def test_a_failed_interview_is_tried_again_from_its_page(owner: Person, submitted: Made, waker: SilentWaker) -> None:
     interview = submitted()
     interview.stage, interview.recoveries, interview.failures = Stage.PROCESSING_FAILED, 3, 2
     db.session.commit()
-    bell.rung.clear()
+    waker.enqueued.clear()
     answer = owner.browser.post(f"/interviews/{interview.id}/retry")
     assert answer.status_code == 303
-    assert bell.rung == [(PROCESS_INTERVIEW, (interview.id,))]
+    assert waker.enqueued == [(PROCESS_INTERVIEW, (interview.id,))]
     again = db.session.get_one(Interview, interview.id, populate_existing=True)
     assert (again.stage, again.recoveries, again.failures) == (Stage.SUBMITTED, 0, 0)
 
 
-def test_a_failed_video_is_tried_again_from_its_page(owner: Person, completed: Made, bell: SilentBell) -> None:
+def test_a_failed_video_is_tried_again_from_its_page(owner: Person, completed: Made, waker: SilentWaker) -> None:
     interview = completed()
     interview.video_stage = VideoStage.FAILED
     db.session.commit()
-    bell.rung.clear()
+    waker.enqueued.clear()
     assert "The video could not be made" in words_of(page(owner, interview))
     owner.browser.post(f"/interviews/{interview.id}/retry")
-    assert bell.rung == [(PROCESS_VIDEO, (interview.id,))]
+    assert waker.enqueued == [(PROCESS_VIDEO, (interview.id,))]
 
 
 def test_there_is_nothing_to_try_again_when_all_is_well(owner: Person, outsider: Person, completed: Made) -> None:

@@ -9,7 +9,7 @@ from app.interviews.player import chapter_starts, wave_path
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.media import keep
 from app.interviews.recordings.models import Media, Waveform
-from app.review.share_links import actions as shares
+from app.review.share_links import actions as share_links
 from tests.factories import Made
 from tests.people import Person
 
@@ -35,7 +35,7 @@ def test_questions_that_were_reached_are_marked() -> None:
 def test_pages_draw_the_sound_once_it_is_known(owner: Person, completed: Made, tmp_path: Path) -> None:
     found: Interview = completed()
     interview_id, organization_id = found.id, found.organization_id
-    _share, token = shares.make(found, ["recording"], days=1, label=None, by=owner.member)
+    _share, token = share_links.make(found, ["recording"], days=1, label=None, by=owner.member)
     db.session.commit()
     path = tmp_path / "sound"
     path.write_bytes(b"sound")

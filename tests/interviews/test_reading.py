@@ -15,7 +15,7 @@ from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 from app.core import claims, clock
 from app.core.db import db
 from app.core.errors import GatewayError
-from app.core.queue import SilentBell
+from app.core.queue import SilentWaker
 from app.interviews import actions
 from app.interviews.documents import READ_DOCUMENT, queries
 from app.interviews.documents import jobs as reading
@@ -156,11 +156,11 @@ def test_waiting_is_bounded_too() -> None:
 
 
 @pytest.fixture
-def interview(owner: Person, make_flow: Made, bell: SilentBell) -> Interview:
+def interview(owner: Person, make_flow: Made, waker: SilentWaker) -> Interview:
     booked = actions.book(owner.organization, make_flow(is_doc_upload_enabled=True).id, email="a@candidate.example")
     booked.stage, booked.script = Stage.RUNNING, {"is_doc_upload_enabled": True, "language": "en-US"}
     db.session.commit()
-    bell.rung.clear()
+    waker.enqueued.clear()
     return booked
 
 
@@ -184,10 +184,10 @@ def known(document: Document) -> tuple[Any, ...]:
     return state
 
 
-def test_a_new_document_is_read(add: Callable[..., Document], bell: SilentBell) -> None:
+def test_a_new_document_is_read(add: Callable[..., Document], waker: SilentWaker) -> None:
     document = add()
     found = document.id
-    assert bell.rung == [(READ_DOCUMENT, (found,))]
+    assert waker.enqueued == [(READ_DOCUMENT, (found,))]
     db.session.rollback()
     reading.read_document(found)
     assert known(document) == (TextState.EXTRACTED, "Ten years as a nurse", None)
@@ -275,7 +275,7 @@ def test_the_recruiter_reads_the_text_and_never_the_markup(
 
 
 def test_a_failure_is_shown_and_tried_again(
-    add: Callable[..., Document], interview: Interview, owner: Person, viewer: Person, bell: SilentBell
+    add: Callable[..., Document], interview: Interview, owner: Person, viewer: Person, waker: SilentWaker
 ) -> None:
     document = add(pdf("x", password="y"), "cv.pdf")
     found = document.id
@@ -284,8 +284,8 @@ def test_a_failure_is_shown_and_tried_again(
     reading.read_document(found)
     assert "protected by a password" in owner.browser.get(f"{path}/text").text
     assert "Try again" not in viewer.browser.get(f"{path}/text").text
-    bell.rung.clear()
+    waker.enqueued.clear()
     assert owner.browser.post(f"{path}/read").status_code == 303
-    assert (known(document)[0], bell.rung) == (TextState.PENDING, [(READ_DOCUMENT, (found,))])
+    assert (known(document)[0], waker.enqueued) == (TextState.PENDING, [(READ_DOCUMENT, (found,))])
     assert owner.browser.post(f"{path}/read").status_code == 303
-    assert len(bell.rung) == 1
+    assert len(waker.enqueued) == 1

@@ -12,7 +12,7 @@ from app import gateways
 from app.accounts.models import AuditEntry
 from app.core.db import db
 from app.core.errors import GatewayError
-from app.core.queue import SilentBell
+from app.core.queue import SilentWaker
 from app.interviews import PROCESS_VIDEO, actions
 from app.interviews.jobs import processing
 from app.interviews.models import Interview, Role, Stage, Utterance, VideoStage
@@ -150,13 +150,13 @@ def test_the_sound_is_there_with_the_result_and_plays_everywhere(app: Flask, own
 
 
 def test_the_video_follows_in_a_job_of_its_own_and_is_announced_then(
-    app: Flask, owner: Person, recorded: Made, bell: SilentBell
+    app: Flask, owner: Person, recorded: Made, waker: SilentWaker
 ) -> None:
     interview = recorded("libvpx")
     processing.process_interview(interview.id)
     assert stage_of(interview) is VideoStage.WAITING
     assert states(interview) == {"interview_processed": "pending"}
-    assert (PROCESS_VIDEO, (interview.id,)) in bell.rung
+    assert (PROCESS_VIDEO, (interview.id,)) in waker.enqueued
     processing.process_video(interview.id)
     assert stage_of(interview) is VideoStage.READY
     assert states(interview) == {"interview_processed": "pending", "video_processed": "held"}

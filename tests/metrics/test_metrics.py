@@ -19,13 +19,13 @@ from app import create_app
 from app.core import clock, counters, queue
 from app.core.db import db
 from app.core.errors import GatewayError
-from app.core.queue import RedisBell, SilentBell
+from app.core.queue import RedisWaker, SilentWaker
 from app.gateways import Gateways
 from app.gateways.redis import embedded
 from app.gateways.storage import local
 from app.interviews import PROCESS_INTERVIEW, actions
 from app.interviews.models import Stage
-from app.mail_outbox.models import Letter
+from app.mail_outbox.models import QueuedMail
 from app.operations.cli import check
 from app.operations.metrics import collecting
 from app.settings import Settings, SettingsError
@@ -43,7 +43,7 @@ def built(own_database: str, settings: Settings, engines: Gateways, tmp_path: Pa
 
     def build(**changes: object) -> Flask:
         own = replace(settings, **{"database_url": own_database, "data_dir": tmp_path, **changes})
-        made.append(create_app(own, gateways=engines, bell=SilentBell()))
+        made.append(create_app(own, gateways=engines, waker=SilentWaker()))
         made[-1].test_client_class = Browser
         return made[-1]
 
@@ -191,8 +191,8 @@ def test_every_process_sees_what_all_have_counted(built: Built, redis: tuple[str
 
 def test_queues_show_what_waits_and_who_serves(built: Built, redis: tuple[str, embedded.EmbeddedRedis]) -> None:
     url, _server = redis
-    RedisBell(queue.connect(url)).ring(PROCESS_INTERVIEW, ("one",))
-    RedisBell(queue.connect(url)).ring(PROCESS_INTERVIEW, ("two",))
+    RedisWaker(queue.connect(url)).enqueue(PROCESS_INTERVIEW, ("one",))
+    RedisWaker(queue.connect(url)).enqueue(PROCESS_INTERVIEW, ("two",))
     with time_machine.travel(datetime.now(UTC) + timedelta(seconds=90)), clock.replaced(lambda: datetime.now(UTC)):
         found = read(built(redis_url=url))
     assert found["parley_redis_up",] == 1
@@ -262,7 +262,7 @@ def test_backlogs_come_from_the_rows(built: Built) -> None:
             row.stage = stage
             row.submitted_at = clock.now() - timedelta(seconds=100) if stage is Stage.SUBMITTED else None
         now = clock.now()
-        db.session.add(Letter(due_at=now - timedelta(seconds=50), expires_at=now + timedelta(days=1)))
+        db.session.add(QueuedMail(due_at=now - timedelta(seconds=50), expires_at=now + timedelta(days=1)))
         db.session.commit()
     found = read(app)
     stages = {stage: found["parley_interviews", stage] for stage in ("running", "submitted", "processing_failed")}
@@ -282,7 +282,7 @@ def test_a_disk_that_fills_is_told_everywhere(
     built: Built, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, free: int, *, has_room: bool
 ) -> None:
     own = built(storage_url=str(tmp_path / "files")).extensions["parley.settings"]
-    app = create_app(own, bell=SilentBell())
+    app = create_app(own, waker=SilentWaker())
     usage = SimpleNamespace(total=100 * 2**30, used=(100 - free) * 2**30, free=free * 2**30)
     monkeypatch.setattr(local.shutil, "disk_usage", lambda _path: usage)
     found = read(app)

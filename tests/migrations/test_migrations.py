@@ -93,6 +93,6 @@ def test_a_migration_takes_nothing_away_from_the_release_before_it() -> None:
 
 def test_alembics_own_command_is_sent_to_ours() -> None:
     config = Config()
-    config.set_main_option("script_location", str(Path(migrate.__file__).parent.parent / "migrations"))
+    config.set_main_option("script_location", str(Path(migrate.__file__).parents[2] / "migrations"))
     with pytest.raises(migrate.Refused, match="parley migrate"):
         command.upgrade(config, "head")

@@ -14,7 +14,7 @@ from app.core.db import db
 from app.core.errors import Conflict
 from app.gateways.mail import Mail
 from app.interviews.models import Interview
-from app.mail_outbox.models import Letter
+from app.mail_outbox.models import QueuedMail
 from app.review.notes import actions
 from app.review.notes.models import LONGEST_NOTE, Mention, Note
 from app.review.notes.words import Nameable, handles, named, pieces
@@ -136,7 +136,7 @@ def test_who_is_named_finds_it_unread_and_gets_a_mail_that_tells_nothing(
 
 def test_without_a_mail_server_nothing_waits_to_be_sent(owner: Person, colleague: Person, interview: Interview) -> None:
     write(owner, interview, "@Colleague")
-    assert db.session.query(Letter).count() == 0
+    assert db.session.query(QueuedMail).count() == 0
     assert unread(colleague) == 1
 
 

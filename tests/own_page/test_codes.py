@@ -13,7 +13,7 @@ from app.core import clock
 from app.core.db import db
 from app.interviews import actions as interviews
 from app.mail_outbox.jobs import send
-from app.mail_outbox.models import Letter
+from app.mail_outbox.models import QueuedMail
 from app.privacy.own_page.models import OwnCode, OwnPass
 from tests.factories import a_flow
 from tests.mailing import Postbox
@@ -30,7 +30,7 @@ def ask(taken: Taken, browser: Any, address: str = ADDRESS) -> Any:
 
 def code_of(postbox: Postbox) -> str:
     db.session.rollback()
-    for (letter_id,) in db.session.query(Letter.id).all():
+    for (letter_id,) in db.session.query(QueuedMail.id).all():
         db.session.rollback()
         send(letter_id)
     return re.findall(r"\b\d{8}\b", postbox.mails[-1].text)[0]
@@ -70,7 +70,7 @@ def test_the_answer_is_the_same_for_an_address_that_is_not_known(taken: Taken, p
     known, unknown = ask(taken, app.test_client()), ask(taken, app.test_client(), "other@example.com")
     strip = re.compile(r'value="[^"]{30,}"|content="[^"]{30,}"')
     assert (known.status_code, strip.sub("", known.text)) == (unknown.status_code, strip.sub("", unknown.text))
-    assert db.session.query(Letter).count() == 1
+    assert db.session.query(QueuedMail).count() == 1
     assert db.session.query(OwnCode).count() == 2
     assert [kept.code_hash is None for kept in db.session.query(OwnCode).order_by(OwnCode.created_at)] == [False, True]
 

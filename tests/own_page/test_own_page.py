@@ -13,8 +13,8 @@ from flask import Flask
 
 from app import gateways
 from app.accounts.models import AuditEntry
-from app.candidate_requests import actions as wishes
-from app.candidate_requests.models import Wish, WishKind, WishState
+from app.candidate_requests import actions as candidate_requests
+from app.candidate_requests.models import CandidateRequest, RequestKind, RequestState
 from app.candidates.models import Candidate
 from app.core.db import db
 from app.core.errors import NotFound
@@ -61,7 +61,7 @@ def test_the_link_alone_shows_nothing_of_the_interview(taken: Taken, app: Flask,
         assert taken.post("/requests", {"kind": "deletion"}, browser).status_code == 403
         assert taken.post("/download", browser=browser).status_code == 403
         assert taken.page("/captions.vtt", browser).status_code == 403
-    assert db.session.query(Wish).count() == 0
+    assert db.session.query(CandidateRequest).count() == 0
     assert "sends no mail" in words_of(taken.page(browser=app.test_client()))
 
 
@@ -122,13 +122,25 @@ def test_a_wrong_word_is_flagged_seen_and_corrected(taken: Taken, owner: Person)
     assert 'name="word" value="2"' in form
     sent = taken.post("/flags", {"segment": str(number), "word": ["2"], "suggestion": "nine", "text": "not 5"})
     assert (sent.status_code, sent.location.endswith(f"/own#segment-{number}")) == (303, True)
-    wish = db.session.query(Wish).one()
-    assert (wish.kind, wish.state, wish.text) == (WishKind.CORRECTION, WishState.OPEN, "not 5")
-    assert wish.details == {"segment": number, "first": 2, "last": 2, "heard": "five.", "suggestion": "nine"}
+    candidate_request = db.session.query(CandidateRequest).one()
+    assert (candidate_request.kind, candidate_request.state, candidate_request.text) == (
+        RequestKind.CORRECTION,
+        RequestState.OPEN,
+        "not 5",
+    )
+    assert candidate_request.details == {
+        "segment": number,
+        "first": 2,
+        "last": 2,
+        "heard": "five.",
+        "suggestion": "nine",
+    }
     page = owner.browser.get(f"/interviews/{taken.interview_id}")
     assert re.search(r'<mark class="flagged">\s*five\.\s*</mark>', page.text)
     assert "the candidate says: “nine”" in words_of(page)
-    owner.browser.post(f"/requests/{wish.id}/answer", data={"state": "granted", "answer": "You are right."})
+    owner.browser.post(
+        f"/requests/{candidate_request.id}/answer", data={"state": "granted", "answer": "You are right."}
+    )
     for shown in (owner.browser.get(f"/interviews/{taken.interview_id}"), taken.page()):
         assert re.search(r"<del>\s*five\.\s*</del>.*?<ins>nine</ins>", shown.text, re.DOTALL)
     assert "You are right." in words_of(taken.page())
@@ -139,9 +151,9 @@ def test_a_wrong_word_is_flagged_seen_and_corrected(taken: Taken, owner: Person)
 def test_a_declined_correction_leaves_no_mark(taken: Taken, owner: Person) -> None:
     number = number_of(taken, "We were five")
     taken.post("/flags", {"segment": str(number), "word": ["0", "2"], "suggestion": "They were nine"})
-    wish = db.session.query(Wish).one()
-    assert wish.details["heard"] == "We were five."
-    wishes.answer(wish, state=WishState.DECLINED, words="We hear five.", by=owner.member)
+    candidate_request = db.session.query(CandidateRequest).one()
+    assert candidate_request.details["heard"] == "We were five."
+    candidate_requests.answer(candidate_request, state=RequestState.DECLINED, words="We hear five.", by=owner.member)
     db.session.commit()
     assert "flagged" not in owner.browser.get(f"/interviews/{taken.interview_id}").text
     assert "We hear five." in words_of(taken.page())
@@ -168,14 +180,14 @@ def test_a_flag_that_cannot_be_says_why_and_keeps_what_was_typed(
     assert answer.status_code == 422
     assert words in words_of(answer)
     assert "text" in changes or "kept as typed" in answer.text
-    assert db.session.query(Wish).count() == 0
+    assert db.session.query(CandidateRequest).count() == 0
 
 
 @pytest.mark.parametrize("segment", ["0", "99", "-1", "x"])
 def test_only_ones_own_answers_are_corrected(taken: Taken, segment: str) -> None:
     answer = taken.post("/flags", {"segment": segment, "word": ["0"], "suggestion": "nine"})
     assert answer.status_code == 422
-    assert db.session.query(Wish).count() == 0
+    assert db.session.query(CandidateRequest).count() == 0
 
 
 # --- requests ------------------------------------------------------------------------------------------------------
@@ -185,14 +197,16 @@ def test_only_ones_own_answers_are_corrected(taken: Taken, segment: str) -> None
 def test_a_request_reaches_the_recruiters_and_its_answer_the_candidate(taken: Taken, owner: Person, kind: str) -> None:
     assert taken.post("/requests", {"kind": kind, "text": "Please <b>do</b>."}).status_code == 303
     taken.post("/requests", {"kind": kind, "text": "Please <b>do</b>."})
-    wish = db.session.query(Wish).one()
-    assert wish.due_at is not None
+    candidate_request = db.session.query(CandidateRequest).one()
+    assert candidate_request.due_at is not None
     shown = words_of(taken.page())
     assert "Waiting for an answer" in shown
     assert "Please <b>do</b>." in shown
     assert "<b>do</b>" not in taken.page().text
-    assert wish.interview.interviewee_email_address in words_of(owner.browser.get("/requests"))
-    owner.browser.post(f"/requests/{wish.id}/answer", data={"state": "declined", "answer": "The law makes us keep it."})
+    assert candidate_request.interview.interviewee_email_address in words_of(owner.browser.get("/requests"))
+    owner.browser.post(
+        f"/requests/{candidate_request.id}/answer", data={"state": "declined", "answer": "The law makes us keep it."}
+    )
     assert "Declined" in words_of(taken.page())
     assert "The law makes us keep it." in words_of(taken.page())
     assert audited("own_page.asked") == 2
@@ -212,7 +226,7 @@ def test_a_request_that_cannot_be_says_why(taken: Taken, given: dict[str, str], 
     answer = taken.post("/requests", given)
     assert answer.status_code == 422
     assert words in words_of(answer)
-    assert db.session.query(Wish).count() == 0
+    assert db.session.query(CandidateRequest).count() == 0
 
 
 def test_too_many_requests_are_refused_in_words(taken: Taken) -> None:
@@ -228,7 +242,7 @@ def test_no_request_comes_without_its_token_or_from_another_site(taken: Taken) -
     assert taken.browser.post(path, data={"kind": "deletion"}, forged=True).status_code == 400
     answer = taken.browser.post(path, data={"kind": "deletion"}, headers={"Sec-Fetch-Site": "cross-site"})
     assert answer.status_code == 403
-    assert db.session.query(Wish).count() == 0
+    assert db.session.query(CandidateRequest).count() == 0
 
 
 # --- consent that is withdrawn -------------------------------------------------------------------------------------
@@ -258,7 +272,7 @@ def test_withdrawn_consent_hides_judgement_and_recordings_at_once(taken: Taken, 
     assert before["summary"] not in page
     assert "You withdrew your consent" in words_of(taken.page())
     assert "Withdraw my consent" not in words_of(taken.page())
-    assert db.session.query(Wish).one().state is WishState.OPEN
+    assert db.session.query(CandidateRequest).one().state is RequestState.OPEN
 
 
 def test_withdrawn_consent_stops_the_processing(takes: Takes, owner: Person) -> None:

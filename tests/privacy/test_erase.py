@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.candidate_requests.models import Wish, WishState
+from app.candidate_requests.models import CandidateRequest, RequestState
 from app.core import claims, clock
 from app.core.db import Base, db
 from app.core.db.row_security import as_chosen
@@ -19,7 +19,7 @@ from app.gateways.mail import Mail
 from app.interviews import actions as interviews
 from app.interviews.jobs.processing import process_interview
 from app.interviews.models import DocumentPart, DocumentUpload, Feedback, Interview, InterviewStatus, Stage
-from app.mail_outbox import actions as letters
+from app.mail_outbox import actions as mail_outbox
 from app.outreach.apply_links.models import FlowLink, FlowVisit
 from app.outreach.models import Invited, Message, Step
 from app.privacy import actions
@@ -27,9 +27,9 @@ from app.privacy.jobs.sweeps import sweep
 from app.privacy.models import Erasure
 from app.review.notes import actions as notes
 from app.review.notes.models import Mention
-from app.review.ratings import actions as reviews
+from app.review.ratings import actions as ratings
 from app.review.ratings.models import Assessment
-from app.review.share_links import actions as shares
+from app.review.share_links import actions as share_links
 from app.review.share_links.models import Opening
 from app.webhooks.models import Delivery, DeliveryState
 from tests.factories import a_flow
@@ -95,15 +95,15 @@ def told(takes: Takes, owner: Person, viewer: Person) -> Taken:
     db.session.flush()
     db.session.add(DocumentPart(upload_id=upload.id, number=0, sha256="0" * 64, storage_key="documents/x"))
     db.session.add(Feedback(interview_id=found.interview_id, rating=5, comment="Zoltan liked it"))
-    letter = letters.post(interview.id, Mail("candidate@example.com", "Zoltan", "Zoltan"), lasts=timedelta(days=1))
+    letter = mail_outbox.post(interview.id, Mail("candidate@example.com", "Zoltan", "Zoltan"), lasts=timedelta(days=1))
     about = {"organization_id": interview.organization_id, "interview_id": interview.id, "number": 0}
     db.session.add(Message(letter=letter, step=Step.INVITATION, language="en-US", **about))
     db.session.add(Invited(batch="list", created_at=clock.now(), **about))
     rating = {"interview_id": interview.id, "organization_id": interview.organization_id, "member_id": owner.member.id}
     db.session.add(Assessment(competence="skills", value=4.0, comment="Zoltan", changed_at=clock.now(), **rating))
     notes.write(interview, "Zoltan, says @Viewer", by=owner.member, told=None)
-    shared, _token = shares.make(interview, ["summary"], days=7, label="Zoltan", by=owner.member)
-    shares.note_opening(shared.id, browser="Zoltan", address="127.0.0.1")
+    shared, _token = share_links.make(interview, ["summary"], days=7, label="Zoltan", by=owner.member)
+    share_links.note_opening(shared.id, browser="Zoltan", address="127.0.0.1")
     link = FlowLink(organization_id=interview.organization_id, flow_id=interview.flow_id, token="t")
     db.session.add(link)
     db.session.flush()
@@ -165,10 +165,10 @@ def test_the_candidates_page_says_that_it_is_done(told: Taken, owner: Person) ->
     assert "was erased on" in page.text
     for words in (*ANSWERS, "Download everything", "please look"):
         assert words not in page.text
-    assert db.session.query(Wish).one().state is WishState.DONE
+    assert db.session.query(CandidateRequest).one().state is RequestState.DONE
     for path, given in (("/requests", {"kind": "review"}), ("/download", {})):
         assert told.post(path, given).status_code in {303, 409}
-    assert db.session.query(Wish).count() == 1
+    assert db.session.query(CandidateRequest).count() == 1
     link = told.own.removesuffix("/own")
     assert told.browser.get(link).status_code == 410
 
@@ -290,7 +290,7 @@ def test_nobody_begins_to_work_beside_an_erasure(own_app: Flask, monkeypatch: py
             over.set()
 
     worker = threading.Thread(target=as_chosen(work))
-    forget = reviews.erase
+    forget = ratings.erase
 
     def meanwhile(found: str) -> int:
         """Half of the erasure is done, and a worker wants the interview."""
@@ -299,7 +299,7 @@ def test_nobody_begins_to_work_beside_an_erasure(own_app: Flask, monkeypatch: py
         assert not over.wait(0.5)
         return forget(found)
 
-    monkeypatch.setattr(reviews, "erase", meanwhile)
+    monkeypatch.setattr(ratings, "erase", meanwhile)
     with own_app.app_context():
         owner = person(own_app, "owner@first.example", organization="First Ltd", role="admin")
         interview = interviews.book(owner.organization, a_flow(owner).id, email="candidate@example.com")

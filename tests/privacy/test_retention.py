@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from app.accounts.models import AuditEntry
-from app.candidate_requests.models import Wish, WishState
+from app.candidate_requests.models import CandidateRequest, RequestState
 from app.candidates import actions as people
 from app.candidates.models import Candidate
 from app.core import clock
@@ -19,8 +19,9 @@ from app.interviews.models import Interview, Stage
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.media import MediaFile
 from app.interviews.recordings.models import Media, Revocation
-from app.legal_holds.models import Hold
-from app.privacy import actions, idle, jobs, retention
+from app.legal_holds.models import LegalHold
+from app.privacy import actions, idle, retention
+from app.privacy.jobs import sweeps as jobs
 from app.privacy.jobs.sweeps import apply_retention
 from app.privacy.models import Erasure, RetentionRule
 from app.review.notes.models import Note
@@ -198,13 +199,13 @@ def test_candidates_without_interviews_go_round_by_round_on_one_day(owner: Perso
 def test_why_a_candidate_was_held_goes_with_the_candidate(owner: Person) -> None:
     (candidate,) = enrolled(owner)
     owner.browser.post(f"/candidates/{candidate.id}/hold", data={"reason": "Case 13"})
-    owner.browser.post(f"/holds/{db.session.query(Hold).one().id}/release")
+    owner.browser.post(f"/holds/{db.session.query(LegalHold).one().id}/release")
     set_rule(owner)
     for days in (185, 216):
         with days_later(days):
             assert settle() == 1
     assert db.session.query(Candidate).count() == 0
-    assert db.session.query(Hold).one().reason is None
+    assert db.session.query(LegalHold).one().reason is None
 
 
 def test_a_round_that_fails_leaves_other_organizations_alone(
@@ -298,14 +299,14 @@ def test_a_later_hold_keeps_everything_until_it_is_released(booked: Interview, o
     with days_later(400):
         assert settle() == 0
         assert "Kept by a legal hold" in owner.browser.get("/retention").text
-        hold = db.session.query(Hold).one()
+        hold = db.session.query(LegalHold).one()
         owner.browser.post(f"/holds/{hold.id}/release")
     with days_later(402):
         assert settle() == 1
     with days_later(433):
         assert settle() == 1
     assert of(booked).erased_at is not None
-    assert db.session.query(Hold).one().reason is None
+    assert db.session.query(LegalHold).one().reason is None
     told = words_of(owner)
     assert [told.count(name) for name in ("hold.placed", "hold.released")] == [1, 1]
 
@@ -324,7 +325,7 @@ def test_a_hold_ends_with_its_day(booked: Interview, owner: Person) -> None:
 )
 def test_a_hold_wants_a_reason_and_a_day_to_come(booked: Interview, owner: Person, given: dict[str, str]) -> None:
     owner.browser.post(f"/interviews/{booked.id}/hold", data=given)
-    assert db.session.query(Hold).count() == 0
+    assert db.session.query(LegalHold).count() == 0
 
 
 def test_only_administrators_hold_and_release(
@@ -333,7 +334,7 @@ def test_only_administrators_hold_and_release(
     for person in (colleague, outsider):
         assert person.browser.post(f"/interviews/{booked.id}/hold", data={"reason": "x"}).status_code == 403
     owner.browser.post(f"/interviews/{booked.id}/hold", data={"reason": "Case 9"})
-    hold = db.session.query(Hold).one()
+    hold = db.session.query(LegalHold).one()
     for person in (colleague, outsider):
         assert person.browser.post(f"/holds/{hold.id}/release").status_code == 403
     assert "Case 9" in colleague.browser.get(f"/interviews/{booked.id}").text
@@ -357,8 +358,8 @@ def test_a_hold_stops_hand_api_and_the_candidates_request(takes: Takes, owner: P
     assert db.session.query(Revocation).count() == 0
     assert found.post("/requests", {"kind": "deletion"}).status_code == 303
     assert "may not erase anything of this interview" in found.page().text
-    assert db.session.query(Wish).one().state is WishState.OPEN
-    hold = db.session.query(Hold).one()
+    assert db.session.query(CandidateRequest).one().state is RequestState.OPEN
+    hold = db.session.query(LegalHold).one()
     browser.post(f"/holds/{hold.id}/release")
     assert "may not erase anything of this interview" not in found.page().text
     assert owner.api("DELETE", f"/v1/interviews/{found.interview_id}").status_code == 200

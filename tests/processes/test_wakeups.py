@@ -11,7 +11,7 @@ from rq.registry import FailedJobRegistry, ScheduledJobRegistry
 from rq.serializers import JSONSerializer
 
 from app.core import queue, rooms
-from app.core.queue import Queued, RedisBell
+from app.core.queue import Queued, RedisWaker
 from app.gateways.redis.embedded import EmbeddedRedis
 from app.mail_outbox import SEND_LETTER
 from app.operations.processes.kinds import worker_for
@@ -36,8 +36,8 @@ def redis(server):
 
 
 @pytest.fixture
-def bell(redis: Redis) -> RedisBell:
-    return RedisBell(redis)
+def waker(redis: Redis) -> RedisWaker:
+    return RedisWaker(redis)
 
 
 def line(redis: Redis) -> Queue:
@@ -51,22 +51,22 @@ def work_off(redis: Redis, job_path: str, monkeypatch: pytest.MonkeyPatch, work)
     worker.work(burst=True, logging_level="CRITICAL")
 
 
-def test_one_wake_up_waits_however_often_it_is_rung(redis: Redis, bell: RedisBell) -> None:
-    assert all(bell.ring(JOB, IDS) for _ in range(20))
-    assert bell.ring(JOB, ("two",))
+def test_one_wake_up_waits_however_often_it_is_rung(redis: Redis, waker: RedisWaker) -> None:
+    assert all(waker.enqueue(JOB, IDS) for _ in range(20))
+    assert waker.enqueue(JOB, ("two",))
     assert sorted(job.args for job in line(redis).jobs) == [["one"], ["two"]]
 
 
 def test_many_processes_that_ring_at_once_leave_one_wake_up(server: EmbeddedRedis, redis: Redis) -> None:
     together = threading.Barrier(8)
 
-    def ring() -> None:
-        bell = RedisBell(queue.connect(server.url))
+    def enqueue() -> None:
+        waker = RedisWaker(queue.connect(server.url))
         for number in range(25):
             together.wait()
-            bell.ring(JOB, (str(number),))
+            waker.enqueue(JOB, (str(number),))
 
-    threads = [threading.Thread(target=ring) for _ in range(8)]
+    threads = [threading.Thread(target=enqueue) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -75,94 +75,94 @@ def test_many_processes_that_ring_at_once_leave_one_wake_up(server: EmbeddedRedi
 
 
 def test_what_is_rung_during_a_run_makes_exactly_one_more(
-    redis: Redis, bell: RedisBell, monkeypatch: pytest.MonkeyPatch
+    redis: Redis, waker: RedisWaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs: list[str] = []
 
     def work(letter_id: str) -> None:
         runs.append(letter_id)
         if len(runs) == 1:  # it has read its row; what changes from now on needs another run
-            bell.ring(JOB, IDS)
-            bell.ring(JOB, IDS)
+            waker.enqueue(JOB, IDS)
+            waker.enqueue(JOB, IDS)
             assert line(redis).count == 1
 
-    bell.ring(JOB, IDS)
+    waker.enqueue(JOB, IDS)
     work_off(redis, JOB.function, monkeypatch, work)
     assert runs == ["one", "one"]
 
 
 def test_a_retry_that_is_scheduled_counts_as_waiting(
-    redis: Redis, bell: RedisBell, monkeypatch: pytest.MonkeyPatch
+    redis: Redis, waker: RedisWaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def work(_letter_id: str) -> None:
         raise ValueError
 
-    bell.ring(JOB, IDS)
+    waker.enqueue(JOB, IDS)
     work_off(redis, JOB.function, monkeypatch, work)
     scheduled = ScheduledJobRegistry(queue=line(redis))
     assert scheduled.count == 1
-    assert bell.ring(JOB, IDS)
+    assert waker.enqueue(JOB, IDS)
     assert line(redis).count == 0
     redis.zadd(scheduled.key, {scheduled.get_job_ids()[0]: time.time() - 31})  # the scheduler has died with its lock
-    assert bell.ring(JOB, IDS)
+    assert waker.enqueue(JOB, IDS)
     assert line(redis).count == 1
 
 
 def test_a_run_that_fails_while_another_waits_is_not_retried_as_well(
-    redis: Redis, bell: RedisBell, monkeypatch: pytest.MonkeyPatch
+    redis: Redis, waker: RedisWaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs: list[str] = []
 
     def work(letter_id: str) -> None:
         runs.append(letter_id)
         if len(runs) == 1:
-            bell.ring(JOB, IDS)
+            waker.enqueue(JOB, IDS)
             raise ValueError
 
-    bell.ring(JOB, IDS)
+    waker.enqueue(JOB, IDS)
     work_off(redis, JOB.function, monkeypatch, work)
     assert runs == ["one", "one"]
     assert ScheduledJobRegistry(queue=line(redis)).count == 0
     assert FailedJobRegistry(queue=line(redis)).count == 0
 
 
-def test_a_redis_that_forgets_everything_is_rung_again(redis: Redis, bell: RedisBell) -> None:
-    bell.ring(JOB, IDS)
+def test_a_redis_that_forgets_everything_is_rung_again(redis: Redis, waker: RedisWaker) -> None:
+    waker.enqueue(JOB, IDS)
     redis.flushall()
-    bell.ring(JOB, IDS)
+    waker.enqueue(JOB, IDS)
     assert line(redis).count == 1
 
 
-def test_what_was_lost_between_taking_and_beginning_is_rung_again_at_once(redis: Redis, bell: RedisBell) -> None:
-    bell.ring(JOB, IDS)
+def test_what_was_lost_between_taking_and_beginning_is_rung_again_at_once(redis: Redis, waker: RedisWaker) -> None:
+    waker.enqueue(JOB, IDS)
     redis.lmove(line(redis).key, line(redis).intermediate_queue_key, "LEFT", "RIGHT")  # and its worker dies
-    bell.ring(JOB, IDS)
+    waker.enqueue(JOB, IDS)
     assert line(redis).count == 1
 
 
 def test_wake_ups_of_the_release_before_run_and_need_no_mark(
-    redis: Redis, bell: RedisBell, monkeypatch: pytest.MonkeyPatch
+    redis: Redis, waker: RedisWaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs: list[str] = []
     line(redis).enqueue_call(JOB.key, args=IDS, timeout=60, result_ttl=0, failure_ttl=3600)
-    bell.ring(JOB, IDS)
+    waker.enqueue(JOB, IDS)
     work_off(redis, JOB.function, monkeypatch, runs.append)
     assert runs == ["one", "one"]
-    assert bell.ring(JOB, IDS)
+    assert waker.enqueue(JOB, IDS)
     assert line(redis).count == 1
 
 
 def test_a_redis_that_answers_but_takes_nothing_is_told_of_once(
-    redis: Redis, bell: RedisBell, caplog: pytest.LogCaptureFixture
+    redis: Redis, waker: RedisWaker, caplog: pytest.LogCaptureFixture
 ) -> None:
-    bell.ring(JOB, IDS)
+    waker.enqueue(JOB, IDS)
     try:
         redis.config_set("maxmemory", "1")
         for number in range(3):
-            assert bell.ring(JOB, IDS), "it waits already"
-            assert not bell.ring(JOB, (f"other {number}",))
+            assert waker.enqueue(JOB, IDS), "it waits already"
+            assert not waker.enqueue(JOB, (f"other {number}",))
     finally:
         redis.config_set("maxmemory", "0")
-    assert bell.ring(JOB, ("last",))
+    assert waker.enqueue(JOB, ("last",))
     told = [one.getMessage().partition(";")[0] for one in caplog.records if one.name == "app.core.queue"]
     assert told == ["Redis takes no wake-ups (OutOfMemoryError)", "Redis takes wake-ups again"]

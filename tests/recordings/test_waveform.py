@@ -60,9 +60,9 @@ def test_what_is_no_recording_is_refused(tmp_path: Path) -> None:
     assert not refused.value.retryable
 
 
-def test_a_published_recording_is_drawn_once(published: Waveform, bell: queue.SilentBell) -> None:
+def test_a_published_recording_is_drawn_once(published: Waveform, waker: queue.SilentWaker) -> None:
     found, interview_id = published.id, published.interview_id
-    assert (DRAW_WAVEFORM, (found,)) in bell.rung
+    assert (DRAW_WAVEFORM, (found,)) in waker.enqueued
     assert undrawn() == [found]
     db.session.commit()
     jobs.draw_waveform(found)
@@ -78,7 +78,7 @@ def test_a_published_recording_is_drawn_once(published: Waveform, bell: queue.Si
 
 
 def test_a_file_that_is_away_is_tried_again_and_given_up_in_the_end(
-    published: Waveform, bell: queue.SilentBell
+    published: Waveform, waker: queue.SilentWaker
 ) -> None:
     found, interview_id = published.id, published.interview_id
     db.session.commit()
@@ -88,9 +88,9 @@ def test_a_file_that_is_away_is_tried_again_and_given_up_in_the_end(
     assert undrawn() == [], "not before a while"
     for times in range(1, 10):
         with later(hours=times):
-            bell.rung.clear()
+            waker.enqueued.clear()
             jobs.sweep_waveforms()
-            for _job, ids in bell.rung:
+            for _job, ids in waker.enqueued:
                 jobs.draw_waveform(*ids)
     assert state_of(found) is WaveState.FAILED
     assert peaks_of(interview_id) is None

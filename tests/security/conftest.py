@@ -117,7 +117,7 @@ class World:
     def outside(self) -> dict[str, str]:
         """The files, and what the workers were rung for."""
         files = sorted((str(path), path.stat().st_size) for path in self.files.rglob("*") if path.is_file())
-        return {"files": repr(files), "bell": repr(self.app.extensions["parley.bell"].rung)}
+        return {"files": repr(files), "bell": repr(self.app.extensions["parley.bell"].enqueued)}
 
     def tables(self) -> dict[str, str]:
         """One hash for each table."""
@@ -175,6 +175,6 @@ def whole_world(
 @pytest.fixture
 def world(whole_world: World) -> Iterator[World]:
     """The world as it was built, whatever other tests did to it."""
-    whole_world.app.extensions["parley.bell"].rung.clear()
+    whole_world.app.extensions["parley.bell"].enqueued.clear()
     with whole_world.undone():
         yield whole_world

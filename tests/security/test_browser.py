@@ -11,7 +11,7 @@ from app import create_app
 from app.accounts import actions, passwords
 from app.core import clock
 from app.core.db import db
-from app.core.queue import SilentBell
+from app.core.queue import SilentWaker
 from tests.factories import Made
 from tests.people import Browser, Person
 
@@ -207,7 +207,7 @@ def test_a_mail_scanner_that_opens_a_link_uses_nothing_up(client: Browser, owner
 
 def test_over_tls_every_cookie_is_bound_to_the_host(own_app: Flask) -> None:
     settings = replace(own_app.extensions["parley.settings"], app_url="https://parley.example")
-    app = create_app(settings, gateways=own_app.extensions["parley.gateways"], bell=SilentBell())
+    app = create_app(settings, gateways=own_app.extensions["parley.gateways"], waker=SilentWaker())
     app.test_client_class = Browser
     with app.app_context():
         hashed = passwords.hashed(PASSWORD)

@@ -14,7 +14,7 @@ from sqlalchemy.exc import ProgrammingError
 from app.core import clock
 from app.core.db import db, new_id
 from app.core.db.row_security import NOBODY, choose, everyone, only
-from app.mail_outbox.models import Letter
+from app.mail_outbox.models import QueuedMail
 from app.outreach.apply_links.models import FlowLink, FlowVisit
 from app.outreach.apply_links.queries import visits
 from app.privacy.own_page.models import OwnCode
@@ -125,15 +125,15 @@ def test_where_nothing_was_chosen_there_are_no_rows(sides: tuple[Side, Side]) ->
 def test_a_letter_to_a_member_is_seen_once_its_link_is_there(sides: tuple[Side, Side]) -> None:
     ours, theirs = sides
     members = tables()[0].metadata.tables["entry_link"]
-    letter = row_of(Letter.__table__, {})  # type: ignore[arg-type]
+    letter = row_of(QueuedMail.__table__, {})  # type: ignore[arg-type]
     with only(whose(ours)):
-        db.session.execute(sa.insert(Letter).values(letter))
-        assert db.session.get(Letter, letter["id"]) is None
+        db.session.execute(sa.insert(QueuedMail).values(letter))
+        assert db.session.get(QueuedMail, letter["id"]) is None
         db.session.execute(sa.update(members).values(letter_id=letter["id"]))
-        assert db.session.get(Letter, letter["id"]) is not None
+        assert db.session.get(QueuedMail, letter["id"]) is not None
     db.session.expunge_all()
     with only(whose(theirs)):
-        assert db.session.get(Letter, letter["id"]) is None
+        assert db.session.get(QueuedMail, letter["id"]) is None
 
 
 def test_what_is_chosen_counts_at_once_and_outlives_a_savepoint(sides: tuple[Side, Side]) -> None:

@@ -16,9 +16,9 @@ from flask import Flask
 from app import gateways
 from app.accounts import actions as accounts
 from app.accounts.models import Team, TeamMember, TeamMembership
-from app.candidate_requests import actions as wishes
+from app.candidate_requests import actions as candidate_requests
 from app.candidate_requests.actions import Asked
-from app.candidate_requests.models import WishKind
+from app.candidate_requests.models import RequestKind
 from app.candidates import actions as candidates
 from app.candidates import statuses
 from app.conversation import actions as voice
@@ -37,17 +37,17 @@ from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.addresses import signer
 from app.interviews.recordings.media import keep
 from app.interviews.recordings.models import Media
-from app.legal_holds import actions as holds
+from app.legal_holds import actions as legal_holds
 from app.legal_holds.models import Held
-from app.mail_outbox import actions as letters
-from app.outreach.apply_links import actions as flowlinks
+from app.mail_outbox import actions as mail_outbox
+from app.outreach.apply_links import actions as apply_links
 from app.outreach.models import Message, Step
-from app.review.flow_access import actions as permits
+from app.review.flow_access import actions as flow_access
 from app.review.flow_access.models import AccessRequest
 from app.review.notes import actions as notes
-from app.review.ratings import actions as reviews
+from app.review.ratings import actions as ratings
 from app.review.ratings.actions import Opinion
-from app.review.share_links import actions as shares
+from app.review.share_links import actions as share_links
 from app.webhooks.models import Delivery, Endpoint
 from tests.factories import a_flow
 from tests.people import Person, person
@@ -108,9 +108,9 @@ def planted(app: Flask, name: str) -> Side:
     flow = _flow(admin, team_mark)
     archived = _flow(admin, team_mark, status=FlowStatus.ARCHIVED)
     for one in (flow, archived):
-        permits.give(one, guest.member, Right.VIEW, by=admin.member)
-        permits.give(one, ally.member, Right.EDIT, by=admin.member)
-    permits.ask(flow, by=neighbour.member, told=None)
+        flow_access.give(one, guest.member, Right.VIEW, by=admin.member)
+        flow_access.give(one, ally.member, Right.EDIT, by=admin.member)
+    flow_access.ask(flow, by=neighbour.member, told=None)
     side.ids["access_request"] = db.session.query(AccessRequest).filter_by(flow_id=flow.id).one().id
     db.session.commit()
     side.archived_flow_id = archived.id
@@ -138,16 +138,16 @@ def planted(app: Flask, name: str) -> Side:
     side.ids["column"] = statuses.add(organization, f"{organization_mark} stage", by=admin.member).id
     db.session.commit()
     side.own = _own(completed)
-    flowlinks.turn_on(flow, by=admin.member)
+    apply_links.turn_on(flow, by=admin.member)
     side.ids["wish"] = _asked_for(completed)
-    reviews.assess(completed, {"overall": Opinion(4.0, f"{team_mark} opinion")}, by=recruiter.member)
+    ratings.assess(completed, {"overall": Opinion(4.0, f"{team_mark} opinion")}, by=recruiter.member)
     note = notes.write(completed, f"{team_mark} note for @{admin.member.email}", by=recruiter.member, told=None)
     side.ids |= {"note": note.id, "mention": note.mentions[0].id}
-    shared, _token = shares.make(completed, ["summary"], days=7, label=f"{team_mark} link", by=recruiter.member)
+    shared, _token = share_links.make(completed, ["summary"], days=7, label=f"{team_mark} link", by=recruiter.member)
     side.ids["share"] = shared.id
     db.session.commit()
     _written_to(completed)
-    hold = holds.place(
+    hold = legal_holds.place(
         Held.INTERVIEW, side.ids["booked"], reason=f"{organization_mark} reason", ends_at=None, by=admin.member
     )
     db.session.commit()
@@ -157,7 +157,7 @@ def planted(app: Flask, name: str) -> Side:
 
 def _written_to(interview: Interview) -> None:
     mark = interview.flow.title.split()[0]
-    letter = letters.post(interview.id, Mail(f"{mark}@example.com", mark, f"{mark} mail"), lasts=timedelta(days=1))
+    letter = mail_outbox.post(interview.id, Mail(f"{mark}@example.com", mark, f"{mark} mail"), lasts=timedelta(days=1))
     db.session.add(
         Message(
             organization_id=interview.organization_id,
@@ -173,10 +173,10 @@ def _written_to(interview: Interview) -> None:
 
 def _asked_for(interview: Interview) -> str:
     mark = interview.flow.title.split()[0]
-    asked = Asked(WishKind.ACCOMMODATION, f"{mark} wish", f"{mark} contact", {"choice": "person", "asked": "before"})
-    wish = wishes.ask(interview, asked)
+    asked = Asked(RequestKind.ACCOMMODATION, f"{mark} wish", f"{mark} contact", {"choice": "person", "asked": "before"})
+    candidate_request = candidate_requests.ask(interview, asked)
     db.session.commit()
-    return wish.id
+    return candidate_request.id
 
 
 def _moved_to_other_team(neighbour: Person) -> Team:

@@ -22,7 +22,7 @@ from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.download import CHECK_AFTER
 from app.interviews.recordings.media import keep
 from app.interviews.recordings.models import Media
-from app.review.ratings import actions as reviews
+from app.review.ratings import actions as ratings
 from app.review.ratings.actions import Opinion
 from app.review.share_links import actions
 from app.review.share_links.actions import network_of
@@ -52,7 +52,7 @@ def interview(completed: Made, owner: Person, tmp_path: Path) -> Interview:  # n
     quote = {"text": "laughed", "segment_index": 3}
     skills = {"quotes": [quote], "method": "judged", "reason": "Judged by this."}
     data.evidence = {"summary": {"source": "m"}, "scores": {"skills": skills}}
-    reviews.assess(found, {"skills": Opinion(4.0, "Has led five.")}, by=owner.member)
+    ratings.assess(found, {"skills": Opinion(4.0, "Has led five.")}, by=owner.member)
     values = {"name": "cv-of-mary.txt", "content_type": "text/plain", "size": 4}
     db.session.add(Document(interview_id=found.id, storage_key=f"documents/{found.id}/cv", **values))
     found_id, organization_id = found.id, found.organization_id

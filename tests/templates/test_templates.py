@@ -73,7 +73,7 @@ def test_a_page_stands_in_a_layout_and_has_a_title(name: str) -> None:
     text = source(name)
     if name.startswith("api/"):
         return  # the API documentation has a frame of its own
-    assert re.search(r'\{% extends "layouts/(platform|lone|voice)\.html" %\}', text)
+    assert re.search(r'\{% extends "layouts/(platform|lone|candidate)\.html" %\}', text)
     assert "{% block title %}" in text
 
 

@@ -23,7 +23,7 @@ from app.conversation.models import Mode, Turn
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, GatewayError
-from app.core.queue import SilentBell
+from app.core.queue import SilentWaker
 from app.gateways import Gateways
 from app.interviews import PLAY_TEST, PROCESS_VIDEO, insights
 from app.interviews import actions as interviews
@@ -110,10 +110,10 @@ def test_administrators_make_one_on_the_page(owner: Person) -> None:
 
 
 def test_it_completes_by_itself_with_everything_that_a_real_one_has(
-    owner: Person, key: str, booked: Callable[..., Interview], bell: SilentBell
+    owner: Person, key: str, booked: Callable[..., Interview], waker: SilentWaker
 ) -> None:
     interview = booked()
-    assert (PLAY_TEST, (interview.id,)) in bell.rung
+    assert (PLAY_TEST, (interview.id,)) in waker.enqueued
     done = completed(interview)
     assert done.stage is Stage.COMPLETED
     data = call(owner, key, "GET", f"/v1/interviews/{done.id}?transcript=full").json["interview_data"]
@@ -210,13 +210,13 @@ def test_after_a_crash_the_next_run_goes_on_where_the_last_one_stopped(
     assert [row.role for row in utterances_of(interview.id)].count(Role.USER) == 2
 
 
-def test_the_sweep_finds_what_nobody_was_woken_for(booked: Callable[..., Interview], bell: SilentBell) -> None:
+def test_the_sweep_finds_what_nobody_was_woken_for(booked: Callable[..., Interview], waker: SilentWaker) -> None:
     interview = booked()
-    bell.rung.clear()
+    waker.enqueued.clear()
     then = clock.now() + timedelta(seconds=1)
     with clock.replaced(lambda: then):
         processing.sweep()
-    assert (PLAY_TEST, (interview.id,)) in bell.rung
+    assert (PLAY_TEST, (interview.id,)) in waker.enqueued
 
 
 def test_without_a_voice_it_is_typed_and_completes(booked: Callable[..., Interview], speaks: ScriptedSpeaker) -> None:
@@ -263,18 +263,18 @@ def test_it_is_erased_like_any_other(owner: Person, booked: Callable[..., Interv
 
 
 def test_one_whose_recordings_were_revoked_before_it_was_played_is_left(
-    owner: Person, key: str, booked: Callable[..., Interview], bell: SilentBell
+    owner: Person, key: str, booked: Callable[..., Interview], waker: SilentWaker
 ) -> None:
     interview = booked()
     assert call(owner, key, "DELETE", f"/v1/interviews/{interview.id}").json == {"success": True}
     play(interview.id)
     left = now(interview)
     assert (left.stage, left.due_at, left.failures) == (Stage.CREATED, None, 0)
-    bell.rung.clear()
+    waker.enqueued.clear()
     then = clock.now() + timedelta(days=1)
     with clock.replaced(lambda: then):
         processing.sweep()
-    assert (PLAY_TEST, (interview.id,)) not in bell.rung
+    assert (PLAY_TEST, (interview.id,)) not in waker.enqueued
 
 
 def test_one_whose_recordings_are_revoked_while_it_is_played_completes_without_them(
@@ -364,7 +364,7 @@ def test_failed_until_somebody_tries_again(owner: Person, key: str, make_flow: M
     assert told(owner, key, broken)["status"] == "completed"
 
 
-def test_video_late(owner: Person, key: str, make_flow: Made, speaks: ScriptedSpeaker, bell: SilentBell) -> None:
+def test_video_late(owner: Person, key: str, make_flow: Made, speaks: ScriptedSpeaker, waker: SilentWaker) -> None:
     answer = ordered(owner, key, make_flow(webhook_url=HOOK, is_video_enabled=True), "late-video")
     done = completed(db.session.get_one(Interview, answer.json["interview_id"]))
     assert told(owner, key, done)["interview_data"]["video_url"] is None
@@ -372,7 +372,7 @@ def test_video_late(owner: Person, key: str, make_flow: Made, speaks: ScriptedSp
     for minutes, rings in ((4, False), (6, True)):
         with clock.replaced(lambda minutes=minutes: at + timedelta(minutes=minutes)):
             processing.sweep()
-        assert (job in bell.rung) is rings
+        assert (job in waker.enqueued) is rings
     processing.process_video(done.id)
     assert told(owner, key, done)["interview_data"]["video_url"]
 

@@ -105,7 +105,7 @@ def probing(own_database, settings, engines, tmp_path) -> Iterator[Callable[...,
 
     def build(**changes) -> Flask:
         own = replace(settings, **{"database_url": own_database, "data_dir": tmp_path, **changes})
-        app = create_app(own, gateways=engines, bell=queue.SilentBell())
+        app = create_app(own, gateways=engines, waker=queue.SilentWaker())
         app.test_client_class = Browser
         add_probe(app)
         built.append(app)
@@ -139,7 +139,7 @@ def probe_app(settings, engines, tmp_path_factory, pristine_database) -> Iterato
 
 
 def _with_key(own: Settings, engines: Gateways) -> tuple[Flask, str]:
-    app = create_app(own, gateways=engines, bell=queue.SilentBell())
+    app = create_app(own, gateways=engines, waker=queue.SilentWaker())
     app.test_client_class = Browser
     add_probe(app)
     with app.app_context():

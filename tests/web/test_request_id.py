@@ -14,7 +14,7 @@ from rq import Queue
 from rq.serializers import JSONSerializer
 
 from app.core import request_id, rooms
-from app.core.queue import Queued, RedisBell
+from app.core.queue import Queued, RedisWaker
 from app.gateways.redis import embedded
 from app.interviews.recordings import DRAW_WAVEFORM
 from app.operations.cli.console import configure_logging
@@ -50,7 +50,7 @@ def configured(settings: Settings) -> Iterator[Any]:
 def test_a_wake_up_carries_the_id_and_the_job_works_under_it(app: Flask, redis: Redis, caplog: Any) -> None:
     caplog.handler.addFilter(request_id.RequestIdFilter())
     with request_id.under("call-9"):
-        RedisBell(redis).ring(DRAW_WAVEFORM, ("no-such-drawing",))
+        RedisWaker(redis).enqueue(DRAW_WAVEFORM, ("no-such-drawing",))
     queue = Queue(Queued.SPEECH.value, connection=redis, serializer=JSONSerializer)
     queue.enqueue_call(DRAW_WAVEFORM.key, args=("of-nobody",), result_ttl=0)  # by a release without ids
     with caplog.at_level("INFO", logger="app.operations.processes.runs"):

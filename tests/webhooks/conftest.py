@@ -16,7 +16,7 @@ from app import create_app
 from app.accounts.models import Organization, Role, Team, TeamMember
 from app.core import clock, encryption
 from app.core.db import Base, db, new_id
-from app.core.queue import SilentBell
+from app.core.queue import SilentWaker
 from app.flows.models import InterviewFlow
 from app.flows.queries import secret_context
 from app.gateways import Gateways
@@ -160,12 +160,12 @@ def post_office_app(
             url = stack.enter_context(postgresql_database(pristine_database))
         else:
             url = f"sqlite:///{shutil.copy(pristine_database.removeprefix('sqlite:///'), folder / 'office.db')}"
-        yield create_app(replace(settings, database_url=url), gateways=engines, bell=SilentBell())
+        yield create_app(replace(settings, database_url=url), gateways=engines, waker=SilentWaker())
 
 
 @pytest.fixture
 def office(post_office_app: Flask, engines: Gateways) -> Iterator[Office]:
-    post_office_app.extensions["parley.bell"] = SilentBell()
+    post_office_app.extensions["parley.bell"] = SilentWaker()
     post_office_app.extensions["parley.gateways"] = engines
     with post_office_app.app_context():
         for table in reversed(Base.metadata.sorted_tables):

@@ -13,8 +13,8 @@ from app.webhooks.models import Delivery, DeliveryState, EventType, Hold
 URL = "https://receiver.example.com/hook"
 
 
-def rung(office):
-    return [job for job, _ids in office.app.extensions["parley.bell"].rung]
+def enqueued(office):
+    return [job for job, _ids in office.app.extensions["parley.bell"].enqueued]
 
 
 def test_an_event_is_written_with_its_final_bytes_and_rings_after_the_commit(office):
@@ -37,7 +37,7 @@ def test_an_event_is_written_with_its_final_bytes_and_rings_after_the_commit(off
     assert delivery.subject == interview
     assert delivery.event_id.startswith("evt_")
     assert len(delivery.event_id) == 36
-    assert rung(office) == [DRAIN_WEBHOOKS]
+    assert enqueued(office) == [DRAIN_WEBHOOKS]
 
 
 def test_a_rolled_back_change_leaves_no_event_and_no_bell(office):
@@ -46,7 +46,7 @@ def test_a_rolled_back_change_leaves_no_event_and_no_bell(office):
     actions.announce(flow, event_type="interview_processed", payload=payload, subject=new_id(), sequence=1)
     db.session.rollback()
     assert office.deliveries() == []
-    assert rung(office) == []
+    assert enqueued(office) == []
 
 
 def test_a_flow_without_an_address_announces_nothing(office):

@@ -348,15 +348,15 @@ def test_after_three_time_outs_an_endpoint_is_probed_once_a_minute(office, recei
 def test_the_tick_rings_while_anything_is_due(office, receiver):
 
     office.processed(office.flow(receiver.url))
-    bell = office.app.extensions["parley.bell"]
-    bell.rung.clear()
+    waker = office.app.extensions["parley.bell"]
+    waker.enqueued.clear()
     jobs.tick()
-    assert (bell.rung, receiver.requests) == ([(DRAIN_WEBHOOKS, ())], [])
+    assert (waker.enqueued, receiver.requests) == ([(DRAIN_WEBHOOKS, ())], [])
     jobs.drain()
     assert office.states() == ["delivered"]
-    bell.rung.clear()
+    waker.enqueued.clear()
     jobs.tick()
-    assert bell.rung == []
+    assert waker.enqueued == []
 
 
 def test_the_drain_leaves_after_its_slice_and_rings_for_the_rest(office):
@@ -369,10 +369,10 @@ def test_the_drain_leaves_after_its_slice_and_rings_for_the_rest(office):
         flow = office.flow(receiver.url)
         for _ in range(8):
             office.processed(flow)
-        office.app.extensions["parley.bell"].rung.clear()
+        office.app.extensions["parley.bell"].enqueued.clear()
         jobs.drain(seconds=0.3)
         assert 1 <= len(receiver.requests) < 8
-        assert office.app.extensions["parley.bell"].rung
+        assert office.app.extensions["parley.bell"].enqueued
         assert "sending" not in office.states()
         office.drain()
         assert office.states() == ["delivered"] * 8

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.webhooks.queries import Waiting
-from app.webhooks.schedule import DELAYS, fair, is_given_up, next_delay, not_before, wish
+from app.webhooks.schedule import DELAYS, fair, is_given_up, next_delay, not_before, wanted_delay
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -31,7 +31,7 @@ def test_each_failure_has_its_delay_and_jitter_is_only_added(failures):
 
 
 def test_the_tenth_failure_is_the_last():
-    assert next_delay(10, throttled=True, wish=timedelta(hours=1), chance=never) is None
+    assert next_delay(10, throttled=True, wanted=timedelta(hours=1), chance=never) is None
 
 
 def test_a_throttled_receiver_gets_at_least_a_minute():
@@ -47,7 +47,7 @@ def test_a_throttled_receiver_gets_at_least_a_minute():
 )
 def test_the_delay_lies_between_one_and_two_planned_delays(failures, throttled, chance, wished):
     planned = next_delay(failures, throttled=throttled, chance=lambda: chance)
-    found = next_delay(failures, throttled=throttled, wish=wished, chance=lambda: chance)
+    found = next_delay(failures, throttled=throttled, wanted=wished, chance=lambda: chance)
     assert planned is not None
     assert planned >= DELAYS[failures]
     assert planned <= found <= (2 * planned if throttled else planned)
@@ -76,7 +76,7 @@ def test_the_delay_lies_between_one_and_two_planned_delays(failures, throttled, 
     ],
 )
 def test_retry_after_is_read_or_ignored(header, asked):
-    assert wish(header, now=NOW) == asked
+    assert wanted_delay(header, now=NOW) == asked
 
 
 def test_after_three_time_outs_an_endpoint_is_probed_once_a_minute():

@@ -13,7 +13,7 @@ from flask_babel.speaklater import LazyString
 from app.web import languages
 from app.web.security import keep_private
 
-statement = Blueprint("voice_statement", __name__, url_prefix="/interview/api")
+statement = Blueprint("accessibility", __name__, url_prefix="/interview/api")
 
 
 @dataclass(frozen=True, slots=True)

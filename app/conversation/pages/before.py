@@ -7,7 +7,7 @@ from flask import Response, jsonify, make_response, redirect, request, url_for
 from flask_babel import gettext
 from flask_smorest import abort
 
-from app.candidate_requests import actions as wishes
+from app.candidate_requests import actions as candidate_requests
 from app.candidate_requests.models import Different
 from app.conversation import time_limit
 from app.conversation.access import settings
@@ -48,7 +48,7 @@ def decline(flow_id: str, interview_id: str) -> Response:
         db.session.rollback()
     interviews.decline(open_interview(flow_id, interview_id), at=clock.now())
     db.session.commit()
-    return make_response(redirect(url_for("voice.declined", flow_id=flow_id, interview_id=interview_id), 303))
+    return make_response(redirect(url_for("conversation.declined", flow_id=flow_id, interview_id=interview_id), 303))
 
 
 @pages.get("/declined")
@@ -85,12 +85,12 @@ def different(flow_id: str, interview_id: str) -> Response:
         db.session.rollback()
     interview = open_interview(flow_id, interview_id)
     try:
-        wish = wishes.ask(interview, form.wish(during=view.is_mine))
+        candidate_request = candidate_requests.ask(interview, form.candidate_request(during=view.is_mine))
     except Rejected as refusal:
         db.session.rollback()
         form.form_errors.append(gettext(refusal.template, **refusal.values))
         return _wrong(open_interview(flow_id, interview_id), view, form)
-    if view.is_mine and wish.details["choice"] == Different.MORE_TIME:
+    if view.is_mine and candidate_request.details["choice"] == Different.MORE_TIME:
         time_limit.double(interview.id, limit=limit_of(interview))
     db.session.commit()
     if request.is_json:

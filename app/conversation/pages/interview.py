@@ -32,7 +32,7 @@ NO_ROOM = lazy_gettext("No interview can be started right now. Nothing is lost: 
 def _before() -> None:
     keep_private()
     allow_devices()
-    if request.endpoint == "voice.start":
+    if request.endpoint == "conversation.start":
         return  # counted by its link alone: a valid link is never refused because of other candidates
     is_check = link_state.is_check()
     kind, most = ("check", CHECKS_PER_ADDRESS) if is_check else ("interview", rate_limits.OPENS_PER_ADDRESS)

@@ -90,14 +90,17 @@ def unless_there(table: sa.Table) -> Insert:
     return insert(table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
 
 
-def one_of(states: type[enum.StrEnum]) -> sa.Enum:
-    """Column type for a fixed set of words: text with a CHECK constraint, on both databases."""
+def one_of(states: type[enum.StrEnum], *, name: str = "") -> sa.Enum:
+    """Column type for a fixed set of words: text with a CHECK constraint, on both databases.
+
+    The constraint is called ``name``, else like the class: one that was renamed keeps its constraint's name.
+    """
     return sa.Enum(
         states,
         native_enum=False,
         create_constraint=True,
         length=32,
-        name=states.__name__.lower(),
+        name=name or states.__name__.lower(),
         values_callable=lambda members: [member.value for member in members],
     )
 

@@ -23,7 +23,7 @@ from app.interviews.models import (
     VideoStage,
 )
 from app.interviews.published_result import freeze_details, freeze_text
-from app.legal_holds import actions as holds
+from app.legal_holds import actions as legal_holds
 
 UNDER_WORK = (Stage.SUBMITTED, Stage.PROCESSING, Stage.WAITS_FOR_RECOGNITION, Stage.PROCESSING_FAILED)
 
@@ -84,11 +84,11 @@ def erase(interview: Interview) -> dict[str, int]:
     if candidate is not None and _has_others(candidate.id):
         _score_again(candidate)
     elif candidate is not None:
-        holds.erase(candidate.id)
+        legal_holds.erase(candidate.id)
         removed["payloads"] = outbox().forget(candidate.id)
         candidates.erase(candidate)
         removed["candidates"] = 1
-    holds.erase(interview.id)
+    legal_holds.erase(interview.id)
     removed["payloads"] = removed.get("payloads", 0) + outbox().forget(interview.id)
     return removed
 

@@ -18,7 +18,7 @@ from app.interviews import PLAY_TEST, PROCESS_INTERVIEW, PROCESS_VIDEO, quality
 from app.interviews.actions.list_counters import count
 from app.interviews.models import Interview, InterviewStatus, Scenario, Stage, VideoStage
 from app.interviews.recordings import actions as recordings
-from app.mail_outbox import actions as letters
+from app.mail_outbox import actions as mail_outbox
 
 HOW_IT_GOES: dict[str, str] = {
     Scenario.SCORES: "it completes by itself within minutes, with made-up scores",
@@ -147,7 +147,7 @@ def begin(
     if interview.script is None:
         interview.script = script_of(interview.flow)
         interview.started_at = clock.now()
-        letters.drop(interview.id)  # a reminder that still waits to be sent comes too late
+        mail_outbox.drop(interview.id)  # a reminder that still waits to be sent comes too late
     interview.stage = Stage.RUNNING
     interview.interviewee_email_address = interview.interviewee_email_address or email
     interview.interviewee_first_name = interview.interviewee_first_name or first_name
@@ -167,7 +167,7 @@ def decline(interview: Interview, *, at: datetime) -> bool:
     )
     changed = len(db.session.execute(statement).all()) == 1
     if changed:
-        letters.drop(interview.id)
+        mail_outbox.drop(interview.id)
     db.session.refresh(interview)
     return changed
 

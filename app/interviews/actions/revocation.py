@@ -8,8 +8,8 @@ from app.core.rooms import outbox
 from app.interviews import events
 from app.interviews.models import Interview, Stage, VideoStage
 from app.interviews.recordings import actions as recordings
-from app.legal_holds import actions as holds
-from app.mail_outbox import actions as letters
+from app.legal_holds import actions as legal_holds
+from app.mail_outbox import actions as mail_outbox
 
 
 def revoke_recordings(interview: Interview, *, done_again: bool = False) -> bool:
@@ -23,7 +23,7 @@ def revoke_recordings(interview: Interview, *, done_again: bool = False) -> bool
     # No hold is placed beside this, and nobody presses Start.
     db.session.refresh(interview, with_for_update={"key_share": True})
     if not done_again:
-        holds.refuse_held(interview.id, interview.candidate_id)
+        legal_holds.refuse_held(interview.id, interview.candidate_id)
     recordings.revoke(interview.id)
     _close(interview)
     unmade = (VideoStage.WAITING, VideoStage.PROCESSING, VideoStage.FAILED)
@@ -45,7 +45,7 @@ def revoke_recordings(interview: Interview, *, done_again: bool = False) -> bool
 def _close(interview: Interview) -> None:
     if interview.closed_at is None and interview.stage in {Stage.CREATED, Stage.ABANDONED}:
         interview.closed_at, interview.due_at = clock.now(), None
-        letters.drop(interview.id)  # nobody is reminded of a link that has ended
+        mail_outbox.drop(interview.id)  # nobody is reminded of a link that has ended
         db.session.flush()
 
 

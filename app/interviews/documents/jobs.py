@@ -68,7 +68,7 @@ def read_documents(interview_id: str) -> None:
 
 def sweep() -> None:
     """Ring again for every document that waits to be read; called by the worker's tick."""
-    queue.ring_overdue(READ_DOCUMENT)
+    queue.enqueue_overdue(READ_DOCUMENT)
 
 
 def _claimed(document_id: str) -> _Source | None:

@@ -318,7 +318,7 @@ def sweep() -> None:
     """Ring again for everything that is due and that nobody works on, and look after what waits for something else."""
     waiting = queries.overdue(Stage.WAITS_FOR_RECOGNITION)
     stuck_jobs.park(lease=LEASE)
-    queue.ring_overdue(PROCESS_INTERVIEW, PROCESS_VIDEO, PREPARE_SPEECH, PLAY_TEST)
+    queue.enqueue_overdue(PROCESS_INTERVIEW, PROCESS_VIDEO, PREPARE_SPEECH, PLAY_TEST)
     for found in waiting:
         _look_for_recogniser(found)
 

@@ -54,7 +54,7 @@ def draw_waveform(waveform_id: str) -> None:
 
 def sweep_waveforms() -> None:
     """Ring again for every recording that waits to be drawn; called by the worker's tick."""
-    queue.ring_overdue(DRAW_WAVEFORM)
+    queue.enqueue_overdue(DRAW_WAVEFORM)
 
 
 def _claimed(waveform_id: str) -> _Source | None:

@@ -90,7 +90,7 @@ def openapi() -> None:
     from app import create_app
 
     known = settings()
-    application = create_app(known, bell=queue.SilentBell())
+    application = create_app(known, waker=queue.SilentWaker())
     document = application.extensions["parley.api"].document(known.app_url)
     click.echo(json.dumps(document, indent=2, ensure_ascii=False))
 

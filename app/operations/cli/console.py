@@ -100,7 +100,7 @@ def database(known: Settings) -> Iterator[None]:
         SQLALCHEMY_DATABASE_URI=known.database_url,
         SQLALCHEMY_ENGINE_OPTIONS=engine_options(known.database_url),
     )
-    app.extensions["parley.bell"] = queue.SilentBell()
+    app.extensions["parley.bell"] = queue.SilentWaker()
     db.init_app(app)
     with app.app_context(), row_security.everyone():
         prepare(db.engine)

@@ -14,7 +14,7 @@ from flask import Flask
 from app import gateways
 from app.accounts.models import Organization, TeamMember
 from app.candidate_requests.actions import ask_afterwards
-from app.candidate_requests.models import WishKind
+from app.candidate_requests.models import RequestKind
 from app.candidates import actions as candidates
 from app.conversation.jobs import sweep_sittings
 from app.core.db import db
@@ -27,7 +27,7 @@ from app.operations.demo.cast import SPOKEN, Fate, Part
 from app.operations.demo.clockwork import Browser, Time
 from app.operations.demo.engines import KnowingTranscriber
 from app.review.notes import actions as notes
-from app.review.ratings import actions as reviews
+from app.review.ratings import actions as ratings
 from app.review.ratings.actions import Opinion
 from app.webhooks.jobs import drain
 from app.webhooks.models import Delivery, DeliveryState
@@ -160,7 +160,7 @@ def left(stage: Stage, part: Part) -> None:
             process_interview(stage.interview_ids[part.email])
 
 
-def ask(stage: Stage, part: Part, kind: WishKind, *, words: str | None = None) -> None:
+def ask(stage: Stage, part: Part, kind: RequestKind, *, words: str | None = None) -> None:
     """Somebody asks for something on their own page."""
     with stage.inside():
         ask_afterwards(stage.interview(part), kind, words)
@@ -187,7 +187,7 @@ def judge(stage: Stage, part: Part) -> None:
             notes.write(interview, words, by=by, told=None)
         db.session.commit()
         value = round(part.value * 2) / 2
-        reviews.assess(interview, {"overall": Opinion(value, "Heard all of it; the examples count most.")}, by=by)
+        ratings.assess(interview, {"overall": Opinion(value, "Heard all of it; the examples count most.")}, by=by)
         db.session.commit()
         if part.verdict == "accepted":
             stage.time.spend(7200)

@@ -13,10 +13,10 @@ from app import create_app, gateways
 from app.accounts import actions as accounts
 from app.accounts import passwords
 from app.accounts.models import Organization, Role, Team, TeamMember
-from app.candidate_requests.models import WishKind
+from app.candidate_requests.models import RequestKind
 from app.core import clock
 from app.core.db import db
-from app.core.queue import SilentBell
+from app.core.queue import SilentWaker
 from app.flows import actions as flows
 from app.flows.jobs import prepare_speech
 from app.flows.media import Kept
@@ -54,7 +54,7 @@ def fill(
     calm = replace(settings, rate_limit_per_minute=0)
     engines = gateways.build(calm)
     known = replace(engines, transcriber=transcriber, analyst=KnowingAnalyst(scripts), http=Receiver())  # type: ignore[arg-type]
-    app = create_app(calm, gateways=known, bell=SilentBell())
+    app = create_app(calm, gateways=known, waker=SilentWaker())
     stage = Stage(app, time, transcriber, engines.speaker, secrets.token_hex(2))
     try:
         with clock.replaced(lambda: time.now):
@@ -134,14 +134,14 @@ def _events(stage: Stage, parts: list[Part], now: datetime) -> Iterator[Event]:
             yield part.judged, "", lambda part=part: cli_acts.judge(stage, part)  # type: ignore[misc]
         if part.fate is Fate.WITHDRAWN:
             later = part.begun + timedelta(hours=20)
-            yield later, "", lambda part=part: cli_acts.ask(stage, part, WishKind.WITHDRAWAL)  # type: ignore[misc]
+            yield later, "", lambda part=part: cli_acts.ask(stage, part, RequestKind.WITHDRAWAL)  # type: ignore[misc]
     yield from _requests(stage, parts, now)
 
 
 def _requests(stage: Stage, parts: list[Part], now: datetime) -> Iterator[Event]:
     """Two of those who were processed lately ask for something."""
     done = [part for part in parts if part.fate is Fate.TEXT]
-    asked = ((WishKind.REVIEW, "Please have a person look at my second answer."), (WishKind.DELETION, None))
+    asked = ((RequestKind.REVIEW, "Please have a person look at my second answer."), (RequestKind.DELETION, None))
     for part, (kind, words) in zip(done[-2:], asked, strict=False):
         at = min(now - timedelta(minutes=50), part.begun + timedelta(hours=30))
         yield at, "", lambda part=part, kind=kind, words=words: cli_acts.ask(stage, part, kind, words=words)  # type: ignore[misc]

@@ -9,7 +9,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.core.db import db
 from app.interviews.models import Interview, Stage, VideoStage
-from app.mail_outbox.models import Letter, LetterState
+from app.mail_outbox.models import QueuedMail, QueuedMailState
 from app.webhooks.models import Delivery, DeliveryState, Endpoint
 
 MOST = 10_000
@@ -24,7 +24,7 @@ STAGES = (
 )
 VIDEOS = (VideoStage.WAITING, VideoStage.PROCESSING, VideoStage.FAILED)
 DELIVERIES = (DeliveryState.PENDING, DeliveryState.SENDING, DeliveryState.HELD, DeliveryState.EXHAUSTED)
-LETTERS = (LetterState.WAITING, LetterState.SENDING, LetterState.REFUSED, LetterState.LOST)
+LETTERS = (QueuedMailState.WAITING, QueuedMailState.SENDING, QueuedMailState.REFUSED, QueuedMailState.LOST)
 
 
 def interviews() -> dict[str, int]:
@@ -44,7 +44,7 @@ def deliveries() -> dict[str, int]:
 
 def letters() -> dict[str, int]:
     """Mails by state, those that were not sent."""
-    return _counts(Letter.state, LETTERS)
+    return _counts(QueuedMail.state, LETTERS)
 
 
 def endpoints() -> dict[str, int]:
@@ -59,7 +59,7 @@ def oldest(now: datetime) -> dict[str, float]:
     first = {
         "webhooks": _first(Delivery.due_at, Delivery.state == DeliveryState.PENDING),
         "interviews": _first(Interview.submitted_at, Interview.stage == Stage.SUBMITTED),
-        "letters": _first(Letter.due_at, Letter.state == LetterState.WAITING),
+        "letters": _first(QueuedMail.due_at, QueuedMail.state == QueuedMailState.WAITING),
     }
     row = db.session.execute(sa.select(*(query.label(name) for name, query in first.items()))).mappings().one()
     return {name: max(0.0, (now - since).total_seconds()) if since else 0.0 for name, since in row.items()}

@@ -23,7 +23,7 @@ from app.core import request_id, rooms
 from app.core.data_dir import close_to_others
 from app.core.db import row_security
 from app.core.errors import place_of
-from app.core.queue import Outage, Queued, RedisBell, connect, due, refusal
+from app.core.queue import Outage, Queued, RedisWaker, connect, due, refusal
 from app.core.rooms import Job
 from app.gateways.redis import embedded
 from app.gateways.speech_check import report
@@ -56,9 +56,9 @@ def run_worker(
     url, server = embedded.found_or_started(settings.data_dir, settings.redis_url)
     known = replace(settings, redis_url=url)
     app = application(known)
-    bell = app.extensions.get("parley.bell")
-    if isinstance(bell, RedisBell):
-        bell.outage.is_told = False  # the ticking process tells it for all
+    waker = app.extensions.get("parley.bell")
+    if isinstance(waker, RedisWaker):
+        waker.outage.is_told = False  # the ticking process tells it for all
     known_jobs = rooms.jobs() if jobs is None else jobs
     works: dict[str, Callable[[], None]] = {
         queue.value: _work_of(app, known, queue, jobs=known_jobs, find=find) for queue in Queued

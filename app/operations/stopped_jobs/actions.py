@@ -10,7 +10,7 @@ from app.flows.models import InterviewFlow
 from app.interviews import PROCESS_INTERVIEW, PROCESS_VIDEO
 from app.interviews import actions as interviews
 from app.interviews.models import Interview, Stage, VideoStage
-from app.mail_outbox import actions as letters
+from app.mail_outbox import actions as mail_outbox
 from app.operations.stopped_jobs import queries
 
 KINDS = ("interviews", "documents", "mails", "voices")
@@ -37,7 +37,7 @@ def retry_all(kind: str, *, by: TeamMember) -> int:
     tries: dict[str, Callable[[], list[bool]]] = {
         "interviews": lambda: [retry_interview(one) for one in queries.interviews(mine)],
         "documents": lambda: [interviews.read_anew(document) for document, _interview in queries.documents(mine)],
-        "mails": lambda: [letters.hurry(one.letter.id) for one in queries.mails(mine)],
+        "mails": lambda: [mail_outbox.hurry(one.letter.id) for one in queries.mails(mine)],
         "voices": lambda: [_speak_again(flow, by=by) for flow in queries.voices(mine)],
     }
     mine = by.organization_id

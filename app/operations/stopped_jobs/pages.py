@@ -66,7 +66,7 @@ def _back(begun: int) -> AnyResponse:
         flash(f"{begun} begun again; load this page in a minute.", "good")
     else:
         flash("There is nothing to try again: it has moved on in the meantime.", "info")
-    return redirect(url_for("overview.jobs"), 303)
+    return redirect(url_for("dashboard.jobs"), 303)
 
 
 def _queues() -> tuple[list[Failed] | None, int | None]:

@@ -26,7 +26,7 @@ from app.interviews.pending import TOO_LONG
 from app.interviews.recordings.models import Recording, Revocation
 from app.mail_outbox import SEND_LETTER
 from app.mail_outbox.actions import NOT_NEEDED
-from app.mail_outbox.models import Letter, LetterState
+from app.mail_outbox.models import QueuedMail, QueuedMailState
 from app.outreach.models import Message, Step
 from app.webhooks.models import Delivery, DeliveryState, Endpoint
 
@@ -51,7 +51,7 @@ class Unsent:
     About an interview (``step`` None: a code, or word of a note), or a member's link: to a password, or to an address.
     """
 
-    letter: Letter
+    letter: QueuedMail
     interview_id: str | None = None
     step: Step | None = None
     member: TeamMember | None = None
@@ -79,29 +79,29 @@ def documents(organization_id: str, *, limit: int = MOST) -> Sequence[tuple[Docu
 def mails(organization_id: str, *, limit: int = MOST) -> list[Unsent]:
     """Mails of the last 30 days that did not go out, or are overdue; not those that were sent again since."""
     since = clock.now() - LOOKED_BACK
-    later = sa.orm.aliased(Letter)
+    later = sa.orm.aliased(QueuedMail)
     is_invitation = sa.exists().where(sa.orm.aliased(Message).letter_id == later.id)  # and no word to a colleague, say
     sent_since = sa.exists().where(
-        later.interview_id == Letter.interview_id,
-        later.state == LetterState.SENT,
-        later.created_at > Letter.created_at,
+        later.interview_id == QueuedMail.interview_id,
+        later.state == QueuedMailState.SENT,
+        later.created_at > QueuedMail.created_at,
         Message.id.is_(None) | is_invitation,
     )
     about = (
-        sa.select(Letter, Message.step)
-        .join(Interview, Interview.id == Letter.interview_id)
-        .outerjoin(Message, Message.letter_id == Letter.id)
+        sa.select(QueuedMail, Message.step)
+        .join(Interview, Interview.id == QueuedMail.interview_id)
+        .outerjoin(Message, Message.letter_id == QueuedMail.id)
         .where(*_kept(organization_id), _not_sent(since), ~sent_since)
-        .order_by(Letter.created_at.desc(), Letter.id)
+        .order_by(QueuedMail.created_at.desc(), QueuedMail.id)
     )
     found = [Unsent(row[0], row[0].interview_id, row[1]) for row in db.session.execute(about.limit(limit))]
     for link in (EntryLink, AddressChange):
         to_members = (
-            sa.select(Letter, TeamMember)
-            .join(link, link.letter_id == Letter.id)
+            sa.select(QueuedMail, TeamMember)
+            .join(link, link.letter_id == QueuedMail.id)
             .join(TeamMember, TeamMember.id == link.member_id)
             .where(TeamMember.organization_id == organization_id, link.ended_at.is_(None), _not_sent(since))
-            .order_by(Letter.created_at.desc(), Letter.id)
+            .order_by(QueuedMail.created_at.desc(), QueuedMail.id)
             .limit(limit)
         )
         is_address = link is AddressChange
@@ -145,7 +145,7 @@ def backlog(organization_id: str) -> list[Backlog]:
     talk = Interview.stage.in_((Stage.SUBMITTED, Stage.PROCESSING))
     film = (Interview.stage == Stage.COMPLETED) & Interview.video_stage.in_((VideoStage.WAITING, VideoStage.PROCESSING))
     unread = Document.text_state.in_((TextState.PENDING, TextState.READING))
-    unsent = Letter.state.in_((LetterState.WAITING, LetterState.SENDING))
+    unsent = QueuedMail.state.in_((QueuedMailState.WAITING, QueuedMailState.SENDING))
     spoken = InterviewFlow.speech_state.in_((SpeechState.PENDING, SpeechState.PREPARING))
     due = (Delivery.state == DeliveryState.SENDING) | (
         (Delivery.state == DeliveryState.PENDING) & (Delivery.due_at <= moment())
@@ -154,7 +154,7 @@ def backlog(organization_id: str) -> list[Backlog]:
         "interviews": _counted(Interview.due_at, Interview).where(mine, talk),
         "videos": _counted(Interview.due_at, Interview).where(mine, film),
         "documents": _counted(Document.created_at, Document).join(Interview).where(mine, unread),
-        "mails": _counted(Letter.created_at, Letter).join(Interview).where(mine, unsent),
+        "mails": _counted(QueuedMail.created_at, QueuedMail).join(Interview).where(mine, unsent),
         "webhooks": _counted(Delivery.due_at, Delivery)
         .join(Endpoint)
         .where(Endpoint.organization_id == organization_id, Endpoint.disabled_at.is_(None), due),
@@ -177,7 +177,7 @@ def owned_runs(organization_id: str, runs: Iterable[Failed]) -> list[tuple[Faile
             InterviewFlow.organization_id == organization_id
         ),
         READ_DOCUMENT: sa.select(Document.id, Document.interview_id).where(Document.interview_id.in_(interview)),
-        SEND_LETTER: sa.select(Letter.id, Letter.interview_id).where(Letter.interview_id.in_(interview)),
+        SEND_LETTER: sa.select(QueuedMail.id, QueuedMail.interview_id).where(QueuedMail.interview_id.in_(interview)),
     }
     pages: dict[Job, dict[str, str]] = {}
     for job, statement in owned.items():
@@ -200,10 +200,10 @@ def _kept(organization_id: str) -> tuple[sa.ColumnElement[bool], ...]:
 
 
 def _not_sent(since: datetime) -> sa.ColumnElement[bool]:
-    over = Letter.state.in_((LetterState.REFUSED, LetterState.EXPIRED, LetterState.LOST))
-    needed = sa.func.coalesce(Letter.failure, "") != NOT_NEEDED
-    overdue = (Letter.state == LetterState.WAITING) & (Letter.created_at < clock.now() - TOO_LONG)
-    return (over & needed & (Letter.settled_at > since)) | overdue
+    over = QueuedMail.state.in_((QueuedMailState.REFUSED, QueuedMailState.EXPIRED, QueuedMailState.LOST))
+    needed = sa.func.coalesce(QueuedMail.failure, "") != NOT_NEEDED
+    overdue = (QueuedMail.state == QueuedMailState.WAITING) & (QueuedMail.created_at < clock.now() - TOO_LONG)
+    return (over & needed & (QueuedMail.settled_at > since)) | overdue
 
 
 def _counted(oldest: Any, table: Any) -> sa.Select[Any]:

@@ -9,9 +9,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.candidate_requests import actions as wishes
+from app.candidate_requests import actions as candidate_requests
 from app.candidate_requests.actions import ERASED, Asked, note
-from app.candidate_requests.models import Wish, WishKind
+from app.candidate_requests.models import CandidateRequest, RequestKind
 from app.core import clock
 from app.core.db import db
 from app.core.encryption import derived_key
@@ -19,7 +19,7 @@ from app.core.errors import Conflict, Rejected
 from app.gateways.mail import Mail
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
-from app.mail_outbox import actions as letters
+from app.mail_outbox import actions as mail_outbox
 from app.privacy.own_page.models import OwnCode, OwnPass
 from app.privacy.own_page.queries import MOST_TRIES, codes_asked, live_codes
 
@@ -60,7 +60,7 @@ def ask_code(interview: Interview, code: str, mail: Mail, *, asker: str) -> None
         )
     )
     if fits and known is not None:
-        letters.post(interview.id, replace(mail, to=known), lasts=CODE_LIVES)
+        mail_outbox.post(interview.id, replace(mail, to=known), lasts=CODE_LIVES)
     db.session.flush()
 
 
@@ -88,7 +88,9 @@ def _digest(interview_id: str, code: str) -> str:
     return hmac.new(derived_key("own page codes"), f"{interview_id}:{code}".encode(), hashlib.sha256).hexdigest()
 
 
-def flag(interview: Interview, *, segment: int, words: tuple[int, ...], suggestion: str, text: str | None) -> Wish:
+def flag(
+    interview: Interview, *, segment: int, words: tuple[int, ...], suggestion: str, text: str | None
+) -> CandidateRequest:
     """The candidate says that something else was said. Raises Rejected with the field where there is no such word."""
     if interview.erased_at is not None:
         raise Conflict(ERASED)
@@ -107,9 +109,9 @@ def flag(interview: Interview, *, segment: int, words: tuple[int, ...], suggesti
         "heard": " ".join(texts[first : last + 1]),
         "suggestion": suggestion,
     }
-    wish = wishes.ask(interview, Asked(WishKind.CORRECTION, text, details=details))
-    note(interview, "own_page.asked", kind=WishKind.CORRECTION.value, request=wish.id)
-    return wish
+    candidate_request = candidate_requests.ask(interview, Asked(RequestKind.CORRECTION, text, details=details))
+    note(interview, "own_page.asked", kind=RequestKind.CORRECTION.value, request=candidate_request.id)
+    return candidate_request
 
 
 def erase(interview_id: str) -> int:

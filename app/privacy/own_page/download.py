@@ -6,7 +6,7 @@ import orjson
 from flask import Response
 from flask_babel import gettext
 
-from app.candidate_requests.queries import wishes_of
+from app.candidate_requests.queries import requests_of
 from app.core import clock
 from app.core.db import db, reading
 from app.interviews.actions import result_of
@@ -80,7 +80,7 @@ def _told(interview: Interview, result: dict[str, Any] | None) -> dict[str, Any]
                 "answer_by": _at(one.due_at),
                 "answered_at": _at(one.decided_at),
             }
-            for one in wishes_of(interview.id)
+            for one in requests_of(interview.id)
         ],
     }
 

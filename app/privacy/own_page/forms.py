@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from flask import request
 
 from app.candidate_requests.actions import ASKABLE_AFTERWARDS
-from app.candidate_requests.models import LONGEST_TEXT, WishKind
+from app.candidate_requests.models import LONGEST_TEXT, RequestKind
 from app.privacy.own_page.actions import LONGEST_SUGGESTION
 from app.web.fields import flaw_of
 
@@ -24,7 +24,7 @@ def _flaw(text: str, most: int) -> str | None:
 class AskForm:
     """A request: its kind, and words that may be missing. ``flaw``: what is wrong with it, or None."""
 
-    kind: WishKind | None
+    kind: RequestKind | None
     text: str
     flaw: str | None
 
@@ -32,7 +32,7 @@ class AskForm:
     def of_request(cls) -> "AskForm":
         """As it was sent."""
         given, text = _typed("kind"), _typed("text")
-        kind = WishKind(given) if given in ASKABLE_AFTERWARDS else None
+        kind = RequestKind(given) if given in ASKABLE_AFTERWARDS else None
         return cls(kind, text, "no_kind" if kind is None else _flaw(text, LONGEST_TEXT))
 
 

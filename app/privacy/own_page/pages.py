@@ -8,7 +8,7 @@ from flask_babel import gettext
 from app import gateways
 from app.accounts.queries import is_disabled
 from app.candidate_requests.actions import ask_afterwards, note
-from app.candidate_requests.queries import marks_of, wishes_of
+from app.candidate_requests.queries import marks_of, requests_of
 from app.conversation.access import UNTOLD, settings
 from app.core.db import db, reading
 from app.core.errors import Conflict, GatewayError, NotFound, Rejected
@@ -29,12 +29,12 @@ from app.web.errors import RETRY_SECONDS
 from app.web.fields import address_flaw
 from app.web.security import keep_private
 
-pages = Blueprint("portal", __name__, url_prefix="/interview/api/<flow_id>/<interview_id>/own")
+pages = Blueprint("own_page", __name__, url_prefix="/interview/api/<flow_id>/<interview_id>/own")
 
 OPENS_PER_LINK = 60
 """Calls a minute by one address."""
 LARGEST_FORM = 64 * 1024
-OPEN_TO_STRANGERS = frozenset({"portal.ask_code", "portal.enter"})
+OPEN_TO_STRANGERS = frozenset({"own_page.ask_code", "own_page.enter"})
 
 
 @pages.url_value_preprocessor
@@ -84,7 +84,7 @@ def _link() -> str:
 
 
 def _here(anchor: str) -> Response:
-    return redirect(url_for("portal.show", _anchor=anchor), 303)  # type: ignore[return-value]
+    return redirect(url_for("own_page.show", _anchor=anchor), 303)  # type: ignore[return-value]
 
 
 @pages.get("")
@@ -213,23 +213,23 @@ def _door(interview: Interview, *, status: int, **context: Any) -> Response:
         "flaw": None,
         "logo_url": interview.flow.logo_path,
     }
-    page = render_template("privacy/own_page/door.html", base=url_for("portal.show"), **{**shown, **context})
+    page = render_template("privacy/own_page/door.html", base=url_for("own_page.show"), **{**shown, **context})
     return make_response(page, status)
 
 
 def _page(interview: Interview, *, status: int = 200, **context: Any) -> Response:
-    wishes = wishes_of(interview.id)
+    candidate_requests = requests_of(interview.id)
     urls = {media: url.removeprefix(settings().app_url) for media, url in urls_for(interview.id).items()}
     script = interview.script or script_of(interview.flow)
     shows_status = interview.flow.organization.shows_status and interview.candidate is not None
     shown = {
         "interview": interview,
-        "base": url_for("portal.show"),
+        "base": url_for("own_page.show"),
         "org_name": script["org_name"],
-        "wishes": wishes,
+        "wishes": candidate_requests,
         "title": script["title"],
         "result": result_of(interview),
-        "marks": marks_of(wishes),
+        "marks": marks_of(candidate_requests),
         "state": _state(interview),
         "audio": urls.get(Media.AUDIO),
         "video": urls.get(Media.VIDEO),

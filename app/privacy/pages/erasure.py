@@ -16,7 +16,7 @@ from app.privacy.queries import erasure_of
 TYPED = "erase"
 """What an administrator types to confirm that everything is to be erased."""
 
-pages = Blueprint("compliance", __name__)
+pages = Blueprint("privacy", __name__)
 pages.before_request(require_member)
 
 

@@ -11,7 +11,7 @@ from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
 from app.interviews.queries import interview_seen_by
-from app.legal_holds import actions as holds
+from app.legal_holds import actions as legal_holds
 from app.legal_holds.models import Held
 from app.legal_holds.queries import hold_for, hold_on, holds_of
 from app.privacy import idle, retention
@@ -63,7 +63,7 @@ def set_retention() -> AnyResponse | tuple[str, int]:
     changed = retention.set_rule(member.organization, months=months, media_days=media_days, by=member)
     db.session.commit()
     flash("Saved." if changed else "It was so already.", "good" if changed else "info")
-    return redirect(url_for("compliance.retention_rule"), 303)
+    return redirect(url_for("privacy.retention_rule"), 303)
 
 
 @pages.post("/candidates/<candidate_id>/restore")
@@ -105,11 +105,11 @@ def release_hold(hold_id: str) -> AnyResponse:
     require_admin()
     member = current_member()
     hold = hold_for(member.organization, hold_id)
-    changed = holds.release(hold, by=member)
+    changed = legal_holds.release(hold, by=member)
     db.session.commit()
     words = "The legal hold is released; the ordinary rules count again."
     flash(words if changed else "It was released already.", "good" if changed else "info")
-    return redirect(url_for("compliance.retention_rule", _anchor="holds"), 303)
+    return redirect(url_for("privacy.retention_rule", _anchor="holds"), 303)
 
 
 def _restored(kind: Held, case_id: str) -> AnyResponse:
@@ -119,14 +119,14 @@ def _restored(kind: Held, case_id: str) -> AnyResponse:
         flash("Taken out of quarantine: lists show it again, and its time begins anew.", "good")
     else:
         flash("This is not in quarantine any more.", "info")
-    return redirect(url_for("compliance.retention_rule", _anchor="quarantine"), 303)
+    return redirect(url_for("privacy.retention_rule", _anchor="quarantine"), 303)
 
 
 def _held(kind: Held, subject_id: str, back: str) -> AnyResponse:
     try:
         reason, ends_at = hold_of_form()
         retention.lock(kind, subject_id)
-        holds.place(kind, subject_id, reason=reason, ends_at=ends_at, by=current_member())
+        legal_holds.place(kind, subject_id, reason=reason, ends_at=ends_at, by=current_member())
     except (Rejected, Conflict) as refusal:
         db.session.rollback()
         flash(f"Nothing was held: {refusal.message}", "bad")
@@ -157,7 +157,7 @@ def _page(
         usual_days=retention.USUAL_DAYS,
         begins=rule.since + idle.FLOOR if rule.since and rule.months else None,
         waiting=idle.quarantined(organization.id, limit=MOST),
-        holds=held,
+        legal_holds=held,
         names=idle.names_of(held),
         floor=idle.FLOOR,
         quarantine=idle.QUARANTINE,

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.accounts.models import ApiKey, Organization, Role, Team, TeamMember
-from app.candidate_requests.models import Wish, WishState
+from app.candidate_requests.models import CandidateRequest, RequestState
 from app.candidate_requests.queries import reach_of_wishes
 from app.candidates.models import Candidate, PipelineStatus
 from app.core import clock
@@ -53,9 +53,11 @@ def tasks_of(member: TeamMember, *, link_days: int) -> list[Task]:
 
 def _requests(member: TeamMember) -> Iterator[Task]:
     """What candidates ask for, by kind, what is due first on top."""
-    overdue = sa.func.count(sa.case((Wish.due_at < clock.now(), 1)))
-    query = sa.select(Wish.kind, sa.func.count(), sa.func.min(Wish.due_at), overdue)
-    opened = query.where(*reach_of_wishes(member, Right.EDIT), Wish.state == WishState.OPEN).group_by(Wish.kind)
+    overdue = sa.func.count(sa.case((CandidateRequest.due_at < clock.now(), 1)))
+    query = sa.select(CandidateRequest.kind, sa.func.count(), sa.func.min(CandidateRequest.due_at), overdue)
+    opened = query.where(*reach_of_wishes(member, Right.EDIT), CandidateRequest.state == RequestState.OPEN).group_by(
+        CandidateRequest.kind
+    )
     rows = db.session.execute(opened).all()
     for kind, count, due, late in sorted(rows, key=lambda row: (row[2] is None, row[2], row[0])):
         yield Task(kind.value, count, due, late)

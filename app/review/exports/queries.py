@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.accounts.models import TeamMember
-from app.candidate_requests.models import WishState
+from app.candidate_requests.models import RequestState
 from app.candidate_requests.queries import marks_of
 from app.core import clock
 from app.flows.queries import script_of
@@ -207,12 +207,12 @@ def _answer(chapter: Mapping[str, Any]) -> dict[str, Any]:
 def _corrections(interview: Interview) -> dict[int, list[dict[str, Any]]]:
     """By segment: what the candidate says was said. Accepted ones stand beside what was recognised."""
     found: dict[int, dict[str, dict[str, Any]]] = {}
-    for (segment, _word), wish in sorted(marks_of(interview.wishes).items()):
-        found.setdefault(segment, {})[wish.id] = {
-            "first": int(wish.details["first"]),
-            "last": int(wish.details["last"]),
-            "suggestion": wish.details["suggestion"],
-            "is_accepted": wish.state in {WishState.GRANTED, WishState.DONE},
+    for (segment, _word), candidate_request in sorted(marks_of(interview.candidate_requests).items()):
+        found.setdefault(segment, {})[candidate_request.id] = {
+            "first": int(candidate_request.details["first"]),
+            "last": int(candidate_request.details["last"]),
+            "suggestion": candidate_request.details["suggestion"],
+            "is_accepted": candidate_request.state in {RequestState.GRANTED, RequestState.DONE},
         }
     return {segment: list(ones.values()) for segment, ones in found.items()}
 

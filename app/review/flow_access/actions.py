@@ -14,7 +14,7 @@ from app.core.errors import Conflict, Rejected
 from app.flows.models import FlowGrant, InterviewFlow, Right
 from app.flows.queries import may
 from app.gateways.mail import Mail
-from app.mail_outbox import actions as letters
+from app.mail_outbox import actions as mail_outbox
 from app.review.flow_access import queries
 from app.review.flow_access.models import LONGEST_NOTE, AccessRequest, RequestState
 
@@ -111,7 +111,7 @@ def ask(flow: InterviewFlow, *, by: TeamMember, told: Told) -> bool:
     write_audit(flow.organization, action="flow.access_asked", subject=flow.id, by=by, details={})
     if told is not None:
         for member in queries.deciders_of(flow, limit=MOST_MAILS):
-            letters.post(None, told(asked, member), lasts=MAIL_LASTS)
+            mail_outbox.post(None, told(asked, member), lasts=MAIL_LASTS)
     return True
 
 
@@ -130,7 +130,7 @@ def answer(asked: AccessRequest, state: RequestState, *, note: str | None, by: T
     else:
         give(flow, asked.member, Right(state.value), by=by)
     if told is not None:
-        letters.post(None, told(asked, asked.member), lasts=MAIL_LASTS)
+        mail_outbox.post(None, told(asked, asked.member), lasts=MAIL_LASTS)
 
 
 def _decide(asked: AccessRequest, state: RequestState, *, by: TeamMember, note: str | None = None) -> bool:

@@ -29,7 +29,7 @@ PASSED_ON = (
     "Their answer appears here."
 )
 
-pages = Blueprint("permits", __name__)
+pages = Blueprint("flow_access", __name__)
 pages.before_request(require_member)
 
 
@@ -55,7 +55,7 @@ def give(flow_id: str) -> AnyResponse | tuple[str, int]:
     db.session.commit()
     name = member.full_name or member.email
     flash(f"The right of {name} is saved." if changed else f"{name} had this right already.", "good")
-    return redirect(url_for("permits.show", flow_id=flow_id), 303)
+    return redirect(url_for("flow_access.show", flow_id=flow_id), 303)
 
 
 @pages.post("/flows/<flow_id>/access/<member_id>/take")
@@ -71,7 +71,7 @@ def take(flow_id: str, member_id: str) -> AnyResponse:
     flash(f"The right of {name} is gone." if taken else f"{name} had no right of their own.", "good")
     if not may(me, flow, Right.EDIT):
         return redirect(url_for("flows.index"), 303)
-    return redirect(url_for("permits.show", flow_id=flow_id), 303)
+    return redirect(url_for("flow_access.show", flow_id=flow_id), 303)
 
 
 @pages.post("/flows/<flow_id>/access/narrow")
@@ -88,7 +88,7 @@ def narrow(flow_id: str) -> AnyResponse:
         words = "Of the team, only the members named here see this flow."
     db.session.commit()
     flash(words, "good")
-    return redirect(url_for("permits.show", flow_id=flow_id), 303)
+    return redirect(url_for("flow_access.show", flow_id=flow_id), 303)
 
 
 @pages.get("/access")
@@ -117,7 +117,7 @@ def ask() -> AnyResponse:
         actions.ask(flow, by=me, told=_told(_words_of_request))
         db.session.commit()
     flash(PASSED_ON, "info")
-    return redirect(url_for("permits.index"), 303)
+    return redirect(url_for("flow_access.index"), 303)
 
 
 @pages.post("/access/<request_id>/answer")
@@ -133,10 +133,10 @@ def answer(request_id: str) -> AnyResponse:
     except (Rejected, Conflict) as refusal:
         db.session.rollback()
         flash(f"Nothing was changed. {refusal.message}", "bad")
-        return redirect(url_for("permits.index"), 303)
+        return redirect(url_for("flow_access.index"), 303)
     db.session.commit()
     flash(f"The request of {name} is refused." if state is RequestState.REFUSED else f"{name} has access now.", "good")
-    return redirect(url_for("permits.index"), 303)
+    return redirect(url_for("flow_access.index"), 303)
 
 
 def _page(flow: InterviewFlow, *, error: str = "") -> str:
@@ -187,14 +187,14 @@ def _words_of_request(asked: AccessRequest) -> tuple[str, str]:
     name = asked.member.full_name or asked.member.email
     return f"{name} asks for access to a flow", (
         f"{name} asks for access to “{asked.flow.title}”.\n\n"
-        f"Give it or refuse it here:\n{_app_url()}{url_for('permits.index')}\n"
+        f"Give it or refuse it here:\n{_app_url()}{url_for('flow_access.index')}\n"
     )
 
 
 def _words_of_answer(asked: AccessRequest) -> tuple[str, str]:
     if asked.state is RequestState.REFUSED:
         return "Your request for access was refused", (
-            f"Your request for access was refused.\n\nMore about it:\n{_app_url()}{url_for('permits.index')}\n"
+            f"Your request for access was refused.\n\nMore about it:\n{_app_url()}{url_for('flow_access.index')}\n"
         )
     address = url_for("flows.show", flow_id=asked.flow_id)
     return "You have access to a flow now", (

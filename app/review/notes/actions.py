@@ -12,8 +12,8 @@ from app.core.db import db
 from app.core.errors import Conflict, Forbidden, Rejected
 from app.gateways.mail import Mail
 from app.interviews.models import Interview
-from app.legal_holds import actions as holds
-from app.mail_outbox import actions as letters
+from app.legal_holds import actions as legal_holds
+from app.mail_outbox import actions as mail_outbox
 from app.review.notes.models import LONGEST_NOTE, Mention, Note
 from app.review.notes.queries import how_many_notes, nameable, seen_by
 from app.review.notes.words import named
@@ -51,7 +51,7 @@ def change(note: Note, text: str, *, by: TeamMember, told: Told) -> bool:
     words = _checked(text)
     if words == note.text:
         return False
-    holds.refuse_held(note.interview_id, note.interview.candidate_id)  # the words of before would be gone
+    legal_holds.refuse_held(note.interview_id, note.interview.candidate_id)  # the words of before would be gone
     note.text, note.edited_at = words, clock.now()
     _name(note, note.interview, by=by, told=told)
     details = {"note": note.id}
@@ -68,7 +68,7 @@ def delete(note: Note, *, by: TeamMember) -> None:
     """The note is gone, and with it that anybody was named. Raises Forbidden, Conflict under a legal hold."""
     if not may_delete(note, by):
         raise Forbidden("Only its author and administrators may delete a note.")
-    holds.refuse_held(note.interview_id, note.interview.candidate_id)
+    legal_holds.refuse_held(note.interview_id, note.interview.candidate_id)
     details, interview_id = {"note": note.id, "author": note.member_id}, note.interview_id
     _forget(sa.select(Note.id).where(Note.id == note.id))
     write_audit(by.organization, action="interview.note_deleted", subject=interview_id, by=by, details=details)
@@ -129,6 +129,6 @@ def _name(note: Note, interview: Interview, *, by: TeamMember, told: Told) -> No
             continue
         db.session.add(Mention(note_id=note.id, member_id=who, said=said))
         if told is not None:
-            letters.post(interview.id, told(note, db.session.get_one(TeamMember, who)), lasts=MAIL_LASTS)
+            mail_outbox.post(interview.id, told(note, db.session.get_one(TeamMember, who)), lasts=MAIL_LASTS)
     db.session.flush()
     db.session.expire(note, ["mentions"])

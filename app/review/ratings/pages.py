@@ -14,7 +14,7 @@ from app.review.ratings import actions
 from app.review.ratings.forms import ScorecardForm, filled
 from app.review.ratings.queries import can_be_rated, competences_of, own_assessments, scorecard_of
 
-pages = Blueprint("reviews", __name__)
+pages = Blueprint("ratings", __name__)
 pages.before_request(require_member)
 
 

@@ -87,8 +87,8 @@ def _delivered(results: list[Result], now: datetime) -> set[str]:
 
 def _failed(result: Result, now: datetime) -> bool:
     turn, outcome = result
-    wish = schedule.wish(outcome.retry_after, now=now)
-    delay = schedule.next_delay(turn.attempts + 1, throttled=outcome.throttled, wish=wish, chance=_random.random)
+    wanted = schedule.wanted_delay(outcome.retry_after, now=now)
+    delay = schedule.next_delay(turn.attempts + 1, throttled=outcome.throttled, wanted=wanted, chance=_random.random)
     values: dict[str, Any] = {"attempts": Delivery.attempts + 1, "lease_until": None, "changed_at": now}
     if delay is None:
         values |= {"state": DeliveryState.EXHAUSTED, "ending": Ending.ATTEMPTS_USED, "finished_at": now}

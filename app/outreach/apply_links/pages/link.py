@@ -18,7 +18,7 @@ from app.outreach.apply_links.models import FlowLink
 from app.outreach.apply_links.queries import link_of
 from app.settings import Settings
 
-pages = Blueprint("flowlinks", __name__, url_prefix="/flows/<flow_id>/link")
+pages = Blueprint("apply_links", __name__, url_prefix="/flows/<flow_id>/link")
 pages.before_request(require_member)
 
 

@@ -9,7 +9,7 @@ from app.accounts.usage.queries import standing_of
 from app.review.dashboard.queries import Task, named, tasks_of
 from app.settings import Settings
 
-pages = Blueprint("overview", __name__)
+pages = Blueprint("dashboard", __name__)
 pages.before_request(require_member)
 
 

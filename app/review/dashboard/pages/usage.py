@@ -48,7 +48,7 @@ def set_quota() -> AnyResponse | tuple[str, int]:
         return _page({**typed, "stops": request.form.get("stops", "")}, {refusal.field or "": refusal.message}), 422
     db.session.commit()
     flash("The quota is saved.", "good")
-    return redirect(url_for("overview.usage"), 303)
+    return redirect(url_for("dashboard.usage"), 303)
 
 
 @pages.get("/usage.csv")

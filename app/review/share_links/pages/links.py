@@ -18,7 +18,7 @@ from app.web import one_time
 
 _NEW_LINK = "new_share"
 
-pages = Blueprint("shares", __name__)
+pages = Blueprint("share_links", __name__)
 pages.before_request(require_member)
 
 
@@ -71,7 +71,7 @@ def revoke(interview_id: str, share_id: str) -> AnyResponse:
 
 
 def _back(interview_id: str) -> AnyResponse:
-    return redirect(url_for("shares.index", interview_id=interview_id), 303)
+    return redirect(url_for("share_links.index", interview_id=interview_id), 303)
 
 
 def _page(interview: Interview, form: ShareForm, *, new_link: str | None = None) -> str:
