@@ -30,7 +30,7 @@ OPEN = {
     "shared.document": "as above",
     "recordings.recording": "the address is signed and expires",
 }
-CANDIDATE = re.compile(r"^(voice(_api)?|portal|apply)\.")
+CANDIDATE = re.compile(r"^(conversation|protocol|own_page|apply)\.")
 """The candidate's pages guard themselves with the sitting's cookie; their own tests cover every route."""
 
 

@@ -226,7 +226,7 @@ def _page(interview: Interview, *, status: int = 200, **context: Any) -> Respons
         "interview": interview,
         "base": url_for("own_page.show"),
         "org_name": script["org_name"],
-        "wishes": candidate_requests,
+        "candidate_requests": candidate_requests,
         "title": script["title"],
         "result": result_of(interview),
         "marks": marks_of(candidate_requests),
