@@ -243,7 +243,8 @@ def step(
     (except that it is said again to somebody who began to speak at its first words and then had nothing to say).
     """
     if event is Event.REPEAT and place.phase is Phase.OUTRO and place.former:
-        return _close(script, place)
+        again = _close(script, place)
+        return Step(replace(again.place, former=place.former), again.lines)  # what is said now may still belong to it
     if (event is Event.BEGIN) != (place.phase is Phase.INTRO) or place.phase in {Phase.OUTRO, Phase.FINISHED}:
         raise WrongMoment(f"{event.value} cannot happen in the phase {place.phase.value}")
     if event is Event.BEGIN:

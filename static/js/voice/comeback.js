@@ -34,6 +34,6 @@ export async function catchUp({ protocol, outbox, server }) {
       if (error.reason === "over") return now; // after the goodbye only more of the last answer counts
       if (error.reason !== "wrong turn") throw error; // else the turn was taken meanwhile
     }
-    left = { turn: now.turn + 1, played: UNHEARD, continues: false }; // nobody has heard what was said to it
+    left = { turn: now.turn + 1, played: UNHEARD, continues: now.stage === "outro" && known.continues }; // nobody has heard what was said to it
   }
 }

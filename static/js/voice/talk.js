@@ -11,16 +11,17 @@ import { Refused } from "./protocol.js";
 import { Reply } from "./reply.js";
 import { Silences } from "./silences.js";
 import { beginning, open, step } from "./turns.js";
-import { VoiceTrack } from "./voice-track.js";
+import { CHUNK, VoiceTrack } from "./voice-track.js";
 import * as view from "./view.js";
 
-const TAIL = 4800; // samples kept after the last speech: 0.3 s
+const TAIL = 4800; // samples kept after the last speech: 0.3 s …
+const TAIL_LEAST = 3200; // … or 0.2 s, where the answer then ends with a whole chunk at once
 const SETTLES = 8000; // samples after "Let me think" that may still be the end of a word: half a second
 const AFTER_THINKING = 5000; // ms of silence once "let me think" is taken back
 
 export class Talk {
   constructor({ protocol, outbox, sound, server, allowance }) {
-    Object.assign(this, { protocol, outbox, sound, server, allowance, segment: null, track: null, speechEnd: null, reply: null, next: null, silences: null, thinking: 0, taken: null });
+    Object.assign(this, { protocol, outbox, sound, server, allowance, segment: null, track: null, speechEnd: null, over: null, reply: null, next: null, silences: null, thinking: 0, taken: null });
     this.ear = new Ear((change) => this.#changes(change), sound && view.settings.detector ? startDetector(view.settings.detector) : null);
     this.melody = Melody.of(view.settings.language);
     this.writing = !sound;
@@ -112,6 +113,7 @@ export class Talk {
     this.track.push(pcm);
     view.level(level);
     this.ear.push(pcm, level, this.at);
+    this.#ends();
     if (this.state.phase !== "speaking") this.melody?.push(pcm, this.at); // not the agent's own voice out of the loudspeaker
     this.silences.frame();
     if (this.state.phase === "answering" || this.state.phase === "listening") this.#tick();
@@ -126,13 +128,24 @@ export class Talk {
 
   #changes(change) {
     if (change.type !== "silence") {
-      if (change.type === "speech") this.speechEnd = null;
+      if (change.type === "speech") this.speechEnd = this.over = null;
       this.happens(change);
       if (change.type === "lull" && this.state.phase === "answering" && !this.state.think) this.silences.lull(change.to);
       return;
     }
     this.speechEnd = performance.now() - (this.at - change.to) / 16;
-    this.happens({ ...change, to: Math.min(change.to + TAIL, this.at) });
+    const whole = Math.floor(this.at / CHUNK) * CHUNK;
+    this.over = change.to + TAIL > whole && change.to + TAIL_LEAST <= whole ? whole : change.to + TAIL;
+    this.#ends();
+  }
+
+  // An answer ends with a whole chunk: a word that begins in the rest of it would belong to no answer. Until then, and
+  // while somebody seems to begin a word, the answer may still go on.
+  #ends() {
+    if (this.over === null || this.ear.stirs || this.at < Math.ceil(this.over / CHUNK) * CHUNK) return;
+    const to = this.over;
+    this.over = null;
+    this.happens({ type: "silence", to });
   }
 
   // What the server makes of a silence. Nobody waits for it: without an answer the page goes by its own rules.

@@ -26,6 +26,7 @@ export function beginning({ mode = "voice", turn = 1 } = {}) {
 
 const ASKS = new Set(["repeat", "skip", "end"]);
 const SAME = new Set(["not_heard", "wait", "repeat", "kept", "think"]); // replies that leave the question as it was
+const LONG_CALL = 16000; // … and nobody says "mm-hm" for so long: such a call counts where the server does not answer in time
 const SHORT_CALL = 0.45 * 16000; // over the agent: no word that needs an answer is shorter, so nobody asks what it was
 const OPEN = new Set(["speaking", "interrupted", "listening", "answering"]);
 export const open = (state) => OPEN.has(state.phase) && state.prompt?.expects === "answer";
@@ -138,13 +139,13 @@ const events = {
     if (state.phase !== "interrupted" || state.call.asked) return nothing(state);
     if (to - state.call.from < SHORT_CALL) return goBack(state);
     const { from } = state.call;
-    return [{ ...state, call: { ...state.call, asked: true } }, [{ do: "open-track", from }, { do: "ask-call", from, to }]];
+    return [{ ...state, call: { ...state.call, asked: true, length: to - from } }, [{ do: "open-track", from }, { do: "ask-call", from, to }]];
   },
-  // What the call was: words (counts), or nothing that wants an answer. Unknown (null) counts as nothing: it was short.
+  // What the call was: words (counts), or nothing that wants an answer. Unknown (null) is decided by its length.
   // While somebody goes on speaking (not quiet) the agent stays silent, and the next moment of silence is judged anew.
   called(state, { from, counts, quiet }) {
     if (state.phase !== "interrupted" || !state.call.asked || state.call.from !== from) return nothing(state);
-    if (counts) return take(state);
+    if (counts ?? state.call.length >= LONG_CALL) return take(state);
     return quiet ? goBack(state) : [{ ...state, call: { ...state.call, asked: false } }, [{ do: "drop-track" }]];
   },
   silence(state, { to }) {

@@ -166,6 +166,7 @@ def murmurs(played: Played) -> list[Stretch]:
         if stretch.kind == "murmur"
         and "ready" not in stretch.words[0]["phases"]
         and not stretch.is_given
+        and all(word["live"] for word in stretch.words)  # a candidate who writes is not listened to
         and _is_over_agent(stretch)
         and (before is None or stretch.begins - before.ends > NEAR)
         and (after is None or after.begins - stretch.ends > NEAR)

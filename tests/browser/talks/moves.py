@@ -116,6 +116,14 @@ _TWO_BREATHS = {
     "kind": "answer",
     "phrases": [{"words": 10, "pause": 4200}, {"words": 14, "pause": 200}],
 }
+
+
+def _said(*phrases: tuple[int, int]) -> dict[str, Any]:
+    """An answer: words and the milliseconds of silence after them, breath by breath."""
+    return {"act": "say", "kind": "answer", "phrases": [{"words": words, "pause": pause} for words, pause in phrases]}
+
+
+_REPEAT = {"act": "say", "kind": "command", "text": COMMANDS[0]}
 ONCE_BROKEN = {
     "a call over the first words of a question": _script(
         2, [[{"when": "agent", "ms": 300, "act": "say", "kind": "call", "text": CALLS[0]}]], _QUICK
@@ -138,6 +146,44 @@ ONCE_BROKEN = {
     ),
     "a wish to hear the question again": _script(
         1, [[{"when": "turn", "ms": 0, "act": "say", "kind": "command", "text": COMMANDS[0]}]], _QUICK
+    ),
+    "a word soon after the end of an answer": _script(
+        1,
+        [
+            [{"when": "turn", "ms": 0, **_said((1, 200))}],
+            [{"when": "turn", "ms": 0, **_said((2, 420), (1, 200))}],
+        ],
+        _QUICK,
+    ),
+    "a word soon after an answer to a question that was put again": _script(
+        1,
+        [
+            [{"when": "agent", "ms": 1240, **_REPEAT}],
+            [{"when": "turn", "ms": 0, **_REPEAT}],
+            [{"when": "turn", "ms": 2860, **_said((1, 200))}, {"when": "quiet", "ms": 460, **_said((1, 200))}],
+        ],
+        _QUICK,
+    ),
+    "words over the goodbye on a slow line": _script(
+        1,
+        [[{"when": "agent", "ms": 0, **_REPEAT}], [{"when": "turn", "ms": 0, **_said((8, 2160), (4, 200))}]],
+        {"seed": 0, "latency": [300, 1500], "detector": False, "falls": None},
+    ),
+    "a reload as the first question begins to sound": _script(
+        1,
+        [[{"when": "quiet", "ms": 1060, **_REPEAT}, {"when": "agent", "ms": 0, "act": "reload", "away": 500}]],
+        {"seed": 37, "latency": [300, 1500], "detector": True, "falls": True},
+    ),
+    "a reload while the last answer goes on over the goodbye": _script(
+        1,
+        [
+            [{"when": "turn", "ms": 0, "act": "say", "kind": "murmur", "text": MURMURS[0]}],
+            [
+                {"when": "turn", "ms": 0, **_said((5, 2080), (20, 200))},
+                {"when": "speaking", "ms": 4780, "act": "reload", "away": 500},
+            ],
+        ],
+        {**_QUICK, "falls": None},
     ),
 }
 """The shortest talks in which generated ones first found a fault."""

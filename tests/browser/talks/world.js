@@ -112,6 +112,12 @@ class Card {
     world.cards.delete(this);
   }
 
+  // A page that is gone hears of nothing any more.
+  vanish() {
+    for (const source of this.sources) source.onended = null;
+    this.end();
+  }
+
   createMediaStreamDestination() { return { stream: new Stream() }; }
 
   createMediaStreamSource(stream) {
@@ -322,7 +328,7 @@ export class World {
 
   unload() {
     this.loads += 1;
-    for (const card of [...this.cards]) card.end();
+    for (const card of [...this.cards]) card.vanish();
     this.clock.due.clear();
     this.flying.clear();
     this.requests = this.requests.slice(); // those are on their way

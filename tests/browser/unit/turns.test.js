@@ -101,6 +101,8 @@ export const tests = {
     const [back, resumed] = step(state, { ...verdict, counts: false });
     equal([back.phase, names(resumed)], ["speaking", ["drop-track", "resume-player"]]);
     equal(step(state, { ...verdict, counts: null })[0].phase, "speaking");
+    const [long] = run([{ type: "speech", from: 500 }, { type: "lull", to: 16500 }], speaking());
+    equal(step(long, { ...verdict, counts: null })[0].phase, "answering"); // too long for an "mm-hm"
     const [taken, stopped] = step(state, { ...verdict, counts: true });
     equal([taken.phase, names(stopped)], ["answering", ["stop-player"]]);
     const over = step(state, { type: "silence", to: 9500 })[0];
