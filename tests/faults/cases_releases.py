@@ -7,6 +7,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -97,7 +98,7 @@ def rolling_restart(lab: Lab) -> Verdict:
     found(env, data, cwd=old)
     installation = Installation(lab, redis=RedisServer(lab), template=data)
     first = Web(lab, installation.env, port=installation.port, cwd=old)
-    worker = Process(lab, parley("worker"), env=installation.env, name="worker-old", cwd=old)
+    worker = Process(lab, parley("worker", cwd=old), env=installation.env, name="worker-old", cwd=old)
     doors = _Doors()
     doors.urls = [first.url]
     customer = Customer(installation, first.url)
@@ -135,6 +136,74 @@ def rolling_restart(lab: Lab) -> Verdict:
     verdict.holds(not lost, f"I1 acknowledged and lost: {lost[:5]}")
     verdict.holds(-9 not in statuses, f"the old processes did not stop: {statuses}")
     return verdict
+
+
+NOBODY = "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d"
+ENQUEUES = """
+import sys
+from app{core}.queue import {waker}, connect
+{jobs}
+waker = {waker}(connect(sys.argv[1]))
+done = [waker.{enqueue}(job, () if name.endswith(("drain", "sweep")) else (sys.argv[2],)) for name, job in jobs.items()]
+print(sum(done))
+"""
+BEFORE = ENQUEUES.format(
+    core="",
+    waker="RedisBell",
+    enqueue="ring",
+    jobs="from app.queue import Job; jobs = {job.value.path: job for job in Job}",
+)
+NOW = ENQUEUES.format(
+    core=".core", waker="RedisWaker", enqueue="enqueue", jobs="from app.core.rooms import jobs; jobs = jobs()"
+)
+
+
+@case("F53", "jobs of the release before in a new worker, and of this one in an old worker", invariants="I12")
+def jobs_of_two_releases(lab: Lab) -> Verdict:
+    verdict, old = Verdict(), _checkout(lab)
+    data = lab.directory / "template-old"
+    data.mkdir()
+    found({"DATA_DIR": str(data), "SECRET_KEY": SECRET_KEY}, data, cwd=old)
+    installation = Installation(lab, redis=RedisServer(lab), template=data)
+    run_parley("migrate", env=installation.env)
+    to_new = _handed_over(installation, lab, enqueues=BEFORE, enqueued_by=old, run_by=ROOT)
+    to_old = _handed_over(installation, lab, enqueues=NOW, enqueued_by=ROOT, run_by=old)
+    verdict.fired = f"{to_new.enqueued} jobs of before, {to_old.enqueued} of now"
+    verdict.figure = (
+        f"run: {to_new.run} by the new worker, {to_old.run} by the old one; {to_new.unknown + to_old.unknown} unknown"
+    )
+    for way, name in ((to_new, "before"), (to_old, "now")):
+        verdict.holds(way.enqueued == way.run > 0, f"I12 of {way.enqueued} jobs of {name} {way.run} were run")
+        verdict.holds(not way.unknown, f"I12 {way.unknown} jobs of {name} were unknown")
+    return verdict
+
+
+@dataclass(frozen=True)
+class _HandedOver:
+    """Jobs that one release enqueued, and what a worker of the other one made of them."""
+
+    enqueued: int
+    run: int
+    unknown: int
+
+
+def _handed_over(
+    installation: Installation, lab: Lab, *, enqueues: str, enqueued_by: Path, run_by: Path
+) -> _HandedOver:
+    """Every job that a release knows, for an id that no row has: it finds nothing to do, but it has to be found."""
+    env = {**os.environ, **installation.env}
+    command = [sys.executable, "-c", enqueues, installation.env["REDIS_URL"], NOBODY]
+    said = subprocess.run(command, env=env, cwd=enqueued_by, capture_output=True, text=True, check=True).stdout
+    enqueued, name = int(said.split()[-1]), f"worker-{run_by.name}"
+    worker = Process(lab, parley("worker", cwd=run_by), env=installation.env, name=name, cwd=run_by)
+    log = worker.log
+    eventually(lambda: len(_jobs_in(log)) >= enqueued, seconds=60)
+    worker.stop()
+    return _HandedOver(enqueued, len(_jobs_in(log)), log.read_text().count("UnknownJob"))
+
+
+def _jobs_in(log: Path) -> set[str]:
+    return set(re.findall(r"job ([a-z_.]+)\(", log.read_text()))
 
 
 def _revision(installation: Installation) -> str:

@@ -29,7 +29,7 @@ ADMIN, PASSWORD = "admin@faults.example", "a long enough password"
 def run_parley(*arguments: str, env: dict[str, str], cwd: Path = ROOT) -> str:
     """A command of the product to its end; raises with its last words."""
     done = subprocess.run(
-        parley(*arguments), env={**os.environ, **env}, cwd=cwd, capture_output=True, text=True, check=False
+        parley(*arguments, cwd=cwd), env={**os.environ, **env}, cwd=cwd, capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise RuntimeError(f"parley {arguments[0]} failed: {done.stderr[-800:]}")
@@ -85,7 +85,7 @@ class Web(Process):
 
     def __init__(self, lab: Lab, env: dict[str, str], *, port: int, cwd: Path = ROOT) -> None:
         self.url = f"http://127.0.0.1:{port}"
-        super().__init__(lab, parley("web"), env={**env, "PORT": str(port)}, name=f"web-{port}", cwd=cwd)
+        super().__init__(lab, parley("web", cwd=cwd), env={**env, "PORT": str(port)}, name=f"web-{port}", cwd=cwd)
         if not eventually(self.is_healthy, seconds=60, every=0.05):
             raise RuntimeError(f"the web process did not come up:\n{self.log.read_text()[-1500:]}")
 
