@@ -137,7 +137,7 @@ def _mark(statement: sa.Update, **values: object) -> None:
         db.session.rollback()  # SQLite refuses a reader that turns writer at once when someone else has written
     set_reading(False)
     try:
-        db.session.execute(statement.values(**values).execution_options(synchronize_session=False))
+        db.changed(statement.values(**values))
         db.session.commit()
     finally:
         set_reading(request.method in READING)

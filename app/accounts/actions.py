@@ -280,13 +280,12 @@ def write_audit(
     """
     db.session.flush()
     # Locks the organization's row on PostgreSQL (SQLite has one writer): two entries never take the same number.
-    number = db.session.execute(
+    [(number,)] = db.changed_rows(
         sa.update(Organization)
         .where(Organization.id == organization.id)
         .values(audit_seq=Organization.audit_seq + 1)
         .returning(Organization.audit_seq)
-        .execution_options(synchronize_session=False)
-    ).scalar_one()
+    )
     before = db.session.scalar(
         sa.select(AuditEntry.hash).where(AuditEntry.organization_id == organization.id, AuditEntry.number == number - 1)
     )

@@ -147,15 +147,13 @@ def _earlier(organization_id: str, key: str, raw: bytes) -> Response | None:
 def _taken_over(call: IdempotentCall) -> _Run | None:
     """The process of the first call died before its work was done: of several repeats, one goes on."""
     first, own = _Run(call.id, call.started_at), _Run(call.id, clock.now())
-    taken = db.session.execute(
+    is_taken_over = db.changed(
         sa.update(IdempotentCall)
         .where(*first.row(), IdempotentCall.committed.is_(False))
         .values(started_at=own.started_at)
-        .returning(IdempotentCall.id)
-        .execution_options(synchronize_session=False)
-    ).all()
+    )
     db.session.commit()
-    return own if taken else None
+    return own if is_taken_over else None
 
 
 def _still_running(ago: timedelta, patience: timedelta) -> NoReturn:
@@ -183,14 +181,7 @@ def _mark_committed(session: Session) -> None:
     kept: dict[str, Any] = {"committed": True}
     if (body := request.environ.get(_PROMISED)) is not None:
         kept |= {"status": 200, "body": body}
-    marked = session.execute(
-        sa.update(IdempotentCall)
-        .where(*run.row())
-        .values(kept)
-        .returning(IdempotentCall.id)
-        .execution_options(synchronize_session=False)
-    ).all()
-    if not marked:
+    if not db.changed(sa.update(IdempotentCall).where(*run.row()).values(kept)):
         raise Conflict("This call took so long that a repeat took it over and this run changed nothing; send it again.")
 
 
@@ -202,7 +193,7 @@ def after(response: Response) -> Response:
     set_reading(False)
     try:
         db.session.rollback()
-        db.session.execute(_outcome(run, response))
+        db.changed(_outcome(run, response))
         db.session.commit()
     except SQLAlchemyError as error:
         log.warning("answer to idempotent call %s not kept: %s", run.call, type(error).__name__)
@@ -213,7 +204,5 @@ def after(response: Response) -> Response:
 def _outcome(run: _Run, response: Response) -> sa.Update | sa.Delete:
     if response.status_code < 300:
         kept = {"status": response.status_code, "body": response.get_data()}
-        done = sa.update(IdempotentCall).where(*run.row()).values(kept)
-        return done.execution_options(synchronize_session=False)
-    undone = sa.delete(IdempotentCall).where(*run.row(), IdempotentCall.committed.is_(False))
-    return undone.execution_options(synchronize_session=False)
+        return sa.update(IdempotentCall).where(*run.row()).values(kept)
+    return sa.delete(IdempotentCall).where(*run.row(), IdempotentCall.committed.is_(False))

@@ -161,9 +161,9 @@ def restored(*, taken_at: str) -> int:
     """
     ended = 0
     for model in (Login, EntryLink, AddressChange):
-        live = sa.update(model).where(model.ended_at.is_(None)).values(ended_at=clock.now()).returning(model.id)
-        found = db.session.execute(live.execution_options(synchronize_session=False)).all()
-        ended += len(found) if model is Login else 0
+        live = sa.update(model).where(model.ended_at.is_(None)).values(ended_at=clock.now())
+        rows = db.changed(live)
+        ended += rows if model is Login else 0
     db.session.expire_all()
     for organization in db.session.scalars(sa.select(Organization)).all():
         details = {"backup_of": taken_at}

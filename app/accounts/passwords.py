@@ -140,8 +140,7 @@ def forget_failures(email: str) -> None:
 
 def forget_old() -> int:
     """Delete attempts that no longer count. Returns how many there were."""
-    old = sa.delete(LoginFailure).where(LoginFailure.at <= clock.now() - WINDOW).returning(LoginFailure.id)
-    return len(db.session.execute(old.execution_options(synchronize_session=False)).all())
+    return db.changed(sa.delete(LoginFailure).where(LoginFailure.at <= clock.now() - WINDOW))
 
 
 def too_many(seconds: int) -> str:

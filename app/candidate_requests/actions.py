@@ -112,10 +112,8 @@ def answer(candidate_request: CandidateRequest, *, state: RequestState, words: s
         sa.update(CandidateRequest)
         .where(CandidateRequest.id == candidate_request.id, CandidateRequest.state == before)
         .values(state=state, answer=words, decided_at=clock.now(), decided_by_id=by.id)
-        .returning(CandidateRequest.id)
-        .execution_options(synchronize_session=False)
     )
-    changed = len(db.session.execute(statement).all()) == 1
+    changed = db.changed(statement) == 1
     db.session.refresh(candidate_request)
     if not changed:
         raise Conflict("Someone else has just answered this request. Look at the answer first.")
@@ -142,13 +140,8 @@ def erase(interview_id: str) -> int:
         "state": settled,
         "decided_at": decided,
     }
-    statement = (
-        sa.update(CandidateRequest)
-        .where(CandidateRequest.interview_id == interview_id)
-        .values(emptied)
-        .returning(CandidateRequest.id)
-    )
-    count = len(db.session.execute(statement.execution_options(synchronize_session=False)).all())
+    statement = sa.update(CandidateRequest).where(CandidateRequest.interview_id == interview_id).values(emptied)
+    count = db.changed(statement)
     db.session.expire_all()
     return count
 

@@ -219,9 +219,9 @@ def _step(candidate_id: str, previous: str, to: str) -> int | None:
         .where(Candidate.id == candidate_id, Candidate.status == previous)
         .values(status=to, status_changes=Candidate.status_changes + 1)
         .returning(Candidate.status_changes)
-        .execution_options(synchronize_session=False)
     )
-    return db.session.execute(statement).scalar_one_or_none()
+    rows = db.changed_rows(statement)
+    return rows[0].status_changes if rows else None
 
 
 def _kept(candidate: Candidate, change: StatusChange, by: TeamMember | None) -> StatusChange:

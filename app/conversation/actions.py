@@ -92,9 +92,8 @@ def claim(interview: Interview, *, token_hash: str, agreed: Agreed, **names: str
             paused_at=None,
         )
         .returning(Sitting.fence)
-        .execution_options(synchronize_session=False)
     )
-    fences = db.session.execute(statement).scalars().all()
+    fences = [row.fence for row in db.changed_rows(statement)]
     db.session.expire(sitting)
     if len(fences) != 1:
         return False
@@ -160,10 +159,8 @@ def write(holder: Holder, values: dict[str, Any], *more: sa.ColumnElement[bool])
         sa.update(Sitting)
         .where(Sitting.id == holder.sitting_id, Sitting.fence == holder.fence, Sitting.ended_at.is_(None), *more)
         .values(values)
-        .returning(Sitting.id)
-        .execution_options(synchronize_session=False)
     )
-    return len(db.session.execute(statement).all()) == 1
+    return db.changed(statement) == 1
 
 
 # --- turns ---------------------------------------------------------------------------------------------------------
@@ -328,10 +325,8 @@ def give_up(interview: Interview) -> bool:
         sa.update(Sitting)
         .where(Sitting.interview_id == interview.id, is_silent, Sitting.answers > 0)
         .values(ended_at=claims.moment(), fence=Sitting.fence + 1)
-        .returning(Sitting.id)
-        .execution_options(synchronize_session=False)
     )
-    if db.session.execute(statement).all():
+    if db.changed(statement):
         _keep_untaken(interview.id)
         return interviews.submit(interview)
     is_still_gone = sa.select(sa.exists().where(Sitting.interview_id == interview.id, is_silent))

@@ -4,20 +4,27 @@ A claim holds only if exactly one row changed. The token it returns goes along w
 over in the meantime, no row matches and the outcome is dropped. (After M. Kleppmann's description of fencing tokens.)
 """
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
 from app.core import clock
 from app.core.db import Moment, db
+from app.core.errors import GatewayError
+
+log = logging.getLogger(__name__)
+
+Source = TypeVar("Source")
 
 PARKED_AFTER = 3
-"""A row whose work died this often is parked for a person to look at."""
+"""A row whose work has died or failed this often is given up until a person looks at it."""
 LATER = timedelta(seconds=30)
-"""So long a row rests whose work has failed for a reason that may pass."""
+"""How long a row rests after a failure that may pass."""
 
 
 class Claimable:
@@ -60,28 +67,9 @@ def take(
             }
         )
         .returning(model.fence)
-        .execution_options(synchronize_session=False)
     )
-    taken = db.session.execute(statement).scalars().all()
-    return taken[0] if len(taken) == 1 else None
-
-
-def take_row(
-    column: InstrumentedAttribute[Any], row_id: str, *, expects: Any, becomes: Any, lease: timedelta, parked: Any
-) -> tuple[int, Any] | None:
-    """As ``take``, for a row of one state: token and row. One whose work died too often is written down as ``parked``.
-
-    ``parked`` is the outcome to ``finish`` with then: columns and values.
-    """
-    model: Any = column.class_
-    token = take(column, row_id, expects=[expects], becomes=becomes, lease=lease)
-    row = db.session.get(model, row_id, populate_existing=True)
-    if token is None or row is None:
-        return None
-    if row.recoveries >= PARKED_AFTER:
-        finish(model, row_id, token, **parked)
-        return None
-    return token, row
+    rows = db.changed_rows(statement)
+    return rows[0].fence if len(rows) == 1 else None
 
 
 def renew(model: type[Any], row_id: str, token: int, *, lease: timedelta) -> bool:
@@ -94,25 +82,63 @@ def finish(model: type[Any], row_id: str, token: int, **outcome: Any) -> bool:
     return _changed(model, row_id, token=token, values={"lease_until": None, **outcome})
 
 
-def after_failure(
-    column: InstrumentedAttribute[Any], recoveries: int, *, retryable: bool, waits: Any, parked: Any
-) -> dict[str, Any]:
-    """The outcome to ``finish`` with after a failure: the row ``waits`` again, though not before a while, or is
-    ``parked`` where trying again makes no sense or did not help. ``recoveries`` is what the claimed row had."""
-    failures = recoveries + 1
-    if not retryable or failures >= PARKED_AFTER:
-        return {column.key: parked, "recoveries": failures}
-    return {column.key: waits, "recoveries": failures, "lease_until": moment(LATER)}  # the lease stands for the while
+@dataclass(frozen=True, slots=True)
+class Work:
+    """How the rows of a table are worked on: their state column, its values, and for how long one may be claimed.
+
+    ``reason`` is the column that says why a row was given up, and ``broken_off`` what it says of work that died.
+    """
+
+    column: Any
+    waits: Any
+    works: Any
+    failed: Any
+    lease: timedelta
+    reason: Any = None
+    broken_off: str = ""
+
+    def given_up(self, reason: str) -> dict[str, Any]:
+        """The outcome of a row that nothing more is done for."""
+        return {self.column.key: self.failed, **({self.reason.key: reason[:300]} if self.reason is not None else {})}
+
+
+def run(
+    work: Work, row_id: str, *, read: Callable[[Any, int], Source], do: Callable[[Source], dict[str, Any] | None]
+) -> None:
+    """Claim the row, commit, ``do`` the slow work, write its outcome. May run twice; an absent row is fine.
+
+    ``read`` makes plain values of the row and the token, inside the transaction. ``do`` returns columns and values, or
+    None when there is nothing to write. A GatewayError makes the row wait, or gives it up.
+    """
+    model: Any = work.column.class_
+    token = take(work.column, row_id, expects=[work.waits], becomes=work.works, lease=work.lease)
+    row = db.session.get(model, row_id, populate_existing=True)
+    if token is None or row is None or row.recoveries >= PARKED_AFTER:
+        if token is not None:
+            finish(model, row_id, token, **work.given_up(work.broken_off))
+        db.session.commit()
+        return
+    source, recoveries = read(row, token), row.recoveries
+    db.session.commit()
+    try:
+        outcome = do(source)
+    except GatewayError as error:
+        log.warning("%s %s failed: %s", model.__tablename__, row_id, error.message)
+        outcome = _after(error, work, failures=recoveries + 1)
+    if outcome is not None:
+        finish(model, row_id, token, **outcome)
+        db.session.commit()
+
+
+def _after(error: GatewayError, work: Work, *, failures: int) -> dict[str, Any]:
+    outcome = {**work.given_up(error.message), "recoveries": failures}
+    if error.retryable and failures < PARKED_AFTER:
+        outcome |= {work.column.key: work.waits, "lease_until": moment(LATER)}  # the lease keeps the row back
+    return outcome
 
 
 def _changed(model: type[Any], row_id: str, *, token: int, values: dict[str, Any]) -> bool:
-    statement = (
-        sa.update(model)
-        .where(model.id == row_id, model.fence == token)
-        .values(values)
-        .returning(model.id)
-        .execution_options(synchronize_session=False)
-    )
-    changed = len(db.session.execute(statement).all()) == 1
+    statement = sa.update(model).where(model.id == row_id, model.fence == token).values(values)
+    changed = db.changed(statement) == 1
     db.session.expire_all()
     return changed

@@ -1,21 +1,27 @@
 """Speaks a flow's script and the fixed phrases into the speaker's cache, so that no interview ever waits for them."""
 
-import logging
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from app import gateways
 from app.core import claims
 from app.core.db import db, for_one
-from app.core.errors import GatewayError
 from app.flows.models import InterviewFlow, SpeechState
 from app.flows.queries import script_of
 from app.gateways.speech.phrases import all_of
 
-log = logging.getLogger(__name__)
-
 LEASE = timedelta(minutes=3)
 """Longer than any one text takes; renewed after each."""
+
+
+_SPEECH = claims.Work(
+    InterviewFlow.speech_state,
+    waits=SpeechState.PENDING,
+    works=SpeechState.PREPARING,
+    failed=SpeechState.FAILED,
+    lease=LEASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +30,6 @@ class Script:
 
     flow_id: str
     token: int
-    failures: int
     texts: tuple[str, ...]
     voice_id: str | None
     language: str
@@ -32,60 +37,28 @@ class Script:
 
 @for_one(InterviewFlow)
 def prepare_speech(flow_id: str) -> None:
-    """Claim the flow, speak every text, and say so. May run twice; a language without a voice has nothing to speak."""
-    script = _claimed(flow_id)
-    db.session.commit()
-    if script is None:
-        return
-    try:
-        if not _spoken(script):
-            return  # someone else has taken over, or the script was changed meanwhile
-        outcome = {"speech_state": SpeechState.READY, "recoveries": 0}
-    except GatewayError as error:
-        log.warning("speech of flow %s failed: %s", flow_id, error)
-        outcome = claims.after_failure(
-            InterviewFlow.speech_state,
-            script.failures,
-            retryable=error.retryable,
-            waits=SpeechState.PENDING,
-            parked=SpeechState.FAILED,
-        )
-    claims.finish(InterviewFlow, flow_id, script.token, **outcome)
-    db.session.commit()
+    """Speak every text of the flow. A language without a voice has nothing to speak."""
+    claims.run(_SPEECH, flow_id, read=_script, do=_spoken)
 
 
-def _claimed(flow_id: str) -> Script | None:
-    taken = claims.take_row(
-        InterviewFlow.speech_state,
-        flow_id,
-        expects=SpeechState.PENDING,
-        becomes=SpeechState.PREPARING,
-        lease=LEASE,
-        parked={"speech_state": SpeechState.FAILED},
-    )
-    if taken is None:
-        return None
-    token, flow = taken
+def _script(flow: InterviewFlow, token: int) -> Script:
     script = script_of(flow)
     texts = [script["intro"], *script["questions"], script["outro"], *all_of(script["language"])]
     return Script(
-        flow_id=flow_id,
+        flow_id=flow.id,
         token=token,
-        failures=flow.recoveries,
         voice_id=script["voice_id"],
         texts=tuple(text for text in texts if text and text.strip()),
         language=script["language"],
     )
 
 
-def _spoken(script: Script) -> bool:
+def _spoken(script: Script) -> dict[str, Any] | None:
     speaker = gateways.current().speaker
-    if not speaker.supports(script.language):
-        return True
-    for text in script.texts:
+    for text in script.texts if speaker.supports(script.language) else ():
         speaker.speak(text, voice_id=script.voice_id, language=script.language, remember=True)
-        held = claims.renew(InterviewFlow, script.flow_id, script.token, lease=LEASE)
+        is_ours = claims.renew(InterviewFlow, script.flow_id, script.token, lease=LEASE)
         db.session.commit()
-        if not held:
-            return False
-    return True
+        if not is_ours:
+            return None  # another worker has taken over, or the script was changed meanwhile
+    return {"speech_state": SpeechState.READY, "recoveries": 0}

@@ -52,10 +52,8 @@ def release(hold: LegalHold, *, by: TeamMember) -> bool:
         sa.update(LegalHold)
         .where(LegalHold.id == hold.id, LegalHold.released_at.is_(None))
         .values(released_at=clock.now(), released_by_id=by.id)
-        .returning(LegalHold.id)
-        .execution_options(synchronize_session=False)
     )
-    changed = len(db.session.execute(freed).all()) == 1
+    changed = db.changed(freed) == 1
     db.session.refresh(hold)
     if changed:
         told = {"kind": hold.kind.value, "hold": hold.id}
@@ -73,4 +71,4 @@ def refuse_held(*subject_ids: str | None) -> None:
 def erase(subject_id: str) -> None:
     """Forget why something was held that is erased now; that it was held stays."""
     emptied = sa.update(LegalHold).where(LegalHold.subject_id == subject_id).values(reason=None)
-    db.session.execute(emptied.execution_options(synchronize_session=False))
+    db.changed(emptied)

@@ -97,10 +97,8 @@ def hurry(letter_id: str) -> bool:
         sa.update(QueuedMail)
         .where(QueuedMail.id == letter_id, QueuedMail.state == QueuedMailState.WAITING, waits)
         .values(due_at=clock.now())
-        .returning(QueuedMail.id)
-        .execution_options(synchronize_session=False)
     )
-    changed = bool(db.session.execute(statement).all())
+    changed = db.changed(statement) == 1
     if changed:
         queue.after_commit(SEND_LETTER, letter_id)
     return changed
@@ -112,16 +110,13 @@ def drop(interview_id: str) -> int:
         sa.update(QueuedMail)
         .where(QueuedMail.interview_id == interview_id, QueuedMail.state == QueuedMailState.WAITING)
         .values(state=QueuedMailState.EXPIRED, sealed=None, settled_at=clock.now(), failure=NOT_NEEDED)
-        .returning(QueuedMail.id)
-        .execution_options(synchronize_session=False)
     )
-    return len(db.session.execute(statement).all())
+    return db.changed(statement)
 
 
 def erase(interview_id: str) -> int:
     """Forget all mail about an interview; what is not sent yet never will be."""
-    gone = sa.delete(QueuedMail).where(QueuedMail.interview_id == interview_id).returning(QueuedMail.id)
-    return len(db.session.execute(gone.execution_options(synchronize_session=False)).all())
+    return db.changed(sa.delete(QueuedMail).where(QueuedMail.interview_id == interview_id))
 
 
 def _context(letter_id: str) -> str:

@@ -211,12 +211,10 @@ def remember(interview: Interview, batch: str, number: int) -> None:
 
 def forget_lists() -> int:
     """Lists of more than a week ago will not be sent again."""
-    gone = sa.delete(Invited).where(Invited.created_at < clock.now() - INVITED_KEPT).returning(Invited.id)
-    return len(db.session.execute(gone.execution_options(synchronize_session=False)).all())
+    return db.changed(sa.delete(Invited).where(Invited.created_at < clock.now() - INVITED_KEPT))
 
 
 def erase(interview_id: str) -> None:
     """Forget what was sent about the interview; before its letters are forgotten, to which these rows point."""
     for table in (Message, Invited):
-        gone = sa.delete(table).where(table.interview_id == interview_id)
-        db.session.execute(gone.execution_options(synchronize_session=False))
+        db.changed(sa.delete(table).where(table.interview_id == interview_id))

@@ -127,8 +127,7 @@ def _revoked(interview: Interview) -> bool:
 def _erase_talk(interview_id: str) -> int:
     """The turns go; the sitting stays, ended and without a word, so that its browser can still read what happened."""
     mine = sa.select(Sitting.id).where(Sitting.interview_id == interview_id)
-    gone = sa.delete(Turn).where(Turn.sitting_id.in_(mine)).returning(Turn.id)
-    count = len(db.session.execute(gone.execution_options(synchronize_session=False)).all())
+    count = db.changed(sa.delete(Turn).where(Turn.sitting_id.in_(mine)))
     db.session.expire_all()
     for sitting in db.session.scalars(sa.select(Sitting).where(Sitting.interview_id == interview_id)):
         sitting.place = {**sitting.place, "phase": "finished", "asked": [], "said": "", "former": None}

@@ -176,8 +176,7 @@ def _mark(places: tuple[Any, ...], *, is_in: bool, **values: Any) -> bool:
     models: tuple[Any, ...] = (Candidate, Interview)
     for model, place in zip(models, places, strict=True):
         column = model.quarantined_at
-        rows = sa.update(model).where(place, column.is_not(None) if is_in else column.is_(None)).values(values)
-        done = rows.returning(model.id).execution_options(synchronize_session=False)
-        changed += len(db.session.execute(done).all())
+        rows = sa.update(model).where(place, column.is_not(None) if is_in else column.is_(None))
+        changed += db.changed(rows.values(values))
     db.session.expire_all()
     return changed > 0

@@ -27,6 +27,7 @@ EDGES = {"pages", "api", "jobs", "protocol", "preview", "cli"}
 
 COMMITTING = {
     "app/accounts/access.py": "the guard writes when a key or a session was last used, before the view begins",
+    "app/core/claims.py": "jobs on one row are run here: it commits the claim, then the outcome",
     "app/core/db/write_queue.py": "passes on what an edge has called, then lets the next writer in",
     "app/core/migrate.py": "migrations run outside sessions",
     "app/accounts/idempotency.py": "part of the guard: the first call of a key is on record before the view begins",

@@ -8,7 +8,7 @@ import enum
 import functools
 import re
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -20,6 +20,7 @@ from sqlalchemy import event
 from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.engine import Connection, Dialect, Engine
 from sqlalchemy.orm import DeclarativeBase, mapped_column, registry
+from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.core import clock
 from app.core.db import row_security
@@ -29,6 +30,7 @@ from app.core.errors import DomainError, Forbidden, NotFound
 _reading: ContextVar[bool] = ContextVar("reading", default=False)
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_PAST_THE_SESSION = {"synchronize_session": False}
 BUSY_SECONDS = 30
 """How long SQLite waits for its one writer before it gives up."""
 
@@ -111,7 +113,24 @@ CreatedAt = Annotated[datetime, mapped_column(Moment(), default=clock.now)]
 
 Job = Callable[[str], None]
 
-db = SQLAlchemy(model_class=Base, session_options={"join_transaction_mode": "create_savepoint"})
+
+class Database(SQLAlchemy):
+    """Flask-SQLAlchemy, and the two verbs for statements that change rows past the session."""
+
+    def changed(self, statement: sa.Update | sa.Delete) -> int:
+        """Run an UPDATE or DELETE without RETURNING; returns how many rows it changed.
+
+        Objects in memory keep their old values: refresh or expire those you go on with.
+        """
+        result: Any = self.session.execute(statement, execution_options=_PAST_THE_SESSION)
+        return int(result.rowcount)
+
+    def changed_rows(self, statement: ReturningUpdate[*tuple[Any, ...]]) -> Sequence[sa.Row[Any]]:
+        """Run an UPDATE with RETURNING; returns what it names of every row that it changed."""
+        return self.session.execute(statement, execution_options=_PAST_THE_SESSION).all()
+
+
+db = Database(model_class=Base, session_options={"join_transaction_mode": "create_savepoint"})
 
 
 def unseen(model: type[Any], row_id: str, missing: NotFound, *, foreign: str) -> DomainError:

@@ -46,10 +46,8 @@ def withdraw(interview: Interview) -> bool:
                 (Interview.video_stage == VideoStage.PROCESSING, VideoStage.WAITING.value), else_=Interview.video_stage
             ),
         )
-        .returning(Interview.id)
-        .execution_options(synchronize_session=False)
     )
-    changed = len(db.session.execute(statement).all()) == 1
+    changed = db.changed(statement) == 1
     db.session.refresh(interview)
     if interview.candidate is not None:
         _score_again(interview.candidate)
@@ -112,8 +110,7 @@ def _uploads_deleted(interview_id: str) -> int:
 
 
 def _deleted(model: Any, interview_id: str) -> int:
-    gone = sa.delete(model).where(model.interview_id == interview_id).returning(model.interview_id)
-    return len(db.session.execute(gone.execution_options(synchronize_session=False)).all())
+    return db.changed(sa.delete(model).where(model.interview_id == interview_id))
 
 
 def _emptied(interview_id: str) -> int:

@@ -162,10 +162,8 @@ def decline(interview: Interview, *, at: datetime) -> bool:
         sa.update(Interview)
         .where(Interview.id == interview.id, Interview.stage.in_((Stage.CREATED, Stage.RUNNING, Stage.ABANDONED)))
         .values(declined_at=at)
-        .returning(Interview.id)
-        .execution_options(synchronize_session=False)
     )
-    changed = len(db.session.execute(statement).all()) == 1
+    changed = db.changed(statement) == 1
     if changed:
         mail_outbox.drop(interview.id)
     db.session.refresh(interview)
@@ -201,14 +199,8 @@ def retry(interview: Interview, *, without_recording: bool = False) -> bool:
 
 def _to_processing(interview: Interview, stages: tuple[Stage, ...], **values: Any) -> bool:
     fresh = {"stage": Stage.SUBMITTED, "due_at": clock.now(), "failures": 0, "failure": None, "recoveries": 0, **values}
-    statement = (
-        sa.update(Interview)
-        .where(Interview.id == interview.id, Interview.stage.in_(stages))
-        .values(fresh)
-        .returning(Interview.id)
-        .execution_options(synchronize_session=False)
-    )
-    changed = len(db.session.execute(statement).all()) == 1
+    statement = sa.update(Interview).where(Interview.id == interview.id, Interview.stage.in_(stages)).values(fresh)
+    changed = db.changed(statement) == 1
     db.session.refresh(interview)
     if changed:
         queue.after_commit(PROCESS_INTERVIEW, interview.id)
@@ -221,9 +213,7 @@ def abandon(interview: Interview) -> bool:
         sa.update(Interview)
         .where(Interview.id == interview.id, Interview.stage == Stage.RUNNING)
         .values(stage=Stage.ABANDONED)
-        .returning(Interview.id)
-        .execution_options(synchronize_session=False)
     )
-    changed = len(db.session.execute(statement).all()) == 1
+    changed = db.changed(statement) == 1
     db.session.refresh(interview)
     return changed

@@ -32,10 +32,8 @@ def revoke_recordings(interview: Interview, *, done_again: bool = False) -> bool
         sa.update(Interview)
         .where(Interview.id == interview.id, Interview.video_stage.in_(unmade))
         .values(fence=Interview.fence + 1, lease_until=None)
-        .returning(Interview.id)
-        .execution_options(synchronize_session=False)
     )
-    if db.session.execute(statement).all():
+    if db.changed(statement):
         db.session.refresh(interview)
         no_video(interview)
     db.session.flush()

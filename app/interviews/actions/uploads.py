@@ -86,8 +86,7 @@ def finish_upload(interview: Interview, upload: DocumentUpload, kept: Accepted, 
     """The document of the upload: a new one, or that of whoever was quicker (its key differs then)."""
     taken = sa.update(DocumentUpload).where(DocumentUpload.id == upload.id, DocumentUpload.document_id.is_(None))
     document = add_document(interview, kept, storage_key=storage_key)
-    statement = taken.values(document_id=document.id).returning(DocumentUpload.id)
-    if not db.session.execute(statement.execution_options(synchronize_session=False)).all():
+    if not db.changed(taken.values(document_id=document.id)):
         interview.documents.remove(document)
         db.session.delete(document)
         db.session.refresh(upload)

@@ -1,6 +1,5 @@
 """Reads the text of documents in the background: claim, commit, read in a process of its own, write under the token."""
 
-import logging
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -8,26 +7,33 @@ from typing import Any
 from app import gateways
 from app.core import claims, queue
 from app.core.db import db, for_one
-from app.core.errors import GatewayError, NotFound
+from app.core.errors import NotFound
 from app.gateways.speech.catalogue import DEFAULT_LANGUAGE
 from app.gateways.storage import read
 from app.interviews.documents import READ_DOCUMENT, queries
-from app.interviews.documents.extraction import Extracted, extract
+from app.interviews.documents.extraction import extract
 from app.interviews.models import Document, Interview, TextState
-
-log = logging.getLogger(__name__)
 
 LEASE = timedelta(minutes=3)
 """Longer than reading may take."""
-BROKEN_OFF = "reading it was broken off three times"
+BROKEN_OFF = "reading it stopped unexpectedly three times"
+
+
+_READING = claims.Work(
+    Document.text_state,
+    waits=TextState.PENDING,
+    works=TextState.READING,
+    failed=TextState.FAILED,
+    lease=LEASE,
+    reason=Document.text_failure,
+    broken_off=BROKEN_OFF,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class _Source:
     """A claimed document as plain values."""
 
-    token: int
-    recoveries: int
     key: str
     content_type: str
     language: str
@@ -35,27 +41,8 @@ class _Source:
 
 @for_one(Document)
 def read_document(document_id: str) -> None:
-    """Claim the document, read its text, write down what came of it. May run twice; an absent document is fine."""
-    source = _claimed(document_id)
-    db.session.commit()
-    if source is None:
-        return
-    try:
-        outcome = _outcome(_extracted(source))
-    except NotFound:
-        return  # taken back in the meantime: no row is left to write to
-    except GatewayError as error:
-        log.warning("document %s not read: %s", document_id, type(error).__name__)
-        outcome = claims.after_failure(
-            Document.text_state,
-            source.recoveries,
-            retryable=error.retryable,
-            waits=TextState.PENDING,
-            parked=TextState.FAILED,
-        )
-        outcome["text_failure"] = error.message[:300]
-    claims.finish(Document, document_id, source.token, **outcome)
-    db.session.commit()
+    """Read the document's text. May run twice; an absent document is fine."""
+    claims.run(_READING, document_id, read=_source, do=_read)
 
 
 def read_documents(interview_id: str) -> None:
@@ -71,39 +58,22 @@ def sweep() -> None:
     queue.enqueue_overdue(READ_DOCUMENT)
 
 
-def _claimed(document_id: str) -> _Source | None:
-    taken = claims.take_row(
-        Document.text_state,
-        document_id,
-        expects=TextState.PENDING,
-        becomes=TextState.READING,
-        lease=LEASE,
-        parked={"text_state": TextState.FAILED, "text_failure": BROKEN_OFF},
-    )
-    if taken is None:
-        return None
-    token, document = taken
+def _source(document: Document, _token: int) -> _Source:
     script = db.session.get_one(Interview, document.interview_id).script or {}
-    return _Source(
-        token,
-        document.recoveries,
-        document.storage_key,
-        document.content_type,
-        script.get("language") or DEFAULT_LANGUAGE,
-    )
+    return _Source(document.storage_key, document.content_type, script.get("language") or DEFAULT_LANGUAGE)
 
 
-def _extracted(source: _Source) -> Extracted | None:
-    content = read(gateways.current().storage, source.key)
-    return extract(content, source.content_type, language=source.language)
-
-
-def _outcome(found: Extracted | None) -> dict[str, Any]:
-    if found is None or not found.text:
+def _read(source: _Source) -> dict[str, Any] | None:
+    try:
+        content = read(gateways.current().storage, source.key)
+    except NotFound:
+        return None  # deleted meanwhile: no row is left to write to
+    extracted = extract(content, source.content_type, language=source.language)
+    if extracted is None or not extracted.text:
         return {"text_state": TextState.NONE, "text": None, "text_failure": None}
     return {
         "text_state": TextState.EXTRACTED,
-        "text": found.text,
-        "text_whole": found.whole,
+        "text": extracted.text,
+        "text_whole": extracted.whole,
         "text_failure": None,
     }

@@ -133,8 +133,7 @@ def revoke(interview_id: str) -> Revocation:
             db.session.add(revocation)
     except IntegrityError:  # two revoke at once; both mean the same
         return db.session.get_one(Revocation, interview_id)
-    undrawn = sa.delete(Waveform).where(Waveform.interview_id == interview_id)
-    db.session.execute(undrawn.execution_options(synchronize_session=False))
+    db.changed(sa.delete(Waveform).where(Waveform.interview_id == interview_id))
     return revocation
 
 
@@ -143,8 +142,7 @@ def erase(interview_id: str) -> dict[str, int]:
     revoke(interview_id)
     removed = {}
     for name, model in (("recordings", Recording), ("chunks", Chunk), ("recorder_runs", RecorderRun)):
-        gone = sa.delete(model).where(model.interview_id == interview_id).returning(model.id)
-        removed[name] = len(db.session.execute(gone.execution_options(synchronize_session=False)).all())
+        removed[name] = db.changed(sa.delete(model).where(model.interview_id == interview_id))
     db.session.flush()
     return removed
 
@@ -210,7 +208,7 @@ def _have_drawn(interview_id: str) -> None:
 def mark_damaged(recording_id: str) -> None:
     """Take a file whose bytes are not the published ones out of reach."""
     damaged = sa.update(Recording).where(Recording.id == recording_id, Recording.damaged_at.is_(None))
-    db.session.execute(damaged.values(damaged_at=claims.moment()).execution_options(synchronize_session=False))
+    db.changed(damaged.values(damaged_at=claims.moment()))
 
 
 def _wrong(one: Arrival) -> Rejected | None:

@@ -1,55 +1,28 @@
 """Draws how loud a recording is."""
 
-import logging
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from app import gateways
 from app.core import claims, queue
-from app.core.db import db, for_one
+from app.core.db import for_one
 from app.core.errors import GatewayError, NotFound
 from app.interviews.recordings import DRAW_WAVEFORM, media, queries
 from app.interviews.recordings.models import Media, Waveform, WaveState
-
-log = logging.getLogger(__name__)
 
 LEASE = timedelta(minutes=15)
 """Longer than drawing two hours may take."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """A claimed waveform, and the file that it is drawn from, as plain values."""
-
-    token: int
-    recoveries: int
-    key: str
-    seconds: float
+_DRAWING = claims.Work(
+    Waveform.state, waits=WaveState.WAITING, works=WaveState.DRAWING, failed=WaveState.FAILED, lease=LEASE
+)
 
 
 @for_one(Waveform)
 def draw_waveform(waveform_id: str) -> None:
-    """Claim the waveform, listen through the recording, keep its bars. May run twice; an absent row is fine."""
-    source = _claimed(waveform_id)
-    db.session.commit()
-    if source is None:
-        return
-    outcome: dict[str, Any]
-    try:
-        peaks = media.peaks_of(source.key, seconds=source.seconds, storage=gateways.current().storage)
-        outcome = {"state": WaveState.DRAWN if peaks else WaveState.FAILED, "peaks": peaks or None}
-    except (GatewayError, NotFound) as error:  # NotFound: another file has taken its place meanwhile
-        log.warning("waveform %s not drawn: %s", waveform_id, type(error).__name__)
-        outcome = claims.after_failure(
-            Waveform.state,
-            source.recoveries,
-            retryable=isinstance(error, NotFound) or error.retryable,
-            waits=WaveState.WAITING,
-            parked=WaveState.FAILED,
-        )
-    claims.finish(Waveform, waveform_id, source.token, **outcome)
-    db.session.commit()
+    """Measure how loud the recording is and keep its bars. May run twice; an absent row is fine."""
+    claims.run(_DRAWING, waveform_id, read=_sound, do=_drawn)
 
 
 def sweep_waveforms() -> None:
@@ -57,22 +30,20 @@ def sweep_waveforms() -> None:
     queue.enqueue_overdue(DRAW_WAVEFORM)
 
 
-def _claimed(waveform_id: str) -> _Source | None:
-    taken = claims.take_row(
-        Waveform.state,
-        waveform_id,
-        expects=WaveState.WAITING,
-        becomes=WaveState.DRAWING,
-        lease=LEASE,
-        parked={"state": WaveState.FAILED},
-    )
-    if taken is None:
-        return None
-    token, waveform = taken
-    sound = queries.recording_of(waveform.interview_id, Media.AUDIO) or queries.recording_of(
+def _sound(waveform: Waveform, _token: int) -> tuple[str, float] | None:
+    """Key and seconds of the file that the waveform is drawn from."""
+    recording = queries.recording_of(waveform.interview_id, Media.AUDIO) or queries.recording_of(
         waveform.interview_id, Media.VIDEO
     )
+    return (recording.storage_key, recording.duration) if recording else None
+
+
+def _drawn(sound: tuple[str, float] | None) -> dict[str, Any]:
     if sound is None:
-        claims.finish(Waveform, waveform_id, token, state=WaveState.FAILED)
-        return None
-    return _Source(token, waveform.recoveries, sound.storage_key, sound.duration)
+        return {"state": WaveState.FAILED}
+    key, seconds = sound
+    try:
+        peaks = media.peaks_of(key, seconds=seconds, storage=gateways.current().storage)
+    except NotFound as error:  # another file has taken its place meanwhile
+        raise GatewayError(error.message, retryable=True) from error
+    return {"state": WaveState.DRAWN if peaks else WaveState.FAILED, "peaks": peaks or None}

@@ -159,8 +159,7 @@ def come(link: FlowLink, comer: Comer, post: Post) -> Interview | Over:
 
 def _hold(link: FlowLink) -> None:
     """Those who come by one link at the same moment queue up here, so that no limit is passed and nobody gets two."""
-    held = sa.update(FlowLink).where(FlowLink.id == link.id).values(visited_at=clock.now())
-    db.session.execute(held.execution_options(synchronize_session=False))
+    db.changed(sa.update(FlowLink).where(FlowLink.id == link.id).values(visited_at=clock.now()))
     db.session.refresh(link)
 
 
@@ -183,11 +182,9 @@ def _remind(interview: Interview, post: Post) -> None:
 
 def forget_old() -> int:
     """Visits of more than a day ago go; returns how many there were."""
-    old = sa.delete(FlowVisit).where(FlowVisit.at < clock.now() - KEPT).returning(FlowVisit.id)
-    return len(db.session.execute(old.execution_options(synchronize_session=False)).all())
+    return db.changed(sa.delete(FlowVisit).where(FlowVisit.at < clock.now() - KEPT))
 
 
 def forget(interview_id: str) -> int:
     """Nothing says any more from which browser the interview came."""
-    gone = sa.delete(FlowVisit).where(FlowVisit.interview_id == interview_id).returning(FlowVisit.id)
-    return len(db.session.execute(gone.execution_options(synchronize_session=False)).all())
+    return db.changed(sa.delete(FlowVisit).where(FlowVisit.interview_id == interview_id))

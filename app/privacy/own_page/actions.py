@@ -48,8 +48,7 @@ def ask_code(interview: Interview, code: str, mail: Mail, *, asker: str) -> None
     known, digest = interview.interviewee_email_address, _digest(interview.id, code)
     fits = known is not None and known.casefold() == mail.to.casefold() and interview.erased_at is None
     now = clock.now()
-    forgotten = sa.delete(OwnCode).where(OwnCode.created_at < now - CODES_KEPT)
-    db.session.execute(forgotten.execution_options(synchronize_session=False))
+    db.changed(sa.delete(OwnCode).where(OwnCode.created_at < now - CODES_KEPT))
     db.session.add(
         OwnCode(
             interview_id=interview.id,
@@ -70,14 +69,13 @@ def use_code(interview: Interview, code: str, *, token_hash: str) -> bool:
     right = None
     for row in live_codes(interview.id):
         counted = sa.update(OwnCode).where(OwnCode.id == row.id, OwnCode.tries < MOST_TRIES, OwnCode.used_at.is_(None))
-        values = counted.values(tries=OwnCode.tries + 1).returning(OwnCode.id)
-        is_tried = bool(db.session.execute(values.execution_options(synchronize_session=False)).all())
+        is_tried = db.changed(counted.values(tries=OwnCode.tries + 1))
         if is_tried and hmac.compare_digest(row.code_hash or "", digest):
             right = row.id
     if right is None:
         return False
     used = sa.update(OwnCode).where(OwnCode.id == right, OwnCode.used_at.is_(None)).values(used_at=clock.now())
-    if not db.session.execute(used.returning(OwnCode.id).execution_options(synchronize_session=False)).all():
+    if not db.changed(used):
         return False
     db.session.add(OwnPass(interview_id=interview.id, token_hash=token_hash, expires_at=clock.now() + PASS_LIVES))
     note(interview, "own_page.entered")
@@ -116,5 +114,4 @@ def flag(
 
 def erase(interview_id: str) -> int:
     """Forget who asked for codes. Browsers that were let in may still read that everything is erased."""
-    gone = sa.delete(OwnCode).where(OwnCode.interview_id == interview_id).returning(OwnCode.id)
-    return len(db.session.execute(gone.execution_options(synchronize_session=False)).all())
+    return db.changed(sa.delete(OwnCode).where(OwnCode.interview_id == interview_id))

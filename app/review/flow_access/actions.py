@@ -137,7 +137,6 @@ def _decide(asked: AccessRequest, state: RequestState, *, by: TeamMember, note: 
     """The request has its answer; False when somebody else was quicker."""
     waits = sa.update(AccessRequest).where(AccessRequest.id == asked.id, AccessRequest.state == RequestState.OPEN)
     decided = waits.values(state=state, decided_at=clock.now(), decided_by_id=by.id, note=note)
-    done = decided.returning(AccessRequest.id).execution_options(synchronize_session=False)
-    changed = bool(db.session.execute(done).all())
+    changed = db.changed(decided) == 1
     db.session.refresh(asked)
     return changed

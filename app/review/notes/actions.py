@@ -83,7 +83,7 @@ def read(mention: Mention) -> None:
 def read_all(member: TeamMember) -> int:
     """The member has seen everything that they may see; returns how many were unread."""
     unread = sa.update(Mention).where(*seen_by(member), Mention.read_at.is_(None)).values(read_at=clock.now())
-    return len(db.session.execute(unread.returning(Mention.id).execution_options(synchronize_session=False)).all())
+    return db.changed(unread)
 
 
 def erase(interview_id: str) -> int:
@@ -94,7 +94,7 @@ def erase(interview_id: str) -> int:
 def _forget(which: sa.Select[str]) -> int:
     ids = list(db.session.scalars(which))
     for statement in (sa.delete(Mention).where(Mention.note_id.in_(ids)), sa.delete(Note).where(Note.id.in_(ids))):
-        db.session.execute(statement.execution_options(synchronize_session=False))
+        db.changed(statement)
     db.session.expire_all()
     return len(ids)
 

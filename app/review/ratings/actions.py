@@ -103,5 +103,4 @@ def _keep(
 
 def erase(interview_id: str) -> int:
     """Forget what people said about the interview; returns how many ratings there were. May be repeated."""
-    gone = sa.delete(Assessment).where(Assessment.interview_id == interview_id).returning(Assessment.id)
-    return len(db.session.execute(gone.execution_options(synchronize_session=False)).all())
+    return db.changed(sa.delete(Assessment).where(Assessment.interview_id == interview_id))

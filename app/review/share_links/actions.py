@@ -58,8 +58,7 @@ def make(
 def revoke(share: Share, *, by: TeamMember) -> bool:
     """The link ends at once, for pages, files and what is just being sent; whether it was not ended before."""
     ended = sa.update(Share).where(Share.id == share.id, Share.revoked_at.is_(None))
-    values = ended.values(revoked_at=clock.now(), revoked_by_id=by.id).returning(Share.id)
-    if not db.session.execute(values.execution_options(synchronize_session=False)).all():
+    if not db.changed(ended.values(revoked_at=clock.now(), revoked_by_id=by.id)):
         return False
     db.session.expire(share)
     details = {"share": share.id}
@@ -69,8 +68,7 @@ def revoke(share: Share, *, by: TeamMember) -> bool:
 
 def note_opening(share_id: str, *, browser: str, address: str) -> None:
     """Write down that someone opened the link, unless it was erased at this very moment."""
-    counted = sa.update(Share).where(Share.id == share_id).values(openings=Share.openings + 1).returning(Share.id)
-    if db.session.execute(counted.execution_options(synchronize_session=False)).all():
+    if db.changed(sa.update(Share).where(Share.id == share_id).values(openings=Share.openings + 1)):
         db.session.add(Opening(share_id=share_id, at=clock.now(), browser=browser[:40], network=network_of(address)))
         db.session.flush()
 
@@ -89,9 +87,5 @@ def network_of(address: str) -> str:
 def erase(interview_id: str) -> int:
     """Forget all links of the interview and who opened them; returns how many there were. May be repeated."""
     mine = sa.select(Share.id).where(Share.interview_id == interview_id)
-    for statement in (
-        sa.delete(Opening).where(Opening.share_id.in_(mine)),
-        sa.delete(Share).where(Share.interview_id == interview_id).returning(Share.id),
-    ):
-        gone = db.session.execute(statement.execution_options(synchronize_session=False))
-    return len(gone.all())
+    db.changed(sa.delete(Opening).where(Opening.share_id.in_(mine)))
+    return db.changed(sa.delete(Share).where(Share.interview_id == interview_id))

@@ -56,11 +56,10 @@ def let_go(endpoint: Endpoint, now: datetime) -> int:
     )
     ids = list(db.session.scalars(held.order_by(Delivery.created_at, Delivery.sequence, Delivery.id)))
     for place, delivery_id in enumerate(ids):
-        db.session.execute(
+        db.changed(
             sa.update(Delivery)
             .where(Delivery.id == delivery_id, Delivery.state == DeliveryState.HELD)
             .values(state=DeliveryState.PENDING, hold=None, due_at=now + place * schedule.PACE, changed_at=now)
-            .execution_options(synchronize_session=False)
         )
     # Twice as long as the queue of what was held: each may release one more event, which keeps the pace too.
     endpoint.paced_until = now + 2 * (len(ids) + 1) * schedule.PACE if ids else None

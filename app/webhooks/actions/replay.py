@@ -159,8 +159,7 @@ def _begin_again(ids: Sequence[str], now: datetime, *, ended_by: datetime | None
             (waits, DeliveryState.HELD, Hold.ORDER),
             (sa.not_(waits), DeliveryState.PENDING, None),
         ):
-            changed = some.where(now_so).values(state=state, hold=hold, **fresh).returning(Delivery.id)
-            count += len(db.session.execute(changed, execution_options={"synchronize_session": False}).all())
+            count += db.changed(some.where(now_so).values(state=state, hold=hold, **fresh))
     db.session.expire_all()
     return count
 

@@ -80,9 +80,8 @@ def _delivered(results: list[Result], now: datetime) -> set[str]:
             changed_at=now,
         )
         .returning(Delivery.id)
-        .execution_options(synchronize_session=False)
     )
-    return set(db.session.execute(statement).scalars())
+    return {row.id for row in db.changed_rows(statement)}
 
 
 def _failed(result: Result, now: datetime) -> bool:
@@ -104,10 +103,8 @@ def _failed(result: Result, now: datetime) -> bool:
         sa.update(Delivery)
         .where(Delivery.id == turn.delivery_id, Delivery.fence == turn.fence, Delivery.state == DeliveryState.SENDING)
         .values(values)
-        .returning(Delivery.id)
-        .execution_options(synchronize_session=False)
     )
-    return len(db.session.execute(statement).all()) == 1
+    return db.changed(statement) == 1
 
 
 def _log(results: list[Result]) -> None:
@@ -137,7 +134,7 @@ def _well(turns: list[Turn], now: datetime) -> None:
     if not turns:
         return
     claims = [(turn.endpoint_id, turn.endpoint_fence) for turn in turns]
-    db.session.execute(
+    db.changed(
         sa.update(Endpoint)
         .where(sa.tuple_(Endpoint.id, Endpoint.fence).in_(claims))
         .values(
@@ -151,7 +148,6 @@ def _well(turns: list[Turn], now: datetime) -> None:
             last_success_at=now,
             not_before=sa.case((Endpoint.paced_until > now, now + schedule.PACE), else_=None),
         )
-        .execution_options(synchronize_session=False)
     )
 
 

@@ -26,14 +26,8 @@ def tell(endpoint_id: str, *, app_url: str) -> int:
     if endpoint is None or notice is None:
         return 0
     same = Endpoint.told.is_(None) if endpoint.told is None else Endpoint.told == endpoint.told
-    changed = (
-        sa.update(Endpoint)
-        .where(Endpoint.id == endpoint_id, same)
-        .values(told=notice.value)
-        .returning(Endpoint.id)
-        .execution_options(synchronize_session=False)
-    )
-    if db.session.execute(changed).first() is None:
+    changed = sa.update(Endpoint).where(Endpoint.id == endpoint_id, same).values(told=notice.value)
+    if not db.changed(changed):
         return 0
     organization = db.session.get_one(Organization, endpoint.organization_id)
     if organization.disabled_at is not None:

@@ -55,7 +55,7 @@ def take(slots: int, *, wary: bool = False) -> list[Turn]:
 
 
 def _recover(now: datetime) -> None:
-    db.session.execute(
+    db.changed(
         sa.update(Delivery)
         .where(Delivery.id.in_(queries.abandoned(now)))
         .values(
@@ -65,7 +65,6 @@ def _recover(now: datetime) -> None:
             changed_at=now,
             recoveries=Delivery.recoveries + 1,
         )
-        .execution_options(synchronize_session=False)
     )
 
 
@@ -75,9 +74,8 @@ def _claim_endpoints(chosen: list[str], now: datetime) -> dict[str, tuple[int, s
         .where(Endpoint.id.in_(chosen), sa.or_(Endpoint.lease_until.is_(None), Endpoint.lease_until < now))
         .values(lease_until=now + LEASE, fence=Endpoint.fence + 1)
         .returning(Endpoint.id, Endpoint.fence, Endpoint.url)
-        .execution_options(synchronize_session=False)
     )
-    return {row.id: (row.fence, row.url) for row in db.session.execute(statement)}
+    return {row.id: (row.fence, row.url) for row in db.changed_rows(statement)}
 
 
 def _claim_deliveries(endpoint_ids: list[str], now: datetime) -> list[Any]:
@@ -105,9 +103,8 @@ def _claim_deliveries(endpoint_ids: list[str], now: datetime) -> list[Any]:
             Delivery.body,
             Delivery.request_id,
         )
-        .execution_options(synchronize_session=False)
     )
-    return list(db.session.execute(statement))
+    return list(db.changed_rows(statement))
 
 
 def _with_letters(rows: list[Any], endpoints: dict[str, tuple[int, str]], now: datetime) -> list[Turn]:

@@ -79,7 +79,7 @@ def forget(subject: str) -> int:
         finished_at=now,
     )
     answers = sa.update(Attempt).where(Attempt.delivery_id.in_(mine)).values(answer=None, note=None)
-    db.session.execute(answers.execution_options(synchronize_session=False))
+    db.changed(answers)
     return _move(mine.where(Delivery.body.is_not(None)), body=None)
 
 
@@ -136,7 +136,7 @@ def _agree_with_endpoints() -> None:
 
 
 def _move(chosen: sa.Select[Any], **values: object) -> int:
-    statement = sa.update(Delivery).where(Delivery.id.in_(chosen)).values(**values).returning(Delivery.id)
-    moved = len(db.session.execute(statement.execution_options(synchronize_session=False)).all())
+    statement = sa.update(Delivery).where(Delivery.id.in_(chosen)).values(**values)
+    moved = db.changed(statement)
     db.session.expire_all()
     return moved

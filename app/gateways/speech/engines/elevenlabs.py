@@ -3,13 +3,14 @@
 import base64
 import binascii
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from app.core.errors import GatewayError
 from app.gateways.speech import catalogue
 from app.gateways.speech.engines.remote import Remote
-from app.gateways.speech.ports import SPEECH_RATE, Heard, Sayings, Spoken, Word
+from app.gateways.speech.engines.whole_answers import WholeAnswers
+from app.gateways.speech.ports import Heard, Spoken, Word
 from app.gateways.speech.sound import wav
 
 RATE = 24_000
@@ -93,7 +94,7 @@ def _words_of(alignment: Any) -> tuple[Word, ...]:
     return tuple(words)
 
 
-class ElevenLabsTranscriber:
+class ElevenLabsTranscriber(WholeAnswers):
     """Scribe: `/v1/speech-to-text` with word times."""
 
     name = "elevenlabs"
@@ -128,34 +129,6 @@ class ElevenLabsTranscriber:
             return Heard(str(answer["text"]).strip(), words, self.name)
         except (KeyError, TypeError, ValueError) as error:
             raise GatewayError(f"{SERVER} sent a transcript that cannot be read", retryable=True) from error
-
-    def prepare(self, language: str) -> None:
-        """Nothing has to be loaded."""
-
-    def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None:
-        """Nothing is decoded ahead."""
-
-    def peek(self, key: str, *, last: int, language: str, seconds: float) -> str | None:
-        """Nothing: this service hears whole answers."""
-        del key, last, language, seconds
-        return None
-
-    def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:
-        """The whole answer at once."""
-        del key, first, last
-        return self.transcribe(pcm(), rate=SPEECH_RATE, language=language)
-
-    def choose(self, heard: Heard, *, language: str, among: Sayings, pcm: Callable[[], bytes]) -> None:
-        """Nothing: its text is good enough."""
-        del pcm, language, among, heard
-
-    def partial(self, key: str) -> str | None:
-        """Whole answers only."""
-        del key
-        return None
-
-    def drop(self, key: str) -> None:
-        """Nothing is kept."""
 
     def close(self) -> None:
         """Close the connections."""

@@ -1,12 +1,13 @@
 """Recognition over `/audio/transcriptions`; word times where the server gives them, never invented ones."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from app.gateways.speech import catalogue
 from app.gateways.speech.engines.openai_client import OpenAiServer
 from app.gateways.speech.engines.remote import Aligner
-from app.gateways.speech.ports import SPEECH_RATE, Heard, Sayings, Word
+from app.gateways.speech.engines.whole_answers import WholeAnswers
+from app.gateways.speech.ports import Heard, Word
 from app.gateways.speech.sound import wav
 
 SERVER = "the transcription server"
@@ -14,7 +15,7 @@ ENGLISH = "en-US"
 DEFAULT_MODEL = "whisper-1"
 
 
-class TranscriptionApiTranscriber:
+class TranscriptionApiTranscriber(WholeAnswers):
     """`words`: `auto` and `always` ask for word times, `never` does not (some models refuse to be asked).
 
     English text without word times is aligned with its sound by `aligner`; other languages keep `words: ()`.
@@ -59,34 +60,6 @@ class TranscriptionApiTranscriber:
         if text and not words and language == ENGLISH and self._aligner is not None:
             words = self._aligner.align(text, pcm, rate=rate)
         return Heard(text, words, self.name)
-
-    def prepare(self, language: str) -> None:
-        """Nothing has to be loaded."""
-
-    def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None:
-        """Nothing is decoded ahead."""
-
-    def peek(self, key: str, *, last: int, language: str, seconds: float) -> str | None:
-        """Nothing: this service hears whole answers."""
-        del key, last, language, seconds
-        return None
-
-    def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:
-        """The whole answer at once."""
-        del key, first, last
-        return self.transcribe(pcm(), rate=SPEECH_RATE, language=language)
-
-    def choose(self, heard: Heard, *, language: str, among: Sayings, pcm: Callable[[], bytes]) -> None:
-        """Nothing: its text is good enough."""
-        del pcm, language, among, heard
-
-    def partial(self, key: str) -> str | None:
-        """Whole answers only."""
-        del key
-        return None
-
-    def drop(self, key: str) -> None:
-        """Nothing is kept."""
 
     def close(self) -> None:
         """Close the connections."""
