@@ -1,4 +1,4 @@
-"""Every setting once: its variable, its type, its default, and a sentence for whoever runs Parley.
+"""Every setting once: its variable, its type, its default, and a sentence for the operator.
 
 ``Settings.from_env`` reads the environment, reports everything that is wrong in one go, and never starts half.
 """
@@ -47,178 +47,207 @@ class Settings:
 
     host: str = var("HOST", text, "127.0.0.1", "Address the web server listens on.")
     port: int = var("PORT", number(1, 65535), 8000, "Port the web server listens on.")
-    app_url: str = var("APP_URL", address, "", "Address people reach Parley at; default http://HOST:PORT.")
+    app_url: str = var("APP_URL", address, "", "Public address of Parley. Default: http://HOST:PORT.")
     data_dir: Path = var(
-        "DATA_DIR", Path, Path("instance"), "Directory of database, files, Redis and keys in the embedded default."
+        "DATA_DIR",
+        Path,
+        Path("instance"),
+        "Directory for the database, files, Redis data and keys of an embedded installation.",
     )
     database_url: str = var(
-        "DATABASE_URL", text, "", "sqlite:///… or postgresql://…; default an SQLite file in DATA_DIR."
+        "DATABASE_URL", text, "", "sqlite:///… or postgresql://… Default: an SQLite file in DATA_DIR."
     )
-    redis_url: str = var("REDIS_URL", text, "", "redis://…; default an embedded server that Parley starts itself.")
-    storage_url: str = var("STORAGE_URL", text, "", "Directory or s3://bucket/prefix; default a directory in DATA_DIR.")
+    redis_url: str = var("REDIS_URL", text, "", "redis://… Default: an embedded server that Parley starts.")
+    storage_url: str = var(
+        "STORAGE_URL", text, "", "A directory or s3://bucket/prefix. Default: a directory in DATA_DIR."
+    )
     erasure_journal: Path = var(
         "ERASURE_JOURNAL",
         Path,
         None,
-        "File that says what was erased, read by restores; default erasures.jsonl in DATA_DIR.",
+        "File that records erasures, so that a restore can repeat them. Default: erasures.jsonl in DATA_DIR.",
     )
     s3_endpoint_url: str = var(
         "S3_ENDPOINT_URL",
         text,
         "",
-        "Endpoint of an S3-compatible service; keys come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
+        "Endpoint of an S3-compatible service. Set its keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
     )
     secret_key: str = var(
         "SECRET_KEY",
         text,
         "",
-        "At least 32 characters; signs cookies and addresses, seals secrets. Generated only in the embedded default.",
+        "Key that signs cookies and URLs and encrypts secrets; at least 32 characters. Generated only for an embedded installation.",
     )
-    log_level: str = var("LOG_LEVEL", one_of("debug", "info", "warning", "error"), "info", "How much is logged.")
+    log_level: str = var(
+        "LOG_LEVEL", one_of("debug", "info", "warning", "error"), "info", "Least severe level that is logged."
+    )
     log_format: str = var(
-        "LOG_FORMAT", one_of("text", "json"), "text", "json: one JSON object a line, for systems that collect logs."
+        "LOG_FORMAT",
+        one_of("text", "json"),
+        "text",
+        "Format of the log; json writes one JSON object per line, for log collectors.",
     )
     metrics_token: str = var(
         "METRICS_TOKEN",
         token,
         "",
-        "At least 16 characters; who reads /metrics sends them as bearer token. Without it only this machine may, and only while APP_URL is an address of its own.",
+        "Bearer token for reading /metrics; at least 16 characters. Without it, /metrics answers only this machine, and only while APP_URL is a local address.",
     )
 
     web_server: str = var(
         "WEB_SERVER",
         one_of("waitress", "granian"),
         "waitress",
-        "granian is faster, but needs a proxy in front that buffers requests.",
+        "Web server; granian is faster, but needs a proxy in front that buffers requests.",
     )
-    web_threads: int = var("WEB_THREADS", number(1, 256), 16, "Requests one web process serves at the same time.")
+    web_threads: int = var(
+        "WEB_THREADS", number(1, 256), 16, "Number of requests that one web process serves at the same time."
+    )
     trusted_proxies: int = var(
-        "TRUSTED_PROXIES", number(0, 10), 0, "Number of proxies in front whose X-Forwarded-* headers are believed."
+        "TRUSTED_PROXIES",
+        number(0, 10),
+        0,
+        "Number of proxies in front of Parley whose X-Forwarded-* headers are trusted.",
     )
     allowed_hosts: tuple[str, ...] = var(
         "ALLOWED_HOSTS",
         hosts,
         (),
-        "Host names that requests may be for, comma separated; default the one of APP_URL, and localhost.",
+        "Host names that Parley answers for, comma-separated. Default: the host of APP_URL, and localhost.",
     )
     rate_limit_per_minute: int = var(
         "RATE_LIMIT_PER_MINUTE",
         number(0, 1_000_000),
         600,
-        "Calls of /v1 per key and minute, and of strangers per address; 0 turns all of these limits off.",
+        "Requests to /v1 per minute and API key, and requests without sign-in per minute and IP address. 0 turns all rate limits off.",
     )
 
     compatible_input: bool = var(
         "COMPATIBLE_INPUT",
         boolean,
         False,  # noqa: FBT003 - a setting reads as a line of a table
-        "Whether /v1 takes what programs for the original service send: old fields are ignored, voices mapped.",
+        "Whether /v1 accepts requests written for the original service: old fields are ignored and voices mapped.",
     )
 
     outbound_allow: tuple[Network, ...] = var(
         "OUTBOUND_ALLOW",
         networks,
         (),
-        "Networks (CIDR, comma separated) that webhooks and media may reach although they are private.",
+        "Private networks that webhooks and media downloads may reach, as comma-separated CIDR ranges.",
     )
     outbound_http: bool | None = var(
         "OUTBOUND_HTTP",
         boolean,
         None,
-        "Whether http:// is allowed for customers' addresses; default only when APP_URL is http.",
+        "Whether customers' URLs may use http://. Default: only when APP_URL does.",
     )
     egress_proxy: str = var(
         "EGRESS_PROXY",
         address,
         "",
-        "Proxy that all calls to customers' addresses go through, for one fixed source address.",
+        "Proxy for all requests to customers' URLs, for example to give them one source address.",
     )
     egress_source_address: str = var(
-        "EGRESS_SOURCE_ADDRESS", text, "", "Local address that calls to customers' addresses are bound to."
+        "EGRESS_SOURCE_ADDRESS", text, "", "Local IP address that requests to customers' URLs are sent from."
     )
 
-    smtp_host: str = var("SMTP_HOST", text, "", "Mail server; without one, links are copied by hand.")
-    smtp_port: int = var("SMTP_PORT", number(1, 65535), 587, "Its port.")
-    smtp_username: str = var("SMTP_USERNAME", text, "", "Its user, if it asks for one.")
-    smtp_password: str = var("SMTP_PASSWORD", text, "", "Its password.")
+    smtp_host: str = var("SMTP_HOST", text, "", "Mail server. Without one, people copy links and send them themselves.")
+    smtp_port: int = var("SMTP_PORT", number(1, 65535), 587, "Port of the mail server.")
+    smtp_username: str = var("SMTP_USERNAME", text, "", "User name for the mail server, if it needs one.")
+    smtp_password: str = var("SMTP_PASSWORD", text, "", "Password for the mail server.")
     smtp_security: str = var(
-        "SMTP_SECURITY", one_of("starttls", "tls", "none"), "starttls", "How the connection is protected."
+        "SMTP_SECURITY",
+        one_of("starttls", "tls", "none"),
+        "starttls",
+        "How the connection to the mail server is encrypted.",
     )
-    smtp_from: str = var("SMTP_FROM", text, "", "Sender of mails.")
+    smtp_from: str = var("SMTP_FROM", text, "", "Sender address of mail.")
 
     link_expiry_days: int = var(
-        "LINK_EXPIRY_DAYS", number(1, 3650), 30, "Days an interview link can be started after its creation."
+        "LINK_EXPIRY_DAYS", number(1, 3650), 30, "Days after its creation during which an interview can be started."
     )
     sweep_seconds: float = var(
         "SWEEP_SECONDS",
         seconds,
         5.0,
-        "How often workers look in the database for overdue work: the worst delay when Redis loses a wake-up or is away.",
+        "Seconds between two searches of the database for overdue work: the longest delay when Redis loses a wake-up or is down.",
     )
     session_idle_minutes: int = var(
-        "SESSION_IDLE_MINUTES", number(1, 1440), 30, "Idle time after which a recruiter signs in again."
+        "SESSION_IDLE_MINUTES", number(1, 1440), 30, "Minutes without activity after which a member is signed out."
     )
-    session_hours: int = var("SESSION_HOURS", number(1, 168), 12, "Longest time a sign-in lasts.")
+    session_hours: int = var(
+        "SESSION_HOURS", number(1, 168), 12, "Hours after which a member is signed out in any case."
+    )
     admin_totp: bool | None = var(
         "ADMIN_TOTP",
         boolean,
         None,
-        "Whether administrators need a code from an authenticator app to sign in; default only when APP_URL is https.",
+        "Whether administrators need a code from an authenticator app to sign in. Default: only when APP_URL is https.",
     )
     interview_minutes: int = var(
-        "INTERVIEW_MINUTES", number(1, 120), 60, "Longest time of one interview, where the flow sets none."
+        "INTERVIEW_MINUTES", number(1, 120), 60, "Time limit of an interview in minutes, unless its flow sets one."
     )
-    answer_minutes: int = var("ANSWER_MINUTES", number(1, 30), 5, "Longest time of one answer.")
+    answer_minutes: int = var("ANSWER_MINUTES", number(1, 30), 5, "Time limit of an answer in minutes.")
 
     llm_base_url: str = var(
         "LLM_BASE_URL",
         text,
         "",
-        "OpenAI-compatible server for follow-ups, summary and scores, for example http://127.0.0.1:11434/v1; without one the script is read as it is.",
+        "OpenAI-compatible server for follow-up questions, summaries and scores, for example http://127.0.0.1:11434/v1. Without one, the agent asks the scripted questions only.",
     )
-    llm_api_key: str = var("LLM_API_KEY", text, "", "Its key.")
-    llm_model: str = var("LLM_MODEL", text, "", "Its model.")
+    llm_api_key: str = var("LLM_API_KEY", text, "", "API key for LLM_BASE_URL.")
+    llm_model: str = var("LLM_MODEL", text, "", "Model to use at LLM_BASE_URL.")
     llm_json_mode: str = var(
-        "LLM_JSON_MODE", one_of("schema", "object", "prompt"), "schema", "How the server is asked to answer in JSON."
+        "LLM_JSON_MODE",
+        one_of("schema", "object", "prompt"),
+        "schema",
+        "How the language model is asked for JSON: by a schema, as an object, or in the prompt.",
     )
-    llm_timeout: float = var("LLM_TIMEOUT", seconds, 20.0, "Seconds one call may take.")
+    llm_timeout: float = var("LLM_TIMEOUT", seconds, 20.0, "Time limit of one call to the language model, in seconds.")
     stt_provider: tuple[str, ...] = var(
         "STT_PROVIDER",
         engines("pocketsphinx", "openai", "elevenlabs", "none"),
         ("pocketsphinx",),
-        "Recognisers in the order they are tried.",
+        "Speech recognition engines, comma-separated, in the order they are tried.",
     )
-    stt_base_url: str = var("STT_BASE_URL", text, "", "OpenAI-compatible server for audio transcriptions.")
-    stt_api_key: str = var("STT_API_KEY", text, "", "Its key.")
+    stt_base_url: str = var("STT_BASE_URL", text, "", "OpenAI-compatible server for speech recognition.")
+    stt_api_key: str = var("STT_API_KEY", text, "", "API key for STT_BASE_URL.")
     stt_model: str = var(
-        "STT_MODEL", text, "", "Its model; STT_MODEL_JA_JP and so on choose another one for a language."
+        "STT_MODEL", text, "", "Model to use at STT_BASE_URL. STT_MODEL_JA_JP and so on set it for one language."
     )
     stt_words: str = var(
-        "STT_WORDS", one_of("auto", "always", "never"), "auto", "Whether the server is asked for word times."
+        "STT_WORDS", one_of("auto", "always", "never"), "auto", "Whether to ask STT_BASE_URL for word times."
     )
-    stt_timeout: float = var("STT_TIMEOUT", seconds, 60.0, "Seconds one transcription may take.")
+    stt_timeout: float = var("STT_TIMEOUT", seconds, 60.0, "Time limit of one transcription, in seconds.")
     stt_processes: int = var(
-        "STT_PROCESSES", number(1, 64), 2, "Embedded recognisers per web or worker process; each takes about 140 MB."
+        "STT_PROCESSES",
+        number(1, 64),
+        2,
+        "Number of embedded recognition processes per web or worker process; each needs about 140 MB.",
     )
     tts_provider: tuple[str, ...] = var(
-        "TTS_PROVIDER", engines("espeak", "openai", "elevenlabs"), ("espeak",), "Voices in the order they are tried."
+        "TTS_PROVIDER",
+        engines("espeak", "openai", "elevenlabs"),
+        ("espeak",),
+        "Speech synthesis engines, comma-separated, in the order they are tried.",
     )
-    tts_base_url: str = var("TTS_BASE_URL", text, "", "OpenAI-compatible server for speech.")
-    tts_api_key: str = var("TTS_API_KEY", text, "", "Its key.")
+    tts_base_url: str = var("TTS_BASE_URL", text, "", "OpenAI-compatible server for speech synthesis.")
+    tts_api_key: str = var("TTS_API_KEY", text, "", "API key for TTS_BASE_URL.")
     tts_model: str = var(
-        "TTS_MODEL", text, "", "Its model; TTS_MODEL_TH_TH and so on choose another one for a language."
+        "TTS_MODEL", text, "", "Model to use at TTS_BASE_URL. TTS_MODEL_TH_TH and so on set it for one language."
     )
     tts_voice_map: dict[str, str] = var(
         "TTS_VOICE_MAP",
         mapping,
         "{}",
-        'Voices of the contract to voices of the server, as JSON: {"vendora-Kate": "alloy"}.',
+        'Voices of the API mapped to voices of the server, as JSON: {"vendora-Kate": "alloy"}.',
     )
-    tts_timeout: float = var("TTS_TIMEOUT", seconds, 20.0, "Seconds one synthesis may take.")
+    tts_timeout: float = var("TTS_TIMEOUT", seconds, 20.0, "Time limit of one synthesis, in seconds.")
     elevenlabs_base_url: str = var(
-        "ELEVENLABS_BASE_URL", address, "https://api.elevenlabs.io", "Server that speaks ElevenLabs' protocol."
+        "ELEVENLABS_BASE_URL", address, "https://api.elevenlabs.io", "Server with the ElevenLabs API."
     )
-    elevenlabs_api_key: str = var("ELEVENLABS_API_KEY", text, "", "Its key.")
+    elevenlabs_api_key: str = var("ELEVENLABS_API_KEY", text, "", "API key for ELEVENLABS_BASE_URL.")
 
     stt_overrides: dict[str, str] = field(default_factory=dict)
     tts_overrides: dict[str, str] = field(default_factory=dict)
@@ -264,7 +293,7 @@ class Settings:
     @classmethod
     def example(cls) -> str:
         """The text of ``.env.example``: every variable, its meaning, its default."""
-        lines = ["# Every setting of Parley with its default. A variable that is not set keeps it.", ""]
+        lines = ["# Every setting of Parley with its default. Uncomment a line to change its value.", ""]
         for declared in fields(cls):
             if declared.metadata:
                 lines += [
@@ -309,22 +338,22 @@ def _derive(values: dict[str, Any], problems: list[str]) -> None:
     _need(values, problems, "stt_provider", needs={"openai": "stt_base_url", "elevenlabs": "elevenlabs_api_key"})
     _need(values, problems, "tts_provider", needs={"openai": "tts_base_url", "elevenlabs": "elevenlabs_api_key"})
     if values["llm_base_url"] and not values["llm_model"]:
-        problems.append("LLM_MODEL must be set along with LLM_BASE_URL")
+        problems.append("LLM_MODEL must be set when LLM_BASE_URL is set")
     if values["smtp_host"] and not values["smtp_from"]:
-        problems.append("SMTP_FROM must be set along with SMTP_HOST")
+        problems.append("SMTP_FROM must be set when SMTP_HOST is set")
 
 
 def _need(values: dict[str, Any], problems: list[str], provider: str, *, needs: dict[str, str]) -> None:
     for engine, variable in needs.items():
         if engine in values[provider] and not values[variable]:
-            problems.append(f"{variable.upper()} must be set because {provider.upper()} names {engine}")
+            problems.append(f"{variable.upper()} must be set when {provider.upper()} contains {engine}")
 
 
 def _database_url(url: str, problems: list[str]) -> str:
     if url.startswith(("postgres://", "postgresql://")):
         return "postgresql+psycopg://" + url.split("://", 1)[1]
     if not url.startswith(("sqlite:///", "postgresql+psycopg://")):
-        problems.append("DATABASE_URL must begin with sqlite:/// or postgresql://")
+        problems.append("DATABASE_URL must start with sqlite:/// or postgresql://")
     return url
 
 
@@ -334,7 +363,9 @@ def _secret_key(given: str, data_dir: Path, *, embedded: bool, problems: list[st
             problems.append(f"SECRET_KEY must have at least {SHORTEST_SECRET} characters")
         return given
     if not embedded:
-        problems.append("SECRET_KEY must be set: it is generated only in the embedded default (SQLite, no REDIS_URL)")
+        problems.append(
+            "SECRET_KEY must be set: it is generated only for an embedded installation (SQLite and no REDIS_URL)"
+        )
         return ""
     try:
         return kept_secret(data_dir / "secret_key")

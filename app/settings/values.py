@@ -1,4 +1,4 @@
-"""How values of settings are read: each function makes a value of a text, or says in a ValueError what it must be."""
+"""How values of settings are read: each function parses a string, or raises a ValueError that says what it must be."""
 
 import ipaddress
 import json
@@ -20,7 +20,7 @@ def boolean(value: str) -> bool:
         return True
     if lowered in {"0", "false", "no", "off"}:
         return False
-    raise ValueError("is neither 1/true/yes/on nor 0/false/no/off")
+    raise ValueError("must be on or off (or 1/true/yes, 0/false/no)")
 
 
 def number(lowest: int, highest: int) -> Callable[[str], int]:
@@ -28,9 +28,9 @@ def number(lowest: int, highest: int) -> Callable[[str], int]:
         try:
             number = int(value)
         except ValueError:
-            raise ValueError("is not a whole number") from None
+            raise ValueError("must be a whole number") from None
         if not lowest <= number <= highest:
-            raise ValueError(f"must lie between {lowest} and {highest}")
+            raise ValueError(f"must be between {lowest} and {highest}")
         return number
 
     return parse
@@ -40,9 +40,9 @@ def seconds(value: str) -> float:
     try:
         seconds = float(value)
     except ValueError:
-        raise ValueError("is not a number of seconds") from None
+        raise ValueError("must be a number of seconds") from None
     if not 0 < seconds <= 3600:
-        raise ValueError("must lie between 0 and 3600 seconds")
+        raise ValueError("must be more than 0 and at most 3600 seconds")
     return seconds
 
 
@@ -64,7 +64,7 @@ def engines(*allowed: str) -> Callable[[str], tuple[str, ...]]:
         names = words(value)
         unknown = [name for name in names if name not in allowed]
         if unknown or not names:
-            raise ValueError(f"must be a list of {', '.join(allowed)}")
+            raise ValueError(f"must be a comma-separated list of: {', '.join(allowed)}")
         return names
 
     return parse
@@ -74,12 +74,12 @@ def networks(value: str) -> tuple[Network, ...]:
     try:
         return tuple(ipaddress.ip_network(word) for word in words(value))
     except ValueError:
-        raise ValueError("must be a list of networks such as 10.1.0.0/16") from None
+        raise ValueError("must be a comma-separated list of networks such as 10.1.0.0/16") from None
 
 
 def address(value: str) -> str:
     if urlsplit(value).scheme not in {"http", "https"} or not urlsplit(value).hostname:
-        raise ValueError("must be a whole address such as https://parley.example.com")
+        raise ValueError("must be a full URL such as https://parley.example.com")
     return value.rstrip("/")
 
 
@@ -90,13 +90,15 @@ def hosts(value: str) -> tuple[str, ...]:
     except ValueError:
         wrong = list(names)
     if wrong:
-        raise ValueError("must be a list of host names without port or path, such as parley.example.com")
+        raise ValueError(
+            "must be a comma-separated list of host names without port or path, such as parley.example.com"
+        )
     return tuple(name.strip("[]") for name in names)
 
 
 def token(value: str) -> str:
     if len(value) < SHORTEST_TOKEN or not value.isascii() or not value.isprintable() or " " in value:
-        raise ValueError(f"must have at least {SHORTEST_TOKEN} letters, digits and signs of ASCII, and no spaces")
+        raise ValueError(f"must be at least {SHORTEST_TOKEN} printable ASCII characters, without spaces")
     return value
 
 
@@ -106,5 +108,5 @@ def mapping(value: str) -> dict[str, str]:
     except ValueError:
         found = None
     if not isinstance(found, dict) or not all(isinstance(item, str) for item in found.values()):
-        raise ValueError('must be a JSON object of texts, for example {"vendora-Kate": "alloy"}')
+        raise ValueError('must be a JSON object whose values are strings, for example {"vendora-Kate": "alloy"}')
     return found

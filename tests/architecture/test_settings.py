@@ -13,7 +13,7 @@ SECRET = {"SECRET_KEY": "s" * 40}
 
 def test_the_example_file_shows_every_setting() -> None:
     assert (ROOT / ".env.example").read_text(encoding="utf-8") == Settings.example(), (
-        "write it anew: .venv/bin/python -c "
+        "renew it: .venv/bin/python -c "
         "'from app.settings import Settings; print(Settings.example(), end=\"\")' > .env.example"
     )
 
@@ -69,7 +69,7 @@ def test_two_first_starts_agree_on_one_secret(tmp_path: Path) -> None:
 
 
 def test_an_engine_without_its_server_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="STT_BASE_URL must be set because STT_PROVIDER names openai"):
+    with pytest.raises(SettingsError, match="STT_BASE_URL must be set when STT_PROVIDER contains openai"):
         Settings.from_env({"STT_PROVIDER": "openai,pocketsphinx", "DATA_DIR": str(tmp_path)})
 
 
