@@ -1,4 +1,4 @@
-"""What is done to interview flows. Values come checked by the schemas; logo and video come fetched and stored."""
+"""Actions on interview flows. The schemas have checked all values; logo and video are already fetched and stored."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from app.core.db import db, new_id
 from app.core.errors import Rejected
 from app.core.queue import after_commit
 from app.flows import PREPARE_SPEECH
-from app.flows.media import Kept
+from app.flows.media import StoredMedia
 from app.flows.models import LONGEST, FlowGrant, FlowStatus, InterviewFlow, SpeechState
 from app.flows.queries import grants_of, secret_context, secret_of
 
@@ -36,16 +36,16 @@ _OF_ITS_OWN = frozenset(
 )
 
 
-def create(team: Team, values: Mapping[str, Any], *, kept: Kept, by: TeamMember | None = None) -> InterviewFlow:
-    """A new, open flow of ``team``; its script is spoken into the cache after commit. Without ``by`` a program did it.
+def create(team: Team, values: Mapping[str, Any], *, files: StoredMedia, by: TeamMember | None = None) -> InterviewFlow:
+    """Create an open flow of ``team``. Its script is spoken into the cache after the commit.
 
-    This and every change is written into the audit log, with the names of what changed.
+    ``by`` is None for calls of ``/v1``. Audited, as is every change, with the names of the changed fields.
     """
     flow = InterviewFlow(
         id=new_id(), team_id=team.id, organization_id=team.organization_id, team=team, organization=team.organization
     )
     _apply(flow, values)
-    _attach(flow, values, kept)
+    _attach(flow, values, files)
     db.session.add(flow)
     db.session.flush()
     _note(flow, "flow.created", by=by)
@@ -53,31 +53,33 @@ def create(team: Team, values: Mapping[str, Any], *, kept: Kept, by: TeamMember 
     return flow
 
 
-def duplicate(flow: InterviewFlow, *, kept: Kept, by: TeamMember) -> InterviewFlow:
-    """A new, open flow of the same team with all that ``flow`` has, secret and rights too, and none of its interviews.
+def duplicate(flow: InterviewFlow, *, files: StoredMedia, by: TeamMember) -> InterviewFlow:
+    """Create an open flow with the settings, secret and grants of ``flow``, in its team. Interviews are not copied.
 
-    ``kept`` names copies of its logo and video: each flow deletes its own.
+    ``files`` must be copies of its logo and video, because each flow deletes its own files.
     """
     names = [attribute.key for attribute in InterviewFlow.__mapper__.column_attrs if attribute.key not in _OF_ITS_OWN]
     values = {name: getattr(flow, name) for name in names}
     title = f"Copy of {flow.title}"[: LONGEST["title"]].rstrip()
     more = {"title": title, "questions": list(flow.questions), "webhook_secret_key": secret_of(flow)}
-    copy = create(flow.team, {**values, **more}, kept=kept, by=by)
+    copy = create(flow.team, {**values, **more}, files=files, by=by)
     for grant in grants_of(flow):
         db.session.add(FlowGrant(flow_id=copy.id, member_id=grant.member_id, right=grant.right, by_id=by.id))
     write_audit(flow.organization, action="flow.duplicated", subject=copy.id, by=by, details={"from": flow.id})
     return copy
 
 
-def edit(flow: InterviewFlow, values: Mapping[str, Any], *, kept: Kept, by: TeamMember | None = None) -> list[str]:
-    """Change the named values. Interviews that have begun keep the script they began with.
+def edit(
+    flow: InterviewFlow, values: Mapping[str, Any], *, files: StoredMedia, by: TeamMember | None = None
+) -> list[str]:
+    """Change the named values. Interviews that have started keep the script they started with.
 
-    Returns storage keys of replaced logos and videos; the edge deletes them after its commit.
+    Returns the storage keys of the replaced logo and video. The edge deletes them after its commit.
     """
     _refuse_archived(flow)
     before = _facts(flow)
     _apply(flow, values)
-    replaced = _attach(flow, values, kept)
+    replaced = _attach(flow, values, files)
     changed = sorted(name for name, value in _facts(flow).items() if value != before[name])
     flow.changed_at = clock.now()
     if not set(changed).isdisjoint(_SPOKEN):
@@ -93,29 +95,29 @@ def _facts(flow: InterviewFlow) -> dict[str, Any]:
 
 
 def _note(flow: InterviewFlow, action: str, *, by: TeamMember | None, **details: Any) -> None:
-    told = details if by else {**details, "through": "/v1"}
-    write_audit(flow.organization, action=action, subject=flow.id, by=by, details=told)
+    recorded = details if by else {**details, "through": "/v1"}
+    write_audit(flow.organization, action=action, subject=flow.id, by=by, details=recorded)
 
 
 def close(flow: InterviewFlow, *, by: TeamMember | None = None) -> None:
-    """No new interviews; those already booked can still be taken."""
+    """Create no further interviews. Those that exist can still be completed."""
     _refuse_archived(flow)
     _turn(flow, FlowStatus.CLOSED, action="flow.closed", by=by)
 
 
 def reopen(flow: InterviewFlow, *, by: TeamMember | None = None) -> None:
-    """A closed flow takes interviews again."""
+    """Open a closed flow again."""
     _refuse_archived(flow)
     _turn(flow, FlowStatus.OPEN, action="flow.reopened", by=by)
 
 
 def archive(flow: InterviewFlow, *, by: TeamMember | None = None) -> None:
-    """Delete the flow, as the interface calls it: it stays readable, nothing new comes of it. Twice is once."""
+    """Delete the flow in the sense of ``/v1``: it stays readable, but no interview can be created. Idempotent."""
     _turn(flow, FlowStatus.ARCHIVED, action="flow.archived", by=by)
 
 
 def prepare_anew(flow: InterviewFlow, *, by: TeamMember | None = None) -> None:
-    """Have the script spoken once more, after it failed."""
+    """Have the script spoken again after it failed."""
     _refuse_archived(flow)
     _speak_anew(flow)
     db.session.flush()
@@ -131,26 +133,26 @@ def _apply(flow: InterviewFlow, values: Mapping[str, Any]) -> None:
 
 
 def _keep_secret(flow: InterviewFlow, secret: str | None) -> None:
-    # nosemgrep: secret-compared-with-equals - whoever sets it may read it anyway
+    # nosemgrep: secret-compared-with-equals - a caller who may set it may read it anyway
     if secret == secret_of(flow):
         return
     flow.webhook_secret_sealed = None if secret is None else encryption.seal(secret, context=secret_context(flow.id))
 
 
-def _attach(flow: InterviewFlow, values: Mapping[str, Any], kept: Kept) -> list[str]:
-    """Put what was fetched in the place of what was there; an address taken away takes its file along."""
+def _attach(flow: InterviewFlow, values: Mapping[str, Any], files: StoredMedia) -> list[str]:
+    """Replace files by the fetched ones, and drop the file of an address that was removed. Returns the old keys."""
     replaced: list[str | None] = []
-    if kept.logo_key or ("company_logo_url" in values and values["company_logo_url"] is None):
+    if files.logo_key or ("company_logo_url" in values and values["company_logo_url"] is None):
         replaced.append(flow.logo_key)
-        flow.logo_key = kept.logo_key
-    if kept.video_key or ("preamble_video_url" in values and values["preamble_video_url"] is None):
+        flow.logo_key = files.logo_key
+    if files.video_key or ("preamble_video_url" in values and values["preamble_video_url"] is None):
         replaced.append(flow.preamble_video_key)
-        flow.preamble_video_key, flow.preamble_video_type = kept.video_key, kept.video_type
+        flow.preamble_video_key, flow.preamble_video_type = files.video_key, files.video_type
     return [key for key in replaced if key]
 
 
 def _speak_anew(flow: InterviewFlow) -> None:
-    # A higher fence: whoever speaks the old script at this moment must not declare the new one ready.
+    # A higher fence, so that a worker still speaking the old script cannot mark the new one as ready.
     flow.fence = flow.fence + 1
     flow.lease_until, flow.recoveries, flow.speech_state = None, 0, SpeechState.PENDING
     after_commit(PREPARE_SPEECH, flow.id)

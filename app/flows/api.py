@@ -1,4 +1,4 @@
-"""``/v1/interview-flows``, as the interface describes it."""
+"""``/v1/interview-flows``, as the contract describes it."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ def list_interview_flows(query: dict[str, Any]) -> dict[str, list[InterviewFlow]
 
 
 class _Parser(StrictParser):
-    """With COMPATIBLE_INPUT, takes bodies of programs for the original service; ``Warning`` says what was changed."""
+    """With COMPATIBLE_INPUT, accepts bodies written for the original service. ``Warning`` names what was changed."""
 
     def load_json(self, req: Request, schema: ma.Schema) -> Any:
         body = super().load_json(req, schema)
@@ -87,9 +87,9 @@ def create_interview_flow(body: dict[str, Any]) -> dict[str, str]:
     db.session.rollback()  # ends the read: fetching is slow, and a commit would count as the work of the call
     outside = gateways.current()
     wanted = {"logo_url": body["company_logo_url"], "video_url": body["preamble_video_url"]}
-    with media.kept(**wanted, http=outside.http, storage=outside.storage) as kept:
+    with media.stored(**wanted, http=outside.http, storage=outside.storage) as files:
         try:
-            created = idempotency.promise({"interview_flow_id": actions.create(team, body, kept=kept).id})
+            created = idempotency.promise({"interview_flow_id": actions.create(team, body, files=files).id})
             db.session.commit()
         except BaseException:
             db.session.rollback()  # before the files are deleted again

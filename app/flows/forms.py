@@ -1,4 +1,4 @@
-"""The platform's form of a flow: how it is laid out and read. What is allowed is said once, by the schemas."""
+"""The platform's form of a flow: its fields and how they are read. The schemas alone decide what is valid."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -42,14 +42,14 @@ _ANSWERS = {"": None, "yes": True, "no": False}
 
 
 def language_name(code: str | None) -> str:
-    """The language in words; the standard one for a flow that names none."""
+    """The language's English name; the default language's for None."""
     return LANGUAGE_NAMES.get(code or DEFAULT_LANGUAGE, code or DEFAULT_LANGUAGE)
 
 
 def voice_name(voice_id: str | None) -> str:
-    """The voice as people choose it."""
-    given = voice_id or DEFAULT_VOICE
-    return VOICES[given].name if given in VOICES else given
+    """The voice's display name; the default voice's for None."""
+    chosen = voice_id or DEFAULT_VOICE
+    return VOICES[chosen].name if chosen in VOICES else chosen
 
 
 def _limited(name: str, **attributes: Any) -> dict[str, Any]:
@@ -57,18 +57,16 @@ def _limited(name: str, **attributes: Any) -> dict[str, Any]:
 
 
 class FlowForm(FlaskForm):  # type: ignore[misc]
-    """All that can be set about a flow."""
-
     title = StringField("Title", render_kw=_limited("title", required=True))
     org_name = StringField(
         "Organization name",
-        description="Candidates see it as who is asking.",
+        description="Candidates see this name as the one who invites them.",
         render_kw=_limited("org_name", required=True),
     )
     team_id = SelectField("Team", validate_choice=False)
     interview_type = SelectField(
         "Type",
-        description="Candidates of recruitment interviews appear in the pipeline, others do not.",
+        description="Only candidates of recruitment interviews appear in the pipeline.",
         choices={"recruitment": "Recruitment", "general": "General"},
         validate_choice=False,
     )
@@ -94,12 +92,12 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
     follow_up_limit = SelectField(
         "Follow-up questions per question",
         choices={str(n): str(n) for n in range(MOST_FOLLOW_UPS + 1)},
-        description="How often the agent may ask on when an answer leaves something open.",
+        description="How often the agent may follow up when an answer leaves something open.",
         validate_choice=False,
     )
     time_limit_minutes = StringField(
         "Time limit in minutes",
-        description=f"1 to {MOST_MINUTES}; empty: as this installation has it.",
+        description=f"1 to {MOST_MINUTES}. Leave empty for the installation's default.",
         render_kw={"inputmode": "numeric", "maxlength": 4},
     )
     is_video_enabled = BooleanField("Record video", description="Candidates are asked for their camera.")
@@ -109,76 +107,76 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
     assess_language = SelectField(
         "Assess language",
         validate_choice=False,
-        choices={"": "As the organization has it", "yes": "Yes", "no": "No"},
+        choices={"": "Organization default", "yes": "Yes", "no": "No"},
         description=(
-            "Yes: candidates also get scores for vocabulary, grammar, fluency and comprehension. Use it only where the "
-            "job needs the language, because it can put people at a disadvantage whose first language is another one. "
-            "No: these four scores stay empty. The other scores never look at how someone speaks."
+            "Yes: candidates also get scores for vocabulary, grammar, fluency and comprehension. Use this only if the "
+            "job requires the language, because it can disadvantage people who speak another first language. "
+            "No: these four scores stay empty. The other scores never consider how a person speaks."
         ),
     )
     additional_info = TextAreaField(
         "Background for the AI",
-        description="Facts about the job or company that may enrich questions.",
+        description="Facts about the job or company that can enrich questions.",
         render_kw=_limited("additional_info", rows=4),
     )
     additional_instructions = TextAreaField(
         "Instructions for the AI",
-        description="Tone, topics to avoid, rules of communication.",
+        description="Tone, topics to avoid, communication rules.",
         render_kw=_limited("additional_instructions", rows=4),
     )
     company_logo_url = StringField(
-        "Address of your logo",
-        description="PNG, JPEG or WebP, at most 2 MiB. It is fetched once and kept here.",
+        "Logo address",
+        description="PNG, JPEG or WebP, at most 2 MiB. Parley fetches it once and stores a copy.",
         render_kw=_limited("company_logo_url", inputmode="url"),
     )
     preamble_video_url = StringField(
-        "Address of an intro video",
+        "Intro video address",
         render_kw=_limited("preamble_video_url", inputmode="url"),
-        description="MP4, QuickTime or WebM, at most 100 MB, publicly reachable. It is fetched once and kept here.",
+        description="MP4, QuickTime or WebM, at most 100 MB, public. Parley fetches it once and stores a copy.",
     )
-    fetch_again = BooleanField("Fetch logo and video again", description="When the files there have changed.")
+    fetch_again = BooleanField("Fetch logo and video again", description="Use this if the files have changed.")
     redirect_url = StringField(
         "Where candidates go afterwards",
         description="A full address such as https://example.com/thanks.",
         render_kw=_limited("redirect_url", inputmode="url"),
     )
     alternative_text = TextAreaField(
-        "For those who do not agree",
+        "Alternative for candidates who do not agree",
         render_kw=_limited("alternative_text", rows=3),
-        description="The other way you offer to those who do not want to be recorded or to talk with an AI.",
+        description="What you offer candidates who do not want to be recorded or to talk to an AI.",
     )
     alternative_contact = StringField(
-        "Whom they can turn to",
-        description="An email address, a telephone number, or the address of a page.",
+        "Contact for the alternative",
+        description="An email address, a phone number or the address of a page.",
         render_kw=_limited("alternative_contact"),
     )
     webhook_url = StringField(
         "Webhook address",
         render_kw=_limited("webhook_url", inputmode="url"),
-        description="Called after each interview, its video, and each change of a candidate's status.",
+        description="Called when an interview or its video is ready, and when a candidate's status changes.",
     )
     webhook_secret_key = StringField(
         "Webhook secret",
-        description="Signs what is sent, so that you can check it. Best 32 characters or more.",
+        description="Signs webhooks so that you can verify them. Use at least 32 characters.",
         render_kw=_limited("webhook_secret_key", autocomplete="off", spellcheck="false"),
     )
     remove_secret = BooleanField("Remove the secret", description="Webhooks are then sent without a signature.")
 
     def grow(self, *, by: int = 0) -> None:
-        """Offer empty fields for further questions: at least three in all, and one that is empty."""
+        """Add empty question fields: at least three fields in all, and at least one empty one."""
         filled = [entry for entry in self.questions if (entry.data or "").strip()]
         wanted = max(FEWEST_SHOWN, len(filled) + 1, len(self.questions) + by)
         while len(self.questions) < min(wanted, MOST_QUESTIONS):
             self.questions.append_entry()
 
     def arrange(self, pressed: Mapping[str, str]) -> str | None:
-        """Carry out the button of the question list in ``pressed``: further fields, or one question up, down or away.
+        """Carry out a button of the question list: add fields, or move or remove one question.
 
-        Returns what was done, in words, and nothing for any other button; nothing is checked or saved.
+        Returns what was done, as a sentence, or None for any other button. Nothing is checked or saved.
         """
         if "more" in pressed:
             self.grow(by=MORE)
-            return "Here are more fields."
+            return "More question fields were added."
         if "arrange" not in pressed:
             return None
         what, _, number = pressed["arrange"].partition(" ")
@@ -186,17 +184,17 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
         texts = [entry.data for entry in self.questions]
         to = {"up": place - 1, "down": place + 1, "remove": place}.get(what, -1)
         if place >= len(texts) or not 0 <= to < len(texts):
-            return "The questions stay as they are."
+            return "The questions were not changed."
         text = texts.pop(place)
         texts.insert(to if what != "remove" else len(texts), text if what != "remove" else "")
-        for entry, given in zip(self.questions, texts, strict=True):
-            entry.data = given
+        for entry, moved_text in zip(self.questions, texts, strict=True):
+            entry.data = moved_text
         self.questions[to].render_kw = {**self.questions[to].render_kw, "autofocus": True}
         return f"Question {place + 1} was removed." if what == "remove" else f"Question {place + 1} is now {to + 1}."
 
     def values(self) -> dict[str, Any]:
-        """What was typed, in the form the schema reads. Empty questions and empty texts were not given."""
-        given: dict[str, Any] = {
+        """The entered values as the schema reads them. Empty questions and texts count as absent."""
+        values: dict[str, Any] = {
             "title": self.title.data or "",
             "org_name": self.org_name.data or "",
             "questions": [text for _, text in self._numbered()],
@@ -211,13 +209,13 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
             "team_id": self.team_id.data,
         }
         for name in _TEXTS:
-            given[name] = _lines(self[name].data).strip() or None
+            values[name] = _lines(self[name].data).strip() or None
         if self.webhook_secret_key.data or self.remove_secret.data:
-            given["webhook_secret_key"] = None if self.remove_secret.data else self.webhook_secret_key.data
-        return given
+            values["webhook_secret_key"] = None if self.remove_secret.data else self.webhook_secret_key.data
+        return values
 
     def show_errors(self, errors: dict[str, Any]) -> None:
-        """Put the schema's complaints beside the fields they are about."""
+        """Set the schema's errors on their fields."""
         for name, complaint in errors.items():
             if name == "questions" and isinstance(complaint, dict):
                 self._show_question_errors(complaint)
@@ -240,12 +238,12 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
 
 
 def _lines(text: str | None) -> str:
-    """Browsers send line breaks as two characters; one counts and is kept."""
+    """Browsers send line breaks as two characters; we count and store one."""
     return (text or "").replace("\r\n", "\n")
 
 
 def form_of(flow: InterviewFlow) -> dict[str, Any]:
-    """What an untouched form shows of ``flow``; the secret is never shown again."""
+    """The form's initial data for ``flow``. The secret is never shown again."""
     names = ("title", "org_name", "questions", "team_id", "is_video_enabled", "is_doc_upload_enabled", *_TEXTS)
     return {
         **{name: getattr(flow, name) for name in names},
@@ -265,4 +263,4 @@ BLANK: dict[str, Any] = {
     "follow_up_limit": "1",
     "assess_language": "",
 }
-"""What the form of a new flow shows."""
+"""Initial data of the form of a new flow."""

@@ -1,4 +1,4 @@
-"""Speaks a flow's script and the fixed phrases into the speaker's cache, so that no interview ever waits for them."""
+"""Speaks a flow's script and the fixed phrases into the speech cache, so that interviews never wait for them."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -12,7 +12,7 @@ from app.flows.queries import script_of
 from app.gateways.speech.phrases import all_of
 
 LEASE = timedelta(minutes=3)
-"""Longer than any one text takes; renewed after each."""
+"""Longer than speaking any one text takes. Renewed after each text."""
 
 
 _SPEECH = claims.Work(
@@ -26,7 +26,7 @@ _SPEECH = claims.Work(
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What is to be spoken, as plain values, and the token of the claim."""
+    """The texts to speak, as plain values, and the claim's token."""
 
     flow_id: str
     token: int

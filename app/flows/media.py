@@ -1,7 +1,7 @@
-"""Logo and intro video of a flow: fetched from the customer's address, checked by content, kept in storage.
+"""Logo and intro video of a flow: fetched from the customer's address, checked by content, stored.
 
-Slow work: it runs before the first write and outside any transaction. What cannot be used is Rejected with the field's
-name and the reason; a file on the way lies in a temporary file without a name, so nothing is left of it.
+This is slow, so it runs before the first write and outside any transaction. A file that cannot be used is Rejected with
+the field's name and the reason. Downloads go to an unnamed temporary file, so nothing is left behind.
 """
 
 import io
@@ -30,12 +30,12 @@ log = logging.getLogger(__name__)
 LOGO_LIMITS = FetchLimits(max_bytes=2 * 1024 * 1024, seconds=10)
 LOGO_PIXELS = 4_096
 SHOWN_PIXELS = 1_024
-"""A logo is kept no larger than this in width and height."""
+"""Largest width and height of a stored logo."""
 VIDEO_LIMITS = FetchLimits(max_bytes=100_000_000, seconds=60, min_rate=64 * 1024)
 PROBE_SECONDS = 20
 PLACE_SECONDS = 15
 AT_ONCE = 4
-"""Videos one process fetches at the same time, so that slow hosts cannot keep all its threads."""
+"""Videos that one process fetches at the same time, so that slow hosts cannot occupy all its threads."""
 
 _PROBE = Path(__file__).with_name("probe.py")
 _MP4, _QUICKTIME, _WEBM = "video/mp4", "video/quicktime", "video/webm"
@@ -46,8 +46,8 @@ _places = threading.BoundedSemaphore(AT_ONCE)
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """Storage keys of what was fetched; None where nothing new was. ``video_type`` is the type the content showed."""
+class StoredMedia:
+    """Storage keys of the fetched files; None where nothing was. ``video_type`` is detected from the content."""
 
     logo_key: str | None = None
     video_key: str | None = None
@@ -55,33 +55,33 @@ class Kept:
 
 
 @contextmanager
-def kept(*, logo_url: str | None, video_url: str | None, http: Outbound, storage: Storage) -> Iterator[Kept]:
-    """Fetch, check and store what is named, for the block that writes the row.
+def stored(*, logo_url: str | None, video_url: str | None, http: Outbound, storage: Storage) -> Iterator[StoredMedia]:
+    """Fetch, check and store the named files for the block that writes the row.
 
-    If the block fails, or the video after the logo, what was stored is deleted again: nothing is half saved.
-    Raises Rejected(field=…) for what cannot be used, GatewayError when our own storage fails.
+    If the block or the second file fails, the stored files are deleted again. Raises Rejected(field=…) for a file that
+    cannot be used and GatewayError when our own storage fails.
     """
     stored: list[str] = []
     try:
         logo_key = _keep_logo(logo_url, http, storage, stored=stored) if logo_url else None
         video_key, video_type = _keep_video(video_url, http, storage, stored=stored) if video_url else (None, None)
-        yield Kept(logo_key, video_key, video_type)
+        yield StoredMedia(logo_key, video_key, video_type)
     except BaseException:
         discard(stored, storage=storage)
         raise
 
 
 @contextmanager
-def copied(source: Kept, *, storage: Storage) -> Iterator[Kept]:
-    """The files that ``source`` names once more, under keys of their own, for the block that writes the row.
+def copied(source: StoredMedia, *, storage: Storage) -> Iterator[StoredMedia]:
+    """Copy the files that ``source`` names to new keys for the block that writes the row.
 
-    A file that is no longer there is left out. If the block fails, the copies are deleted again. Raises GatewayError.
+    A missing file is left out. If the block fails, the copies are deleted again. Raises GatewayError.
     """
     stored: list[str] = []
     try:
         logo_key = _copy(source.logo_key, storage, stored=stored)
         video_key = _copy(source.video_key, storage, stored=stored)
-        yield Kept(logo_key, video_key, source.video_type if video_key else None)
+        yield StoredMedia(logo_key, video_key, source.video_type if video_key else None)
     except BaseException:
         discard(stored, storage=storage)
         raise
@@ -95,13 +95,13 @@ def _copy(key: str | None, storage: Storage, *, stored: list[str]) -> str | None
     try:
         storage.put(copy, storage.open(key, 0, storage.size(key)))
     except NotFound:
-        log.warning("media: %s was not there to be copied", key)
+        log.warning("media: %s is missing and was not copied", key)
         return None
     return copy
 
 
 def discard(keys: list[str], *, storage: Storage) -> None:
-    """Delete files that no row names any more; one that cannot be deleted now is logged and left."""
+    """Delete files that no row references any more. Failures are logged and ignored."""
     for key in keys:
         try:
             storage.delete(key)
@@ -120,7 +120,7 @@ def _keep_logo(url: str, http: Outbound, storage: Storage, *, stored: list[str])
 
 def _keep_video(url: str, http: Outbound, storage: Storage, *, stored: list[str]) -> tuple[str, str]:
     if not _places.acquire(timeout=PLACE_SECONDS):
-        raise GatewayError("Too many intro videos are being fetched at this moment.", retryable=True)
+        raise GatewayError("Too many intro videos are being fetched right now.", retryable=True)
     try:
         with _fetched(url, http, VIDEO_LIMITS, unusable=_unusable_video) as file:
             content_type = video_type(file)
@@ -137,7 +137,7 @@ def _keep_video(url: str, http: Outbound, storage: Storage, *, stored: list[str]
 def _fetched(
     url: str, http: Outbound, limits: FetchLimits, *, unusable: Callable[[str], Rejected]
 ) -> Iterator[BinaryIO]:
-    """The file at ``url`` in a temporary file without a name: it is gone with the block, whatever happens."""
+    """The file at ``url`` in an unnamed temporary file, which disappears with the block."""
     with TemporaryFile() as file:
         try:
             http.fetch(url, file, limits=limits)
@@ -145,12 +145,12 @@ def _fetched(
         except Unreachable as failure:
             raise unusable(failure.message) from failure
         except OSError as failure:
-            raise GatewayError("There is no room for the file on this server.", retryable=True) from failure
+            raise GatewayError("There is no space for the file on this server.", retryable=True) from failure
         yield file
 
 
 def read_logo(file: BinaryIO) -> tuple[bytes, str]:
-    """The picture written anew (so that nothing but the picture remains) and ``png`` or ``jpg``."""
+    """The image, encoded again so that only pixels remain, and ``png`` or ``jpg``. Raises Rejected."""
     file.seek(0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # Pillow warns of bombs before it raises
@@ -158,13 +158,13 @@ def read_logo(file: BinaryIO) -> tuple[bytes, str]:
             with Image.open(file, formats=["PNG", "JPEG", "WEBP"]) as picture:
                 size = picture.size
                 if max(size) <= LOGO_PIXELS:
-                    return _written_anew(picture)
+                    return _encoded(picture)
         except Exception as error:  # a hostile picture may fail in any way
-            raise _unusable_logo("it is no readable PNG, JPEG or WebP picture") from error
-    raise _unusable_logo(f"it has {size[0]} × {size[1]} pixels, and {LOGO_PIXELS} each way are the limit")
+            raise _unusable_logo("it is not a readable PNG, JPEG or WebP image") from error
+    raise _unusable_logo(f"it has {size[0]} × {size[1]} pixels, but the limit is {LOGO_PIXELS} in each direction")
 
 
-def _written_anew(picture: Image.Image) -> tuple[bytes, str]:
+def _encoded(picture: Image.Image) -> tuple[bytes, str]:
     is_photo = picture.format == "JPEG"
     shown = ImageOps.exif_transpose(picture).convert("RGB" if is_photo else "RGBA")
     shown.thumbnail((SHOWN_PIXELS, SHOWN_PIXELS))
@@ -178,12 +178,12 @@ def _written_anew(picture: Image.Image) -> tuple[bytes, str]:
 
 
 def video_type(file: BinaryIO) -> str:
-    """The video's type by its first bytes, confirmed by FFmpeg in a process of its own."""
+    """The video's type by its first bytes, confirmed by FFmpeg in a separate process. Raises Rejected."""
     file.seek(0)
-    found = _by_magic(file.read(4_096))
-    if found is None or not _is_confirmed(file, _DEMUXERS[found]):
-        raise _unusable_video("it is no readable video in MP4, QuickTime or WebM format")
-    return found
+    content_type = _by_magic(file.read(4_096))
+    if content_type is None or not _is_confirmed(file, _DEMUXERS[content_type]):
+        raise _unusable_video("it is not a readable MP4, QuickTime or WebM video")
+    return content_type
 
 
 def _by_magic(head: bytes) -> str | None:

@@ -26,7 +26,7 @@ LONGEST = {
     "alternative_text": 2_000,
     "alternative_contact": 500,
 }
-"""Characters each text may have; the interface names no maxima, so these are ours."""
+"""Most characters of each text. The contract names no maxima, so these are ours."""
 MOST_FOLLOW_UPS = 3
 MOST_MINUTES = 120
 
@@ -40,21 +40,21 @@ class FlowStatus(enum.StrEnum):
 
 
 class InterviewType(enum.StrEnum):
-    """Only interviews of type ``recruitment`` with an address appear on the platform."""
+    """Only candidates of ``recruitment`` interviews with an email address appear on the platform."""
 
     RECRUITMENT = "recruitment"
     GENERAL = "general"
 
 
 class Right(enum.StrEnum):
-    """What a member may do with a flow and all that hangs on it; to edit is to view, too."""
+    """What a member may do with a flow and everything that belongs to it. ``edit`` includes ``view``."""
 
     VIEW = "view"
     EDIT = "edit"
 
 
 class SpeechState(enum.StrEnum):
-    """Whether the script has been spoken into the cache, so that no interview waits for a voice."""
+    """Whether the script has been spoken into the cache, so that interviews do not wait for speech."""
 
     PENDING = "pending"
     PREPARING = "preparing"
@@ -63,9 +63,9 @@ class SpeechState(enum.StrEnum):
 
 
 class InterviewFlow(Claimable, Base):
-    """A script of questions and how it is to be asked. Claimed (``speech_state``) by the job that speaks it.
+    """A script of questions and the settings of its interviews. The job that speaks it claims ``speech_state``.
 
-    Of its team all may see it; ``is_narrowed``: only those who have a grant. Administrators always may.
+    Every member of its team may see it; with ``is_narrowed`` only members with a grant. Administrators always may.
     """
 
     __tablename__ = "interview_flow"
@@ -114,21 +114,21 @@ class InterviewFlow(Claimable, Base):
 
     @property
     def logo_path(self) -> str | None:
-        """Path of the asking company's logo; None where it has none and Parley's own stands there."""
+        """Path of the company's logo; None if there is none, and pages show Parley's."""
         return f"/flows/{self.id}/logo" if self.logo_key else None
 
 
 class FlowGrant(Base):
-    """A member's own right to one flow, whatever the team; to edit is to view, too.
+    """A member's right to one flow, independent of teams. ``edit`` includes ``view``.
 
-    ``edit`` of somebody who has become a viewer since counts as ``view``: the role is the upper bound.
+    The role is the upper bound: ``edit`` counts as ``view`` for a member who has become a viewer.
     """
 
     __tablename__ = "flow_grant"
 
     flow_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview_flow.id"), primary_key=True)
     member_id: Mapped[Ref] = mapped_column(sa.ForeignKey("team_member.id"), primary_key=True, index=True)
-    right: Mapped[Right] = mapped_column("level", one_of(Right))  # a word that no database has taken
+    right: Mapped[Right] = mapped_column("level", one_of(Right))  # "right" is a reserved word of SQL
     created_at: Mapped[CreatedAt]
     by_id: Mapped[Ref] = mapped_column(sa.ForeignKey("team_member.id"))
 

@@ -36,7 +36,7 @@ FILE_TYPES = {
     "webm": "video/webm",
 }
 OPEN = frozenset({"flows.logo", "flows.intro_video"})
-"""Candidates see these without signing in; whoever has the flow's id has the link."""
+"""Candidates see these without signing in: anyone with the flow's id has the link."""
 
 Written = TypeVar("Written")
 Answer = str | AnyResponse | tuple[str, int]
@@ -79,7 +79,7 @@ def new() -> str:
 
 @pages.post("/flows/new")
 def create() -> Answer:
-    """Save a new flow; logo and video are fetched first."""
+    """Save a new flow. Logo and video are fetched first."""
     require_recruiter()
     form = FlowForm()
     if done := form.arrange(request.form):
@@ -89,7 +89,7 @@ def create() -> Answer:
         return _form_page(form, None), 422
     team = _own_team(values.pop("team_id"))
     try:
-        flow_id = _written(values, lambda kept: actions.create(team, values, kept=kept, by=current_member()).id)
+        flow_id = _written(values, lambda files: actions.create(team, values, files=files, by=current_member()).id)
     except (Rejected, GatewayError) as refusal:
         return _refused(form, None, refusal)
     flash("The flow was created. Its questions are being recorded for the agent.", "good")
@@ -98,7 +98,7 @@ def create() -> Answer:
 
 @pages.get("/flows/<flow_id>")
 def show(flow_id: str) -> str:
-    """Everything about one flow, and what can be done with it."""
+    """One flow: its settings and the actions on it."""
     flow = flow_seen_by(current_member(), flow_id)
     return render_template(
         "flows/show.html",
@@ -111,7 +111,6 @@ def show(flow_id: str) -> str:
 
 @pages.get("/flows/<flow_id>/edit")
 def edit(flow_id: str) -> str:
-    """The form, filled in."""
     require_recruiter()
     flow = _changeable(flow_id)
     return _form_page(FlowForm(data=form_of(flow)), flow)
@@ -119,7 +118,7 @@ def edit(flow_id: str) -> str:
 
 @pages.post("/flows/<flow_id>/edit")
 def save(flow_id: str) -> Answer:
-    """Save the changes. Interviews that have begun keep the questions they began with."""
+    """Save the changes. Interviews that have started keep the questions they started with."""
     require_recruiter()
     flow = _changeable(flow_id)
     form = FlowForm()
@@ -131,7 +130,9 @@ def save(flow_id: str) -> Answer:
     values.pop("team_id")
     same = None if form.fetch_again.data else flow
     try:
-        replaced = _written(values, lambda kept: actions.edit(flow, values, kept=kept, by=current_member()), same=same)
+        replaced = _written(
+            values, lambda files: actions.edit(flow, values, files=files, by=current_member()), same=same
+        )
     except (Rejected, GatewayError) as refusal:
         return _refused(form, flow, refusal)
     media.discard(replaced, storage=gateways.current().storage)
@@ -141,41 +142,43 @@ def save(flow_id: str) -> Answer:
 
 @pages.post("/flows/<flow_id>/close")
 def close(flow_id: str) -> Answer:
-    """No new interviews from this flow."""
-    return _turned(flow_id, actions.close, "The flow is closed. Interviews already booked can still be taken.")
+    """Create no further interviews from this flow."""
+    return _turned(flow_id, actions.close, "The flow is closed. Interviews that already exist can still be completed.")
 
 
 @pages.post("/flows/<flow_id>/reopen")
 def reopen(flow_id: str) -> Answer:
-    """Take interviews again."""
+    """Accept new interviews again."""
     return _turned(flow_id, actions.reopen, "The flow is open again.")
 
 
 @pages.post("/flows/<flow_id>/archive")
 def archive(flow_id: str) -> Answer:
-    """Delete the flow; what came of it stays."""
+    """Delete the flow. Its interviews and candidates stay."""
     return _turned(flow_id, actions.archive, "The flow is archived. Its interviews and candidates stay.")
 
 
 @pages.post("/flows/<flow_id>/prepare-speech")
 def prepare_speech(flow_id: str) -> Answer:
     """Try again to record the agent's voice, after it failed."""
-    return _turned(flow_id, actions.prepare_anew, "The questions are being recorded once more.")
+    return _turned(flow_id, actions.prepare_anew, "The questions are being recorded again.")
 
 
 @pages.get("/flows/voices/<voice_id>")
 def voice_sample(voice_id: str) -> Response:
-    """A sentence in the voice and ``language`` asked for, as sound; made once and kept."""
+    """A sample sentence in this voice and the requested ``language``, as WAV. Generated once, then cached."""
     require_recruiter()
     rate_limits.count("voice-sample", most=SAMPLES_PER_MINUTE)
     language = request.args.get("language", "") or DEFAULT_LANGUAGE
     if voice_id not in VOICES:
         raise NotFound("There is no voice with this id.")
     if language not in LANGUAGES:
-        raise Rejected("There is no such language to choose.", field="language")
+        raise Rejected("This language is not available.", field="language")
     speaker = gateways.current().speaker
     if not speaker.supports(language):
-        raise Rejected(f"{language_name(language)} has no voice on this installation. Candidates read and write it.")
+        raise Rejected(
+            f"{language_name(language)} has no voice on this installation. Candidates read and type instead."
+        )
     db.session.rollback()  # ends the read: speaking is slow
     spoken = speaker.speak(phrases.sample(language), voice_id=voice_id, language=language, remember=True)
     sound = wav(spoken.pcm, spoken.rate)
@@ -184,13 +187,13 @@ def voice_sample(voice_id: str) -> Response:
 
 @pages.get("/flows/<flow_id>/logo")
 def logo(flow_id: str) -> Response:
-    """The picture that candidates and recruiters see."""
+    """The logo that candidates and recruiters see."""
     return _file(open_flow(flow_id).logo_key)
 
 
 @pages.get("/flows/<flow_id>/intro-video")
 def intro_video(flow_id: str) -> Response:
-    """The video shown before the interview; players ask for ranges of it."""
+    """The video shown before the interview. Players request byte ranges of it."""
     return _file(open_flow(flow_id).preamble_video_key)
 
 
@@ -226,11 +229,11 @@ def _own_team(team_id: str) -> Team:
 
 
 def _checked(form: FlowForm, *, team_id: str = "") -> dict[str, Any] | None:
-    """The values, or None with the complaints put beside the fields."""
-    given = form.values()
-    given["team_id"] = team_id or given["team_id"] or ""
+    """The values, or None with the errors set on the fields."""
+    typed = form.values()
+    typed["team_id"] = team_id or typed["team_id"] or ""
     try:
-        values: dict[str, Any] = FlowFormSchema(partial=("webhook_secret_key",)).load(given)
+        values: dict[str, Any] = FlowFormSchema(partial=("webhook_secret_key",)).load(typed)
     except ma.ValidationError as error:
         form.show_errors(error.messages_dict)
         return None
@@ -238,9 +241,12 @@ def _checked(form: FlowForm, *, team_id: str = "") -> dict[str, Any] | None:
 
 
 def _written(
-    values: dict[str, Any], write: Callable[[media.Kept], Written], *, same: InterviewFlow | None = None
+    values: dict[str, Any], write: Callable[[media.StoredMedia], Written], *, same: InterviewFlow | None = None
 ) -> Written:
-    """Fetch what has a new address (all of it without ``same``), then write and commit, or leave nothing behind."""
+    """Fetch the files whose address is new (without ``same``: all of them), then write and commit.
+
+    On any failure the fetched files are deleted again.
+    """
     logo_url, video_url = values["company_logo_url"], values["preamble_video_url"]
     if same and same.logo_key and same.company_logo_url == logo_url:
         logo_url = None
@@ -248,9 +254,9 @@ def _written(
         video_url = None
     db.session.commit()  # ends the read: fetching is slow
     outside = gateways.current()
-    with media.kept(logo_url=logo_url, video_url=video_url, http=outside.http, storage=outside.storage) as kept:
+    with media.stored(logo_url=logo_url, video_url=video_url, http=outside.http, storage=outside.storage) as files:
         try:
-            result = write(kept)
+            result = write(files)
             db.session.commit()
         except BaseException:
             db.session.rollback()  # before the files are deleted again
@@ -275,24 +281,24 @@ def _form_page(form: FlowForm, flow: InterviewFlow | None, *, done: str = "") ->
 
 
 def _refused(form: FlowForm, flow: InterviewFlow | None, refusal: Rejected | GatewayError) -> tuple[str, int]:
-    """The form again, with everything that was typed."""
+    """The form again, with the values that were entered."""
     if isinstance(refusal, GatewayError):
-        form.show_errors({"": [f"{refusal.message} Nothing was saved; please try again."]})
+        form.show_errors({"": [f"{refusal.message} Nothing was saved. Try again."]})
         return _form_page(form, flow), 503
     form.show_errors({refusal.field or "": [refusal.message]})
     return _form_page(form, flow), 422
 
 
 def _file(key: str | None) -> Response:
-    """A stored file, whole or the range that was asked for; 416 for a range beyond its end."""
+    """A stored file, whole or one byte range of it. 416 for a range beyond its end."""
     if key is None:
-        raise NotFound("This flow has none.")
+        raise NotFound("This flow has no such file.")
     storage = gateways.current().storage
     size = storage.size(key)
-    # One range of bytes; whatever else is asked for may be answered with the whole.
-    asked = request.range if request.range and request.range.units == "bytes" else None
-    is_one = asked is not None and len(asked.ranges) == 1
-    wanted = asked.range_for_length(size) if asked and is_one else None
+    # One byte range is supported. For any other request the standard allows answering with the whole file.
+    ranges = request.range if request.range and request.range.units == "bytes" else None
+    is_one = ranges is not None and len(ranges.ranges) == 1
+    wanted = ranges.range_for_length(size) if ranges and is_one else None
     if is_one and wanted is None:
         return Response(status=416, headers={"Content-Range": f"bytes */{size}"})
     start, end = wanted or (0, size)
@@ -315,21 +321,21 @@ def _file(key: str | None) -> Response:
 
 @pages.post("/flows/<flow_id>/duplicate")
 def duplicate(flow_id: str) -> AnyResponse:
-    """A copy of the flow, an archived one too, to be changed at once."""
+    """Copy a flow, archived or not, and open the copy's form."""
     require_recruiter()
     flow, storage = flow_to_change(current_member(), flow_id), gateways.current().storage
-    source = media.Kept(flow.logo_key, flow.preamble_video_key, flow.preamble_video_type)
+    source = media.StoredMedia(flow.logo_key, flow.preamble_video_key, flow.preamble_video_type)
     db.session.commit()  # ends the read: copying files is slow
     try:
-        with media.copied(source, storage=storage) as kept:
+        with media.copied(source, storage=storage) as files:
             try:
-                copy_id = actions.duplicate(flow, kept=kept, by=current_member()).id
+                copy_id = actions.duplicate(flow, files=files, by=current_member()).id
                 db.session.commit()
             except BaseException:
                 db.session.rollback()  # before the files are deleted again
                 raise
     except GatewayError:
-        flash("The logo or the video could not be copied at this moment. Nothing was changed; please try again.", "bad")
+        flash("The logo or the video could not be copied. Nothing was changed. Try again.", "bad")
         return redirect(url_for("flows.show", flow_id=flow_id), 303)
-    flash(f"This is a copy of “{flow.title}”, open and without interviews. Change what is to be different.", "good")
+    flash(f"This is a copy of “{flow.title}”. It is open and has no interviews yet. Change what should differ.", "good")
     return redirect(url_for("flows.edit", flow_id=copy_id), 303)

@@ -1,4 +1,4 @@
-"""Looks into a video in a process of its own: run as a script, with the file as standard input and limits on itself.
+"""Probes a video in a separate process: run as a script that limits itself, with the file as standard input.
 
 Usage: ``python -I probe.py mov|matroska < file``. Prints one line of JSON and exits 0, or exits 1 on anything else. The
 demuxer is forced and the file comes as an open descriptor, so nothing in it can make FFmpeg open another one.
@@ -13,7 +13,7 @@ CPU_SECONDS = 10
 
 
 def limit_myself() -> None:
-    """No endless decoding, no huge memory, no files written."""
+    """Limit CPU time and memory, and forbid writing files."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
@@ -21,7 +21,7 @@ def limit_myself() -> None:
 
 
 def look(demuxer: str) -> dict[str, object]:
-    """Formats that FFmpeg names, and the first picture's size: what has no picture that decodes is no video."""
+    """Format and size of the first frame. A file without a frame that decodes is not a video: raises."""
     import av
 
     with av.open(sys.stdin.buffer, mode="r", format=demuxer) as container:
@@ -34,7 +34,7 @@ def look(demuxer: str) -> dict[str, object]:
 
 
 def main(demuxer: str) -> int:
-    """Exit status; the reason of a failure stays here, since it may quote the file."""
+    """Returns the exit status. The reason of a failure is not printed, because it may quote the file."""
     limit_myself()
     try:
         print(json.dumps(look(demuxer)))  # noqa: T201 - the one line that the parent reads

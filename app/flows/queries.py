@@ -1,7 +1,7 @@
-"""Reads of interview flows, always with the owner: an organization under ``/v1``, a member on the pages.
+"""Reads of interview flows, always for an owner: an organization under ``/v1``, a member on the pages.
 
-Who may see, and who may change, what hangs on a flow is said here and nowhere else: ``reach`` as SQL for lists of
-flows, interviews, candidates and requests, ``may`` for a single one, ``who_may`` the other way round.
+This module alone decides who may see and change a flow and everything that belongs to it: ``reach`` gives the SQL
+conditions for lists of flows, interviews, candidates and requests, ``may`` checks one row, ``who_may`` finds members.
 """
 
 from collections import Counter
@@ -24,17 +24,18 @@ from app.gateways.speech.catalogue import DEFAULT_LANGUAGE
 Condition = sa.ColumnElement[bool]
 T = TypeVar("T")
 _FLOW, _GRANT = InterviewFlow.__table__.alias().c, FlowGrant.__table__.alias().c
-"""For what stands inside other reads of flows; made once, for pages ask a dozen times."""
+"""For subqueries inside other reads of flows. Built once, because a page needs them a dozen times."""
 
-VIEWED = "You may look at this flow and what came of it, but not change anything."
+VIEWED = "You can view this flow and its results, but you cannot change anything."
 FOREIGN = "This interview flow belongs to another organization."
 
 
 @dataclass(frozen=True, slots=True)
 class FlowFilter:
-    """What a list of flows on the platform is narrowed to; ``text`` is looked for in title and organization name.
+    """Filter of the list of flows. ``text`` is searched for in title and organization name.
 
-    ``right``: only flows that the member has it to."""
+    ``right``: only flows to which the member has this right.
+    """
 
     status: FlowStatus | None = None
     text: str = ""
@@ -42,9 +43,9 @@ class FlowFilter:
 
 
 def reach(member: TeamMember, rows: Any, right: Right = Right.VIEW, *, flow_id: Any = None) -> list[Condition]:
-    """Conditions on a table with an organization: what of it the member has ``right`` to, by the flow that it hangs on.
+    """Conditions that limit ``rows`` to those whose flow the member has ``right`` to.
 
-    ``flow_id`` is the column, or a subquery, that names each row's flow, where the table itself has no ``flow_id``.
+    ``flow_id`` is a column or subquery with each row's flow, for tables that have no ``flow_id`` of their own.
     """
     own = [rows.organization_id == member.organization_id]
     if member.role is Role.ADMIN:
@@ -57,18 +58,18 @@ def reach(member: TeamMember, rows: Any, right: Right = Right.VIEW, *, flow_id: 
 
 
 def may(member: TeamMember, thing: Any, right: Right = Right.VIEW) -> bool:
-    """Whether the member has ``right`` to one flow, or to one interview or candidate of it."""
+    """Whether the member has ``right`` to a flow, or to the flow of an interview or candidate."""
     if thing.organization_id != member.organization_id:
         return False
     if member.role is Role.ADMIN:
         return True
     flow_id = thing.id if isinstance(thing, InterviewFlow) else thing.flow_id
-    found = sa.select(InterviewFlow.id).where(InterviewFlow.id == flow_id, *reach(member, InterviewFlow, right))
-    return db.session.scalar(found) is not None
+    permitted = sa.select(InterviewFlow.id).where(InterviewFlow.id == flow_id, *reach(member, InterviewFlow, right))
+    return db.session.scalar(permitted) is not None
 
 
 def who_may(thing: Any, right: Right = Right.VIEW) -> list[Condition]:
-    """Conditions on members: who may sign in and has ``right`` to the flow, or to the interview or candidate of it."""
+    """Conditions on members who can sign in and have ``right`` to a flow, or to an interview's or candidate's flow."""
     flow: InterviewFlow = thing if isinstance(thing, InterviewFlow) else thing.flow
     granted = sa.select(FlowGrant.member_id).where(FlowGrant.flow_id == flow.id)
     able: list[Condition] = []
@@ -82,23 +83,23 @@ def who_may(thing: Any, right: Right = Right.VIEW) -> list[Condition]:
 
 
 def grants_of(flow: InterviewFlow) -> Sequence[FlowGrant]:
-    """The members who were given a right of their own to the flow, by name."""
-    found = sa.select(FlowGrant).join(TeamMember, TeamMember.id == FlowGrant.member_id)
-    ordered = found.where(FlowGrant.flow_id == flow.id).order_by(TeamMember.full_name, TeamMember.email)
+    """Grants of single members to the flow, by name."""
+    grants = sa.select(FlowGrant).join(TeamMember, TeamMember.id == FlowGrant.member_id)
+    ordered = grants.where(FlowGrant.flow_id == flow.id).order_by(TeamMember.full_name, TeamMember.email)
     return db.session.scalars(ordered.options(contains_eager(FlowGrant.member))).all()
 
 
 def only_viewed(member: TeamMember) -> frozenset[str]:
-    """Ids of flows that somebody who may change others may only look at."""
+    """Ids of the flows that a recruiter may view but not edit."""
     if member.role is not Role.RECRUITER:
         return frozenset()
     changed = sa.select(InterviewFlow.id).where(*reach(member, InterviewFlow, Right.EDIT))
-    given = sa.select(FlowGrant.flow_id).where(FlowGrant.member_id == member.id, FlowGrant.flow_id.not_in(changed))
-    return frozenset(db.session.scalars(given))
+    view_only = sa.select(FlowGrant.flow_id).where(FlowGrant.member_id == member.id, FlowGrant.flow_id.not_in(changed))
+    return frozenset(db.session.scalars(view_only))
 
 
 def beside_teams(member: TeamMember) -> tuple[sa.Select[str], sa.Select[str]]:
-    """Ids of what the member sees of other teams, and of what they do not see of their own: to correct team counts."""
+    """Ids of the flows a member sees in other teams, and of those hidden in their own: corrections for team counts."""
     teams, granted = [team.id for team in member.teams], _granted_flows(member, Right.VIEW)
     further = sa.select(_FLOW.id).where(_FLOW.id.in_(granted), _FLOW.team_id.not_in(teams))
     hidden = sa.select(_FLOW.id).where(_FLOW.team_id.in_(teams), _FLOW.is_narrowed, _FLOW.id.not_in(granted))
@@ -106,16 +107,18 @@ def beside_teams(member: TeamMember) -> tuple[sa.Select[str], sa.Select[str]]:
 
 
 def flow_for(organization: Organization, flow_id: str) -> InterviewFlow:
-    """The organization's flow, archived ones included. Raises NotFound, or Forbidden when it is someone else's."""
-    flow = _flow(flow_id.lower())  # some databases of customers keep UUIDs in upper case
+    """A flow of the organization, archived or not. Raises NotFound, and Forbidden for another organization's flow."""
+    flow = _flow(flow_id.lower())  # some customers' databases store UUIDs in upper case
     if flow.organization_id != organization.id:
         raise Forbidden(FOREIGN)
     return flow
 
 
 def seen(member: TeamMember, model: type[T], row_id: str, *, kind: str, asked: str = "") -> T:
-    """The row for a member who may see it. Raises Unseen alike for what is not theirs and for what is not there;
-    administrators are told which. ``asked``: the id, where access can be requested by it.
+    """The row, for a member who may see it.
+
+    Raises Unseen whether the row is missing or not theirs, so that ids cannot be probed; administrators get NotFound
+    or Forbidden instead. ``asked``: the id, where the member can request access with it.
     """
     thing = db.session.get(model, row_id) if is_id(row_id) else None
     if thing is not None and may(member, thing):
@@ -129,25 +132,25 @@ def seen(member: TeamMember, model: type[T], row_id: str, *, kind: str, asked: s
 
 
 def flow_seen_by(member: TeamMember, flow_id: str) -> InterviewFlow:
-    """A flow that the member may see. Raises as ``seen``."""
+    """A flow that the member may see. Raises what ``seen`` raises."""
     return seen(member, InterviewFlow, flow_id, kind="flow", asked=flow_id)
 
 
 def flow_to_change(member: TeamMember, flow_id: str) -> InterviewFlow:
-    """A flow that the member may change. Raises as ``flow_seen_by``, and Forbidden for those who may only look."""
+    """A flow that the member may change. Raises what ``flow_seen_by`` raises, and Forbidden for view-only members."""
     flow = flow_seen_by(member, flow_id)
     refuse_viewer(member, flow)
     return flow
 
 
 def refuse_viewer(member: TeamMember, thing: Any) -> None:
-    """Raises Forbidden for a member who may look at the flow, or the interview or candidate of it, and no more."""
+    """Raise Forbidden if the member may only view the flow, or the flow of the interview or candidate."""
     if not may(member, thing, Right.EDIT):
         raise Forbidden(VIEWED)
 
 
 def open_flow(flow_id: str) -> InterviewFlow:
-    """A flow for whoever holds its id: candidates see its logo and video. An archived one is NotFound."""
+    """A flow for anyone who has its id: candidates see its logo and video. Raises NotFound for an archived one."""
     with row_security.finding():
         flow = _flow(flow_id)
     if flow.status is FlowStatus.ARCHIVED:
@@ -157,26 +160,26 @@ def open_flow(flow_id: str) -> InterviewFlow:
 
 
 def flows_for(organization: Organization, *, team: Team | None, limit: int, offset: int) -> list[InterviewFlow]:
-    """The organization's flows, or one team's, newest first; ids decide between flows of the same moment."""
+    """The organization's flows, or one team's, newest first. Ties are ordered by id."""
     owned = InterviewFlow.team_id == team.id if team else InterviewFlow.organization_id == organization.id
     return list(db.session.scalars(_newest_first(owned).limit(limit).offset(offset)))
 
 
 def flows_seen_by(member: TeamMember, found_by: FlowFilter, *, limit: int, offset: int) -> list[InterviewFlow]:
-    """What the member's list shows, newest first, with each flow's team; archived ones only when asked for."""
+    """One page of the member's list, newest first, with each flow's team. Archived flows only if filtered for."""
     query = _newest_first(*_narrowed(member, found_by)).options(joinedload(InterviewFlow.team))
     return list(db.session.scalars(query.limit(limit).offset(offset)))
 
 
 def how_many_seen_by(member: TeamMember, found_by: FlowFilter) -> int:
-    """Length of the whole list of ``flows_seen_by``."""
+    """Length of the whole list that ``flows_seen_by`` pages through."""
     return db.session.scalar(sa.select(sa.func.count(InterviewFlow.id)).where(*_narrowed(member, found_by))) or 0
 
 
 def titles_seen_by(member: TeamMember) -> list[tuple[str, str]]:
-    """Id and title of every flow the member sees, for choosing one in a filter; archived ones included.
+    """Id and title of every flow the member sees, archived or not, as choices of a filter.
 
-    Where several have the same title, the day they were created and the beginning of their id tell them apart.
+    Flows with the same title also show the day they were created and the start of their id.
     """
     query = sa.select(InterviewFlow.id, InterviewFlow.title, InterviewFlow.created_at)
     rows = db.session.execute(
@@ -191,9 +194,9 @@ def _apart(flow_id: str, title: str, created_at: datetime) -> str:
 
 
 def script_of(flow: InterviewFlow) -> dict[str, Any]:
-    """The flow as an interview takes it along: plain JSON values, frozen when the candidate begins.
+    """The flow's settings as an interview copies them when the candidate starts: plain JSON values.
 
-    ``language``, the three switches and ``assess_language`` are settled here and never null.
+    Defaults for ``language``, the three switches and ``assess_language`` are applied here; they are never null.
     """
     assess = flow.organization.assess_language if flow.assess_language is None else flow.assess_language
     return {
@@ -217,19 +220,19 @@ def script_of(flow: InterviewFlow) -> dict[str, Any]:
 
 
 def secret_of(flow: InterviewFlow) -> str | None:
-    """The webhook secret in the clear: for signing and for ``/v1`` alone, never for a log."""
+    """The webhook secret in plain text: only for signing and ``/v1``, never for a log."""
     if flow.webhook_secret_sealed is None:
         return None
     return encryption.unseal(flow.webhook_secret_sealed, context=secret_context(flow.id))
 
 
 def secret_context(flow_id: str) -> str:
-    """What the sealed secret is bound to, so that it opens in its own row only."""
+    """Context that binds the sealed secret to its row, so that it cannot be opened from another."""
     return f"interview_flow:{flow_id}:webhook_secret"
 
 
 def unspoken(limit: int = 200) -> list[str]:
-    """Ids of flows whose script waits to be spoken, or whose speaking died: for the sweep."""
+    """Ids of flows whose script has not been spoken yet, or whose worker died meanwhile: for the sweep."""
     free = sa.or_(InterviewFlow.lease_until.is_(None), InterviewFlow.lease_until < moment())
     waits = sa.and_(InterviewFlow.speech_state == SpeechState.PENDING, free)
     died = sa.and_(InterviewFlow.speech_state == SpeechState.PREPARING, InterviewFlow.lease_until < moment())
@@ -237,17 +240,15 @@ def unspoken(limit: int = 200) -> list[str]:
 
 
 def _flows_open_to(member: TeamMember, right: Right) -> sa.Select[str]:
-    """Ids of the flows of those who are no administrators: what their teams have and is not narrowed, and what they
-    were given themselves.
-    """
+    """Ids of the flows open to a member who is not an administrator: their teams' unless narrowed, and their grants."""
     by_team = sa.and_(_FLOW.team_id.in_([team.id for team in member.teams]), _FLOW.is_narrowed.is_(False))
     mine = sa.select(_FLOW.id).where(_FLOW.organization_id == member.organization_id)
     return mine.where(sa.or_(by_team, _FLOW.id.in_(_granted_flows(member, right))))
 
 
 def _granted_flows(member: TeamMember, right: Right) -> sa.Select[str]:
-    given = sa.select(_GRANT.flow_id).where(_GRANT.member_id == member.id)
-    return given.where(_GRANT.level == Right.EDIT) if right is Right.EDIT else given
+    granted = sa.select(_GRANT.flow_id).where(_GRANT.member_id == member.id)
+    return granted.where(_GRANT.level == Right.EDIT) if right is Right.EDIT else granted
 
 
 def _flow(flow_id: str) -> InterviewFlow:

@@ -1,4 +1,4 @@
-"""What goes in and out of ``/v1/interview-flows``, and what the platform's form adds: one set of rules for both."""
+"""Fields of ``/v1/interview-flows`` and of the platform's form: one set of rules for both."""
 
 import re
 from typing import Any
@@ -28,19 +28,19 @@ _NOT_IN_ADDRESSES = re.compile(r"[\s\\\x00-\x1f\x7f]")
 
 HISTORICAL_FIELDS = ("is_phone_call_enabled",)
 HISTORICAL_PREFIXES = {"11labs-": "vendora-", "openai-": "vendorb-"}
-"""What programs written for the original service send, and how they write the two voice providers."""
+"""Fields that programs written for the original service send, and how they prefix the two voice providers."""
 
 TYPES = tuple(kind.value for kind in InterviewType)
 
 
 def text_field(name: str, description: str, **kwargs: Any) -> Text:
-    """An optional text with the room's limit for ``name``."""
+    """An optional text field with the length limit of ``name``."""
     settings = {"allow_none": True, "load_default": None, "dump_default": None, **kwargs}
     return Text(most=LONGEST[name], metadata={"description": description}, **settings)
 
 
 class FetchedAddress(Text):
-    """An address that Parley will call or fetch: checked in form here, in where it leads when it is called."""
+    """An address that Parley calls or fetches. Its form is checked here, its target when it is called."""
 
     def __init__(self, name: str, description: str, **kwargs: Any) -> None:
         settings = {"allow_none": True, "load_default": None, "dump_default": None, **kwargs}
@@ -56,7 +56,7 @@ class FetchedAddress(Text):
 
 
 class RedirectAddress(Text):
-    """Where a browser is sent: http or https with a host, and nothing that reads differently to another parser."""
+    """Where a browser is sent: http or https with a host, and nothing that URL parsers read differently."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
@@ -67,13 +67,13 @@ class RedirectAddress(Text):
 
 
 class ContactAddress(Text):
-    """Where candidates can turn to: an email address, a telephone number, or a page."""
+    """A contact for candidates: an email address, a phone number or a page."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
         is_page = "://" in text and redirect_flaw(text) is None
         if not (is_page or _TELEPHONE.fullmatch(text) or address_flaw(text) is None):
-            raise ma.ValidationError("Give an email address, a telephone number, or a full URL such as https://….")
+            raise ma.ValidationError("Enter an email address, a phone number or a full URL such as https://….")
         return text
 
 
@@ -111,9 +111,9 @@ class InterviewFlowFields(ma.Schema):
         metadata={"description": "Language of the flow."},
     )
     company_logo_url = FetchedAddress(
-        "company_logo_url", "Logo: PNG, JPEG or WebP, at most 2 MiB and 4096 pixels each way; fetched and kept."
+        "company_logo_url", "Logo: PNG, JPEG or WebP, at most 2 MiB and 4096 pixels each way. Fetched once and stored."
     )
-    additional_info = text_field("additional_info", "Background that may enrich questions.")
+    additional_info = text_field("additional_info", "Background that can enrich questions.")
     additional_instructions = text_field("additional_instructions", "How the AI should behave.")
     interview_type = Choice(
         TYPES,
@@ -137,10 +137,10 @@ class InterviewFlowFields(ma.Schema):
         allow_none=True,
         load_default=None,
         dump_default=None,
-        metadata={"description": "Where the interviewee is sent afterwards; a full http(s) URL.", "format": "uri"},
+        metadata={"description": "Where the interviewee is sent afterwards: a full http(s) URL.", "format": "uri"},
     )
     webhook_url = FetchedAddress("webhook_url", "Called after processing and when a candidate's status changes.")
-    webhook_secret_key = text_field("webhook_secret_key", "Signs webhook bodies; at least 32 characters are advised.")
+    webhook_secret_key = text_field("webhook_secret_key", "Signs webhook bodies. Use at least 32 characters.")
     intro = text_field("intro", "Spoken by the agent at the start.")
     outro = text_field("outro", "Spoken by the agent at the end.")
 
@@ -156,11 +156,11 @@ class NewInterviewFlowSchema(InterviewFlowFields):
         blank=False,
         allow_none=True,
         load_default=None,
-        metadata={"description": "Team of the flow; absent means the oldest team of the organization."},
+        metadata={"description": "Team of the flow. Defaults to the oldest team of the organization."},
     )
     preamble_video_url = FetchedAddress(
         "preamble_video_url",
-        "Intro video shown before the interview: MP4, QuickTime or WebM of at most 100 MB; fetched and kept.",
+        "Intro video shown before the interview: MP4, QuickTime or WebM, at most 100 MB. Fetched once and stored.",
     )
 
 
@@ -182,18 +182,18 @@ class FlowFormSchema(NewInterviewFlowSchema):
 
 
 def compatible(body: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """A program's body as this version takes it, and in words what was changed: for COMPATIBLE_INPUT."""
-    kept = {name: value for name, value in body.items() if name not in HISTORICAL_FIELDS}
+    """The body as this version accepts it, and a note for each change. Used with COMPATIBLE_INPUT."""
+    accepted = {name: value for name, value in body.items() if name not in HISTORICAL_FIELDS}
     notes = [f"{name} is not supported and was ignored" for name in HISTORICAL_FIELDS if name in body]
-    given = kept.get("voice_id")
+    voice_id = accepted.get("voice_id")
     for prefix, own in HISTORICAL_PREFIXES.items():
-        if isinstance(given, str) and given.startswith(prefix):
-            name = given.removeprefix(prefix)
+        if isinstance(voice_id, str) and voice_id.startswith(prefix):
+            name = voice_id.removeprefix(prefix)
             voice = next((voice for voice in (own + name, name) if voice in VOICES), None)
             if voice is not None:
-                kept["voice_id"] = voice
-                notes.append(f"voice_id {given} was read as {voice}")
-    return kept, notes
+                accepted["voice_id"] = voice
+                notes.append(f"voice_id {voice_id} was read as {voice}")
+    return accepted, notes
 
 
 class InterviewFlowSchema(InterviewFlowFields):
@@ -232,7 +232,7 @@ class InterviewFlowSchema(InterviewFlowFields):
     )
 
     def get_attribute(self, obj: Any, attr: str, default: Any) -> Any:
-        """The secret lies sealed in its row; everything else is a column."""
+        """Unseals the secret; every other field is a column."""
         if attr == "webhook_secret_key" and isinstance(obj, InterviewFlow):
             return secret_of(obj)
         return super().get_attribute(obj, attr, default)
@@ -274,7 +274,7 @@ NEW_FLOW_EXAMPLE = {
     "language": DEFAULT_LANGUAGE,
     "voice_id": DEFAULT_VOICE,
 }
-"""What "Try it out" sends: it names no address, because Parley would fetch or call it."""
+"""Body that "Try it out" sends. It contains no address, because Parley would fetch or call it."""
 FLOW_EXAMPLE = {
     "interview_flow_id": examples.FLOW_ID,
     "team_id": examples.TEAM_ID,
@@ -307,5 +307,5 @@ def redirect_flaw(url: str) -> str | None:
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         return "Must be a full URL that begins with https:// or http://."
     if parts.username is not None or parts.password is not None:
-        return "May not contain a user name or password."
+        return "Must not contain a user name or password."
     return None

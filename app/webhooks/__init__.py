@@ -1,9 +1,9 @@
-"""Telling customers' systems what happened."""
+"""Webhooks: events that customers' systems receive."""
 
 from app.core.rooms import Job, Room
 
 TEST_EVENT = "evt_test_"
-"""How the id of an event begins that is only a test, or about a test interview."""
+"""Prefix of the ids of test events and of events about test interviews."""
 
 DRAIN_WEBHOOKS = Job(
     "webhooks.jobs.drain", "app.webhooks.jobs.drain", "webhooks", 900, overdue="app.webhooks.jobs.overdue"

@@ -1,4 +1,4 @@
-"""One attempt: sign, send once, and say what came of it in plain values. No database, no retries."""
+"""One attempt: sign, send once, return the outcome as plain values. No database, no retries."""
 
 import time
 from dataclasses import dataclass
@@ -12,21 +12,21 @@ USER_AGENT = "Service-API-Webhook/1.0"
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
-    """What is to be sent: the stored bytes, address and secret as the flow has them now, or why it cannot go."""
+class Message:
+    """What to send: the stored bytes with the flow's present address and secret, or the obstacle to sending."""
 
     url: str
     secret: str | None
     event_id: str
     body: bytes
     at: datetime
-    """When it was taken up, by the clock that counts: it goes at once."""
+    """Time of the claim, or of the click on a test event. The message is sent immediately after."""
     obstacle: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of an attempt. ``error`` is one of the log's classes; on a success it can only be ``too_large``."""
+    """Outcome of an attempt. ``error`` is an ``ErrorClass``; on a success it can only be ``too_large``."""
 
     at: datetime
     seconds: float
@@ -40,30 +40,32 @@ class Outcome:
 
     @property
     def delivered(self) -> bool:
-        """A status from 200 to 299, whatever the body."""
+        """Whether the status is 200 to 299, whatever the body."""
         return self.status is not None and 200 <= self.status <= 299
 
     @property
     def throttled(self) -> bool:
-        """Whether the receiver is short of breath rather than wrong."""
+        """Whether the receiver is overloaded rather than failing."""
         return self.error == "timeout" or self.status in THROTTLED
 
     @property
     def gone(self) -> bool:
-        """The receiver says that the address is gone for good."""
+        """Whether the receiver answered 410."""
         return self.status == 410
 
 
-async def attempt(letter: Letter, *, http: Outbound) -> Outcome:
-    """Send ``letter`` once; never raises for what a receiver or the network does."""
-    began, at = time.monotonic(), letter.at
-    if letter.obstacle is not None:
-        return Outcome(at, 0.0, letter.url, note=letter.obstacle)
+async def attempt(message: Message, *, http: Outbound) -> Outcome:
+    """Send ``message`` once. Failures of the receiver or the network become an ``Outcome``, never an exception."""
+    began, at = time.monotonic(), message.at
+    if message.obstacle is not None:
+        return Outcome(at, 0.0, message.url, note=message.obstacle)
     try:
-        answer = await http.post(letter.url, body=letter.body, headers=headers(letter, timestamp=int(at.timestamp())))
+        answer = await http.post(
+            message.url, body=message.body, headers=headers(message, timestamp=int(at.timestamp()))
+        )
     except Unreachable as error:
         spent = time.monotonic() - began
-        return Outcome(at, spent, letter.url, address=error.address, error=error.kind, note=error.message[:300])
+        return Outcome(at, spent, message.url, address=error.address, error=error.kind, note=error.message[:300])
     spent = time.monotonic() - began
     error_class = "too_large" if answer.too_large else None
     note = None
@@ -72,7 +74,7 @@ async def attempt(letter: Letter, *, http: Outbound) -> Outcome:
     return Outcome(
         at,
         spent,
-        letter.url,
+        message.url,
         address=answer.address,
         status=answer.status,
         error=error_class,
@@ -82,19 +84,19 @@ async def attempt(letter: Letter, *, http: Outbound) -> Outcome:
     )
 
 
-def headers(letter: Letter, *, timestamp: int) -> dict[str, str]:
-    """The public interface's headers, and those of Standard Webhooks; signatures only with a secret."""
-    given = {
+def headers(message: Message, *, timestamp: int) -> dict[str, str]:
+    """The contract's headers and those of Standard Webhooks. Signatures only if there is a secret."""
+    values = {
         "Content-Type": "application/json",
         "User-Agent": USER_AGENT,
-        "webhook-id": letter.event_id,
+        "webhook-id": message.event_id,
         "webhook-timestamp": str(timestamp),
     }
-    if letter.event_id.startswith(TEST_EVENT):
-        given["X-Parley-Test"] = "1"
-    if letter.secret:
-        given["x-service-signature"] = signature.sign(letter.secret, letter.body)
-        given["webhook-signature"] = signature.standard(
-            letter.secret, letter.body, event_id=letter.event_id, timestamp=timestamp
+    if message.event_id.startswith(TEST_EVENT):
+        values["X-Parley-Test"] = "1"
+    if message.secret:
+        values["x-service-signature"] = signature.sign(message.secret, message.body)
+        values["webhook-signature"] = signature.standard(
+            message.secret, message.body, event_id=message.event_id, timestamp=timestamp
         )
-    return given
+    return values

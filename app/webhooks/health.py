@@ -1,4 +1,4 @@
-"""How well a receiver takes what is sent to it: shares and times of attempts, as far as attempts are kept (30 days)."""
+"""Health of a receiver: success rates and response times of its attempts, which are stored for 30 days."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,13 +17,12 @@ from app.webhooks.models import Attempt, Delivery, DeliveryState, Endpoint, Rout
 DAY, WEEK = timedelta(hours=24), timedelta(days=7)
 LATEST = 20
 TIMED = 5_000
-"""Attempts whose times are looked at."""
+"""Newest attempts from which response times are computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Attempts of a span, and how many were answered by 200 to 299; half of them took at most ``median`` seconds, 19 of
-    20 at most ``most``."""
+    """Attempts in a time span and how many got a 2xx (``taken``). ``median`` and ``most`` (95th percentile): seconds."""
 
     attempts: int = 0
     taken: int = 0
@@ -40,7 +39,7 @@ _TAKEN = Attempt.status.between(200, 299)
 
 
 def rates(endpoints: Sequence[Endpoint], *, span: timedelta = DAY) -> dict[str, Rate]:
-    """For each of ``endpoints`` with attempts in the last ``span``, without times: one statement for all of them."""
+    """Rates of ``endpoints`` with attempts in the last ``span``, by id, without times. One statement."""
     counted = (
         sa.select(Attempt.endpoint_id, sa.func.count(), sa.func.count(sa.case((_TAKEN, 1))))
         .where(Attempt.endpoint_id.in_([endpoint.id for endpoint in endpoints]), Attempt.at > queries.present() - span)
@@ -50,7 +49,7 @@ def rates(endpoints: Sequence[Endpoint], *, span: timedelta = DAY) -> dict[str, 
 
 
 def day_and_week(endpoint: Endpoint) -> tuple[Rate, Rate]:
-    """The same for one, over 24 hours and over 7 days, with how long the newest attempts took (``TIMED`` at most)."""
+    """Rates of one endpoint over 24 hours and over 7 days. Times come from the newest ``TIMED`` attempts."""
     now = queries.present()
     mine, today = _attempts(endpoint, now - WEEK), Attempt.at > now - DAY
     parts = (sa.true(), _TAKEN, today, sa.and_(today, _TAKEN))
@@ -61,14 +60,14 @@ def day_and_week(endpoint: Endpoint) -> tuple[Rate, Rate]:
 
 
 def failures_in_a_row(endpoint: Endpoint) -> int:
-    """Failed attempts since the last one that was taken."""
+    """Failed attempts since the last 2xx."""
     newest = _attempts(endpoint, None).with_only_columns(sa.func.max(Attempt.at)).where(_TAKEN)
     taken_at = db.session.scalar(newest)
     return db.session.scalar(_attempts(endpoint, taken_at).with_only_columns(sa.func.count())) or 0
 
 
 def waiting(endpoint: Endpoint) -> dict[DeliveryState, int]:
-    """How many events are on their way there or held, by state."""
+    """Number of unfinished events, by state."""
     unfinished = (DeliveryState.PENDING, DeliveryState.SENDING, DeliveryState.HELD)
     counted = sa.select(Delivery.state, sa.func.count()).where(
         Delivery.endpoint_id == endpoint.id, Delivery.state.in_(unfinished)
@@ -77,7 +76,7 @@ def waiting(endpoint: Endpoint) -> dict[DeliveryState, int]:
 
 
 def latest(endpoint: Endpoint) -> list[Any]:
-    """The newest attempts there: (attempt, event type, delivery id)."""
+    """The newest attempts as (attempt, event type, delivery id)."""
     chosen = (
         sa.select(Attempt, Delivery.event_type, Delivery.id)
         .join(Delivery, Delivery.id == Attempt.delivery_id)
@@ -89,7 +88,7 @@ def latest(endpoint: Endpoint) -> list[Any]:
 
 
 def flows_of(endpoint: Endpoint, member: TeamMember) -> list[tuple[str, str]]:
-    """Id and title of the flows whose events go there now, as far as the member sees them."""
+    """Id and title of the member's visible flows whose events go to this endpoint now."""
     led = sa.select(InterviewFlow.id, InterviewFlow.title).join(Route, Route.flow_id == InterviewFlow.id)
     chosen = led.where(Route.endpoint_id == endpoint.id, *reach(member, InterviewFlow))
     return [(row[0], row[1]) for row in db.session.execute(chosen.order_by(InterviewFlow.title, InterviewFlow.id))]

@@ -1,8 +1,7 @@
-"""Sends what is due, many at once, until nothing is: the job ``drain``.
+"""The job ``drain``: sends what is due, many at once, until nothing is left.
 
-Sends run as tasks of one event loop; the database is spoken to from one thread beside it, in short transactions: a
-step writes the outcomes that have come in and claims what is due next, in one commit. No transaction is open while
-anything is being sent.
+Sends run as tasks of one event loop. One thread beside it uses the database in short transactions: each step writes the
+outcomes that have arrived and claims the next deliveries, in one commit. No transaction is open during a send.
 """
 
 import asyncio
@@ -28,27 +27,27 @@ from app.webhooks.actions.results import Result
 log = logging.getLogger(__name__)
 
 IN_FLIGHT = 500
-"""Sends of one process at the same time."""
+"""Most concurrent sends of one process."""
 SLICE_SECONDS = 30.0
-"""A drain leaves after this time and has itself rung again, so that a worker can be stopped between two."""
+"""After this time a drain ends and enqueues the next one, so that a worker can be stopped between two."""
 LONGEST_SECONDS = 600.0
-"""It stays up to this long for receivers that hang, and serves those that answer meanwhile."""
+"""A drain waits this much longer for receivers that hang, and serves the others meanwhile."""
 LONG_SEND = 1.0
 POLL_SECONDS = 0.2
-"""While sends are under way, new events are looked for this often."""
+"""How often to look for new events while sends are under way."""
 TRIES = 5
 TOLD_AT_ONCE = 50
 SWITCH_SECONDS = 0.0005
-"""How soon the thread that speaks to the database gets the interpreter back from the one that sends. With Python's
-usual 5 ms after every statement, SQLite's only write lock was held for far longer than its work took."""
+"""Interpreter switch interval during a drain. With Python's default of 5 ms the database thread waited for the sending
+thread after every statement, and held SQLite's only write lock far longer than its work took."""
 
 Found = TypeVar("Found")
 
 
 def drain(seconds: float = SLICE_SECONDS) -> int:
-    """Claim and send what is due until nothing is, or for ``seconds``. Returns how many attempts were made.
+    """Claim and send what is due until nothing is left, or for ``seconds``. Returns how many attempts were made.
 
-    Any number may run at once, in any process: claims decide who sends what.
+    Any number of drains may run at once, in any process: the claims decide which of them sends what.
     """
     application: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - for the thread
     usual = sys.getswitchinterval()
@@ -60,19 +59,19 @@ def drain(seconds: float = SLICE_SECONDS) -> int:
 
 
 def overdue() -> list[tuple[str, ...]]:
-    """One run, which has no ids, where the database has anything for ``drain``."""
+    """One run without ids if ``drain`` has anything to do, otherwise none."""
     return [()] if queries.overdue() else []
 
 
 def tick() -> None:
-    """Ring the bell when anything is due; called by the worker's tick, so that a lost wake-up costs seconds."""
+    """Enqueue ``drain`` if anything is due. Called by the worker's tick, so that a lost wake-up costs only seconds."""
     queue.enqueue_overdue(DRAIN_WEBHOOKS)
 
 
 def tell() -> int:
-    """Post mails about receivers that take nothing, once for each turn for the worse; returns how many were posted.
+    """Post mails about failing receivers, one for each step of getting worse. Returns how many were posted.
 
-    Called by every worker's own clock. Without a mail server nothing is posted: pages and audit log tell it anyway.
+    Called by every worker's tick. Without a mail server nothing is posted; pages and audit log show it anyway.
     """
     if not gateways.current().mail.is_configured:
         return 0
@@ -87,7 +86,7 @@ def tell() -> int:
 
 
 class _Drain:
-    """One run: tasks that send, outcomes that wait to be written, and the thread that talks to the database."""
+    """One run: the sending tasks, the outcomes still to be written, and the thread that uses the database."""
 
     def __init__(self, application: Flask, http: Outbound, *, seconds: float) -> None:
         self._application = application
@@ -110,8 +109,10 @@ class _Drain:
         return attempts
 
     async def _send_all(self) -> int:
+        """Alternate between a database step and waiting for news, until nothing is due and no send is under way."""
         attempts = 0
         while True:
+            # Sends that finish during the step append to the new list, so every outcome is recorded exactly once.
             outcomes, self._outcomes = self._outcomes, []
             slots, leaving = self._slots(), time.monotonic() >= self._leave_at
             turns = await self._database(lambda: _step(outcomes, slots, wary=leaving))  # noqa: B023 - awaited here
@@ -122,16 +123,19 @@ class _Drain:
                 task.add_done_callback(self._sending.pop)
             if not self._sending and not self._outcomes and not turns:
                 break
+            # Nothing awaits between clear and the check, so an outcome either shows in the list or sets the event.
+            # The time-out looks for events that were announced meanwhile, while slow receivers keep this run busy.
             self._news.clear()
             if not self._outcomes:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._news.wait(), POLL_SECONDS)
+        # Out of time rather than out of work: the next drain continues.
         if time.monotonic() >= self._leave_at:
             await self._database(_enqueue_if_due)
         return attempts
 
     def _slots(self) -> int:
-        """How many may be claimed: when the time is over, only while something that hangs keeps us here anyway."""
+        """How many deliveries to claim. After the time is up: none, unless a hanging send keeps this run alive."""
         now = time.monotonic()
         if now >= self._leave_at:
             hangs = any(now - began > LONG_SEND for began in self._sending.values())
@@ -140,7 +144,7 @@ class _Drain:
         return IN_FLIGHT - len(self._sending)
 
     async def _send(self, turn: Turn) -> None:
-        outcome = await delivery.attempt(turn.letter, http=self._http)
+        outcome = await delivery.attempt(turn.message, http=self._http)
         self._counters.time("webhook", _word_for(outcome), seconds=outcome.seconds)
         _tell_log(turn, outcome)
         self._outcomes.append((turn, outcome))
@@ -157,7 +161,7 @@ class _Drain:
                 with self._application.app_context():
                     return work()
             except OperationalError as error:
-                # Locked for long, a deadlock, or a database that restarts: the claims still hold for a while.
+                # A long lock, a deadlock or a database restart. The claims stay valid meanwhile.
                 log.warning("webhooks: the database did not answer: %s", type(error.orig).__name__)
                 time.sleep(0.2 * 2**tried)
         with self._application.app_context():
@@ -165,17 +169,17 @@ class _Drain:
 
 
 def _tell_log(turn: Turn, outcome: delivery.Outcome) -> None:
-    """Under the id of what set the event off, not of the job that happens to send it."""
+    """Log under the id of the request or job that caused the event, not of the job that sends it."""
     fields = {
-        "event_id": turn.letter.event_id,
+        "event_id": turn.message.event_id,
         "delivery": turn.delivery_id,
         "attempt": turn.attempts + 1,
         "outcome": _word_for(outcome),
         "status": outcome.status or 0,
         "ms": round(outcome.seconds * 1000),
     }
-    known = {"request_id": turn.request_id} if turn.request_id else {}
-    log.info("webhook %s of delivery %s, attempt %d: %s %d, %d ms", *fields.values(), extra=fields | known)
+    request = {"request_id": turn.request_id} if turn.request_id else {}
+    log.info("webhook %s of delivery %s, attempt %d: %s %d, %d ms", *fields.values(), extra=fields | request)
 
 
 def _word_for(outcome: delivery.Outcome) -> str:
@@ -188,7 +192,7 @@ def _tidy() -> None:
 
 
 def _step(outcomes: list[Result], slots: int, *, wary: bool) -> list[Turn]:
-    """Write outcomes and claim what is due, in one transaction; none that writes is begun without need."""
+    """Write outcomes and claim what is due, in one transaction. A writing one starts only if there is work."""
     if not outcomes and not _is_due():
         return []
     if outcomes:

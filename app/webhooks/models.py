@@ -1,4 +1,4 @@
-"""Rows of webhooks: the outbox, the health of each receiver, and every attempt that was made."""
+"""Rows of webhooks: the outbox, the health of each receiver, and every attempt."""
 
 import enum
 import uuid
@@ -14,7 +14,7 @@ from app.webhooks import TEST_EVENT
 
 
 class EventType(enum.StrEnum):
-    """The three events of the public interface."""
+    """The contract's three events."""
 
     INTERVIEW_PROCESSED = "interview_processed"
     VIDEO_PROCESSED = "video_processed"
@@ -22,7 +22,7 @@ class EventType(enum.StrEnum):
 
 
 class DeliveryState(enum.StrEnum):
-    """Where an event stands; every committed event ends ``delivered`` or is visible in one of the others."""
+    """State of an event. Every committed event ends as ``delivered`` or is visible in another state."""
 
     PENDING = "pending"
     SENDING = "sending"
@@ -59,7 +59,7 @@ class DisabledBy(enum.StrEnum):
 
 
 class ErrorClass(enum.StrEnum):
-    """What went wrong with an attempt. ``too_large`` only marks the log: a 2xx with a large body is a success."""
+    """Why an attempt failed. ``too_large`` is only a mark in the log: a 2xx with a large body is a success."""
 
     DNS = "dns"
     CONNECT = "connect"
@@ -71,12 +71,12 @@ class ErrorClass(enum.StrEnum):
 
 
 def new_event_id(*, is_test: bool = False) -> str:
-    """A ``webhook-id``, the same for all attempts and replays of one event; its beginning marks what is only a test."""
+    """A ``webhook-id``, the same for all attempts and replays of one event. Its prefix marks tests."""
     return f"{TEST_EVENT if is_test else 'evt_'}{uuid.uuid4().hex}"[:36]
 
 
 class Notice(enum.StrEnum):
-    """What administrators are told of an endpoint that takes nothing, in the order in which it gets worse."""
+    """The mails to administrators about a failing endpoint, from mild to severe."""
 
     FAILING = "failing"
     WARNED = "warned"
@@ -87,8 +87,8 @@ class Endpoint(Base):
     """One organization's webhook address: its health, its lease (one send at a time), and whether it is disabled.
 
     Flows of the organization with the same address share it. ``failing_since`` is the first failure after the last
-    success; ``timeouts`` counts successive ones; before ``not_before`` nothing is sent (probes, and the pace after
-    enabling, which lasts until ``paced_until``). ``told`` is the last ``Notice`` that was mailed of this incident.
+    success; ``timeouts`` counts consecutive time-outs; nothing is sent before ``not_before`` (probes, and the pace
+    after enabling, which lasts until ``paced_until``). ``told`` is the last ``Notice`` mailed about this incident.
     """
 
     __tablename__ = "webhook_endpoint"
@@ -115,7 +115,7 @@ class Endpoint(Base):
 
 
 class Route(Base):
-    """Which endpoint the waiting events of a flow go to; follows the flow's address when that is corrected."""
+    """The endpoint to which a flow's waiting events go. Follows the flow's address when it changes."""
 
     __tablename__ = "webhook_route"
 
@@ -124,11 +124,11 @@ class Route(Base):
 
 
 class Delivery(Claimable, Base):
-    """One event on its way: the outbox row, written in the transaction of the change it tells of.
+    """One event: the outbox row, written in the transaction of the change that it reports.
 
-    ``subject`` is opaque (an interview or a candidate) and ``sequence`` its order within it. ``delivered_at`` is the
-    first 2xx and is never taken back, so that a replay blocks nobody. ``attempts`` counts the current round.
-    ``request_id`` is what set the change off (``app.core.request_id``): a request, or a job or tick of its own.
+    ``subject`` is opaque (an interview or a candidate), ``sequence`` orders the events of one subject.
+    ``delivered_at`` is the first 2xx and never reset, so that a replay blocks no later event. ``attempts`` counts the
+    current round. ``request_id`` names the request, job or tick that caused the change (``app.core.request_id``).
     """
 
     __tablename__ = "webhook_delivery"
@@ -174,9 +174,9 @@ class Delivery(Claimable, Base):
 
 
 class Attempt(Base):
-    """One request and what came back; kept 30 days. ``answer`` is binary: receivers send NUL bytes and worse.
+    """One request and its response, stored for 30 days. ``answer`` is binary: receivers send NUL bytes and worse.
 
-    ``endpoint_id`` is where it went, whatever address the flow has now; the index alone answers how an endpoint does.
+    ``endpoint_id`` is where it was sent, whatever address the flow has now. Health queries need only the index.
     """
 
     __tablename__ = "webhook_attempt"
@@ -201,7 +201,7 @@ class Attempt(Base):
 
 
 class Turnstile(Base):
-    """A single row that every claim changes first: two workers never choose at once, so the caps hold exactly."""
+    """A single row that every claim updates first, so that workers choose one at a time and the caps are exact."""
 
     __tablename__ = "webhook_turnstile"
     __table_args__ = (sa.CheckConstraint("id = 1", name="only_one"),)

@@ -1,4 +1,4 @@
-"""Recruiters' pages of webhooks: the log, one delivery with its attempts, and what administrators do about them."""
+"""Recruiters' pages of webhooks: the log, one delivery with its attempts, and the administrators' actions."""
 
 import asyncio
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ pages.before_request(require_member)
 
 @pages.get("/webhooks")
 def index() -> str:
-    """Deliveries of the member's flows, by flow, state, event and day, under the health of their receivers."""
+    """Health of the receivers, and deliveries of the member's flows, filtered by flow, state, event and day."""
     member, offset = current_member(), offset_of_request()
     found_by = asked_for(request.args)
     flow = flow_seen_by(member, found_by.flow_id) if found_by.flow_id else None
@@ -55,22 +55,22 @@ def index() -> str:
     )
 
 
-def asked_for(given: Mapping[str, str]) -> queries.LogFilter:
-    """The filter of an address or a form; what cannot be read counts as not asked. Forbidden for a foreign flow."""
-    flow_id, state, event = (given.get(name, "") for name in ("flow", "state", "event"))
+def asked_for(parameters: Mapping[str, str]) -> queries.LogFilter:
+    """The filter in a query string or form. Unreadable values are ignored. Raises Forbidden for a foreign flow."""
+    flow_id, state, event = (parameters.get(name, "") for name in ("flow", "state", "event"))
     return queries.LogFilter(
         flow_id=flow_seen_by(current_member(), flow_id).id if flow_id else "",
         state=DeliveryState(state) if state in set(DeliveryState) else None,
         event=EventType(event) if event in set(EventType) else None,
-        since=day_in(given.get("since", "")),
-        until=day_in(given.get("until", "")),
+        since=day_in(parameters.get("since", "")),
+        until=day_in(parameters.get("until", "")),
     )
 
 
 def kept_filter() -> dict[str, Any]:
-    """What narrows the log, as parameters of ``url_for`` and as hidden fields."""
-    found = {name: request.values.get(name, "")[:40] for name in FILTER}
-    return {name: value for name, value in found.items() if value}
+    """The log's filter as parameters for ``url_for`` and hidden fields."""
+    parameters = {name: request.values.get(name, "")[:40] for name in FILTER}
+    return {name: value for name, value in parameters.items() if value}
 
 
 @pages.get("/webhooks/deliveries/<delivery_id>")
@@ -87,26 +87,26 @@ def resend(delivery_id: str) -> AnyResponse:
     delivery = queries.delivery_seen_by(current_member(), delivery_id)
     return _done(
         lambda: actions.resend(delivery, by=current_member()),
-        "The event is on its way again.",
+        "The event is being sent again.",
         url_for("webhooks.show", delivery_id=delivery_id),
     )
 
 
 @pages.post("/webhooks/deliveries/<delivery_id>/dismiss")
 def dismiss(delivery_id: str) -> AnyResponse:
-    """Give up an exhausted status event, so that the later ones of its candidate go out."""
+    """Dismiss an exhausted status event so that later events of its candidate are sent."""
     require_admin()
     delivery = queries.delivery_seen_by(current_member(), delivery_id)
     return _done(
         lambda: actions.dismiss(delivery, by=current_member()),
-        "The event was dismissed; later ones go out now.",
+        "The event was dismissed. Later events of this candidate are sent now.",
         url_for("webhooks.show", delivery_id=delivery_id),
     )
 
 
 @pages.post("/webhooks/resend")
 def resend_range() -> AnyResponse:
-    """Send the events of a flow again that ended in a range of time."""
+    """Send again the events of a flow that ended within a time range."""
     require_admin()
     flow = flow_seen_by(current_member(), request.form.get("flow", ""))
     failed_only = request.form.get("failed_only") == "yes"
@@ -114,68 +114,68 @@ def resend_range() -> AnyResponse:
     def work() -> str:
         since, until = _moment("since"), _moment("until", optional=True)
         if since is None:
-            raise Rejected("Choose from when on events are sent again.", field="since")
+            raise Rejected("Choose a start time.", field="since")
         count = actions.resend_range(flow, since=since, until=until, failed_only=failed_only, by=current_member())
-        return f"{count} events are on their way again." if count else "No event ended in this range of time."
+        return f"{count} events are being sent again." if count else "No event ended in this time range."
 
     return _done(work, "", url_for("webhooks.index", flow=flow.id))
 
 
 @pages.get("/webhooks/test")
 def try_out() -> str:
-    """What a test event of a flow would look like, of each kind."""
+    """Preview a flow's test event of the chosen kind."""
     require_recruiter()
     flow = flow_to_change(current_member(), request.args.get("flow", ""))
-    given = request.args.get("event", "")
-    kind = EventType(given) if given in set(EventType) else EventType.INTERVIEW_PROCESSED
-    letter = actions.sample(flow, kind, app_url=_app_url())
-    return render_template("webhooks/test.html", flow=flow, kind=kind, letter=letter, outcome=None, shown=shown)
+    name = request.args.get("event", "")
+    kind = EventType(name) if name in set(EventType) else EventType.INTERVIEW_PROCESSED
+    message = actions.sample(flow, kind, app_url=_app_url())
+    return render_template("webhooks/test.html", flow=flow, kind=kind, letter=message, outcome=None, shown=shown)
 
 
 @pages.post("/webhooks/test")
 def send_test() -> str:
-    """Send a made-up event of a flow, once and now, and show what its receiver answered."""
+    """Send a test event once, immediately, and show the receiver's response."""
     require_recruiter()
     rate_limits.count("webhook-test", most=TESTS_PER_MINUTE)
-    flow, given = flow_to_change(current_member(), request.form.get("flow", "")), request.form.get("event", "")
-    if given not in set(EventType):
-        raise Rejected("Choose which event is sent.", field="event")
-    kind = EventType(given)
-    letter = actions.sample(flow, kind, app_url=_app_url())
+    flow, name = flow_to_change(current_member(), request.form.get("flow", "")), request.form.get("event", "")
+    if name not in set(EventType):
+        raise Rejected("Choose an event.", field="event")
+    kind = EventType(name)
+    message = actions.sample(flow, kind, app_url=_app_url())
     db.session.commit()  # ends the read: sending is slow
-    outcome = asyncio.run(attempt(letter, http=gateways.current().http))
+    outcome = asyncio.run(attempt(message, http=gateways.current().http))
     actions.tested(flow, kind, outcome, by=current_member())
     db.session.commit()
-    return render_template("webhooks/test.html", flow=flow, kind=kind, letter=letter, outcome=outcome, shown=shown)
+    return render_template("webhooks/test.html", flow=flow, kind=kind, letter=message, outcome=outcome, shown=shown)
 
 
 @pages.post("/webhooks/endpoints/<endpoint_id>/enable")
 def enable(endpoint_id: str) -> AnyResponse:
-    """Send to this receiver again; what was held goes out in order."""
+    """Send to this receiver again. Held events are sent in order."""
     require_admin()
     endpoint = queries.endpoint_seen_by(current_member(), endpoint_id)
 
     def work() -> str:
         released = actions.enable(endpoint, by=current_member())
-        return f"The endpoint is enabled; {released} held events go out now, at most 10 per second."
+        return f"The endpoint is enabled. {released} held events are being sent, at most 10 per second."
 
     return _done(work, "", url_for("webhooks.index"))
 
 
 @pages.post("/webhooks/endpoints/<endpoint_id>/disable")
 def disable(endpoint_id: str) -> AnyResponse:
-    """Send nothing to this receiver until it is enabled; events are held for 30 days."""
+    """Send nothing to this receiver until it is enabled. Events are held for 30 days."""
     require_admin()
     endpoint = queries.endpoint_seen_by(current_member(), endpoint_id)
     return _done(
         lambda: actions.disable(endpoint, because=DisabledBy.MEMBER, by=current_member()),
-        "The endpoint is disabled; events are held until it is enabled, for at most 30 days.",
+        "The endpoint is disabled. Events are held until you enable it, for at most 30 days.",
         url_for("webhooks.index"),
     )
 
 
 def shown(raw: bytes | None) -> str:
-    """Bytes of a body or an answer as text; what is no text is replaced by a mark."""
+    """Bytes of a body or response as text. Unprintable characters are replaced."""
     text = (raw or b"").decode(errors="replace")
     return "".join(sign if sign.isprintable() or sign in "\n\t" else "\N{REPLACEMENT CHARACTER}" for sign in text)
 
@@ -193,14 +193,14 @@ def _done(work: Any, message: str, back: str) -> AnyResponse:
 
 
 def _moment(name: str, *, optional: bool = False) -> datetime | None:
-    given = request.form.get(name, "").strip()
-    if not given and optional:
+    typed = request.form.get(name, "").strip()
+    if not typed and optional:
         return None
     try:
-        moment = datetime.fromisoformat(given)
+        moment = datetime.fromisoformat(typed)
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
-        raise Rejected("Write date and time like 2026-01-31T09:15, in UTC.", field=name) from None
+        raise Rejected("Enter date and time in UTC, for example 2026-01-31T09:15.", field=name) from None
 
 
 def _app_url() -> str:
@@ -214,27 +214,27 @@ def _may_change() -> bool:
 
 @pages.get("/webhooks/endpoints/<endpoint_id>")
 def endpoint(endpoint_id: str) -> str:
-    """One receiver: how much of what was sent it took, how quickly, and since when it does not."""
+    """One receiver: its success rate, response times and current failures."""
     member = current_member()
-    found = queries.endpoint_of_member(member, endpoint_id)
+    receiver = queries.endpoint_of_member(member, endpoint_id)
     is_admin = member.role is Role.ADMIN
-    day, week = health.day_and_week(found)
+    day, week = health.day_and_week(receiver)
     return render_template(
         "webhooks/endpoint.html",
-        endpoint=found,
+        endpoint=receiver,
         day=day,
         week=week,
-        failures=health.failures_in_a_row(found),
-        waiting=health.waiting(found),
-        latest=health.latest(found) if is_admin else [],
-        flows=health.flows_of(found, member),
+        failures=health.failures_in_a_row(receiver),
+        waiting=health.waiting(receiver),
+        latest=health.latest(receiver) if is_admin else [],
+        flows=health.flows_of(receiver, member),
         may_change=is_admin,
     )
 
 
 @pages.get("/webhooks/again")
 def again() -> str:
-    """How many of the events that the log shows would be sent again, before anything is."""
+    """Confirmation page: how many of the events in the log would be sent again."""
     require_admin()
     member, found_by = current_member(), asked_for(request.args)
     as_of = queries.present()
@@ -253,7 +253,7 @@ def again() -> str:
 
 @pages.post("/webhooks/again")
 def send_again() -> AnyResponse:
-    """Send them; the same form sent twice sends once."""
+    """Send them again. Submitting the same form twice sends once."""
     require_admin()
     member, found_by = current_member(), asked_for(request.form)
     back = redirect(url_for("webhooks.index", **kept_filter()), 303)
@@ -265,19 +265,19 @@ def send_again() -> AnyResponse:
         return back
     db.session.commit()
     if count:
-        flash("1 event is on its way again." if count == 1 else f"{count} events are on their way again.", "good")
+        flash("1 event is being sent again." if count == 1 else f"{count} events are being sent again.", "good")
     else:
-        flash("Nothing is left to be sent again: it is on its way already, or cannot be sent.", "info")
+        flash("There is nothing to send again: the events are already being sent, or cannot be sent.", "info")
     return back
 
 
 def _as_of() -> datetime:
-    """When the count was taken; never later than now."""
+    """Time of the count that the form confirms; never later than now."""
     try:
-        given = datetime.fromisoformat(request.form.get("as_of", ""))
-        in_utc = given.astimezone(UTC) if given.tzinfo is not None else None
-    except (ValueError, OverflowError):  # far from any day of ours
+        as_of = datetime.fromisoformat(request.form.get("as_of", ""))
+        in_utc = as_of.astimezone(UTC) if as_of.tzinfo is not None else None
+    except (ValueError, OverflowError):  # not a time, or out of range in UTC
         in_utc = None
     if in_utc is None:
-        raise Rejected("Open the confirmation again: its form was not whole.")
+        raise Rejected("The form was incomplete. Open the confirmation page again.")
     return min(in_utc, queries.present())

@@ -1,4 +1,4 @@
-"""Reads of webhooks: what may be sent now, what waits for what, and the log that pages show."""
+"""Reads of webhooks: what can be sent now, what waits for what, and the log that pages show."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ from app.webhooks.models import (
 )
 
 WARN_AFTER = timedelta(hours=96)
-"""An endpoint without success for this long is warned of, 24 h before it may be disabled."""
+"""Time without success after which administrators are warned: 24 h before the endpoint may be disabled."""
 
 FOREIGN = "This webhook endpoint belongs to another organization."
 
 
 @dataclass(frozen=True, slots=True)
 class LogFilter:
-    """What the log is narrowed to. Days are those of the announcement, in UTC, both included."""
+    """Filter of the log. Days are days of the event in UTC, both inclusive."""
 
     flow_id: str = ""
     state: DeliveryState | None = None
@@ -45,7 +45,7 @@ class LogFilter:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A free endpoint with something due: what choosing fairly needs to know."""
+    """A free endpoint with something due, with the values that ``schedule.fair`` needs."""
 
     endpoint_id: str
     organization_id: str
@@ -54,13 +54,13 @@ class Waiting:
 
 
 def present() -> datetime:
-    """The database's own time on PostgreSQL, this host's on SQLite: due times and leases are compared with it."""
-    found: datetime = db.session.execute(sa.select(claims.moment())).scalar_one()
-    return found
+    """Current time for due times and leases: the database's on PostgreSQL, this host's on SQLite."""
+    now: datetime = db.session.execute(sa.select(claims.moment())).scalar_one()
+    return now
 
 
 def passed(delivery: Any) -> sa.ColumnElement[bool]:
-    """Whether this event no longer keeps later ones of its subject waiting. A replay does not take that back."""
+    """Whether later events of the same subject need not wait for this one. A replay does not change that."""
     return sa.or_(delivery.delivered_at.is_not(None), delivery.state == DeliveryState.CANCELLED)
 
 
@@ -88,7 +88,7 @@ def ready(now: datetime) -> list[Waiting]:
 
 
 def busy(now: datetime) -> dict[str, int]:
-    """Sends in flight per organization, of all workers together."""
+    """Sends in flight per organization, over all workers."""
     statement = (
         sa.select(Endpoint.organization_id, sa.func.count())
         .where(Endpoint.lease_until >= now)
@@ -98,7 +98,7 @@ def busy(now: datetime) -> dict[str, int]:
 
 
 def sendable(now: datetime) -> bool:
-    """Whether a drain would find something to send, or a lease that has run out."""
+    """Whether there is something to send, or an expired lease to recover."""
     due = sa.exists().where(
         Delivery.endpoint_id == Endpoint.id, Delivery.state == DeliveryState.PENDING, Delivery.due_at <= now
     )
@@ -106,7 +106,7 @@ def sendable(now: datetime) -> bool:
 
 
 def overdue() -> bool:
-    """Whether ``drain`` has anything to do: for the tick and the sweep, which ring the bell when it does."""
+    """Whether ``drain`` has anything to do. The tick and the sweep then enqueue it."""
     now = present()
     return sendable(now) or _any(
         misrouted(),
@@ -129,7 +129,7 @@ def abandoned(now: datetime) -> sa.Select[Any]:
 
 
 def misrouted() -> sa.Select[Any]:
-    """Flows whose address is no longer the one their waiting events would go to."""
+    """Flows whose address has changed since their pending events were routed."""
     return (
         sa.select(InterviewFlow)
         .join(Route, Route.flow_id == InterviewFlow.id)
@@ -139,7 +139,7 @@ def misrouted() -> sa.Select[Any]:
 
 
 def without_address() -> sa.Select[Any]:
-    """Pending deliveries of flows whose address was taken away."""
+    """Pending deliveries of flows whose address was removed."""
     return (
         sa.select(Delivery.id)
         .join(InterviewFlow, InterviewFlow.id == Delivery.flow_id)
@@ -148,7 +148,7 @@ def without_address() -> sa.Select[Any]:
 
 
 def with_address_again() -> sa.Select[Any]:
-    """Deliveries that were held for want of an address, and have one again."""
+    """Deliveries held because their flow had no address, and that have one again."""
     return (
         sa.select(Delivery.id)
         .join(InterviewFlow, InterviewFlow.id == Delivery.flow_id)
@@ -159,28 +159,30 @@ def with_address_again() -> sa.Select[Any]:
 
 
 def to_warn(now: datetime) -> sa.Select[Any]:
-    """Endpoints that have failed for 96 h and were not warned of yet."""
+    """Endpoints that have failed for 96 h and for which no warning was given."""
     return sa.select(Endpoint).where(
         Endpoint.disabled_at.is_(None), Endpoint.warned_at.is_(None), Endpoint.failing_since <= now - WARN_AFTER
     )
 
 
 def untold() -> sa.Select[Any]:
-    """Ids of endpoints of which administrators were not mailed yet what there is to be told."""
-    known = sa.func.coalesce(Endpoint.told, "")
+    """Ids of endpoints about which administrators are due a mail."""
+    last_notice = sa.func.coalesce(Endpoint.told, "")
     given_up = sa.and_(Endpoint.disabled_at.is_not(None), Endpoint.disabled_by != DisabledBy.MEMBER)
     tried = Endpoint.disabled_at.is_(None)
     return sa.select(Endpoint.id).where(
         sa.or_(
-            sa.and_(given_up, known != Notice.DISABLED.value),
-            sa.and_(tried, Endpoint.warned_at.is_not(None), known.not_in([Notice.WARNED.value, Notice.DISABLED.value])),
-            sa.and_(tried, Endpoint.noticed_at.is_not(None), known == ""),
+            sa.and_(given_up, last_notice != Notice.DISABLED.value),
+            sa.and_(
+                tried, Endpoint.warned_at.is_not(None), last_notice.not_in([Notice.WARNED.value, Notice.DISABLED.value])
+            ),
+            sa.and_(tried, Endpoint.noticed_at.is_not(None), last_notice == ""),
         )
     )
 
 
 def endpoint_of(flow: InterviewFlow) -> Endpoint | None:
-    """The receiver behind a flow's address, once an event was due for it."""
+    """The endpoint of a flow's address; None until its first event."""
     return db.session.scalar(
         sa.select(Endpoint).where(
             Endpoint.organization_id == flow.organization_id, Endpoint.url == (flow.webhook_url or "")
@@ -189,28 +191,28 @@ def endpoint_of(flow: InterviewFlow) -> Endpoint | None:
 
 
 def delivery_seen_by(member: TeamMember, delivery_id: str) -> Delivery:
-    """A delivery of a flow that the member sees. What is not theirs and what is not there are told alike."""
+    """A delivery of a flow that the member sees. Raises what ``seen`` raises."""
     return seen(member, Delivery, delivery_id, kind="webhook delivery")
 
 
 def endpoint_seen_by(member: TeamMember, endpoint_id: str) -> Endpoint:
-    """A receiver of the member's organization. NotFound; Forbidden when it is someone else's."""
-    found = db.session.get(Endpoint, endpoint_id) if is_id(endpoint_id) else None
-    if found is None:
-        raise unseen(Endpoint, endpoint_id, NotFound("There is no such webhook endpoint."), foreign=FOREIGN)
-    if found.organization_id != member.organization_id:
+    """An endpoint of the member's organization. Raises NotFound, and Forbidden for another organization's."""
+    endpoint = db.session.get(Endpoint, endpoint_id) if is_id(endpoint_id) else None
+    if endpoint is None:
+        raise unseen(Endpoint, endpoint_id, NotFound("There is no webhook endpoint with this id."), foreign=FOREIGN)
+    if endpoint.organization_id != member.organization_id:
         raise Forbidden(FOREIGN)
-    return found
+    return endpoint
 
 
 def endpoint_of_member(member: TeamMember, endpoint_id: str) -> Endpoint:
-    """As ``endpoint_seen_by`` for administrators; for others one where a flow that they see leads, or has led."""
+    """As ``endpoint_seen_by`` for administrators. Other members see endpoints of the flows that they see."""
     if member.role is Role.ADMIN:
         return endpoint_seen_by(member, endpoint_id)
-    found = next((one for one in endpoints_seen_by(member) if one.id == endpoint_id), None)
-    if found is None:
+    endpoint = next((one for one in endpoints_seen_by(member) if one.id == endpoint_id), None)
+    if endpoint is None:
         raise Unseen("webhook endpoint")
-    return found
+    return endpoint
 
 
 def endpoints_seen_by(member: TeamMember) -> list[Endpoint]:
@@ -228,12 +230,12 @@ def deliveries_seen_by(member: TeamMember, found_by: LogFilter, *, limit: int, o
 
 
 def how_many_seen_by(member: TeamMember, found_by: LogFilter) -> int:
-    """Length of the whole log of ``deliveries_seen_by``."""
+    """Length of the whole log that ``deliveries_seen_by`` pages through."""
     return db.session.scalar(_log(sa.select(sa.func.count(Delivery.id)), member, found_by)) or 0
 
 
 def again(member: TeamMember, found_by: LogFilter, *, as_of: datetime, reach: timedelta) -> sa.Select[Any]:
-    """Of what the log shows: ids of events that ended within ``reach`` before ``as_of`` and can be sent again now."""
+    """Ids of the log's events that ended within ``reach`` before ``as_of`` and can be sent again now."""
     ended = (Delivery.finished_at <= as_of, Delivery.finished_at >= present() - reach)
     final = Delivery.state.in_((DeliveryState.DELIVERED, DeliveryState.EXHAUSTED))
     enabled = sa.exists().where(Endpoint.id == present_endpoint(), Endpoint.disabled_at.is_(None))
@@ -241,25 +243,22 @@ def again(member: TeamMember, found_by: LogFilter, *, as_of: datetime, reach: ti
 
 
 def length_of(chosen: sa.Select[Any]) -> int:
-    """How many rows a selection has."""
     return db.session.scalar(sa.select(sa.func.count()).select_from(chosen.subquery())) or 0
 
 
 def present_endpoint() -> sa.ColumnElement[Any]:
-    """Where an event of its flow goes now: the flow's address may have been corrected since the event ended."""
+    """The endpoint an event goes to now: the flow's address may have changed since the event ended."""
     led = sa.select(Route.endpoint_id).where(Route.flow_id == Delivery.flow_id).correlate(Delivery).scalar_subquery()
     return sa.func.coalesce(led, Delivery.endpoint_id)
 
 
 def attempts_before(moment: datetime) -> sa.Select[Any]:
-    """Attempts older than ``moment``."""
     return sa.select(Attempt.id).where(Attempt.at < moment)
 
 
 def released(subjects: Collection[str]) -> sa.Select[str, datetime | None]:
-    """Events of these subjects that are held by their order and no longer have to be; and whether their endpoint is
-    disabled."""
-    # The state is cast so that no index over states is chosen: SQLite would read all that is held, of everyone.
+    """Events of these subjects that no longer have to wait for an earlier one, and when their endpoint was disabled."""
+    # The cast keeps SQLite from choosing the index over states, with which it would read every held event there is.
     is_held = sa.cast(Delivery.state, sa.String) == DeliveryState.HELD.value
     return (
         sa.select(Delivery.id, Endpoint.disabled_at)

@@ -1,4 +1,4 @@
-"""When to try again, when an endpoint is given up, and whose turn it is. Pure: time and chance come as arguments."""
+"""When to retry, when to give up an endpoint, and whose turn it is. Pure: time and randomness come as arguments."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ DELAYS: tuple[timedelta, ...] = (
     timedelta(hours=20),
     timedelta(hours=24),
 )
-"""The delay before each attempt, counted from the failure before it."""
+"""The delay before each attempt, counted from the previous failure."""
 JITTER = 0.2
 THROTTLED = frozenset({429, 502, 503, 504})
 LEAST_WHEN_THROTTLED = timedelta(seconds=60)
@@ -26,7 +26,7 @@ LEAST_WHEN_THROTTLED = timedelta(seconds=60)
 PROBE_AFTER = 3
 PROBE_EVERY = timedelta(seconds=60)
 PACE = timedelta(milliseconds=100)
-"""Least distance of sends to an endpoint that catches up after it was enabled again."""
+"""Shortest time between sends to an endpoint that catches up after it was enabled again."""
 
 NOTICED_AT = 4
 DISABLED_AFTER = timedelta(hours=120)
@@ -49,7 +49,7 @@ class Waits(Protocol):
 
 
 class Health(Protocol):
-    """What is remembered of an endpoint since its last success."""
+    """Failures of an endpoint since its last success."""
 
     @property
     def failing_since(self) -> datetime | None: ...
@@ -64,8 +64,8 @@ def next_delay(
 ) -> timedelta | None:
     """How long to wait after the ``attempts``-th failure, or None when the attempts are used up.
 
-    ``chance`` gives numbers from 0 to 1: jitter is only added, so no attempt is early. ``throttled`` holds after a
-    time-out, 429, 502, 503 or 504. ``wish`` is the receiver's Retry-After, followed between one and two planned delays.
+    ``chance`` returns a number from 0 to 1. Jitter is only added, so no attempt is early. ``throttled`` means a
+    time-out, 429, 502, 503 or 504. ``wanted`` is the receiver's Retry-After, kept between one and two planned delays.
     """
     if attempts >= len(DELAYS):
         return None
@@ -77,7 +77,7 @@ def next_delay(
 
 
 def wanted_delay(retry_after: str | None, *, now: datetime) -> timedelta | None:
-    """What ``Retry-After`` asks for, seconds or an HTTP date. None for junk, negative values and the past."""
+    """The delay in ``Retry-After``, given in seconds or as an HTTP date. None if invalid, negative or in the past."""
     text = (retry_after or "").strip()
     if not text or not text.isascii():
         return None
@@ -85,30 +85,30 @@ def wanted_delay(retry_after: str | None, *, now: datetime) -> timedelta | None:
         return timedelta(seconds=min(int(text[:12]), 10**9))
     try:
         at = parsedate_to_datetime(text)
-        asked = (at if at.tzinfo else at.replace(tzinfo=UTC)) - now
+        delay = (at if at.tzinfo else at.replace(tzinfo=UTC)) - now
     except (ValueError, TypeError, OverflowError):
         return None
-    return asked if asked > timedelta(0) else None
+    return delay if delay > timedelta(0) else None
 
 
 def not_before(timeouts: int, *, now: datetime, paced_until: datetime | None) -> datetime | None:
-    """Until when an endpoint is left alone after an attempt that ended ``now``; None when it need not be."""
+    """Until when nothing is sent to an endpoint after an attempt that ended ``now``; None for no pause."""
     if timeouts >= PROBE_AFTER:
         return now + PROBE_EVERY
     return now + PACE if paced_until is not None and now < paced_until else None
 
 
 def is_given_up(health: Health, *, now: datetime) -> bool:
-    """Whether a failure at ``now`` disables it: 120 h without success, one delivery exhausted, warned a day ago."""
+    """Whether a failure at ``now`` disables it: 120 h without success, a delivery exhausted, a warning 24 h ago."""
     if health.failing_since is None or health.exhausted_at is None or health.warned_at is None:
         return False
     return now - health.failing_since >= DISABLED_AFTER and now - health.warned_at >= WARNED_FOR
 
 
 def fair(waiting: Iterable[Waits], *, busy: Mapping[str, int], slots: int) -> list[str]:
-    """Ids of at most ``slots`` endpoints to send to now: organizations take turns, each within its cap.
+    """Ids of at most ``slots`` endpoints to send to now. Organizations take turns, each up to ``PER_ORGANIZATION``.
 
-    Endpoints that have just timed out come last, so that they cannot take the slots of those that answer.
+    Endpoints that have just timed out come last, so that they do not take slots from those that answer.
     """
     turns: dict[str, count[int]] = {}
     ranked = []

@@ -1,6 +1,6 @@
-"""Published shapes of the events, and the ``webhooks`` of the OpenAPI document: what receivers are sent, and how.
+"""Published schemas of the events, and the ``webhooks`` section of the OpenAPI document.
 
-The outbox writes the bodies by its own list of fields; tests hold both together.
+The outbox writes bodies from its own list of fields; a test compares the two.
 """
 
 from typing import Any
@@ -12,14 +12,14 @@ from app.web import examples
 from app.webhooks.models import EventType
 
 ANSWERED = {
-    "2XX": "Taken. Answer first and work later: an attempt ends after 15 seconds.",
-    "410": "The address is gone for good: it is disabled, and its events are held until an administrator enables it.",
-    "default": "Not taken: tried again, ten times over three days.",
+    "2XX": "Accepted. Answer before you do the work: an attempt times out after 15 seconds.",
+    "410": "The address is gone: it is disabled, and its events are held until an administrator enables it.",
+    "default": "Not accepted: retried, up to ten attempts over three days.",
 }
 HEADERS = {
-    "webhook-id": "Names the event: the same for every attempt. Drop an event whose id you have seen.",
+    "webhook-id": "Id of the event, the same for every attempt. Ignore an event whose id you have already processed.",
     "X-Parley-Test": "`1` on test events and on events about test interviews; absent otherwise.",
-    "webhook-timestamp": "When this attempt was made, in Unix seconds. Refuse what is more than 5 minutes off.",
+    "webhook-timestamp": "Time of this attempt in Unix seconds. Reject a webhook that is more than 5 minutes off.",
     "webhook-signature": "`v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`; several "
     "are separated by spaces. Absent while the flow has no `webhook_secret_key`.",
     "x-service-signature": "HMAC-SHA256 over the raw body, 64 lower-case hex characters. It covers neither id nor "
@@ -38,26 +38,26 @@ def _kind(kind: EventType) -> ma.fields.Constant[str]:
 
 
 class _InterviewEventSchema(ma.Schema):
-    """The interview that an event is about."""
+    """Fields of the events about an interview."""
 
     interview_flow_id = _text("Id of the flow.")
-    interview_id = _text("Id of the interview: read its result with `GET /v1/interviews/{interview_id}`.")
-    interview_link = _text("The recruiters' page of the interview, which asks for a sign-in.")
+    interview_id = _text("Id of the interview. Read its result with `GET /v1/interviews/{interview_id}`.")
+    interview_link = _text("The recruiters' page of the interview. It requires a sign-in.")
     interview_flow_name = _text("Title of the flow.")
-    interviewee_email_address = _text("Given when the interview was created, or null.", nullable=True)
+    interviewee_email_address = _text("Email address given when the interview was created, or null.", nullable=True)
     interviewee_first_name = _text("First name, or null.", nullable=True)
     interviewee_last_name = _text("Last name, or null.", nullable=True)
     status = _text("Status of the interview: `completed`.")
 
 
 class InterviewProcessedEventSchema(_InterviewEventSchema):
-    """The result of an interview can be read; its video cannot yet."""
+    """The result of an interview is ready. Its video is not ready yet."""
 
     event_type = _kind(EventType.INTERVIEW_PROCESSED)
 
 
 class VideoProcessedEventSchema(_InterviewEventSchema):
-    """The video of an interview can be watched."""
+    """The video of an interview is ready."""
 
     event_type = _kind(EventType.VIDEO_PROCESSED)
 
@@ -66,11 +66,11 @@ class CandidateStatusUpdatedEventSchema(ma.Schema):
     """A candidate has moved in the pipeline."""
 
     event_type = _kind(EventType.CANDIDATE_STATUS_UPDATED)
-    interview_flow_id = _text("Id of the flow whose candidate it is.")
+    interview_flow_id = _text("Id of the candidate's flow.")
     interview_flow_name = _text("Title of the flow.")
-    interviewee_email = _text("Address of the candidate. The other events call it `interviewee_email_address`.")
-    previous_status = _text("Where the candidate stood, in the words of your pipeline.")
-    new_status = _text("Where the candidate stands now.")
+    interviewee_email = _text("The candidate's email address. The other events call it `interviewee_email_address`.")
+    previous_status = _text("The candidate's previous status in your pipeline.")
+    new_status = _text("The candidate's new status.")
 
 
 _ABOUT = {
@@ -86,20 +86,20 @@ _ABOUT = {
 EVENTS: dict[EventType, tuple[type[ma.Schema], str, dict[str, str]]] = {
     EventType.INTERVIEW_PROCESSED: (
         InterviewProcessedEventSchema,
-        "Sent once an interview has been processed: transcript, summary, scores and sound can be read, no video yet.",
+        "Sent when an interview has been processed. Transcript, summary, scores and audio are ready, the video is not.",
         {"event_type": EventType.INTERVIEW_PROCESSED.value, **_ABOUT},
     ),
     EventType.VIDEO_PROCESSED: (
         VideoProcessedEventSchema,
-        "Sent once the video of an interview can be watched, and only after `interview_processed` was delivered.",
+        "Sent when the video of an interview is ready, and only after `interview_processed` was delivered.",
         {"event_type": EventType.VIDEO_PROCESSED.value, **_ABOUT},
     ),
     EventType.CANDIDATE_STATUS_UPDATED: (
         CandidateStatusUpdatedEventSchema,
         (
-            "Sent whenever a candidate's status changes: by a member, one by one or in bulk, when a change is undone, "
-            "when a status is taken away, and by itself from `invited` to `interviewed` when a result is ready. Moves "
-            "of one candidate arrive in their order."
+            "Sent when a candidate's status changes: when a member changes it for one or many candidates, when a "
+            "change is undone, when a status is removed, and automatically from `invited` to `interviewed` when a "
+            "result is ready. Changes of one candidate arrive in order."
         ),
         {
             "event_type": EventType.CANDIDATE_STATUS_UPDATED.value,

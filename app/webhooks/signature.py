@@ -1,7 +1,7 @@
-"""How a receiver knows that a webhook is ours: the public interface's signature, and Standard Webhooks beside it.
+"""The two signatures of a webhook: the contract's, and that of Standard Webhooks.
 
-The interface's signature carries no time and the status event no id, so without the second one a receiver cannot tell
-a replay. (Standard Webhooks 1.0.0, https://www.standardwebhooks.com.)
+The contract's signature covers no time and its status event has no id, so receivers need the second one to detect
+replays. (Standard Webhooks 1.0.0, https://www.standardwebhooks.com.)
 """
 
 import base64

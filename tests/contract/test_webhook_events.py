@@ -19,7 +19,7 @@ from app.interviews import events
 from app.interviews.jobs import processing
 from app.web import examples
 from app.webhooks.actions.outbox import FIELDS
-from app.webhooks.delivery import Letter, attempt
+from app.webhooks.delivery import Message, attempt
 from app.webhooks.models import Delivery, EventType
 from app.webhooks.schemas import EVENTS, HEADERS, SIGNATURES, TEST_HEADER
 from tests.factories import Made
@@ -46,12 +46,12 @@ def document(client: Browser) -> Any:
 def send_all(receiver: Receiver, *, secret: str | None) -> dict[str, Request]:
     """Send what waits in the outbox with the code that sends every event; by type."""
     waiting = [
-        Letter(receiver.url, secret, row.event_id, row.body, clock.now())
+        Message(receiver.url, secret, row.event_id, row.body, clock.now())
         for row in db.session.scalars(sa.select(Delivery).order_by(Delivery.created_at, Delivery.sequence))
     ]
     db.session.commit()
-    for letter in waiting:
-        assert asyncio.run(attempt(letter, http=gateways.current().http)).delivered
+    for message in waiting:
+        assert asyncio.run(attempt(message, http=gateways.current().http)).delivered
     return {json.loads(request.body)["event_type"]: request for request in receiver.requests}
 
 

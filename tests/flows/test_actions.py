@@ -8,7 +8,7 @@ from app.core.db import db
 from app.core.errors import Rejected
 from app.core.queue import SilentWaker
 from app.flows import PREPARE_SPEECH, actions
-from app.flows.media import Kept
+from app.flows.media import StoredMedia
 from app.flows.models import FlowStatus, InterviewFlow, SpeechState
 from app.flows.queries import script_of, secret_of, unspoken
 from tests.factories import Made
@@ -18,7 +18,7 @@ VALUES: dict[str, Any] = {"title": "Nurse", "org_name": "First Ltd", "questions"
 
 
 def test_a_new_flow_is_open_and_waits_to_be_spoken(owner: Person, waker: SilentWaker) -> None:
-    flow = actions.create(owner.team, VALUES, kept=Kept())
+    flow = actions.create(owner.team, VALUES, files=StoredMedia())
     assert (flow.status, flow.speech_state) == (FlowStatus.OPEN, SpeechState.PENDING)
     assert waker.enqueued == []
     db.session.commit()
@@ -26,7 +26,7 @@ def test_a_new_flow_is_open_and_waits_to_be_spoken(owner: Person, waker: SilentW
 
 
 def test_a_rolled_back_flow_rings_for_nothing(owner: Person, waker: SilentWaker) -> None:
-    actions.create(owner.team, VALUES, kept=Kept())
+    actions.create(owner.team, VALUES, files=StoredMedia())
     db.session.rollback()
     db.session.commit()
     assert waker.enqueued == []
@@ -36,7 +36,7 @@ def test_a_changed_question_is_spoken_anew_and_outdates_whoever_speaks_the_old_o
     make_flow: Made, waker: SilentWaker
 ) -> None:
     flow = make_flow(speech_state=SpeechState.PREPARING, fence=4, recoveries=2)
-    actions.edit(flow, {"questions": ["Why not?"]}, kept=Kept())
+    actions.edit(flow, {"questions": ["Why not?"]}, files=StoredMedia())
     db.session.commit()
     assert (flow.speech_state, flow.fence, flow.recoveries, flow.lease_until) == (SpeechState.PENDING, 5, 0, None)
     assert waker.enqueued == [(PREPARE_SPEECH, (flow.id,))]
@@ -45,7 +45,7 @@ def test_a_changed_question_is_spoken_anew_and_outdates_whoever_speaks_the_old_o
 def test_a_changed_title_needs_no_new_speech(make_flow: Made, waker: SilentWaker) -> None:
     flow = make_flow(speech_state=SpeechState.READY)
     before = flow.changed_at
-    actions.edit(flow, {"title": "Doctor"}, kept=Kept())
+    actions.edit(flow, {"title": "Doctor"}, files=StoredMedia())
     db.session.commit()
     assert (flow.title, flow.speech_state, waker.enqueued) == ("Doctor", SpeechState.READY, [])
     assert flow.changed_at > before
@@ -55,9 +55,11 @@ def test_an_edit_names_the_files_it_replaced(make_flow: Made) -> None:
     flow = make_flow(
         logo_key="flow-media/old.png", company_logo_url="https://e.com/a", preamble_video_key="flow-media/v"
     )
-    unchanged = actions.edit(flow, {"company_logo_url": "https://e.com/a"}, kept=Kept())
-    replaced = actions.edit(flow, {"company_logo_url": "https://e.com/b"}, kept=Kept(logo_key="flow-media/new.png"))
-    removed = actions.edit(flow, {"preamble_video_url": None, "company_logo_url": None}, kept=Kept())
+    unchanged = actions.edit(flow, {"company_logo_url": "https://e.com/a"}, files=StoredMedia())
+    replaced = actions.edit(
+        flow, {"company_logo_url": "https://e.com/b"}, files=StoredMedia(logo_key="flow-media/new.png")
+    )
+    removed = actions.edit(flow, {"preamble_video_url": None, "company_logo_url": None}, files=StoredMedia())
     assert (unchanged, replaced) == ([], ["flow-media/old.png"])
     assert removed == ["flow-media/new.png", "flow-media/v"]
     assert (flow.logo_key, flow.preamble_video_key, flow.preamble_video_type) == (None, None, None)
@@ -69,7 +71,7 @@ def test_an_archived_flow_is_not_changed(make_flow: Made, verb: Any) -> None:
     with pytest.raises(Rejected):
         verb(flow)
     with pytest.raises(Rejected):
-        actions.edit(flow, {"title": "x"}, kept=Kept())
+        actions.edit(flow, {"title": "x"}, files=StoredMedia())
     assert (flow.status, flow.title) == (FlowStatus.ARCHIVED, "Nurse")
 
 
@@ -92,13 +94,13 @@ def test_archiving_twice_changes_nothing_the_second_time(make_flow: Made) -> Non
 
 def test_the_secret_can_be_changed_and_taken_away(make_flow: Made) -> None:
     flow = make_flow()
-    actions.edit(flow, {"webhook_secret_key": "first"}, kept=Kept())
+    actions.edit(flow, {"webhook_secret_key": "first"}, files=StoredMedia())
     sealed = flow.webhook_secret_sealed
-    actions.edit(flow, {"webhook_secret_key": "first"}, kept=Kept())
+    actions.edit(flow, {"webhook_secret_key": "first"}, files=StoredMedia())
     assert flow.webhook_secret_sealed == sealed
-    actions.edit(flow, {"webhook_secret_key": "second"}, kept=Kept())
+    actions.edit(flow, {"webhook_secret_key": "second"}, files=StoredMedia())
     assert secret_of(flow) == "second"
-    actions.edit(flow, {"webhook_secret_key": None}, kept=Kept())
+    actions.edit(flow, {"webhook_secret_key": None}, files=StoredMedia())
     assert secret_of(flow) is None
 
 
@@ -106,7 +108,7 @@ def test_a_secret_moved_to_another_row_does_not_open(make_flow: Made) -> None:
     from app.core.encryption import SealBroken
 
     flow, other = make_flow(), make_flow()
-    actions.edit(flow, {"webhook_secret_key": "first"}, kept=Kept())
+    actions.edit(flow, {"webhook_secret_key": "first"}, files=StoredMedia())
     other.webhook_secret_sealed = flow.webhook_secret_sealed
     with pytest.raises(SealBroken):
         secret_of(other)

@@ -53,8 +53,8 @@ def test_files_are_deleted_when_the_row_cannot_be_written(engines: Gateways, fil
     seen = []
 
     def write() -> None:
-        with media.kept(logo_url=logo, video_url=intro, http=engines.http, storage=engines.storage) as kept:
-            seen.append(sorted({kept.logo_key, kept.video_key} & set(_stored(engines))))
+        with media.stored(logo_url=logo, video_url=intro, http=engines.http, storage=engines.storage) as new:
+            seen.append(sorted({new.logo_key, new.video_key} & set(_stored(engines))))
             raise RuntimeError("the database is away")
 
     with pytest.raises(RuntimeError):
@@ -64,8 +64,8 @@ def test_files_are_deleted_when_the_row_cannot_be_written(engines: Gateways, fil
 
 
 def test_without_addresses_nothing_is_fetched(engines: Gateways) -> None:
-    with media.kept(logo_url=None, video_url=None, http=engines.http, storage=engines.storage) as kept:
-        assert kept == media.Kept()
+    with media.stored(logo_url=None, video_url=None, http=engines.http, storage=engines.storage) as files:
+        assert files == media.StoredMedia()
 
 
 @pytest.mark.usefixtures("full_disk")

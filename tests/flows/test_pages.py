@@ -160,10 +160,10 @@ def test_more_question_fields_come_without_saving_or_losing_anything(owner: Pers
         ("up 1", ["Two?", "Why?", "Three?"], "Question 2 is now 1. Nothing is saved yet."),
         ("down 1", ["Why?", "Three?", "Two?"], "Question 2 is now 3."),
         ("remove 0", ["Two?", "Three?"], "Question 1 was removed."),
-        ("up 0", ["Why?", "Two?", "Three?"], "The questions stay as they are."),
-        ("down 99", ["Why?", "Two?", "Three?"], "The questions stay as they are."),
-        ("sideways -1", ["Why?", "Two?", "Three?"], "The questions stay as they are."),
-        ("up ²", ["Why?", "Two?", "Three?"], "The questions stay as they are."),
+        ("up 0", ["Why?", "Two?", "Three?"], "The questions were not changed."),
+        ("down 99", ["Why?", "Two?", "Three?"], "The questions were not changed."),
+        ("sideways -1", ["Why?", "Two?", "Three?"], "The questions were not changed."),
+        ("up ²", ["Why?", "Two?", "Three?"], "The questions were not changed."),
     ],
 )
 def test_questions_are_put_in_order_without_any_script(

@@ -12,7 +12,7 @@ from app.core import claims, clock
 from app.core.db import db
 from app.core.errors import GatewayError
 from app.flows import actions, jobs
-from app.flows.media import Kept
+from app.flows.media import StoredMedia
 from app.flows.models import InterviewFlow, SpeechState
 from app.flows.queries import unspoken
 from app.gateways import Gateways
@@ -138,7 +138,7 @@ def test_an_edit_in_the_middle_stops_the_old_script(make_flow: Made, speak: Any)
 
     def edit() -> None:
         speaker.meanwhile = None
-        actions.edit(db.session.get_one(InterviewFlow, flow_id), {"questions": ["New?"]}, kept=Kept())
+        actions.edit(db.session.get_one(InterviewFlow, flow_id), {"questions": ["New?"]}, files=StoredMedia())
         db.session.commit()
 
     speaker.meanwhile = edit

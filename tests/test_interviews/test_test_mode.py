@@ -34,7 +34,7 @@ from app.interviews.recordings.models import Media
 from app.interviews.recordings.queries import urls_for
 from app.operations.test_interviews.jobs.playing import play
 from app.privacy import actions as compliance
-from app.webhooks.delivery import Letter, headers
+from app.webhooks.delivery import Message, headers
 from app.webhooks.models import Delivery
 from tests.conversation.conftest import working_with
 from tests.conversation.fakes import ScriptedSpeaker, ScriptedTranscriber
@@ -317,8 +317,8 @@ def test_its_webhooks_say_that_it_is_a_test(owner: Person, booked: Callable[...,
     assert marked == {(trial.id, "interview_processed"), (trial.candidate_id, "candidate_status_updated")}
     assert set(ids) - marked == {(real.candidate_id, "candidate_status_updated")}
     for event_id in ids.values():
-        letter = Letter(HOOK, None, event_id, b"{}", clock.now())
-        assert headers(letter, timestamp=1).get("X-Parley-Test") == ("1" if event_id.startswith("evt_test_") else None)
+        message = Message(HOOK, None, event_id, b"{}", clock.now())
+        assert headers(message, timestamp=1).get("X-Parley-Test") == ("1" if event_id.startswith("evt_test_") else None)
 
 
 def ordered(owner: Person, key: str, flow: Any, scenario: str) -> Any:

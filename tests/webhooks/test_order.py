@@ -145,7 +145,7 @@ def _success(turn):
     from app.core import clock
     from app.webhooks.delivery import Outcome
 
-    return Outcome(clock.now(), 0.01, turn.letter.url, status=200)
+    return Outcome(clock.now(), 0.01, turn.message.url, status=200)
 
 
 def test_what_is_released_is_looked_for_by_its_subject_alone(office, app):

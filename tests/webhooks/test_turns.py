@@ -15,7 +15,7 @@ URL = "http://127.0.0.1:1/hook"
 
 
 def outcome(turn, **values):
-    return Outcome(clock.now(), 0.01, turn.letter.url, **{"status": 200, **values})
+    return Outcome(clock.now(), 0.01, turn.message.url, **{"status": 200, **values})
 
 
 def take(slots=10):
@@ -70,7 +70,7 @@ def test_what_a_dead_worker_had_is_due_again_when_its_lease_is_over(office, stop
     (mine,) = take()
     assert mine.delivery_id == dead.delivery_id
     assert mine.fence > dead.fence
-    assert replace(mine.letter, at=dead.letter.at) == dead.letter
+    assert replace(mine.message, at=dead.message.at) == dead.message
     assert office.delivery().recoveries == 1
 
 

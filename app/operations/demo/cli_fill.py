@@ -19,7 +19,7 @@ from app.core.db import db
 from app.core.queue import SilentWaker
 from app.flows import actions as flows
 from app.flows.jobs import prepare_speech
-from app.flows.media import Kept
+from app.flows.media import StoredMedia
 from app.flows.models import InterviewFlow, InterviewType
 from app.operations.demo import cli_acts
 from app.operations.demo.cast import Fate, Part
@@ -115,7 +115,7 @@ def _flow(team: Team, script: Script, *, by: TeamMember) -> InterviewFlow:
         "follow_up_limit": 0,
         "webhook_url": HOOK if script.webhook else None,
     }
-    return flows.create(team, values, kept=Kept(), by=by)
+    return flows.create(team, values, files=StoredMedia(), by=by)
 
 
 Event = tuple[datetime, str, Callable[[], None]]

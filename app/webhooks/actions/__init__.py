@@ -1,4 +1,4 @@
-"""What can be done with webhooks; the rooms above use ``announce`` and ``cancel``, the sweep ``prune``."""
+"""Actions on webhooks. The rooms above use ``announce`` and ``cancel``, the sweep uses ``prune``."""
 
 from app.webhooks.actions.endpoints import disable, enable
 from app.webhooks.actions.outbox import announce, cancel

@@ -1,4 +1,4 @@
-"""Disables endpoints that are gone or were given up, and lets administrators enable them again."""
+"""Disables endpoints that are gone or keep failing, and lets administrators enable them again."""
 
 from datetime import datetime
 
@@ -14,9 +14,9 @@ from app.webhooks.models import Delivery, DeliveryState, DisabledBy, Endpoint, H
 
 
 def disable(endpoint: Endpoint, *, because: DisabledBy, by: TeamMember | None = None) -> None:
-    """Send nothing more there: what is pending and what comes is held until the endpoint is enabled. Audited."""
+    """Stop sending: pending and new events are held until the endpoint is enabled. Audited. Raises Conflict."""
     if endpoint.disabled_at is not None:
-        raise Conflict("This webhook endpoint is disabled already.")
+        raise Conflict("This webhook endpoint is already disabled.")
     now = queries.present()
     endpoint.disabled_at, endpoint.disabled_by = now, because
     db.session.flush()
@@ -25,9 +25,12 @@ def disable(endpoint: Endpoint, *, because: DisabledBy, by: TeamMember | None = 
 
 
 def enable(endpoint: Endpoint, *, by: TeamMember) -> int:
-    """Start afresh: what was held goes out in order, at most 10 per second. Returns how many. Audited."""
+    """Reset the failures and send the held events in order, at most 10 per second. Returns how many. Audited.
+
+    Raises Conflict.
+    """
     if endpoint.disabled_at is None:
-        raise Conflict("This webhook endpoint is enabled already.")
+        raise Conflict("This webhook endpoint is already enabled.")
     now = queries.present()
     endpoint.disabled_at = endpoint.disabled_by = endpoint.failing_since = endpoint.exhausted_at = None
     endpoint.noticed_at = endpoint.warned_at = endpoint.not_before = endpoint.told = None
@@ -40,7 +43,7 @@ def enable(endpoint: Endpoint, *, by: TeamMember) -> int:
 
 
 def hold_all(endpoint_id: str, now: datetime) -> None:
-    """Hold what is pending for a disabled endpoint."""
+    """Hold the pending events of a disabled endpoint."""
     db.session.execute(
         sa.update(Delivery)
         .where(Delivery.endpoint_id == endpoint_id, Delivery.state == DeliveryState.PENDING)
@@ -50,18 +53,18 @@ def hold_all(endpoint_id: str, now: datetime) -> None:
 
 
 def let_go(endpoint: Endpoint, now: datetime) -> int:
-    """Make what was held for an enabled endpoint due, one after the other in the order it was announced."""
-    held = sa.select(Delivery.id).where(
+    """Make the held events of an enabled endpoint due, spaced by ``PACE``, in the order they were announced."""
+    disabled_only = sa.select(Delivery.id).where(
         Delivery.endpoint_id == endpoint.id, Delivery.state == DeliveryState.HELD, Delivery.hold == Hold.DISABLED
     )
-    ids = list(db.session.scalars(held.order_by(Delivery.created_at, Delivery.sequence, Delivery.id)))
+    ids = list(db.session.scalars(disabled_only.order_by(Delivery.created_at, Delivery.sequence, Delivery.id)))
     for place, delivery_id in enumerate(ids):
         db.changed(
             sa.update(Delivery)
             .where(Delivery.id == delivery_id, Delivery.state == DeliveryState.HELD)
             .values(state=DeliveryState.PENDING, hold=None, due_at=now + place * schedule.PACE, changed_at=now)
         )
-    # Twice as long as the queue of what was held: each may release one more event, which keeps the pace too.
+    # Twice as long as the queue of held events: each may release one more event, which keeps the pace too.
     endpoint.paced_until = now + 2 * (len(ids) + 1) * schedule.PACE if ids else None
     db.session.flush()
     db.session.expire_all()

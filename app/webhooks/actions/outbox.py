@@ -1,4 +1,4 @@
-"""Writes what is to be told, in the transaction of the change it tells of: no event is lost, none is made up."""
+"""Writes events in the transaction of the change that they report, so that none is lost and none is invented."""
 
 import hashlib
 import json
@@ -38,7 +38,7 @@ FIELDS: dict[EventType, tuple[str, ...]] = {
         "new_status",
     ),
 }
-"""Exactly the fields of the public interface, in the order in which they are written."""
+"""Exactly the contract's fields, in the order in which they are written."""
 
 FOLLOWS: dict[EventType, EventType] = {EventType.VIDEO_PROCESSED: EventType.INTERVIEW_PROCESSED}
 """Events that may only be sent after another one of the same subject."""
@@ -54,20 +54,22 @@ def announce(
     after: str | None = None,
     is_test: bool = False,
 ) -> Delivery | None:
-    """Put one event into the outbox; it goes out after the caller's commit.
+    """Put one event into the outbox. It is sent after the caller's commit.
 
-    ``subject`` is what the event is about (interview or candidate) and ``sequence`` its place among the events of
-    that subject: it waits, held, until the earlier ones are delivered. ``after`` names an event without which this
-    one is never sent (``video_processed`` always needs ``interview_processed``). None when the flow has no
-    ``webhook_url`` or that event has no row; the first row when the event was announced before. ``is_test`` marks
-    what is about a test interview, in its id and by a header.
+    ``subject`` is the interview or candidate that the event is about, ``sequence`` its place among that subject's
+    events: it is held until the earlier ones are delivered. ``after`` names an event type without which this one is
+    never sent (``video_processed`` always needs ``interview_processed``). ``is_test`` marks events about test
+    interviews, in the id and by a header.
+
+    Returns None if the flow has no ``webhook_url`` or the ``after`` event has no row, and the existing row if the
+    event was announced before.
     """
     if not flow.webhook_url:
         return None
     kind = EventType(event_type)
-    known = db.session.scalar(sa.select(Delivery).where(Delivery.subject == subject, Delivery.sequence == sequence))
-    if known is not None:
-        return known
+    announced = db.session.scalar(sa.select(Delivery).where(Delivery.subject == subject, Delivery.sequence == sequence))
+    if announced is not None:
+        return announced
     needed = EventType(after) if after else FOLLOWS.get(kind)
     if needed is not None and _row_of(subject, needed) is None:
         return None
@@ -81,7 +83,10 @@ def announce(
 
 
 def serialise(kind: EventType, payload: dict[str, Any]) -> bytes:
-    """The bytes that every attempt sends and signs: UTF-8, the interface's fields in its order. ValueError if not."""
+    """The bytes that every attempt sends and signs: UTF-8 JSON, the contract's fields in its order.
+
+    Raises ValueError for other fields or a body over 20,480 bytes.
+    """
     fields = FIELDS[kind]
     if set(payload) != set(fields):
         raise ValueError(f"{kind} has exactly the fields {', '.join(fields)}")
@@ -92,14 +97,14 @@ def serialise(kind: EventType, payload: dict[str, Any]) -> bytes:
 
 
 def cancel(subject: str, event_type: str) -> None:
-    """The event will not happen any more: a recording was revoked. It is shown as cancelled and never sent.
+    """Cancel an event because its recording was revoked. It is shown as cancelled and never sent.
 
-    An event that is on its way at this instant, or was delivered, stays what it is.
+    An event that is being sent or was delivered is left as it is.
     """
     kind = EventType(event_type)
     now = queries.present()
-    known = _row_of(subject, kind)
-    if known is None:
+    delivery = _row_of(subject, kind)
+    if delivery is None:
         first = _row_of(subject, FOLLOWS[kind]) if kind in FOLLOWS else None
         if first is not None:
             db.session.add(_cancelled(first, kind))
@@ -108,7 +113,7 @@ def cancel(subject: str, event_type: str) -> None:
     db.session.execute(
         sa.update(Delivery)
         .where(
-            Delivery.id == known.id,
+            Delivery.id == delivery.id,
             Delivery.delivered_at.is_(None),
             Delivery.state.in_([DeliveryState.PENDING, DeliveryState.HELD, DeliveryState.EXHAUSTED]),
         )
@@ -120,33 +125,33 @@ def cancel(subject: str, event_type: str) -> None:
 
 
 def endpoint_for(organization_id: str, url: str) -> Endpoint:
-    """The organization's row for this address, made when it is first needed; two makers at once get the same one."""
+    """The organization's row for this address, created on first use. Concurrent callers get the same row."""
     url_hash = hashlib.sha256(url.encode()).hexdigest()
     wanted = sa.select(Endpoint).where(Endpoint.organization_id == organization_id, Endpoint.url_hash == url_hash)
-    found = db.session.scalar(wanted)
-    if found is not None:
-        return found
-    made = Endpoint(organization_id=organization_id, url=url, url_hash=url_hash)
+    endpoint = db.session.scalar(wanted)
+    if endpoint is not None:
+        return endpoint
+    new_endpoint = Endpoint(organization_id=organization_id, url=url, url_hash=url_hash)
     try:
         with db.session.begin_nested():
-            db.session.add(made)
+            db.session.add(new_endpoint)
     except IntegrityError:
         return db.session.scalars(wanted).one()
-    return made
+    return new_endpoint
 
 
 def route(flow: InterviewFlow) -> Endpoint:
-    """Lead the flow's waiting events to its present address, and return that endpoint."""
+    """Route the flow's waiting events to its present address, and return that endpoint."""
     endpoint = endpoint_for(flow.organization_id, flow.webhook_url or "")
-    known = db.session.get(Route, flow.id)
-    if known is None:
+    present_route = db.session.get(Route, flow.id)
+    if present_route is None:
         try:
             with db.session.begin_nested():
                 db.session.add(Route(flow_id=flow.id, endpoint_id=endpoint.id))
         except IntegrityError:
-            known = db.session.get_one(Route, flow.id)
-    if known is not None and known.endpoint_id != endpoint.id:
-        known.endpoint_id = endpoint.id
+            present_route = db.session.get_one(Route, flow.id)
+    if present_route is not None and present_route.endpoint_id != endpoint.id:
+        present_route.endpoint_id = endpoint.id
         _lead(flow.id, endpoint)
     return endpoint
 
@@ -171,7 +176,7 @@ def _outbox_row(
     flow: InterviewFlow, kind: EventType, *, subject: str, sequence: int, body: bytes, event_id: str
 ) -> Delivery:
     endpoint = route(flow)
-    # Locked, so that a 2xx which is being recorded at this instant either counts here or releases the new row.
+    # The lock orders this against a 2xx being recorded now: either we see it, or it releases the new row.
     earlier = sa.select(Delivery.id).where(
         Delivery.subject == subject, Delivery.sequence < sequence, sa.not_(queries.passed(Delivery))
     )

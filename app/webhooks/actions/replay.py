@@ -1,4 +1,4 @@
-"""Sends events again, on an administrator's word. Order is never broken: out of turn goes only what arrived before."""
+"""Sends events again for an administrator. Order is kept: only events that were delivered before go out of turn."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -23,9 +23,9 @@ FINAL = (DeliveryState.DELIVERED, DeliveryState.EXHAUSTED)
 
 
 def resend(delivery: Delivery, *, by: TeamMember) -> None:
-    """Send one event again, with the same bytes and id. A pending one only becomes due now. Audited.
+    """Send one event again with the same bytes and id. A pending one becomes due now. Audited.
 
-    Raises Forbidden for all but administrators, and Conflict with the way out where it cannot be sent.
+    Raises Forbidden for members who are not administrators, and Conflict, saying what to do, if it cannot be sent.
     """
     _only_admins(by)
     now = queries.present()
@@ -43,7 +43,7 @@ def resend(delivery: Delivery, *, by: TeamMember) -> None:
 def resend_range(
     flow: InterviewFlow, *, since: datetime, until: datetime | None = None, failed_only: bool, by: TeamMember
 ) -> int:
-    """Send again what reached its final state in the range (only what failed, if so asked). Returns how many. Audited.
+    """Send again the events that ended in the range, or only those that failed. Returns how many. Audited.
 
     Raises Rejected(field="since") for more than 30 days back or more than 10,000 events, Conflict for a disabled
     endpoint.
@@ -51,10 +51,10 @@ def resend_range(
     _only_admins(by)
     now = queries.present()
     if since < now - REACH:
-        raise Rejected("Events can be sent again for 30 days; choose a later start.", field="since")
+        raise Rejected("Events can be sent again for 30 days. Choose a later start.", field="since")
     endpoint = queries.endpoint_of(flow)
     if endpoint is not None and endpoint.disabled_at is not None:
-        raise Conflict("The webhook endpoint is disabled; enable it first.")
+        raise Conflict("The webhook endpoint is disabled. Enable it first.")
     states = FINAL[1:] if failed_only else FINAL
     chosen = sa.select(Delivery).where(
         Delivery.flow_id == flow.id,
@@ -65,7 +65,7 @@ def resend_range(
     )
     rows = db.session.scalars(chosen.order_by(Delivery.sequence).limit(MOST_AT_ONCE + 1)).all()
     if len(rows) > MOST_AT_ONCE:
-        raise Rejected("More than 10,000 events lie in this range; choose a shorter one.", field="since")
+        raise Rejected("This range has more than 10,000 events. Choose a shorter one.", field="since")
     _again(rows, now)
     details = {"since": since.isoformat(), "until": until and until.isoformat(), "events": len(rows)}
     accounts.write_audit(by.organization, action="webhook.range_resent", subject=flow.id, by=by, details=details)
@@ -74,17 +74,17 @@ def resend_range(
 
 
 def resend_found(found_by: LogFilter, *, as_of: datetime, by: TeamMember) -> int:
-    """Send again what the log shows under ``found_by`` and had ended by ``as_of``. Returns how many. Audited.
+    """Send again the log's events under ``found_by`` that had ended by ``as_of``. Returns how many. Audited.
 
-    The same call twice sends once: what was sent again has ended later than ``as_of``, or not at all.
-    Raises Rejected for more than 10,000 events.
+    The same call twice sends once, because an event sent again ends after ``as_of``. Raises Rejected for more than
+    10,000 events.
     """
     _only_admins(by)
     now = queries.present()
     chosen = queries.again(by, found_by, as_of=as_of, reach=REACH).order_by(Delivery.sequence, Delivery.id)
     ids = list(db.session.scalars(chosen.limit(MOST_AT_ONCE + 1)))
     if len(ids) > MOST_AT_ONCE:
-        raise Rejected("More than 10,000 events fit this filter; narrow it by flow or days.")
+        raise Rejected("More than 10,000 events match this filter. Narrow it by flow or days.")
     count = _begin_again(ids, now, ended_by=as_of)
     if count:
         narrowed = {name: str(value) for name, value in asdict(found_by).items() if value}
@@ -100,11 +100,11 @@ def resend_found(found_by: LogFilter, *, as_of: datetime, by: TeamMember) -> int
 
 
 def dismiss(delivery: Delivery, *, by: TeamMember) -> None:
-    """Give an exhausted status event up, so that the later ones of its candidate go out. Audited."""
+    """Dismiss an exhausted status event so that later events of its candidate are sent. Audited."""
     _only_admins(by)
     is_status = delivery.event_type is EventType.CANDIDATE_STATUS_UPDATED
     if not is_status or delivery.state is not DeliveryState.EXHAUSTED:
-        raise Conflict("Only a status event whose attempts are used up can be dismissed.")
+        raise Conflict("Only a status event that has used all its attempts can be dismissed.")
     now = queries.present()
     _change(
         delivery.id, DeliveryState.EXHAUSTED, state=DeliveryState.CANCELLED, ending=Ending.DISMISSED, changed_at=now
@@ -121,10 +121,10 @@ def _refuse(delivery: Delivery, now: datetime) -> None:
     closed = delivery.endpoint.disabled_at is not None
     too_late = delivery.finished_at is not None and delivery.finished_at < now - REACH
     reasons = {
-        "The webhook endpoint is disabled; enable it first.": closed,
+        "The webhook endpoint is disabled. Enable it first.": closed,
         "A cancelled event cannot be sent.": delivery.state is DeliveryState.CANCELLED,
-        "This event is being sent at this moment.": delivery.state is DeliveryState.SENDING,
-        "This event waits for an earlier one; send that one again.": delivery.state is DeliveryState.HELD,
+        "This event is being sent right now.": delivery.state is DeliveryState.SENDING,
+        "This event waits for an earlier one. Send that one again.": delivery.state is DeliveryState.HELD,
         "Events can be sent again for 30 days after they ended.": too_late or delivery.body is None,
     }
     for reason, holds in reasons.items():
@@ -137,9 +137,9 @@ def _again(rows: Sequence[Delivery], now: datetime) -> None:
 
 
 def _begin_again(ids: Sequence[str], now: datetime, *, ended_by: datetime | None = None) -> int:
-    """A new round of attempts; one that never arrived and has an undelivered predecessor waits for it.
+    """Start a new round of attempts. An event that was never delivered still waits for an undelivered earlier one.
 
-    With ``ended_by`` what has ended later was sent again by somebody else in the meantime, and is left alone.
+    ``ended_by`` leaves out events that ended later: another administrator has sent them again meanwhile.
     """
     count = 0
     for start in range(0, len(ids), 1000):
@@ -168,7 +168,7 @@ def _change(delivery_id: str, expected: DeliveryState, **values: object) -> None
     statement = sa.update(Delivery).where(Delivery.id == delivery_id, Delivery.state == expected).values(**values)
     changed = db.session.execute(statement.returning(Delivery.id)).all()
     if len(changed) != 1:
-        raise Conflict("This event has just changed; look again.")
+        raise Conflict("This event has just changed. Reload the page.")
     db.session.expire_all()
 
 

@@ -1,4 +1,4 @@
-"""Writes down what came of attempts: log, next due time, health of the endpoint, and the release of what waited."""
+"""Records the outcomes of attempts: log, next due time, health of the endpoint, and release of waiting events."""
 
 import random
 from collections.abc import Collection, Sequence
@@ -32,9 +32,10 @@ _random = random.SystemRandom()
 
 
 def record(results: Sequence[Result]) -> None:
-    """Write the outcomes of ``results`` in one transaction, each only where its claim still holds.
+    """Write the outcomes of ``results`` in one transaction, each only if its claim still holds.
 
-    A 2xx releases the event that waited for it. Where a lease was lost nothing is written: who took over decides.
+    A 2xx releases the event that waited for it. If a lease was lost nothing is written: the worker that took over
+    decides.
     """
     now = queries.present()
     delivered = [result for result in results if result[1].delivered]
@@ -51,7 +52,7 @@ def record(results: Sequence[Result]) -> None:
 
 
 def release(subjects: Collection[str], now: datetime) -> None:
-    """Let go what waited for an event of these subjects and no longer has to; it may be sent at once."""
+    """Release events of these subjects that no longer wait for an earlier one. They are due at once."""
     if not subjects:
         return
     for delivery_id, disabled_at in db.session.execute(queries.released(subjects)).all():
@@ -92,7 +93,7 @@ def _failed(result: Result, now: datetime) -> bool:
     if delay is None:
         values |= {"state": DeliveryState.EXHAUSTED, "ending": Ending.ATTEMPTS_USED, "finished_at": now}
     else:
-        # The flow may have got another address while this was under way.
+        # The flow's address may have changed while this attempt was under way.
         led = sa.select(Route.endpoint_id).where(Route.flow_id == turn.flow_id).scalar_subquery()
         values |= {
             "state": DeliveryState.PENDING,
@@ -130,7 +131,7 @@ def _log(results: list[Result]) -> None:
 
 
 def _well(turns: list[Turn], now: datetime) -> None:
-    """Free the endpoints that answered 2xx and forget their failures."""
+    """Free the endpoints that answered 2xx and reset their failures."""
     if not turns:
         return
     claims = [(turn.endpoint_id, turn.endpoint_fence) for turn in turns]
@@ -152,7 +153,7 @@ def _well(turns: list[Turn], now: datetime) -> None:
 
 
 def _ill(turn: Turn, outcome: Outcome, *, now: datetime) -> None:
-    """Free an endpoint that failed, remember it, and disable the endpoint when it is gone or was given up."""
+    """Free an endpoint that failed, record the failure, and disable the endpoint if it is gone or given up."""
     endpoint = db.session.get_one(Endpoint, turn.endpoint_id)
     if endpoint.fence != turn.endpoint_fence:
         return
@@ -173,6 +174,6 @@ def _ill(turn: Turn, outcome: Outcome, *, now: datetime) -> None:
 
 
 def notice(endpoint: Endpoint, action: str, **details: Any) -> None:
-    """Tell the organization's administrators: in the audit log here, by mail soon after (``telling``)."""
+    """Audit the incident. Administrators are mailed about it soon after, see ``telling``."""
     organization = db.session.get_one(Organization, endpoint.organization_id)
     accounts.write_audit(organization, action=action, subject=endpoint.id, by=None, details=details)

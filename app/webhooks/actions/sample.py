@@ -1,4 +1,4 @@
-"""A made-up event, for whoever sets up a receiver: in the shape of real ones, about nobody, and never in the outbox."""
+"""Test events for setting up a receiver: shaped like real ones, about an invented person, never in the outbox."""
 
 from typing import Any
 
@@ -10,23 +10,23 @@ from app.core.errors import Rejected
 from app.flows.models import FlowStatus, InterviewFlow
 from app.flows.queries import secret_of
 from app.webhooks.actions.outbox import FIELDS, serialise
-from app.webhooks.delivery import Letter, Outcome
+from app.webhooks.delivery import Message, Outcome
 from app.webhooks.models import EventType, new_event_id
 
 PERSON = ("test@example.com", "Test", "Event")
 
 
-def sample(flow: InterviewFlow, kind: EventType, *, app_url: str) -> Letter:
+def sample(flow: InterviewFlow, kind: EventType, *, app_url: str) -> Message:
     """An event of ``kind`` as ``flow`` would send it now, with an id that begins with ``evt_test_``.
 
-    Rejected for a flow without an address, or an archived one.
+    Raises Rejected for an archived flow and for one without an address.
     """
     if flow.status is FlowStatus.ARCHIVED:
-        raise Rejected("This interview flow has been deleted; it sends nothing any more.")
+        raise Rejected("This interview flow has been deleted and no longer sends webhooks.")
     if not flow.webhook_url:
-        raise Rejected("This flow has no webhook address. Edit the flow and give it one first.")
+        raise Rejected("This flow has no webhook address. Edit the flow and add one first.")
     interview_id = new_id()
-    known: dict[str, Any] = {
+    values: dict[str, Any] = {
         "event_type": kind.value,
         "interview_flow_id": flow.id,
         "interview_flow_name": flow.title,
@@ -40,11 +40,11 @@ def sample(flow: InterviewFlow, kind: EventType, *, app_url: str) -> Letter:
         "previous_status": "invited",
         "new_status": "interviewed",
     }
-    body = serialise(kind, {name: known[name] for name in FIELDS[kind]})
-    return Letter(flow.webhook_url, secret_of(flow), new_event_id(is_test=True), body, clock.now())
+    body = serialise(kind, {name: values[name] for name in FIELDS[kind]})
+    return Message(flow.webhook_url, secret_of(flow), new_event_id(is_test=True), body, clock.now())
 
 
 def tested(flow: InterviewFlow, kind: EventType, outcome: Outcome, *, by: TeamMember) -> None:
-    """Write into the audit log that a test event went out, and what came back: a status or the kind of failure."""
+    """Audit that a test event was sent, with the response's status or the error class."""
     details = {"event": kind.value, "answer": outcome.status or outcome.error}
     write_audit(flow.organization, action="webhook.tested", subject=flow.id, by=by, details=details)

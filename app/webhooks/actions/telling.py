@@ -1,4 +1,4 @@
-"""Mails administrators when a receiver takes nothing: once when that begins, before it is disabled, and when it is."""
+"""Mails administrators about a failing receiver: when it starts to fail, before it is disabled, when it is disabled."""
 
 from datetime import timedelta
 from urllib.parse import urlsplit
@@ -12,14 +12,14 @@ from app.flows.models import InterviewFlow
 from app.webhooks.models import DisabledBy, Endpoint, Notice, Route
 
 LASTS = timedelta(days=2)
-"""A mail that could not be handed over for so long says nothing new any more."""
+"""A mail not handed over within this time is dropped: its news is old."""
 MOST_TITLES = 5
 
 
 def tell(endpoint_id: str, *, app_url: str) -> int:
-    """Post what there is to be told of this endpoint; 0 when that was done before. Returns how many mails were posted.
+    """Post the due mail about this endpoint. Returns how many mails were posted; 0 if nothing is due.
 
-    Whoever changes ``told`` first posts; two workers never both do.
+    The conditional update of ``told`` decides between two workers: only one of them posts.
     """
     endpoint = db.session.get(Endpoint, endpoint_id, populate_existing=True)
     notice = _due(endpoint) if endpoint is not None else None
@@ -39,7 +39,7 @@ def tell(endpoint_id: str, *, app_url: str) -> int:
 
 
 def _due(endpoint: Endpoint) -> Notice | None:
-    """The worst that holds now, if it is worse than what was told."""
+    """The notice for the endpoint's present state, if it is worse than the last one mailed."""
     if endpoint.disabled_at is not None:
         now = Notice.DISABLED if endpoint.disabled_by is not DisabledBy.MEMBER else None
     elif endpoint.warned_at is not None:
@@ -51,7 +51,7 @@ def _due(endpoint: Endpoint) -> Notice | None:
 
 
 def _words(endpoint: Endpoint, notice: Notice, *, app_url: str) -> tuple[str, str]:
-    """Subject and text. Of the address only the host is named: the rest of it may hold a secret."""
+    """Subject and text. Only the host of the address is named, because the rest may contain a secret."""
     host = urlsplit(endpoint.url).hostname or "your receiver"
     since = f"{endpoint.failing_since:%d %b %Y, %H:%M} UTC" if endpoint.failing_since else "a while ago"
     subjects = {
@@ -61,18 +61,18 @@ def _words(endpoint: Endpoint, notice: Notice, *, app_url: str) -> tuple[str, st
     }
     gone = endpoint.disabled_by is DisabledBy.GONE
     texts = {
-        Notice.FAILING: f"Since {since} {host} has accepted none of the webhooks that Parley sent it. Parley keeps "
-        "trying for about three days; nothing is lost meanwhile.",
-        Notice.WARNED: f"Since {since} {host} has accepted none of the webhooks that Parley sent it. If that goes on, "
-        "the endpoint is disabled a day from now: its events are then held, for at most 30 days.",
+        Notice.FAILING: f"{host} has not accepted any webhook from Parley since {since}. Parley keeps trying for "
+        "about three days. Nothing is lost in the meantime.",
+        Notice.WARNED: f"{host} has not accepted any webhook from Parley since {since}. If this continues, Parley "
+        "disables the endpoint in one day and holds its events for at most 30 days.",
         Notice.DISABLED: f"{host} {'answered that it is gone (410)' if gone else 'accepted no webhook for five days'}, "
-        "so Parley sends nothing there any more. Its events are held for at most 30 days and go out, in order, once "
+        "so Parley has stopped sending to it. Its events are held for at most 30 days. They are sent in order when "
         "an administrator enables the endpoint.",
     }
     titles = _titles(endpoint)
     about = f"Flows that send there: {titles}\n\n" if titles else ""
     text = (
-        f"{texts[notice]}\n\n{about}Its health, the latest answers, and what can be done: "
+        f"{texts[notice]}\n\n{about}See its health and latest responses, and what you can do: "
         f"{app_url}/webhooks/endpoints/{endpoint.id}"
     )
     return subjects[notice], text
@@ -80,6 +80,6 @@ def _words(endpoint: Endpoint, notice: Notice, *, app_url: str) -> tuple[str, st
 
 def _titles(endpoint: Endpoint) -> str:
     led = sa.select(InterviewFlow.title).join(Route, Route.flow_id == InterviewFlow.id)
-    found = db.session.scalars(led.where(Route.endpoint_id == endpoint.id).order_by(InterviewFlow.title)).all()
-    titles = [" ".join(title.split()) for title in found[:MOST_TITLES]]
-    return ", ".join(titles) + (f" and {len(found) - MOST_TITLES} more" if len(found) > MOST_TITLES else "")
+    all_titles = db.session.scalars(led.where(Route.endpoint_id == endpoint.id).order_by(InterviewFlow.title)).all()
+    titles = [" ".join(title.split()) for title in all_titles[:MOST_TITLES]]
+    return ", ".join(titles) + (f" and {len(all_titles) - MOST_TITLES} more" if len(all_titles) > MOST_TITLES else "")

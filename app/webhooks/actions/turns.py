@@ -1,4 +1,4 @@
-"""Takes what is due: endpoint first, then its oldest event, under leases and fencing tokens, many at once."""
+"""Claims due deliveries, many at once: first the endpoint, then its oldest event, each with a lease and fence."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from app.flows import queries as flow_queries
 from app.flows.models import InterviewFlow
 from app.webhooks import queries, schedule
 from app.webhooks.actions import outbox
-from app.webhooks.delivery import Letter
+from app.webhooks.delivery import Message
 from app.webhooks.models import Delivery, DeliveryState, Endpoint, Turnstile
 
 LEASE = timedelta(seconds=60)
@@ -20,7 +20,7 @@ LEASE = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One claimed delivery with the tokens of its two claims."""
+    """One claimed delivery, with the fences of its two claims."""
 
     delivery_id: str
     fence: int
@@ -30,17 +30,16 @@ class Turn:
     subject: str
     attempts: int
     request_id: str | None
-    letter: Letter
+    message: Message
 
 
 def take(slots: int, *, wary: bool = False) -> list[Turn]:
     """Claim up to ``slots`` deliveries, one per endpoint and at most 8 in flight per organization. Commit, then send.
 
-    ``wary`` leaves out endpoints that have just timed out.
-
-    Leases that have run out are found here, at every call: their deliveries are due again.
+    ``wary`` leaves out endpoints that have just timed out. Each call first makes deliveries with expired leases due
+    again.
     """
-    # One at a time, so that two workers never count the same free places; SQLite has one writer anyway.
+    # The update locks the single row, so that two workers never count the same free places.
     db.session.execute(sa.update(Turnstile).values(turns=Turnstile.turns + 1))
     now = queries.present()
     _recover(now)
@@ -51,7 +50,7 @@ def take(slots: int, *, wary: bool = False) -> list[Turn]:
     endpoints = _claim_endpoints(chosen, now)
     rows = _claim_deliveries(list(endpoints), now)
     db.session.expire_all()
-    return _with_letters(rows, endpoints, now)
+    return _with_messages(rows, endpoints, now)
 
 
 def _recover(now: datetime) -> None:
@@ -107,7 +106,7 @@ def _claim_deliveries(endpoint_ids: list[str], now: datetime) -> list[Any]:
     return list(db.changed_rows(statement))
 
 
-def _with_letters(rows: list[Any], endpoints: dict[str, tuple[int, str]], now: datetime) -> list[Turn]:
+def _with_messages(rows: list[Any], endpoints: dict[str, tuple[int, str]], now: datetime) -> list[Turn]:
     flows = _flows({row.flow_id for row in rows})
     turns, astray = [], []
     for row in rows:
@@ -126,30 +125,30 @@ def _with_letters(rows: list[Any], endpoints: dict[str, tuple[int, str]], now: d
                 row.subject,
                 row.attempts,
                 row.request_id,
-                _letter(flow, row, now),
+                _message(flow, row, now),
             )
         )
     _give_back(astray, endpoints, flows)
     return turns
 
 
-def _letter(flow: Any, row: Any, now: datetime) -> Letter:
+def _message(flow: Any, row: Any, now: datetime) -> Message:
     url = flow.webhook_url or ""
     try:
-        return Letter(url, flow_queries.secret_of(flow), row.event_id, row.body, now)
+        return Message(url, flow_queries.secret_of(flow), row.event_id, row.body, now)
     except encryption.SealBroken:
-        # Never sent unsigned: it fails visibly, and heals when the secret is saved anew or the key comes back.
-        return Letter(url, None, row.event_id, row.body, now, obstacle="the secret cannot be opened: save it anew")
+        # Never sent unsigned. The attempt fails visibly until the secret is saved again or the key is restored.
+        return Message(url, None, row.event_id, row.body, now, obstacle="the secret cannot be decrypted: save it again")
 
 
 def _flows(ids: set[str]) -> dict[str, Any]:
-    """Plain columns: hundreds of flows per step are read for three values each."""
+    """Plain columns instead of entities: a step reads three values of hundreds of flows."""
     wanted = sa.select(InterviewFlow.id, InterviewFlow.webhook_url, InterviewFlow.webhook_secret_sealed)
     return {flow.id: flow for flow in db.session.execute(wanted.where(InterviewFlow.id.in_(ids)))}
 
 
 def _give_back(astray: list[tuple[Any, int]], unused: dict[str, tuple[int, str]], flows: dict[str, Any]) -> None:
-    """Undo claims of deliveries whose flow has another address by now, and of endpoints that have nothing due."""
+    """Undo claims of deliveries whose flow has a new address, and of endpoints with nothing due."""
     for row, _fence in astray:
         db.session.execute(
             sa.update(Delivery)

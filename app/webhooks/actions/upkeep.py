@@ -1,4 +1,4 @@
-"""What time and changed flows do to waiting events; runs when a drain begins, and with the sweep."""
+"""Adjusts waiting events to the passing of time and to changed flows. Runs at the start of a drain and in the sweep."""
 
 from datetime import timedelta
 from typing import Any
@@ -18,7 +18,7 @@ AT_ONCE = 1_000
 
 
 def tidy() -> None:
-    """Lead events to the addresses their flows have now, let go what need not wait, and give due warnings."""
+    """Route events to their flows' present addresses, release those that need not wait, record due warnings."""
     now = queries.present()
     for flow in db.session.scalars(queries.misrouted()).all():
         outbox.route(flow)
@@ -32,7 +32,7 @@ def tidy() -> None:
 
 
 def prune() -> int:
-    """Forget attempts after 30 days and payloads 90 days after the end; give up what was held for 30 days.
+    """Delete attempts after 30 days and payloads 90 days after the end; give up events held for 30 days.
 
     At most 1,000 rows of each kind per call. Returns how many rows changed.
     """
@@ -61,9 +61,9 @@ def prune() -> int:
 
 
 def forget(subject: str) -> int:
-    """Everything about ``subject`` was erased: no event of it is sent any more, and what was sent is not kept.
+    """Cancel the events of an erased ``subject``, and delete their payloads and the receivers' responses.
 
-    Returns how many payloads there were. An attempt that is under way right now cannot be called back.
+    Returns how many payloads there were. An attempt already under way cannot be recalled.
     """
     now = queries.present()
     mine = sa.select(Delivery.id).where(Delivery.subject == subject)
@@ -84,7 +84,7 @@ def forget(subject: str) -> int:
 
 
 def _cancel_orphans() -> int:
-    """An event whose predecessor can never be sent any more, because its payload is gone, can never be sent either."""
+    """Cancel events that wait for an earlier one whose payload was deleted: that one can never be sent."""
     now = queries.present()
     first = aliased(Delivery)
     orphans = (
@@ -108,16 +108,16 @@ def _cancel_orphans() -> int:
 
 
 def _waiting_for_nothing() -> None:
-    held = sa.select(Delivery.subject).where(
+    unblocked = sa.select(Delivery.subject).where(
         Delivery.state == DeliveryState.HELD, Delivery.hold == Hold.ORDER, ~queries.blocked()
     )
-    subjects = list(db.session.scalars(held.limit(AT_ONCE)))
+    subjects = list(db.session.scalars(unblocked.limit(AT_ONCE)))
     if subjects:
         results.release(subjects, queries.present())
 
 
 def _agree_with_endpoints() -> None:
-    """An event announced at the very moment its endpoint was disabled or enabled may have missed that."""
+    """Correct events that were announced just as their endpoint was disabled or enabled."""
     now = queries.present()
     enabled = (
         sa.select(Endpoint)
