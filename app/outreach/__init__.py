@@ -1,4 +1,4 @@
-"""Mail to candidates: invitations, reminders and notices before a link ends, each step once per interview."""
+"""Emails to candidates: invitations, reminders and expiry notices."""
 
 from app.core.rooms import Room
 

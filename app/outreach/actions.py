@@ -1,4 +1,4 @@
-"""What is done to write to candidates. Mail goes through the outbox: here it is composed and posted, never sent."""
+"""Actions that email candidates. Emails are composed here and posted to the outbox, which sends them."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -25,7 +25,7 @@ from app.outreach.words import Words
 from app.web.languages import DEFAULT, LANGUAGES, LOCALES
 
 LASTS = timedelta(days=2)
-"""A mail that could not be sent for so long is given up; its failure is shown."""
+"""An email that could not be sent within this time is given up, and its failure is shown."""
 PAUSE = timedelta(days=1)
 MOST_REMINDERS = 3
 LONGEST_PLAN = 60
@@ -34,26 +34,27 @@ INVITED_KEPT = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """What every mail needs to know of the installation."""
+    """Settings of the installation that every email needs."""
 
     app_url: str
     link_days: int
     can_send: bool
 
     def ends(self, interview: Interview) -> datetime:
-        """Until when the interview's link works."""
+        """When the interview's link expires."""
         return interview.created_at + timedelta(days=self.link_days)
 
 
 def write(
     interview: Interview, step: Step, post: Post, *, by: TeamMember | None, sent: Sequence[Message] | None = None
 ) -> Message:
-    """Post the mail of this step to the interview's candidate. The letter goes out after the caller's commit.
+    """Post the email of this step to the interview's candidate. It is sent after the caller's commit.
 
-    Conflict where it makes no sense, or was sent before; ``sent`` are the mails so far, if the caller knows them.
+    ``sent`` are the earlier emails, if the caller has them. Raises Conflict if ``hindrance`` gives a reason, or
+    another worker has just posted it.
     """
-    known = messages_of(interview.id) if sent is None else sent
-    reason = hindrance(interview, step, post, sent=known)
+    earlier = messages_of(interview.id) if sent is None else sent
+    reason = hindrance(interview, step, post, sent=earlier)
     if reason:
         raise Conflict(reason)
     language = language_of(interview)
@@ -64,7 +65,7 @@ def write(
         interview_id=interview.id,
         letter=letter,
         step=step,
-        number=sum(one.step is step for one in known),
+        number=sum(one.step is step for one in earlier),
         language=language,
         by_id=by.id if by else None,
     )
@@ -72,24 +73,24 @@ def write(
         with db.session.begin_nested():
             db.session.add(message)
     except IntegrityError:
-        raise Conflict("Somebody else has just written to this candidate.") from None
+        raise Conflict("Another email to this candidate was sent just now.") from None
     return message
 
 
 def hindrance(interview: Interview, step: Step, post: Post, *, sent: Sequence[Message]) -> str | None:
-    """Why this mail cannot be sent now, in a sentence for the recruiter; None if it can."""
+    """Why this email cannot be sent now, as a sentence for the recruiter; None if it can."""
     return _of_interview(interview, post) or _of_installation(interview, post) or _of_history(step, sent)
 
 
 def _of_installation(interview: Interview, post: Post) -> str | None:
     if not post.can_send:
-        return "This installation sends no mail (SMTP_HOST is not set). Copy the link and send it yourself."
+        return "This installation cannot send email (SMTP_HOST is not set). Copy the link and send it yourself."
     if interview.is_test:
-        return "This is a test interview; nobody is written to."
+        return "This is a test interview. It sends no emails."
     if not interview.interviewee_email_address:
         return "This interview has no email address."
     if interview.flow.organization.disabled_at is not None:
-        return "The organization is shut out; its links do not work."
+        return "The organization is disabled. Its links do not work."
     return None
 
 
@@ -99,11 +100,11 @@ def _of_interview(interview: Interview, post: Post) -> str | None:
     if interview.declined_at is not None:
         return "The candidate has declined the interview."
     if interview.stage is not Stage.CREATED:
-        return "The candidate has begun this interview already."
+        return "The candidate has already started this interview."
     if interview.closed_at is not None or post.ends(interview) <= clock.now():
-        return "The link has ended; book a new interview."
+        return "The link has expired. Create a new interview."
     if interview.flow.status is not FlowStatus.OPEN:
-        return f"The flow is {interview.flow.status.value}; its links do not work."
+        return f"The flow is {interview.flow.status.value}. Its links do not work."
     return None
 
 
@@ -113,13 +114,13 @@ def _of_history(step: Step, sent: Sequence[Message]) -> str | None:
         (one for one in arrived if one.letter.state in {QueuedMailState.WAITING, QueuedMailState.SENDING}), None
     )
     if waiting is not None:
-        return "A mail to this candidate is on its way."
+        return "An email to this candidate is being sent."
     if step is Step.INVITATION:
         return f"The invitation was sent on {_day(arrived[0].created_at)}." if arrived else None
     if step is Step.REMINDER and sum(one.step is step for one in arrived) >= MOST_REMINDERS:
-        return f"The candidate has had {MOST_REMINDERS} reminders."
+        return f"The candidate has already received {MOST_REMINDERS} reminders."
     if arrived and arrived[-1].created_at > clock.now() - PAUSE:
-        return "The candidate has had a mail within the last 24 hours."
+        return "The candidate received an email within the last 24 hours."
     return None
 
 
@@ -128,13 +129,13 @@ def _day(moment: datetime) -> str:
 
 
 def language_of(interview: Interview) -> str:
-    """The tag of the language that the candidate is written in: the flow's, as far as there are words in it."""
+    """Tag of the language for emails to the candidate: the flow's if there are texts in it, else the default."""
     language = interview.flow.language
     return language if language in LANGUAGES else DEFAULT
 
 
 def words_for(organization_id: str, step: Step, language: str) -> Words:
-    """The organization's words, or the product's own."""
+    """The organization's text, or the default one."""
     own = own_words(organization_id, step, language)
     if own is not None:
         return Words(own.subject, own.text)
@@ -143,7 +144,7 @@ def words_for(organization_id: str, step: Step, language: str) -> Words:
 
 
 def compose(interview: Interview, words: Words, post: Post, *, language: str) -> Mail:
-    """The mail as the candidate gets it."""
+    """The email as the candidate receives it."""
     with force_locale(LOCALES[language]):
         until = format_date(post.ends(interview).date(), "long")
     values = {
@@ -158,7 +159,7 @@ def compose(interview: Interview, words: Words, post: Post, *, language: str) ->
 
 
 def keep_words(organization: Organization, step: Step, words: Words | None, *, language: str, by: TeamMember) -> None:
-    """The organization's words for a step in a language, or the product's own again (None). Audited."""
+    """Save the organization's text for a step in a language; None restores the default. Audited."""
     own = own_words(organization.id, step, language)
     if words is None:
         if own is not None:
@@ -173,15 +174,15 @@ def keep_words(organization: Organization, step: Step, words: Words | None, *, l
 
 
 def set_plan(organization: Organization, plan: Plan, *, by: TeamMember) -> None:
-    """When the product writes by itself. Raises Rejected naming the field. Audited."""
-    given = asdict(plan)
-    for name, days in given.items():
+    """Set when emails are sent automatically. Raises Rejected with the field. Audited."""
+    days_by_name = asdict(plan)
+    for name, days in days_by_name.items():
         if days is not None and not 1 <= days <= LONGEST_PLAN:
-            raise Rejected(f"must lie between 1 and {LONGEST_PLAN} days, or be empty", field=name)
+            raise Rejected(f"must be between 1 and {LONGEST_PLAN} days, or empty", field=name)
     row = db.session.get(OutreachPlan, organization.id) or OutreachPlan(organization_id=organization.id)
     row.remind_after, row.notice_before = plan.remind_after, plan.notice_before
     _save(row)
-    write_audit(organization, action="outreach.plan", subject=organization.id, by=by, details=given)
+    write_audit(organization, action="outreach.plan", subject=organization.id, by=by, details=days_by_name)
     db.session.flush()
 
 
@@ -190,11 +191,11 @@ def _save(row: MailWords | OutreachPlan) -> None:
         with db.session.begin_nested():
             db.session.add(row)
     except IntegrityError:
-        raise Conflict("Somebody else has just saved this as well. Look at it again before you change it.") from None
+        raise Conflict("Someone else has just saved this too. Reload the page before you change it.") from None
 
 
 def remember(interview: Interview, batch: str, number: int) -> None:
-    """This line of the list has become this interview. Conflict when someone sends the same list at once."""
+    """Record the interview created for a line of the list. Raises Conflict if the list is sent twice at once."""
     row = Invited(
         organization_id=interview.organization_id,
         batch=batch,
@@ -206,15 +207,15 @@ def remember(interview: Interview, batch: str, number: int) -> None:
         with db.session.begin_nested():
             db.session.add(row)
     except IntegrityError:
-        raise Conflict("This list is being sent at this very moment.") from None
+        raise Conflict("This list is being sent right now.") from None
 
 
 def forget_lists() -> int:
-    """Lists of more than a week ago will not be sent again."""
+    """Delete lists older than a week. Returns how many rows."""
     return db.changed(sa.delete(Invited).where(Invited.created_at < clock.now() - INVITED_KEPT))
 
 
 def erase(interview_id: str) -> None:
-    """Forget what was sent about the interview; before its letters are forgotten, to which these rows point."""
+    """Erase what was sent about the interview. Call this before the mail outbox erases: these rows point there."""
     for table in (Message, Invited):
         db.changed(sa.delete(table).where(table.interview_id == interview_id))

@@ -1,4 +1,4 @@
-"""Forms of outreach; the rules are the actions'."""
+"""Forms of outreach. The actions check the values."""
 
 from flask_wtf import FlaskForm
 from wtforms import BooleanField, FileField, SelectField, StringField, TextAreaField
@@ -11,46 +11,43 @@ from app.web.fields import flaw_of
 
 class _Blamed(FlaskForm):  # type: ignore[misc]
     def blame(self, field: str | None, words: str) -> None:
-        """Hang what is wrong on its field; what belongs to none, on the first."""
-        known = self._fields.get(field or "") or next(iter(self._fields.values()))
-        known.errors = [words]
+        """Set an error on its field, or on the first field if it belongs to none."""
+        blamed = self._fields.get(field or "") or next(iter(self._fields.values()))
+        blamed.errors = [words]
 
 
 class InviteForm(_Blamed):
-    """Whom to invite to which flow."""
-
     flow = SelectField("Flow", validate_choice=False)
     rows = TextAreaField(
         "People",
-        description="One person a line: address, first name, last name. The names may be left out.",
+        description="One person per line: email address, first name, last name. Names are optional.",
         render_kw={"rows": 6, "spellcheck": "false", "autocomplete": "off"},
     )
-    file = FileField("Or a CSV file", description="With the same columns, or with a first line that names them.")
+    file = FileField("Or a CSV file", description="With the same columns, or with a header row that names them.")
     recruiter = SelectField("Recruiter", validate_choice=False)
-    by_mail = BooleanField("Email each person their link", description="Otherwise you send the links yourself.")
+    by_mail = BooleanField("Email each person their link", description="If not, you send the links yourself.")
 
     def offer(self, flows: list[tuple[str, str]], recruiters: list[tuple[str, str]]) -> None:
-        """Fill the menus."""
         self.flow.choices = flows
-        self.recruiter.choices = [("", "Nobody yet"), *recruiters]
+        self.recruiter.choices = [("", "No one yet"), *recruiters]
 
 
 class PlanForm(_Blamed):
-    """When candidates are written to without anybody's doing."""
+    """When candidates are emailed automatically."""
 
     remind_after = StringField(
         "Remind after",
-        description="Days after the invitation, if the interview was not started. Empty: never.",
+        description="Days after the invitation, if the interview was not started. Leave empty for never.",
         render_kw={"inputmode": "numeric", "maxlength": 3},
     )
     notice_before = StringField(
-        "Tell that the link ends",
-        description="Days before it does. Empty: never.",
+        "Expiry notice",
+        description="Days before the link expires. Leave empty for never.",
         render_kw={"inputmode": "numeric", "maxlength": 3},
     )
 
     def plan(self) -> Plan:
-        """Both as numbers of days. Raises Rejected naming the field."""
+        """The entered plan. Raises Rejected with the field."""
         return Plan(*(_days(name, str(self[name].data or "")) for name in ("remind_after", "notice_before")))
 
 
@@ -64,13 +61,13 @@ def _days(name: str, given: str) -> int | None:
 
 
 class WordsForm(_Blamed):
-    """Subject and text of a mail."""
+    """Subject and text of an email."""
 
     subject = StringField("Subject", render_kw={"maxlength": LONGEST_SUBJECT})
     text = TextAreaField("Text", render_kw={"rows": 14, "maxlength": LONGEST_TEXT})
 
     def given(self) -> tuple[str, str]:
-        """What was typed. Raises Rejected for what can be no text."""
+        """The entered subject and text. Raises Rejected for control characters and the like."""
         for name in ("subject", "text"):
             flaw = flaw_of(self[name].data or "")
             if flaw:

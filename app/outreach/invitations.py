@@ -1,4 +1,4 @@
-"""A list of people becomes interviews: judged first, then one after the other, and the same list twice is one list."""
+"""Turns a list of people into interviews: all lines are checked first, then carried out one by one, idempotently."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from app.outreach.queries import standing_invitations
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What becomes of one line: ``new``, ``done``, ``same`` (is invited already) or ``refused``, and why."""
+    """Outcome of one line: ``new``, ``done``, ``same`` (already invited) or ``refused``, with the reason."""
 
     line: Line
     outcome: str
@@ -29,7 +29,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """How a list is carried out. ``batch`` tells a list that is sent twice from two lists."""
+    """How a list is carried out. ``batch`` identifies the list, so that sending it twice invites once."""
 
     batch: str
     recruiter_id: str | None
@@ -40,19 +40,19 @@ class Order:
 def judge(
     flow: InterviewFlow, lines: Sequence[Line], *, flaw: Callable[[Line], str | None], link_days: int
 ) -> list[Row]:
-    """What would become of each line, without doing it. Raises Rejected for a flow that takes no interviews."""
+    """The outcome each line would have, without side effects. Raises Rejected for a flow that is not open."""
     if flow.status is not FlowStatus.OPEN:
-        raise Rejected(f"This flow is {flow.status.value}; only open flows take interviews.", field="flow")
-    known = standing_invitations(flow, [line.email for line in lines])
+        raise Rejected(f"This flow is {flow.status.value}. Choose an open flow.", field="flow")
+    invited = standing_invitations(flow, [line.email for line in lines])
     first: dict[str, int] = {}
     rows = []
     for line in lines:
         address, wrong = line.email.lower(), flaw(line)
-        standing = known.get(address)
+        standing = invited.get(address)
         if wrong:
             rows.append(Row(line, "refused", wrong))
         elif address in first:
-            rows.append(Row(line, "same", f"The same address as in line {first[address]}."))
+            rows.append(Row(line, "same", f"Same address as in line {first[address]}."))
         elif standing is not None and not _is_over(standing, link_days):
             rows.append(Row(line, "same", _standing(standing), standing))
         else:
@@ -62,7 +62,7 @@ def judge(
 
 
 def _is_over(interview: Interview, link_days: int) -> bool:
-    """Whether the person can no longer begin, and did not: then a new invitation makes sense."""
+    """Whether a new invitation makes sense: this interview is closed, or expired before it was started."""
     ended = interview.created_at + timedelta(days=link_days) <= clock.now()
     return interview.is_closed or (interview.stage is Stage.CREATED and ended)
 
@@ -70,16 +70,16 @@ def _is_over(interview: Interview, link_days: int) -> bool:
 def _standing(interview: Interview) -> str:
     day = f"{interview.created_at.day} {interview.created_at:%B %Y}"
     if interview.has_declined:
-        return f"Was invited on {day}, and has declined."
+        return f"Invited on {day}, and declined."
     if interview.stage is Stage.CREATED:
-        return f"Is invited since {day}."
-    return f"Was invited on {day}, and has begun or taken the interview."
+        return f"Already invited on {day}."
+    return f"Invited on {day}, and started or completed the interview."
 
 
 def carry_out(flow: InterviewFlow, row: Row, order: Order, *, by: TeamMember) -> Row:
-    """Book the interview of a ``new`` row and post its invitation. Commit after each: a list may be long.
+    """Create the interview of a ``new`` row and post its invitation. Commit after each row: a list may be long.
 
-    The row comes back as ``done``; ``refused`` with the reason leaves nothing behind once rolled back.
+    Returns the row as ``done``, or as ``refused`` with the reason; then roll back.
     """
     line = row.line
     try:
@@ -100,9 +100,9 @@ def carry_out(flow: InterviewFlow, row: Row, order: Order, *, by: TeamMember) ->
 
 
 def write_to(interview: Interview | None, post: Post, *, by: TeamMember) -> tuple[str, str]:
-    """One reminder of many: ``done`` or ``refused`` with the reason."""
+    """Send one reminder. Returns ``done``, or ``refused`` with the reason."""
     if interview is None:
-        return "refused", "Has no interview that waits to be begun."
+        return "refused", "There is no interview to start."
     try:
         actions.write(interview, Step.REMINDER, post, by=by)
     except Conflict as refusal:

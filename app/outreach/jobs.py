@@ -1,4 +1,4 @@
-"""Writes by itself to candidates who were invited by mail and have not begun."""
+"""Sends automatic emails to candidates who were invited by email and have not started."""
 
 from flask import current_app
 
@@ -13,7 +13,7 @@ from app.settings import Settings
 
 
 def sweep() -> int:
-    """Post what the plans ask for; returns how many. May run anywhere, any number of times: nothing is posted twice."""
+    """Post the emails that are due by the plans. Returns how many. Safe to run concurrently: none is posted twice."""
     settings: Settings = current_app.extensions["parley.settings"]
     if not gateways.current().mail.is_configured:
         return 0
@@ -30,14 +30,14 @@ def sweep() -> int:
 
 
 def _due(post: Post) -> dict[str, Step]:
-    """What each interview is to get; near the end of its link the notice, and no reminder beside it."""
+    """The due step of each interview. Near the end of its link the notice replaces the reminder."""
     due: dict[str, Step] = {}
     for organization_id in queries.organizations_that_write(link_days=post.link_days):
         plan = queries.plan_of(organization_id)
         for step, days in ((Step.EXPIRY, plan.notice_before), (Step.REMINDER, plan.remind_after)):
             if days is not None:
-                found = queries.to_write(organization_id, step, days=days, link_days=post.link_days)
-                for interview_id in found:
+                due_ids = queries.to_write(organization_id, step, days=days, link_days=post.link_days)
+                for interview_id in due_ids:
                     due.setdefault(interview_id, step)
     return due
 
@@ -48,7 +48,7 @@ def _written(interview_id: str, step: Step, post: Post) -> bool:
         return False
     try:
         actions.write(interview, step, post, by=None)
-    except Conflict:  # the candidate has begun meanwhile, or another worker was quicker
+    except Conflict:  # the candidate has started meanwhile, or another worker was faster
         db.session.rollback()
         return False
     db.session.commit()

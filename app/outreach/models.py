@@ -1,4 +1,4 @@
-"""Rows of what was sent to candidates, of the words an organization chose, and of its plan."""
+"""Rows of emails to candidates, of the organizations' own texts, and of their plans."""
 
 import enum
 from datetime import datetime
@@ -13,7 +13,7 @@ from app.mail_outbox.models import QueuedMail
 
 
 class Step(enum.StrEnum):
-    """What a mail is for."""
+    """Purpose of an email."""
 
     INVITATION = "invitation"
     REMINDER = "reminder"
@@ -21,9 +21,9 @@ class Step(enum.StrEnum):
 
 
 class Message(Base):
-    """One mail about one interview. ``number`` counts the mails of a step, so that none can be made twice.
+    """One email about one interview. ``number`` counts the emails of a step; the unique key prevents duplicates.
 
-    ``by_id`` is empty when the plan sent it. What came of it is the letter's state; its words are not kept.
+    ``by_id`` is null if the plan sent it. The outcome is the state of ``letter``; the text is not stored.
     """
 
     __tablename__ = "message"
@@ -48,7 +48,7 @@ class Message(Base):
 
 
 class MailWords(Base):
-    """An organization's own words for a step in a language; without a row the product's own are used."""
+    """An organization's own text for a step in a language. Without a row the default text is used."""
 
     __tablename__ = "mail_words"
 
@@ -61,9 +61,9 @@ class MailWords(Base):
 
 
 class OutreachPlan(Base):
-    """When the product writes by itself to candidates whom it has invited. None: it does not.
+    """When invited candidates are emailed automatically. None means never.
 
-    ``remind_after`` counts days since the invitation, ``notice_before`` days until the link ends.
+    ``remind_after`` counts days since the invitation, ``notice_before`` days until the link expires.
     """
 
     __tablename__ = "outreach_plan"
@@ -74,7 +74,7 @@ class OutreachPlan(Base):
 
 
 class Invited(Base):
-    """A row of an invitation list that became an interview: whoever sends the same list again gets the same."""
+    """A line of an invitation list and its interview, so that sending the list again creates no second one."""
 
     __tablename__ = "invited"
     __table_args__ = (sa.UniqueConstraint("batch", "number"),)

@@ -1,4 +1,4 @@
-"""A list of people as spreadsheets save it: read into rows, with what is wrong in each. Pure."""
+"""Reads a list of people as spreadsheets save it. Pure."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ _SPACES = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One person of the list. ``number`` is the line's number in what was given, from 1."""
+    """One person of the list. ``number`` is the line number in the input, from 1."""
 
     number: int
     email: str
@@ -29,9 +29,9 @@ class Line:
 
 
 def decoded(content: bytes) -> str:
-    """The text of a file as spreadsheets write it: UTF-8, UTF-16 with its mark, or Windows-1252. Raises Rejected."""
+    """The text of a file as spreadsheets write it: UTF-8, UTF-16 with a BOM, or Windows-1252. Raises Rejected."""
     if len(content) > MOST_BYTES:
-        raise Rejected("The file is larger than 256 KiB; split it.", field="file")
+        raise Rejected("The file is larger than 256 KiB. Split it into smaller files.", field="file")
     if content[:2] in {b"\xff\xfe", b"\xfe\xff"}:
         return _text(content, "utf-16")
     try:
@@ -44,34 +44,36 @@ def _text(content: bytes, encoding: str) -> str:
     try:
         return content.decode(encoding)
     except UnicodeDecodeError:
-        raise Rejected("This file is no text. Save the list as CSV (UTF-8).", field="file") from None
+        raise Rejected("This file is not a text file. Save the list as CSV (UTF-8).", field="file") from None
 
 
 def lines_of(text: str) -> list[Line]:
-    """The people of a list: one a line, ``address, first name, last name``, or in the order that a first line names.
+    """The people of a list, one per line: ``address, first name, last name``, or in the order of a header row.
 
-    Cells are parted by comma, semicolon or tab. Raises Rejected when nobody is in it, or more than 1,000 are.
+    Cells are separated by comma, semicolon or tab. Raises Rejected for an empty list and for more than 1,000 lines.
     """
     if "\0" in text:
-        raise Rejected("This file is no text. Save the list as CSV (UTF-8).", field="rows")
+        raise Rejected("This file is not a text file. Save the list as CSV (UTF-8).", field="rows")
     clean = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     rows = _rows(clean)
     if not rows:
-        raise Rejected("The list is empty: one person a line, the address first.", field="rows")
+        raise Rejected("The list is empty. Enter one person per line, the email address first.", field="rows")
     order = _order(rows[0][1])
     if order is None:
         order = {"email": 0, "first_name": 1, "last_name": 2}
     else:
         rows = rows[1:]
     if not rows:
-        raise Rejected("The list has a first line with names of columns, and nobody below it.", field="rows")
+        raise Rejected("The list has a header row, but no one is listed below it.", field="rows")
     if len(rows) > MOST_ROWS:
-        raise Rejected(f"The list has {len(rows)} lines; at most {MOST_ROWS} are invited at once.", field="rows")
+        raise Rejected(
+            f"The list has {len(rows)} lines. You can invite at most {MOST_ROWS} people at once.", field="rows"
+        )
     return [_line(number, cells, order) for number, cells in rows]
 
 
 def written(lines: list[Line]) -> str:
-    """The same people as a list that ``lines_of`` reads."""
+    """The people as CSV that ``lines_of`` reads."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("email", "first name", "last name"))
@@ -84,7 +86,9 @@ def _rows(text: str) -> list[tuple[int, list[str]]]:
     try:
         return [(reader.line_num, cells) for cells in reader if any(cell.strip() for cell in cells)]
     except csv.Error:
-        raise Rejected(f"Line {reader.line_num + 1} cannot be read; is a quote missing?", field="rows") from None
+        raise Rejected(
+            f"Line {reader.line_num + 1} cannot be read. Is a quotation mark missing?", field="rows"
+        ) from None
 
 
 def _delimiter(text: str) -> str:
@@ -93,7 +97,7 @@ def _delimiter(text: str) -> str:
 
 
 def _order(cells: list[str]) -> dict[str, int] | None:
-    """Where each column stands, if this line names them."""
+    """The columns' positions, if this line is a header row."""
     words = [_SPACES.sub(" ", cell.strip().lower()) for cell in cells]
     found = {key: words.index(word) for key, names in _HEADS.items() for word in words if word in names}
     return found if "email" in found else None

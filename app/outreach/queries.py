@@ -1,4 +1,4 @@
-"""Reads of what was sent to candidates, and of what is to be sent."""
+"""Reads of emails to candidates: those sent and those due."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,31 +17,31 @@ from app.mail_outbox.models import QueuedMail, QueuedMailState
 from app.outreach.models import Invited, MailWords, Message, OutreachPlan, Step
 
 FAILED = frozenset({QueuedMailState.REFUSED, QueuedMailState.EXPIRED})
-"""The candidate has certainly not got it."""
+"""States of emails that certainly did not reach the candidate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the product sends by itself, in days; None: nothing."""
+    """When emails are sent automatically, in days. None means never."""
 
     remind_after: int | None = 3
     notice_before: int | None = 2
 
 
 def plan_of(organization_id: str) -> Plan:
-    """The organization's plan, or the product's own."""
+    """The organization's plan, or the default."""
     row = db.session.get(OutreachPlan, organization_id)
     return Plan(row.remind_after, row.notice_before) if row else Plan()
 
 
 def messages_of(interview_id: str) -> list[Message]:
-    """Every mail about the interview with what came of it, oldest first."""
+    """Every email about the interview with its outcome, oldest first."""
     query = sa.select(Message).where(Message.interview_id == interview_id).order_by(Message.created_at, Message.id)
     return list(db.session.scalars(query.options(joinedload(Message.letter), joinedload(Message.by))))
 
 
 def messages_seen_by(member: TeamMember, *, limit: int, offset: int) -> tuple[list[Message], int]:
-    """One page of the mails that the member may know of, newest first, and how many there are."""
+    """One page of the emails about interviews that the member sees, newest first, and the total."""
     mine = [Message.organization_id == member.organization_id, *reach(member, Interview)]
     query = sa.select(Message).join(Interview, Interview.id == Message.interview_id).where(*mine)
     total = db.session.scalar(sa.select(sa.func.count()).select_from(query.subquery())) or 0
@@ -53,36 +53,38 @@ def messages_seen_by(member: TeamMember, *, limit: int, offset: int) -> tuple[li
 
 
 def messages_of_many(interview_ids: list[str]) -> dict[str, list[Message]]:
-    """The same for many interviews at once."""
+    """Emails of many interviews by interview id, oldest first."""
     query = sa.select(Message).where(Message.interview_id.in_(interview_ids)).options(joinedload(Message.letter))
-    found: dict[str, list[Message]] = {}
+    by_interview: dict[str, list[Message]] = {}
     for message in db.session.scalars(query.order_by(Message.created_at)):
-        found.setdefault(message.interview_id, []).append(message)
-    return found
+        by_interview.setdefault(message.interview_id, []).append(message)
+    return by_interview
 
 
 def own_words(organization_id: str, step: Step, language: str) -> MailWords | None:
-    """What the organization wrote itself."""
+    """The organization's own text; None if the default is used."""
     return db.session.get(MailWords, (organization_id, step, language))
 
 
 def all_own_words(organization_id: str) -> set[tuple[Step, str]]:
-    """Which steps and languages the organization has words of its own for."""
+    """Steps and languages for which the organization has its own text."""
     query = sa.select(MailWords.step, MailWords.language).where(MailWords.organization_id == organization_id)
     return {(row[0], row[1]) for row in db.session.execute(query)}
 
 
 def standing_invitations(flow: InterviewFlow, addresses: list[str]) -> dict[str, Interview]:
-    """The newest interview of the flow for each of these addresses, by the address in lower case, if there is one."""
-    given = {*addresses, *(address.lower() for address in addresses)}  # SQLite knows small letters of ASCII alone
-    kept = Interview.interviewee_email_address
-    query = sa.select(Interview).where(Interview.flow_id == flow.id, kept.in_(given) | sa.func.lower(kept).in_(given))
-    found = db.session.scalars(query.where(Interview.is_test.is_(False)).order_by(Interview.org_seq))
-    return {(one.interviewee_email_address or "").lower(): one for one in found}
+    """The flow's newest interview for each of these addresses, by lower-case address. Leaves out test interviews."""
+    spellings = {*addresses, *(address.lower() for address in addresses)}  # SQLite's lower() handles ASCII only
+    stored = Interview.interviewee_email_address
+    query = sa.select(Interview).where(
+        Interview.flow_id == flow.id, stored.in_(spellings) | sa.func.lower(stored).in_(spellings)
+    )
+    invited = db.session.scalars(query.where(Interview.is_test.is_(False)).order_by(Interview.org_seq))
+    return {(one.interviewee_email_address or "").lower(): one for one in invited}
 
 
 def invited_in(flow: InterviewFlow, batch: str) -> dict[int, Interview]:
-    """What the lines of a list of people for the flow have become so far, by their numbers."""
+    """Interviews created so far from a list of people for the flow, by line number."""
     query = (
         sa.select(Invited.number, Interview)
         .join(Interview, Interview.id == Invited.interview_id)
@@ -92,18 +94,18 @@ def invited_in(flow: InterviewFlow, batch: str) -> dict[int, Interview]:
 
 
 def open_interviews_of(member: TeamMember, candidate_ids: list[str]) -> dict[str, Interview | None]:
-    """For each candidate whom the member may write to, by id: the newest interview that was not begun, if any."""
-    found: dict[str, Interview | None] = dict.fromkeys(candidates_named(member, candidate_ids, Right.EDIT))
+    """By id of each candidate whom the member may email: the newest interview that was not started, or None."""
+    interviews: dict[str, Interview | None] = dict.fromkeys(candidates_named(member, candidate_ids, Right.EDIT))
     query = sa.select(Interview).where(
-        Interview.candidate_id.in_(list(found)), Interview.stage == Stage.CREATED, Interview.closed_at.is_(None)
+        Interview.candidate_id.in_(list(interviews)), Interview.stage == Stage.CREATED, Interview.closed_at.is_(None)
     )
     for interview in db.session.scalars(query.order_by(Interview.org_seq)):
-        found[interview.candidate_id or ""] = interview
-    return found
+        interviews[interview.candidate_id or ""] = interview
+    return interviews
 
 
 def organizations_that_write(*, link_days: int) -> list[str]:
-    """Organizations that are not shut out, with an invitation by mail whose link may still be good."""
+    """Enabled organizations with an emailed invitation whose link may still work."""
     since = clock.now() - timedelta(days=link_days)
     query = sa.select(Message.organization_id).where(Message.step == Step.INVITATION, Message.created_at > since)
     works = query.join(Organization, Organization.id == Message.organization_id).where(
@@ -113,9 +115,9 @@ def organizations_that_write(*, link_days: int) -> list[str]:
 
 
 def to_write(organization_id: str, step: Step, *, days: int, link_days: int, limit: int = 100) -> list[str]:
-    """Interviews that wait for their reminder or notice: invited by mail, not begun, and not written to so before.
+    """Interviews due for a reminder or notice: invited by email, not started, and this step was not sent before.
 
-    Nobody gets two mails within a day, and nobody who has declined gets any.
+    No candidate gets two emails within a day. Candidates who declined get none.
     """
     now = clock.now()
     ends_after, other = now - timedelta(days=link_days), sa.orm.aliased(Message)

@@ -1,4 +1,4 @@
-"""The words of each mail, and what may be filled into them. Pure, but for the language that is in force."""
+"""The text of each email and its placeholders. Pure, except that it reads the current locale."""
 
 import re
 from collections.abc import Mapping
@@ -11,11 +11,11 @@ from app.outreach.models import Step
 
 LONGEST_SUBJECT, LONGEST_TEXT = 200, 5_000
 PLACES = {
-    "name": "the candidate's first name, or nothing where it is not known",
-    "organization": "the name of the organization, as the flow has it",
+    "name": "the candidate's first name, or nothing if it is not known",
+    "organization": "the organization name of the flow",
     "title": "the title of the flow",
-    "link": "the candidate's link; every mail needs it",
-    "until": "the day until which the link works",
+    "link": "the candidate's invite link (required)",
+    "until": "the last day on which the link works",
 }
 _PLACE = re.compile(r"\{(\w*)\}")
 _BESIDE = r"[^\s{}.,:;!?،。、：！，]*"
@@ -24,14 +24,14 @@ _NAME = re.compile(rf" ?{_BESIDE}\{{name\}}{_BESIDE}")  # with what is joined to
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Subject and text of a mail, with places in braces."""
+    """Subject and text of an email, with placeholders in braces."""
 
     subject: str
     text: str
 
 
 def default_words(step: Step) -> Words:
-    """The product's own, in the language in force."""
+    """The default text in the current locale."""
     if step is Step.INVITATION:
         return _invitation()
     if step is Step.REMINDER:
@@ -85,24 +85,24 @@ def _paragraphs(*all_of_them: str) -> str:
 
 
 def checked(subject: str, text: str) -> Words:
-    """Words as they are kept. Raises Rejected naming ``subject`` or ``text``."""
+    """The text as it is stored. Raises Rejected with the field ``subject`` or ``text``."""
     head, body = " ".join(subject.split()), text.replace("\r\n", "\n").strip()
     for name, value, most in (("subject", head, LONGEST_SUBJECT), ("text", body, LONGEST_TEXT)):
         if not value:
             raise Rejected(f"The {name} is empty.", field=name)
         if len(value) > most:
-            raise Rejected(f"The {name} has {len(value)} characters; at most {most} fit.", field=name)
+            raise Rejected(f"The {name} has {len(value)} characters. The limit is {most}.", field=name)
         unknown = sorted({place for place in _PLACE.findall(value) if place not in PLACES})
         if unknown:
-            known = ", ".join(f"{{{place}}}" for place in PLACES)
-            raise Rejected(f"Nothing can be filled into {{{unknown[0]}}}; there are {known}.", field=name)
+            places = ", ".join(f"{{{place}}}" for place in PLACES)
+            raise Rejected(f"{{{unknown[0]}}} is not a placeholder. You can use {places}.", field=name)
     if "{link}" not in body:
-        raise Rejected("The text needs {link}: without it the candidate cannot come.", field="text")
+        raise Rejected("Add {link} to the text. Without it candidates cannot start the interview.", field="text")
     return Words(head, body)
 
 
 def filled(words: Words, values: Mapping[str, str]) -> Words:
-    """The words with every place filled; a missing name leaves no gap behind."""
+    """The text with every placeholder filled in. A missing name leaves no gap."""
     return Words(" ".join(_filled(words.subject, values).split()), _filled(words.text, values))
 
 

@@ -49,9 +49,9 @@ def erase(interview: Interview, *, by: TeamMember | None, through: str | None = 
 
     What stays: ids, times, states, the consent that was given, and that requests were made. Audited.
     """
-    known = db.session.get(Erasure, interview.id)
-    if known is not None:
-        return known
+    earlier = db.session.get(Erasure, interview.id)
+    if earlier is not None:
+        return earlier
     if through != RESTORE:
         legal_holds.refuse_held(interview.id, interview.candidate_id)
     turns = _erase_talk(interview.id)  # first, as whoever hands an interview in holds its sitting first
@@ -85,8 +85,8 @@ def erase(interview: Interview, *, by: TeamMember | None, through: str | None = 
     except sa.exc.IntegrityError:  # two administrators at once; both mean the same
         raise Conflict("Someone else is erasing this interview at this very moment.") from None
     organization = db.session.get_one(Organization, interview.organization_id)
-    told = {**removed, "through": through} if through else removed
-    accounts.write_audit(organization, action="interview.erased", subject=interview.id, by=by, details=told)
+    details = {**removed, "through": through} if through else removed
+    accounts.write_audit(organization, action="interview.erased", subject=interview.id, by=by, details=details)
     return erasure
 
 
@@ -179,10 +179,10 @@ def gone(interview_id: str) -> Erasure:
 
 def receipt_of(erasure: Erasure, gone_at: datetime) -> str:
     """SHA-256 over what the proof says: ids, times and counts, nothing about a person."""
-    told = {
+    facts = {
         "interview": erasure.interview_id,
         "erased_at": clock.rfc3339(erasure.erased_at),
         "gone_at": clock.rfc3339(gone_at),
         "removed": erasure.removed,
     }
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

@@ -9,9 +9,11 @@ from app.core.errors import Rejected
 from app.web.fields import count_in, day_in, flaw_of
 
 
-def months_and_days(given: MultiDict[str, str]) -> tuple[int | None, int | None]:
+def months_and_days(values: MultiDict[str, str]) -> tuple[int | None, int | None]:
     """The rule that a form or an address names; None for an empty field. Raises Rejected with the field."""
-    return count_in(given.get("months", ""), field="months"), count_in(given.get("media_days", ""), field="media_days")
+    return count_in(values.get("months", ""), field="months"), count_in(
+        values.get("media_days", ""), field="media_days"
+    )
 
 
 def hold_of_form() -> tuple[str, datetime | None]:

@@ -78,11 +78,11 @@ def rounds_due(limit: int = 5) -> list[str]:
     """Organizations with a rule that was not applied to the end within a day, those that wait the longest first."""
     wanted = sa.or_(RetentionRule.months.is_not(None), RetentionRule.media_days.is_not(None))
     late = sa.or_(RetentionRule.checked_at.is_(None), RetentionRule.checked_at < clock.now() - CHECKED_EVERY)
-    found = sa.select(RetentionRule.organization_id).join(
+    ruled = sa.select(RetentionRule.organization_id).join(
         Organization, Organization.id == RetentionRule.organization_id
     )
     order = (RetentionRule.checked_at, RetentionRule.organization_id)
-    return list(db.session.scalars(found.where(wanted, late).order_by(*order).limit(limit)))
+    return list(db.session.scalars(ruled.where(wanted, late).order_by(*order).limit(limit)))
 
 
 def idle(organization_id: str, *, before: datetime, limit: int) -> list[Case]:
@@ -110,25 +110,25 @@ def quarantined(organization_id: str, *, limit: int) -> list[Case]:
 def forecast(organization_id: str, *, months: int | None, media_days: int | None) -> Forecast:
     """What the rule would do by the end of the floor, if it were set now and nobody did anything."""
     then = clock.now() + FLOOR
-    cases, oldest, held, first = 0, None, 0, []
+    cases, oldest, held_cases, first = 0, None, 0, []
     if months is not None:
         due = (earlier(then, months) > _LATEST, _QUARANTINED.is_(None))
         counted = _from_cases(organization_id, sa.func.count(), sa.func.min(_LATEST))
         cases, oldest = db.session.execute(counted.where(*due, ~_HELD)).one()
-        held = db.session.scalar(_from_cases(organization_id, sa.func.count()).where(*due, _HELD)) or 0
+        held_cases = db.session.scalar(_from_cases(organization_id, sa.func.count()).where(*due, _HELD)) or 0
         first = _cases(organization_id, (*due, ~_HELD), limit=MOST_SHOWN)
-    found: tuple[int, datetime | None] = (0, None)
+    recordings: tuple[int, datetime | None] = (0, None)
     if media_days is not None:
-        told = _recorded(organization_id, before=then - timedelta(days=media_days)).subquery()
-        row = db.session.execute(sa.select(sa.func.count(), sa.func.min(told.c.recorded))).one()
-        found = (row[0], row[1])
-    return Forecast(cases, oldest, first, held, *found)
+        recorded = _recorded(organization_id, before=then - timedelta(days=media_days)).subquery()
+        row = db.session.execute(sa.select(sa.func.count(), sa.func.min(recorded.c.recorded))).one()
+        recordings = (row[0], row[1])
+    return Forecast(cases, oldest, first, held_cases, *recordings)
 
 
 def too_old(organization_id: str, *, media_days: int, limit: int) -> list[str]:
     """Interviews whose recordings are older than the rule allows, and not held; the oldest first."""
-    told = _recorded(organization_id, before=clock.now() - timedelta(days=media_days))
-    return list(db.session.scalars(told.order_by(sa.text("recorded")).limit(limit)))
+    recorded = _recorded(organization_id, before=clock.now() - timedelta(days=media_days))
+    return list(db.session.scalars(recorded.order_by(sa.text("recorded")).limit(limit)))
 
 
 def interviews_of(case: Case) -> list[str]:
@@ -200,8 +200,8 @@ def _touches(organization_id: str) -> list[sa.Select[*tuple[Any, ...]]]:
 
 def _from_cases(organization_id: str, *columns: Any) -> sa.Select[*tuple[Any, ...]]:
     touches = sa.union_all(*_touches(organization_id)).subquery("touches")
-    known = touches.c.case_id.is_not(None)
-    latest = sa.select(touches.c.case_id, sa.func.max(touches.c.at).label("latest")).where(known)
+    has_case = touches.c.case_id.is_not(None)
+    latest = sa.select(touches.c.case_id, sa.func.max(touches.c.at).label("latest")).where(has_case)
     cases = latest.group_by(touches.c.case_id).subquery("cases")
     rows = sa.outerjoin(cases, Candidate, Candidate.id == cases.c.case_id).outerjoin(
         Interview, Interview.id == cases.c.case_id
@@ -211,10 +211,10 @@ def _from_cases(organization_id: str, *columns: Any) -> sa.Select[*tuple[Any, ..
 
 def _cases(organization_id: str, conditions: Iterable[Any], *, limit: int, order: Any = _LATEST) -> list[Case]:
     columns = (_CASE, _LATEST, _QUARANTINED, Candidate.id, *_CANDIDATE_NAME, *_INTERVIEW_NAME)
-    found = _from_cases(organization_id, *columns).where(*conditions).order_by(order, _CASE).limit(limit)
+    rows = _from_cases(organization_id, *columns).where(*conditions).order_by(order, _CASE).limit(limit)
     return [
         Case(row[0], row[1], row[2], row[3] is not None, _called(*row[4:7]) or _called(*row[7:10]) or "Interview")
-        for row in db.session.execute(found)
+        for row in db.session.execute(rows)
     ]
 
 

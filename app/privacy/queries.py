@@ -24,7 +24,7 @@ def erasure_of(interview_id: str) -> Erasure | None:
 
 def acts(*, since: datetime | None = None) -> list[Kept]:
     """What was erased, revoked or withdrawn ``since`` then, or ever: for the journal that restores read."""
-    asked = sa.select(CandidateRequest.interview_id).where(CandidateRequest.kind == RequestKind.WITHDRAWAL)
+    requests = sa.select(CandidateRequest.interview_id).where(CandidateRequest.kind == RequestKind.WITHDRAWAL)
     withdrawn = sa.select(Interview.id, Interview.withdrawn_at).where(Interview.withdrawn_at.is_not(None))
     wanted: dict[str, sa.Select[str, Any]] = {
         ERASED: sa.select(Erasure.interview_id, Erasure.erased_at),
@@ -35,7 +35,7 @@ def acts(*, since: datetime | None = None) -> list[Kept]:
         wanted[ERASED] = wanted[ERASED].where(Erasure.erased_at >= since)
         wanted[REVOKED] = wanted[REVOKED].where(Revocation.revoked_at >= since)
         # Whoever withdraws asks for it in the same commit, and requests are few where interviews are many.
-        wanted[WITHDRAWN] = withdrawn.where(Interview.id.in_(asked.where(CandidateRequest.created_at >= since)))
+        wanted[WITHDRAWN] = withdrawn.where(Interview.id.in_(requests.where(CandidateRequest.created_at >= since)))
     return [Kept(what, *row) for what, statement in wanted.items() for row in db.session.execute(statement)]
 
 

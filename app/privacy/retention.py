@@ -49,8 +49,8 @@ def set_rule(organization: Organization, *, months: int | None, media_days: int 
     db.session.flush()
     if months is None:
         _let_out(Candidate.organization_id == organization.id, Interview.organization_id == organization.id)
-    told = {"months": months, "media_days": media_days, "before": list(before)}
-    write_audit(organization, action="retention.changed", subject=organization.id, by=by, details=told)
+    details = {"months": months, "media_days": media_days, "before": list(before)}
+    write_audit(organization, action="retention.changed", subject=organization.id, by=by, details=details)
     return True
 
 
@@ -88,8 +88,8 @@ def sort_out(rule: RetentionRule, *, limit: int) -> int:
     organization = db.session.get_one(Organization, rule.organization_id)
     for case in idle(rule.organization_id, before=before, limit=limit):
         if _put_in(case):
-            told = {"latest": clock.rfc3339(case.latest), "months": rule.months}
-            write_audit(organization, action="retention.quarantined", subject=case.id, by=None, details=told)
+            details = {"latest": clock.rfc3339(case.latest), "months": rule.months}
+            write_audit(organization, action="retention.quarantined", subject=case.id, by=None, details=details)
             moved += 1
     return moved
 
@@ -147,9 +147,9 @@ def lock(kind: Held, subject_id: str) -> None:
     """Hold the rows that a deletion would hold, so that a legal hold comes before it, or after it. Raises Conflict."""
     place = Interview.candidate_id if kind is Held.CANDIDATE else Interview.id
     rows = sa.select(Interview.erased_at).where(place == subject_id).order_by(Interview.id)
-    found = list(db.session.scalars(rows.with_for_update(key_share=True)))
+    erased_times = list(db.session.scalars(rows.with_for_update(key_share=True)))
     if kind is Held.INTERVIEW:
-        is_gone = any(found)
+        is_gone = any(erased_times)
     else:  # the candidate's own row too: there may be no interview that a deletion would wait for
         themselves = sa.select(Candidate.id).where(Candidate.id == subject_id)
         is_gone = db.session.scalar(themselves.with_for_update(key_share=True)) is None

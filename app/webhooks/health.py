@@ -22,7 +22,7 @@ TIMED = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Attempts in a time span and how many got a 2xx (``taken``). ``median`` and ``most`` (95th percentile): seconds."""
+    """Attempts in a time span and how many got a 2xx (``taken``). ``median`` and ``most`` (95th percentile): s."""
 
     attempts: int = 0
     taken: int = 0

@@ -127,7 +127,7 @@ def test_a_storage_that_fails_leaves_nothing_behind(
 
     monkeypatch.setattr(engines.storage, "put", fails_for_videos)
     answer = owner.browser.post(f"/flows/{full.id}/duplicate", follow_redirects=True)
-    assert "Nothing was changed; please try again." in answer.text
+    assert "Nothing was changed. Try again." in answer.text
     assert db.session.query(InterviewFlow).count() == 1
     db.session.rollback()
     assert sorted(engines.storage.list("flow-media")) == ["flow-media/a.png", "flow-media/b.webm"]

@@ -140,7 +140,7 @@ def test_those_who_do_not_agree_can_be_offered_another_way(colleague: Person, co
 def test_the_new_form_says_plainly_what_assessing_language_means(owner: Person) -> None:
     seen = owner.browser.get("/flows/new")
     assert seen.status_code == 200
-    assert "first language is another one" in seen.text
+    assert "disadvantage people who speak another first language" in seen.text
     assert 'value="First Ltd"' in seen.text
 
 
@@ -199,8 +199,8 @@ def test_twenty_questions_fit_and_no_more_fields_are_offered(owner: Person) -> N
         ("questions-1", "x" * 2_001, "2000"),
         ("webhook_url", "nonsense", "https://"),
         ("redirect_url", "nonsense", "https://"),
-        ("alternative_contact", "ask me", "telephone"),
-        ("alternative_contact", "javascript://x", "telephone"),
+        ("alternative_contact", "ask me", "phone number"),
+        ("alternative_contact", "javascript://x", "phone number"),
         ("alternative_text", "x" * 2001, "2000"),
         ("language", "xx", "one of"),
         ("voice_id", "xx", "one of"),

@@ -176,7 +176,7 @@ def test_a_broken_secret_is_never_sent_unsigned(office, receiver):
     office.processed(flow)
     office.drain()
     assert receiver.requests == []
-    assert "save it anew" in office.attempts()[0].note
+    assert "save it again" in office.attempts()[0].note
 
 
 def test_address_and_secret_are_read_at_the_attempt(office, receivers, stopped):

@@ -112,10 +112,10 @@ def test_what_was_held_goes_out_in_order_at_most_ten_per_second(office, receiver
 def test_enabling_and_disabling_twice_is_refused(office, receiver):
     office.processed(office.flow(receiver.url))
     endpoint = office.endpoint()
-    with pytest.raises(Conflict, match="enabled already"):
+    with pytest.raises(Conflict, match="already enabled"):
         actions.enable(endpoint, by=office.member)
     actions.disable(endpoint, because=DisabledBy.MEMBER, by=office.member)
-    with pytest.raises(Conflict, match="disabled already"):
+    with pytest.raises(Conflict, match="already disabled"):
         actions.disable(endpoint, because=DisabledBy.MEMBER, by=office.member)
 
 

@@ -108,7 +108,7 @@ def test_what_the_filter_finds_is_sent_again_after_a_look_and_once(owner: Person
     form = {"state": "exhausted", "as_of": html.unescape(found.group(1))}
     assert lost.state is DeliveryState.EXHAUSTED, "looking sends nothing"
     answer = browser.post("/webhooks/again", data=form, follow_redirects=True)
-    assert "1 event is on its way again" in words_of(answer)
+    assert "1 event is being sent again" in words_of(answer)
     db.session.expire_all()
     assert [one.state.value for one in (lost, fine, old, emptied)] == ["pending", "delivered", "exhausted", "exhausted"]
     assert (lost.attempts, lost.finished_at) == (0, None)
@@ -155,7 +155,7 @@ def test_nothing_goes_to_an_endpoint_that_is_disabled_and_all_to_the_present_add
 def test_a_form_that_is_not_whole_sends_nothing(owner: Person, ended: Made, as_of: str) -> None:
     lost = ended()
     answer = owner.browser.post("/webhooks/again", data={"as_of": as_of}, follow_redirects=True)
-    assert "Open the confirmation again" in words_of(answer)
+    assert "Open the confirmation page again" in words_of(answer)
     db.session.expire_all()
     assert lost.state is DeliveryState.EXHAUSTED
 

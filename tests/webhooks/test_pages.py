@@ -120,7 +120,7 @@ def test_colleagues_see_the_log_but_change_nothing(colleague, delivery):
 def test_an_administrator_sends_an_event_again(owner, delivery):
     ended(delivery, DeliveryState.EXHAUSTED)
     answer = owner.browser.post(f"/webhooks/deliveries/{delivery.id}/resend", follow_redirects=True)
-    assert "on its way again" in answer.text
+    assert "being sent again" in answer.text
     db.session.expire_all()
     assert (delivery.state, delivery.attempts) == (DeliveryState.PENDING, 0)
 
@@ -155,7 +155,7 @@ def test_an_administrator_disables_and_enables_an_endpoint(owner, delivery):
     assert delivery.endpoint.disabled_by is DisabledBy.MEMBER
     assert delivery.state is DeliveryState.HELD
     assert (
-        "disabled already"
+        "already disabled"
         in browser.post(f"/webhooks/endpoints/{delivery.endpoint_id}/disable", follow_redirects=True).text
     )
     page = browser.post(f"/webhooks/endpoints/{delivery.endpoint_id}/enable", follow_redirects=True).text
@@ -168,16 +168,16 @@ def test_a_range_of_a_flow_is_sent_again(owner, delivery):
     ended(delivery, DeliveryState.EXHAUSTED)
     since = queries.present().strftime("%Y-%m-%dT00:00")
     data = {"flow": delivery.flow_id, "since": since, "failed_only": "yes"}
-    assert "1 events are on their way" in owner.browser.post("/webhooks/resend", data=data, follow_redirects=True).text
+    assert "1 events are being sent" in owner.browser.post("/webhooks/resend", data=data, follow_redirects=True).text
 
 
 @pytest.mark.parametrize(
     ("since", "said"),
     [
-        ("", "Write date and time"),
-        ("yesterday", "Write date and time"),
+        ("", "Enter date and time"),
+        ("yesterday", "Enter date and time"),
         ("2020-01-01T00:00", "30 days"),
-        ("0001-01-01T00:00+14:00", "Write date and time"),
+        ("0001-01-01T00:00+14:00", "Enter date and time"),
     ],
 )
 def test_a_range_that_cannot_be_read_is_explained(owner, delivery, since, said):

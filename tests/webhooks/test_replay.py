@@ -98,7 +98,7 @@ def test_what_cannot_be_sent_again_is_refused_with_the_way_out(office, receiver,
         actions.resend(office.deliveries()[0], by=office.member)
     actions.disable(office.deliveries()[0].endpoint, because=DisabledBy.MEMBER, by=office.member)
     db.session.commit()
-    with pytest.raises(Conflict, match="enable it first"):
+    with pytest.raises(Conflict, match="Enable it first"):
         actions.resend(office.deliveries()[0], by=office.member)
 
 
@@ -154,7 +154,7 @@ def test_a_range_reaches_back_thirty_days_and_not_to_a_disabled_endpoint(office,
     with pytest.raises(Rejected, match="30 days"):
         actions.resend_range(flow, since=stopped.now - timedelta(days=31), failed_only=False, by=office.member)
     actions.disable(office.endpoint(), because=DisabledBy.MEMBER, by=office.member)
-    with pytest.raises(Conflict, match="enable it first"):
+    with pytest.raises(Conflict, match="Enable it first"):
         actions.resend_range(flow, since=stopped.now - timedelta(days=1), failed_only=False, by=office.member)
 
 

@@ -108,5 +108,5 @@ def test_who_may_not_and_what_is_no_event(viewer, owner, outsider, flow, receive
     for wrong in ("", "test", "interview_deleted"):
         answer = send(owner, flow, wrong)
         assert answer.status_code == 422
-        assert "Choose which event is sent" in answer.text
+        assert "Choose an event" in answer.text
     assert receiver.requests == []

@@ -1,4 +1,4 @@
-"""A flow's own link: whoever opens it names themselves and gets an interview of their own."""
+"""Apply links: anyone who opens a flow's own link can enter their name and get an interview."""
 
 from app.core.rooms import Room
 

@@ -1,4 +1,4 @@
-"""What is done with share links: on, off, renewed, limited, and an interview for whoever comes by one."""
+"""Actions on apply links: turn on and off, renew, limit, and create interviews for people who apply."""
 
 import enum
 import secrets
@@ -26,13 +26,13 @@ from app.outreach.queries import FAILED, messages_of, standing_invitations
 
 MOST = 100_000
 PER_NETWORK, PER_LINK = 20, 300
-"""Tries within an hour."""
+"""Most tries per hour."""
 KEPT = timedelta(days=1)
-"""How long it is known which browser came."""
+"""How long visits are stored."""
 
 
 class Over(enum.StrEnum):
-    """Why a link gives out no interview now."""
+    """Why a link gives no interview now."""
 
     EXPIRED = "expired"
     FULL = "full"
@@ -43,7 +43,7 @@ class Over(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Comer:
-    """Who came by a link, as they say; ``network`` and ``browser`` are hashes."""
+    """A person who applies, as entered. ``network`` and ``browser`` are keyed hashes."""
 
     email: str
     first_name: str
@@ -53,7 +53,7 @@ class Comer:
 
 
 def turn_on(flow: InterviewFlow, *, by: TeamMember) -> FlowLink:
-    """Give the flow a link that works; one that was off gets a new address. Conflict for a deleted flow."""
+    """Turn the flow's link on. A link that was off gets a new address. Raises Conflict for an archived flow."""
     if flow.status is FlowStatus.ARCHIVED:
         raise Conflict("This flow has been deleted.")
     link = link_of(flow)
@@ -65,31 +65,31 @@ def turn_on(flow: InterviewFlow, *, by: TeamMember) -> FlowLink:
             with db.session.begin_nested():
                 db.session.add(link)
         except IntegrityError:
-            raise Conflict("Somebody else has just turned the link on.") from None
+            raise Conflict("Someone else has just turned the link on.") from None
     else:
-        _anew(link)
+        _reset(link)
     link.off_at = None
     _note(link, "flow.link_on", by=by)
     return link
 
 
 def turn_off(link: FlowLink, *, by: TeamMember) -> None:
-    """The address is dead with the commit, for good; interviews that came by it stay."""
+    """Turn the link off. Its address stops working for good; its interviews stay."""
     if link.off_at is None:
         link.off_at = clock.now()
         _note(link, "flow.link_off", by=by)
 
 
 def renew(link: FlowLink, *, by: TeamMember) -> None:
-    """Another address; the old one is dead with the commit, and counting begins anew. Conflict while it is off."""
+    """Replace the address and reset the count. The old address stops working. Raises Conflict while the link is off."""
     if link.off_at is not None:
         raise Conflict("The link is off.")
-    _anew(link)
+    _reset(link)
     _note(link, "flow.link_renewed", by=by)
 
 
 def limit(link: FlowLink, *, expires_at: datetime | None, most: int | None, by: TeamMember) -> None:
-    """Until when the link works, and for how many interviews; None for no limit. Raises Rejected."""
+    """Set until when the link works and for how many interviews; None for no limit. Raises Rejected with the field."""
     if most is not None and not 1 <= most <= MOST:
         raise Rejected(f"must be a whole number from 1 to {MOST}, or empty", field="most")
     if (link.expires_at, link.most) != (expires_at, most):
@@ -97,7 +97,7 @@ def limit(link: FlowLink, *, expires_at: datetime | None, most: int | None, by: 
         _note(link, "flow.link_limited", by=by, until=expires_at.isoformat() if expires_at else None, most=most)
 
 
-def _anew(link: FlowLink) -> None:
+def _reset(link: FlowLink) -> None:
     now = clock.now()
     link.token, link.renewed_at, link.used = _new_token(), now, 0
     if link.expires_at is not None and link.expires_at <= now:
@@ -114,7 +114,7 @@ def _note(link: FlowLink, action: str, *, by: TeamMember, **details: object) -> 
 
 
 def over(link: FlowLink) -> Over | None:
-    """Why nobody gets an interview by this link now; None where they do."""
+    """Why this link gives no interview now; None if it does."""
     if link.flow.status is not FlowStatus.OPEN or link.flow.organization.disabled_at is not None:
         return Over.CLOSED
     if link.expires_at is not None and link.expires_at <= clock.now():
@@ -125,15 +125,15 @@ def over(link: FlowLink) -> Over | None:
 
 
 def come(link: FlowLink, comer: Comer, post: Post) -> Interview | Over:
-    """An interview for whoever came, or why there is none. The caller commits either way: a try counts.
+    """Create the applicant's interview, or return why there is none. The caller commits either way: each try counts.
 
-    Whoever comes again in the same browser gets the same one. An address that has an interview of this flow gets no
-    other; its link goes by mail to that address, if anywhere.
+    The same browser and address get the same interview again. An address that already has an interview of this flow
+    gets no second one; its invite link is emailed to that address, never shown.
     """
     asked_for = link.token
     _hold(link)
     # nosemgrep: secret-compared-with-equals - both are read from our own row
-    if link.off_at is not None or link.token != asked_for:  # turned off or renewed while this one waited
+    if link.off_at is not None or link.token != asked_for:  # turned off or renewed while this request waited
         return Over.CLOSED
     earlier = got_before(link, browser=comer.browser, email=comer.email)
     if earlier is not None:
@@ -144,9 +144,9 @@ def come(link: FlowLink, comer: Comer, post: Post) -> Interview | Over:
     reason = over(link)
     if reason is not None:
         return reason
-    known = standing_invitations(link.flow, [comer.email]).get(comer.email.lower())
-    if known is not None:
-        _remind(known, post)
+    interview_before = standing_invitations(link.flow, [comer.email]).get(comer.email.lower())
+    if interview_before is not None:
+        _remind(interview_before, post)
         return Over.KNOWN
     interview = interviews.book(
         link.flow.organization, link.flow_id, email=comer.email, first_name=comer.first_name, last_name=comer.last_name
@@ -158,7 +158,7 @@ def come(link: FlowLink, comer: Comer, post: Post) -> Interview | Over:
 
 
 def _hold(link: FlowLink) -> None:
-    """Those who come by one link at the same moment queue up here, so that no limit is passed and nobody gets two."""
+    """Lock the link's row, so that concurrent applicants queue up and neither limits nor duplicates slip through."""
     db.changed(sa.update(FlowLink).where(FlowLink.id == link.id).values(visited_at=clock.now()))
     db.session.refresh(link)
 
@@ -173,7 +173,7 @@ def _counted(link: FlowLink, comer: Comer) -> FlowVisit | None:
 
 
 def _remind(interview: Interview, post: Post) -> None:
-    """Send the link to the address that the interview has, within the rules that hold for every mail to candidates."""
+    """Email the invite link to the interview's address, if the rules for emails to candidates allow it."""
     sent = messages_of(interview.id)
     step = Step.REMINDER if any(one.letter.state not in FAILED for one in sent) else Step.INVITATION
     if outreach.hindrance(interview, step, post, sent=sent) is None:
@@ -181,10 +181,10 @@ def _remind(interview: Interview, post: Post) -> None:
 
 
 def forget_old() -> int:
-    """Visits of more than a day ago go; returns how many there were."""
+    """Delete visits older than a day. Returns how many."""
     return db.changed(sa.delete(FlowVisit).where(FlowVisit.at < clock.now() - KEPT))
 
 
 def forget(interview_id: str) -> int:
-    """Nothing says any more from which browser the interview came."""
+    """Erase from which browser the interview came. Returns how many visits."""
     return db.changed(sa.delete(FlowVisit).where(FlowVisit.interview_id == interview_id))

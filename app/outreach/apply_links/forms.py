@@ -1,4 +1,4 @@
-"""What is typed on the page behind a share link, and the limits of one."""
+"""Forms of apply links: the applicant's, and the limits."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
@@ -15,7 +15,7 @@ LONGEST_ADDRESS = 320
 
 @dataclass(frozen=True, slots=True)
 class ComeForm:
-    """A name and an address; ``errors`` in the language of the page, by field."""
+    """Name and email address of an applicant. ``errors`` by field, in the page's language."""
 
     first_name: str = ""
     last_name: str = ""
@@ -24,7 +24,7 @@ class ComeForm:
 
     @classmethod
     def of_request(cls) -> "ComeForm":
-        """As sent, without what cannot be kept."""
+        """The submitted values, without those that cannot be stored."""
         first, last, address = [request.form.get(n, "").strip() for n in ("first_name", "last_name", "email_address")]
         errors = {}
         if not first or len(first) > LONGEST_NAME or flaw_of(first):
@@ -38,7 +38,7 @@ class ComeForm:
 
 
 def limits_of_request() -> tuple[datetime | None, int | None]:
-    """The end of the last day (UTC) and the number of interviews, as typed. Raises Rejected naming the field."""
+    """The entered last day as its end in UTC, and the number of interviews. Raises Rejected with the field."""
     day = request.form.get("until", "").strip()
     last = day_in(day) if day else None
     if day and last is None:

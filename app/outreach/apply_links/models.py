@@ -1,4 +1,4 @@
-"""Rows of share links, and of who came by them lately."""
+"""Rows of apply links and of recent visits."""
 
 from datetime import datetime
 
@@ -10,10 +10,10 @@ from app.flows.models import InterviewFlow
 
 
 class FlowLink(Base):
-    """The link of one flow. ``token`` is no secret, as it is meant to be passed on; a new one ends the old.
+    """The apply link of one flow. ``token`` is not a secret, because it is meant to be passed on.
 
-    ``used`` interviews came by this token, of at most ``most``; ``came`` by all that there ever were. Off since
-    ``off_at``.
+    ``used`` counts interviews created with this token, at most ``most``; ``came`` counts those of all tokens the link
+    ever had. Off since ``off_at``.
     """
 
     __tablename__ = "flow_link"
@@ -36,9 +36,9 @@ class FlowLink(Base):
 
 
 class FlowVisit(Base):
-    """One try to get an interview by a link: for limits, and so that a form sent twice leads to the same interview.
+    """One try to get an interview: counts for the limits, and leads a form sent twice to the same interview.
 
-    ``network`` and ``browser`` are keyed hashes. Forgotten after a day.
+    ``network`` and ``browser`` are keyed hashes. Deleted after a day.
     """
 
     __tablename__ = "flow_visit"

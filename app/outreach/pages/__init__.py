@@ -1,4 +1,4 @@
-"""Pages of outreach. Importing the package hangs every page on the blueprint."""
+"""Pages of outreach. Importing the package registers every page on the blueprint."""
 
 from app.outreach.pages import lists, mails
 from app.outreach.pages.blueprint import pages

@@ -1,4 +1,4 @@
-"""The blueprint of outreach, and what its pages need to know of the installation."""
+"""The blueprint of outreach, and helpers that its pages share."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ pages.before_request(require_member)
 
 @pages.app_context_processor
 def _for_cards() -> dict[str, Any]:
-    """For the interview's page: its mails, and why no further one can be sent."""
+    """For the interview's page: its emails, and why another one cannot be sent."""
 
     def mails_of(interview: Interview) -> dict[str, Any]:
         sent = queries.messages_of(interview.id)
@@ -32,13 +32,13 @@ def _for_cards() -> dict[str, Any]:
 
 
 def post() -> Post:
-    """What the mails of this request need to know of the installation."""
+    """Settings for the emails of this request."""
     settings: Settings = current_app.extensions["parley.settings"]
     return Post(settings.app_url, settings.link_expiry_days, gateways.current().mail.is_configured)
 
 
 def pretended(flow: InterviewFlow, line: Line | None = None) -> Interview:
-    """An interview that exists for a sample alone."""
+    """An unsaved interview for a sample email."""
     line = line or Line(1, "candidate@example.com", "Maria")
     return Interview(
         id="…",

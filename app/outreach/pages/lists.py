@@ -1,4 +1,4 @@
-"""Where recruiters invite people: a list is checked first, and then sent."""
+"""Pages on which recruiters invite people: a list is checked first, then sent."""
 
 import uuid
 
@@ -38,7 +38,7 @@ def invite() -> str:
 
 @pages.post("/candidates/invite")
 def check() -> str | tuple[str, int]:
-    """What would become of each line; nothing is done yet."""
+    """Show what would happen to each line. Nothing is created yet."""
     require_recruiter()
     form = InviteForm()
     try:
@@ -67,7 +67,7 @@ def check() -> str | tuple[str, int]:
 
 @pages.post("/candidates/invite/send")
 def send() -> str | tuple[str, int]:
-    """Book and write, line by line, each for good; a list that is sent again goes on where it was broken off."""
+    """Create and email the interviews, committing each line. A list sent again continues where it stopped."""
     require_recruiter()
     member, form = current_member(), InviteForm()
     try:
@@ -112,8 +112,8 @@ def _note_list(flow: InterviewFlow, rows: list[Row]) -> None:
 def _sample(flow: InterviewFlow, line: Line) -> Mail:
     person = pretended(flow, line)
     language = actions.language_of(person)
-    known = actions.words_for(flow.organization_id, Step.INVITATION, language)
-    return actions.compose(person, known, post(), language=language)
+    words = actions.words_for(flow.organization_id, Step.INVITATION, language)
+    return actions.compose(person, words, post(), language=language)
 
 
 def _form(form: InviteForm) -> str:
@@ -132,7 +132,7 @@ def _where(form: InviteForm) -> tuple[InterviewFlow, str | None]:
         raise Rejected("Choose a flow.", field="flow")
     flow = flow_to_change(current_member(), flow_id)
     if recruiter_id and (flaw_of(recruiter_id) or member_in_team(flow.team_id, recruiter_id) is None):
-        raise Rejected("This recruiter is not in the team of the flow.", field="recruiter")
+        raise Rejected("This recruiter is not in the flow's team.", field="recruiter")
     return flow, recruiter_id
 
 
@@ -150,17 +150,17 @@ def _batch() -> str:
     try:
         return str(uuid.UUID(request.form.get("batch", "")))
     except ValueError:
-        raise Rejected("Check the list again before it is sent.", field="rows") from None
+        raise Rejected("Check the list again before you send it.", field="rows") from None
 
 
 def _flaw(line: Line) -> str | None:
     if not line.email:
-        return "There is no address in this line."
-    given = {
+        return "This line has no email address."
+    values = {
         "interview_flow_id": "-",
         "interviewee_email_address": line.email,
         "interviewee_first_name": line.first_name,
         "interviewee_last_name": line.last_name,
     }
-    wrong = NewInterviewSchema().validate(given)
+    wrong = NewInterviewSchema().validate(values)
     return next((f"{_FIELDS[name]}: {words[0]}" for name, words in wrong.items() if name in _FIELDS), None)

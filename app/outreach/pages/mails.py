@@ -1,4 +1,4 @@
-"""What was sent to candidates, in which words, and when the product writes by itself."""
+"""Pages of emails to candidates: the log, the texts, and the schedule of automatic emails."""
 
 from flask import flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
@@ -25,7 +25,7 @@ PER_PAGE = 50
 
 @pages.post("/candidates/remind")
 def remind_many() -> str | tuple[str, int] | AnyResponse:
-    """A reminder to each of the chosen candidates, or to all that the filter finds, with a result for each."""
+    """Send a reminder to each selected candidate, or to all that match the filter, and list the outcomes."""
     require_recruiter()
     member = current_member()
     try:
@@ -33,13 +33,13 @@ def remind_many() -> str | tuple[str, int] | AnyResponse:
     except Rejected as refusal:
         flash(refusal.message, "bad")
         return redirect(url_for("candidates.index", **kept()), 303)
-    found = queries.open_interviews_of(member, ids)
+    interviews = queries.open_interviews_of(member, ids)
     names = {one.id: one.full_name or one.email for one in candidates_named(member, ids).values()}
     rows = []
     for candidate_id, name in names.items():
         outcome, reason = "refused", VIEWED
-        if candidate_id in found:
-            outcome, reason = invitations.write_to(found[candidate_id], post(), by=member)
+        if candidate_id in interviews:
+            outcome, reason = invitations.write_to(interviews[candidate_id], post(), by=member)
         if outcome == "done":
             db.session.commit()
         else:
@@ -51,13 +51,13 @@ def remind_many() -> str | tuple[str, int] | AnyResponse:
 
 @pages.post("/interviews/<interview_id>/mail")
 def write(interview_id: str) -> AnyResponse:
-    """Send the invitation or a reminder of one interview."""
+    """Send the invitation or a reminder for one interview."""
     require_recruiter()
     member = current_member()
     interview = interview_to_change(member, interview_id)
     answer = redirect(url_for("interviews.show", interview_id=interview_id, _anchor="mails"), 303)
-    given = request.form.get("step", "")
-    step = Step(given) if given in {Step.INVITATION, Step.REMINDER} else Step.INVITATION
+    name = request.form.get("step", "")
+    step = Step(name) if name in {Step.INVITATION, Step.REMINDER} else Step.INVITATION
     try:
         actions.write(interview, step, post(), by=member)
     except Conflict as refusal:
@@ -71,7 +71,7 @@ def write(interview_id: str) -> AnyResponse:
 
 @pages.get("/candidates/mails")
 def log() -> str:
-    """What was sent to whom, newest first, with what came of it; for administrators also words and plan."""
+    """Sent emails, newest first, with their outcomes; for administrators also links to texts and schedule."""
     member, offset = current_member(), offset_of_request()
     messages, total = queries.messages_seen_by(member, limit=PER_PAGE, offset=offset)
     return render_template(
@@ -87,11 +87,11 @@ def log() -> str:
 
 @pages.route("/candidates/mails/plan", methods=["GET", "POST"])
 def plan() -> str | AnyResponse | tuple[str, int]:
-    """When the product writes by itself, and the words of each mail in each language."""
+    """When emails are sent automatically, and the text of each email in each language."""
     require_admin()
     member = current_member()
-    known = queries.plan_of(member.organization_id)
-    form = PlanForm(data={"remind_after": known.remind_after, "notice_before": known.notice_before})
+    present = queries.plan_of(member.organization_id)
+    form = PlanForm(data={"remind_after": present.remind_after, "notice_before": present.notice_before})
     if form.is_submitted():
         try:
             actions.set_plan(member.organization, form.plan(), by=member)
@@ -109,7 +109,7 @@ def plan() -> str | AnyResponse | tuple[str, int]:
 
 @pages.get("/candidates/mails/<step>/<language>")
 def words(step: str, language: str) -> str:
-    """The words of one mail in one language, and how it reads."""
+    """The text of one email in one language, with a sample."""
     require_admin()
     kind = _step(step, language)
     now = actions.words_for(current_member().organization_id, kind, language)
@@ -118,25 +118,25 @@ def words(step: str, language: str) -> str:
 
 @pages.post("/candidates/mails/<step>/<language>")
 def keep_words(step: str, language: str) -> str | AnyResponse | tuple[str, int]:
-    """Show how the given words read, keep them, or go back to the product's own."""
+    """Show a sample of the entered text, save it, or restore the default."""
     require_admin()
     member, form, kind = current_member(), WordsForm(), _step(step, language)
     try:
-        given = None if "reset" in request.form else rules.checked(*form.given())
+        chosen = None if "reset" in request.form else rules.checked(*form.given())
     except Rejected as refusal:
         form.blame(refusal.field, refusal.message)
         return _words_page(kind, language, form), 422
     if "look" in request.form:
         return _words_page(kind, language, form)
-    actions.keep_words(member.organization, kind, given, language=language, by=member)
+    actions.keep_words(member.organization, kind, chosen, language=language, by=member)
     db.session.commit()
-    flash("Saved; the next mail reads so." if given else "These are Parley's own words again.", "good")
+    flash("Saved. The next email uses this text." if chosen else "The default text was restored.", "good")
     return redirect(url_for("outreach.words", step=step, language=language), 303)
 
 
 def _step(step: str, language: str) -> Step:
     if step not in set(Step) or language not in LANGUAGES:
-        raise NotFound("There is no such mail.")
+        raise NotFound("There is no such email.")
     return Step(step)
 
 

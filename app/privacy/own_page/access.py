@@ -61,5 +61,5 @@ def is_under_way(interview: Interview) -> bool:
 
 def asker_of_request() -> str:
     """The caller's network address as a hash under a key of ours: enough to count by."""
-    known = hashlib.blake2b(address_of_request().encode(), key=derived_key("askers"), digest_size=16)
-    return known.hexdigest()
+    digest = hashlib.blake2b(address_of_request().encode(), key=derived_key("askers"), digest_size=16)
+    return digest.hexdigest()

@@ -45,8 +45,8 @@ def ask_code(interview: Interview, code: str, mail: Mail, *, asker: str) -> None
     of_interview, by_asker = codes_asked(interview.id, asker, within=WINDOW)
     if of_interview >= MOST_PER_INTERVIEW or by_asker >= MOST_PER_ASKER:
         raise Conflict("Too many codes were asked for.")
-    known, digest = interview.interviewee_email_address, _digest(interview.id, code)
-    fits = known is not None and known.casefold() == mail.to.casefold() and interview.erased_at is None
+    address, digest = interview.interviewee_email_address, _digest(interview.id, code)
+    fits = address is not None and address.casefold() == mail.to.casefold() and interview.erased_at is None
     now = clock.now()
     db.changed(sa.delete(OwnCode).where(OwnCode.created_at < now - CODES_KEPT))
     db.session.add(
@@ -58,8 +58,8 @@ def ask_code(interview: Interview, code: str, mail: Mail, *, asker: str) -> None
             expires_at=now + CODE_LIVES,
         )
     )
-    if fits and known is not None:
-        mail_outbox.post(interview.id, replace(mail, to=known), lasts=CODE_LIVES)
+    if fits and address is not None:
+        mail_outbox.post(interview.id, replace(mail, to=address), lasts=CODE_LIVES)
     db.session.flush()
 
 

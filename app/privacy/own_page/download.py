@@ -29,8 +29,8 @@ def sent(interview_id: str) -> Response:
 def parts_of(interview: Interview) -> list[Part]:
     """The files of the archive: the interview as JSON, text and captions, the recordings, the documents."""
     result = result_of(interview)
-    told = orjson.dumps(_told(interview, result), option=orjson.OPT_INDENT_2)
-    parts = [Part("interview.json", told)]
+    interview_json = orjson.dumps(_told(interview, result), option=orjson.OPT_INDENT_2)
+    parts = [Part("interview.json", interview_json)]
     if result is not None:
         parts.append(Part("transcript.txt", (result["transcript"] + "\n").encode()))
         parts.append(Part("captions.vtt", captions_of(result).encode()))

@@ -31,8 +31,8 @@ class AskForm:
     @classmethod
     def of_request(cls) -> "AskForm":
         """As it was sent."""
-        given, text = _typed("kind"), _typed("text")
-        kind = RequestKind(given) if given in ASKABLE_AFTERWARDS else None
+        kind_name, text = _typed("kind"), _typed("text")
+        kind = RequestKind(kind_name) if kind_name in ASKABLE_AFTERWARDS else None
         return cls(kind, text, "no_kind" if kind is None else _flaw(text, LONGEST_TEXT))
 
 
@@ -58,9 +58,9 @@ class FlagForm:
 
 def number_of_query(name: str) -> int | None:
     """A place in the address, such as the answer that a form is opened for; None where there is none."""
-    found = _number(request.args.get(name, ""))
-    return found if found >= 0 else None
+    number = _number(request.args.get(name, ""))
+    return number if number >= 0 else None
 
 
-def _number(given: str) -> int:
-    return int(given) if given.isascii() and given.isdecimal() and len(given) <= 6 else -1
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 6 else -1

@@ -137,8 +137,8 @@ def captions() -> Response:
         db.session.rollback()
     if result is None:
         raise NotFound("There are no captions.")
-    told = captions_of(result)
-    return Response(told, mimetype="text/vtt")
+    webvtt = captions_of(result)
+    return Response(webvtt, mimetype="text/vtt")
 
 
 @pages.post("/download")
@@ -181,9 +181,9 @@ def ask_code() -> Response:
 
 def _mail(interview: Interview, address: str, code: str) -> Mail:
     script = interview.script or script_of(interview.flow)
-    told = {"title": script["title"], "org": script["org_name"], "code": code}
+    values = {"title": script["title"], "org": script["org_name"], "code": code}
     lines = [
-        gettext("Your code for the page about your interview “%(title)s” with %(org)s is:", **told),
+        gettext("Your code for the page about your interview “%(title)s” with %(org)s is:", **values),
         code,
         gettext("It works for ten minutes and only once. If you did not ask for it, you need not do anything."),
     ]

@@ -35,11 +35,11 @@ def live_codes(interview_id: str) -> Sequence[OwnCode]:
 
 def lets_in(interview_id: str, token_hash: str) -> bool:
     """Whether a browser with this cookie gave a right code for this interview, not too long ago."""
-    known = db.session.scalar(sa.select(OwnPass).where(OwnPass.token_hash == token_hash))
-    return known is not None and known.interview_id == interview_id and known.expires_at > clock.now()
+    own_pass = db.session.scalar(sa.select(OwnPass).where(OwnPass.token_hash == token_hash))
+    return own_pass is not None and own_pass.interview_id == interview_id and own_pass.expires_at > clock.now()
 
 
 def agreements_of(interview_id: str) -> Sequence[Agreement]:
     """What the candidate agreed to, in order."""
-    given = sa.select(Agreement).where(Agreement.interview_id == interview_id).order_by(Agreement.agreed_at)
-    return db.session.scalars(given).all()
+    agreements = sa.select(Agreement).where(Agreement.interview_id == interview_id).order_by(Agreement.agreed_at)
+    return db.session.scalars(agreements).all()

@@ -32,8 +32,8 @@ def erase(interview_id: str) -> AnyResponse:
     require_admin()
     member = current_member()
     interview = interview_seen_by(member, interview_id)
-    found = interview.id
-    answer = redirect(url_for("interviews.show", interview_id=found), 303)
+    interview_id = interview.id
+    answer = redirect(url_for("interviews.show", interview_id=interview_id), 303)
     if request.form.get("confirm", "").strip().lower() != TYPED:
         flash(f"Nothing was erased: type the word “{TYPED}” to confirm.", "bad")
         return answer
@@ -45,13 +45,13 @@ def erase(interview_id: str) -> AnyResponse:
         return answer
     db.session.commit()  # nobody gets at anything from here on, whatever becomes of the bytes
     try:
-        left = actions.sweep_files(found, storage=gateways.current().storage)
+        left = actions.sweep_files(interview_id, storage=gateways.current().storage)
     except GatewayError:
         left = 1
     if left:
         flash("Everything is out of reach. The files could not be destroyed yet; Parley keeps trying.", "warn")
         return answer
-    actions.gone(found)
+    actions.gone(interview_id)
     db.session.commit()
     flash("Everything is erased. The proof is on this page.", "good")
     return answer

@@ -87,16 +87,16 @@ def restore_interview(interview_id: str) -> AnyResponse:
 def hold_candidate(candidate_id: str) -> AnyResponse:
     """Keep a candidate and every interview of theirs from being deleted."""
     require_admin()
-    found = candidate_seen_by(current_member(), candidate_id).id
-    return _held(Held.CANDIDATE, found, url_for("candidates.show", candidate_id=found, _anchor="hold"))
+    candidate_id = candidate_seen_by(current_member(), candidate_id).id
+    return _held(Held.CANDIDATE, candidate_id, url_for("candidates.show", candidate_id=candidate_id, _anchor="hold"))
 
 
 @pages.post("/interviews/<interview_id>/hold")
 def hold_interview(interview_id: str) -> AnyResponse:
     """Keep an interview from being deleted."""
     require_admin()
-    found = interview_seen_by(current_member(), interview_id).id
-    return _held(Held.INTERVIEW, found, url_for("interviews.show", interview_id=found, _anchor="hold"))
+    interview_id = interview_seen_by(current_member(), interview_id).id
+    return _held(Held.INTERVIEW, interview_id, url_for("interviews.show", interview_id=interview_id, _anchor="hold"))
 
 
 @pages.post("/holds/<hold_id>/release")
@@ -141,7 +141,7 @@ def _page(
 ) -> str:
     organization = current_member().organization
     rule = idle.rule_of(organization.id)
-    held = holds_of(organization, limit=MOST)
+    holds = holds_of(organization, limit=MOST)
     typed = request.values if tried else {}
     return render_template(
         "privacy/retention.html",
@@ -157,8 +157,8 @@ def _page(
         usual_days=retention.USUAL_DAYS,
         begins=rule.since + idle.FLOOR if rule.since and rule.months else None,
         waiting=idle.quarantined(organization.id, limit=MOST),
-        legal_holds=held,
-        names=idle.names_of(held),
+        legal_holds=holds,
+        names=idle.names_of(holds),
         floor=idle.FLOOR,
         quarantine=idle.QUARANTINE,
         now=clock.now(),

@@ -1,4 +1,4 @@
-"""Where a share link leads: a name and an address, then an interview of one's own."""
+"""The page behind an apply link: a form for name and email address, then the applicant's interview."""
 
 import hashlib
 import hmac
@@ -41,7 +41,7 @@ def _after(response: Response) -> Response:
 
 @apply.get("")
 def show(token: str) -> Response:
-    """The form, or why there is none."""
+    """The form, or the reason why the link gives no interview."""
     with reading():
         link = _found(token)
         if link is None:
@@ -52,7 +52,7 @@ def show(token: str) -> Response:
 
 @apply.post("")
 def come(token: str) -> Response:
-    """An interview for this person, and straight on to it."""
+    """Create the interview and redirect to it."""
     link = _found(token)
     if link is None:
         return _unknown()
@@ -75,18 +75,18 @@ def _found(token: str) -> FlowLink | None:
 
 
 def _comer(form: ComeForm) -> Comer:
-    generate_csrf()  # what tells this browser from others, as for the interview's page
+    generate_csrf()  # its token identifies this browser, as on the interview's page
     network, browser = _network(rate_limits.address_of_request()), str(session.get("csrf_token", ""))
     return Comer(form.email_address, form.first_name, form.last_name or None, _digest(network), _digest(browser))
 
 
 def _network(address: str) -> str:
-    """Who counts as one: an address of IPv4, or a /64 of IPv6, as one connection has any number of addresses there."""
+    """The network that limits count by: an IPv4 address, or an IPv6 /64, because one connection has a whole /64."""
     try:
-        known = ipaddress.IPv6Address(address.partition("%")[0])
+        ipv6 = ipaddress.IPv6Address(address.partition("%")[0])
     except ValueError:
         return address
-    return str(known.ipv4_mapped or ipaddress.ip_network((known, 64), strict=False))
+    return str(ipv6.ipv4_mapped or ipaddress.ip_network((ipv6, 64), strict=False))
 
 
 def _digest(text: str) -> str:
@@ -99,8 +99,8 @@ def _post() -> Post:
 
 
 def _settings() -> Settings:
-    found: Settings = current_app.extensions["parley.settings"]
-    return found
+    settings: Settings = current_app.extensions["parley.settings"]
+    return settings
 
 
 def _unknown() -> Response:

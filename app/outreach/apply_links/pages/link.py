@@ -1,4 +1,4 @@
-"""The card of a flow's share link, for recruiters who may change the flow."""
+"""The card of a flow's apply link, for recruiters who may change the flow."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -46,7 +46,7 @@ def _flow(flow_id: str) -> InterviewFlow:
 def _link(flow_id: str) -> FlowLink:
     link = link_of(_flow(flow_id))
     if link is None:
-        raise NotFound("This flow has no share link.")
+        raise NotFound("This flow has no apply link.")
     return link
 
 
@@ -67,30 +67,27 @@ def _changed(flow_id: str, words: str, change: Callable[[], object]) -> Response
 
 @pages.post("/on")
 def turn_on(flow_id: str) -> Response:
-    """A link that works."""
     flow, me = _flow(flow_id), current_member()
-    return _changed(flow_id, "The link works from now on.", lambda: actions.turn_on(flow, by=me))
+    return _changed(flow_id, "The apply link is on.", lambda: actions.turn_on(flow, by=me))
 
 
 @pages.post("/off")
 def turn_off(flow_id: str) -> Response:
-    """The end of the link."""
     link, me = _link(flow_id), current_member()
-    words = "The link no longer works. Interviews that came by it stay."
+    words = "The apply link is off. Interviews created with it stay."
     return _changed(flow_id, words, lambda: actions.turn_off(link, by=me))
 
 
 @pages.post("/renew")
 def renew(flow_id: str) -> Response:
-    """Another address in the place of this one."""
     link, me = _link(flow_id), current_member()
-    words = "There is a new link. The old one no longer works."
+    words = "The apply link was replaced. The old one no longer works."
     return _changed(flow_id, words, lambda: actions.renew(link, by=me))
 
 
 @pages.post("/limit")
 def limit(flow_id: str) -> Response:
-    """Until when, and for how many."""
+    """Set the last day and the number of interviews."""
     link = _link(flow_id)
     try:
         until, most = limits_of_request()
@@ -100,4 +97,4 @@ def limit(flow_id: str) -> Response:
         named = {"until": "The last day", "most": "The number of interviews"}.get(refusal.field or "", "This")
         return _back(flow_id, f"Nothing was changed. {named} {refusal.message}.", "bad")
     db.session.commit()
-    return _back(flow_id, "The limits of the link are saved.")
+    return _back(flow_id, "The limits of the apply link were saved.")
