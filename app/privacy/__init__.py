@@ -1,4 +1,4 @@
-"""What the law asks for beyond the product's own purpose: erasing an interview, and the proof of it."""
+"""Privacy: erasing interviews and proving it, retention, legal holds, and the candidate's own page."""
 
 from app.core.rooms import Room
 

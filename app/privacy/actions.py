@@ -1,7 +1,7 @@
-"""Erasing an interview: every room forgets its rows at once, files are swept, and the proof comes when nothing is left.
+"""Erasing an interview: every room empties its rows at once, then the files are destroyed, then the proof is written.
 
-The edge commits ``erase`` first, then calls ``sweep_files`` outside of a transaction, then commits ``gone``. The tick
-does the same for what could not be finished, and looks a second time when no late work can write any more.
+The edge commits ``erase``, calls ``sweep_files`` outside a transaction, then commits ``gone``. The tick finishes what
+an edge could not, and checks the files a second time when no late work can write any more.
 """
 
 import hashlib
@@ -42,20 +42,20 @@ RESTORE = "restore"
 
 
 def erase(interview: Interview, *, by: TeamMember | None, through: str | None = None) -> Erasure:
-    """Empty every row of the interview and end all access to its files. May be repeated: then nothing new happens.
+    """Empty every row of the interview and end all access to its files. Idempotent. Audited.
 
-    ``by`` is None where no person asks for it; ``through`` then says what does. Conflict under a legal hold, except
-    where a journal of erasures has it done again after a restore.
+    ``by`` is None if no member asked for it; ``through`` then names what did. Raises Conflict under a legal hold,
+    except when the journal of erasures repeats it after a restore.
 
-    What stays: ids, times, states, the consent that was given, and that requests were made. Audited.
+    Ids, times, states, the consents and the fact that requests were made stay.
     """
     earlier = db.session.get(Erasure, interview.id)
     if earlier is not None:
         return earlier
     if through != RESTORE:
         legal_holds.refuse_held(interview.id, interview.candidate_id)
-    turns = _erase_talk(interview.id)  # first, as whoever hands an interview in holds its sitting first
-    # Whoever writes about the interview at this moment ends before we read on; whoever comes later finds it erased.
+    turns = _erase_talk(interview.id)  # first: completing an interview locks its sitting first, too
+    # Waits for transactions that write about this interview. Those that start later find it erased.
     db.session.refresh(interview, with_for_update=True)
     if through != RESTORE:
         legal_holds.refuse_held(interview.id, interview.candidate_id)  # placed while we waited
@@ -83,7 +83,7 @@ def erase(interview: Interview, *, by: TeamMember | None, through: str | None = 
         with db.session.begin_nested():
             db.session.add(erasure)
     except sa.exc.IntegrityError:  # two administrators at once; both mean the same
-        raise Conflict("Someone else is erasing this interview at this very moment.") from None
+        raise Conflict("Someone else is erasing this interview right now.") from None
     organization = db.session.get_one(Organization, interview.organization_id)
     details = {**removed, "through": through} if through else removed
     accounts.write_audit(organization, action="interview.erased", subject=interview.id, by=by, details=details)
@@ -91,9 +91,9 @@ def erase(interview: Interview, *, by: TeamMember | None, through: str | None = 
 
 
 def repeat(what: str, interview_id: str) -> bool | None:
-    """Do again what a journal tells, one of ``ACTS``; whether there was anything to do, None without such an interview.
+    """Repeat an act of the journal, one of ``ACTS``. Returns whether anything changed, None if there is no interview.
 
-    The edge commits before it sees to the files.
+    The edge commits before it deletes files.
     """
     interview = db.session.get(Interview, interview_id)
     if interview is None:
@@ -108,7 +108,7 @@ def repeat(what: str, interview_id: str) -> bool | None:
 def _withdrawn(interview: Interview) -> bool:
     if not interviews.withdraw(interview):
         return False
-    with suppress(Rejected):  # too many requests are open: people look at it anyway
+    with suppress(Rejected):  # too many requests are open, so recruiters will look at this candidate anyway
         candidate_requests.ask(interview, Asked(RequestKind.WITHDRAWAL, None))
     candidate_requests.note(interview, "own_page.asked", kind=RequestKind.WITHDRAWAL.value, through=RESTORE)
     return True
@@ -125,7 +125,7 @@ def _revoked(interview: Interview) -> bool:
 
 
 def _erase_talk(interview_id: str) -> int:
-    """The turns go; the sitting stays, ended and without a word, so that its browser can still read what happened."""
+    """Delete the turns. The sitting stays, ended and empty, so that its browser can still show what happened."""
     mine = sa.select(Sitting.id).where(Sitting.interview_id == interview_id)
     count = db.changed(sa.delete(Turn).where(Turn.sitting_id.in_(mine)))
     db.session.expire_all()
@@ -137,14 +137,14 @@ def _erase_talk(interview_id: str) -> int:
 
 
 def prefixes_of(interview_id: str) -> tuple[str, ...]:
-    """Every folder of the storage that holds files of an interview."""
+    """Every storage prefix under which files of the interview lie."""
     return prefix_of(interview_id), f"documents/{interview_id}"
 
 
 def sweep_files(interview_id: str, *, storage: Storage) -> int:
-    """Destroy every file of the interview and look whether any is left; returns how many. Slow, no database.
+    """Delete every file of the interview, then count those that are left. Slow; does not use the database.
 
-    Raises GatewayError when the storage does not answer.
+    Raises GatewayError if the storage does not respond.
     """
     for prefix in prefixes_of(interview_id):
         storage.delete_prefix(prefix)
@@ -157,7 +157,7 @@ def _left(interview_id: str, storage: Storage) -> Iterator[str]:
 
 
 def gone(interview_id: str) -> Erasure:
-    """Note that ``sweep_files`` found nothing left: the first time this makes the receipt, much later it settles it."""
+    """Record that ``sweep_files`` left nothing. The first call writes the receipt; a call much later settles it."""
     erasure = db.session.get_one(Erasure, interview_id, populate_existing=True)
     now = clock.now()
     if erasure.gone_at is None:
@@ -178,7 +178,7 @@ def gone(interview_id: str) -> Erasure:
 
 
 def receipt_of(erasure: Erasure, gone_at: datetime) -> str:
-    """SHA-256 over what the proof says: ids, times and counts, nothing about a person."""
+    """SHA-256 in hex over the facts of the proof: id, times and counts, no personal data."""
     facts = {
         "interview": erasure.interview_id,
         "erased_at": clock.rfc3339(erasure.erased_at),

@@ -1,4 +1,4 @@
-"""What administrators send about retention and legal holds."""
+"""Administrators' forms of retention and legal holds."""
 
 from datetime import UTC, datetime, time, timedelta
 
@@ -10,19 +10,19 @@ from app.web.fields import count_in, day_in, flaw_of
 
 
 def months_and_days(values: MultiDict[str, str]) -> tuple[int | None, int | None]:
-    """The rule that a form or an address names; None for an empty field. Raises Rejected with the field."""
+    """The rule in a form or query string; None for an empty field. Raises Rejected with the field."""
     return count_in(values.get("months", ""), field="months"), count_in(
         values.get("media_days", ""), field="media_days"
     )
 
 
 def hold_of_form() -> tuple[str, datetime | None]:
-    """Why something is held, and the end of the last day on which it is, if one was named. Raises Rejected."""
+    """Reason of a legal hold, and the end of its last day in UTC if there is one. Raises Rejected with the field."""
     reason, ends = request.form.get("reason", ""), request.form.get("ends", "").strip()
     flaw = flaw_of(reason)
     if flaw:
         raise Rejected(flaw, field="reason")
     day = day_in(ends) if ends else None
     if ends and day is None:
-        raise Rejected("Write a day like 2026-01-31, or none.", field="ends")
+        raise Rejected("Enter a day such as 2026-01-31, or leave this empty.", field="ends")
     return reason, datetime.combine(day, time(), UTC) + timedelta(days=1) if day else None

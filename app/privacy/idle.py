@@ -1,6 +1,6 @@
-"""Reads of retention: who was not touched for how long, what waits in quarantine, and which recordings are too old.
+"""Reads of retention: inactive cases, cases in quarantine, and recordings that are too old.
 
-A *case* is a candidate with all interviews, or an interview that belongs to no candidate.
+A *case* is a candidate with all their interviews, or an interview without a candidate.
 """
 
 import calendar
@@ -27,16 +27,16 @@ from app.review.ratings.models import Assessment
 from app.review.share_links.models import Share
 
 FLOOR = timedelta(days=30)
-"""Nothing is done for so long after a rule was set or made shorter."""
+"""Grace period after a rule was set or shortened, during which nothing is done."""
 QUARANTINE = timedelta(days=30)
-"""So long a case can be taken back before it is erased."""
+"""How long a case can be restored before it is erased."""
 CHECKED_EVERY = timedelta(hours=24)
 MOST_SHOWN = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One case, when somebody last did something about it, and since when it is in quarantine."""
+    """One case, the time of its latest activity, and since when it is in quarantine."""
 
     id: str
     latest: datetime
@@ -47,7 +47,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What a rule would do: how many cases and recordings, the first of them, and how many a hold keeps."""
+    """What a rule would do: numbers of cases and recordings, the first cases, and the number under a legal hold."""
 
     cases: int
     oldest: datetime | None
@@ -58,24 +58,24 @@ class Forecast:
 
 
 def rule_of(organization_id: str) -> RetentionRule:
-    """The organization's rule; a new one that keeps everything where there is none."""
+    """The organization's rule, or an unsaved one without limits."""
     return db.session.get(RetentionRule, organization_id) or RetentionRule(organization_id=organization_id)
 
 
 def earlier(moment: datetime, months: int) -> datetime:
-    """The same day and time so many months before, or the last day of a shorter month."""
+    """The same day and time ``months`` earlier, or the last day of a shorter month."""
     year, month = divmod(moment.year * 12 + moment.month - 1 - months, 12)
     day = min(moment.day, calendar.monthrange(year, month + 1)[1])
     return moment.replace(year=year, month=month + 1, day=day)
 
 
 def later(moment: datetime, months: int) -> datetime:
-    """As ``earlier``, the other way."""
+    """As ``earlier``, ``months`` later."""
     return earlier(moment, -months)
 
 
 def rounds_due(limit: int = 5) -> list[str]:
-    """Organizations with a rule that was not applied to the end within a day, those that wait the longest first."""
+    """Organizations whose rule was not fully applied within the last day, longest wait first."""
     wanted = sa.or_(RetentionRule.months.is_not(None), RetentionRule.media_days.is_not(None))
     late = sa.or_(RetentionRule.checked_at.is_(None), RetentionRule.checked_at < clock.now() - CHECKED_EVERY)
     ruled = sa.select(RetentionRule.organization_id).join(
@@ -86,29 +86,29 @@ def rounds_due(limit: int = 5) -> list[str]:
 
 
 def idle(organization_id: str, *, before: datetime, limit: int) -> list[Case]:
-    """Cases that show in lists, are not held, and were last touched ``before`` then; the oldest first."""
+    """Cases not in quarantine and not under a legal hold, with no activity since ``before``, oldest first."""
     conditions = (before > _LATEST, _QUARANTINED.is_(None), ~_HELD)
     return _cases(organization_id, conditions, limit=limit)
 
 
 def over(organization_id: str, *, before: datetime, limit: int) -> list[Case]:
-    """Cases whose quarantine is over, that are not held, and that nobody has touched since ``before`` then."""
+    """Cases whose quarantine is over, not under a legal hold, with no activity since ``before``."""
     conditions = (before > _LATEST, clock.now() - QUARANTINE > _QUARANTINED, ~_HELD)
     return _cases(organization_id, conditions, limit=limit)
 
 
 def awake(organization_id: str, *, before: datetime, limit: int) -> list[Case]:
-    """Cases in quarantine that were touched again, or are held."""
+    """Cases in quarantine with new activity or under a legal hold."""
     return _cases(organization_id, (_QUARANTINED.is_not(None), sa.or_(before <= _LATEST, _HELD)), limit=limit)
 
 
 def quarantined(organization_id: str, *, limit: int) -> list[Case]:
-    """Everything in quarantine; the first to be erased on top."""
+    """Cases in quarantine, the next to be erased first."""
     return _cases(organization_id, (_QUARANTINED.is_not(None),), limit=limit, order=_QUARANTINED)
 
 
 def forecast(organization_id: str, *, months: int | None, media_days: int | None) -> Forecast:
-    """What the rule would do by the end of the floor, if it were set now and nobody did anything."""
+    """What the rule would do by the end of ``FLOOR`` if it were set now and there were no further activity."""
     then = clock.now() + FLOOR
     cases, oldest, held_cases, first = 0, None, 0, []
     if months is not None:
@@ -126,20 +126,20 @@ def forecast(organization_id: str, *, months: int | None, media_days: int | None
 
 
 def too_old(organization_id: str, *, media_days: int, limit: int) -> list[str]:
-    """Interviews whose recordings are older than the rule allows, and not held; the oldest first."""
+    """Ids of interviews with recordings older than ``media_days``, not under a legal hold, oldest first."""
     recorded = _recorded(organization_id, before=clock.now() - timedelta(days=media_days))
     return list(db.session.scalars(recorded.order_by(sa.text("recorded")).limit(limit)))
 
 
 def interviews_of(case: Case) -> list[str]:
-    """Ids of the interviews of a case that are not erased, oldest first."""
+    """Ids of a case's interviews that are not erased, oldest first."""
     place = Interview.candidate_id if case.is_candidate else Interview.id
     mine = sa.select(Interview.id).where(place == case.id, Interview.erased_at.is_(None))
     return list(db.session.scalars(mine.order_by(Interview.org_seq)))
 
 
 def names_of(holds: Iterable[LegalHold]) -> dict[str, str]:
-    """How people call what is held, by its id."""
+    """Display names of what is held, by id."""
     ids = [hold.subject_id for hold in holds]
     named: dict[str, str] = {}
     for model, columns in ((Candidate, _CANDIDATE_NAME), (Interview, _INTERVIEW_NAME)):
@@ -163,7 +163,7 @@ _INTERVIEW_NAME = (
 
 
 def _touches(organization_id: str) -> list[sa.Select[*tuple[Any, ...]]]:
-    """Every moment at which something was done about a case, each kind as a select of case and moment."""
+    """Selects of case id and time, one for each kind of activity."""
     case = sa.func.coalesce(Interview.candidate_id, Interview.id)
     mine = (Interview.organization_id == organization_id, Interview.erased_at.is_(None))
     own = (
@@ -223,7 +223,7 @@ def _called(first: str | None, last: str | None, address: str | None) -> str:
 
 
 def _recorded(organization_id: str, *, before: datetime) -> sa.Select[*tuple[Any, ...]]:
-    """Interviews with recordings on which no work is under way, and when each was recorded."""
+    """Interviews with recordings that are not being processed, and when each was recorded."""
     recorded = sa.func.coalesce(Interview.submitted_at, Interview.started_at, type_=Interview.created_at.type)
     has_files = sa.or_(*(sa.exists().where(kind.interview_id == Interview.id) for kind in (Recording, Chunk)))
     at_work = (Stage.RUNNING, Stage.SUBMITTED, Stage.PROCESSING)

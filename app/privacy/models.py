@@ -1,4 +1,4 @@
-"""Rows of erased interviews: the proof that nothing is left, free of personal data."""
+"""Rows of erasures, which prove that nothing is left without personal data, and of retention rules."""
 
 from datetime import datetime
 from typing import Any
@@ -11,11 +11,11 @@ from app.core.db import Base, Ref
 
 
 class Erasure(Base):
-    """One interview that is being erased, or was.
+    """The erasure of one interview.
 
-    ``erased_at``: all rows are empty, and nobody gets at a file any more. ``gone_at``: the storage was listed and holds
-    nothing of it. ``settled_at``: a second look, after all late work had ended, found nothing either. ``removed`` are
-    counts by kind, and ``receipt`` is a hash over all of it, once ``gone_at`` is known.
+    ``erased_at``: all rows are empty and no file can be opened any more. ``gone_at``: the storage was listed and has
+    none of its files. ``settled_at``: a second check, after all late work had ended, found none either. ``removed``
+    are counts by kind. ``receipt`` is a hash over all of it, written with ``gone_at``.
     """
 
     __tablename__ = "erasure"
@@ -34,9 +34,9 @@ class Erasure(Base):
 
 
 class RetentionRule(Base):
-    """How long an organization keeps what nobody touches any more; without a row, or with None, for ever.
+    """How long an organization keeps inactive data. Without a row, or with None, forever.
 
-    ``since`` and ``media_since`` are when the rule was set or last made shorter: nothing happens for a while after.
+    ``since`` and ``media_since`` are when the rule was set or last shortened: the grace period counts from there.
     ``checked_at`` is when a round last found nothing left to do.
     """
 

@@ -1,6 +1,6 @@
-"""What an organization's rule does: cases go into quarantine, come back, or are erased; recordings go before them.
+"""Applies an organization's retention rule: cases go into quarantine, come back, or are erased; recordings end earlier.
 
-Every step may be repeated, and by two workers at once: each asks for its rows in the state that it changes.
+Every step may be repeated, and by two workers at once: each selects its rows by the state that it changes.
 """
 
 from typing import Any
@@ -24,15 +24,16 @@ from app.privacy.idle import FLOOR, Case, awake, earlier, idle, interviews_of, r
 from app.privacy.models import RetentionRule
 
 LEAST_MONTHS, USUAL_MONTHS, MOST_MONTHS = 6, 24, 240
-"""Records of decisions are kept for half a year at least."""
+"""Records of hiring decisions are kept for at least half a year."""
 LEAST_DAYS, USUAL_DAYS, MOST_DAYS = 30, 180, 3_650
 RETENTION = "retention"
 
 
 def set_rule(organization: Organization, *, months: int | None, media_days: int | None, by: TeamMember) -> bool:
-    """Set how long everything, and how long recordings are kept; None: for ever. False when it was so already.
+    """Set how long data and recordings are kept; None means forever. Returns whether anything changed. Audited.
 
-    What is new or shorter takes effect after a floor of 30 days. Turned off, quarantine ends. Raises Rejected. Audited.
+    A new or shorter period takes effect after ``FLOOR``. Turning the rule off ends all quarantine. Raises Rejected with
+    the field.
     """
     check(months, media_days)
     rule = rule_of(organization.id)
@@ -55,28 +56,25 @@ def set_rule(organization: Organization, *, months: int | None, media_days: int 
 
 
 def check(months: int | None, media_days: int | None) -> None:
-    """Raise Rejected for periods that no rule may have."""
+    """Raise Rejected with the field for periods outside the allowed range."""
     if months is not None and not LEAST_MONTHS <= months <= MOST_MONTHS:
-        raise Rejected(f"must lie between {LEAST_MONTHS} and {MOST_MONTHS} months, or be empty", field="months")
+        raise Rejected(f"must be between {LEAST_MONTHS} and {MOST_MONTHS} months, or empty", field="months")
     if media_days is not None and not LEAST_DAYS <= media_days <= MOST_DAYS:
-        raise Rejected(f"must lie between {LEAST_DAYS} and {MOST_DAYS} days, or be empty", field="media_days")
+        raise Rejected(f"must be between {LEAST_DAYS} and {MOST_DAYS} days, or empty", field="media_days")
 
 
 def is_in_force(rule: RetentionRule) -> bool:
-    """Whether the months count already."""
+    """Whether the rule's months are past their grace period."""
     return rule.months is not None and rule.since is not None and rule.since < clock.now() - FLOOR
 
 
 def is_media_in_force(rule: RetentionRule) -> bool:
-    """Whether the days of recordings count already."""
+    """Whether the rule's days for recordings are past their grace period."""
     return rule.media_days is not None and rule.media_since is not None and rule.media_since < clock.now() - FLOOR
 
 
 def sort_out(rule: RetentionRule, *, limit: int) -> int:
-    """Let out of quarantine who was touched again or is held, and put in whom nobody has touched. Audited.
-
-    Returns how many cases moved.
-    """
+    """Move active and held cases out of quarantine and inactive ones into it. Audited. Returns how many moved."""
     if rule.months is None:
         return 0
     before, moved = earlier(clock.now(), rule.months), 0
@@ -95,7 +93,7 @@ def sort_out(rule: RetentionRule, *, limit: int) -> int:
 
 
 def restore(kind: Held, case_id: str, *, by: TeamMember) -> bool:
-    """An administrator takes a case out of quarantine, which counts as something done about it. Audited."""
+    """Restore a case from quarantine, which counts as activity. False if it was not in quarantine. Audited."""
     is_candidate = kind is Held.CANDIDATE
     case = Case(case_id, clock.now(), None, is_candidate=is_candidate, name="")
     if not _let_out(*_place(case), kept_at=clock.now()):
@@ -105,9 +103,9 @@ def restore(kind: Held, case_id: str, *, by: TeamMember) -> bool:
 
 
 def forget_candidate(case: Case) -> bool:
-    """The end of a candidate of whom no interview is left; False when one was taken out of quarantine meanwhile.
+    """Erase a candidate who has no interviews left. False if the case left quarantine meanwhile. Audited.
 
-    Conflict under a legal hold.
+    Raises Conflict under a legal hold.
     """
     candidate = db.session.get(Candidate, case.id, with_for_update={"of": Candidate}, populate_existing=True)
     if candidate is None or candidate.quarantined_at is None or interviews_of(case):
@@ -122,7 +120,7 @@ def forget_candidate(case: Case) -> bool:
 
 
 def erase(interview_id: str) -> bool:
-    """Erase an interview whose quarantine is over, as by hand. False when it was taken out, or is erased, meanwhile."""
+    """Erase an interview whose quarantine is over. False if it was restored or erased meanwhile. Audited."""
     interview = db.session.get(Interview, interview_id, with_for_update=True, populate_existing=True)
     if interview is None or interview.quarantined_at is None or interview.erased_at is not None:
         return False
@@ -131,7 +129,7 @@ def erase(interview_id: str) -> bool:
 
 
 def revoke(interview_id: str) -> bool:
-    """End the recordings of an interview that are too old. False under a hold. Audited."""
+    """Revoke the recordings of an interview. False under a legal hold. Audited."""
     interview = db.session.get_one(Interview, interview_id)
     try:
         interviews.revoke_recordings(interview)
@@ -144,17 +142,20 @@ def revoke(interview_id: str) -> bool:
 
 
 def lock(kind: Held, subject_id: str) -> None:
-    """Hold the rows that a deletion would hold, so that a legal hold comes before it, or after it. Raises Conflict."""
+    """Lock the rows that an erasure locks, so that a legal hold comes either before or after it.
+
+    Raises Conflict if the data is already erased.
+    """
     place = Interview.candidate_id if kind is Held.CANDIDATE else Interview.id
     rows = sa.select(Interview.erased_at).where(place == subject_id).order_by(Interview.id)
     erased_times = list(db.session.scalars(rows.with_for_update(key_share=True)))
     if kind is Held.INTERVIEW:
         is_gone = any(erased_times)
-    else:  # the candidate's own row too: there may be no interview that a deletion would wait for
+    else:  # the candidate's row too, because there may be no interview to lock
         themselves = sa.select(Candidate.id).where(Candidate.id == subject_id)
         is_gone = db.session.scalar(themselves.with_for_update(key_share=True)) is None
     if is_gone:
-        raise Conflict("This is erased already.")
+        raise Conflict("This is already erased.")
 
 
 def _place(case: Case) -> tuple[Any, Any]:
@@ -171,7 +172,7 @@ def _let_out(*places: Any, **more: Any) -> bool:
 
 
 def _mark(places: tuple[Any, ...], *, is_in: bool, **values: Any) -> bool:
-    """Change candidates and interviews at these places that are in quarantine, or not; whether there were any."""
+    """Update candidates and interviews at these places that are (``is_in``) or are not in quarantine. True if any."""
     changed = 0
     models: tuple[Any, ...] = (Candidate, Interview)
     for model, place in zip(models, places, strict=True):

@@ -32,8 +32,8 @@ def test_names_may_be_left_out_and_lines_keep_their_numbers() -> None:
     [
         ("", "empty"),
         (" \n\n", "empty"),
-        ("email,first name\n", "nobody below"),
-        ("a\0b", "no text"),
+        ("email,first name\n", "no one is listed"),
+        ("a\0b", "not a text file"),
         ("\n".join(f"p{n}@e.com" for n in range(MOST_ROWS + 1)), "at most 1000"),
         ('a@e.com,"' + "x" * 200_000, "cannot be read"),
     ],
@@ -48,7 +48,7 @@ def test_files_of_every_spreadsheet() -> None:
         assert decoded("é@e.com,Zoë".encode(encoding)) == "é@e.com,Zoë"
     with pytest.raises(Rejected, match="256 KiB"):
         decoded(b"x" * (MOST_BYTES + 1))
-    with pytest.raises(Rejected, match="no text"):
+    with pytest.raises(Rejected, match="not a text file"):
         decoded(b"PK\x03\x04\x81\x8d")
 
 

@@ -58,7 +58,7 @@ def test_a_title_of_several_lines_makes_no_second_header() -> None:
     [
         ("", "{link}", "subject", "empty"),
         ("Hi", " ", "text", "empty"),
-        ("Hi", "Come here", "text", "needs {link}"),
+        ("Hi", "Come here", "text", "Add {link}"),
         ("Hi {salary}", "{link}", "subject", "{salary}"),
         ("Hi", "{link} {}", "text", "{}"),
         ("x" * 201, "{link}", "subject", "201"),

@@ -65,7 +65,7 @@ def write(interview_id: str) -> AnyResponse:
         flash(f"Nothing was sent: {refusal.message}", "bad")
         return answer
     db.session.commit()
-    flash(f"The {step.value} is on its way.", "good")
+    flash(f"The {step.value} is being sent.", "good")
     return answer
 
 

@@ -1,1 +1,1 @@
-"""Background work of erasure and retention, and what a restore does again."""
+"""Background work of erasure and retention, and the acts that a restore repeats."""

@@ -1,4 +1,4 @@
-"""What was erased, revoked or withdrawn is done again after a restore: each act is committed by itself."""
+"""Repeats erasures, revocations and withdrawals after a restore. Each act has its own commit."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ __all__ = ["acts", "repeat"]
 
 
 def repeat(acts: Iterable[Kept], storage: Storage) -> dict[str, int]:
-    """Every act once more, each committed by itself, and the files of all of them seen to."""
+    """Repeat every act, each in its own commit, and delete the files. Returns counts of the outcomes."""
     acts, outcomes = list(acts), list[bool | None]()
     erased = {act.interview for act in acts if act.what == ERASED}
     acts = [act for act in acts if act.what == ERASED or act.interview not in erased]
@@ -32,7 +32,7 @@ def repeat(acts: Iterable[Kept], storage: Storage) -> dict[str, int]:
 
 
 def _see_to_files(what: str, interview_id: str, storage: Storage) -> None:
-    """Files may have been copied before their interview was erased: nothing of them stays."""
+    """Delete files that came back with the backup because it was made before the act."""
     if what == ERASED:
         left = actions.sweep_files(interview_id, storage=storage)
         if not left and db.session.get_one(Erasure, interview_id).settled_at is None:

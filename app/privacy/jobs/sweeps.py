@@ -1,7 +1,8 @@
-"""Finishes what an erasure began: files that could not be destroyed at once, or were written while it happened.
+"""Sweeps of privacy.
 
-Keeps the journal of what was destroyed, which stands outside of the database for whoever restores an older one.
-And applies the rules of retention, once a day, a few cases at a time.
+They finish erasures whose files could not be deleted at once or were written meanwhile, keep the journal of erasures,
+which lies outside the database so that a restore of an older one can read it, and apply retention rules once a day, a
+few cases at a time.
 """
 
 import logging
@@ -24,15 +25,15 @@ from app.privacy.models import RetentionRule
 log = logging.getLogger(__name__)
 
 LOOKS_BACK = timedelta(days=2)
-"""How far before the last act the journal is compared with the rows again: longer than clocks and commits differ."""
+"""How far before its last act the journal is compared with the rows: longer than clocks and commits can differ."""
 SORTED, ERASED, REVOKED = 100, 5, 20
-"""At most so many cases, candidates and recordings in one round, so that no other work of the tick waits for long."""
+"""Most cases, candidates and recordings in one round, so that other work of the tick does not wait long."""
 
 
 def sweep() -> int:
-    """Destroy what is left of erased interviews; called by the worker's tick.
+    """Delete the remaining files of erased interviews. Called by the worker's tick.
 
-    Returns how many are proved or settled.
+    Returns how many erasures were proved or settled.
     """
     with reading():
         waiting = queries.unfinished()
@@ -42,10 +43,10 @@ def sweep() -> int:
         try:
             left = actions.sweep_files(interview_id, storage=storage)
         except GatewayError as error:
-            log.warning("interview %s is erased, its files are not yet: %s", interview_id, error.message)
+            log.warning("interview %s is erased, but its files are not yet: %s", interview_id, error.message)
             continue
         if left:
-            log.warning("interview %s is erased, and %d files are still there", interview_id, left)
+            log.warning("interview %s is erased, but %d files are left", interview_id, left)
             continue
         actions.gone(interview_id)
         db.session.commit()
@@ -54,9 +55,9 @@ def sweep() -> int:
 
 
 def keep_journal() -> int:
-    """Write into the journal what was erased, revoked or withdrawn, all of it at first; called by the worker's tick.
+    """Add new erasures, revocations and withdrawals to the journal. Called by the worker's tick.
 
-    Returns how many acts were new.
+    An empty journal gets all there ever were. Returns how many acts were new.
     """
     journal = _journal(current_app.extensions["parley.settings"].erasure_journal)
     since = None if journal.latest is None else min(journal.latest, clock.now()) - LOOKS_BACK
@@ -66,7 +67,7 @@ def keep_journal() -> int:
     try:
         return journal.add(acts)
     except (OSError, BadJournal) as error:
-        log.error("the journal of erasures was not written, so a restore would not know of them: %s", error)  # noqa: TRY400 - the sentence says it all
+        log.error("the journal of erasures could not be written, so a restore would not repeat them: %s", error)  # noqa: TRY400 - the sentence says it all
         return 0
 
 
@@ -76,7 +77,7 @@ def _journal(path: Path) -> Journal:
 
 
 def apply_retention() -> int:
-    """Apply every organization's rule, until a round finds nothing more to do; then again a day later.
+    """Apply every organization's rule until a round finds nothing to do, then again after a day.
 
     Called by the worker's tick. May run twice at once. Returns how many cases and recordings changed.
     """
@@ -87,11 +88,11 @@ def apply_retention() -> int:
 
 
 def _alone(organization_id: str) -> int:
-    """A round; one that fails is logged and leaves the other organizations alone."""
+    """One round. A failure is logged and does not affect other organizations."""
     try:
         with only(organization_id):
             return _round(organization_id)
-    except Exception as error:  # noqa: BLE001 - told with its place; the text could quote a person
+    except Exception as error:  # noqa: BLE001 - logged with its place; the text could quote a person
         what = type(error).__name__
         log.error("retention of organization %s failed: %s at %s", organization_id, what, place_of(error))  # noqa: TRY400
         db.session.rollback()
@@ -110,7 +111,7 @@ def _round(organization_id: str) -> int:
     if retention.is_media_in_force(rule) and rule.media_days is not None:
         for interview_id in idle.too_old(organization_id, media_days=rule.media_days, limit=REVOKED):
             done += retention.revoke(interview_id)
-            db.session.commit()  # the bytes are destroyed by the sweep of recordings
+            db.session.commit()  # the sweep of recordings deletes the files
     if not done:
         rule.checked_at = clock.now()
         db.session.commit()
@@ -118,12 +119,12 @@ def _round(organization_id: str) -> int:
 
 
 def _erased(case: idle.Case) -> int:
-    """Erase every interview of a case, each with its files and its proof, and the candidate with the last of them."""
+    """Erase every interview of a case with its files and proof, then the candidate."""
     storage, done = gateways.current().storage, 0
     for interview_id in idle.interviews_of(case):
         try:
             is_erased = retention.erase(interview_id)
-        except Conflict:  # held, or erased by somebody else, at this very moment
+        except Conflict:  # held or erased by someone else meanwhile
             db.session.rollback()
             continue
         db.session.commit()
@@ -137,7 +138,7 @@ def _erased(case: idle.Case) -> int:
 def _forgotten(case: idle.Case) -> bool:
     try:
         is_forgotten = case.is_candidate and retention.forget_candidate(case)
-    except Conflict:  # held at this very moment
+    except Conflict:  # held meanwhile
         db.session.rollback()
         return False
     db.session.commit()

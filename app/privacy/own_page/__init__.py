@@ -1,4 +1,4 @@
-"""The candidate's own page after the interview: what became of it, everything to read and take away, and rights."""
+"""The candidate's own page after the interview: its status, its result, a download, and the candidate's rights."""
 
 from app.core.rooms import Room
 

@@ -1,6 +1,6 @@
-"""Who may open a candidate's own page: the browser that took the interview, or one that gave a one-time code.
+"""Who may open a candidate's own page: the browser that took the interview, or one that entered a one-time code.
 
-The link alone never shows anything: whoever has only that gets the page that asks for a code.
+The link alone shows nothing but the page that asks for a code.
 """
 
 import hashlib
@@ -18,19 +18,19 @@ from app.web.rate_limits import address_of_request
 
 
 def cookie_name(interview_id: str) -> str:
-    """One cookie for each interview, as for the sitting."""
+    """One cookie per interview, as for the sitting."""
     prefix = "__Host-" if settings().is_https else ""
     return f"{prefix}parley-own-{interview_id[:8]}"
 
 
 def new_token() -> tuple[str, str]:
-    """A fresh secret for the cookie, and the hash of it for the row."""
+    """A new secret for the cookie, and its hash for the row."""
     token = secrets.token_urlsafe(32)
     return token, hashlib.sha256(token.encode()).hexdigest()
 
 
 def set_cookie(response: Response, interview_id: str, token: str) -> Response:
-    """Let this browser in from now on, for a day."""
+    """Let this browser in for ``PASS_LIVES``."""
     response.set_cookie(
         cookie_name(interview_id),
         token,
@@ -54,12 +54,12 @@ def _has_pass(interview_id: str) -> bool:
 
 
 def is_under_way(interview: Interview) -> bool:
-    """Whether the candidate is still in the talk, so that there is nothing to look back at."""
+    """Whether the interview is still running, so that there is nothing to show yet."""
     sitting = sitting_of(interview.id)
     return interview.erased_at is None and (sitting is None or sitting.ended_at is None)
 
 
 def asker_of_request() -> str:
-    """The caller's network address as a hash under a key of ours: enough to count by."""
+    """The caller's network address as a keyed hash: enough to count by."""
     digest = hashlib.blake2b(address_of_request().encode(), key=derived_key("askers"), digest_size=16)
     return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""What candidates do on their own page: they get in with a code, and ask for something. All of it is audited."""
+"""Candidates' actions on their own page: get in with a code, and make requests. All are audited."""
 
 import hashlib
 import hmac
@@ -33,18 +33,19 @@ LONGEST_SUGGESTION = 300
 
 
 def new_code() -> str:
-    """Eight digits that nobody can guess within five tries."""
+    """Eight digits: too many to guess within five tries."""
     return f"{secrets.randbelow(10**DIGITS):0{DIGITS}}"
 
 
 def ask_code(interview: Interview, code: str, mail: Mail, *, asker: str) -> None:
-    """Send ``code`` in ``mail`` if its address is the interview's; the caller learns nothing about that.
+    """Send ``mail`` with ``code`` if its address is the interview's. The caller cannot tell whether it is.
 
-    ``asker`` is a hash of the network address. Conflict when too many were asked for lately, whatever the address.
+    ``asker`` is a hash of the network address. Raises Conflict if too many codes were requested lately, whatever the
+    email address.
     """
     of_interview, by_asker = codes_asked(interview.id, asker, within=WINDOW)
     if of_interview >= MOST_PER_INTERVIEW or by_asker >= MOST_PER_ASKER:
-        raise Conflict("Too many codes were asked for.")
+        raise Conflict("Too many codes were requested.")
     address, digest = interview.interviewee_email_address, _digest(interview.id, code)
     fits = address is not None and address.casefold() == mail.to.casefold() and interview.erased_at is None
     now = clock.now()
@@ -64,7 +65,7 @@ def ask_code(interview: Interview, code: str, mail: Mail, *, asker: str) -> None
 
 
 def use_code(interview: Interview, code: str, *, token_hash: str) -> bool:
-    """Let the browser with this cookie in, if the code is right; each code takes five tries and works once."""
+    """Let the browser with this cookie in if the code is right. Each code has five tries and works once."""
     digest = _digest(interview.id, code.strip())
     right = None
     for row in live_codes(interview.id):
@@ -89,7 +90,7 @@ def _digest(interview_id: str, code: str) -> str:
 def flag(
     interview: Interview, *, segment: int, words: tuple[int, ...], suggestion: str, text: str | None
 ) -> CandidateRequest:
-    """The candidate says that something else was said. Raises Rejected with the field where there is no such word."""
+    """Request a correction of words in the transcript. Raises Rejected with the field if there are no such words."""
     if interview.erased_at is not None:
         raise Conflict(ERASED)
     result = interviews.result_of(interview)
@@ -113,5 +114,5 @@ def flag(
 
 
 def erase(interview_id: str) -> int:
-    """Forget who asked for codes. Browsers that were let in may still read that everything is erased."""
+    """Erase who requested codes. Browsers that were let in can still read that everything is erased."""
     return db.changed(sa.delete(OwnCode).where(OwnCode.interview_id == interview_id))

@@ -1,4 +1,4 @@
-"""Puts the candidate's archive together: rows are read first, then everything is sent without a transaction."""
+"""Builds the candidate's archive: rows are read first, then everything is streamed without a transaction."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from app.privacy.own_page.queries import agreements_of
 
 
 def sent(interview_id: str) -> Response:
-    """The archive of an interview as an answer. GatewayError when too many are being sent just now."""
+    """The archive of an interview as a streamed response. Raises GatewayError if too many are being sent."""
     with reading():
         # nosemgrep: row-by-id-in-edge - the interview whose own page let this candidate in
         interview = db.session.get_one(Interview, interview_id)
@@ -27,7 +27,7 @@ def sent(interview_id: str) -> Response:
 
 
 def parts_of(interview: Interview) -> list[Part]:
-    """The files of the archive: the interview as JSON, text and captions, the recordings, the documents."""
+    """The files of the archive: the interview as JSON, the transcript as text and captions, recordings, documents."""
     result = result_of(interview)
     interview_json = orjson.dumps(_told(interview, result), option=orjson.OPT_INDENT_2)
     parts = [Part("interview.json", interview_json)]

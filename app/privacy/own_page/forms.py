@@ -1,4 +1,4 @@
-"""What candidates send from their own page. A flaw is a word here; the template has the sentence, in every language."""
+"""Forms of the candidate's own page. A flaw is a key here; the template has its sentence in every language."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ def _flaw(text: str, most: int) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class AskForm:
-    """A request: its kind, and words that may be missing. ``flaw``: what is wrong with it, or None."""
+    """A request: its kind and an optional text. ``flaw`` is what is wrong with it, or None."""
 
     kind: RequestKind | None
     text: str
@@ -30,7 +30,7 @@ class AskForm:
 
     @classmethod
     def of_request(cls) -> "AskForm":
-        """As it was sent."""
+        """The submitted request."""
         kind_name, text = _typed("kind"), _typed("text")
         kind = RequestKind(kind_name) if kind_name in ASKABLE_AFTERWARDS else None
         return cls(kind, text, "no_kind" if kind is None else _flaw(text, LONGEST_TEXT))
@@ -38,7 +38,7 @@ class AskForm:
 
 @dataclass(frozen=True, slots=True)
 class FlagForm:
-    """Words of one answer that are wrong, and what was said instead."""
+    """Words of one answer that were transcribed wrongly, and what was said instead."""
 
     segment: int
     words: tuple[int, ...]
@@ -48,7 +48,7 @@ class FlagForm:
 
     @classmethod
     def of_request(cls) -> "FlagForm":
-        """As it was sent; whatever is no number counts as missing."""
+        """The submitted correction. Values that are not numbers count as missing."""
         words = tuple(sorted(_number(word) for word in request.form.getlist("word")[:MOST_WORDS]))
         suggestion, text = _typed("suggestion"), _typed("text")
         missing = "no_words" if not words else "no_suggestion" if not suggestion else None
@@ -57,7 +57,7 @@ class FlagForm:
 
 
 def number_of_query(name: str) -> int | None:
-    """A place in the address, such as the answer that a form is opened for; None where there is none."""
+    """A number in the query string, such as the answer to correct; None if there is none."""
     number = _number(request.args.get(name, ""))
     return number if number >= 0 else None
 

@@ -1,4 +1,4 @@
-"""Rows of who may open a candidate's own page without the browser that took the interview."""
+"""Rows that let other browsers than the interview's open a candidate's own page."""
 
 from datetime import datetime
 
@@ -9,8 +9,10 @@ from app.core.db import Base, CreatedAt, Id, Ref
 
 
 class OwnCode(Base):
-    """A one-time code that was asked for. ``code_hash`` is null where the address did not fit: nothing was sent then,
-    and the row is there so that asking is counted, and answered, alike. ``asker`` is a hash of the network address.
+    """A requested one-time code. ``asker`` is a hash of the network address.
+
+    ``code_hash`` is null if the email address was wrong and nothing was sent. The row is written anyway, so that every
+    request is counted and answered alike.
     """
 
     __tablename__ = "own_code"
@@ -27,7 +29,7 @@ class OwnCode(Base):
 
 
 class OwnPass(Base):
-    """A browser that gave a right code. The cookie holds 256 random bits; here lies their SHA-256."""
+    """A browser that entered a right code. The cookie holds 256 random bits, this row their SHA-256."""
 
     __tablename__ = "own_pass"
 

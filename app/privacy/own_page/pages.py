@@ -32,7 +32,7 @@ from app.web.security import keep_private
 pages = Blueprint("own_page", __name__, url_prefix="/interview/api/<flow_id>/<interview_id>/own")
 
 OPENS_PER_LINK = 60
-"""Calls a minute by one address."""
+"""Most requests per minute for one interview from one network address."""
 LARGEST_FORM = 64 * 1024
 OPEN_TO_STRANGERS = frozenset({"own_page.ask_code", "own_page.enter"})
 
@@ -51,7 +51,7 @@ def _give_link(_endpoint: str, values: dict[str, Any]) -> None:
 
 @pages.before_request
 def guard() -> Response | None:
-    """The candidate gets in; everybody else gets the page that asks for a code, and nothing of the interview."""
+    """Let the candidate in. Everyone else gets the page that asks for a code, and nothing of the interview."""
     keep_private()
     request.max_content_length = LARGEST_FORM
     rate_limits.count("own", most=rate_limits.OPENS_PER_ADDRESS)
@@ -89,14 +89,14 @@ def _here(anchor: str) -> Response:
 
 @pages.get("")
 def show() -> Response:
-    """Everything about the interview, for the one who took it."""
+    """Everything about the interview, for its candidate."""
     with reading():
         return _page(open_interview(*g.link))
 
 
 @pages.post("/requests")
 def ask() -> Response:
-    """Ask for a deletion or a review by a person, or withdraw consent."""
+    """Request deletion or a review by a person, or withdraw consent."""
     interview, form = open_interview(*g.link), AskForm.of_request()
     if form.flaw or form.kind is None:
         return _page(interview, status=422, asked=form)
@@ -111,7 +111,7 @@ def ask() -> Response:
 
 @pages.post("/flags")
 def flag() -> Response:
-    """Say that a word was understood wrongly."""
+    """Request a correction of the transcript."""
     interview, form = open_interview(*g.link), FlagForm.of_request()
     if form.flaw:
         return _page(interview, status=422, flagged=form)
@@ -143,7 +143,7 @@ def captions() -> Response:
 
 @pages.post("/download")
 def download() -> Response:
-    """Everything as one archive, made while it is sent."""
+    """Stream everything as one archive."""
     interview = open_interview(*g.link)
     if interview.erased_at is not None:
         return _here("status")
@@ -162,7 +162,7 @@ def download() -> Response:
 
 @pages.post("/code")
 def ask_code() -> Response:
-    """Send a one-time code to the address that the interview knows; says the same whatever address was typed."""
+    """Email a one-time code to the interview's address. The response is the same for any address entered."""
     interview = open_interview(*g.link)
     if not gateways.current().mail.is_configured or is_disabled(interview.organization_id):
         return _door(interview, status=403)
@@ -192,7 +192,7 @@ def _mail(interview: Interview, address: str, code: str) -> Mail:
 
 @pages.post("/enter")
 def enter() -> Response:
-    """Open the page in this browser with a code."""
+    """Let this browser in with a code."""
     interview, (token, token_hash) = open_interview(*g.link), new_token()
     is_in = actions.use_code(interview, request.form.get("code", "")[:50], token_hash=token_hash)
     db.session.commit()  # a wrong try counts too
@@ -202,7 +202,7 @@ def enter() -> Response:
 
 
 def _door(interview: Interview, *, status: int, **context: Any) -> Response:
-    """The page for those who only have the link: it tells nothing but how to get in."""
+    """The page for people who only have the link: it shows only how to get in."""
     has_mail = gateways.current().mail.is_configured
     script = interview.script or script_of(interview.flow)
     shown = {

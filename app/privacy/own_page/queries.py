@@ -1,4 +1,4 @@
-"""Reads of one-time codes and of the browsers that they let in."""
+"""Reads of one-time codes, of browsers let in, and of consents."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -14,16 +14,16 @@ MOST_TRIES = 5
 
 
 def codes_asked(interview_id: str, asker: str, *, within: timedelta) -> tuple[int, int]:
-    """How many codes were asked for lately: for this interview, and from this network address."""
+    """Number of codes requested within a time: for this interview, and from this network address."""
     since = OwnCode.created_at > claims.moment(-within)
     counted = sa.select(sa.func.count(OwnCode.id)).where(since)
     of_interview = db.session.scalar(counted.where(OwnCode.interview_id == interview_id))
-    with row_security.everyone():  # an asker is counted over all interviews, whoever's
+    with row_security.everyone():  # an asker is counted over the interviews of all organizations
         return of_interview or 0, db.session.scalar(counted.where(OwnCode.asker == asker)) or 0
 
 
 def live_codes(interview_id: str) -> Sequence[OwnCode]:
-    """Codes that may still be given, those that were never sent included; the newest first."""
+    """Codes that are still valid, newest first, including those that were never sent."""
     live = sa.select(OwnCode).where(
         OwnCode.interview_id == interview_id,
         OwnCode.used_at.is_(None),
@@ -34,12 +34,12 @@ def live_codes(interview_id: str) -> Sequence[OwnCode]:
 
 
 def lets_in(interview_id: str, token_hash: str) -> bool:
-    """Whether a browser with this cookie gave a right code for this interview, not too long ago."""
+    """Whether the browser with this cookie has a valid pass for this interview."""
     own_pass = db.session.scalar(sa.select(OwnPass).where(OwnPass.token_hash == token_hash))
     return own_pass is not None and own_pass.interview_id == interview_id and own_pass.expires_at > clock.now()
 
 
 def agreements_of(interview_id: str) -> Sequence[Agreement]:
-    """What the candidate agreed to, in order."""
+    """The candidate's consents, oldest first."""
     agreements = sa.select(Agreement).where(Agreement.interview_id == interview_id).order_by(Agreement.agreed_at)
     return db.session.scalars(agreements).all()

@@ -1,4 +1,4 @@
-"""Where an administrator has an interview erased, and sees the proof of it."""
+"""Where administrators erase an interview and see the proof."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from app.privacy import actions
 from app.privacy.queries import erasure_of
 
 TYPED = "erase"
-"""What an administrator types to confirm that everything is to be erased."""
+"""What administrators type to confirm an erasure."""
 
 pages = Blueprint("privacy", __name__)
 pages.before_request(require_member)
@@ -22,20 +22,20 @@ pages.before_request(require_member)
 
 @pages.app_context_processor
 def _proofs() -> dict[str, Any]:
-    """For the page of an interview: what has become of its erasure, and the word to type for one."""
+    """For the interview's page: the state of its erasure, and the word to type."""
     return {"erasure_of": erasure_of, "erase_typed": TYPED}
 
 
 @pages.post("/interviews/<interview_id>/erase")
 def erase(interview_id: str) -> AnyResponse:
-    """Erase everything that the interview tells about a person, for administrators who typed the word."""
+    """Erase the interview, for administrators who typed the word."""
     require_admin()
     member = current_member()
     interview = interview_seen_by(member, interview_id)
     interview_id = interview.id
     answer = redirect(url_for("interviews.show", interview_id=interview_id), 303)
     if request.form.get("confirm", "").strip().lower() != TYPED:
-        flash(f"Nothing was erased: type the word “{TYPED}” to confirm.", "bad")
+        flash(f"Nothing was erased. Type “{TYPED}” to confirm.", "bad")
         return answer
     try:
         actions.erase(interview, by=member)
@@ -43,15 +43,15 @@ def erase(interview_id: str) -> AnyResponse:
         db.session.rollback()
         flash(conflict.message, "bad")
         return answer
-    db.session.commit()  # nobody gets at anything from here on, whatever becomes of the bytes
+    db.session.commit()  # from here on nothing can be opened, even if deleting the files fails
     try:
         left = actions.sweep_files(interview_id, storage=gateways.current().storage)
     except GatewayError:
         left = 1
     if left:
-        flash("Everything is out of reach. The files could not be destroyed yet; Parley keeps trying.", "warn")
+        flash("The interview can no longer be opened. Its files could not be deleted yet. Parley keeps trying.", "warn")
         return answer
     actions.gone(interview_id)
     db.session.commit()
-    flash("Everything is erased. The proof is on this page.", "good")
+    flash("The interview was erased. The proof is on this page.", "good")
     return answer

@@ -23,13 +23,13 @@ MOST = 100
 
 @pages.app_context_processor
 def _kept() -> dict[str, Any]:
-    """For the pages of candidates and interviews: whether they are held, and how long quarantine lasts."""
+    """For the pages of candidates and interviews: their legal hold, and how long quarantine lasts."""
     return {"hold_on": hold_on, "quarantine_lasts": idle.QUARANTINE}
 
 
 @pages.get("/retention")
 def retention_rule() -> str:
-    """The rule, what it would do or does next, what waits in quarantine, and what is held."""
+    """The rule and what it would do, cases in quarantine, and legal holds."""
     require_admin()
     rule = idle.rule_of(current_member().organization_id)
     if not {"months", "media_days"} & set(request.args):
@@ -47,7 +47,7 @@ def retention_rule() -> str:
 
 @pages.post("/retention")
 def set_retention() -> AnyResponse | tuple[str, int]:
-    """Set the rule, after the dry run and with the word typed where it will erase anything."""
+    """Set the rule. If it erases anything, the word must be typed."""
     require_admin()
     member = current_member()
     try:
@@ -58,24 +58,24 @@ def set_retention() -> AnyResponse | tuple[str, int]:
         refused = {refusal.field or "months": refusal.message}
         return _page(rule.months, rule.media_days, errors=refused, tried=True), 422
     if (months or media_days) and request.form.get("confirm", "").strip().lower() != TYPED:
-        refused = {"confirm": f"Nothing was changed: type the word “{TYPED}” to confirm."}
+        refused = {"confirm": f"Nothing was changed. Type “{TYPED}” to confirm."}
         return _page(months, media_days, errors=refused, tried=True), 422
     changed = retention.set_rule(member.organization, months=months, media_days=media_days, by=member)
     db.session.commit()
-    flash("Saved." if changed else "It was so already.", "good" if changed else "info")
+    flash("Saved." if changed else "Nothing to change.", "good" if changed else "info")
     return redirect(url_for("privacy.retention_rule"), 303)
 
 
 @pages.post("/candidates/<candidate_id>/restore")
 def restore_candidate(candidate_id: str) -> AnyResponse:
-    """Take a candidate with all interviews out of quarantine."""
+    """Restore a candidate and all their interviews from quarantine."""
     require_admin()
     return _restored(Held.CANDIDATE, candidate_seen_by(current_member(), candidate_id).id)
 
 
 @pages.post("/interviews/<interview_id>/restore")
 def restore_interview(interview_id: str) -> AnyResponse:
-    """Take an interview without a candidate out of quarantine; with one, the candidate."""
+    """Restore an interview from quarantine; with a candidate, the whole case."""
     require_admin()
     interview = interview_seen_by(current_member(), interview_id)
     if interview.candidate_id:
@@ -85,7 +85,7 @@ def restore_interview(interview_id: str) -> AnyResponse:
 
 @pages.post("/candidates/<candidate_id>/hold")
 def hold_candidate(candidate_id: str) -> AnyResponse:
-    """Keep a candidate and every interview of theirs from being deleted."""
+    """Place a legal hold on a candidate and all their interviews."""
     require_admin()
     candidate_id = candidate_seen_by(current_member(), candidate_id).id
     return _held(Held.CANDIDATE, candidate_id, url_for("candidates.show", candidate_id=candidate_id, _anchor="hold"))
@@ -93,7 +93,7 @@ def hold_candidate(candidate_id: str) -> AnyResponse:
 
 @pages.post("/interviews/<interview_id>/hold")
 def hold_interview(interview_id: str) -> AnyResponse:
-    """Keep an interview from being deleted."""
+    """Place a legal hold on an interview."""
     require_admin()
     interview_id = interview_seen_by(current_member(), interview_id).id
     return _held(Held.INTERVIEW, interview_id, url_for("interviews.show", interview_id=interview_id, _anchor="hold"))
@@ -101,14 +101,14 @@ def hold_interview(interview_id: str) -> AnyResponse:
 
 @pages.post("/holds/<hold_id>/release")
 def release_hold(hold_id: str) -> AnyResponse:
-    """The hold is over."""
+    """Release a legal hold."""
     require_admin()
     member = current_member()
     hold = hold_for(member.organization, hold_id)
     changed = legal_holds.release(hold, by=member)
     db.session.commit()
-    words = "The legal hold is released; the ordinary rules count again."
-    flash(words if changed else "It was released already.", "good" if changed else "info")
+    words = "The legal hold was released. The usual rules apply again."
+    flash(words if changed else "This legal hold was already released.", "good" if changed else "info")
     return redirect(url_for("privacy.retention_rule", _anchor="holds"), 303)
 
 
@@ -116,9 +116,9 @@ def _restored(kind: Held, case_id: str) -> AnyResponse:
     changed = retention.restore(kind, case_id, by=current_member())
     db.session.commit()
     if changed:
-        flash("Taken out of quarantine: lists show it again, and its time begins anew.", "good")
+        flash("Restored from quarantine. Lists show it again, and the retention period starts again.", "good")
     else:
-        flash("This is not in quarantine any more.", "info")
+        flash("This is no longer in quarantine.", "info")
     return redirect(url_for("privacy.retention_rule", _anchor="quarantine"), 303)
 
 
@@ -129,10 +129,10 @@ def _held(kind: Held, subject_id: str, back: str) -> AnyResponse:
         legal_holds.place(kind, subject_id, reason=reason, ends_at=ends_at, by=current_member())
     except (Rejected, Conflict) as refusal:
         db.session.rollback()
-        flash(f"Nothing was held: {refusal.message}", "bad")
+        flash(f"No legal hold was placed: {refusal.message}", "bad")
         return redirect(back, 303)
     db.session.commit()
-    flash("Held: nothing of it can be deleted until the hold is released.", "good")
+    flash("The legal hold was placed. Nothing can be deleted until you release it.", "good")
     return redirect(back, 303)
 
 
@@ -167,7 +167,7 @@ def _page(
 
 
 def _goes(rule: Any, months: int | None) -> Any:
-    """When a case goes into quarantine, as a function of its latest activity: under the rule, or what is tried."""
+    """A function from a case's latest activity to when it goes into quarantine, under the saved or the tried rule."""
     is_the_rule = months is not None and rule.months == months and rule.since is not None
     begins = (rule.since if is_the_rule else clock.now()) + idle.FLOOR
     return lambda latest: max(idle.later(latest, months or 0), begins)
