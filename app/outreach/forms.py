@@ -67,7 +67,7 @@ class WordsForm(_Blamed):
     text = TextAreaField("Text", render_kw={"rows": 14, "maxlength": LONGEST_TEXT})
 
     def given(self) -> tuple[str, str]:
-        """The entered subject and text. Raises Rejected for control characters and the like."""
+        """The entered subject and text. Raises Rejected for text that cannot be stored."""
         for name in ("subject", "text"):
             flaw = flaw_of(self[name].data or "")
             if flaw:
