@@ -158,14 +158,14 @@ def _seat() -> Seat:
 
 def holder() -> Holder:
     """The browser that ``require_sitting`` has let in."""
-    found: Holder = g.holder
-    return found
+    present_holder: Holder = g.holder
+    return present_holder
 
 
 def settings() -> Settings:
     """The settings of the running application."""
-    found: Settings = current_app.extensions["parley.settings"]
-    return found
+    app_settings: Settings = current_app.extensions["parley.settings"]
+    return app_settings
 
 
 protocol.before_request(require_sitting)
@@ -175,8 +175,8 @@ protocol.before_request(require_sitting)
 def refused(error: DomainError) -> Response:
     """A domain error in the protocol's words."""
     db.session.rollback()
-    status, told = refusal_of(error)
-    response = jsonify(told)
+    status, body = refusal_of(error)
+    response = jsonify(body)
     response.status_code = status
     if isinstance(error, GatewayError):
         response.headers["Retry-After"] = str(RETRY_SECONDS)
@@ -185,7 +185,7 @@ def refused(error: DomainError) -> Response:
 
 def refusal_of(error: DomainError) -> tuple[int, dict[str, Any]]:
     """Status and body for a domain error."""
-    kind = next(known for known in STATUS if isinstance(error, known))
+    kind = next(error_type for error_type in STATUS if isinstance(error, error_type))
     details: dict[str, Any] = {"reason": REASONS.get(kind), "field": None}
     if isinstance(error, Rejected):
         details["field"] = error.field
@@ -200,16 +200,16 @@ def broken(error: HTTPException) -> Response:
     """A request that HTTP itself refuses, in the protocol's words."""
     db.session.rollback()
     code = error.code or 500
-    told = (getattr(error, "data", None) or {}).get("message") or WORDS.get(code, "The request was refused.")
-    response = jsonify({**_worded(gettext(told), told, code), "reason": None, "field": None})
+    english = (getattr(error, "data", None) or {}).get("message") or WORDS.get(code, "The request was refused.")
+    response = jsonify({**_worded(gettext(english), english, code), "reason": None, "field": None})
     response.status_code = code
-    kept = [(k, v) for k, v in error.get_headers() if k.lower() not in {"content-type", "content-length"}]
-    response.headers.extend(kept)
+    headers = [(k, v) for k, v in error.get_headers() if k.lower() not in {"content-type", "content-length"}]
+    response.headers.extend(headers)
     return response
 
 
-def _worded(told: str, english: str, status: int) -> dict[str, str]:
+def _worded(translated: str, english: str, status: int) -> dict[str, str]:
     """The sentence in the page's language; where it has no translation, a general one, and the English beside it."""
-    if told != english or languages.chosen() == languages.DEFAULT:
-        return {"message": told}
+    if translated != english or languages.chosen() == languages.DEFAULT:
+        return {"message": translated}
     return {"message": str(UNTOLD.get(status, REFUSED)), "detail": english}

@@ -113,16 +113,16 @@ def claim(interview: Interview, *, token_hash: str, agreed: Agreed, **names: str
 
 
 def _sitting_row(interview_id: str) -> Sitting:
-    found = sa.select(Sitting).where(Sitting.interview_id == interview_id)
-    known = db.session.scalar(found)
-    if known is not None:
-        return known
+    query = sa.select(Sitting).where(Sitting.interview_id == interview_id)
+    sitting_row = db.session.scalar(query)
+    if sitting_row is not None:
+        return sitting_row
     sitting = Sitting(interview_id=interview_id, place=Place().to_json())
     try:
         with db.session.begin_nested():
             db.session.add(sitting)
     except IntegrityError:  # somebody else pressed Start at the same moment; the claim decides between them
-        return db.session.execute(found).scalar_one()
+        return db.session.execute(query).scalar_one()
     return sitting
 
 
@@ -173,16 +173,16 @@ def take_turn(holder: Holder, *, number: int, kind: TurnKind, continues: bool = 
     """
     hold(holder)
     sitting = db.session.get_one(Sitting, holder.sitting_id, populate_existing=True)
-    known = turn_of(holder.sitting_id, number)
-    if known is not None and known.state is TurnState.ANSWERED:
-        return Taken(known, None)
+    former = turn_of(holder.sitting_id, number)
+    if former is not None and former.state is TurnState.ANSWERED:
+        return Taken(former, None)
     if number != sitting.next_turn:
         details = {"reason": "wrong turn", "expected": sitting.next_turn}
         raise Conflict(f"Turn {sitting.next_turn} comes next.", details=dict(details))
     place = Place.from_json(sitting.place)
     if place.question_index is None and number > 1 and not (continues and place.former):
         raise Conflict("The agent has said goodbye; only finish comes next.", details={"reason": "over"})
-    turn = known or _turn_row(sitting, number, kind)
+    turn = former or _turn_row(sitting, number, kind)
     token = claims.take(Turn.state, turn.id, expects=[TurnState.WAITING], becomes=TurnState.WORKING, lease=TURN_LEASE)
     db.session.refresh(turn)
     if turn.kind is not kind and token is not None:
@@ -197,10 +197,10 @@ def _turn_row(sitting: Sitting, number: int, kind: TurnKind) -> Turn:
         with db.session.begin_nested():
             db.session.add(turn)
     except IntegrityError:  # the same turn was posted twice at once; the claim decides between them
-        found = turn_of(sitting.id, number)
-        if found is None:
+        posted = turn_of(sitting.id, number)
+        if posted is None:
             raise
-        return found
+        return posted
     return turn
 
 
@@ -240,7 +240,7 @@ def record_reply(holder: Holder, turn_id: str, token: int, *, outcome: Outcome) 
     Writes what the agent said in the previous turn, as far as it was heard, and what the candidate said in this one.
     """
     reply = outcome.reply
-    kept = claims.finish(
+    is_ours = claims.finish(
         Turn,
         turn_id,
         token,
@@ -263,7 +263,7 @@ def record_reply(holder: Holder, turn_id: str, token: int, *, outcome: Outcome) 
         answered_ms=outcome.answered_ms,
         **outcome.sound,
     )
-    if not kept:
+    if not is_ours:
         return None
     values = {
         "place": reply.step.place.to_json(),

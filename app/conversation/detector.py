@@ -28,18 +28,20 @@ def weights() -> tuple[Path, str] | None:
 
 def address() -> str | None:
     """Where a page fetches it; the address changes with the bytes, so browsers may keep it for good."""
-    found = weights()
-    return url_for("detector.detector", version=found[1][:_VERSION]) if found else None
+    file_and_hash = weights()
+    return url_for("detector.detector", version=file_and_hash[1][:_VERSION]) if file_and_hash else None
 
 
 @files.get("/detector-<version>.bin")
 def detector(version: str) -> Response:
     """The weights: a public file of a public package, the same for everybody."""
-    found = weights()
-    if found is None or version != found[1][:_VERSION]:
+    file_and_hash = weights()
+    if file_and_hash is None or version != file_and_hash[1][:_VERSION]:
         raise NotFound("There is no such file here.")
-    content = found[0].read_bytes()
-    response = send_file(io.BytesIO(content), mimetype="application/octet-stream", conditional=True, etag=found[1][:32])
+    content = file_and_hash[0].read_bytes()
+    response = send_file(
+        io.BytesIO(content), mimetype="application/octet-stream", conditional=True, etag=file_and_hash[1][:32]
+    )
     response.cache_control.no_cache = None
     response.cache_control.public = True
     response.cache_control.max_age = KEPT_SECONDS

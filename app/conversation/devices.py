@@ -29,8 +29,8 @@ _SYSTEMS = (
 
 def browser_of(user_agent: str) -> str:
     """Family, main version and system, such as ``Chrome 156 on Linux``; nothing that tells one visitor from another."""
-    known = ((name, re.search(pattern, user_agent)) for name, pattern in _BROWSERS)
-    browser = next((f"{name} {found.group(1)}" for name, found in known if found), "Unknown browser")
+    matches = ((name, re.search(pattern, user_agent)) for name, pattern in _BROWSERS)
+    browser = next((f"{name} {match.group(1)}" for name, match in matches if match), "Unknown browser")
     system = next((name for name, pattern in _SYSTEMS if re.search(pattern, user_agent)), "an unknown system")
     return f"{browser} on {system}"
 

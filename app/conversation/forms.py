@@ -42,36 +42,36 @@ class StartForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
         """The form of this request."""
         return cls(formdata=_sent())
 
-    def validate_consent_version(self, given: StringField) -> None:
+    def validate_consent_version(self, field: StringField) -> None:
         """Who read an older text has not agreed to this one. A script that names none means today's."""
-        if given.data and given.data != consent.VERSION:
+        if field.data and field.data != consent.VERSION:
             raise ValidationError(gettext("The text above has changed. Please read it again, then agree."))
 
-    def validate_consent(self, given: StringField) -> None:
+    def validate_consent(self, field: StringField) -> None:
         """Nothing may be stored without it."""
-        if given.data != "yes":
+        if field.data != "yes":
             raise ValidationError(
                 gettext("Please agree before you start: the interview is recorded and led by a machine.")
             )
 
-    def validate_mode(self, given: StringField) -> None:
+    def validate_mode(self, field: StringField) -> None:
         """Voice or text."""
-        if given.data not in {mode.value for mode in Mode}:
+        if field.data not in {mode.value for mode in Mode}:
             raise ValidationError(gettext("Choose voice or text."))
 
-    def validate_email_address(self, given: StringField) -> None:
+    def validate_email_address(self, field: StringField) -> None:
         """In form only."""
-        address = (given.data or "").strip()
+        address = (field.data or "").strip()
         if address and address_flaw(address):
             raise ValidationError(gettext("Not a valid email address."))
 
-    def validate_first_name(self, given: StringField) -> None:
+    def validate_first_name(self, field: StringField) -> None:
         """A name that can be kept."""
-        _check(given)
+        _check(field)
 
-    def validate_last_name(self, given: StringField) -> None:
+    def validate_last_name(self, field: StringField) -> None:
         """A name that can be kept."""
-        _check(given)
+        _check(field)
 
     def names(self) -> dict[str, str | None]:
         """What was typed, ready to be kept; None where nothing was."""
@@ -99,20 +99,20 @@ class DifferentForm(FlaskForm):  # type: ignore[misc]  # as above
         """The form of this request."""
         return cls(formdata=_sent())
 
-    def validate_choice(self, given: StringField) -> None:
+    def validate_choice(self, field: StringField) -> None:
         """One of four."""
-        if given.data not in set(Different):
+        if field.data not in set(Different):
             raise ValidationError(gettext("Please choose what you need."))
 
-    def validate_text(self, given: StringField) -> None:
+    def validate_text(self, field: StringField) -> None:
         """Something else needs words."""
-        _check(given)
-        if self.choice.data == Different.OTHER and not (given.data or "").strip():
+        _check(field)
+        if self.choice.data == Different.OTHER and not (field.data or "").strip():
             raise ValidationError(gettext("Please say what you need."))
 
-    def validate_contact(self, given: StringField) -> None:
+    def validate_contact(self, field: StringField) -> None:
         """In whatever form: an address, a number, a name to ask for."""
-        _check(given)
+        _check(field)
 
     def candidate_request(self, *, during: bool) -> Asked:
         """What is asked for, ready to be kept."""
@@ -135,10 +135,10 @@ class FeedbackForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
     rating = StringField(validators=[Optional(), Regexp(r"[1-5]\Z", message=lazy_gettext("Choose 1 to 5."))])
     comment = StringField(validators=[Length(max=2000, message=TOO_LONG)])
 
-    def validate_comment(self, given: StringField) -> None:
+    def validate_comment(self, field: StringField) -> None:
         """Words that can be kept; one of the two has to be there."""
-        _check(given)
-        if not (given.data or "").strip() and not (self.rating.data or "").strip():
+        _check(field)
+        if not (field.data or "").strip() and not (self.rating.data or "").strip():
             raise ValidationError(gettext("Choose 1 to 5, or write something."))
 
     def values(self) -> dict[str, Any]:
@@ -161,12 +161,12 @@ def _sent() -> MultiDict[str, str]:
     if not request.is_json:
         return request.form
     try:
-        given = load_json(request.get_data())
+        field = load_json(request.get_data())
     except Broken:
-        given = None
-    return MultiDict({k: v for k, v in given.items() if isinstance(v, str)} if isinstance(given, dict) else {})
+        field = None
+    return MultiDict({k: v for k, v in field.items() if isinstance(v, str)} if isinstance(field, dict) else {})
 
 
-def _check(given: StringField) -> None:
-    if flaw_of(given.data or ""):
+def _check(field: StringField) -> None:
+    if flaw_of(field.data or ""):
         raise ValidationError(gettext("Contains a character that cannot be kept."))

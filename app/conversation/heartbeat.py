@@ -16,9 +16,9 @@ _BY_DATABASE = _ALIVE.values(heartbeat_at=sa.func.clock_timestamp())
 
 def seen(sitting_id: str, *, fence: int) -> bool:
     """Note that the holder is here; False when another browser holds the sitting now, or it has ended."""
-    given: dict[str, object] = {"sitting": sitting_id, "held": fence}
+    parameters: dict[str, object] = {"sitting": sitting_id, "held": fence}
     if claims.is_by_host():
-        noted = db.session.connection().execute(_BY_HOST, {**given, "now": clock.now()})
+        noted = db.session.connection().execute(_BY_HOST, {**parameters, "now": clock.now()})
     else:
-        noted = db.session.connection().execute(_BY_DATABASE, given)
+        noted = db.session.connection().execute(_BY_DATABASE, parameters)
     return noted.rowcount == 1

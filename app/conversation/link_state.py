@@ -53,7 +53,7 @@ class View:
     is_mine: bool = False
 
 
-def found(flow_id: str, interview_id: str) -> Interview:
+def interview_of_link(flow_id: str, interview_id: str) -> Interview:
     """The interview of the link; settles the language of the answer. Raises NotFound, which ``unknown`` answers.
 
     Too many calls of one link are refused here, where the link is known to be one.
@@ -132,11 +132,11 @@ def ending(redirect_url: str | None, *, documents: int) -> dict[str, Any]:
 
 def _feedback(interview: Interview) -> dict[str, Any]:
     """What the candidate has said about the interview, and whether it may still be changed."""
-    given = interview.feedback
-    values = {"rating": str(given.rating or ""), "comment": given.comment or ""} if given else {}
-    sent = request.args.get("feedback", "") if given else ""
-    may_rate = given is None or given.revision < MOST_REVISIONS
-    return {"given": given is not None, "values": values, "errors": {}, "may_rate": may_rate, "sent": sent}
+    feedback = interview.feedback
+    values = {"rating": str(feedback.rating or ""), "comment": feedback.comment or ""} if feedback else {}
+    sent = request.args.get("feedback", "") if feedback else ""
+    may_rate = feedback is None or feedback.revision < MOST_REVISIONS
+    return {"given": feedback is not None, "values": values, "errors": {}, "may_rate": may_rate, "sent": sent}
 
 
 def _is_expired(interview: Interview) -> bool:
@@ -217,8 +217,8 @@ def invitation(interview: Interview, context: dict[str, Any]) -> dict[str, Any]:
         "first_name": not interview.interviewee_first_name,
         "last_name": not interview.interviewee_last_name,
     }
-    told = about(interview)
-    granted = {one["choice"] for one in told["asked"] if one["state"] == RequestState.GRANTED}
+    facts = about(interview)
+    granted = {one["choice"] for one in facts["asked"] if one["state"] == RequestState.GRANTED}
     until = interview.created_at + timedelta(days=settings().link_expiry_days)
     plain = {
         "view": "invitation",
@@ -229,7 +229,7 @@ def invitation(interview: Interview, context: dict[str, Any]) -> dict[str, Any]:
         "open_until": None if interview.stage is Stage.RUNNING else until,
         "declined": interview.declined_at is not None and interview.stage is Stage.CREATED,
     }
-    return {**plain, **told, **context}
+    return {**plain, **facts, **context}
 
 
 def rendered(interview: Interview, view: View) -> Response:

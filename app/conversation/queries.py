@@ -42,14 +42,14 @@ def seat_of(flow_id: str, interview_id: str) -> Seat:
 
     Raises NotFound when the two ids do not fit.
     """
-    given = {"flow": flow_id, "interview": interview_id}
+    link = {"flow": flow_id, "interview": interview_id}
     are_ids = is_id(flow_id) and is_id(interview_id)
     with row_security.finding():
-        found = db.session.connection().execute(_SEAT, given).one_or_none() if are_ids else None
-    if found is None:
+        row = db.session.connection().execute(_SEAT, link).one_or_none() if are_ids else None
+    if row is None:
         raise NotFound(MISSING)
-    row_security.settle(found.organization_id)
-    return Seat(*found)
+    row_security.settle(row.organization_id)
+    return Seat(*row)
 
 
 def turn_of(sitting_id: str, number: int) -> Turn | None:

@@ -16,28 +16,28 @@ def owed(parts: Iterable[dict[str, Any]] | None, piece: int) -> tuple[dict[str, 
     return next(((part, stretch) for part, stretch in every if stretch["piece"] == piece), None)
 
 
-def note(holder: Holder, turn_id: str, piece: int, **known: Any) -> str | None:
+def note(holder: Holder, turn_id: str, piece: int, **outcome: Any) -> str | None:
     """Note a piece of a reply that was made (``seconds``, ``words``, ``key``) or could not be (``silent``).
 
     Gives the key under which it is served: that of whoever was first.
     """
     actions.hold(holder)  # the sitting's row is written first, so that two pieces of one reply wait for each other
     turn = db.session.get_one(Turn, turn_id, populate_existing=True)
-    found = owed(turn.parts, piece)
-    if found is None:
+    part_and_stretch = owed(turn.parts, piece)
+    if part_and_stretch is None:
         return None
-    key: str | None = found[1]["key"]
+    key: str | None = part_and_stretch[1]["key"]
     if key is None:
-        if "words" in known:
-            known["words"] = kept_words(known["words"])
-        turn.parts = [_with_piece(part, piece, known) for part in turn.parts or []]
+        if "words" in outcome:
+            outcome["words"] = kept_words(outcome["words"])
+        turn.parts = [_with_piece(part, piece, outcome) for part in turn.parts or []]
         db.session.flush()
-        key = known.get("key")
+        key = outcome.get("key")
     return key
 
 
-def _with_piece(part: dict[str, Any], piece: int, known: dict[str, Any]) -> dict[str, Any]:
+def _with_piece(part: dict[str, Any], piece: int, outcome: dict[str, Any]) -> dict[str, Any]:
     if "stretches" not in part:
         return part
-    stretches = [{**one, **known} if one["piece"] == piece else one for one in part["stretches"]]
+    stretches = [{**one, **outcome} if one["piece"] == piece else one for one in part["stretches"]]
     return {**part, "stretches": stretches}

@@ -24,8 +24,8 @@ Sound = Callable[[], bytes | None]
 def pause(transcriber: Transcriber, key: str, *, last: int, language: str) -> dict[str, Any]:
     """A pause inside the answer ``key``, whose newest chunk is ``last``."""
     text = transcriber.peek(key, last=last, language=language, seconds=WORTH_WAITING)
-    known = None if text is None else patience.patience(text, language)
-    return {"text": text, "patience_ms": known, "counts": None}
+    patience_ms = None if text is None else patience.patience(text, language)
+    return {"text": text, "patience_ms": patience_ms, "counts": None}
 
 
 def call(transcriber: Transcriber, key: str, *, chunks: int, language: str, pcm: Sound) -> dict[str, Any]:

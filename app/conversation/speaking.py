@@ -105,7 +105,7 @@ def say(script: Script, kind: Kind, text: str, *, speaker: Speaker) -> Spoken:
 
 def sentences(text: str) -> list[str]:
     """The text cut after its sentences, in every script of the interface; very short ones stay with the next."""
-    ends = [found.end() for found in _END.finditer(text)]
+    ends = [match.end() for match in _END.finditer(text)]
     cut: list[str] = []
     for piece in (text[begin:end] for begin, end in pairwise([0, *ends, len(text)])):
         if cut and min(len(cut[-1].strip()), len(piece.strip())) < SHORT_SENTENCE:

@@ -15,7 +15,7 @@ from app.conversation.hearing import Late
 from app.conversation.script.command_recheck import second_look
 from app.conversation.script.commands import confirmed, spoken_command
 from app.conversation.script.machine import Event, Kind, Phase, Place, Script, Step, noticed, step, taken_up
-from app.conversation.script.next_step import Decided, Told, decide
+from app.conversation.script.next_step import Decided, Statement, decide
 from app.conversation.script.patience import is_backchannel
 from app.conversation.speaking import Part, speak
 from app.core.errors import GatewayError
@@ -148,8 +148,8 @@ def respond(script: Script, place: Place, answer: Answer, *, engines: Engines) -
     decided = Decided(meant)
     if meant is Event.ANSWER and said.content and engines.interviewer is not None:
         with _clocked(timing, "decided"):
-            told = Told(said.content, cut=answer.cut, documents=answer.documents)
-            decided = decide(script, place, told, interviewer=engines.interviewer)
+            statement = Statement(said.content, cut=answer.cut, documents=answer.documents)
+            decided = decide(script, place, statement, interviewer=engines.interviewer)
     event = decided.event
     obeyed = event not in {Event.ANSWER, Event.PART, Event.LATE}
     is_answer = not obeyed and not answer.awaited
@@ -196,8 +196,8 @@ def _hear(script: Script, place: Place, answer: Answer, *, engines: Engines, tim
     with _clocked(timing, "recognised"):
         heard = _recognise(script, answer, transcriber, may_go_on=_may_go_on(place, answer, engines.interviewer))
     with _clocked(timing, "collected"):
-        known = heard if isinstance(heard, Heard) else None
-        believed, is_silent = _believed(answer.audio, known, language=script.language)
+        recognised = heard if isinstance(heard, Heard) else None
+        believed, is_silent = _believed(answer.audio, recognised, language=script.language)
     if is_silent:
         return Said(Event.SILENCE)
     if believed is None:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from app.conversation.models import Sitting, Turn, TurnKind, TurnState
 from app.core.db import db
-from app.interviews.recordings import queries as kept
+from app.interviews.recordings import queries as recording_queries
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +28,14 @@ def stretches(sitting: Sitting, *, most: int) -> list[Stretch]:
     reached = _reached(sitting.id)
     if reached is None:
         return []
-    chunks = kept.voices_after(sitting.interview_id, segment=reached[0], number=reached[1])
+    chunks = recording_queries.voices_after(sitting.interview_id, segment=reached[0], number=reached[1])
     begins = [0, *(at for at, (one, other) in enumerate(pairwise(chunks), start=1) if other != (one[0], one[1] + 1))]
-    found = []
+    open_stretches = []
     for begin, end in pairwise([*begins, len(chunks)]):
         segment, first = chunks[begin] if chunks else (0, 0)
         last = first + end - begin - 1
-        found += [Stretch(segment, at, min(at + most - 1, last)) for at in range(first, last + 1, most)]
-    return found
+        open_stretches += [Stretch(segment, at, min(at + most - 1, last)) for at in range(first, last + 1, most)]
+    return open_stretches
 
 
 def _reached(sitting_id: str) -> tuple[int, int] | None:

@@ -52,9 +52,9 @@ class Played:
 
     def of(self, piece: int) -> "Played | None":
         """The report on one piece; None where nothing of it was heard."""
-        given = self.pieces or (Piece(0, self.started, self.seconds, self.whole),)
-        found = next((one for one in given if one.number == piece), None)
-        return Played(self.segment, found.started, found.seconds, found.whole) if found else None
+        reports = self.pieces or (Piece(0, self.started, self.seconds, self.whole),)
+        report = next((one for one in reports if one.number == piece), None)
+        return Played(self.segment, report.started, report.seconds, report.whole) if report else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,13 +166,13 @@ def _heard_pieces(part: dict[str, Any], played: Played | None) -> dict[str, Any]
 def _one_row(rows: list[dict[str, Any]], whole: str) -> dict[str, Any]:
     """Several stretches of one line as one row."""
     text = " ".join(row["content"] for row in rows)
-    told = {"content": whole if len(text.replace(" ", "")) == len(whole.replace(" ", "")) else text}
+    content = {"content": whole if len(text.replace(" ", "")) == len(whole.replace(" ", "")) else text}
     timed = [row for row in rows if "start" in row]
     if not timed:
-        return told
+        return content
     words = [word for row in timed for word in row["words"] or []]
     return {
-        **told,
+        **content,
         "words": words or None,
         "segment": timed[0]["segment"],
         "start": timed[0]["start"],

@@ -24,7 +24,7 @@ from .fakes import ScriptedInterviewer, ScriptedSpeaker, ScriptedTranscriber
 
 @pytest.fixture(autouse=True)
 def _none_left() -> None:
-    sittings.forget_all()
+    sittings._previews.clear()
 
 
 def everything(app: Flask) -> tuple[dict[str, int], list[str], list[object]]:
@@ -242,7 +242,7 @@ def test_speech_that_arrives_while_a_reply_is_made_is_kept(trial: Trial) -> None
 
 def test_a_forgotten_preview_says_so(trial: Trial) -> None:
     trial.post("/start", mode="text")
-    sittings.forget_all()
+    sittings._previews.clear()
     answer = trial.post("/turns/1", kind="begin")
     assert (answer.status_code, answer.json["reason"]) == (409, "finished")
     assert 'data-view="invitation"' in trial.get("").text

@@ -276,7 +276,7 @@ def test_the_dry_run_tells_what_would_go_and_changes_nothing(booked: Interview, 
         ({"months": "5"}, "between 6"),
         ({"months": "x"}, "whole number"),
         ({"media_days": "29"}, "between 30"),
-        ({"confirm": "yes"}, "type the word"),
+        ({"confirm": "yes"}, "Type “erase”"),
     ],
 )
 def test_a_rule_that_is_impossible_or_not_confirmed_is_refused(owner: Person, given: Any, said: str) -> None:

@@ -115,7 +115,9 @@ def test_what_the_filter_finds_is_sent_again_after_a_look_and_once(owner: Person
     now = clock.now()
     lost.state, lost.finished_at = DeliveryState.EXHAUSTED, now
     db.session.commit()
-    assert "There is nothing to send again" in words_of(browser.post("/webhooks/again", data=form, follow_redirects=True))
+    assert "There is nothing to send again" in words_of(
+        browser.post("/webhooks/again", data=form, follow_redirects=True)
+    )
     db.session.expire_all()
     assert lost.state is DeliveryState.EXHAUSTED
     written = db.session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "webhook.range_resent")).one()

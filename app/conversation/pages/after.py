@@ -3,7 +3,7 @@
 from flask import Response, make_response, redirect, request
 
 from app.conversation.forms import FeedbackForm, errors_of
-from app.conversation.link_state import View, found, pages, rendered, view_of
+from app.conversation.link_state import View, interview_of_link, pages, rendered, view_of
 from app.conversation.protocol import schemas
 from app.core.db import db, reading
 from app.interviews import actions as interviews
@@ -14,7 +14,7 @@ from app.interviews.queries import open_interview
 def feedback(flow_id: str, interview_id: str) -> Response:
     """Keep a rating, words or both; they may be changed once. Nobody else but the candidate's browser may send any."""
     with reading():
-        interview = found(flow_id, interview_id)
+        interview = interview_of_link(flow_id, interview_id)
         view = view_of(interview)
         if view.page == "page":  # the talk is not over yet
             return make_response(redirect(schemas.base_of(interview), 303))
@@ -26,7 +26,7 @@ def feedback(flow_id: str, interview_id: str) -> Response:
             return rendered(interview, View("done", 422, wrong))
         db.session.rollback()
     interview = open_interview(flow_id, interview_id)
-    kept = interviews.rate(interview, **form.values())
+    is_saved = interviews.rate(interview, **form.values())
     db.session.commit()
-    word = "sent" if kept else "final"
+    word = "sent" if is_saved else "final"
     return make_response(redirect(f"{schemas.base_of(interview)}?feedback={word}", 303))

@@ -16,7 +16,7 @@ from app.conversation.link_state import (
     View,
     about,
     asked,
-    found,
+    interview_of_link,
     invitation,
     limit_of,
     offered,
@@ -41,7 +41,7 @@ CHECK_BYTES = 256 * 1024
 def decline(flow_id: str, interview_id: str) -> Response:
     """Somebody does not agree: the moment is kept for the recruiter. The link stays as it is."""
     with reading():
-        interview = found(flow_id, interview_id)
+        interview = interview_of_link(flow_id, interview_id)
         view = view_of(interview)
         if not view.may_start:
             return _too_late(interview, view)
@@ -55,7 +55,7 @@ def decline(flow_id: str, interview_id: str) -> Response:
 def declined(flow_id: str, interview_id: str) -> Response:
     """What the flow's owner offers to those who do not agree. Who has not declined gets the invitation."""
     with reading():
-        interview = found(flow_id, interview_id)
+        interview = interview_of_link(flow_id, interview_id)
         view = view_of(interview)
         if not view.may_start:
             return _too_late(interview, view)
@@ -75,7 +75,7 @@ def _too_late(interview: Interview, view: View) -> Response:
 def different(flow_id: str, interview_id: str) -> Response:
     """Keep a request for something different, before the talk or during it; the page then shows what came of it."""
     with reading():
-        interview = found(flow_id, interview_id)
+        interview = interview_of_link(flow_id, interview_id)
         view = view_of(interview)
         if view.page != "page":
             return rendered(interview, view)
@@ -112,7 +112,7 @@ def _wrong(interview: Interview, view: View, form: DifferentForm) -> Response:
 def check(flow_id: str, interview_id: str) -> Response:
     """A round trip for the page's check of the network."""
     with reading():
-        found(flow_id, interview_id)
+        interview_of_link(flow_id, interview_id)
         return jsonify({"received": 0})
 
 
@@ -120,7 +120,7 @@ def check(flow_id: str, interview_id: str) -> Response:
 def check_upload(flow_id: str, interview_id: str) -> Response:
     """An upload for the same check: counted, and thrown away."""
     with reading():
-        found(flow_id, interview_id)
+        interview_of_link(flow_id, interview_id)
         db.session.rollback()
     if (request.content_length or 0) > CHECK_BYTES:
         abort(413, message=f"The check takes at most {CHECK_BYTES} bytes.")

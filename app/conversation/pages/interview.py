@@ -14,7 +14,7 @@ from app.conversation import actions, consent, link_state, time_limit
 from app.conversation.access import set_cookie, settings, token_for
 from app.conversation.actions import Agreed
 from app.conversation.forms import StartForm, errors_of
-from app.conversation.link_state import View, about, found, invitation, pages, plain_answer, rendered
+from app.conversation.link_state import View, about, interview_of_link, invitation, pages, plain_answer, rendered
 from app.conversation.models import Mode
 from app.conversation.protocol import schemas
 from app.conversation.queries import sitting_of
@@ -48,7 +48,7 @@ def _after(response: Response) -> Response:
 def show(flow_id: str, interview_id: str) -> Response:
     """The page, in whatever state the interview is for this browser."""
     with reading():
-        interview = found(flow_id, interview_id)
+        interview = interview_of_link(flow_id, interview_id)
         view = link_state.view_of(interview)
         if view.may_start:
             view.context.update(invitation(interview, view.context))
@@ -62,7 +62,7 @@ def show(flow_id: str, interview_id: str) -> Response:
 def start(flow_id: str, interview_id: str) -> Response:
     """Claim the link for this browser, after consent. Of many at once exactly one wins."""
     with reading():
-        interview = found(flow_id, interview_id)
+        interview = interview_of_link(flow_id, interview_id)
         view = link_state.view_of(interview)
         if view.is_mine and view.page == "page":
             return _begun(interview)

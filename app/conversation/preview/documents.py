@@ -17,13 +17,13 @@ MOST = 10
 @pages.post("/<preview_id>/uploads")
 def begin_upload() -> tuple[Response, int]:
     """A file that will be taken and dropped."""
-    found, given = current(), schemas.body(schemas.UploadSchema())
-    if not found.frozen["is_doc_upload_enabled"] or len(found.files) >= MOST or given["size"] > LARGEST:
+    preview, announced = current(), schemas.body(schemas.UploadSchema())
+    if not preview.frozen["is_doc_upload_enabled"] or len(preview.files) >= MOST or announced["size"] > LARGEST:
         raise Rejected("This preview takes no such file.", field="file")
-    name = given["sha256"][:32]
-    found.files[name] = {"id": name, "name": given["name"][:255], "size": given["size"], "whole": False}
-    told = {**given, "id": name, "part_bytes": PART_BYTES, "parts": math.ceil(given["size"] / PART_BYTES)}
-    return jsonify({**told, "received": [], "document": None}), 201
+    name = announced["sha256"][:32]
+    preview.files[name] = {"id": name, "name": announced["name"][:255], "size": announced["size"], "whole": False}
+    answer = {**announced, "id": name, "part_bytes": PART_BYTES, "parts": math.ceil(announced["size"] / PART_BYTES)}
+    return jsonify({**answer, "received": [], "document": None}), 201
 
 
 @pages.put("/<preview_id>/uploads/<name>/parts/<int:number>")

@@ -78,11 +78,11 @@ def _base() -> str:
 
 def current() -> Preview:
     """The member's preview of this address; Conflict when it is forgotten, or over and to be changed."""
-    found = sittings.find(g.preview_id, flow_id=g.flow_id, member_id=g.member_id)
+    preview = sittings.find(g.preview_id, flow_id=g.flow_id, member_id=g.member_id)
     is_asked = request.method == "GET" or request.endpoint == "preview.finish"
-    if found is None or (found.is_over and not is_asked):
+    if preview is None or (preview.is_over and not is_asked):
         raise Conflict("This preview is over; begin it again.", details={"reason": "finished"})
-    return found
+    return preview
 
 
 @pages.get("")
@@ -95,12 +95,14 @@ def fresh() -> Response:
 @pages.get("/<preview_id>")
 def show() -> Response:
     """The candidate's page: the invitation, the talk that has begun, or the end."""
-    found = sittings.find(g.preview_id, flow_id=g.flow_id, member_id=g.member_id)
-    if found is None:
+    preview = sittings.find(g.preview_id, flow_id=g.flow_id, member_id=g.member_id)
+    if preview is None:
         return _page("page", **invitation(_interview(), {"taking_over": False}))
-    if found.is_over:
-        return _page("done", **_told(found))
-    return _page("page", **{**invitation(_interview(), {"taking_over": False}), "view": "live", "state": _state(found)})
+    if preview.is_over:
+        return _page("done", **_told(preview))
+    return _page(
+        "page", **{**invitation(_interview(), {"taking_over": False}), "view": "live", "state": _state(preview)}
+    )
 
 
 @pages.post("/<preview_id>/decline")
@@ -117,21 +119,21 @@ def different() -> Response:
     if request.is_json:
         name, message = next(iter(errors.items()), (None, NOT_HERE))
         raise Rejected(message, field=name)
-    told = invitation(_interview(), {"taking_over": False})
+    shown_before = invitation(_interview(), {"taking_over": False})
     shown = {"different_errors": errors or {"_form": NOT_HERE}, "different_values": form.typed()}
-    return _page("page", status=422 if errors else 200, **{**told, **shown})
+    return _page("page", status=422 if errors else 200, **{**shown_before, **shown})
 
 
 @pages.post("/<preview_id>/feedback")
 def feedback() -> Response:
     """A rating that counts for nothing: checked and answered as a candidate's."""
-    found = sittings.find(g.preview_id, flow_id=g.flow_id, member_id=g.member_id)
-    if found is None or not found.is_over:
+    preview = sittings.find(g.preview_id, flow_id=g.flow_id, member_id=g.member_id)
+    if preview is None or not preview.is_over:
         return make_response(redirect(_base(), 303))
     form = FeedbackForm(formdata=request.form)
     if not form.validate():
-        return _page("done", status=422, **{**_told(found), "errors": errors_of(form), "values": form.typed()})
-    return _page("done", **{**_told(found), "given": True, "sent": "sent", "values": form.typed()})
+        return _page("done", status=422, **{**_told(preview), "errors": errors_of(form), "values": form.typed()})
+    return _page("done", **{**_told(preview), "given": True, "sent": "sent", "values": form.typed()})
 
 
 def _flow() -> InterviewFlow:
@@ -166,35 +168,35 @@ def _page(name: str, *, status: int = 200, **context: Any) -> Response:
     return make_response(render_template(f"conversation/{name}.html", **{**shown, **context}), status)
 
 
-def _told(found: Preview) -> dict[str, Any]:
+def _told(preview: Preview) -> dict[str, Any]:
     """What the end says."""
-    return ending(found.frozen["redirect_url"], documents=sum(1 for one in found.files.values() if one["whole"]))
+    return ending(preview.frozen["redirect_url"], documents=sum(1 for one in preview.files.values() if one["whole"]))
 
 
-def _state(found: Preview) -> dict[str, Any]:
+def _state(preview: Preview) -> dict[str, Any]:
     return {
-        **found.state(),
-        "prompt": prompt(found) if found.last else None,
+        **preview.state(),
+        "prompt": prompt(preview) if preview.last else None,
         "voice_chunk_samples": schemas.CHUNK_SAMPLES,
         "answer_seconds": 60 * settings().answer_minutes,
     }
 
 
-def prompt(found: Preview) -> dict[str, Any]:
+def prompt(preview: Preview) -> dict[str, Any]:
     """The agent's last reply as the page gets it. NotFound before the first."""
-    if found.last is None:
+    if preview.last is None:
         raise NotFound("Nothing has been said yet.")
-    return schemas.prompt(found.last, base=_base(), script=found.script)
+    return schemas.prompt(preview.last, base=_base(), script=preview.script)
 
 
 @pages.post("/<preview_id>/start")
 def start() -> Response:
     """Begin, or go on."""
-    given = request.get_json(silent=True)
-    mode = Mode.TEXT if isinstance(given, dict) and given.get("mode") == "text" else Mode.VOICE
-    found = sittings.find(g.preview_id, flow_id=g.flow_id, member_id=g.member_id)
-    if found is None or found.is_over:
-        found = sittings.begin(
+    body = request.get_json(silent=True)
+    mode = Mode.TEXT if isinstance(body, dict) and body.get("mode") == "text" else Mode.VOICE
+    preview = sittings.find(g.preview_id, flow_id=g.flow_id, member_id=g.member_id)
+    if preview is None or preview.is_over:
+        preview = sittings.begin(
             g.preview_id,
             flow_id=g.flow_id,
             member_id=g.member_id,
@@ -202,7 +204,7 @@ def start() -> Response:
             minutes=settings().interview_minutes,
             mode=mode,
         )
-    return jsonify(_state(found))
+    return jsonify(_state(preview))
 
 
 @pages.get("/<preview_id>/state")
@@ -234,23 +236,23 @@ def check_upload() -> Response:
 @pages.post("/<preview_id>/pause")
 def pause() -> Response:
     """Pause, or go on."""
-    found = current()
-    found.pause(paused=schemas.body(schemas.PauseSchema())["paused"])
-    return jsonify(_state(found))
+    preview = current()
+    preview.pause(paused=schemas.body(schemas.PauseSchema())["paused"])
+    return jsonify(_state(preview))
 
 
 @pages.post("/<preview_id>/time")
 def more_time() -> Response:
     """More time."""
-    found = current()
-    found.extend(schemas.body(schemas.TimeSchema())["extension"])
-    return jsonify(_state(found))
+    preview = current()
+    preview.extend(schemas.body(schemas.TimeSchema())["extension"])
+    return jsonify(_state(preview))
 
 
 @pages.post("/<preview_id>/finish")
 def finish() -> Response:
     """The end. Nothing is handed in."""
-    found = current()
+    preview = current()
     schemas.body(schemas.FinishSchema())
-    found.end()
+    preview.end()
     return jsonify({"redirect_url": None})

@@ -102,12 +102,12 @@ class Preview:
         except Conflict:
             return None
 
-    def awaits(self, given: Mapping[str, Any]) -> bool:
+    def awaits(self, body: Mapping[str, Any]) -> bool:
         """Whether this is the answer of the turn before once more, to whose words the agent asked for a moment."""
         return (
             self.last is not None
             and self.last.reply_kind == Kind.MOMENT
-            and all(getattr(self.last, name) == given[name] for name in ("segment", "first_chunk", "last_chunk"))
+            and all(getattr(self.last, name) == body[name] for name in ("segment", "first_chunk", "last_chunk"))
         )
 
     def audio(self, segment: int, first: int, last: int, *, turn: int) -> Audio:
@@ -117,7 +117,7 @@ class Preview:
         pcm = self.spoken(segment, first, last)
         return Audio(utterance_key(self.id, turn=turn, segment=segment), first, last, lambda: iter([pcm]))
 
-    def answer(self, kind: TurnKind, reply: Reply, given: Mapping[str, Any]) -> Turn:
+    def answer(self, kind: TurnKind, reply: Reply, body: Mapping[str, Any]) -> Turn:
         """Move on: the reply as a turn that no session knows."""
         place = reply.step.place
         try:
@@ -136,9 +136,9 @@ class Preview:
             audio_key="memory" if reply.wav else None,
             seconds=reply.seconds,
             heard_text=reply.said.content,
-            segment=given["segment"],
-            first_chunk=given["first_chunk"],
-            last_chunk=given["last_chunk"],
+            segment=body["segment"],
+            first_chunk=body["first_chunk"],
+            last_chunk=body["last_chunk"],
         )
         self.place, self.sounds = place, {0: reply.wav} if reply.wav else {}
         return self.last
@@ -183,7 +183,7 @@ class Preview:
         }
 
 
-_kept: OrderedDict[str, Preview] = OrderedDict()
+_previews: OrderedDict[str, Preview] = OrderedDict()
 _lock = threading.Lock()
 
 
@@ -197,27 +197,21 @@ def begin(
 ) -> Preview:
     """A preview from its start, in the place of one of the same name; the oldest ones make room."""
     sitting = Sitting(mode=mode, place={}, paused=0.0, extensions=0, extra_seconds=0)
-    made = Preview(
+    preview = Preview(
         preview_id, flow_id, member_id, frozen, Script.of(frozen, minutes=minutes), sitting, started_at=clock.now()
     )
     with _lock:
-        _kept.pop(preview_id, None)
-        _kept[preview_id] = made
-        for name in [name for name, one in _kept.items() if clock.now() - one.started_at > LONGEST]:
-            del _kept[name]
-        while len(_kept) > MOST_PREVIEWS:
-            _kept.popitem(last=False)
-    return made
+        _previews.pop(preview_id, None)
+        _previews[preview_id] = preview
+        for name in [name for name, one in _previews.items() if clock.now() - one.started_at > LONGEST]:
+            del _previews[name]
+        while len(_previews) > MOST_PREVIEWS:
+            _previews.popitem(last=False)
+    return preview
 
 
 def find(preview_id: str, *, flow_id: str, member_id: str) -> Preview | None:
     """The member's own preview of this flow, while it lasts."""
     with _lock:
-        found = _kept.get(preview_id)
-    return found if found and (found.flow_id, found.member_id) == (flow_id, member_id) else None
-
-
-def forget_all() -> None:
-    """For tests."""
-    with _lock:
-        _kept.clear()
+        preview = _previews.get(preview_id)
+    return preview if preview and (preview.flow_id, preview.member_id) == (flow_id, member_id) else None

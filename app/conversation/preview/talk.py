@@ -24,91 +24,91 @@ from app.interviews.recordings.models import LARGEST_CHUNK
 @pages.post("/<preview_id>/segments")
 def open_segment() -> tuple[Response, int]:
     """A new run of the recorder, of which nothing is kept."""
-    found = current()
+    preview = current()
     schemas.body(schemas.SegmentSchema())
-    found.segments += 1
-    gateways.current().transcriber.prepare(found.script.language)
-    return jsonify({"segment": found.segments}), 201
+    preview.segments += 1
+    gateways.current().transcriber.prepare(preview.script.language)
+    return jsonify({"segment": preview.segments}), 201
 
 
 @pages.put("/<preview_id>/segments/<int:segment>/chunks/<int:number>")
 def put_chunk(segment: int, number: int) -> Response:
     """Acknowledge a chunk: the mix is dropped, the voice goes to the recogniser."""
     request.max_content_length = LARGEST_CHUNK
-    found, content, told = current(), request.stream.read(), {"received": number, "missing": [], "duplicate": False}
+    preview, content, answer = current(), request.stream.read(), {"received": number, "missing": [], "duplicate": False}
     if request.args.get("track") != "voice":
-        return jsonify(told)
+        return jsonify(answer)
     if len(content) != 2 * schemas.CHUNK_SAMPLES:
         raise Rejected(f"A voice chunk has exactly {schemas.CHUNK_SAMPLES} samples.", field="body")
     transcriber = gateways.current().transcriber
-    found.hear(segment, number, content)
-    key = utterance_key(found.id, turn=found.turn, segment=segment)
-    if transcriber.supports(found.script.language):
-        transcriber.feed(key, number, content, language=found.script.language)
+    preview.hear(segment, number, content)
+    key = utterance_key(preview.id, turn=preview.turn, segment=segment)
+    if transcriber.supports(preview.script.language):
+        transcriber.feed(key, number, content, language=preview.script.language)
     text = transcriber.partial(key)
-    return jsonify(told | ({"partial": text} if text else {}))
+    return jsonify(answer | ({"partial": text} if text else {}))
 
 
 @pages.post("/<preview_id>/turns/<int:number>/silence")
 def judge_silence(number: int) -> Response:
     """What a silence means, from the words so far."""
-    found, given = current(), schemas.body(schemas.SilenceSchema())
-    _open_turn(found, number)
-    language, transcriber = found.script.language, gateways.current().transcriber
-    segment, first, last = given["segment"], given["first_chunk"], given["last_chunk"]
-    key = utterance_key(found.id, turn=number, segment=segment)
-    if not given["interrupts"]:
+    preview, body = current(), schemas.body(schemas.SilenceSchema())
+    _open_turn(preview, number)
+    language, transcriber = preview.script.language, gateways.current().transcriber
+    segment, first, last = body["segment"], body["first_chunk"], body["last_chunk"]
+    key = utterance_key(preview.id, turn=number, segment=segment)
+    if not body["interrupts"]:
         return jsonify(silences.pause(transcriber, key, last=last, language=language))
     called = silences.call(
-        transcriber, key, chunks=last - first + 1, language=language, pcm=lambda: found.heard(segment, first, last)
+        transcriber, key, chunks=last - first + 1, language=language, pcm=lambda: preview.heard(segment, first, last)
     )
     return jsonify(called)
 
 
-def _open_turn(found: Preview, number: int) -> None:
-    if number != found.turn:
-        details: dict[str, object] = {"reason": "wrong turn", "expected": found.turn}
+def _open_turn(preview: Preview, number: int) -> None:
+    if number != preview.turn:
+        details: dict[str, object] = {"reason": "wrong turn", "expected": preview.turn}
         raise Conflict("This turn is not the one that is open.", details=details)
 
 
 @pages.post("/<preview_id>/turns/<int:number>")
 def post_turn(number: int) -> Response:
     """The agent's reply, the same one when it is asked for again."""
-    found, given = current(), schemas.body(schemas.TurnSchema())
-    with found.turning:
-        if found.last is not None and number == found.last.number:
-            return jsonify(prompt(found))
-        _open_turn(found, number)
-        found.pause(paused=False)
+    preview, body = current(), schemas.body(schemas.TurnSchema())
+    with preview.turning:
+        if preview.last is not None and number == preview.last.number:
+            return jsonify(prompt(preview))
+        _open_turn(preview, number)
+        preview.pause(paused=False)
         built = gateways.current()
         engines = Engines(built.transcriber, built.interviewer, Forgetful(built.speaker))
         try:
-            reply = respond(found.script, found.place, _answer(found, given), engines=engines)
+            reply = respond(preview.script, preview.place, _answer(preview, body), engines=engines)
         except WrongMoment as error:
             raise Conflict(str(error), details={"reason": "over"}) from None
-        found.answer(given["kind"], reply, given)
-        return jsonify(prompt(found))
+        preview.answer(body["kind"], reply, body)
+        return jsonify(prompt(preview))
 
 
-def _answer(found: Preview, given: dict[str, Any]) -> Answer:
-    kind: TurnKind = given["kind"]
+def _answer(preview: Preview, body: dict[str, Any]) -> Answer:
+    kind: TurnKind = body["kind"]
     is_spoken = kind is TurnKind.ANSWER
-    is_awaited = is_spoken and found.awaits(given)
-    chunks = given["segment"], given["first_chunk"], given["last_chunk"]
-    audio = found.audio(*chunks, turn=found.turn - is_awaited) if is_spoken else None
-    played: Played | None = given["played"]
-    cut = heard_text(found.last, played) if found.last is not None else ""
+    is_awaited = is_spoken and preview.awaits(body)
+    chunks = body["segment"], body["first_chunk"], body["last_chunk"]
+    audio = preview.audio(*chunks, turn=preview.turn - is_awaited) if is_spoken else None
+    played: Played | None = body["played"]
+    cut = heard_text(preview.last, played) if preview.last is not None else ""
     return Answer(
         kind.value,
         audio=audio,
-        text=(given["text"] or "").strip(),
-        time_over=found.time_is_over,
-        continues=given["continues"],
-        unfinished=given["unfinished"],
+        text=(body["text"] or "").strip(),
+        time_over=preview.time_is_over,
+        continues=body["continues"],
+        unfinished=body["unfinished"],
         cut=cut,
-        interrupts=played is not None and not played.whole and not given["continues"],
+        interrupts=played is not None and not played.whole and not body["continues"],
         awaited=is_awaited,
-        heard=share_heard(found.last, played),
+        heard=share_heard(preview.last, played),
     )
 
 
@@ -116,18 +116,18 @@ def _answer(found: Preview, given: dict[str, Any]) -> Answer:
 @pages.get("/<preview_id>/turns/<int:number>/audio/<int:piece>")
 def reply_audio(number: int, piece: int = 0) -> Response:
     """A reply's sound; a piece that was owed is made now."""
-    found = current()
-    with found.turning:
-        if found.last is None or number != found.last.number:
+    preview = current()
+    with preview.turning:
+        if preview.last is None or number != preview.last.number:
             raise NotFound("This reply has no sound.")
-        if piece not in found.sounds:
-            owed = pieces.owed(found.last.parts, piece)
+        if piece not in preview.sounds:
+            owed = pieces.owed(preview.last.parts, piece)
             if owed is None:
                 raise NotFound("This reply has no such piece.")
             speaker = Forgetful(gateways.current().speaker)
             try:
-                spoken = say(found.script, Kind(owed[0]["kind"]), owed[1]["text"], speaker=speaker)
+                spoken = say(preview.script, Kind(owed[0]["kind"]), owed[1]["text"], speaker=speaker)
             except GatewayError:
                 raise NotFound("This piece of the reply is only shown.") from None
-            found.sounds[piece] = wav(spoken.pcm, spoken.rate)
-        return send_file(io.BytesIO(found.sounds[piece]), mimetype="audio/wav")
+            preview.sounds[piece] = wav(spoken.pcm, spoken.rate)
+        return send_file(io.BytesIO(preview.sounds[piece]), mimetype="audio/wav")

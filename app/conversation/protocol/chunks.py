@@ -21,7 +21,7 @@ from app.conversation.turn import utterance_key
 from app.core.db import db
 from app.core.errors import DomainError, Rejected
 from app.interviews.recordings import actions as recordings
-from app.interviews.recordings import queries as kept
+from app.interviews.recordings import queries as recording_queries
 from app.interviews.recordings.actions import Arrival
 from app.interviews.recordings.models import LARGEST_CHUNK, LAST_CHUNK, Track
 from app.interviews.recordings.queries import Kept
@@ -85,8 +85,8 @@ def put_chunks(segment: int) -> Response:
         sent.append(_Sent(number, bytes_, sha256, body[at : at + bytes_]))
         at += bytes_
     answer, duplicates, refusals = _kept(_Bundle(segment, track, sent))
-    told = [(number, *refusal_of(error)) for number, error in refusals.items()]
-    refused = [{**why, "number": number, "status": status} for number, status, why in told]
+    refused_chunks = [(number, *refusal_of(error)) for number, error in refusals.items()]
+    refused = [{**why, "number": number, "status": status} for number, status, why in refused_chunks]
     return jsonify(answer | {"duplicates": duplicates, "refused": refused})
 
 
@@ -161,7 +161,7 @@ class _Stored:
         if bundle.track is Track.VOICE:
             content = content if isinstance(content, bytes) else content.read()
             self.voices[sent.number] = content
-        name = kept.chunk_key(
+        name = recording_queries.chunk_key(
             holder().interview_id, segment=bundle.segment, track=bundle.track, number=sent.number, sha256=sent.sha256
         )
         key = f"{name}-{secrets.token_hex(4)}"
@@ -198,25 +198,25 @@ def _arrived(bundle: _Bundle, last: int) -> dict[str, object]:
     if bundle.track is Track.VOICE:
         return {"received": last, "missing": []}
     interview_id, missing = holder().interview_id, list[int]()
-    whole, highest = kept.arrived(interview_id, bundle.segment, bundle.track)
+    whole, highest = recording_queries.arrived(interview_id, bundle.segment, bundle.track)
     if whole < highest:
-        missing = kept.missing_chunks(
+        missing = recording_queries.missing_chunks(
             interview_id, segment=bundle.segment, track=bundle.track, first=whole + 1, last=highest
         )
     return {"received": whole, "missing": missing[:MOST_NAMED]}
 
 
-def _feed(held: Holder, segment: int, number: int, *, content: bytes) -> None:
-    key = utterance_key(held.interview_id, turn=held.next_turn, segment=segment)
+def _feed(sitting_holder: Holder, segment: int, number: int, *, content: bytes) -> None:
+    key = utterance_key(sitting_holder.interview_id, turn=sitting_holder.next_turn, segment=segment)
     transcriber = gateways.current().transcriber
-    if transcriber.supports(held.language):
-        transcriber.feed(key, number, content, language=held.language)
+    if transcriber.supports(sitting_holder.language):
+        transcriber.feed(key, number, content, language=sitting_holder.language)
 
 
-def _partial(held: Holder, bundle: _Bundle) -> dict[str, object]:
+def _partial(sitting_holder: Holder, bundle: _Bundle) -> dict[str, object]:
     """The words of the open answer as far as they are understood, to be shown while it is spoken."""
     if bundle.track is not Track.VOICE:
         return {}
-    key = utterance_key(held.interview_id, turn=held.next_turn, segment=bundle.segment)
+    key = utterance_key(sitting_holder.interview_id, turn=sitting_holder.next_turn, segment=bundle.segment)
     text = gateways.current().transcriber.partial(key)
     return {"partial": text} if text else {}

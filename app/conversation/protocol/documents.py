@@ -72,16 +72,16 @@ def remove_document(document_id: str) -> tuple[str, int]:
 @protocol.post("/uploads")
 def begin_upload() -> tuple[Response, int]:
     """Announce a file, or find it again: the answer says which parts are there already."""
-    given = schemas.body(schemas.UploadSchema())
+    body = schemas.body(schemas.UploadSchema())
     actions.hold(holder())
     interview = linked_interview()
     try:
-        upload = interviews.begin_upload(interview, given["name"], size=given["size"], sha256=given["sha256"])
-        told = schemas.upload(upload, documents=documents_of(interview.id), parts=parts_of(upload.id))
+        upload = interviews.begin_upload(interview, body["name"], size=body["size"], sha256=body["sha256"])
+        answer = schemas.upload(upload, documents=documents_of(interview.id), parts=parts_of(upload.id))
         db.session.commit()
     except IntegrityError:  # the same file was announced twice at once
         raise Conflict("This file has just been announced; ask again.", details={"reason": "again"}) from None
-    return jsonify(told), 201
+    return jsonify(answer), 201
 
 
 @protocol.get("/uploads/<upload_id>")
@@ -108,9 +108,9 @@ def put_part(upload_id: str, number: int) -> Response:
         upload = upload_for(linked_interview(), upload_id)
         size = interviews.part_size(upload, number)
         interview_id = upload.interview_id
-        known = interviews.known_part(upload, number, sha256=sha256)
+        is_stored = interviews.known_part(upload, number, sha256=sha256)
         db.session.rollback()
-    if known:
+    if is_stored:
         return jsonify({"number": number, "duplicate": True})
     content = request.stream.read()
     if (len(content), hashlib.sha256(content).hexdigest()) != (size, sha256):
@@ -165,7 +165,7 @@ def _finished(upload_id: str) -> tuple[Response, int]:
         actions.hold(holder())
         interview = linked_interview()
         row = interviews.finish_upload(interview, upload_for(interview, upload_id), accepted, storage_key=key)
-        told, is_ours = schemas.document(row), row.storage_key == key
+        answer, is_ours = schemas.document(row), row.storage_key == key
         db.session.commit()
     except DomainError:
         db.session.rollback()
@@ -173,7 +173,7 @@ def _finished(upload_id: str) -> tuple[Response, int]:
         raise
     for unused in [part.key for part in parts] if is_ours else [key]:
         storage.delete(unused)
-    return jsonify(told), 201
+    return jsonify(answer), 201
 
 
 def _joined(parts: Sequence[StoredPart], *, sha256: str) -> bytes:

@@ -312,8 +312,8 @@ def longest_answer(settings: Settings) -> int:
 
 def _open_speech(sitting: Sitting, *, most: int) -> dict[str, int] | None:
     """What was spoken before the page was left, oldest first; the page posts it as a part of the answer."""
-    found = untaken_speech.stretches(sitting, most=most)
-    return None if not found else asdict(found[0])
+    open_speech = untaken_speech.stretches(sitting, most=most)
+    return None if not open_speech else asdict(open_speech[0])
 
 
 def upload(

@@ -12,33 +12,37 @@ from app.conversation.turn import utterance_key
 from app.core.db import db, reading
 from app.core.errors import Conflict
 from app.gateways.storage import read_verified
-from app.interviews.recordings import queries as kept
+from app.interviews.recordings import queries as recording_queries
 from app.interviews.recordings.models import Track
 
 
 @protocol.post("/turns/<int:number>/silence")
 def judge_silence(number: int) -> Response:
     """How long to wait for more of this answer, or whether what was said over the agent were words at all."""
-    given = schemas.body(schemas.SilenceSchema())
-    held, transcriber = holder(), gateways.current().transcriber
-    if number != held.next_turn:
-        details: dict[str, object] = {"reason": "wrong turn", "expected": held.next_turn}
+    body = schemas.body(schemas.SilenceSchema())
+    current, transcriber = holder(), gateways.current().transcriber
+    if number != current.next_turn:
+        details: dict[str, object] = {"reason": "wrong turn", "expected": current.next_turn}
         raise Conflict("This turn is not the one that is open.", details=details)
-    key = utterance_key(held.interview_id, turn=number, segment=given["segment"])
-    first, last = given["first_chunk"], given["last_chunk"]
-    if not given["interrupts"]:
-        return jsonify(silences.pause(transcriber, key, last=last, language=held.language))
+    key = utterance_key(current.interview_id, turn=number, segment=body["segment"])
+    first, last = body["first_chunk"], body["last_chunk"]
+    if not body["interrupts"]:
+        return jsonify(silences.pause(transcriber, key, last=last, language=current.language))
     called = silences.call(
-        transcriber, key, chunks=last - first + 1, language=held.language, pcm=lambda: _sound(held.interview_id, given)
+        transcriber,
+        key,
+        chunks=last - first + 1,
+        language=current.language,
+        pcm=lambda: _sound(current.interview_id, body),
     )
     return jsonify(called)
 
 
-def _sound(interview_id: str, given: dict[str, Any]) -> bytes | None:
+def _sound(interview_id: str, body: dict[str, Any]) -> bytes | None:
     """The chunks that are asked about; None where some have not arrived."""
-    first, last = given["first_chunk"], given["last_chunk"]
+    first, last = body["first_chunk"], body["last_chunk"]
     with reading():
-        pieces = kept.pieces_of(interview_id, given["segment"], Track.VOICE, first=first, last=last)
+        pieces = recording_queries.pieces_of(interview_id, body["segment"], Track.VOICE, first=first, last=last)
         db.session.rollback()
     if len(pieces) != last - first + 1:
         return None

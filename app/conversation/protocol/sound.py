@@ -25,7 +25,7 @@ from app.core.db import db, reading
 from app.core.errors import GatewayError, NotFound
 from app.gateways.speech.sound import wav
 from app.gateways.storage import Storage, read
-from app.interviews.recordings import queries as kept
+from app.interviews.recordings import queries as recording_queries
 from app.interviews.recordings.models import LAST_CHUNK
 
 log = logging.getLogger(__name__)
@@ -74,10 +74,10 @@ def _turn(number: int) -> Turn | None:
 
 def _owed(number: int, piece: int) -> _Owed:
     turn = _turn(number)
-    found = pieces.owed(turn.parts, piece) if turn else None
-    if turn is None or found is None:
+    owed = pieces.owed(turn.parts, piece) if turn else None
+    if turn is None or owed is None:
         raise NotFound("This reply has no such piece.")
-    part, stretch = found
+    part, stretch = owed
     return _Owed(turn.id, linked_script(), Kind(part["kind"]), stretch["text"], stretch["key"])
 
 
@@ -87,13 +87,13 @@ def _made(owed: _Owed, number: int, piece: int) -> str | None:
     try:
         spoken = say(owed.script, owed.kind, owed.text, speaker=engines.speaker)
         key = keep(engines.storage, wav(spoken.pcm, spoken.rate), name=f"{number}-{piece}", kinds=[owed.kind])
-        known: dict[str, Any] = {"seconds": round(spoken.duration, 3), "words": spoken.words, "key": key}
+        outcome: dict[str, Any] = {"seconds": round(spoken.duration, 3), "words": spoken.words, "key": key}
     except GatewayError as error:
         log.warning("piece of a reply is shown, not spoken: %s", type(error).__name__)
-        known = {"silent": True}
-    noted = pieces.note(holder(), owed.turn_id, piece, **known)
+        outcome = {"silent": True}
+    noted = pieces.note(holder(), owed.turn_id, piece, **outcome)
     db.session.commit()
-    if key is not None and noted != key and key.startswith(kept.prefix_of(holder().interview_id)):
+    if key is not None and noted != key and key.startswith(recording_queries.prefix_of(holder().interview_id)):
         engines.storage.delete(key)  # somebody else was quicker
     return noted
 
@@ -101,7 +101,7 @@ def _made(owed: _Owed, number: int, piece: int) -> str | None:
 def keep(storage: Storage, wav: bytes, *, name: str, kinds: Iterable[Kind]) -> str:
     """Store sound of lines of these kinds and return its key; what the script alone says is stored once for all."""
     if not PERSONAL.isdisjoint(kinds):  # may quote the candidate, so it goes with the interview
-        key = f"{kept.prefix_of(holder().interview_id)}/replies/{name}-{secrets.token_hex(4)}.wav"
+        key = f"{recording_queries.prefix_of(holder().interview_id)}/replies/{name}-{secrets.token_hex(4)}.wav"
     else:
         key = f"speech/replies/{hashlib.sha256(wav).hexdigest()}.wav"
         if _is_stored(storage, key, size=len(wav)):

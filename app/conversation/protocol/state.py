@@ -17,7 +17,7 @@ from app.conversation.queries import is_being_answered
 from app.core.db import db, reading
 from app.core.errors import Rejected, sentence
 from app.interviews.recordings import actions as recordings
-from app.interviews.recordings import queries as kept
+from app.interviews.recordings import queries as recording_queries
 
 
 @protocol.get("/state")
@@ -45,8 +45,8 @@ def heartbeat() -> tuple[str, int]:
 @protocol.post("/pause")
 def pause() -> Response:
     """Pause, or go on: while it lasts, the time limit waits. Any turn ends it too."""
-    given = schemas.body(schemas.PauseSchema())
-    if given["paused"]:
+    body = schemas.body(schemas.PauseSchema())
+    if body["paused"]:
         time_limit.pause(holder())
     else:
         time_limit.go_on(holder())
@@ -57,8 +57,8 @@ def pause() -> Response:
 @protocol.post("/time")
 def more_time() -> Response:
     """More time for whoever asks, before or after the limit, as long as the talk is not over."""
-    given = schemas.body(schemas.TimeSchema())
-    time_limit.extend(holder(), number=given["extension"], limit=linked_script().seconds)
+    body = schemas.body(schemas.TimeSchema())
+    time_limit.extend(holder(), number=body["extension"], limit=linked_script().seconds)
     db.session.commit()
     return _state()
 
@@ -69,17 +69,17 @@ def more_time() -> Response:
 @protocol.post("/segments")
 def open_segment() -> tuple[Response, int]:
     """A new run of the recorder."""
-    given = schemas.body(schemas.SegmentSchema())
+    body = schemas.body(schemas.SegmentSchema())
     actions.hold(holder())
-    if len(kept.runs_of(holder().interview_id)) >= LAST_SEGMENT:
+    if len(recording_queries.runs_of(holder().interview_id)) >= LAST_SEGMENT:
         raise Rejected(sentence("The recording was started anew too often. Please go on in writing."))
-    run = recordings.open_run(holder().interview_id, mime_type=given["mime_type"], device=_device(given["device"]))
+    run = recordings.open_run(holder().interview_id, mime_type=body["mime_type"], device=_device(body["device"]))
     db.session.commit()
     gateways.current().transcriber.prepare(holder().language)
     return jsonify({"segment": run.number}), 201
 
 
-def _device(told: dict[str, Any] | None) -> dict[str, Any]:
+def _device(device: dict[str, Any] | None) -> dict[str, Any]:
     """What the browser says of itself in the request, and what the page could find out."""
-    known = {name: value for name, value in (told or {}).items() if value is not None}
-    return {"browser": browser_of(request.headers.get("User-Agent", "")), **known}
+    facts = {name: value for name, value in (device or {}).items() if value is not None}
+    return {"browser": browser_of(request.headers.get("User-Agent", "")), **facts}

@@ -29,7 +29,7 @@ from app.gateways.storage import Storage, read_verified
 from app.interviews.documents.queries import document_texts
 from app.interviews.models import Interview
 from app.interviews.recordings import actions as recordings
-from app.interviews.recordings import queries as kept
+from app.interviews.recordings import queries as recording_queries
 from app.interviews.recordings.models import LAST_CHUNK, Track
 
 log = logging.getLogger(__name__)
@@ -59,16 +59,16 @@ class _Work:
 def post_turn(number: int) -> Response | tuple[Response, int]:
     """The candidate has done something: the agent's reply, the same one however often it is asked for."""
     began = time.perf_counter()
-    given = schemas.body(schemas.TurnSchema())
-    _check_number(number, given)
+    body = schemas.body(schemas.TurnSchema())
+    _check_number(number, body)
     interview = linked_interview()
     time_limit.go_on(holder())
-    taken = actions.take_turn(holder(), number=number, kind=given["kind"], continues=given["continues"])
-    if taken.token is None:
-        answer = _answered_or_busy(taken.turn, interview)
+    claimed = actions.take_turn(holder(), number=number, kind=body["kind"], continues=body["continues"])
+    if claimed.token is None:
+        response = _answered_or_busy(claimed.turn, interview)
         db.session.commit()
-        return answer
-    work = _work(interview, taken.turn, taken.token, given=given)
+        return response
+    work = _work(interview, claimed.turn, claimed.token, body=body)
     base = schemas.base_of(interview)
     db.session.commit()
     with _kept(work):
@@ -79,22 +79,22 @@ def post_turn(number: int) -> Response | tuple[Response, int]:
             reply=reply,
             audio_key=_keep_audio(work, reply),
             heard=work.heard,
-            played=given["played"],
-            detected_ms=schemas.detection_ms(given["timing"]),
+            played=body["played"],
+            detected_ms=schemas.detection_ms(body["timing"]),
             answered_ms=round((time.perf_counter() - began) * 1000),
             sound=work.sound,
             is_awaited=work.is_awaited,
         )
         turn = actions.record_reply(holder(), work.turn_id, work.token, outcome=outcome)
-        told = _told(turn, base, work.script) if turn else None
+        answer = _told(turn, base, work.script) if turn else None
         db.session.commit()
-    return jsonify(told) if told is not None else _overtaken(number)
+    return jsonify(answer) if answer is not None else _overtaken(number)
 
 
-def _check_number(number: int, given: dict[str, Any]) -> None:
+def _check_number(number: int, body: dict[str, Any]) -> None:
     if not 1 <= number <= LAST_CHUNK:
         raise Rejected(f"The number of a turn must lie between 1 and {LAST_CHUNK}.", field="turn")
-    if (number == 1) != (given["kind"] is TurnKind.BEGIN):
+    if (number == 1) != (body["kind"] is TurnKind.BEGIN):
         raise Rejected("The first turn, and only that one, is of the kind begin.", field="kind")
 
 
@@ -108,51 +108,51 @@ def _told(turn: Turn, base: str, script: Script) -> dict[str, Any]:
     return schemas.prompt(turn, base=base, script=script)
 
 
-def _work(interview: Interview, turn: Turn, token: int, *, given: dict[str, Any]) -> _Work:
+def _work(interview: Interview, turn: Turn, token: int, *, body: dict[str, Any]) -> _Work:
     """Everything the turn needs. Raises Conflict with the missing chunks of a spoken answer."""
     # nosemgrep: row-by-id-in-edge - the sitting of a turn that its holder was let in to
     sitting = db.session.get_one(Sitting, turn.sitting_id)
     script = linked_script()
     place = Place.from_json(sitting.place)
     is_over = time_limit.elapsed(sitting, interview.started_at) > script.seconds + sitting.extra_seconds
-    kind: TurnKind = given["kind"]
-    heard = Heard(_asked(place, given), typed=kind is TurnKind.TEXT)
-    audio, is_awaited = None, _is_awaited(turn, given)
+    kind: TurnKind = body["kind"]
+    heard = Heard(_asked(place, body), typed=kind is TurnKind.TEXT)
+    audio, is_awaited = None, _is_awaited(turn, body)
     if kind is TurnKind.ANSWER:
-        audio = _audio(interview.id, turn.number - is_awaited, given)
-        heard = Heard(_asked(place, given), given["segment"], given["first_chunk"], given["last_chunk"])
-    played: Played | None = given["played"]
+        audio = _audio(interview.id, turn.number - is_awaited, body)
+        heard = Heard(_asked(place, body), body["segment"], body["first_chunk"], body["last_chunk"])
+    played: Played | None = body["played"]
     before = turn_of(turn.sitting_id, turn.number - 1)
     answer = Answer(
         kind.value,
         audio=audio,
-        text=(given["text"] or "").strip(),
+        text=(body["text"] or "").strip(),
         time_over=is_over,
-        continues=given["continues"],
-        unfinished=given["unfinished"],
-        recovered=given["recovered"],
-        interrupts=_interrupts(given),
+        continues=body["continues"],
+        unfinished=body["unfinished"],
+        recovered=body["recovered"],
+        interrupts=_interrupts(body),
         awaited=is_awaited,
         cut=utterances.heard_text(before, played) if before else "",
         heard=utterances.share_heard(before, played),
         documents=_documents(interview, kind),
     )
     is_plain = turn.recoveries >= PARKED_AFTER
-    sound = {name: given[name] for name in ("segment", "first_chunk", "last_chunk")}
+    sound = {name: body[name] for name in ("segment", "first_chunk", "last_chunk")}
     return _Work(turn.id, turn.number, token, script, place, answer, heard, sound, is_awaited, is_plain)
 
 
-def _is_awaited(turn: Turn, given: dict[str, Any]) -> bool:
+def _is_awaited(turn: Turn, body: dict[str, Any]) -> bool:
     """Whether this is the answer of the turn before once more, to whose words the agent asked for a moment."""
-    before = turn_of(turn.sitting_id, turn.number - 1) if given["kind"] is TurnKind.ANSWER else None
+    before = turn_of(turn.sitting_id, turn.number - 1) if body["kind"] is TurnKind.ANSWER else None
     if before is None or before.reply_kind != Kind.MOMENT:
         return False
-    return all(getattr(before, name) == given[name] for name in ("segment", "first_chunk", "last_chunk"))
+    return all(getattr(before, name) == body[name] for name in ("segment", "first_chunk", "last_chunk"))
 
 
-def _interrupts(given: dict[str, Any]) -> bool:
-    played: Played | None = given["played"]
-    return played is not None and not played.whole and not given["continues"]
+def _interrupts(body: dict[str, Any]) -> bool:
+    played: Played | None = body["played"]
+    return played is not None and not played.whole and not body["continues"]
 
 
 def _documents(interview: Interview, kind: TurnKind) -> str:
@@ -162,21 +162,21 @@ def _documents(interview: Interview, kind: TurnKind) -> str:
     return "\n\n".join(document_texts(interview.id, most=MOST_OF_DOCUMENTS))
 
 
-def _asked(place: Place, given: dict[str, Any]) -> int | None:
+def _asked(place: Place, body: dict[str, Any]) -> int | None:
     """The question that an answer belongs to: the open one, or that of the answer it continues."""
-    former = place.former if given["continues"] else None
+    former = place.former if body["continues"] else None
     return (Place.from_json(former) if former else place).question_index
 
 
-def _audio(interview_id: str, number: int, given: dict[str, Any]) -> Audio:
-    segment, first, last = given["segment"], given["first_chunk"], given["last_chunk"]
+def _audio(interview_id: str, number: int, body: dict[str, Any]) -> Audio:
+    segment, first, last = body["segment"], body["first_chunk"], body["last_chunk"]
     if last - first >= schemas.longest_answer(settings()) + schemas.CHUNKS_PER_MINUTE:
         raise Rejected(
             sentence("This answer is too long. The longest possible answer has %(minutes)s minutes."),
             field="last_chunk",
             minutes=settings().answer_minutes,
         )
-    pieces = kept.pieces_of(interview_id, segment, Track.VOICE, first=first, last=last)
+    pieces = recording_queries.pieces_of(interview_id, segment, Track.VOICE, first=first, last=last)
     missing = sorted(set(range(first, last + 1)) - {piece.number for piece in pieces})
     if missing:
         details: dict[str, object] = {"reason": "missing", "missing": missing}
@@ -186,7 +186,7 @@ def _audio(interview_id: str, number: int, given: dict[str, Any]) -> Audio:
     return Audio(key, first, last, lambda: _bytes_of(pieces, storage))
 
 
-def _bytes_of(pieces: tuple[kept.Piece, ...], storage: Storage) -> Iterator[bytes]:
+def _bytes_of(pieces: tuple[recording_queries.Piece, ...], storage: Storage) -> Iterator[bytes]:
     for piece in pieces:
         yield read_verified(storage, piece.key, sha256=piece.sha256)
 
@@ -237,43 +237,43 @@ def _renew(app: Flask, work: _Work, done: threading.Event) -> None:
 def _overtaken(number: int) -> Response | tuple[Response, int]:
     """Another process was quicker: its reply is the one."""
     with reading():
-        found = turn_of(holder().sitting_id, number)
-        if found is None:
+        turn = turn_of(holder().sitting_id, number)
+        if turn is None:
             raise NotFound("This turn is gone.")
-        return _answered_or_busy(found, linked_interview())
+        return _answered_or_busy(turn, linked_interview())
 
 
 @protocol.post("/finish")
 def finish() -> Response:
     """The end: everything has arrived, so the interview is handed in. Gaps are named, and nothing is closed then."""
-    given = schemas.body(schemas.FinishSchema())
+    body = schemas.body(schemas.FinishSchema())
     interview = linked_interview()
     # nosemgrep: row-by-id-in-edge - the sitting of the holder, whom the guard has let in
     sitting = db.session.get_one(Sitting, holder().sitting_id)
     if sitting.ended_at is None:
-        _seal(holder(), given["segments"])
-        actions.finish_sitting(holder(), interview, played=given["played"])
+        _seal(holder(), body["segments"])
+        actions.finish_sitting(holder(), interview, played=body["played"])
         db.session.commit()
         log.info("interview %s handed in", interview.id)
     return jsonify({"redirect_url": (interview.script or {}).get("redirect_url")})
 
 
-def _seal(held: Holder, runs: list[dict[str, Any]]) -> None:
-    known = {run.number for run in kept.runs_of(held.interview_id)}
-    unknown = next((run["segment"] for run in runs if run["segment"] not in known), None)
+def _seal(sitting_holder: Holder, runs: list[dict[str, Any]]) -> None:
+    numbers = {run.number for run in recording_queries.runs_of(sitting_holder.interview_id)}
+    unknown = next((run["segment"] for run in runs if run["segment"] not in numbers), None)
     if unknown is not None:
         raise Rejected(f"The interview has no recorder run {unknown}.", field="segments")
-    missing = {str(run["segment"]): gaps for run in runs if (gaps := _gaps(held.interview_id, run))}
+    missing = {str(run["segment"]): gaps for run in runs if (gaps := _gaps(sitting_holder.interview_id, run))}
     if missing:
         details: dict[str, object] = {"reason": "missing", "missing": missing}
         raise Conflict("Parts of the recording have not arrived yet.", details=details)
     for run in runs:
         if run["last_mix_chunk"] >= 0:
-            recordings.seal(held.interview_id, segment=run["segment"], last_mix_chunk=run["last_mix_chunk"])
+            recordings.seal(sitting_holder.interview_id, segment=run["segment"], last_mix_chunk=run["last_mix_chunk"])
 
 
 def _gaps(interview_id: str, run: dict[str, Any]) -> list[int]:
     last = run["last_mix_chunk"]
     if last < 0:
         return []
-    return kept.missing_chunks(interview_id, segment=run["segment"], track=Track.MIX, first=0, last=last)
+    return recording_queries.missing_chunks(interview_id, segment=run["segment"], track=Track.MIX, first=0, last=last)

@@ -32,22 +32,22 @@ def _in_english(said: str) -> str:
 
 def spelt_out(pattern: str) -> list[str]:
     """All that a pattern of letters, ``( | )``, ``?`` and ``*`` matches; what may be repeated is said once at most."""
-    found, end = _choices(pattern, 0)
+    phrases, end = _choices(pattern, 0)
     if end != len(pattern):
         raise ValueError(f"no pattern of sayings: {pattern}")
-    return list(dict.fromkeys(" ".join(one.split()) for one in found))
+    return list(dict.fromkeys(" ".join(one.split()) for one in phrases))
 
 
 def _choices(pattern: str, at: int) -> tuple[list[str], int]:
-    found, at = _sequence(pattern, at)
+    phrases, at = _sequence(pattern, at)
     while pattern[at : at + 1] == "|":
         more, at = _sequence(pattern, at + 1)
-        found += more
-    return found, at
+        phrases += more
+    return phrases, at
 
 
 def _sequence(pattern: str, at: int) -> tuple[list[str], int]:
-    made = [""]
+    phrases = [""]
     while at < len(pattern) and pattern[at] not in "|)":
         one = [pattern[at]]
         if pattern[at] == "(":
@@ -55,5 +55,5 @@ def _sequence(pattern: str, at: int) -> tuple[list[str], int]:
         at += 1
         if pattern[at : at + 1] in ("?", "*"):
             one, at = ["", *one], at + 1
-        made = [begun + more for begun in made for more in one]
-    return made, at
+        phrases = [begun + more for begun in phrases for more in one]
+    return phrases, at

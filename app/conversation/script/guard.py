@@ -52,12 +52,12 @@ def follow_up(text: str, script: Script, place: Place, *, latest: str = "") -> s
     """The follow-up as it may be spoken, or None."""
     text = _tidy(text)
     question = script.questions[place.question]
-    known = (question, place.said, latest, script.additional_info or "", script.title)
-    reason = _flaw(text, script, longest=LONGEST_FOLLOW_UP) or _new_number(text, known)
+    sources = (question, place.said, latest, script.additional_info or "", script.title)
+    reason = _flaw(text, script, longest=LONGEST_FOLLOW_UP) or _new_number(text, sources)
     marks = len(_ASKS.findall(text))
     if not reason and (marks > 1 or (not marks and short_of(script.language) not in _UNMARKED)):
         reason = "not one question"
-    if not reason and any(_is_alike(asked, text, script.language) for asked in (*script.questions, *place.asked)):
+    if not reason and any(_is_alike(one, text, script.language) for one in (*script.questions, *place.asked)):
         reason = "asked already, or in the script"
     return _passed(text, reason)
 
@@ -65,11 +65,11 @@ def follow_up(text: str, script: Script, place: Place, *, latest: str = "") -> s
 def reply(text: str, script: Script) -> str | None:
     """An answer to the candidate's own question as it may be spoken, or None."""
     text = _tidy(text)
-    known = (script.additional_info or "", script.title, script.org_name)
-    reason = _flaw(_without_known(text, known), script, longest=LONGEST_REPLY) or _new_number(text, known)
+    sources = (script.additional_info or "", script.title, script.org_name)
+    reason = _flaw(_without_known(text, sources), script, longest=LONGEST_REPLY) or _new_number(text, sources)
     if not reason and _ASKS.search(text):
         reason = "a question of its own"
-    if not reason and any(_is_alike(asked, text, script.language) for asked in script.questions):
+    if not reason and any(_is_alike(question, text, script.language) for question in script.questions):
         reason = "a question of the script"
     return _passed(text, reason)
 
@@ -82,8 +82,8 @@ def _passed(text: str, reason: str | None) -> str | None:
 
 
 def _tidy(text: str) -> str:
-    kept = "".join(c for c in text if unicodedata.category(c) != "Cf" or c in _JOINERS)
-    return " ".join(kept.split())
+    visible = "".join(c for c in text if unicodedata.category(c) != "Cf" or c in _JOINERS)
+    return " ".join(visible.split())
 
 
 def _flaw(text: str, script: Script, *, longest: int) -> str | None:
@@ -130,16 +130,16 @@ def _is_foreign(text: str, short: str) -> bool:
     return most >= FOREIGN_WORDS and most > 2 * ours
 
 
-def _new_number(text: str, known: Iterable[str]) -> str | None:
+def _new_number(text: str, sources: Iterable[str]) -> str | None:
     """Figures that nobody gave are made up."""
-    given = set(re.findall(r"\d+", " ".join(known)))
-    return "a number of its own" if set(re.findall(r"\d+", text)) - given else None
+    numbers = set(re.findall(r"\d+", " ".join(sources)))
+    return "a number of its own" if set(re.findall(r"\d+", text)) - numbers else None
 
 
-def _without_known(text: str, known: Iterable[str]) -> str:
+def _without_known(text: str, sources: Iterable[str]) -> str:
     """Without addresses that the organization itself gave: they may be said, whatever they look like."""
-    given = " ".join(known)
-    return " ".join(word for word in text.split() if not (_ADDRESS.search(word) and word.strip(".,;:!") in given))
+    source_text = " ".join(sources)
+    return " ".join(word for word in text.split() if not (_ADDRESS.search(word) and word.strip(".,;:!") in source_text))
 
 
 def _gives_away(text: str, instructions: str, language: str) -> bool:
@@ -153,10 +153,10 @@ def _gives_away(text: str, instructions: str, language: str) -> bool:
 
 
 def _is_alike(question: str, text: str, language: str) -> bool:
-    asked, said = _terms(question, language), _terms(text, language)
-    if len(asked) < FEWEST_ALIKE:
-        return asked == said
-    return len(asked & said) / len(asked) >= ALIKE
+    terms, said = _terms(question, language), _terms(text, language)
+    if len(terms) < FEWEST_ALIKE:
+        return terms == said
+    return len(terms & said) / len(terms) >= ALIKE
 
 
 def _terms(text: str, language: str) -> frozenset[str]:

@@ -138,19 +138,19 @@ class Place:
         return {**asdict(self), "phase": self.phase.value, "asked": list(self.asked)}
 
     @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> "Place":
+    def from_json(cls, stored: Mapping[str, Any]) -> "Place":
         """Back from the row."""
         return cls(
-            phase=Phase(kept["phase"]),
-            question=kept["question"],
-            asked=tuple(kept["asked"]),
-            said=kept["said"],
-            silences=kept["silences"],
-            asides=kept.get("asides", 0),
-            stopping=kept.get("stopping", False),
-            heard=kept.get("heard"),
-            again=kept.get("again", False),
-            former=kept.get("former"),
+            phase=Phase(stored["phase"]),
+            question=stored["question"],
+            asked=tuple(stored["asked"]),
+            said=stored["said"],
+            silences=stored["silences"],
+            asides=stored.get("asides", 0),
+            stopping=stored.get("stopping", False),
+            heard=stored.get("heard"),
+            again=stored.get("again", False),
+            former=stored.get("former"),
         )
 
     @property
@@ -267,8 +267,8 @@ def _stay(script: Script, place: Place, event: Event, *, text: str, aside: Line 
     if event is Event.SILENCE:
         return _silence(script, place)
     if event is Event.THINK:  # the next silence is no surprise
-        held = replace(place, silences=1, asides=place.asides + 1, former=None)
-        return Step(held, (Line(Kind.THINK, question_index=at),))
+        waiting = replace(place, silences=1, asides=place.asides + 1, former=None)
+        return Step(waiting, (Line(Kind.THINK, question_index=at),))
     if event in {Event.STOP, Event.LATE}:
         kind = Kind.SURE if event is Event.STOP else Kind.MOMENT
         return Step(replace(place, silences=0, former=None), (Line(kind, question_index=at),))
@@ -301,8 +301,8 @@ def _answer(script: Script, place: Place, text: str, *, follow_up: str | None) -
         whole = Place(Phase.QUESTION, place.question, said=said, asides=place.asides, again=True)
         reply = Step(whole, (Line(Kind.WHOLE, question_index=place.question), *_once_more(script, whole)))
     elif follow_up and may_follow_up(script, place):
-        asked = replace(place, asked=(*place.asked, follow_up), said=said, silences=0, former=None)
-        reply = Step(asked, (open_line(script, asked),))
+        with_follow_up = replace(place, asked=(*place.asked, follow_up), said=said, silences=0, former=None)
+        reply = Step(with_follow_up, (open_line(script, with_follow_up),))
     former = replace(place, said=said, silences=0, former=None).to_json()
     return Step(replace(reply.place, former=former), reply.lines)
 
@@ -328,8 +328,8 @@ def _next(script: Script, place: Place) -> Step:
 def _ask(script: Script, question: int) -> Step:
     if question >= len(script.questions):
         return _close(script, Place(question=len(script.questions)))
-    asked = Place(Phase.QUESTION, question)
-    return Step(asked, (open_line(script, asked),))
+    place = Place(Phase.QUESTION, question)
+    return Step(place, (open_line(script, place),))
 
 
 def _close(script: Script, place: Place) -> Step:

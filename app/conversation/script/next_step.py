@@ -17,7 +17,7 @@ LONGEST_QUESTION_WORDS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Statement:
     """What the candidate said, what they had heard before (``conversation.Answer.cut``), and their documents' text."""
 
     text: str
@@ -34,18 +34,18 @@ class Decided:
     aside: Line | None = None
 
 
-def decide(script: Script, place: Place, told: Told, *, interviewer: Interviewer) -> Decided:
+def decide(script: Script, place: Place, statement: Statement, *, interviewer: Interviewer) -> Decided:
     """Slow: asks the interviewer where the script has room for what it may say. Never raises for its failure.
 
     An interviewer that fails, or whose follow-up the guard refuses, costs its own words only: the rule of an
     interview without a language model takes their place.
     """
-    if not may_follow_up(script, place) and not _may_ask_back(script, place, told.text):
+    if not may_follow_up(script, place) and not _may_ask_back(script, place, statement.text):
         return Decided(Event.ANSWER)
     exchange = Exchange(
         question=script.questions[place.question],
-        answer=answered(place, told.text),
-        latest=told.text,
+        answer=answered(place, statement.text),
+        latest=statement.text,
         language=script.language,
         asked=place.asked,
         limit=script.follow_up_limit,
@@ -53,11 +53,11 @@ def decide(script: Script, place: Place, told: Told, *, interviewer: Interviewer
         org_name=script.org_name,
         additional_info=script.additional_info,
         additional_instructions=script.additional_instructions,
-        cut=told.cut,
-        documents=told.documents,
+        cut=statement.cut,
+        documents=statement.documents,
     )
     try:
-        decided = _allowed(script, place, interviewer.decide(exchange), latest=told.text)
+        decided = _allowed(script, place, interviewer.decide(exchange), latest=statement.text)
     except GatewayError as error:
         log.warning("the script's own rule decides, the interviewer failed: %s", type(error).__name__)
         decided = None

@@ -59,8 +59,8 @@ def is_backchannel(text: str, language: str) -> bool:
 def plain(text: str) -> str:
     """Lower case, letters, digits and apostrophes, single spaces."""
     lowered = unicodedata.normalize("NFC", text).lower().replace("’", "'")
-    kept = "".join(c if c == "'" or unicodedata.category(c)[0] in "LMN" else " " for c in lowered)
-    return " ".join(kept.split())
+    letters = "".join(c if c == "'" or unicodedata.category(c)[0] in "LMN" else " " for c in lowered)
+    return " ".join(letters.split())
 
 
 def _count(said: str, tag: str) -> int:
