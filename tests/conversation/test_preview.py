@@ -234,7 +234,7 @@ def test_speech_that_arrives_while_a_reply_is_made_is_kept(trial: Trial) -> None
     trial.post("/segments", mime_type="audio/webm")
     trial.post("/turns/1", kind="begin")
     trial.say(2, sound(1.0))
-    kept = next(reversed(sittings._kept.values()))
+    kept = next(reversed(sittings._previews.values()))
     kept.hear(1, 2, sound(0.5))
     longer = trial.post("/turns/3", kind="answer", segment=1, first_chunk=0, last_chunk=2, continues=True)
     assert longer.status_code == 200
@@ -264,7 +264,7 @@ def test_memory_is_bounded(trial: Trial, owner: Person) -> None:
         one.post("/start", mode="text")
     assert names[0].get("/state").status_code == 409
     assert names[-1].get("/state").status_code == 200
-    kept = next(reversed(sittings._kept.values()))
+    kept = next(reversed(sittings._previews.values()))
     for number in range(MOST_CHUNKS + 5):
         kept.hear(1, number, b"")
     assert len(kept.voice) == MOST_CHUNKS
