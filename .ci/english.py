@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 READ = ("README.md", "CHANGELOG.md", "Makefile", "app", "templates", "static/js", "docs", "bench", ".ci")
 KINDS = {".py", ".html", ".js", ".md", ".yaml", ".example", ".sh", ".service", ""}
-LEFT = re.compile(r"^docs/(decisions/\d|words\.md)|^\.ci/english\.py|^app/web/translations/|/_consent_\d+\.html$")
+LEFT = re.compile(r"^docs/(decisions/|words\.md)|^\.ci/english\.py|^app/web/translations/|/_consent_\d+\.html$")
 
 BETTER = {
     "whoever": "anyone who, people who, if you",
