@@ -96,10 +96,10 @@ def create_interview(body: dict[str, Any], headers: dict[str, Any]) -> dict[str,
     return created
 
 
-def _scenario(given: str | None) -> Scenario | None:
-    if given is not None and not is_test_call():
+def _scenario(name: str | None) -> Scenario | None:
+    if name is not None and not is_test_call():
         invalid("headers", {SCENARIO_HEADER: ["Only test keys take a scenario; leave it out, or use a test key."]})
-    return Scenario(given) if given is not None else None
+    return Scenario(name) if name is not None else None
 
 
 @blp.get("/interviews/<string:interview_id>")
@@ -123,17 +123,17 @@ def delete_interview(interview_id: str) -> dict[str, bool]:
     The link of an interview that was not taken ends. A talk that is going on continues; its recording is never served.
     """
     interview = interview_for(caller(), interview_id)
-    found = interview.id
+    row_id = interview.id
     is_over = actions.revoke_recordings(interview)
-    write_audit(caller(), action="recordings.revoked", subject=found, by=None, details={"through": "/v1"})
+    write_audit(caller(), action="recordings.revoked", subject=row_id, by=None, details={"through": "/v1"})
     db.session.commit()  # access ends here, whatever becomes of the bytes
     if not is_over:
         return {"success": True}
     try:
-        recordings.destroy(found, storage=gateways.current().storage)
+        recordings.destroy(row_id, storage=gateways.current().storage)
     except GatewayError:
         abort(500, message="Access has ended, but the bytes could not be deleted yet. Repeat the request.")
-    recordings.bytes_gone(found)
+    recordings.bytes_gone(row_id)
     db.session.commit()
     return {"success": True}
 

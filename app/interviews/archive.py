@@ -43,7 +43,7 @@ class _Sink:
     def flush(self) -> None:
         """There is nothing behind this."""
 
-    def taken(self) -> bytes:
+    def drained(self) -> bytes:
         whole = b"".join(self._waiting)
         self._waiting.clear()
         return whole
@@ -61,8 +61,8 @@ def archive(parts: Sequence[Part], storage: Storage, *, is_open: Callable[[], bo
                 if clock.now() - looked >= LOOK_AFTER:
                     _refuse_closed(is_open)
                     looked = clock.now()
-                yield sink.taken()
-    yield sink.taken()
+                yield sink.drained()
+    yield sink.drained()
 
 
 def _refuse_closed(is_open: Callable[[], bool]) -> None:

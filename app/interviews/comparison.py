@@ -38,7 +38,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Compared:
     """One candidate's result, as far as it is compared. ``segments`` and ``chapters`` as ``result_of`` has them;
     ``obeyed`` are places of segments that were words to the agent."""
 
@@ -63,53 +63,53 @@ NOT_REACHED = "Not reached"
 NO_ANSWER = "No answer"
 
 
-def rows_of(told: Sequence[Told | None]) -> list[Row]:
+def rows_of(columns: Sequence[Compared | None]) -> list[Row]:
     """A row for each question that anybody was asked, in the order of the first who was asked most.
 
     Flows change between interviews, so questions belong together by their words and not by their number.
     """
-    asked = [_by_words(one.chapters) if one else {} for one in told]
+    by_column = [_by_words(one.chapters) if one else {} for one in columns]
     order: dict[tuple[str, int], str] = {}
-    for chapters in sorted(asked, key=len, reverse=True):
+    for chapters in sorted(by_column, key=len, reverse=True):
         for key, chapter in chapters.items():
             order.setdefault(key, chapter["script_question"])
     return [
-        Row(words, tuple(_cell(one, chapters.get(key)) for one, chapters in zip(told, asked, strict=True)))
+        Row(words, tuple(_cell(one, chapters.get(key)) for one, chapters in zip(columns, by_column, strict=True)))
         for key, words in order.items()
     ]
 
 
 def _by_words(chapters: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int], Mapping[str, Any]]:
     """By the question's words and which time it is that they are asked."""
-    found: dict[tuple[str, int], Mapping[str, Any]] = {}
+    by_words: dict[tuple[str, int], Mapping[str, Any]] = {}
     for chapter in chapters:
         words = " ".join(chapter["script_question"].casefold().split())
-        time = sum(1 for known, _ in found if known == words)
-        found[words, time] = chapter
-    return found
+        time = sum(1 for other, _ in by_words if other == words)
+        by_words[words, time] = chapter
+    return by_words
 
 
-def _cell(told: Told | None, chapter: Mapping[str, Any] | None) -> Answer | str:
-    if told is None:
+def _cell(column: Compared | None, chapter: Mapping[str, Any] | None) -> Answer | str:
+    if column is None:
         return NO_RESULT
     if chapter is None:
         return NOT_ASKED
     places = chapter["transcript_item_indices"]
     if not places:
         return NOT_REACHED
-    own = [at for at in places if told.segments[at]["role"] == "user" and at not in told.obeyed]
+    own = [at for at in places if column.segments[at]["role"] == "user" and at not in column.obeyed]
     if not own:
         return NO_ANSWER
-    there = [told.segments[at] for at in places if own[0] <= at <= own[-1] and at not in told.obeyed]
+    there = [column.segments[at] for at in places if own[0] <= at <= own[-1] and at not in column.obeyed]
     said = tuple((one["role"], one["content"]) for one in there)
     timed = [word for one in there for word in one["shown"]]
     start, end = (timed[0][1], timed[-1][2]) if timed else (None, None)
-    return Answer(said, start, end, tuple(_quotes(told, frozenset(places))))
+    return Answer(said, start, end, tuple(_quotes(column, frozenset(places))))
 
 
-def _quotes(told: Told, places: frozenset[int]) -> Iterable[Quote]:
+def _quotes(column: Compared, places: frozenset[int]) -> Iterable[Quote]:
     for name, label in LABELS.items():
-        score = told.scores.get(name)
-        for quote in (told.evidence.get(name) or {}).get("quotes") or () if score is not None else ():
+        score = column.scores.get(name)
+        for quote in (column.evidence.get(name) or {}).get("quotes") or () if score is not None else ():
             if quote["segment_index"] in places and score is not None:
                 yield Quote(label, score, quote["text"])

@@ -39,12 +39,16 @@ class Scored:
 
 def scores(member: TeamMember, span: Span) -> tuple[list[Scored], list[Bar]]:
     """Each criterion's quarters, and how many results have which mean, over the newest results of the span."""
-    kept = booked_in(member, span, InterviewData.scores).join(InterviewData, InterviewData.interview_id == Interview.id)
-    shown = kept.where(Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None))
-    found = db.session.scalars(shown.order_by(Interview.created_at.desc()).limit(MOST)).all()
-    given = [{name: score for name, score in (one or {}).items() if score is not None} for one in found]
-    spread = [_scored(label, [one[name] for one in given if name in one], len(given)) for name, label in LABELS.items()]
-    means = [sum(one.values()) / len(one) for one in given if one]
+    results = booked_in(member, span, InterviewData.scores).join(
+        InterviewData, InterviewData.interview_id == Interview.id
+    )
+    shown = results.where(Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None))
+    rows = db.session.scalars(shown.order_by(Interview.created_at.desc()).limit(MOST)).all()
+    assessed = [{name: score for name, score in (one or {}).items() if score is not None} for one in rows]
+    spread = [
+        _scored(label, [one[name] for one in assessed if name in one], len(assessed)) for name, label in LABELS.items()
+    ]
+    means = [sum(one.values()) / len(one) for one in assessed if one]
     groups = [(f"{low} to {low + 1}", sum(_group(mean) == low for mean in means)) for low in range(HIGHEST)]
     return [one for one in spread if one.count], bars_of(groups, whole=len(means))
 
@@ -52,8 +56,8 @@ def scores(member: TeamMember, span: Span) -> tuple[list[Scored], list[Bar]]:
 def replies(member: TeamMember, span: Span) -> tuple[Spread | None, list[Bar]]:
     """How long candidates waited, from the end of speech to the first sound of the reply, as their browsers told."""
     turn = Interview.turns.property.mapper.class_
-    asked = booked_in(member, span, turn.heard_ms).join(Interview.turns).where(turn.heard_ms.is_not(None))
-    waits = [ms / 1000 for ms in db.session.scalars(asked.order_by(Interview.created_at.desc()).limit(MOST))]
+    query = booked_in(member, span, turn.heard_ms).join(Interview.turns).where(turn.heard_ms.is_not(None))
+    waits = [ms / 1000 for ms in db.session.scalars(query.order_by(Interview.created_at.desc()).limit(MOST))]
     if not waits:
         return None, []
     bounds = [-1.0, *(most for most, _ in WAITS)]
@@ -83,16 +87,16 @@ def stays(member: TeamMember, span: Span) -> list[Spread]:
         if entered is not None:  # else the move before lies beyond those that are looked at
             lasted[status].append(seconds_between(entered, at))
         since[candidate_id] = at
-    known = statuses_of(member.organization)
-    order = [*known, *sorted(set(lasted) - set(known))]
+    statuses = statuses_of(member.organization)
+    order = [*statuses, *sorted(set(lasted) - set(statuses))]
     return [spread_of(status, lasted[status]) for status in order if lasted[status]]
 
 
-def _scored(label: str, given: Sequence[float], results: int) -> Scored:
-    if not given:
+def _scored(label: str, values: Sequence[float], results: int) -> Scored:
+    if not values:
         return Scored(label, 0, results, None, None, None)
-    low, median, high = statistics.quantiles(given, method="inclusive") if len(given) > 1 else 3 * [given[0]]
-    return Scored(label, len(given), results - len(given), low, median, high)
+    low, median, high = statistics.quantiles(values, method="inclusive") if len(values) > 1 else 3 * [values[0]]
+    return Scored(label, len(values), results - len(values), low, median, high)
 
 
 def _group(mean: float) -> int:

@@ -39,8 +39,8 @@ def files_of(interview: Interview, *, with_recordings: bool = True) -> list[Part
     """The recordings, unless they were revoked, and the candidate's documents, where they are stored."""
     parts = []
     if with_recordings and not is_revoked(interview.id):
-        kept = ((media, recording_of(interview.id, media)) for media in Media)
-        parts += [Part(f"recording-{media}.{ENDINGS[media]}", key=one.storage_key) for media, one in kept if one]
+        recordings = ((media, recording_of(interview.id, media)) for media in Media)
+        parts += [Part(f"recording-{media}.{ENDINGS[media]}", key=one.storage_key) for media, one in recordings if one]
     for number, document in enumerate(interview.documents, 1):
         name = document.name.replace("/", "_").replace("\\", "_")
         parts.append(Part(f"documents/{number}-{name}", key=document.storage_key))

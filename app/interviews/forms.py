@@ -28,7 +28,7 @@ class BookForm(FlaskForm):  # type: ignore[misc]
         names = [(member.id, _with_teams(member)) for member in recruiters]
         self.assigned_recruiter_id.choices = [("", "Nobody yet"), *names]
 
-    def given(self) -> dict[str, str | None]:
+    def values(self) -> dict[str, str | None]:
         """What was typed, empty fields as null, under the names of the interface."""
         fields = self._fields.items()
         return {name: (field.data or "").strip() or None for name, field in fields if name != "csrf_token"}

@@ -51,16 +51,16 @@ def _quoted(segments: Sequence[Mapping[str, Any]], scores: Mapping[str, Any], wh
     """Every quote of every score that was judged: first each score's best, then the others'."""
     judged = [(name, how.get("quotes") or []) for name, how in why.items() if scores.get(name) is not None]
     deepest = max((len(quotes) for _name, quotes in judged), default=0)
-    found: list[Clip] = []
+    clips: list[Clip] = []
     for place in range(deepest):
         for name, quotes in judged:
             if place >= len(quotes):
                 continue
             at, text = quotes[place]["segment_index"], quotes[place]["text"]
-            known = any(clip.segment == at and clip.text == _short(text) for clip in found)
-            if 0 <= at < len(segments) and not known:
-                found.append(_clip(segments[at], at, text, why=name))
-    return found
+            is_duplicate = any(clip.segment == at and clip.text == _short(text) for clip in clips)
+            if 0 <= at < len(segments) and not is_duplicate:
+                clips.append(_clip(segments[at], at, text, why=name))
+    return clips
 
 
 def obeyed_in(evidence: Mapping[str, Any] | None) -> frozenset[int]:
@@ -71,14 +71,14 @@ def obeyed_in(evidence: Mapping[str, Any] | None) -> frozenset[int]:
 def _beginnings(result: Mapping[str, Any], *, obeyed: frozenset[int]) -> list[Clip]:
     """The first words of each question's longest answer, the longest answers first."""
     segments = result["transcript_with_timestamp"]
-    found = []
+    answers = []
     for chapter in result["questions_to_transcript_mapping"]:
         places = [at for at in chapter["transcript_item_indices"] if at not in obeyed]
         mine = [at for at in places if segments[at]["role"] == "user"]
         if mine:
             best = max(mine, key=lambda at: len(segments[at]["content"]))
-            found.append((len(segments[best]["content"]), best, chapter["script_question"]))
-    chosen = sorted(found, reverse=True)[:MOST_CLIPS]
+            answers.append((len(segments[best]["content"]), best, chapter["script_question"]))
+    chosen = sorted(answers, reverse=True)[:MOST_CLIPS]
     share = MOST_SECONDS / max(len(chosen), 1)
     return [_beginning(segments[at], at, why=question, seconds=min(share, LONGEST)) for _length, at, question in chosen]
 

@@ -90,17 +90,17 @@ def left(member: TeamMember, span: Span) -> dict[str, int]:
 
 def by_question(member: TeamMember, span: Span, flow: InterviewFlow) -> list[Bar]:
     """For each question that ``flow`` asks now: by how many of those who began it was answered."""
-    kept = (Interview.started_at.is_not(None), Interview.erased_at.is_(None))
-    begun = db.session.scalar(booked_in(member, span, sa.func.count()).where(*kept)) or 0
+    conditions = (Interview.started_at.is_not(None), Interview.erased_at.is_(None))
+    begun = db.session.scalar(booked_in(member, span, sa.func.count()).where(*conditions)) or 0
     answered = (
         booked_in(member, span, Utterance.question_index, sa.func.count(sa.distinct(Utterance.interview_id)))
         .join(Utterance, Utterance.interview_id == Interview.id)
-        .where(*kept, Utterance.role == Role.USER, Utterance.obeyed.is_(False))
+        .where(*conditions, Utterance.role == Role.USER, Utterance.obeyed.is_(False))
         .group_by(Utterance.question_index)
     )
-    found = {row[0]: row[1] for row in db.session.execute(answered)}
-    asked = [(text, found.get(place, 0)) for place, text in enumerate(flow.questions)]
-    return bars_of([("Begun", begun), *asked])
+    counts = {row[0]: row[1] for row in db.session.execute(answered)}
+    pairs = [(text, counts.get(place, 0)) for place, text in enumerate(flow.questions)]
+    return bars_of([("Begun", begun), *pairs])
 
 
 def times(member: TeamMember, span: Span) -> tuple[list[Spread], list[Bar]]:
@@ -126,16 +126,16 @@ def times(member: TeamMember, span: Span) -> tuple[list[Spread], list[Bar]]:
 
 def ratings(member: TeamMember, span: Span) -> tuple[float | None, list[Bar]]:
     """The mean of what candidates gave (1 to 5), None without any, and how many gave what."""
-    given = (
+    query = (
         booked_in(member, span, Feedback.rating, sa.func.count())
         .join(Feedback, Feedback.interview_id == Interview.id)
         .where(Feedback.rating.is_not(None))
         .group_by(Feedback.rating)
     )
-    found: dict[int, int] = {row[0]: row[1] for row in db.session.execute(given)}
-    whole = sum(found.values())
-    mean = sum(rating * count for rating, count in found.items()) / whole if whole else None
-    return mean, bars_of([(f"{n} of 5", found.get(n, 0)) for n in range(5, 0, -1)], whole=whole)
+    counts: dict[int, int] = {row[0]: row[1] for row in db.session.execute(query)}
+    whole = sum(counts.values())
+    mean = sum(rating * count for rating, count in counts.items()) / whole if whole else None
+    return mean, bars_of([(f"{n} of 5", counts.get(n, 0)) for n in range(5, 0, -1)], whole=whole)
 
 
 def usage(member: TeamMember, span: Span) -> list[Used]:
@@ -147,12 +147,12 @@ def usage(member: TeamMember, span: Span) -> list[Used]:
         .outerjoin(Recording, sa.and_(Recording.interview_id == Interview.id, Recording.media == Media.AUDIO))
         .where(*_seen(member, span), *_within(Interview.submitted_at, span))
     )
-    found: dict[tuple[str, str], list[Any]] = {}
+    totals: dict[tuple[str, str], list[Any]] = {}
     for at, flow_id, title, seconds in db.session.execute(handed_in):
-        one = found.setdefault((f"{at:%Y-%m}", flow_id), [title, 0, 0.0])
+        one = totals.setdefault((f"{at:%Y-%m}", flow_id), [title, 0, 0.0])
         one[1] += 1
         one[2] += (seconds or 0.0) / 60
-    used = [Used(month, id_, title, n, round(minutes, 1)) for (month, id_), (title, n, minutes) in found.items()]
+    used = [Used(month, id_, title, n, round(minutes, 1)) for (month, id_), (title, n, minutes) in totals.items()]
     return sorted(sorted(used, key=lambda one: (one.title, one.flow_id)), key=lambda one: one.month, reverse=True)
 
 

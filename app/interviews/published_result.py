@@ -141,13 +141,13 @@ def as_shown(text: Fragment, details: Fragment) -> dict[str, Any]:
     content writes together with the one before has no text, and the one before lasts until its end. ``texts``: the
     words to read, also where nothing measured their times; a correction names them by their place.
     """
-    found: dict[str, Any] = orjson.loads(b"{" + (inflate(text) + inflate(details))[1:] + b"}")
-    for segment in found["transcript_with_timestamp"]:
+    result: dict[str, Any] = orjson.loads(b"{" + (inflate(text) + inflate(details))[1:] + b"}")
+    for segment in result["transcript_with_timestamp"]:
         words = segment["words"]
         texts = as_written(segment["content"], [word["word"] for word in words])
         segment["shown"] = _timed(texts, words)
         segment["texts"] = texts or segment["content"].split()
-    return found
+    return result
 
 
 def _timed(texts: Sequence[str], words: Sequence[Mapping[str, Any]]) -> list[tuple[str, float, float]]:

@@ -38,13 +38,13 @@ def shown(interview: Interview) -> dict[str, Any] | None:
     """The report that was kept, or as it stands now; None where nothing was said, or may be read."""
     if interview.erased_at or interview.withdrawn_at or not interview.turns:
         return None
-    kept = db.session.get(QualityReport, interview.id)
-    return kept.report if kept else report_of(interview)
+    stored = db.session.get(QualityReport, interview.id)
+    return stored.report if stored else report_of(interview)
 
 
 def placed(report: Mapping[str, Any], transcript: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The weak parts with ``segment`` and ``at`` (seconds of the recording), where the transcript has those words."""
-    found = []
+    parts = []
     for part in report["recognition"]["weak"]:
         wanted = part["words"].split()
         place: dict[str, Any] = {"segment": None, "at": None}
@@ -54,8 +54,8 @@ def placed(report: Mapping[str, Any], transcript: Sequence[Mapping[str, Any]]) -
             if at is not None:
                 place = {"segment": index, "at": segment["words"][at]["start"]}
                 break
-        found.append({**part, **place})
-    return found
+        parts.append({**part, **place})
+    return parts
 
 
 def report_of(interview: Interview) -> dict[str, Any]:

@@ -82,14 +82,14 @@ def newest_result(candidate_id: str) -> str | None:
 
 def newest_results(candidate_ids: Sequence[str]) -> dict[str, Interview]:
     """For each candidate who has one: the interview of ``newest_result``, with its result, in one read."""
-    found = sa.select(Interview).where(
+    query = sa.select(Interview).where(
         Interview.candidate_id.in_(candidate_ids),
         Interview.stage == Stage.COMPLETED,
         Interview.withdrawn_at.is_(None),
         Interview.erased_at.is_(None),
     )
     whole = joinedload(Interview.data).options(undefer(InterviewData.text), undefer(InterviewData.details))
-    rows = db.session.scalars(found.order_by(Interview.org_seq).options(whole))
+    rows = db.session.scalars(query.order_by(Interview.org_seq).options(whole))
     return {one.candidate_id: one for one in rows if one.candidate_id}
 
 
@@ -173,15 +173,15 @@ _FRAGMENTS: dict[str, tuple[Any, ...]] = {"none": (), "text": _TEXT, "full": _TE
 _ENDLESS = 2**62
 
 
-def _told(transcript: str) -> sa.Select[*tuple[Any, ...]]:
+def _statement(transcript: str) -> sa.Select[*tuple[Any, ...]]:
     both = Interview.__table__.outerjoin(InterviewData.__table__, _D.interview_id == _I.id)
-    told = sa.select(*_HEAD, *_FRAGMENTS[transcript]).select_from(both)
-    return told.execution_options(binary_results=True)
+    statement = sa.select(*_HEAD, *_FRAGMENTS[transcript]).select_from(both)
+    return statement.execution_options(binary_results=True)
 
 
 @cache
 def _single(transcript: str) -> sa.Select[*tuple[Any, ...]]:
-    return _told(transcript).where(_I.id == sa.bindparam("id"))
+    return _statement(transcript).where(_I.id == sa.bindparam("id"))
 
 
 def _numbers(*, of_team: bool) -> tuple[Any, Any]:
@@ -195,7 +195,7 @@ def _range(of_team: bool, has_mode: bool, transcript: str) -> sa.Select[*tuple[A
     if has_mode:
         seq = _I.team_mode_seq if of_team else _I.org_mode_seq
     here = (owner == sa.bindparam("owner"), seq <= sa.bindparam("top"), seq > sa.bindparam("bottom"), *mode)
-    return _told(transcript).where(*here).order_by(seq.desc())
+    return _statement(transcript).where(*here).order_by(seq.desc())
 
 
 def _mode(*, has_mode: bool) -> list[sa.ColumnElement[bool]]:
@@ -213,7 +213,7 @@ def _filtered(of_team: bool, has_mode: bool, transcript: str) -> sa.Select[*tupl
         .limit(sa.bindparam("limit"))
         .offset(sa.bindparam("offset"))
     )
-    return _told(transcript).where(_I.id.in_(ids)).order_by(seq.desc())
+    return _statement(transcript).where(_I.id.in_(ids)).order_by(seq.desc())
 
 
 def _read(statement: sa.Select[*tuple[Any, ...]], values: dict[str, Any]) -> list[Published]:
@@ -221,16 +221,16 @@ def _read(statement: sa.Select[*tuple[Any, ...]], values: dict[str, Any]) -> lis
 
 
 def _published(row: Sequence[Any]) -> Published:
-    head, kept = len(_HEAD), len(row)
-    fragments = tuple((row[at], row[at + 1], row[at + 2]) for at in range(head, kept, 3))
+    head, width = len(_HEAD), len(row)
+    fragments = tuple((row[at], row[at + 1], row[at + 2]) for at in range(head, width, 3))
     return Published._make([*row[:head], fragments])
 
 
 def _buckets(owner_id: str, status: InterviewStatus, *, is_test: bool | None) -> Any:
     """Rows of (bucket, interviews): of tests, of all others, or of both."""
     every, tests = InterviewBucket, InterviewTestBucket
-    kept: Any = tests if is_test else every
-    rows = sa.select(kept.bucket, kept.interviews).where(kept.owner_id == owner_id, kept.status == status)
+    table: Any = tests if is_test else every
+    rows = sa.select(table.bucket, table.interviews).where(table.owner_id == owner_id, table.status == status)
     if is_test is False:
         same = (tests.owner_id == every.owner_id, tests.status == every.status, tests.bucket == every.bucket)
         live = every.interviews - sa.func.coalesce(tests.interviews, 0)
@@ -243,13 +243,13 @@ def _bucket_at(owner_id: str, status: InterviewStatus, offset: int, *, is_test: 
     buckets = _buckets(owner_id, status, is_test=is_test)
     through = sa.func.sum(buckets.interviews).over(order_by=buckets.bucket.desc())
     sums = sa.select(buckets.bucket, buckets.interviews, through.label("through")).subquery()
-    found = db.session.execute(
+    row = db.session.execute(
         sa.select(sums.c.bucket, sums.c.through - sums.c.interviews)
         .where(sums.c.through > offset)
         .order_by(sums.c.bucket.desc())
         .limit(1)
     ).first()
-    return ((int(found[0]) + 1) * BUCKET, int(found[1])) if found else (0, 0)
+    return ((int(row[0]) + 1) * BUCKET, int(row[1])) if row else (0, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -228,6 +228,6 @@ INTERVIEW_CREATED_EXAMPLE = {
 SCORES = tuple(ScoresSchema().fields)
 
 
-def scores_of(kept: dict[str, Any] | None) -> dict[str, float | None] | None:
+def scores_of(scores: dict[str, Any] | None) -> dict[str, float | None] | None:
     """All seven scores in the interface's order, or null where nothing was scored."""
-    return None if kept is None else {name: kept.get(name) for name in SCORES}
+    return None if scores is None else {name: scores.get(name) for name in SCORES}

@@ -57,13 +57,13 @@ def lay_out(
     reached = 0.0
     last_word = -STEP
     begun = 0.0
-    asked: int | None = None
+    question_index: int | None = None
     for turn in sorted(turns, key=lambda turn: turn.number):
         heard = cut_to_played(turn)
         if heard.role == "agent":
-            asked = heard.question_index
+            question_index = heard.question_index
         elif heard.question_index is None:
-            heard = replace(heard, question_index=asked)  # an answer belongs to what was asked last
+            heard = replace(heard, question_index=question_index)  # an answer belongs to what was asked last
         if not heard.content or not heard.content.strip():
             continue
         bounds = _Bounds(begun, max(begun, last_word + STEP), _least(duration, (ends or {}).get(heard.number)))
@@ -86,11 +86,13 @@ def offsets_of(
     offsets = {}
     for segment, begins in runs.items():
         here = [turn for turn in turns if turn.segment == segment and turn.start is not None]
-        known = _credible({turn.start or 0.0: shift for turn in here if (shift := shifts.get(turn.number)) is not None})
+        measured = _credible(
+            {turn.start or 0.0: shift for turn in here if (shift := shifts.get(turn.number)) is not None}
+        )
         for turn in here:
             at = turn.start or 0.0
-            nearest = min(known, key=lambda time: abs(time - at), default=None)
-            offsets[turn.number] = begins + (known[nearest] if nearest is not None else 0.0)
+            nearest = min(measured, key=lambda time: abs(time - at), default=None)
+            offsets[turn.number] = begins + (measured[nearest] if nearest is not None else 0.0)
     return offsets
 
 
@@ -112,11 +114,11 @@ def cut_to_played(turn: TurnValue) -> TurnValue:
     if not turn.words:
         return replace(turn, end=end)
     begin = turn.start if turn.start is not None else turn.words[0][1]
-    kept = tuple(word for word in turn.words if word[1] - begin < turn.played)
-    if len(kept) == len(turn.words):
+    heard = tuple(word for word in turn.words if word[1] - begin < turn.played)
+    if len(heard) == len(turn.words):
         return replace(turn, end=end)
     parts = as_written(turn.content or "", [word for word, _start, _end in turn.words])
-    return replace(turn, content=" ".join(filter(None, parts[: len(kept)])), words=kept, end=end)
+    return replace(turn, content=" ".join(filter(None, parts[: len(heard)])), words=heard, end=end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +131,8 @@ class _Bounds:
 
 
 def _least(first: float | None, second: float | None) -> float | None:
-    known = [time for time in (first, second) if time is not None]
-    return min(known, default=None)
+    times = [time for time in (first, second) if time is not None]
+    return min(times, default=None)
 
 
 def _placed(turn: TurnValue, offset: float | None, bounds: _Bounds, *, reached: float) -> Segment:

@@ -321,9 +321,9 @@ def test_of_two_answers_the_first_counts(
 ) -> None:
     ask(neighbour, "flow", flow.id)
     asked = rows(AccessRequest).one()
-    actions.answer(asked, RequestState.REFUSED, note=None, by=owner.member, told=None)
+    actions.answer(asked, RequestState.REFUSED, note=None, by=owner.member, mail_for=None)
     with pytest.raises(Conflict):
-        actions.answer(asked, RequestState.EDIT, note=None, by=colleague.member, told=None)
+        actions.answer(asked, RequestState.EDIT, note=None, by=colleague.member, mail_for=None)
     assert rows(FlowGrant).count() == 0
 
 

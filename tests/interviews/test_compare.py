@@ -21,8 +21,8 @@ from app.interviews.comparison import (
     NOT_ASKED,
     NOT_REACHED,
     Answer,
+    Compared,
     Quote,
-    Told,
     rows_of,
 )
 from app.interviews.models import Interview, InterviewData, Role
@@ -40,7 +40,7 @@ def chapter(question: str, *places: int) -> dict[str, Any]:
     return {"script_question": question, "transcript_item_indices": list(places)}
 
 
-MARY = Told(
+MARY = Compared(
     [
         segment("agent", "Why?", 0.0),
         segment("user", "To help", 1.0, 1.5),
@@ -56,7 +56,7 @@ MARY = Told(
         "motivation": {"quotes": [{"segment_index": 1, "text": "To help"}]},
     },
 )
-OLAF = Told(
+OLAF = Compared(
     [segment("agent", "WHY?"), segment("user", "Money")],
     [chapter("Where?", 0), chapter("why?  ", 0, 1)],
     {},
@@ -65,7 +65,7 @@ OLAF = Told(
 
 
 def test_words_to_the_agent_are_no_answer() -> None:
-    asked = Told(
+    asked = Compared(
         [segment("agent", "Why?"), segment("user", "Repeat that"), segment("agent", "Why?"), segment("user", "Money")],
         [chapter("Why?", 0, 1, 2, 3)],
         {},
@@ -73,7 +73,7 @@ def test_words_to_the_agent_are_no_answer() -> None:
         frozenset((1,)),
     )
     assert rows_of([asked])[0].cells == (Answer((("user", "Money"),), None, None, ()),)
-    silent = Told(asked.segments[:3], [chapter("Why?", 0, 1, 2)], {}, {}, frozenset((1,)))
+    silent = Compared(asked.segments[:3], [chapter("Why?", 0, 1, 2)], {}, {}, frozenset((1,)))
     assert rows_of([silent])[0].cells == (NO_ANSWER,)
 
 
@@ -92,7 +92,7 @@ def test_the_same_question_stands_in_one_row_whatever_its_place() -> None:
 
 
 def test_a_question_that_is_asked_twice_has_two_rows() -> None:
-    twice = Told([segment("user", "a"), segment("user", "b")], [chapter("Q", 0), chapter("q", 1)], {}, {})
+    twice = Compared([segment("user", "a"), segment("user", "b")], [chapter("Q", 0), chapter("q", 1)], {}, {})
     assert [row.cells[0].said[0][1] for row in rows_of([twice, None])] == ["a", "b"]  # type: ignore[union-attr]
 
 

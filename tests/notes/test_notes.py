@@ -230,9 +230,9 @@ def test_withdrawn_consent_withholds_notes_everywhere(owner: Person, colleague: 
 
 def test_there_is_an_end_to_notes(owner: Person, interview: Interview, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(actions, "MOST_NOTES", 1)
-    actions.write(interview, "one", by=owner.member, told=None)
+    actions.write(interview, "one", by=owner.member, mail_for=None)
     with pytest.raises(Conflict):
-        actions.write(interview, "two", by=owner.member, told=None)
+        actions.write(interview, "two", by=owner.member, mail_for=None)
 
 
 def test_a_viewer_who_once_wrote_only_reads(owner: Person, colleague: Person, interview: Interview) -> None:

@@ -101,7 +101,7 @@ def told(takes: Takes, owner: Person, viewer: Person) -> Taken:
     db.session.add(Invited(batch="list", created_at=clock.now(), **about))
     rating = {"interview_id": interview.id, "organization_id": interview.organization_id, "member_id": owner.member.id}
     db.session.add(Assessment(competence="skills", value=4.0, comment="Zoltan", changed_at=clock.now(), **rating))
-    notes.write(interview, "Zoltan, says @Viewer", by=owner.member, told=None)
+    notes.write(interview, "Zoltan, says @Viewer", by=owner.member, mail_for=None)
     shared, _token = share_links.make(interview, ["summary"], days=7, label="Zoltan", by=owner.member)
     share_links.note_opening(shared.id, browser="Zoltan", address="127.0.0.1")
     link = FlowLink(organization_id=interview.organization_id, flow_id=interview.flow_id, token="t")

@@ -108,7 +108,7 @@ def put_part(upload_id: str, number: int) -> Response:
         upload = upload_for(linked_interview(), upload_id)
         size = interviews.part_size(upload, number)
         interview_id = upload.interview_id
-        is_stored = interviews.known_part(upload, number, sha256=sha256)
+        is_stored = interviews.has_part(upload, number, sha256=sha256)
         db.session.rollback()
     if is_stored:
         return jsonify({"number": number, "duplicate": True})

@@ -13,14 +13,14 @@ def accept_document(name: str, content: bytes) -> Accepted:
     return accept(name, content)
 
 
-def add_document(interview: Interview, kept: Accepted, *, storage_key: str) -> Document:
+def add_document(interview: Interview, accepted: Accepted, *, storage_key: str) -> Document:
     """Note a document whose bytes are durable already. Conflict outside the talk, Rejected beyond the limits."""
     room_for_document(interview, count=len(interview.documents))
     document = Document(
         interview_id=interview.id,
-        name=kept.name,
-        content_type=kept.content_type,
-        size=kept.size,
+        name=accepted.name,
+        content_type=accepted.content_type,
+        size=accepted.size,
         storage_key=storage_key,
     )
     interview.documents.append(document)
@@ -29,7 +29,7 @@ def add_document(interview: Interview, kept: Accepted, *, storage_key: str) -> D
     return document
 
 
-def read_anew(document: Document) -> bool:
+def read_again(document: Document) -> bool:
     """Have a document read once more whose text could not be had; False when there is nothing to try again."""
     if document.text_state is not TextState.FAILED:
         return False

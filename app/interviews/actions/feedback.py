@@ -10,19 +10,19 @@ MOST_REVISIONS = 2
 
 def rate(interview: Interview, *, rating: int | None, comment: str | None) -> bool:
     """Keep a rating (1 to 5), words, or both; the second time replaces the first. False when both were used up."""
-    known = db.session.get(Feedback, interview.id, with_for_update=True)
-    if known is None:
-        known = Feedback(interview_id=interview.id, rating=rating, comment=comment)
+    feedback = db.session.get(Feedback, interview.id, with_for_update=True)
+    if feedback is None:
+        feedback = Feedback(interview_id=interview.id, rating=rating, comment=comment)
         try:
             with db.session.begin_nested():
-                db.session.add(known)
+                db.session.add(feedback)
         except IntegrityError:  # sent twice at once: the first one stands
             return True
         return True
-    if (known.rating, known.comment) == (rating, comment):
+    if (feedback.rating, feedback.comment) == (rating, comment):
         return True
-    if known.revision >= MOST_REVISIONS:
+    if feedback.revision >= MOST_REVISIONS:
         return False
-    known.rating, known.comment, known.revision = rating, comment, known.revision + 1
+    feedback.rating, feedback.comment, feedback.revision = rating, comment, feedback.revision + 1
     db.session.flush()
     return True

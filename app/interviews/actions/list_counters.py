@@ -23,6 +23,6 @@ def count(interview: Interview, changes: dict[InterviewStatus, int]) -> None:
     owners = ((interview.organization_id, interview.org_seq), (interview.team_id, interview.team_seq))
     for owner_id, seq in owners:
         for status, change in changes.items():
-            given = {"owner": owner_id, "status": status.value, "bucket": seq // BUCKET, "change": change}
+            values = {"owner": owner_id, "status": status.value, "bucket": seq // BUCKET, "change": change}
             for statement in (_LIVE, _TEST) if interview.is_test else (_LIVE,):
-                db.session.execute(statement, given)
+                db.session.execute(statement, values)

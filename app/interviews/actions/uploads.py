@@ -54,18 +54,18 @@ def count_of(upload: DocumentUpload) -> int:
     return -(-upload.size // PART_BYTES)
 
 
-def known_part(upload: DocumentUpload, number: int, *, sha256: str) -> bool:
+def has_part(upload: DocumentUpload, number: int, *, sha256: str) -> bool:
     """Whether this part is there already; Conflict when it came with other bytes."""
-    known = db.session.get(DocumentPart, (upload.id, number))
-    if known is not None and known.sha256 != sha256:
+    part = db.session.get(DocumentPart, (upload.id, number))
+    if part is not None and part.sha256 != sha256:
         raise Conflict(f"Part {number} has arrived with other bytes.", details={"reason": "other hash"})
-    return known is not None
+    return part is not None
 
 
 def keep_part(upload: DocumentUpload, number: int, *, sha256: str, storage_key: str) -> bool:
     """Note a part whose bytes are durable; False when it was there already."""
     part_size(upload, number)
-    if known_part(upload, number, sha256=sha256):
+    if has_part(upload, number, sha256=sha256):
         return False
     db.session.add(DocumentPart(upload_id=upload.id, number=number, sha256=sha256, storage_key=storage_key))
     upload.touched_at = clock.now()
@@ -82,11 +82,11 @@ def whole(upload: DocumentUpload, parts: Sequence[StoredPart]) -> Sequence[Store
     return parts
 
 
-def finish_upload(interview: Interview, upload: DocumentUpload, kept: Accepted, *, storage_key: str) -> Document:
+def finish_upload(interview: Interview, upload: DocumentUpload, accepted: Accepted, *, storage_key: str) -> Document:
     """The document of the upload: a new one, or that of whoever was quicker (its key differs then)."""
-    taken = sa.update(DocumentUpload).where(DocumentUpload.id == upload.id, DocumentUpload.document_id.is_(None))
-    document = add_document(interview, kept, storage_key=storage_key)
-    if not db.changed(taken.values(document_id=document.id)):
+    claim = sa.update(DocumentUpload).where(DocumentUpload.id == upload.id, DocumentUpload.document_id.is_(None))
+    document = add_document(interview, accepted, storage_key=storage_key)
+    if not db.changed(claim.values(document_id=document.id)):
         interview.documents.remove(document)
         db.session.delete(document)
         db.session.refresh(upload)

@@ -47,15 +47,15 @@ def assess(
         return tuple(Evidence(name, None, NOT_ASSESSED, reason="nothing was answered") for name in NAMES)
     cap = cap_for(segments, language=material.language, abandoned=abandoned)
     judgement = analyst.judge(material, scores=wanted(assess_language=assess_language))
-    given = {judged.score: judged for judged in judgement.judged}
+    by_score = {judged.score: judged for judged in judgement.judged}
     evidence = []
     for name in NAMES:
         if name.startswith("language_") and not assess_language:
             evidence.append(Evidence(name, None, NOT_ASSESSED, reason="language is not assessed in this interview"))
         elif name == FLUENCY:
             evidence.append(_fluency(measure(segments, material.language), cap=cap))
-        elif name in given:
-            evidence.append(_judged(given[name], material, source=judgement.method, cap=cap))
+        elif name in by_score:
+            evidence.append(_judged(by_score[name], material, source=judgement.method, cap=cap))
         else:
             evidence.append(Evidence(name, None, NOT_ASSESSED, judgement.method, "this engine does not judge it"))
     return tuple(evidence)

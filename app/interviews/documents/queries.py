@@ -53,8 +53,8 @@ def unread_documents(interview_id: str | None = None, *, limit: int = 200) -> li
     """Ids of documents whose text waits to be read, or whose reader died: of one interview, or for the sweep."""
     free = sa.or_(Document.lease_until.is_(None), Document.lease_until < moment())
     waits = sa.and_(Document.text_state.in_((TextState.PENDING, TextState.READING)), free)
-    found = sa.select(Document.id).where(waits).order_by(Document.created_at).limit(limit)
-    return list(db.session.scalars(found.where(Document.interview_id == interview_id) if interview_id else found))
+    query = sa.select(Document.id).where(waits).order_by(Document.created_at).limit(limit)
+    return list(db.session.scalars(query.where(Document.interview_id == interview_id) if interview_id else query))
 
 
 def document_texts(interview_id: str, *, most: int) -> tuple[str, ...]:
@@ -65,6 +65,6 @@ def document_texts(interview_id: str, *, most: int) -> tuple[str, ...]:
     rows = sa.select(Document.name, sa.func.substr(Document.text, 1, most)).where(
         Document.interview_id == interview_id, Document.text_state == TextState.EXTRACTED
     )
-    found = [(str(name), str(text)) for name, text in db.session.execute(rows.order_by(Document.created_at)).all()]
-    share = most // max(1, len(found))
-    return tuple(f"{name}\n{text}"[:share] for name, text in found)
+    documents = [(str(name), str(text)) for name, text in db.session.execute(rows.order_by(Document.created_at)).all()]
+    share = most // max(1, len(documents))
+    return tuple(f"{name}\n{text}"[:share] for name, text in documents)

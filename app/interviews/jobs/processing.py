@@ -135,8 +135,8 @@ class _Source:
         for run in runs:
             spoken = [turn for turn in self.turns if turn.segment == run.number and _is_speech(turn)]
             if spoken:
-                found = shop.shifts(run.number, [_chunks(turn.start or 0.0, turn.end or 0.0) for turn in spoken])
-                shifts |= {turn.number: shift for turn, shift in zip(spoken, found, strict=True)}
+                measured = shop.shifts(run.number, [_chunks(turn.start or 0.0, turn.end or 0.0) for turn in spoken])
+                shifts |= {turn.number: shift for turn, shift in zip(spoken, measured, strict=True)}
         offsets = offsets_of(self.turns, runs={run.number: run.offset for run in runs}, shifts=shifts)
         reach = {run.number: round(run.offset + run.duration, 3) for run in runs if run.duration}
         ends = {turn.number: reach[turn.segment] for turn in self.turns if turn.segment in reach}
@@ -291,12 +291,12 @@ def _renew(app: Flask, interview_id: str, token: int, *, is_over: Callable[[], b
     while not is_over():
         with app.app_context():
             try:
-                held = claims.renew(Interview, interview_id, token, lease=LEASE)
+                is_held = claims.renew(Interview, interview_id, token, lease=LEASE)
                 db.session.commit()
             except SQLAlchemyError as error:
                 log.warning("claim on interview %s not renewed: %s", interview_id, type(error).__name__)
                 continue
-        if not held:
+        if not is_held:
             return
 
 
@@ -319,8 +319,8 @@ def sweep() -> None:
     waiting = queries.overdue(Stage.WAITS_FOR_RECOGNITION)
     stuck_jobs.park(lease=LEASE)
     queue.enqueue_overdue(PROCESS_INTERVIEW, PROCESS_VIDEO, PREPARE_SPEECH, PLAY_TEST)
-    for found in waiting:
-        _look_for_recogniser(found)
+    for interview_id in waiting:
+        _look_for_recogniser(interview_id)
 
 
 def _look_for_recogniser(interview_id: str) -> None:

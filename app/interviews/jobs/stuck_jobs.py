@@ -28,10 +28,10 @@ MOST = 200
 
 def park(*, lease: timedelta) -> None:
     """Park what is due for long, is in nobody's hands, and was given up by the queues three times since it is due."""
-    found = (
+    query = (
         sa.select(Interview.id, Interview.due_at, Interview.stage).where(late()).order_by(Interview.due_at).limit(MOST)
     )
-    waiting = {row.id: (row.due_at, row.stage) for row in db.session.execute(found)}
+    waiting = {row.id: (row.due_at, row.stage) for row in db.session.execute(query)}
     db.session.rollback()
     if not waiting:
         return

@@ -17,8 +17,8 @@ from app.web.attachments import attachment
 @pages.get("/interviews/<interview_id>/documents/<document_id>")
 def document(interview_id: str, document_id: str) -> Response:
     """A candidate's document, as a download that a browser never runs."""
-    _interview, found = _looked_at(interview_id, document_id)
-    key, name, size, kind = found.storage_key, found.name, found.size, found.content_type
+    _interview, row = _looked_at(interview_id, document_id)
+    key, name, size, kind = row.storage_key, row.name, row.size, row.content_type
     db.session.rollback()
     pieces = stream_with_context(gateways.current().storage.open(key))
     return attachment(pieces, name=name, content_type=kind, size=size)
@@ -27,16 +27,16 @@ def document(interview_id: str, document_id: str) -> Response:
 @pages.get("/interviews/<interview_id>/documents/<document_id>/text")
 def document_text(interview_id: str, document_id: str) -> str:
     """What could be read of it, as plain text: safe to look at, whatever the file would do."""
-    interview, found = _looked_at(interview_id, document_id)
+    interview, row = _looked_at(interview_id, document_id)
     may_change = may(current_member(), interview, Right.EDIT)
-    return render_template("interviews/document.html", interview=interview, document=found, may_change=may_change)
+    return render_template("interviews/document.html", interview=interview, document=row, may_change=may_change)
 
 
 def _looked_at(interview_id: str, document_id: str) -> tuple[Interview, Document]:
     """The document, for a member who may see it; that they did is written down."""
     member = current_member()
-    found = queries.document_for(queries.interview_seen_by(member, interview_id), document_id)
-    note_access(member.organization, "document.seen", found.id, by=member, interview=found.interview_id)
+    row = queries.document_for(queries.interview_seen_by(member, interview_id), document_id)
+    note_access(member.organization, "document.seen", row.id, by=member, interview=row.interview_id)
     interview = queries.interview_seen_by(member, interview_id)
     return interview, queries.document_for(interview, document_id)
 
@@ -46,7 +46,7 @@ def read_document(interview_id: str, document_id: str) -> AnyResponse:
     """Try again to read the text of a document."""
     require_recruiter()
     interview = queries.interview_to_change(current_member(), interview_id)
-    began = actions.read_anew(queries.document_for(interview, document_id))
+    began = actions.read_again(queries.document_for(interview, document_id))
     db.session.commit()
     if began:
         flash("The document is being read again; load this page in a moment.", "good")

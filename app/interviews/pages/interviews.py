@@ -107,9 +107,9 @@ def book() -> AnyResponse | tuple[str, int]:
     require_recruiter()
     member, form = current_member(), BookForm()
     schema = NewInterviewSchema()
-    wrong = schema.validate(form.given())
+    wrong = schema.validate(form.values())
     try:
-        interview = None if wrong else _booked(member, schema.load(form.given()))
+        interview = None if wrong else _booked(member, schema.load(form.values()))
     except Rejected as refusal:
         db.session.rollback()
         wrong = {refusal.field or "": [refusal.message]}
@@ -204,24 +204,24 @@ def revoke(interview_id: str) -> AnyResponse:
     if request.form.get("confirm", "").strip().lower() != TYPED:
         flash(f"Nothing was deleted: type the word “{TYPED}” to confirm.", "bad")
         return answer
-    found = interview.id
+    row_id = interview.id
     try:
         is_over = actions.revoke_recordings(interview)
     except Conflict as conflict:
         db.session.rollback()
         flash(conflict.message, "bad")
         return answer
-    write_audit(member.organization, action="recordings.revoked", subject=found, by=member, details={})
+    write_audit(member.organization, action="recordings.revoked", subject=row_id, by=member, details={})
     db.session.commit()  # access ends here, whatever becomes of the bytes
     if not is_over:
         flash("Access has ended. The candidate is still talking; the files are deleted when the talk is over.", "good")
         return answer
     try:
-        recordings.destroy(found, storage=gateways.current().storage)
+        recordings.destroy(row_id, storage=gateways.current().storage)
     except GatewayError:
         flash("Access has ended. The files could not be deleted yet; Parley keeps trying.", "warn")
         return answer
-    recordings.bytes_gone(found)
+    recordings.bytes_gone(row_id)
     db.session.commit()
     flash("The recordings are deleted. Transcript and scores stay.", "good")
     return answer

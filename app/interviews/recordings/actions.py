@@ -89,11 +89,11 @@ def keep_chunks(
 ) -> list[queries.Kept | DomainError]:
     """As ``keep_chunk`` for several of a track, each number once; gives for each its row, or why it is refused."""
     numbers = [one.number for one in arrivals]
-    stands = queries.standing(interview_id, segment, track, first=min(numbers), last=max(numbers))
+    standing = queries.standing(interview_id, segment, track, first=min(numbers), last=max(numbers))
     outcomes: dict[int, queries.Kept | DomainError] = {}
     rows: list[dict[str, Any]] = []
     for one in arrivals:
-        judged = _judged(one, stands, track=track, more=sum(row["size"] for row in rows))
+        judged = _judged(one, standing, track=track, more=sum(row["size"] for row in rows))
         if judged is None:
             judged = queries.Kept(new_id(), one.number, one.sha256, one.storage_key)
             place = {"interview_id": interview_id, "segment": segment, "track": track}
@@ -101,11 +101,11 @@ def keep_chunks(
         outcomes[one.number] = judged
     connection = db.session.connection()
     if rows and connection.execute(_ADDED, rows).rowcount < len(rows):  # the same chunk arrived twice at once
-        stands = queries.standing(interview_id, segment, track, first=min(numbers), last=max(numbers))
-        outcomes |= {one.number: _judged(one, stands, track=track) or outcomes[one.number] for one in arrivals}
-        rows = [row for row in rows if stands.known[row["number"]].id == row["id"]]
+        standing = queries.standing(interview_id, segment, track, first=min(numbers), last=max(numbers))
+        outcomes |= {one.number: _judged(one, standing, track=track) or outcomes[one.number] for one in arrivals}
+        rows = [row for row in rows if standing.chunks[row["number"]].id == row["id"]]
     if rows:
-        connection.execute(_GROWN, {"run": stands.run_id, "more": sum(row["size"] for row in rows)})
+        connection.execute(_GROWN, {"run": standing.run_id, "more": sum(row["size"] for row in rows)})
     return [outcomes[number] for number in numbers]
 
 
@@ -124,9 +124,9 @@ def seal(interview_id: str, *, segment: int, last_mix_chunk: int) -> RecorderRun
 
 def revoke(interview_id: str) -> Revocation:
     """End all access, whatever address was issued. Commit, then ``destroy``, then ``bytes_gone``; may be repeated."""
-    known = db.session.get(Revocation, interview_id)
-    if known is not None:
-        return known
+    earlier = db.session.get(Revocation, interview_id)
+    if earlier is not None:
+        return earlier
     revocation = Revocation(interview_id=interview_id, revoked_at=clock.now())
     try:
         with db.session.begin_nested():
@@ -181,10 +181,10 @@ def publish(interview_id: str, *, organization_id: str, file: MediaFile) -> Reco
     """
     if queries.is_revoked(interview_id):
         return None
-    known = db.session.scalar(
+    earlier = db.session.scalar(
         sa.select(Recording).where(Recording.interview_id == interview_id, Recording.media == file.media)
     )
-    recording = known or Recording(organization_id=organization_id, interview_id=interview_id, media=file.media)
+    recording = earlier or Recording(organization_id=organization_id, interview_id=interview_id, media=file.media)
     recording.content_type, recording.storage_key = file.content_type, file.storage_key
     recording.size, recording.sha256, recording.blocks = file.size, file.sha256, file.blocks
     recording.duration, recording.damaged_at = file.duration, None
@@ -222,21 +222,21 @@ def _wrong(one: Arrival) -> Rejected | None:
 
 
 def _judged(
-    one: Arrival, stands: queries.Standing, *, track: Track, more: int = 0
+    one: Arrival, standing: queries.Standing, *, track: Track, more: int = 0
 ) -> queries.Kept | DomainError | None:
     """The chunk's row, why it is refused, or None: it is to be noted. ``more`` bytes come before it."""
-    known = stands.known.get(one.number)
-    if known is None or known.sha256 != one.sha256:
-        return _wrong(one) or _refusal(one, stands, track=track, more=more)
-    return known
+    row = standing.chunks.get(one.number)
+    if row is None or row.sha256 != one.sha256:
+        return _wrong(one) or _refusal(one, standing, track=track, more=more)
+    return row
 
 
-def _refusal(one: Arrival, stands: queries.Standing, *, track: Track, more: int) -> DomainError | None:
-    if one.number in stands.known:
+def _refusal(one: Arrival, standing: queries.Standing, *, track: Track, more: int) -> DomainError | None:
+    if one.number in standing.chunks:
         details: dict[str, object] = {"reason": "other hash", "number": one.number}
         return Conflict(f"chunk {one.number} has already arrived with other bytes", details=details)
-    if stands.last_mix_chunk is not None and track is Track.MIX and one.number > stands.last_mix_chunk:
+    if standing.last_mix_chunk is not None and track is Track.MIX and one.number > standing.last_mix_chunk:
         return Conflict("this run of the recorder is over", details={"reason": "finished"})
-    if stands.kept_bytes + more + one.size > LARGEST_INTERVIEW:
+    if standing.kept_bytes + more + one.size > LARGEST_INTERVIEW:
         return Rejected(f"an interview may hold {LARGEST_INTERVIEW} bytes of recordings; finish it here", field="size")
     return None

@@ -105,15 +105,15 @@ def _note(served: Served) -> None:
     login = current_login()
     by = login.member if login is not None and login.member.organization_id == served.organization_id else None
     organization = by.organization if by else organization_with(served.organization_id)
-    told = {"interview": served.interview_id, "media": served.media, "for": served.used_for}
-    note_access(organization, "recording.fetched", served.id, by=by, **told)
+    details = {"interview": served.interview_id, "media": served.media, "for": served.used_for}
+    note_access(organization, "recording.fetched", served.id, by=by, **details)
     db.session.rollback()
 
 
 def _is_part() -> bool:
     """One range is answered as a part; several, or one tied to a validator (we give none), with the whole."""
-    asked = request.range
-    return asked is not None and asked.units == "bytes" and len(asked.ranges) == 1 and "If-Range" not in request.headers
+    span = request.range
+    return span is not None and span.units == "bytes" and len(span.ranges) == 1 and "If-Range" not in request.headers
 
 
 def _asked(size: int) -> tuple[int, int]:

@@ -87,14 +87,14 @@ class Workshop:
 
     def finish(self, *, want_audio: bool = True, want_video: bool = False) -> Finished:
         """Join the runs, and store what is to be published."""
-        made = video.assemble(
+        joined = video.assemble(
             self._all(), directory=Path(self._room.name), want_audio=want_audio, want_video=want_video
         )
         return Finished(
-            audio=self._kept(made.audio, Media.AUDIO, made.duration),
-            video=self._kept(made.video, Media.VIDEO, made.duration),
-            duration=made.duration,
-            runs=made.runs,
+            audio=self._kept(joined.audio, Media.AUDIO, joined.duration),
+            video=self._kept(joined.video, Media.VIDEO, joined.duration),
+            duration=joined.duration,
+            runs=joined.runs,
         )
 
     def _all(self) -> list[RunFile]:

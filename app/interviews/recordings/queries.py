@@ -66,12 +66,12 @@ def chunk_key(interview_id: str, *, segment: int, track: Track, number: int, sha
 
 def run_for(interview_id: str, segment: int) -> RecorderRun:
     """The run ``segment`` of the interview, or NotFound."""
-    found = db.session.scalar(
+    run = db.session.scalar(
         sa.select(RecorderRun).where(RecorderRun.interview_id == interview_id, RecorderRun.number == segment)
     )
-    if found is None:
+    if run is None:
         raise NotFound(NO_RUN.format(segment))
-    return found
+    return run
 
 
 def runs_of(interview_id: str) -> list[RecorderRun]:
@@ -96,8 +96,8 @@ def contiguous(interview_id: str, segment: int, track: Track) -> int:
 
 def arrived(interview_id: str, segment: int, track: Track) -> tuple[int, int]:
     """How far the track is whole (as ``contiguous``), and the highest number that is there; -1 for nothing."""
-    given = {"interview": interview_id, "segment": segment, "track": track}
-    count, last = db.session.connection().execute(_COUNTED, given).one()
+    values = {"interview": interview_id, "segment": segment, "track": track}
+    count, last = db.session.connection().execute(_COUNTED, values).one()
     if last is None or count == last + 1:
         return count - 1, count - 1
     return missing_chunks(interview_id, segment=segment, track=track, first=0, last=last)[0] - 1, last
@@ -118,17 +118,17 @@ class Standing(NamedTuple):
     run_id: str
     last_mix_chunk: int | None
     kept_bytes: int
-    known: dict[int, Kept]
+    chunks: dict[int, Kept]
 
 
 def standing(interview_id: str, segment: int, track: Track, *, first: int, last: int) -> Standing:
     """Read in one statement, since it is asked for every second of everyone; NotFound without the run."""
-    given = {"interview": interview_id, "segment": segment, "track": track, "first": first, "last": last}
-    found = db.session.connection().execute(_STANDING, given).all()
-    if not found:
+    values = {"interview": interview_id, "segment": segment, "track": track, "first": first, "last": last}
+    rows = db.session.connection().execute(_STANDING, values).all()
+    if not rows:
         raise NotFound(NO_RUN.format(segment))
-    known = {row[4]: Kept(*row[3:]) for row in found if row[3] is not None}
-    return Standing(*found[0][:3], known)
+    chunks = {row[4]: Kept(*row[3:]) for row in rows if row[3] is not None}
+    return Standing(*rows[0][:3], chunks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +146,8 @@ def arrivals(interview_id: str) -> dict[int, Arrived]:
     rows = sa.select(Chunk.segment, sa.func.count(), sa.func.max(Chunk.number), last_at).where(
         Chunk.interview_id == interview_id, Chunk.track == Track.MIX
     )
-    found = db.session.execute(rows.group_by(Chunk.segment)).all()
-    return {row[0]: Arrived(row[1], row[2], row[3]) for row in found}
+    counted = db.session.execute(rows.group_by(Chunk.segment)).all()
+    return {row[0]: Arrived(row[1], row[2], row[3]) for row in counted}
 
 
 def pieces_of(
@@ -164,10 +164,10 @@ def pieces_of(
 def voices_after(interview_id: str, *, segment: int, number: int) -> list[tuple[int, int]]:
     """Run and number of the voice chunks that lie after this one, in order."""
     later = sa.or_(Chunk.segment > segment, sa.and_(Chunk.segment == segment, Chunk.number > number))
-    found = sa.select(Chunk.segment, Chunk.number).where(
+    query = sa.select(Chunk.segment, Chunk.number).where(
         Chunk.interview_id == interview_id, Chunk.track == Track.VOICE, later
     )
-    return [(row[0], row[1]) for row in db.session.execute(found.order_by(Chunk.segment, Chunk.number))]
+    return [(row[0], row[1]) for row in db.session.execute(query.order_by(Chunk.segment, Chunk.number))]
 
 
 def takes_of(interview_id: str) -> list[Take]:
@@ -189,10 +189,10 @@ def is_revoked(interview_id: str) -> bool:
 
 def recording(recording_id: str) -> Recording:
     """A published file by its id, revoked or not: for the page that serves it, which checks the signature."""
-    found = db.session.get(Recording, recording_id)
-    if found is None:
+    row = db.session.get(Recording, recording_id)
+    if row is None:
         raise NotFound("There is no such recording.")
-    return found
+    return row
 
 
 def recording_of(interview_id: str, media: Media) -> Recording | None:
@@ -209,11 +209,11 @@ def urls_for_many(interview_ids: Iterable[str], *, purpose: Purpose = Purpose.PL
     """As ``urls_for``, in one read for a whole list: interview id to its addresses."""
     rows = db.session.connection().execute(_ADDRESSED, {"ids": list(interview_ids)})
     sign = signer()
-    found: dict[str, dict[Media, str]] = {}
+    urls: dict[str, dict[Media, str]] = {}
     for interview_id, media, recording_id, organization_id in rows:
         url = sign.url(recording_id, organization_id=organization_id, purpose=purpose)
-        found.setdefault(interview_id, {})[media] = url
-    return found
+        urls.setdefault(interview_id, {})[media] = url
+    return urls
 
 
 def has_waveform(interview_id: str) -> bool:

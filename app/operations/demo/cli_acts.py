@@ -184,7 +184,7 @@ def judge(stage: Stage, part: Part) -> None:
         )
         if part.verdict == "shortlisted":
             words = f"@{stage.member(0).full_name} please have a look at the second answer."
-            notes.write(interview, words, by=by, told=None)
+            notes.write(interview, words, by=by, mail_for=None)
         db.session.commit()
         value = round(part.value * 2) / 2
         ratings.assess(interview, {"overall": Opinion(value, "Heard all of it; the examples count most.")}, by=by)

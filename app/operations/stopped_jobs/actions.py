@@ -36,7 +36,7 @@ def retry_all(kind: str, *, by: TeamMember) -> int:
     """Try everything of a kind again that the page shows; returns how many were begun. Audited."""
     tries: dict[str, Callable[[], list[bool]]] = {
         "interviews": lambda: [retry_interview(one) for one in queries.interviews(mine)],
-        "documents": lambda: [interviews.read_anew(document) for document, _interview in queries.documents(mine)],
+        "documents": lambda: [interviews.read_again(document) for document, _interview in queries.documents(mine)],
         "mails": lambda: [mail_outbox.hurry(one.letter.id) for one in queries.mails(mine)],
         "voices": lambda: [_speak_again(flow, by=by) for flow in queries.voices(mine)],
     }

@@ -41,14 +41,14 @@ def tasks_of(member: TeamMember, *, link_days: int) -> list[Task]:
     """What waits for the member, the most urgent kinds first; nothing waits for those who may only look."""
     if member.role is Role.VIEWER:
         return []
-    found = [
+    tasks = [
         *_requests(member),
         *_access(member),
         *_results(member),
         *_interviews(member, link_days),
         *_webhooks(member),
     ]
-    return [task for task in found if task.count]
+    return [task for task in tasks if task.count]
 
 
 def _requests(member: TeamMember) -> Iterator[Task]:
@@ -152,17 +152,17 @@ _KINDS: tuple[tuple[str, Any, Any, str, str], ...] = (
 def named(organization: Organization, ids: Collection[str]) -> dict[str, Named]:
     """What the organization calls the things with these ids; what is gone has no name."""
     wanted = [one for one in ids if is_id(one)]
-    found = {organization.id: Named("Organization", organization.name, "accounts.organization")}
+    names = {organization.id: Named("Organization", organization.name, "accounts.organization")}
     for kind, rows, name, page, parameter in _KINDS:
         query = sa.select(rows.id, name).where(rows.organization_id == organization.id, rows.id.in_(wanted))
         for row_id, text in db.session.execute(query):
-            found[row_id] = Named(kind, str(text), page, parameter, row_id)
-    return found | _people(organization, wanted)
+            names[row_id] = Named(kind, str(text), page, parameter, row_id)
+    return names | _people(organization, wanted)
 
 
 def _people(organization: Organization, wanted: Sequence[str]) -> dict[str, Named]:
     """Candidates and interviews, by name or address; an erased interview has neither any more."""
-    found: dict[str, Named] = {}
+    names: dict[str, Named] = {}
     talk = (Interview.interviewee_first_name, Interview.interviewee_last_name, Interview.interviewee_email_address)
     person = (Candidate.first_name, Candidate.last_name, Candidate.email)
     for kind, rows, parts, page, parameter in (
@@ -172,5 +172,5 @@ def _people(organization: Organization, wanted: Sequence[str]) -> dict[str, Name
         query = sa.select(rows.id, *parts).where(rows.organization_id == organization.id, rows.id.in_(wanted))
         for row_id, first, last, address in db.session.execute(query):
             text = " ".join(filter(None, (first, last))) or address or "without a name"
-            found[row_id] = Named(kind, text, page, parameter, row_id)
-    return found
+            names[row_id] = Named(kind, text, page, parameter, row_id)
+    return names

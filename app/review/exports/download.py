@@ -16,27 +16,27 @@ log = logging.getLogger(__name__)
 STYLES = ("tokens", "report")
 
 
-def as_json(told: Mapping[str, Any]) -> bytes:
+def as_json(export: Mapping[str, Any]) -> bytes:
     """Readable, with times as ``/v1`` writes them."""
     option = orjson.OPT_INDENT_2 | orjson.OPT_UTC_Z | orjson.OPT_OMIT_MICROSECONDS | orjson.OPT_APPEND_NEWLINE
-    return orjson.dumps(told, option=option)
+    return orjson.dumps(export, option=option)
 
 
-def has_captions(told: Mapping[str, Any]) -> bool:
+def has_captions(export: Mapping[str, Any]) -> bool:
     """Whether anything has times on the recording's clock."""
-    return any(one["words"] for one in told["transcript"])
+    return any(one["words"] for one in export["transcript"])
 
 
-def as_vtt(told: Mapping[str, Any]) -> str:
+def as_vtt(export: Mapping[str, Any]) -> str:
     """Captions with both sides as voices."""
     segments = [
         {"role": one["role"], "shown": [(word["word"], word["start"], word["end"]) for word in one["words"]]}
-        for one in told["transcript"]
+        for one in export["transcript"]
     ]
     return captions(segments, agent="Agent", candidate="Candidate")
 
 
-def as_document(told: Mapping[str, Any]) -> str:
+def as_document(export: Mapping[str, Any]) -> str:
     """The report as one file that needs no other, loads nothing and runs nothing."""
     root = Path(current_app.static_folder or "") / "css"
     styles = "\n".join((root / f"{name}.css").read_text(encoding="utf-8") for name in STYLES)
@@ -46,17 +46,17 @@ def as_document(told: Mapping[str, Any]) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>Interview report</title>\n'
         f"<style>\n{styles}</style>\n</head>\n<body>\n<main>\n"
-        f"{render_template('review/exports/_report.html', told=told)}\n</main>\n</body>\n</html>\n"
+        f"{render_template('review/exports/_report.html', told=export)}\n</main>\n</body>\n</html>\n"
     )
 
 
-def parts_of(told: Mapping[str, Any], files: Sequence[Part]) -> list[Part]:
+def parts_of(export: Mapping[str, Any], files: Sequence[Part]) -> list[Part]:
     """Everything that there is of the interview, each in its format."""
     parts = [
-        Part("report.html", as_document(told).encode()),
-        Part("interview.json", as_json(told)),
-        Part("transcript.csv", "".join(as_csv(told)).encode()),
+        Part("report.html", as_document(export).encode()),
+        Part("interview.json", as_json(export)),
+        Part("transcript.csv", "".join(as_csv(export)).encode()),
     ]
-    if has_captions(told):
-        parts.append(Part("captions.vtt", as_vtt(told).encode()))
+    if has_captions(export):
+        parts.append(Part("captions.vtt", as_vtt(export).encode()))
     return [*parts, *files]

@@ -52,24 +52,24 @@ def export(interview_id: str) -> AnyResponse:
         lack = lacking(interview)
         if kind not in FORMATS and kind != "zip":
             lack = "Choose one of the formats."
-        told = {} if lack else export_of(interview, by=current_member())
-        files = [] if lack else files_of(interview, with_recordings=not told["is_withheld"])
-        access, found = access_to(interview, heeds_withdrawal=True), interview.id
+        data = {} if lack else export_of(interview, by=current_member())
+        files = [] if lack else files_of(interview, with_recordings=not data["is_withheld"])
+        access, row_id = access_to(interview, heeds_withdrawal=True), interview.id
         db.session.rollback()
-    if lack is None and kind == "vtt" and not has_captions(told):
+    if lack is None and kind == "vtt" and not has_captions(data):
         lack = UNTIMED
     if lack is not None:
         return _refused(interview_id, lack)
     if kind != "zip":
-        _write_down(found, kind)
-        return _file(found, kind, told)
+        _write_down(row_id, kind)
+        return _file(row_id, kind, data)
     try:
         place = seat()
     except GatewayError as refusal:
         return _refused(interview_id, str(refusal))
-    parts = parts_of(told, files)
-    _write_down(found, kind)
-    return streamed(found, parts, place, access=access, heeds_withdrawal=True)
+    parts = parts_of(data, files)
+    _write_down(row_id, kind)
+    return streamed(row_id, parts, place, access=access, heeds_withdrawal=True)
 
 
 def _write_down(interview_id: str, kind: str) -> None:
@@ -80,10 +80,10 @@ def _write_down(interview_id: str, kind: str) -> None:
     db.session.commit()
 
 
-def _file(interview_id: str, kind: str, told: Mapping[str, Any]) -> Response:
+def _file(interview_id: str, kind: str, export_data: Mapping[str, Any]) -> Response:
     mimetype, written = FORMATS[kind]
     disposition = f'attachment; filename="{file_name(interview_id, kind)}"'
-    return Response(written(told), mimetype=mimetype, headers={"Content-Disposition": disposition})
+    return Response(written(export_data), mimetype=mimetype, headers={"Content-Disposition": disposition})
 
 
 def _refused(interview_id: str, why: str) -> AnyResponse:

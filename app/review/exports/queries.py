@@ -112,11 +112,11 @@ def _name(member: TeamMember) -> str:
 
 
 def _recording(interview: Interview, *, is_withheld: bool) -> dict[str, Any]:
-    kept = {} if is_withheld else {media: recording_of(interview.id, media) for media in Media}
-    sound = kept.get(Media.VIDEO) or kept.get(Media.AUDIO)
+    files = {} if is_withheld else {media: recording_of(interview.id, media) for media in Media}
+    sound = files.get(Media.VIDEO) or files.get(Media.AUDIO)
     return {
-        "audio": kept.get(Media.AUDIO) is not None,
-        "video": kept.get(Media.VIDEO) is not None,
+        "audio": files.get(Media.AUDIO) is not None,
+        "video": files.get(Media.VIDEO) is not None,
         "seconds": sound.duration if sound else None,
         "deleted": is_revoked(interview.id),
     }
@@ -134,9 +134,11 @@ def _summary(interview: Interview, evidence: Mapping[str, Any]) -> dict[str, Any
 def _scores(
     interview: Interview, segments: Sequence[Mapping[str, Any]], evidence: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    given = (interview.data.scores if interview.data else None) or {}
+    values = (interview.data.scores if interview.data else None) or {}
     return [
-        _score(name, given.get(name), segments, how=evidence.get(name) or {}) for name in COMPETENCES if name != OVERALL
+        _score(name, values.get(name), segments, how=evidence.get(name) or {})
+        for name in COMPETENCES
+        if name != OVERALL
     ]
 
 
@@ -206,15 +208,15 @@ def _answer(chapter: Mapping[str, Any]) -> dict[str, Any]:
 
 def _corrections(interview: Interview) -> dict[int, list[dict[str, Any]]]:
     """By segment: what the candidate says was said. Accepted ones stand beside what was recognised."""
-    found: dict[int, dict[str, dict[str, Any]]] = {}
+    by_segment: dict[int, dict[str, dict[str, Any]]] = {}
     for (segment, _word), candidate_request in sorted(marks_of(interview.candidate_requests).items()):
-        found.setdefault(segment, {})[candidate_request.id] = {
+        by_segment.setdefault(segment, {})[candidate_request.id] = {
             "first": int(candidate_request.details["first"]),
             "last": int(candidate_request.details["last"]),
             "suggestion": candidate_request.details["suggestion"],
             "is_accepted": candidate_request.state in {RequestState.GRANTED, RequestState.DONE},
         }
-    return {segment: list(ones.values()) for segment, ones in found.items()}
+    return {segment: list(ones.values()) for segment, ones in by_segment.items()}
 
 
 def _transcript(

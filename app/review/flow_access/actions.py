@@ -21,7 +21,7 @@ from app.review.flow_access.models import LONGEST_NOTE, AccessRequest, RequestSt
 MOST_MAILS = 20
 MAIL_LASTS = timedelta(days=2)
 
-Told = Callable[[AccessRequest, TeamMember], Mail] | None
+MailFor = Callable[[AccessRequest, TeamMember], Mail] | None
 """Makes the mail about a request to one member; None where no mail server is configured."""
 
 
@@ -31,20 +31,20 @@ def give(flow: InterviewFlow, member: TeamMember, right: Right, *, by: TeamMembe
     It answers an open request for it. Raises Rejected naming the field for whoever cannot have it.
     """
     _refuse(flow, member, right)
-    known = queries.grant_of(flow.id, member.id)
-    if known is not None and known.right is right:
+    grant = queries.grant_of(flow.id, member.id)
+    if grant is not None and grant.right is right:
         return False
-    if known is None:
+    if grant is None:
         try:
             with db.session.begin_nested():
                 db.session.add(FlowGrant(flow_id=flow.id, member_id=member.id, right=right, by_id=by.id))
         except IntegrityError:
             raise Conflict("Somebody else has just given this member a right; load the page again.") from None
     else:
-        known.right, known.by_id, known.created_at = right, by.id, clock.now()
-    asked = queries.open_request(flow, member)
-    if asked is not None:
-        _decide(asked, RequestState(right.value), by=by)
+        grant.right, grant.by_id, grant.created_at = right, by.id, clock.now()
+    access_request = queries.open_request(flow, member)
+    if access_request is not None:
+        _decide(access_request, RequestState(right.value), by=by)
     details = {"member": member.id, "right": right.value}
     write_audit(flow.organization, action="flow.access_given", subject=flow.id, by=by, details=details)
     return True
@@ -65,10 +65,10 @@ def _refuse(flow: InterviewFlow, member: TeamMember, right: Right) -> None:
 
 def take(flow: InterviewFlow, member: TeamMember, *, by: TeamMember) -> bool:
     """The member's own right is gone with the commit; whether there was one. What their team gives them stays."""
-    known = queries.grant_of(flow.id, member.id)
-    if known is None:
+    grant = queries.grant_of(flow.id, member.id)
+    if grant is None:
         return False
-    db.session.delete(known)
+    db.session.delete(grant)
     db.session.flush()
     details = {"member": member.id}
     write_audit(flow.organization, action="flow.access_taken", subject=flow.id, by=by, details=details)
@@ -98,45 +98,51 @@ def widen(flow: InterviewFlow, *, by: TeamMember) -> bool:
     return True
 
 
-def ask(flow: InterviewFlow, *, by: TeamMember, told: Told) -> bool:
+def ask(flow: InterviewFlow, *, by: TeamMember, mail_for: MailFor) -> bool:
     """Ask for access to a flow of the own organization. False for what is seen already, or was asked before."""
     if flow.organization_id != by.organization_id or may(by, flow) or queries.open_request(flow, by) is not None:
         return False
-    asked = AccessRequest(organization_id=flow.organization_id, flow_id=flow.id, member_id=by.id, flow=flow, member=by)
+    access_request = AccessRequest(
+        organization_id=flow.organization_id, flow_id=flow.id, member_id=by.id, flow=flow, member=by
+    )
     try:
         with db.session.begin_nested():
-            db.session.add(asked)
+            db.session.add(access_request)
     except IntegrityError:  # the same member, twice at the same moment
         return False
     write_audit(flow.organization, action="flow.access_asked", subject=flow.id, by=by, details={})
-    if told is not None:
+    if mail_for is not None:
         for member in queries.deciders_of(flow, limit=MOST_MAILS):
-            mail_outbox.post(None, told(asked, member), lasts=MAIL_LASTS)
+            mail_outbox.post(None, mail_for(access_request, member), lasts=MAIL_LASTS)
     return True
 
 
-def answer(asked: AccessRequest, state: RequestState, *, note: str | None, by: TeamMember, told: Told) -> None:
+def answer(
+    access_request: AccessRequest, state: RequestState, *, note: str | None, by: TeamMember, mail_for: MailFor
+) -> None:
     """Give the right to view or to edit, or refuse. Raises Rejected naming the field; Conflict for a second answer."""
     if state is RequestState.OPEN:
         raise Rejected("Choose what is given.", field="decision")
     if note is not None and len(note) > LONGEST_NOTE:
         raise Rejected(f"These are {len(note)} characters; at most {LONGEST_NOTE} are kept.", field="note")
-    if not _decide(asked, state, by=by, note=note):
+    if not _decide(access_request, state, by=by, note=note):
         raise Conflict("This request has been answered already.")
-    flow = asked.flow
+    flow = access_request.flow
     if state is RequestState.REFUSED:
-        details = {"member": asked.member_id}
+        details = {"member": access_request.member_id}
         write_audit(flow.organization, action="flow.access_refused", subject=flow.id, by=by, details=details)
     else:
-        give(flow, asked.member, Right(state.value), by=by)
-    if told is not None:
-        mail_outbox.post(None, told(asked, asked.member), lasts=MAIL_LASTS)
+        give(flow, access_request.member, Right(state.value), by=by)
+    if mail_for is not None:
+        mail_outbox.post(None, mail_for(access_request, access_request.member), lasts=MAIL_LASTS)
 
 
-def _decide(asked: AccessRequest, state: RequestState, *, by: TeamMember, note: str | None = None) -> bool:
+def _decide(access_request: AccessRequest, state: RequestState, *, by: TeamMember, note: str | None = None) -> bool:
     """The request has its answer; False when somebody else was quicker."""
-    waits = sa.update(AccessRequest).where(AccessRequest.id == asked.id, AccessRequest.state == RequestState.OPEN)
+    waits = sa.update(AccessRequest).where(
+        AccessRequest.id == access_request.id, AccessRequest.state == RequestState.OPEN
+    )
     decided = waits.values(state=state, decided_at=clock.now(), decided_by_id=by.id, note=note)
     changed = db.changed(decided) == 1
-    db.session.refresh(asked)
+    db.session.refresh(access_request)
     return changed

@@ -65,10 +65,10 @@ def take(flow_id: str, member_id: str) -> AnyResponse:
     me = current_member()
     flow = flow_to_change(me, flow_id)
     member = queries.colleague(me, member_id)
-    taken = actions.take(flow, member, by=me)
+    changed = actions.take(flow, member, by=me)
     db.session.commit()
     name = member.full_name or member.email
-    flash(f"The right of {name} is gone." if taken else f"{name} had no right of their own.", "good")
+    flash(f"The right of {name} is gone." if changed else f"{name} had no right of their own.", "good")
     if not may(me, flow, Right.EDIT):
         return redirect(url_for("flows.index"), 303)
     return redirect(url_for("flow_access.show", flow_id=flow_id), 303)
@@ -114,7 +114,7 @@ def ask() -> AnyResponse:
         at: dict[str, Any] = {name: thing_id}
         return redirect(url_for(endpoint, **at), 303)
     if flow is not None:
-        actions.ask(flow, by=me, told=_told(_words_of_request))
+        actions.ask(flow, by=me, mail_for=_mail_for(_words_of_request))
         db.session.commit()
     flash(PASSED_ON, "info")
     return redirect(url_for("flow_access.index"), 303)
@@ -125,11 +125,11 @@ def answer(request_id: str) -> AnyResponse:
     """Give what was asked for, or refuse it."""
     require_recruiter()
     me = current_member()
-    asked = queries.request_for(me, request_id)
-    name = asked.member.full_name or asked.member.email
+    access_request = queries.request_for(me, request_id)
+    name = access_request.member.full_name or access_request.member.email
     try:
         state, note = _answer()
-        actions.answer(asked, state, note=note, by=me, told=_told(_words_of_answer))
+        actions.answer(access_request, state, note=note, by=me, mail_for=_mail_for(_words_of_answer))
     except (Rejected, Conflict) as refusal:
         db.session.rollback()
         flash(f"Nothing was changed. {refusal.message}", "bad")
@@ -154,51 +154,52 @@ def _page(flow: InterviewFlow, *, error: str = "") -> str:
 
 
 def _right() -> Right:
-    given = request.form.get("right", "")
-    if given not in set(Right):
+    text = request.form.get("right", "")
+    if text not in set(Right):
         raise Rejected("Choose the right to view or to edit.", field="right")
-    return Right(given)
+    return Right(text)
 
 
 def _answer() -> tuple[RequestState, str | None]:
-    given = request.form.get("decision", "")
+    decision = request.form.get("decision", "")
     note = request.form.get("note", "").replace("\r\n", "\n").strip()
     flaw = flaw_of(note)
     if flaw:
         raise Rejected(flaw, field="note")
-    if given not in set(RequestState):
+    if decision not in set(RequestState):
         raise Rejected("Choose what is given.", field="decision")
-    return RequestState(given), note or None
+    return RequestState(decision), note or None
 
 
-def _told(words: Any) -> actions.Told:
+def _mail_for(words: Any) -> actions.MailFor:
     """What is mailed says where to look, and nothing that anybody wrote: mail is read on the way."""
     if not gateways.current().mail.is_configured:
         return None
 
-    def mail(asked: AccessRequest, member: Any) -> Mail:
-        subject, text = words(asked)
+    def mail(access_request: AccessRequest, member: Any) -> Mail:
+        subject, text = words(access_request)
         return Mail(member.email, " ".join(subject.split()), text)
 
     return mail
 
 
-def _words_of_request(asked: AccessRequest) -> tuple[str, str]:
-    name = asked.member.full_name or asked.member.email
+def _words_of_request(access_request: AccessRequest) -> tuple[str, str]:
+    name = access_request.member.full_name or access_request.member.email
     return f"{name} asks for access to a flow", (
-        f"{name} asks for access to “{asked.flow.title}”.\n\n"
+        f"{name} asks for access to “{access_request.flow.title}”.\n\n"
         f"Give it or refuse it here:\n{_app_url()}{url_for('flow_access.index')}\n"
     )
 
 
-def _words_of_answer(asked: AccessRequest) -> tuple[str, str]:
-    if asked.state is RequestState.REFUSED:
+def _words_of_answer(access_request: AccessRequest) -> tuple[str, str]:
+    if access_request.state is RequestState.REFUSED:
         return "Your request for access was refused", (
             f"Your request for access was refused.\n\nMore about it:\n{_app_url()}{url_for('flow_access.index')}\n"
         )
-    address = url_for("flows.show", flow_id=asked.flow_id)
-    return "You have access to a flow now", (
-        f"You may {asked.state.value} “{asked.flow.title}” and what comes of it.\n\n{_app_url()}{address}\n"
+    address = url_for("flows.show", flow_id=access_request.flow_id)
+    return "You now have access to a flow", (
+        f"You can now {access_request.state.value} “{access_request.flow.title}”, its interviews and its "
+        f"candidates.\n\n{_app_url()}{address}\n"
     )
 
 

@@ -35,20 +35,20 @@ def flow_behind(member: TeamMember, kind: str, thing_id: str) -> InterviewFlow |
 
 def grantable(flow: InterviewFlow) -> Sequence[TeamMember]:
     """Who can be given a right of their own: members who may sign in, but for administrators, who have every right."""
-    found = sa.select(TeamMember).where(
+    query = sa.select(TeamMember).where(
         TeamMember.organization_id == flow.organization_id,
         TeamMember.disabled_at.is_(None),
         TeamMember.role != Role.ADMIN,
     )
-    return db.session.scalars(found.order_by(TeamMember.full_name, TeamMember.email)).all()
+    return db.session.scalars(query.order_by(TeamMember.full_name, TeamMember.email)).all()
 
 
 def colleague(member: TeamMember, member_id: str) -> TeamMember:
     """Who has this id in the member's organization, disabled members included. NotFound for everybody else's alike."""
-    found = db.session.get(TeamMember, member_id) if is_id(member_id) else None
-    if found is None or found.organization_id != member.organization_id:
+    row = db.session.get(TeamMember, member_id) if is_id(member_id) else None
+    if row is None or row.organization_id != member.organization_id:
         raise NotFound("There is no such member in your organization.")
-    return found
+    return row
 
 
 def grant_of(flow_id: str, member_id: str) -> FlowGrant | None:
@@ -58,26 +58,26 @@ def grant_of(flow_id: str, member_id: str) -> FlowGrant | None:
 
 def deciders_of(flow: InterviewFlow, *, limit: int) -> Sequence[TeamMember]:
     """Who may answer a request for the flow, those nearer to it before administrators."""
-    found = sa.select(TeamMember).where(*who_may(flow, Right.EDIT))
+    query = sa.select(TeamMember).where(*who_may(flow, Right.EDIT))
     nearness = sa.case((TeamMember.role == Role.ADMIN, 1), else_=0)
-    return db.session.scalars(found.order_by(nearness, TeamMember.email).limit(limit)).all()
+    return db.session.scalars(query.order_by(nearness, TeamMember.email).limit(limit)).all()
 
 
 def open_request(flow: InterviewFlow, member: TeamMember) -> AccessRequest | None:
     """The member's request that waits for an answer."""
-    found = sa.select(AccessRequest).where(
+    query = sa.select(AccessRequest).where(
         AccessRequest.flow_id == flow.id, AccessRequest.member_id == member.id, AccessRequest.state == RequestState.OPEN
     )
-    return db.session.scalar(found)
+    return db.session.scalar(query)
 
 
 def waiting_for(member: TeamMember, *, flow_id: str = "") -> Sequence[AccessRequest]:
     """Open requests that the member may answer, the oldest first, with flow and asker; of one flow, or of all."""
-    found = sa.select(AccessRequest).where(*_open_for(member))
+    query = sa.select(AccessRequest).where(*_open_for(member))
     if flow_id:
-        found = found.where(AccessRequest.flow_id == flow_id)
+        query = query.where(AccessRequest.flow_id == flow_id)
     together = joinedload(AccessRequest.flow).joinedload(InterviewFlow.team), joinedload(AccessRequest.member)
-    ordered = found.order_by(AccessRequest.created_at, AccessRequest.id)
+    ordered = query.order_by(AccessRequest.created_at, AccessRequest.id)
     return db.session.scalars(ordered.options(*together).limit(MOST)).all()
 
 
@@ -90,11 +90,11 @@ def how_many_wait_for(member: TeamMember) -> tuple[int, datetime | None]:
 
 def request_for(member: TeamMember, request_id: str) -> AccessRequest:
     """A request, answered or not, about a flow that the member may change; NotFound otherwise."""
-    found = sa.select(AccessRequest).where(AccessRequest.id == request_id, *_of_changeable(member))
-    asked = db.session.scalar(found) if is_id(request_id) else None
-    if asked is None:
+    query = sa.select(AccessRequest).where(AccessRequest.id == request_id, *_of_changeable(member))
+    access_request = db.session.scalar(query) if is_id(request_id) else None
+    if access_request is None:
         raise NotFound("There is no such request.")
-    return asked
+    return access_request
 
 
 def answers_to(member: TeamMember) -> Sequence[sa.Row[AccessRequest, bool]]:
@@ -103,10 +103,10 @@ def answers_to(member: TeamMember) -> Sequence[sa.Row[AccessRequest, bool]]:
     Open ones stay out: a list of them would tell what exists.
     """
     flows = sa.select(InterviewFlow.id).where(*reach(member, InterviewFlow))
-    found = sa.select(AccessRequest, AccessRequest.flow_id.in_(flows)).where(
+    query = sa.select(AccessRequest, AccessRequest.flow_id.in_(flows)).where(
         AccessRequest.member_id == member.id, AccessRequest.decided_at > clock.now() - TOLD_FOR
     )
-    ordered = found.order_by(AccessRequest.decided_at.desc(), AccessRequest.id)
+    ordered = query.order_by(AccessRequest.decided_at.desc(), AccessRequest.id)
     return db.session.execute(ordered.options(joinedload(AccessRequest.flow)).limit(MOST)).all()
 
 

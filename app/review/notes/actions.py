@@ -24,11 +24,11 @@ MOST_NAMED = 20
 """In one note."""
 MAIL_LASTS = timedelta(days=1)
 
-Told = Callable[[Note, TeamMember], Mail] | None
+MailFor = Callable[[Note, TeamMember], Mail] | None
 """Makes the mail about a note to somebody who is named in it; None where no mail server is configured."""
 
 
-def write(interview: Interview, text: str, *, by: TeamMember, told: Told) -> Note:
+def write(interview: Interview, text: str, *, by: TeamMember, mail_for: MailFor) -> Note:
     """A new note. Raises Rejected with the field ``text``, Conflict where no further note is taken."""
     _refuse_closed(interview)
     if how_many_notes(interview) >= MOST_NOTES:
@@ -38,12 +38,12 @@ def write(interview: Interview, text: str, *, by: TeamMember, told: Told) -> Not
     )
     db.session.add(note)
     db.session.flush()
-    _name(note, interview, by=by, told=told)
+    _name(note, interview, by=by, mail_for=mail_for)
     write_audit(by.organization, action="interview.noted", subject=interview.id, by=by, details={"note": note.id})
     return note
 
 
-def change(note: Note, text: str, *, by: TeamMember, told: Told) -> bool:
+def change(note: Note, text: str, *, by: TeamMember, mail_for: MailFor) -> bool:
     """Other words, by its author alone; whether anything changed. Raises Rejected, Forbidden, Conflict."""
     if note.member_id != by.id:
         raise Forbidden("Only its author may change a note.")
@@ -53,7 +53,7 @@ def change(note: Note, text: str, *, by: TeamMember, told: Told) -> bool:
         return False
     legal_holds.refuse_held(note.interview_id, note.interview.candidate_id)  # the words of before would be gone
     note.text, note.edited_at = words, clock.now()
-    _name(note, note.interview, by=by, told=told)
+    _name(note, note.interview, by=by, mail_for=mail_for)
     details = {"note": note.id}
     write_audit(by.organization, action="interview.note_changed", subject=note.interview_id, by=by, details=details)
     return True
@@ -115,20 +115,20 @@ def _checked(text: str) -> str:
     return words
 
 
-def _name(note: Note, interview: Interview, *, by: TeamMember, told: Told) -> None:
+def _name(note: Note, interview: Interview, *, by: TeamMember, mail_for: MailFor) -> None:
     """Keep who is named: those who are new get a mail, those who no longer are have nothing to read any more."""
-    found = named(note.text, nameable(interview, but=by))
-    if len(found) > MOST_NAMED:
+    handles_by_id = named(note.text, nameable(interview, but=by))
+    if len(handles_by_id) > MOST_NAMED:
         raise Rejected(f"At most {MOST_NAMED} people can be named in one note.", field="text")
-    known = {one.member_id: one for one in note.mentions}
-    for who in known.keys() - found.keys():
-        db.session.delete(known[who])
-    for who, said in found.items():
-        if who in known:
-            known[who].said = said
+    mentions = {one.member_id: one for one in note.mentions}
+    for who in mentions.keys() - handles_by_id.keys():
+        db.session.delete(mentions[who])
+    for who, said in handles_by_id.items():
+        if who in mentions:
+            mentions[who].said = said
             continue
         db.session.add(Mention(note_id=note.id, member_id=who, said=said))
-        if told is not None:
-            mail_outbox.post(interview.id, told(note, db.session.get_one(TeamMember, who)), lasts=MAIL_LASTS)
+        if mail_for is not None:
+            mail_outbox.post(interview.id, mail_for(note, db.session.get_one(TeamMember, who)), lasts=MAIL_LASTS)
     db.session.flush()
     db.session.expire(note, ["mentions"])

@@ -59,7 +59,7 @@ def write(interview_id: str) -> AnyResponse | tuple[str, int]:
     if not form.validate():
         return _page(interview, form), 422
     try:
-        note = actions.write(interview, form.text.data or "", by=member, told=_told())
+        note = actions.write(interview, form.text.data or "", by=member, mail_for=_mail_for())
     except (Rejected, Conflict) as refusal:
         return _refused(refusal, interview_id, form)
     note_id = note.id
@@ -84,7 +84,7 @@ def save(interview_id: str, note_id: str) -> AnyResponse | tuple[str, int]:
     if not form.validate():
         return _page(interview, form, note=note), 422
     try:
-        actions.change(note, form.text.data or "", by=current_member(), told=_told())
+        actions.change(note, form.text.data or "", by=current_member(), mail_for=_mail_for())
     except (Rejected, Conflict) as refusal:
         return _refused(refusal, interview_id, form, note_id=note_id)
     db.session.commit()
@@ -99,9 +99,9 @@ def delete(interview_id: str, note_id: str) -> AnyResponse:
     answer = redirect(url_for("interviews.show", interview_id=interview_id, _anchor="notes"), 303)
     try:
         actions.delete(queries.note_of(interview_to_change(member, interview_id), note_id), by=member)
-    except Conflict as held:
+    except Conflict as conflict:
         db.session.rollback()
-        flash(held.message, "bad")
+        flash(conflict.message, "bad")
         return answer
     db.session.commit()
     flash("The note is deleted.", "good")
@@ -148,7 +148,7 @@ def _own(interview_id: str, note_id: str) -> tuple[Interview, Note]:
     return interview, note
 
 
-def _told() -> actions.Told:
+def _mail_for() -> actions.MailFor:
     """What is mailed says where to look, and nothing of the note or the candidate: mail is read on the way."""
     if not gateways.current().mail.is_configured:
         return None

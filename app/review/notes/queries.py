@@ -18,8 +18,8 @@ MISSING = "There is no such note."
 
 def notes_of(interview: Interview) -> Sequence[Note]:
     """All notes of an interview, the oldest first, with their authors and those who are named."""
-    found = sa.select(Note).where(Note.interview_id == interview.id).order_by(Note.created_at, Note.id)
-    return db.session.scalars(found.options(joinedload(Note.member), selectinload(Note.mentions))).all()
+    query = sa.select(Note).where(Note.interview_id == interview.id).order_by(Note.created_at, Note.id)
+    return db.session.scalars(query.options(joinedload(Note.member), selectinload(Note.mentions))).all()
 
 
 def how_many_notes(interview: Interview) -> int:
@@ -38,10 +38,10 @@ def note_of(interview: Interview, note_id: str) -> Note:
 
 def nameable(interview: Interview, *, but: TeamMember) -> list[Nameable]:
     """Whoever may be named in a note: members who may see the interview, without its author."""
-    found = sa.select(TeamMember.id, TeamMember.full_name, TeamMember.email).where(
+    query = sa.select(TeamMember.id, TeamMember.full_name, TeamMember.email).where(
         *who_may(interview), TeamMember.id != but.id
     )
-    rows = db.session.execute(found.order_by(TeamMember.full_name, TeamMember.email))
+    rows = db.session.execute(query.order_by(TeamMember.full_name, TeamMember.email))
     return [Nameable(*row) for row in rows]
 
 
@@ -59,8 +59,8 @@ def seen_by(member: TeamMember) -> list[sa.ColumnElement[bool]]:
 
 def mentions_of(member: TeamMember, *, limit: int, offset: int) -> Sequence[Mention]:
     """Where the member is named, what is unread first, then the newest, as far as they may still see it."""
-    found = sa.select(Mention).where(*seen_by(member))
-    ordered = found.order_by(Mention.read_at.is_not(None), Mention.created_at.desc(), Mention.id)
+    query = sa.select(Mention).where(*seen_by(member))
+    ordered = query.order_by(Mention.read_at.is_not(None), Mention.created_at.desc(), Mention.id)
     together = joinedload(Mention.note).options(
         joinedload(Note.member), joinedload(Note.interview).joinedload(Interview.flow), selectinload(Note.mentions)
     )

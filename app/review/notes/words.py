@@ -33,12 +33,12 @@ def named(text: str, people: Iterable[Nameable]) -> dict[str, str]:
     if "@" not in text:
         return {}
     everyone = list(people)
-    known = {_folded(one.email): one.id for one in everyone}
-    known |= {_folded(words): who for who, words in handles(everyone).items()}
-    found: dict[str, str] = {}
-    for said in _pattern(known).findall(text):
-        found.setdefault(known[_folded(said)], said)
-    return found
+    ids = {_folded(one.email): one.id for one in everyone}
+    ids |= {_folded(words): who for who, words in handles(everyone).items()}
+    names: dict[str, str] = {}
+    for said in _pattern(ids).findall(text):
+        names.setdefault(ids[_folded(said)], said)
+    return names
 
 
 def pieces(text: str, said: Iterable[str]) -> list[tuple[str, bool]]:
@@ -46,11 +46,11 @@ def pieces(text: str, said: Iterable[str]) -> list[tuple[str, bool]]:
     words = [one for one in said if one]
     if not words:
         return [(text, False)]
-    found, at = [], 0
+    parts, at = [], 0
     for match in _pattern(words).finditer(text):
-        found += [(text[at : match.start()], False), (match.group(), True)]
+        parts += [(text[at : match.start()], False), (match.group(), True)]
         at = match.end()
-    return [piece for piece in [*found, (text[at:], False)] if piece[0]]
+    return [piece for piece in [*parts, (text[at:], False)] if piece[0]]
 
 
 def _pattern(words: Iterable[str]) -> re.Pattern[str]:

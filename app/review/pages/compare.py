@@ -10,7 +10,7 @@ from app.accounts.models import TeamMember
 from app.candidates.models import Candidate
 from app.candidates.queries import candidates_named
 from app.interviews.actions import result_of
-from app.interviews.comparison import LABELS, Told, rows_of
+from app.interviews.comparison import LABELS, Compared, rows_of
 from app.interviews.highlights import obeyed_in
 from app.interviews.models import Interview
 from app.interviews.pages.interviews import pages
@@ -56,14 +56,14 @@ def compare() -> str | tuple[str, int]:
     for interview_id in [one.id for one in newest_results(ids).values()]:
         note_access(member.organization, "interview.seen", interview_id, by=member)
     columns = _columns(member, ids)
-    told = [_told(one.interview) for one in columns]
+    compared = [_compared(one.interview) for one in columns]
     return render_template(
         "review/compare.html",
         wrong=None,
         columns=columns,
-        rows=rows_of(told),
+        rows=rows_of(compared),
         labels=LABELS,
-        scores=[one.scores if one else None for one in told],
+        scores=[one.scores if one else None for one in compared],
         title=columns[0].candidate.flow.title,
     )
 
@@ -87,11 +87,11 @@ def _columns(member: TeamMember, ids: list[str]) -> list[Column]:
     return columns
 
 
-def _told(interview: Interview | None) -> Told | None:
+def _compared(interview: Interview | None) -> Compared | None:
     result = result_of(interview) if interview else None
     if interview is None or interview.data is None or result is None:
         return None
-    return Told(
+    return Compared(
         result["transcript_with_timestamp"],
         result["questions_to_transcript_mapping"],
         interview.data.scores or {},

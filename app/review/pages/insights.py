@@ -87,8 +87,8 @@ def _span() -> tuple[Span, InterviewFlow | None, dict[str, str]]:
 
 
 def _day(name: str, usual: date, errors: dict[str, str]) -> date:
-    given = request.args.get(name, "").strip()
-    day = day_in(given) if given else usual
+    text = request.args.get(name, "").strip()
+    day = day_in(text) if text else usual
     if day is not None:
         return day
     errors[name] = "Write a day like 2026-01-31."

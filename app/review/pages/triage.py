@@ -37,8 +37,8 @@ def triage() -> str:
     """The candidate who has waited longest for a person's judgement, or the one after ``after``."""
     member, flow_id = current_member(), _asked("flow")
     at = _asked("at")
-    found = candidate_seen_by(member, at) if at else next_to_review(member, flow_id=flow_id, after=_asked("after"))
-    return _page(member, flow_id, found)
+    candidate = candidate_seen_by(member, at) if at else next_to_review(member, flow_id=flow_id, after=_asked("after"))
+    return _page(member, flow_id, candidate)
 
 
 @pages.post("/candidates/triage/<candidate_id>")
@@ -100,8 +100,8 @@ def _decided(candidate: Candidate, decision: str, note: str, *, by: TeamMember) 
 
 def _asked(name: str) -> str:
     """An id of the address or of the form; what no database takes counts as missing."""
-    given = request.values.get(name, "")[:36]
-    return "" if flaw_of(given) else given
+    value = request.values.get(name, "")[:36]
+    return "" if flaw_of(value) else value
 
 
 def _page(member: TeamMember, flow_id: str, candidate: Candidate | None, *, note: str = "", error: str = "") -> str:
@@ -129,10 +129,10 @@ def _page(member: TeamMember, flow_id: str, candidate: Candidate | None, *, note
 
 def _shown(member: TeamMember, candidate: Candidate) -> dict[str, Any]:
     """The newest result of the candidate that may be looked at."""
-    found = queries.newest_result(candidate.id)
-    if found is None:
+    interview_id = queries.newest_result(candidate.id)
+    if interview_id is None:
         return {}
-    interview = queries.interview_seen_by(member, found)
+    interview = queries.interview_seen_by(member, interview_id)
     result, data = actions.result_of(interview), interview.data
     if result is None or data is None:
         return {}

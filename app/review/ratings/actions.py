@@ -62,9 +62,9 @@ def assess(interview: Interview, opinions: Mapping[str, Opinion], *, by: TeamMem
         raise Rejected("This is not rated in this interview.", field=f"{min(unknown)}_value")
     for field, message in flaws(interview, opinions).items():
         raise Rejected(message, field=field)
-    known, changes = own_assessments(interview, by), {}
+    earlier, changes = own_assessments(interview, by), {}
     for name, opinion in opinions.items():
-        if change := _keep(known.get(name), interview, name, opinion=opinion, by=by):
+        if change := _keep(earlier.get(name), interview, name, opinion=opinion, by=by):
             changes[name] = change
     try:
         db.session.flush()
@@ -76,15 +76,15 @@ def assess(interview: Interview, opinions: Mapping[str, Opinion], *, by: TeamMem
 
 
 def _keep(
-    known: Assessment | None, interview: Interview, name: str, *, opinion: Opinion, by: TeamMember
+    row: Assessment | None, interview: Interview, name: str, *, opinion: Opinion, by: TeamMember
 ) -> dict[str, Any] | None:
     """Write one opinion down; what the log says about it, None where nothing changed."""
-    before = Opinion(known.value, known.comment) if known else Opinion()
+    before = Opinion(row.value, row.comment) if row else Opinion()
     if opinion == before:
         return None
     if opinion == Opinion():
-        db.session.delete(known)
-    elif known is None:
+        db.session.delete(row)
+    elif row is None:
         db.session.add(
             Assessment(
                 organization_id=interview.organization_id,
@@ -97,7 +97,7 @@ def _keep(
             )
         )
     else:
-        known.value, known.comment, known.changed_at = opinion.value, opinion.comment, clock.now()
+        row.value, row.comment, row.changed_at = opinion.value, opinion.comment, clock.now()
     return {"from": before.value, "to": opinion.value, "comment_changed": opinion.comment != before.comment}
 
 

@@ -33,12 +33,12 @@ class ScorecardForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
 
     def flaws(self, competences: Iterable[str]) -> dict[str, str]:
         """Texts that no database keeps, by field."""
-        found = {name: flaw_of(self._comment(name) or "") for name in competences}
-        return {f"{name}_comment": flaw for name, flaw in found.items() if flaw}
+        flaws = {name: flaw_of(self._comment(name) or "") for name in competences}
+        return {f"{name}_comment": flaw for name, flaw in flaws.items() if flaw}
 
     def _value(self, name: str) -> float | None:
-        given = self[f"{name}_value"].data
-        return (float(given) if given in CHOICES else -1.0) if given else None
+        text = self[f"{name}_value"].data
+        return (float(text) if text in CHOICES else -1.0) if text else None
 
     def _comment(self, name: str) -> str | None:
         return (self[f"{name}_comment"].data or "").replace("\r\n", "\n").strip() or None
@@ -53,7 +53,7 @@ for _name, _label in COMPETENCES.items():
     )
 
 
-def filled(known: Mapping[str, Assessment]) -> dict[str, Any]:
+def filled(assessments: Mapping[str, Assessment]) -> dict[str, Any]:
     """The fields as the member left them last time."""
-    values = {f"{name}_value": f"{one.value:.1f}" for name, one in known.items() if one.value is not None}
-    return {**values, **{f"{name}_comment": one.comment for name, one in known.items() if one.comment}}
+    values = {f"{name}_value": f"{one.value:.1f}" for name, one in assessments.items() if one.value is not None}
+    return {**values, **{f"{name}_comment": one.comment for name, one in assessments.items() if one.comment}}

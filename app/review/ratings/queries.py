@@ -66,6 +66,6 @@ def own_assessments(interview: Interview, member: TeamMember) -> dict[str, Asses
 
 
 def _of(*conditions: sa.ColumnElement[bool]) -> list[Assessment]:
-    found = sa.select(Assessment).where(*conditions).join(Assessment.member)
-    ordered = found.order_by(TeamMember.full_name, TeamMember.email).options(joinedload(Assessment.member))
+    query = sa.select(Assessment).where(*conditions).join(Assessment.member)
+    ordered = query.order_by(TeamMember.full_name, TeamMember.email).options(joinedload(Assessment.member))
     return list(db.session.scalars(ordered))

@@ -76,12 +76,12 @@ def note_opening(share_id: str, *, browser: str, address: str) -> None:
 def network_of(address: str) -> str:
     """The network that an address belongs to, without the part that tells its households apart."""
     try:
-        known = ipaddress.ip_address(address.partition("%")[0])
+        ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return "unknown"
-    mapped = known.ipv4_mapped if isinstance(known, ipaddress.IPv6Address) else None
-    known = mapped or known
-    return str(ipaddress.ip_network(f"{known}/{24 if known.version == 4 else 48}", strict=False))
+    mapped = ip.ipv4_mapped if isinstance(ip, ipaddress.IPv6Address) else None
+    ip = mapped or ip
+    return str(ipaddress.ip_network(f"{ip}/{24 if ip.version == 4 else 48}", strict=False))
 
 
 def erase(interview_id: str) -> int:

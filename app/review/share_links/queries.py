@@ -70,8 +70,8 @@ def share_of(interview: Interview, share_id: str) -> Share:
 
 def shares_of(interview: Interview) -> Sequence[Share]:
     """All links of an interview, the newest first."""
-    found = sa.select(Share).where(Share.interview_id == interview.id).order_by(Share.created_at.desc(), Share.id)
-    return db.session.scalars(found.options(joinedload(Share.made_by), joinedload(Share.revoked_by))).all()
+    query = sa.select(Share).where(Share.interview_id == interview.id).order_by(Share.created_at.desc(), Share.id)
+    return db.session.scalars(query.options(joinedload(Share.made_by), joinedload(Share.revoked_by))).all()
 
 
 def live_shares(interview: Interview) -> int:
@@ -85,27 +85,27 @@ def openings_of(interview: Interview) -> dict[str, list[Opening]]:
     place = sa.func.row_number().over(partition_by=Opening.share_id, order_by=Opening.at.desc()).label("place")
     mine = sa.select(Share.id).where(Share.interview_id == interview.id)
     numbered = sa.select(Opening.id, place).where(Opening.share_id.in_(mine)).subquery()
-    found = sa.select(Opening).join(numbered, numbered.c.id == Opening.id).where(numbered.c.place <= LISTED)
+    query = sa.select(Opening).join(numbered, numbered.c.id == Opening.id).where(numbered.c.place <= LISTED)
     by: dict[str, list[Opening]] = {}
-    for one in db.session.scalars(found.order_by(Opening.at.desc())):
+    for one in db.session.scalars(query.order_by(Opening.at.desc())):
         by.setdefault(one.share_id, []).append(one)
     return by
 
 
 def shown_of(share: Share) -> dict[str, Any]:
     """What the link shows, and nothing else: what is not ticked is not in it, so that no page can show it."""
-    told = export_of(share.interview, by=share.made_by)
+    export = export_of(share.interview, by=share.made_by)
     shown: dict[str, Any] = {
-        "flow": {name: told["flow"][name] for name in ("title", "organization", "language")},
-        "handed_in": told["interview"]["submitted_at"],
+        "flow": {name: export["flow"][name] for name in ("title", "organization", "language")},
+        "handed_in": export["interview"]["submitted_at"],
         "parts": frozenset(share.parts),
     }
     if "person" in share.parts:
-        names = told["candidate"]["first_name"], told["candidate"]["last_name"]
-        shown["person"] = " ".join(name for name in names if name) or told["candidate"]["email_address"]
+        names = export["candidate"]["first_name"], export["candidate"]["last_name"]
+        shown["person"] = " ".join(name for name in names if name) or export["candidate"]["email_address"]
     if "transcript" in share.parts:
-        shown |= {"transcript": told["transcript"], "answers": told["answers"]}
+        shown |= {"transcript": export["transcript"], "answers": export["answers"]}
     if "documents" in share.parts:
         shown["documents"] = [{"id": one.id, "name": one.name, "size": one.size} for one in share.interview.documents]
-    shown |= {name: told[name] for name in ("recording", "summary", "scores", "scorecard") if name in share.parts}
+    shown |= {name: export[name] for name in ("recording", "summary", "scores", "scorecard") if name in share.parts}
     return shown

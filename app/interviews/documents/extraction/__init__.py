@@ -72,11 +72,11 @@ def extract(content: bytes, content_type: str, *, language: str, limits: Limits 
 
 def _understood(answer: bytes, status: int) -> Extracted:
     try:
-        told = json.loads(answer[:_LARGEST_ANSWER])
+        reply = json.loads(answer[:_LARGEST_ANSWER])
     except ValueError:
         raise GatewayError(
             f"reading it takes more time or memory than a document may use (status {status})", retryable=False
         ) from None
-    if "error" in told:
-        raise GatewayError(str(told["error"]), retryable=False)
-    return Extracted(text=str(told["text"]), whole=bool(told["whole"]))
+    if "error" in reply:
+        raise GatewayError(str(reply["error"]), retryable=False)
+    return Extracted(text=str(reply["text"]), whole=bool(reply["whole"]))

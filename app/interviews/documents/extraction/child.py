@@ -68,20 +68,20 @@ def _time_is_over(_signal: int, _frame: object) -> None:
 
 def gather(pieces: Iterator[str], *, most: int) -> tuple[str, bool]:
     """The pieces joined by lines and tidied, and whether that is all: at most ``most`` characters."""
-    kept: list[str] = []
+    parts: list[str] = []
     have = 0
     try:
         for piece in pieces:
             text = tidy(piece)
-            kept.append(text)
+            parts.append(text)
             have += len(text) + 1
             if have > most:
-                return tidy("\n".join(kept))[:most], False
+                return tidy("\n".join(parts))[:most], False
     except (OutOfTime, MemoryError, RecursionError):
-        if not any(kept):
+        if not any(parts):
             raise
-        return tidy("\n".join(kept))[:most], False
-    return tidy("\n".join(kept)), True
+        return tidy("\n".join(parts))[:most], False
+    return tidy("\n".join(parts)), True
 
 
 def tidy(text: str) -> str:
@@ -182,14 +182,14 @@ def read(kind: str, content: bytes, *, language: str, most: int, most_pages: int
         "text": lambda: plain_text(content, language=language),
     }
     try:
-        found, whole = gather(readers[kind](), most=most)
+        text, whole = gather(readers[kind](), most=most)
     except Unreadable as error:
         return {"error": str(error)}
     except (OutOfTime, MemoryError, RecursionError):
         return {"error": "reading it takes more time or memory than a document may use"}
     except Exception as error:  # noqa: BLE001 - a hostile document may fail in any way; its name is told, never its text
         return {"error": f"it is damaged ({type(error).__name__})"}
-    return {"text": found, "whole": whole}
+    return {"text": text, "whole": whole}
 
 
 def main() -> None:

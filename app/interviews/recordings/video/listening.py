@@ -85,18 +85,18 @@ def _merged(windows: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 def _decoded(tracks: Tracks, regions: list[tuple[float, float]]) -> list[Samples]:
     """The sound of each region, in one reading of the file."""
-    found: list[Samples] = []
+    sounds: list[Samples] = []
     ear, parts = Ear(tracks.audio, rate=_RATE), list[Samples]()
     for packet, time in tracks.packets():
-        while len(found) < len(regions) and time > regions[len(found)][1]:
-            found.append(_joined([*parts, *ear.rest()]))
+        while len(sounds) < len(regions) and time > regions[len(sounds)][1]:
+            sounds.append(_joined([*parts, *ear.rest()]))
             tracks.audio.codec_context.flush_buffers()
             ear, parts = Ear(tracks.audio, rate=_RATE), []
-        if len(found) == len(regions):
-            return found
-        if packet.stream.type == "audio" and time >= regions[len(found)][0]:
-            parts.extend(ear.hear(packet, regions[len(found)][0]))
-    return [*found, _joined([*parts, *ear.rest()])]
+        if len(sounds) == len(regions):
+            return sounds
+        if packet.stream.type == "audio" and time >= regions[len(sounds)][0]:
+            parts.extend(ear.hear(packet, regions[len(sounds)][0]))
+    return [*sounds, _joined([*parts, *ear.rest()])]
 
 
 def _cut(window: tuple[float, float], regions: list[tuple[float, float]], decoded: list[Samples]) -> Samples:

@@ -65,10 +65,10 @@ def usage_sheet() -> Response:
 def _page(typed: dict[str, str], errors: dict[str, str]) -> str:
     member, months = current_member(), _months()
     since = _since(months)
-    known = {one.month: one for one in queries.by_month(member.organization_id, since=since)}
-    listed = [known.get(month, queries.Used(month, 0, 0.0)) for month in _each(since)]
+    by_month = {one.month: one for one in queries.by_month(member.organization_id, since=since)}
+    listed = [by_month.get(month, queries.Used(month, 0, 0.0)) for month in _each(since)]
     quota = queries.quota_of(member.organization_id)
-    kept: dict[str, Any] = {
+    saved: dict[str, Any] = {
         "interviews": quota.interviews if quota else None,
         "minutes": quota.minutes if quota else None,
         "stops": "yes" if quota and quota.stops else "",
@@ -83,15 +83,15 @@ def _page(typed: dict[str, str], errors: dict[str, str]) -> str:
         titles=dict(titles_seen_by(member)),
         most_interviews=max(one.interviews for one in listed),
         most_minutes=max(one.minutes for one in listed),
-        typed=typed or kept,
+        typed=typed or saved,
         errors=errors,
         most_rows=MOST_ROWS,
     )
 
 
 def _months() -> int:
-    given = request.args.get("months", "")
-    return next((months for months in SPANS if str(months) == given), USUAL)
+    text = request.args.get("months", "")
+    return next((months for months in SPANS if str(months) == text), USUAL)
 
 
 def _since(months: int) -> str:

@@ -33,8 +33,12 @@ def index(interview_id: str) -> str:
     """The links of an interview with their openings, the new one's address this once, and a form for another."""
     require_recruiter()
     interview = interview_to_change(current_member(), interview_id)
-    made = one_time.pop(_NEW_LINK)
-    return _page(interview, ShareForm(), new_link=made[1] if made is not None and made[0] == interview.id else None)
+    new_share = one_time.pop(_NEW_LINK)
+    return _page(
+        interview,
+        ShareForm(),
+        new_link=new_share[1] if new_share is not None and new_share[0] == interview.id else None,
+    )
 
 
 @pages.post("/interviews/<interview_id>/shares")

@@ -138,11 +138,11 @@ def document(token: str, document_id: str) -> Response:  # noqa: ARG001 - as abo
     """A document of the candidate, as a download that a browser never runs."""
     with reading():
         share = _share("documents")
-        found = document_for(share.interview, document_id)
-        key, name, size, kind = found.storage_key, found.name, found.size, found.content_type
+        row = document_for(share.interview, document_id)
+        key, name, size, kind = row.storage_key, row.name, row.size, row.content_type
         # nosemgrep: row-by-id-in-edge - the organization of the link at hand
         organization = db.session.get_one(Organization, share.organization_id)
-        note_access(organization, "document.seen", found.id, by=None, interview=share.interview_id, share=share.id)
+        note_access(organization, "document.seen", row.id, by=None, interview=share.interview_id, share=share.id)
         db.session.rollback()
     place = places("shared documents", share=4).take()
     if place is None:
@@ -175,9 +175,9 @@ def _pieces(key: str, goes_on: GoesOn) -> Generator[bytes, None, None]:
 def _goes_on(share_id: str, part: str) -> GoesOn:
     """Whether the link still shows the part; asked while bytes flow, in a transaction that the asker opened."""
 
-    def asked() -> bool:
+    def is_open() -> bool:
         # nosemgrep: row-by-id-in-edge - the link that was shown, asked again while bytes flow
         share = db.session.get(Share, share_id, populate_existing=True)
         return share is not None and part in share.parts and queries.ending_of(share) is None
 
-    return asked
+    return is_open
