@@ -1,4 +1,4 @@
-"""One interview, from booking to results."""
+"""One interview, from creation to result."""
 
 from app.core.rooms import Job, Room
 

@@ -1,4 +1,4 @@
-"""``/v1/interviews``, as the interface describes it. Results are spliced out of kept bytes and never parsed here."""
+"""``/v1/interviews``, as the contract describes it. Results are spliced from stored bytes and never parsed here."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -98,7 +98,7 @@ def create_interview(body: dict[str, Any], headers: dict[str, Any]) -> dict[str,
 
 def _scenario(name: str | None) -> Scenario | None:
     if name is not None and not is_test_call():
-        invalid("headers", {SCENARIO_HEADER: ["Only test keys take a scenario; leave it out, or use a test key."]})
+        invalid("headers", {SCENARIO_HEADER: ["Scenarios need a test key. Use a test key or remove the header."]})
     return Scenario(name) if name is not None else None
 
 
@@ -126,13 +126,13 @@ def delete_interview(interview_id: str) -> dict[str, bool]:
     row_id = interview.id
     is_over = actions.revoke_recordings(interview)
     write_audit(caller(), action="recordings.revoked", subject=row_id, by=None, details={"through": "/v1"})
-    db.session.commit()  # access ends here, whatever becomes of the bytes
+    db.session.commit()  # access ends here, even if deleting the bytes fails
     if not is_over:
         return {"success": True}
     try:
         recordings.destroy(row_id, storage=gateways.current().storage)
     except GatewayError:
-        abort(500, message="Access has ended, but the bytes could not be deleted yet. Repeat the request.")
+        abort(500, message="Access is revoked, but the files could not be deleted yet. Repeat the request.")
     recordings.bytes_gone(row_id)
     db.session.commit()
     return {"success": True}
@@ -140,7 +140,7 @@ def delete_interview(interview_id: str) -> dict[str, bool]:
 
 def _list_parts(rows: Sequence[Published]) -> Iterator[Part]:
     urls = _urls(rows)
-    # What stands between two kept fragments goes out as one piece, because every piece costs the server a write.
+    # Everything between two stored fragments goes out as one piece, because every piece costs the server a write.
     waiting, separator = [b'{"interviews":['], b""
     for row in rows:
         head, fragments, tail = _parts(row, urls.get(row.id, {}))
@@ -160,7 +160,7 @@ def _urls(rows: Sequence[Published]) -> dict[str, dict[Media, str]]:
 
 
 def _parts(row: Published, urls: dict[Media, str]) -> tuple[bytes, tuple[Fragment, ...], bytes]:
-    """One interview: what can change is dumped now, what was frozen goes out as it is kept, and what closes it."""
+    """One interview: its changeable fields serialized now, the frozen fragments as stored, and the closing bytes."""
     whole: dict[str, Any] = {
         "interview_flow_id": row.flow_id,
         "interview_id": row.id,

@@ -1,6 +1,6 @@
-"""Everything of one interview as a ZIP archive that is written while it is sent: no more than a piece is in memory.
+"""One interview as a ZIP archive, written while it is sent, so that only one piece at a time is in memory.
 
-Slow, and blind to the database: given plain values.
+Slow, and works on plain values without the database.
 """
 
 import zipfile
@@ -14,12 +14,12 @@ from app.gateways.storage import Storage, pieces_of
 
 CUE_WORDS = 12
 LOOK_AFTER = timedelta(seconds=2)
-"""How often it is asked, in the middle of a file, whether it may still be had."""
+"""How often access is checked again in the middle of a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One file of the archive: its name there, and its bytes, or the storage key where they lie."""
+    """One file of the archive: its name there, and its bytes or their storage key."""
 
     name: str
     content: bytes | None = None
@@ -27,11 +27,11 @@ class Part:
 
 
 class Closed(Exception):
-    """Access has ended while the archive was being sent: it stays incomplete, and whoever unpacks it is told so."""
+    """Access ended while the archive was being sent. The archive stays incomplete, and unpacking it reports that."""
 
 
 class _Sink:
-    """What zipfile writes to, and what is then taken away from it."""
+    """The file that zipfile writes to; ``drained`` returns what was written since the last call."""
 
     def __init__(self) -> None:
         self._waiting: list[bytes] = []
@@ -41,7 +41,7 @@ class _Sink:
         return len(piece)
 
     def flush(self) -> None:
-        """There is nothing behind this."""
+        """zipfile calls it; nothing is buffered further down."""
 
     def drained(self) -> bytes:
         whole = b"".join(self._waiting)
@@ -50,9 +50,9 @@ class _Sink:
 
 
 def archive(parts: Sequence[Part], storage: Storage, *, is_open: Callable[[], bool]) -> Generator[bytes, None, None]:
-    """The bytes of the archive, piece by piece; ``is_open`` is asked again and again, and may end it (Closed)."""
+    """The bytes of the archive, piece by piece. ``is_open`` is called repeatedly; raises Closed once it says no."""
     sink = _Sink()
-    # Deflate in blocks that are only stored: a plain stored file of unknown length is what some unpackers refuse.
+    # Deflate without compression, because some unpackers refuse a stored file whose length is unknown in advance.
     with zipfile.ZipFile(cast("IO[bytes]", sink), "w", zipfile.ZIP_DEFLATED, compresslevel=0) as packed:
         for part in parts:
             _refuse_closed(is_open)
@@ -71,7 +71,7 @@ def _refuse_closed(is_open: Callable[[], bool]) -> None:
 
 
 def _written(packed: zipfile.ZipFile, part: Part, storage: Storage) -> Iterator[None]:
-    """Write one file, with a pause after every piece, in which what is ready may be taken away."""
+    """Write one file and yield after every piece, so that the caller can send what is ready."""
     with packed.open(part.name, "w", force_zip64=part.content is None) as file:
         for piece in _content(part, storage):
             file.write(piece)
@@ -83,7 +83,7 @@ def _content(part: Part, storage: Storage) -> Iterable[bytes]:
 
 
 def captions(segments: Sequence[dict[str, Any]], *, agent: str, candidate: str) -> str:
-    """The transcript as WebVTT: a cue of at most ``CUE_WORDS`` words, by whom it was said; without times no cue."""
+    """The transcript as WebVTT: cues of at most ``CUE_WORDS`` words with their speaker; no cue without times."""
     cues = ["WEBVTT"]
     for segment in segments:
         speaker = agent if segment["role"] == "agent" else candidate

@@ -1,4 +1,4 @@
-"""Candidates of one flow side by side: what each said to the same question, and what it was judged by. Pure."""
+"""Candidates of one flow side by side: each one's answer to a question, and the scores it supports. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Words of an answer that a score rests on."""
+    """Words of an answer that support a score."""
 
     label: str
     score: float
@@ -26,9 +26,9 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one candidate said to one question: (role, words) in order, without the question itself.
+    """One candidate's answer to one question: (role, words) in order, without the question itself.
 
-    ``start`` and ``end`` on the recording's clock, None where nothing measured them.
+    ``start`` and ``end`` are seconds of the recording, None where they were not measured.
     """
 
     said: tuple[tuple[str, str], ...]
@@ -39,8 +39,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One candidate's result, as far as it is compared. ``segments`` and ``chapters`` as ``result_of`` has them;
-    ``obeyed`` are places of segments that were words to the agent."""
+    """The parts of one candidate's result that are compared. ``segments`` and ``chapters`` as in ``result_of``.
+
+    ``obeyed`` are indices of segments that were addressed to the agent.
+    """
 
     segments: Sequence[Mapping[str, Any]]
     chapters: Sequence[Mapping[str, Any]]
@@ -51,7 +53,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A question, and for each candidate the answer, or why there is none."""
+    """A question, and for each candidate the answer or the reason why there is none."""
 
     question: str
     cells: tuple[Answer | str, ...]
@@ -64,9 +66,9 @@ NO_ANSWER = "No answer"
 
 
 def rows_of(columns: Sequence[Compared | None]) -> list[Row]:
-    """A row for each question that anybody was asked, in the order of the first who was asked most.
+    """A row for each question that was asked, in the order of the candidate with the most questions.
 
-    Flows change between interviews, so questions belong together by their words and not by their number.
+    Flows change between interviews, so questions are matched by their words and not by their number.
     """
     by_column = [_by_words(one.chapters) if one else {} for one in columns]
     order: dict[tuple[str, int], str] = {}
@@ -80,7 +82,7 @@ def rows_of(columns: Sequence[Compared | None]) -> list[Row]:
 
 
 def _by_words(chapters: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int], Mapping[str, Any]]:
-    """By the question's words and which time it is that they are asked."""
+    """Chapters by the question's words and by how often the same words came before."""
     by_words: dict[tuple[str, int], Mapping[str, Any]] = {}
     for chapter in chapters:
         words = " ".join(chapter["script_question"].casefold().split())

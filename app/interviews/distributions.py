@@ -1,4 +1,4 @@
-"""How scores, replies and stays in the pipeline spread, for the page of numbers. Nothing tells of a single person."""
+"""Distributions of scores, reply times and time in each status, for the insights page. Nothing identifies a person."""
 
 import statistics
 from collections import defaultdict
@@ -19,14 +19,14 @@ from app.interviews.models import Interview, InterviewData
 HIGHEST = 5
 """Scores go from 0 to 5."""
 WAITS = ((0.5, "Up to 0.5 s"), (0.9, "Up to 0.9 s"), (1.5, "Up to 1.5 s"), (3.0, "Up to 3 s"))
-"""Upper bounds in seconds of the groups that waits for a reply are counted in; the rest took longer."""
+"""Upper bounds in seconds of the groups of reply times; the rest took longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One criterion: how many results have a score for it and how many do not, and its quarters.
+    """One criterion: how many results have a score for it and how many do not, and its quartiles.
 
-    Half of the scores lie between ``low`` and ``high``, half below ``median``; None where nothing was assessed.
+    ``low`` and ``high`` are the first and third quartile; None where nothing was assessed.
     """
 
     label: str
@@ -38,7 +38,7 @@ class Scored:
 
 
 def scores(member: TeamMember, span: Span) -> tuple[list[Scored], list[Bar]]:
-    """Each criterion's quarters, and how many results have which mean, over the newest results of the span."""
+    """Each criterion's quartiles, and the distribution of average scores, over the newest results of the span."""
     results = booked_in(member, span, InterviewData.scores).join(
         InterviewData, InterviewData.interview_id == Interview.id
     )
@@ -54,7 +54,7 @@ def scores(member: TeamMember, span: Span) -> tuple[list[Scored], list[Bar]]:
 
 
 def replies(member: TeamMember, span: Span) -> tuple[Spread | None, list[Bar]]:
-    """How long candidates waited, from the end of speech to the first sound of the reply, as their browsers told."""
+    """Seconds from the end of speech to the first sound of the reply, as measured by the candidates' browsers."""
     turn = Interview.turns.property.mapper.class_
     query = booked_in(member, span, turn.heard_ms).join(Interview.turns).where(turn.heard_ms.is_not(None))
     waits = [ms / 1000 for ms in db.session.scalars(query.order_by(Interview.created_at.desc()).limit(MOST))]
@@ -69,7 +69,7 @@ def replies(member: TeamMember, span: Span) -> tuple[Spread | None, list[Bar]]:
 
 
 def stays(member: TeamMember, span: Span) -> list[Spread]:
-    """How long candidates stayed in each status that they have left, in the order of the pipeline."""
+    """Seconds that candidates spent in each status before they left it, in the order of the pipeline."""
     theirs = booked_in(member, span, Interview.candidate_id).where(Interview.candidate_id.is_not(None))
     moves = db.session.execute(
         sa.select(
@@ -84,7 +84,7 @@ def stays(member: TeamMember, span: Span) -> list[Spread]:
     lasted: dict[str, list[float]] = defaultdict(list)
     for candidate_id, number, status, at, added in reversed(moves):
         entered = added if number == 1 else since.get(candidate_id)
-        if entered is not None:  # else the move before lies beyond those that are looked at
+        if entered is not None:  # else the earlier move is older than the newest ``MOST``
             lasted[status].append(seconds_between(entered, at))
         since[candidate_id] = at
     statuses = statuses_of(member.organization)

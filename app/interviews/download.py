@@ -1,4 +1,4 @@
-"""Sends the files of an interview as one archive: rows are read first, all is sent without a transaction."""
+"""Sends the files of an interview as one archive. Rows are read first; sending holds no transaction."""
 
 import logging
 from collections.abc import Sequence
@@ -19,24 +19,24 @@ log = logging.getLogger(__name__)
 ENDINGS = {Media.AUDIO: "m4a", Media.VIDEO: "mp4"}
 
 Access = tuple[bool, bool]
-"""Whether consent was withdrawn, as far as that matters, and whether the recordings were revoked."""
+"""Whether consent was withdrawn (always False where that does not matter), and whether recordings were revoked."""
 
 
 def seat() -> Place:
-    """The right to send an archive: a quarter of the threads, candidates' own ones included. GatewayError if none."""
+    """A slot to send an archive, of a quarter of the threads, shared with candidates. GatewayError if none is free."""
     place = places("archives", share=4).take()
     if place is None:
-        raise GatewayError("Many downloads are under way just now; try again in a little while.", retryable=True)
+        raise GatewayError("Too many downloads are running. Try again in a few minutes.", retryable=True)
     return place
 
 
 def access_to(interview: Interview, *, heeds_withdrawal: bool) -> Access:
-    """What has to stay as it is while the archive is being sent."""
+    """The state that must not change while the archive is being sent."""
     return heeds_withdrawal and interview.withdrawn_at is not None, is_revoked(interview.id)
 
 
 def files_of(interview: Interview, *, with_recordings: bool = True) -> list[Part]:
-    """The recordings, unless they were revoked, and the candidate's documents, where they are stored."""
+    """The recordings, unless they were revoked, and the candidate's documents, as parts with storage keys."""
     parts = []
     if with_recordings and not is_revoked(interview.id):
         recordings = ((media, recording_of(interview.id, media)) for media in Media)
@@ -50,18 +50,18 @@ def files_of(interview: Interview, *, with_recordings: bool = True) -> list[Part
 def streamed(
     interview_id: str, parts: Sequence[Part], place: Place, *, access: Access, heeds_withdrawal: bool
 ) -> Response:
-    """The archive as an answer, made while it is sent; it ends within seconds when ``access`` changes."""
+    """A response that builds the archive while sending it, and stops within seconds when ``access`` changes."""
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - for the time after the request
 
     @row_security.as_chosen
     def is_open() -> bool:
         with app.app_context(), reading():
-            # nosemgrep: row-by-id-in-edge - asked again about an interview that the caller was let in to
+            # nosemgrep: row-by-id-in-edge - access to this interview was checked before; this checks again
             interview = db.session.get_one(Interview, interview_id)
             same = interview.erased_at is None and access_to(interview, heeds_withdrawal=heeds_withdrawal) == access
             db.session.rollback()
         if not same:
-            log.info("interview %s: erased, revoked or withdrawn while it was being sent", interview_id)
+            log.info("interview %s: download stopped, because it was erased, revoked or withdrawn", interview_id)
         return same
 
     body = archive(parts, gateways.current().storage, is_open=is_open)
@@ -71,5 +71,5 @@ def streamed(
 
 
 def file_name(interview_id: str, ending: str) -> str:
-    """A name that tells nothing about anyone."""
+    """A file name without personal data."""
     return f"interview-{interview_id[:8]}.{ending}"

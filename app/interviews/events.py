@@ -1,4 +1,4 @@
-"""The events of an interview, exactly as the interface lists them: nine fields, the same for both."""
+"""The webhook events of an interview, exactly as the contract lists them: both have the same nine fields."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ INTERVIEW_PROCESSED = "interview_processed"
 VIDEO_PROCESSED = "video_processed"
 
 SEQUENCE = {INTERVIEW_PROCESSED: 1, VIDEO_PROCESSED: 2}
-"""Place of each event in the order of deliveries for one interview."""
+"""Position of each event in the order of deliveries for one interview."""
 
 
 def payload(interview: Interview, event_type: str, *, app_url: str) -> dict[str, Any]:
-    """Body of ``event_type``. The link is the recruiters' page: whoever reads a webhook must not take the interview."""
+    """Body of ``event_type``. The link leads to the recruiters' page, so a webhook lets no one take the interview."""
     return {
         "event_type": event_type,
         "interview_flow_id": interview.flow_id,

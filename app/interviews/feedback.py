@@ -1,4 +1,4 @@
-"""What candidates think of their interviews, as far as a member may see it."""
+"""Candidates' feedback on their interviews, limited to what a member may see."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ MOST_COMMENTS = 10
 
 @dataclass(frozen=True, slots=True)
 class FlowRating:
-    """One flow's ratings: its title, how many, their mean (1 to 5)."""
+    """One flow's ratings: its title, how many, and their average (1 to 5)."""
 
     flow_id: str
     title: str
@@ -27,7 +27,7 @@ class FlowRating:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """Words of one candidate, with the interview and flow they are about."""
+    """One candidate's comment, with its interview and flow."""
 
     interview_id: str
     title: str
@@ -37,7 +37,7 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """All that the dashboard shows; ``average`` is None while nobody has rated."""
+    """Everything that the dashboard shows; ``average`` is None without ratings."""
 
     count: int
     average: float | None
@@ -46,7 +46,7 @@ class Ratings:
 
 
 def ratings_seen_by(member: TeamMember) -> Ratings:
-    """Ratings of the member's teams, of the whole organization for administrators; the newest comments first."""
+    """Ratings in the member's teams, for administrators in the whole organization; the newest comments first."""
     score = Feedback.rating
     count, average = db.session.execute(_of(member, sa.func.count(score), sa.func.avg(score))).one()
     by_flow = (

@@ -1,4 +1,4 @@
-"""The best minute of an interview: short pieces of the recording, each with the words it proves something by. Pure."""
+"""The highlights of an interview: up to a minute of short clips, each with the quote that supports a score. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ LONGEST_TEXT = 280
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """One piece: words of segment ``segment``, and why it was chosen (a score's name, or a question).
+    """One clip: words of segment ``segment``, and why it was chosen (a score's name, or a question).
 
-    ``start`` and ``end`` are seconds on the recording's clock; None where nothing measured the words' times.
+    ``start`` and ``end`` are seconds of the recording; None where the words' times were not measured.
     """
 
     segment: int
@@ -29,16 +29,16 @@ class Clip:
 
     @property
     def seconds(self) -> float:
-        """How long it plays."""
+        """Length in seconds; 0 without times."""
         return self.end - self.start if self.start is not None and self.end is not None else 0.0
 
 
 def reel_of(
     result: Mapping[str, Any], scores: Mapping[str, Any] | None, evidence: Mapping[str, Any] | None
 ) -> list[Clip]:
-    """At most a minute, in the order of the talk: what the scores rest on, or else how the longest answers begin.
+    """At most a minute, in order of time: quotes that support scores, else the start of the longest answers.
 
-    ``result`` is what the interview's page shows; ``evidence`` as it is kept with the scores.
+    ``result`` is what the interview's page shows; ``evidence`` is stored with the scores.
     """
     segments = result["transcript_with_timestamp"]
     chosen = _within_a_minute(_quoted(segments, scores or {}, (evidence or {}).get("scores", {})))
@@ -48,7 +48,7 @@ def reel_of(
 
 
 def _quoted(segments: Sequence[Mapping[str, Any]], scores: Mapping[str, Any], why: Mapping[str, Any]) -> list[Clip]:
-    """Every quote of every score that was judged: first each score's best, then the others'."""
+    """Every quote of every assessed score: first the best one of each score, then the others."""
     judged = [(name, how.get("quotes") or []) for name, how in why.items() if scores.get(name) is not None]
     deepest = max((len(quotes) for _name, quotes in judged), default=0)
     clips: list[Clip] = []
@@ -64,7 +64,7 @@ def _quoted(segments: Sequence[Mapping[str, Any]], scores: Mapping[str, Any], wh
 
 
 def obeyed_in(evidence: Mapping[str, Any] | None) -> frozenset[int]:
-    """Places of the segments that were words to the agent."""
+    """Indices of the segments that were addressed to the agent."""
     return frozenset(((evidence or {}).get("speech") or {}).get("obeyed") or ())
 
 
@@ -107,7 +107,7 @@ def _clip(segment: Mapping[str, Any], at: int, text: str, *, why: str) -> Clip:
 
 
 def place_of(words: Sequence[str], text: str) -> tuple[int, int] | None:
-    """Where the quote's words stand among the segment's, whatever its punctuation; None where they do not."""
+    """First and last index of the quote among the segment's words, ignoring punctuation; None if it is not there."""
     spoken = [(at, piece) for at, word in enumerate(words) for piece in map(plain, word.split()) if piece]
     wanted = [piece for piece in map(plain, text.split()) if piece]
     if not wanted:

@@ -1,6 +1,6 @@
-"""Interviews in numbers, as far as a member may see them: how many get how far, how long it takes, how much is used.
+"""Figures about interviews that a member may see: how far they get, how long they take, how much is used.
 
-Everything is about interviews that were booked in a span of days, but for tests; nothing here tells of a single person.
+All figures cover interviews created in a span of days, without tests. Nothing here identifies a person.
 """
 
 import statistics
@@ -20,14 +20,14 @@ from app.interviews.models import Feedback, Interview, InterviewBucket, Intervie
 from app.interviews.recordings.models import Media, Recording
 
 MOST = 20_000
-"""Interviews whose times are looked at, the newest first."""
+"""The newest interviews, whose times are read."""
 LENGTHS = (5, 10, 15, 20, 30, 45, 60)
-"""Upper bounds in minutes of the groups that talks are counted in."""
+"""Upper bounds in minutes of the groups of interview lengths."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Which interviews: booked from ``since`` to ``until``, both days included (UTC); of one flow, or of all ("")."""
+    """Interviews created from ``since`` to ``until``, both days included (UTC), of one flow or of all ("")."""
 
     since: date
     until: date
@@ -36,7 +36,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One line of a chart: how many, and which share (0 to 1) of the whole that is."""
+    """One bar of a chart: a count, and its share (0 to 1) of the whole."""
 
     label: str
     count: int
@@ -45,7 +45,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How long something took, in seconds: half of the ``count`` cases at most ``median``, nine tenths ``most``."""
+    """How long something took, in seconds: the median and the 90th percentile (``most``) of ``count`` cases."""
 
     label: str
     count: int
@@ -55,7 +55,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What one flow used in one month (``2026-01``): interviews handed in, and minutes recorded."""
+    """What one flow used in one month (``2026-01``): interviews submitted, and minutes recorded."""
 
     month: str
     flow_id: str
@@ -65,18 +65,18 @@ class Used:
 
 
 def funnel(member: TeamMember, span: Span) -> list[Bar]:
-    """From booked to result: how many interviews got that far."""
+    """How many interviews reached each step, from creation to result."""
     steps = {
-        "Booked": sa.func.count(),
-        "Begun": sa.func.count(Interview.started_at),
-        "Handed in": sa.func.count(Interview.submitted_at),
+        "Created": sa.func.count(),
+        "Started": sa.func.count(Interview.started_at),
+        "Submitted": sa.func.count(Interview.submitted_at),
         "Result ready": sa.func.count(Interview.completed_at),
     }
     return bars_of(zip(steps, db.session.execute(booked_in(member, span, *steps.values())).one(), strict=True))
 
 
 def left(member: TeamMember, span: Span) -> dict[str, int]:
-    """Those who did not agree and have not begun since, and those who began and were not back in time."""
+    """How many candidates declined and never started, and how many started but did not come back in time."""
     declined = sa.and_(Interview.declined_at.is_not(None), Interview.stage == Stage.CREATED)
     counted = booked_in(
         member,
@@ -85,11 +85,11 @@ def left(member: TeamMember, span: Span) -> dict[str, int]:
         sa.func.count(sa.case((Interview.stage == Stage.ABANDONED, 1))),
     )
     refused, gone = db.session.execute(counted).one()
-    return {"Did not agree": refused, "Left in the middle": gone}
+    return {"Declined": refused, "Left early": gone}
 
 
 def by_question(member: TeamMember, span: Span, flow: InterviewFlow) -> list[Bar]:
-    """For each question that ``flow`` asks now: by how many of those who began it was answered."""
+    """For each question that ``flow`` asks now: how many of those who started answered it."""
     conditions = (Interview.started_at.is_not(None), Interview.erased_at.is_(None))
     begun = db.session.scalar(booked_in(member, span, sa.func.count()).where(*conditions)) or 0
     answered = (
@@ -100,11 +100,11 @@ def by_question(member: TeamMember, span: Span, flow: InterviewFlow) -> list[Bar
     )
     counts = {row[0]: row[1] for row in db.session.execute(answered)}
     pairs = [(text, counts.get(place, 0)) for place, text in enumerate(flow.questions)]
-    return bars_of([("Begun", begun), *pairs])
+    return bars_of([("Started", begun), *pairs])
 
 
 def times(member: TeamMember, span: Span) -> tuple[list[Spread], list[Bar]]:
-    """How long candidates wait, talk and are waited for; and how many talks are how long."""
+    """Seconds from creation to start, of the interview, and to the result; and the distribution of lengths."""
     columns = (Interview.created_at, Interview.started_at, Interview.submitted_at, Interview.completed_at)
     rows = db.session.execute(
         booked_in(member, span, *columns)
@@ -114,9 +114,9 @@ def times(member: TeamMember, span: Span) -> tuple[list[Spread], list[Bar]]:
     ).all()
     talks = [seconds_between(begun, done) for _, begun, done, _ in rows if begun]
     spreads = [
-        spread_of("From booking to Start", [seconds_between(booked, begun) for booked, begun, _, _ in rows if begun]),
-        spread_of("The talk", talks),
-        spread_of("From its end to the result", [seconds_between(done, ready) for _, _, done, ready in rows if ready]),
+        spread_of("From creation to start", [seconds_between(booked, begun) for booked, begun, _, _ in rows if begun]),
+        spread_of("Interview", talks),
+        spread_of("From submission to result", [seconds_between(done, ready) for _, _, done, ready in rows if ready]),
     ]
     minutes = [talk / 60 for talk in talks]
     groups = [(f"Up to {most} minutes", sum(low < one <= most for one in minutes)) for low, most in _groups()]
@@ -125,7 +125,7 @@ def times(member: TeamMember, span: Span) -> tuple[list[Spread], list[Bar]]:
 
 
 def ratings(member: TeamMember, span: Span) -> tuple[float | None, list[Bar]]:
-    """The mean of what candidates gave (1 to 5), None without any, and how many gave what."""
+    """The average of the candidates' ratings (1 to 5), None without any, and the count of each rating."""
     query = (
         booked_in(member, span, Feedback.rating, sa.func.count())
         .join(Feedback, Feedback.interview_id == Interview.id)
@@ -139,7 +139,7 @@ def ratings(member: TeamMember, span: Span) -> tuple[float | None, list[Bar]]:
 
 
 def usage(member: TeamMember, span: Span) -> list[Used]:
-    """Interviews handed in during the span, and minutes recorded, by month and flow, the newest month first."""
+    """Interviews submitted in the span, and minutes recorded, by month and flow, the newest month first."""
     handed_in = (
         sa.select(Interview.submitted_at, InterviewFlow.id, InterviewFlow.title, Recording.duration)
         .select_from(Interview)
@@ -157,7 +157,7 @@ def usage(member: TeamMember, span: Span) -> list[Used]:
 
 
 def count_seen_by(member: TeamMember, *, status: InterviewStatus) -> int:
-    """How many interviews of a status the member sees, tests apart."""
+    """How many interviews of a status the member sees, without tests."""
     if member.role is MemberRole.ADMIN:
         return count(member.organization_id, None, status=status)
     of_teams = count(member.organization_id, [team.id for team in member.teams], status=status)
@@ -171,7 +171,7 @@ def count_seen_by(member: TeamMember, *, status: InterviewStatus) -> int:
 
 
 def count(organization_id: str, team_ids: Sequence[str] | None, *, status: InterviewStatus) -> int:
-    """How many interviews of a status the organization or its teams named have, tests apart, from the counters."""
+    """How many interviews of a status the organization or the given teams have, without tests, from the counters."""
     owner_ids = [organization_id] if team_ids is None else team_ids
     total = sa.select(sa.func.coalesce(sa.func.sum(InterviewBucket.interviews), 0)).where(
         InterviewBucket.owner_id.in_(owner_ids), InterviewBucket.status == status
@@ -185,7 +185,7 @@ def count(organization_id: str, team_ids: Sequence[str] | None, *, status: Inter
 
 
 def booked_in(member: TeamMember, span: Span, *columns: Any) -> sa.Select[*tuple[Any, ...]]:
-    """``columns`` of the interviews of the span that the member may see, tests apart."""
+    """``columns`` of the interviews of the span that the member may see, without tests."""
     chosen = sa.select(*columns).select_from(Interview)
     return chosen.where(*_seen(member, span), *_within(Interview.created_at, span))
 
@@ -207,19 +207,19 @@ def _groups() -> Iterable[tuple[int, int]]:
 
 
 def bars_of(pairs: Iterable[tuple[str, int]], *, whole: int | None = None) -> list[Bar]:
-    """A bar for each (label, count), as a share of ``whole``, else of the first."""
+    """A bar for each (label, count), as a share of ``whole``, or of the first count."""
     counted = list(pairs)
     of = whole if whole is not None else counted[0][1]
     return [Bar(label, count, count / of if of else 0.0) for label, count in counted]
 
 
 def seconds_between(start: datetime, end: datetime) -> float:
-    """Never negative: clocks of two machines may differ."""
+    """At least 0, because the clocks of two machines may differ."""
     return max(0.0, (end - start).total_seconds())
 
 
 def spread_of(label: str, seconds: list[float]) -> Spread:
-    """The middle and the long end of so many seconds, in any order."""
+    """The median and the 90th percentile of ``seconds``, in any order."""
     ordered = sorted(seconds)
     if not ordered:
         return Spread(label, 0, 0.0, 0.0)

@@ -1,4 +1,4 @@
-"""Rows of interviews and of their published results."""
+"""Tables of interviews and of their published results."""
 
 import enum
 from datetime import datetime
@@ -18,14 +18,14 @@ LONGEST_NAME = 300
 
 
 class InterviewStatus(enum.StrEnum):
-    """What the public interface shows."""
+    """The status that ``/v1`` shows."""
 
     INCOMPLETE = "incomplete"
     COMPLETED = "completed"
 
 
 class Stage(enum.StrEnum):
-    """Where the interview really stands; all but ``completed`` are ``incomplete`` outside."""
+    """The internal stage; ``/v1`` shows all but ``completed`` as ``incomplete``."""
 
     CREATED = "created"
     RUNNING = "running"
@@ -38,7 +38,7 @@ class Stage(enum.StrEnum):
 
 
 class VideoStage(enum.StrEnum):
-    """The video follows the result, in a job of its own."""
+    """The video is processed after the result, in a separate job."""
 
     NONE = "none"
     WAITING = "waiting"
@@ -49,7 +49,7 @@ class VideoStage(enum.StrEnum):
 
 
 class Scenario(enum.StrEnum):
-    """What a test key can ask for, to see each of the ways that an interview can go."""
+    """The outcomes that a test key can request for a test interview."""
 
     SCORES = "scores"
     ABANDONED = "abandoned"
@@ -58,7 +58,7 @@ class Scenario(enum.StrEnum):
 
 
 class Role(enum.StrEnum):
-    """Who speaks, in the words of the transcript."""
+    """The speakers, as the transcript calls them."""
 
     AGENT = "agent"
     USER = "user"
@@ -69,15 +69,15 @@ _NEW, _TEST, _TEST_1 = sa.text("stage = 'created'"), sa.text("is_test"), sa.text
 
 
 class Interview(Claimable, Quarantined, Base):
-    """One booked interview. ``org_seq`` and ``team_seq`` are dense, so a page of a list is a range of numbers.
+    """One interview. ``org_seq`` and ``team_seq`` have no gaps, so a page of a list is a range of numbers.
 
-    ``org_mode_seq`` and ``team_mode_seq`` are dense among the tests, and among all others, of their owner.
-    ``script`` is the flow as it stood when the candidate began; later edits of the flow do not reach it.
-    ``declined_at`` is when the candidate last did not agree; who starts afterwards has changed their mind.
-    ``closed_at``: its recordings were revoked while nobody was talking, so the link ends: nobody can begin or go on.
-    ``without_recording``: a person had it processed without its sound, which could not be read.
-    ``is_test``: booked with a test key; Parley plays it, and no figure counts it. ``scenario``: how it is to go then.
-    After ``withdrawn_at`` nothing is processed, judged or played any more; after ``erased_at`` nothing is left.
+    ``org_mode_seq`` and ``team_mode_seq`` have no gaps among the owner's tests, and among its other interviews.
+    ``script`` is a snapshot of the flow at the start; later edits of the flow do not change it.
+    ``declined_at`` is when the candidate last declined. They may still start afterwards.
+    ``closed_at``: recordings were revoked before or between sessions. The link no longer starts or resumes anything.
+    ``without_recording``: processed without its sound, which could not be read, because a member chose so.
+    ``is_test``: created with a test key. Parley plays it and no figure counts it. ``scenario`` is its outcome.
+    After ``withdrawn_at`` nothing is processed, reviewed or played; after ``erased_at`` no personal data is left.
     """
 
     __tablename__ = "interview"
@@ -136,8 +136,7 @@ class Interview(Claimable, Quarantined, Base):
     data: Mapped["InterviewData | None"] = relationship(back_populates="interview")
     documents: Mapped[list["Document"]] = relationship(order_by="Document.created_at")
     feedback: Mapped["Feedback | None"] = relationship(viewonly=True)
-    # Walked by the page alone: voice and wishes are rooms above this one.
-    # Rows of rooms above, which this one cannot import: related by name.
+    # Only pages read these. Their models belong to packages above, which this one cannot import: related by name.
     sitting: Mapped[Any] = relationship("Sitting", uselist=False, viewonly=True)
     turns: Mapped[list[Any]] = relationship("Turn", secondary="sitting", viewonly=True, order_by="Turn.number")
     agreements: Mapped[list[Any]] = relationship("Agreement", viewonly=True, order_by="Agreement.agreed_at")
@@ -146,32 +145,32 @@ class Interview(Claimable, Quarantined, Base):
     )
 
     def link(self, app_url: str) -> str:
-        """Where the candidate takes the interview: single use, and never sent in a webhook."""
+        """The candidate's link: single use, and never sent in a webhook."""
         recruiter = f"?assignedRecruiterId={self.assigned_recruiter_id}" if self.assigned_recruiter_id else ""
         return f"{app_url}/interview/api/{self.flow_id}/{self.id}{recruiter}"
 
     def page_link(self, app_url: str) -> str:
-        """Where recruiters read it, after signing in."""
+        """The page for recruiters, who have to sign in."""
         return f"{app_url}/interviews/{self.id}"
 
     @property
     def has_declined(self) -> bool:
-        """Whether the candidate did not agree, and has not begun after all."""
+        """Whether the candidate declined and has not started since."""
         return self.declined_at is not None and self.stage is Stage.CREATED
 
     @property
     def is_closed(self) -> bool:
-        """Whether the link ended before anybody handed the interview in."""
+        """Whether the link was closed before the interview was submitted."""
         return self.closed_at is not None and self.stage in {Stage.CREATED, Stage.ABANDONED}
 
     @property
     def interviewee_name(self) -> str | None:
-        """First and last name, as far as they are known."""
+        """First and last name, as far as available."""
         return " ".join(part for part in (self.interviewee_first_name, self.interviewee_last_name) if part) or None
 
 
 class InterviewBucket(Base):
-    """How many interviews of a status lie among each thousand numbers: deep pages of filtered lists stay flat."""
+    """Counts interviews by status per thousand numbers, so that deep pages of filtered lists stay fast."""
 
     __tablename__ = "interview_bucket"
 
@@ -182,7 +181,7 @@ class InterviewBucket(Base):
 
 
 class InterviewTestBucket(Base):
-    """The same for test interviews alone; the others are the difference."""
+    """The same for test interviews alone; subtract to get the others."""
 
     __tablename__ = "interview_test_bucket"
 
@@ -193,7 +192,7 @@ class InterviewTestBucket(Base):
 
 
 class InterviewData(Base):
-    """The result, frozen: deflated JSON fragments, ready to be spliced into an answer, and the small readable parts."""
+    """The frozen result: deflated JSON fragments, ready to be spliced into a response, and the small readable parts."""
 
     __tablename__ = "interview_data"
 
@@ -214,13 +213,13 @@ class InterviewData(Base):
 
 
 class Utterance(Base):
-    """What one side said, as the interview went: written once, when the turn is recorded, and read by the processing.
+    """What one side said: written once, when the turn is recorded, and read by the processing.
 
-    ``words`` are ``[word, start, end]`` in seconds on the clock of run ``segment``, null where nothing measured them;
-    ``start`` and ``end`` lie on the same clock. ``played`` is how many seconds of the agent's speech were really heard
-    (null: not known, then all of it). ``content`` null: recorded, but not recognised yet. ``confidence`` (0..1) is the
-    recogniser's own mean, where it gives one; ``weak`` are ``[start, end, words]`` of what it was least sure of.
-    ``obeyed``: words to the agent ("can you repeat that?") that it followed or answered; no answer to any question.
+    ``words`` are ``[word, start, end]`` in seconds on the clock of run ``segment``, null where they were not measured;
+    ``start`` and ``end`` use the same clock. ``played`` is how many seconds of the agent's speech were heard (null:
+    unknown, treated as all). ``content`` null: recorded, but not recognised yet. ``confidence`` (0..1) is the average
+    that the recogniser reports, if it does; ``weak`` are ``[start, end, words]`` of what it was least sure of.
+    ``obeyed``: words to the agent ("can you repeat that?") that it followed or answered; not an answer to a question.
     """
 
     __tablename__ = "utterance"
@@ -246,9 +245,9 @@ class Utterance(Base):
 
 
 class Feedback(Base):
-    """What the candidate thinks of the interview: 1 to 5, or words, or both. Never a part of the result.
+    """The candidate's feedback: a rating from 1 to 5, a comment, or both. Never part of the result.
 
-    ``revision`` counts how often it was sent; it may be changed once.
+    ``revision`` counts how often it was sent; candidates can change it once.
     """
 
     __tablename__ = "feedback"
@@ -261,7 +260,7 @@ class Feedback(Base):
 
 
 class TextState(enum.StrEnum):
-    """How far the text of a document is: ``none`` holds no text (a picture, an empty page), ``failed`` has a reason."""
+    """Progress of reading a document's text. ``none``: it has no text (a picture, an empty page)."""
 
     PENDING = "pending"
     READING = "reading"
@@ -271,9 +270,9 @@ class TextState(enum.StrEnum):
 
 
 class QualityReport(Base):
-    """How well the interview was recorded and heard (``quality.report``), as it was when it was handed in.
+    """Recording and recognition quality (``quality.report_of``) at the time the interview was submitted.
 
-    For recruiters who judge the recording, never a part of scores or of the public interface.
+    For recruiters who review the recording. Never part of scores or of ``/v1``.
     """
 
     __tablename__ = "quality_report"
@@ -284,9 +283,9 @@ class QualityReport(Base):
 
 
 class Document(Claimable, Base):
-    """A file that a candidate added. The name is a label to show, never a path.
+    """A file that a candidate added. The name is a label, never a path.
 
-    ``text`` is what could be read of it (claimed by ``text_state``), ``text_whole`` whether that is all of it.
+    ``text`` is the extracted text (claimed by ``text_state``), ``text_whole`` whether that is all of it.
     """
 
     __tablename__ = "document"
@@ -306,7 +305,7 @@ class Document(Claimable, Base):
 
 
 class DocumentUpload(Base):
-    """A file on its way, in parts: ``sha256`` and ``size`` of all of it. ``document_id`` once it has arrived."""
+    """A file being uploaded in parts: ``sha256`` and ``size`` of the whole. ``document_id`` once it is complete."""
 
     __tablename__ = "document_upload"
     __table_args__ = (
@@ -324,7 +323,7 @@ class DocumentUpload(Base):
 
 
 class DocumentPart(Base):
-    """A part of a file on its way, durable under ``storage_key``."""
+    """A part of a file being uploaded, durable under ``storage_key``."""
 
     __tablename__ = "document_part"
 

@@ -1,16 +1,16 @@
-"""How a lack of memory shows: seldom as a MemoryError where it happens, often from deep inside of libraries."""
+"""Recognises errors caused by a lack of memory, which are often not MemoryErrors but come from inside libraries."""
 
 import errno
 
-NO_MEMORY = "The worker had too little memory for this interview. Try again, or ask the operator for more."
+NO_MEMORY = "The worker ran out of memory. Try again, or ask your operator to give it more."
 
 
 def is_starved(error: BaseException | None) -> bool:
-    """Whether ``error``, or what led to it, says that there was no memory: to load a library or start a thread, say."""
+    """Whether ``error`` or one of its causes means that there was no memory, for example to start a thread."""
     while error is not None:
         text = str(error).lower()
         if (
-            isinstance(error, MemoryError | SystemError)  # the latter: Python itself ran out in the middle of something
+            isinstance(error, MemoryError | SystemError)  # SystemError: Python itself ran out of memory
             or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
             or (isinstance(error, ImportError) and ("memory" in text or "failed to map" in text))
             or (isinstance(error, RuntimeError) and "start new thread" in text)

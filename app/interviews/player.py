@@ -1,4 +1,4 @@
-"""What a player draws: the sound as a line, and where questions begin. Pure."""
+"""What a player draws: the waveform, and where questions begin. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ _WIDTH, _MIDDLE, _LEAST = 400, 50, 1
 
 
 def wave_path(peaks: bytes | None) -> str | None:
-    """An upright line for each bar in a field of 400 by 100, as an SVG path; None where nothing is known."""
+    """A vertical line for each bar in a field of 400 by 100, as an SVG path; None without a waveform."""
     if not peaks:
         return None
     step = _WIDTH / len(peaks)

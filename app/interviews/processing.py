@@ -1,6 +1,6 @@
-"""From what was said to the published result: recognise what is still missing, lay it out, analyse, freeze.
+"""From utterances to the published result: recognise missing text, place it in time, analyse, freeze.
 
-Slow work on plain values: no database, no Flask; engines are arguments.
+Slow work on plain values, without database or Flask. Engines are arguments.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,14 +16,14 @@ from app.interviews.transcript import TurnValue, as_text, lay_out
 __all__ = ["NotRecognised", "Result", "Talk", "TurnValue", "process"]
 
 Samples = Callable[[int, float, float], bytes]
-"""The candidate's voice of a recorder run from one time to another (seconds on its clock): s16le, 16 kHz, mono."""
+"""Returns the candidate's voice of a recorder run between two times (seconds on its clock): s16le, 16 kHz, mono."""
 
-SILENT = "The candidate said nothing in this interview, so there is nothing to summarize or to score."
-"""Said here, not by a model: an empty interview is no matter of opinion."""
+SILENT = "The candidate did not say anything, so there is nothing to summarize or score."
+"""Fixed text instead of a model's summary."""
 
 
 class NotRecognised(Exception):
-    """Something was said in a language that no engine understands; it waits for one."""
+    """No configured engine recognises the language of an answer; processing waits for one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,8 @@ class Talk:
     """One interview as plain values.
 
     ``offsets``: seconds to add to each turn's times, by its number; ``ends``: where its recorder run ends.
-
-    ``script`` is the frozen snapshot of the flow; ``duration`` the length of the recording, None without one;
-    ``abandoned``: the candidate left before the end; ``documents``: what could be read of the files they added.
+    ``script``: the snapshot of the flow; ``duration``: seconds of the recording, None without one;
+    ``abandoned``: the candidate left before the end; ``documents``: the extracted text of the files they added.
     """
 
     script: Mapping[str, Any]
@@ -46,7 +45,7 @@ class Talk:
 
 
 def process(talk: Talk, *, transcriber: Transcriber, analyst: Analyst, samples: Samples) -> Result:
-    """The result of the interview. NotRecognised when answers have no text and no engine can give one."""
+    """The result of the interview. NotRecognised when answers have no text and no engine supports the language."""
     turns = with_text(talk, transcriber=transcriber, samples=samples)
     segments = lay_out(turns, offsets=talk.offsets, ends=talk.ends, duration=talk.duration)
     analysis = analyse(_brief(talk), segments, analyst=analyst)
@@ -76,7 +75,7 @@ def _brief(talk: Talk) -> Brief:
 
 
 def _speech(turns: Sequence[TurnValue], segments: Sequence[Segment]) -> dict[str, Any]:
-    """How the candidate's words were obtained, for the reader of the result."""
+    """How the candidate's answers were recognised, for readers of the result."""
     answers = [turn for turn in turns if turn.role == "user" and not turn.obeyed]
     return {
         "recognised_by": sorted({turn.engine for turn in answers if turn.engine and not turn.typed}),
@@ -88,7 +87,7 @@ def _speech(turns: Sequence[TurnValue], segments: Sequence[Segment]) -> dict[str
 
 
 def with_text(talk: Talk, *, transcriber: Transcriber, samples: Samples) -> tuple[TurnValue, ...]:
-    """The turns, with the candidate's answers recognised that are not yet."""
+    """The turns, with the missing text of answers recognised."""
     missing = [turn for turn in talk.turns if turn.role == "user" and turn.content is None and turn.start is not None]
     language = talk.script["language"]
     if missing and not transcriber.supports(language):

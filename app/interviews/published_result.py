@@ -1,6 +1,6 @@
-"""The published result: checked once, here, and written as the very bytes that ``/v1`` will send.
+"""The published result: checked once, here, and stored as the exact bytes that ``/v1`` sends.
 
-Nothing parses these bytes on the way out, so whatever is wrong has to be found now.
+These bytes are not parsed again when they are sent, so errors have to be found here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from app.interviews.analysis.answers import QuestionPart
 from app.web.json_splice import Fragment, inflate, make_fragment
 
 FORMAT = 1
-"""Number of the fragments' shape; a new one comes with a job that rewrites old rows."""
+"""Version of the fragments' shape; a new version needs a job that rewrites old rows."""
 
 
 class WordSchema(ma.Schema):
@@ -65,7 +65,7 @@ class DetailsSchema(ma.Schema):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What processing brings: two fragments ready to be sent, and the small parts that pages read."""
+    """The outcome of processing: two fragments ready to be sent, and the small parts that pages read."""
 
     text: Fragment
     details: Fragment
@@ -76,14 +76,14 @@ class Result:
 
 
 def freeze_text(transcript: str) -> Fragment:
-    """The text as a fragment: ``,"transcript":…``, ready to follow other fields of the object."""
+    """The text as a fragment ``,"transcript":…`` that continues an object."""
     return make_fragment(_following(TextSchema(), {"transcript": transcript}))
 
 
 def freeze_details(
     segments: Sequence[Segment], chapters: Sequence[QuestionPart], *, duration: float | None
 ) -> Fragment:
-    """Segments, words and mapping as a fragment. ValueError when they contradict each other or the recording."""
+    """Segments, words and mapping as a fragment. ValueError when they do not fit each other or the recording."""
     check_words(segments, duration)
     check_chapters(chapters, len(segments))
     items = [{"content": segment.content, "role": segment.role} for segment in segments]
@@ -110,36 +110,36 @@ def _words(segment: Segment) -> list[dict[str, Any]]:
 def _following(schema: ma.Schema, value: Mapping[str, Any]) -> bytes:
     wrong = schema.validate(value)
     if wrong:
-        raise ValueError(f"the result does not fit its published shape: {sorted(wrong)}")
+        raise ValueError(f"the result does not match its published schema: {sorted(wrong)}")
     return b"," + orjson.dumps(value)[1:-1]
 
 
 def check_words(segments: Sequence[Segment], duration: float | None) -> None:
-    """Word times lie in the recording and do not run backwards within a segment; ValueError otherwise."""
+    """Raise ValueError unless word times lie in the recording and rise within each segment."""
     for index, segment in enumerate(segments):
         last = 0.0
         for word in segment.words:
             if not last <= word.start <= word.end or (duration is not None and word.end > duration):
-                raise ValueError(f"word times of segment {index} do not fit the recording")
+                raise ValueError(f"segment {index}: word times do not fit the recording")
             last = word.start
 
 
 def check_chapters(chapters: Sequence[QuestionPart], segments: int) -> None:
-    """Places exist and rise, and times do not run backwards; ValueError otherwise."""
+    """Raise ValueError unless indices exist and rise, and times do not run backwards."""
     for number, chapter in enumerate(chapters):
         rising = sorted(set(chapter.indices)) == list(chapter.indices)
         if not rising or any(not 0 <= index < segments for index in chapter.indices):
-            raise ValueError(f"question {number} points to segments that are not there")
+            raise ValueError(f"question {number}: its segments do not exist or are not in order")
         if not 0 <= chapter.start <= chapter.end:
-            raise ValueError(f"question {number} has times that run backwards")
+            raise ValueError(f"question {number}: its times run backwards")
 
 
 def as_shown(text: Fragment, details: Fragment) -> dict[str, Any]:
-    """What ``/v1`` sends, as our own page shows it: each segment with its words as they are written.
+    """What ``/v1`` sends, with each segment's words as the content writes them, for the interview's page.
 
-    ``shown``: (text, start, end) of the words, each with the part of the content that writes it. A word that the
-    content writes together with the one before has no text, and the one before lasts until its end. ``texts``: the
-    words to read, also where nothing measured their times; a correction names them by their place.
+    ``shown``: (text, start, end) of each word, with the part of the content that writes it. A word that the content
+    writes together with the previous one has an empty text, and the previous one lasts until its end. ``texts``: the
+    words to read, also where their times were not measured; corrections refer to them by index.
     """
     result: dict[str, Any] = orjson.loads(b"{" + (inflate(text) + inflate(details))[1:] + b"}")
     for segment in result["transcript_with_timestamp"]:

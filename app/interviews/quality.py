@@ -1,6 +1,6 @@
-"""How well an interview was recorded and heard, for the people who judge it: facts, no verdict.
+"""Recording and recognition quality of an interview, for the people who review it: facts, no verdict.
 
-It says where to listen before judging. Nothing of it enters scores or the public interface.
+It shows where to listen before deciding. It affects no score and is not part of ``/v1``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,12 +15,12 @@ from app.interviews.queries import utterances_of
 from app.interviews.recordings.queries import Arrived, arrivals, runs_of
 
 SHORTEST_GAP = 2.0
-"""Seconds between two runs of the recorder that are worth a word."""
+"""Shortest break between two runs of the recorder, in seconds, that is reported."""
 MOST_WEAK = 20
 
 
 class Run(Protocol):
-    """What is read of a recorder run."""
+    """The columns of a recorder run that the report needs."""
 
     number: Any
     mime_type: Any
@@ -29,13 +29,13 @@ class Run(Protocol):
 
 
 def keep(interview: Interview) -> None:
-    """Write the report down, once: what it is made of may be gone later."""
+    """Store the report, because the rows it is made from may be deleted later."""
     db.session.merge(QualityReport(interview_id=interview.id, report=report_of(interview)))
     db.session.flush()
 
 
 def shown(interview: Interview) -> dict[str, Any] | None:
-    """The report that was kept, or as it stands now; None where nothing was said, or may be read."""
+    """The stored report, or one from the current rows; None where there is nothing to report or it is withheld."""
     if interview.erased_at or interview.withdrawn_at or not interview.turns:
         return None
     stored = db.session.get(QualityReport, interview.id)
@@ -43,7 +43,7 @@ def shown(interview: Interview) -> dict[str, Any] | None:
 
 
 def placed(report: Mapping[str, Any], transcript: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The weak parts with ``segment`` and ``at`` (seconds of the recording), where the transcript has those words."""
+    """The weak parts with ``segment`` and ``at`` (seconds of the recording), None if not in the transcript."""
     parts = []
     for part in report["recognition"]["weak"]:
         wanted = part["words"].split()
@@ -59,7 +59,7 @@ def placed(report: Mapping[str, Any], transcript: Sequence[Mapping[str, Any]]) -
 
 
 def report_of(interview: Interview) -> dict[str, Any]:
-    """From the rows as they are."""
+    """The report, computed from the current rows."""
     runs = runs_of(interview.id)
     return {
         "replies": replies(interview.turns),
@@ -72,7 +72,7 @@ def report_of(interview: Interview) -> dict[str, Any]:
 
 
 def replies(turns: Sequence[Any]) -> dict[str, Any]:
-    """How long candidates waited: end of speech to the first sound heard, in milliseconds."""
+    """Milliseconds from the end of speech to the first sound of the reply."""
     shares = ("detected_ms", "collected_ms", "recognised_ms", "decided_ms", "spoken_ms", "answered_ms", "heard_ms")
     rows = [
         {"turn": turn.number, "kind": turn.reply_kind, **{name: getattr(turn, name) for name in shares}}
@@ -84,12 +84,12 @@ def replies(turns: Sequence[Any]) -> dict[str, Any]:
 
 
 def rank(ordered: Sequence[int], share: float) -> int | None:
-    """The value that so many of the ordered values do not exceed."""
+    """The nearest-rank percentile: the value that ``share`` (0..1) of the ordered values do not exceed."""
     return ordered[max(0, ceil(share * len(ordered)) - 1)] if ordered else None
 
 
 def recording(runs: Sequence[Run], there: Mapping[int, Arrived]) -> dict[str, Any]:
-    """Breaks between runs, and pieces that never came. A run's end is when its last piece arrived."""
+    """Breaks between runs, and chunks that never arrived. A run ends when its last chunk arrived."""
     gaps = []
     for run, following in pairwise(runs):
         ended: datetime = there[run.number].last_at if run.number in there else run.created_at
@@ -101,7 +101,7 @@ def recording(runs: Sequence[Run], there: Mapping[int, Arrived]) -> dict[str, An
 
 
 def recognition(said: Sequence[Utterance]) -> dict[str, Any]:
-    """By what the candidate was understood, how surely, and where to listen before judging."""
+    """Which engines recognised the answers, how confident they were, and where to listen."""
     answers = [one for one in said if one.role is Role.USER and not one.obeyed]
     spoken = [one for one in answers if not one.typed]
     sure = [(one.confidence, len((one.content or "").split())) for one in spoken if one.confidence is not None]

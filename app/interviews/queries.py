@@ -1,7 +1,7 @@
-"""Reads of interviews: each names its owner, and no list grows slower with its offset.
+"""Reads of interviews. Each names its owner, and lists stay fast at any offset.
 
-Numbers are dense per organization and per team, so a page is a range of numbers. With a status filter, small offsets
-walk the index; deep ones first skip whole thousands by their counters.
+Numbers have no gaps per organization and per team, so a page is a range of numbers. With a status filter, small
+offsets walk the index; deep ones first skip whole thousands by their counters.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ from app.interviews.models import (
 from app.interviews.pending import Waiting, condition, stuck
 
 BUCKET = 1000
-"""Interviews one counter stands for."""
+"""Interviews per counter."""
 DEEP = 10_000
 """From this offset on, a filtered list skips by counters."""
 MISSING = "There is no interview with this id."
@@ -41,14 +41,14 @@ FOREIGN = "This interview belongs to another organization."
 
 def interview_for(organization: Organization, interview_id: str) -> Interview:
     """The interview, if it is the organization's; NotFound or Forbidden otherwise."""
-    interview = _interview(interview_id.lower())  # some databases of customers keep UUIDs in upper case
+    interview = _interview(interview_id.lower())  # some customers store UUIDs in upper case
     if interview.organization_id != organization.id:
         raise Forbidden(FOREIGN)
     return interview
 
 
 def open_interview(flow_id: str, interview_id: str) -> Interview:
-    """The interview as the candidate's link names it: both ids must fit. There is no organization to ask for."""
+    """The interview of the candidate's link, where both ids must match. The organization comes from the interview."""
     with row_security.finding():
         interview = _interview(interview_id)
     if interview.flow_id != flow_id:
@@ -58,19 +58,19 @@ def open_interview(flow_id: str, interview_id: str) -> Interview:
 
 
 def interview_seen_by(member: TeamMember, interview_id: str) -> Interview:
-    """An interview of a flow that the member may see. What is not theirs and what is not there are told alike."""
+    """An interview of a flow that the member may see. Raises the same NotFound for hidden and for missing ones."""
     return seen(member, Interview, interview_id, kind="interview", asked=interview_id)
 
 
 def interview_to_change(member: TeamMember, interview_id: str) -> Interview:
-    """An interview of a flow that the member may change. Raises as above, and Forbidden for those who may only look."""
+    """An interview of a flow that the member may change. Raises NotFound as above, and Forbidden for viewers."""
     interview = interview_seen_by(member, interview_id)
     refuse_viewer(member, interview)
     return interview
 
 
 def newest_result(candidate_id: str) -> str | None:
-    """Id of the candidate's newest interview with a result that may still be looked at."""
+    """Id of the candidate's newest interview whose result is not withheld."""
     query = sa.select(Interview.id).where(
         Interview.candidate_id == candidate_id,
         Interview.stage == Stage.COMPLETED,
@@ -81,7 +81,7 @@ def newest_result(candidate_id: str) -> str | None:
 
 
 def newest_results(candidate_ids: Sequence[str]) -> dict[str, Interview]:
-    """For each candidate who has one: the interview of ``newest_result``, with its result, in one read."""
+    """Candidate id to the interview of ``newest_result``, with its result, in one read."""
     query = sa.select(Interview).where(
         Interview.candidate_id.in_(candidate_ids),
         Interview.stage == Stage.COMPLETED,
@@ -101,7 +101,7 @@ def _interview(interview_id: str) -> Interview:
 
 
 class Published(NamedTuple):
-    """What ``/v1`` tells of one interview. ``fragments``: (deflated, length, crc) of those that were asked for."""
+    """What ``/v1`` shows of one interview. ``fragments``: (deflated, length, crc) of the requested ones."""
 
     id: str
     flow_id: str
@@ -113,12 +113,12 @@ class Published(NamedTuple):
     has_data: bool
     summary: str | None
     scores: dict[str, Any] | None
-    is_withheld: bool  # consent was withdrawn: no judgement and no recording is given out
+    is_withheld: bool  # consent was withdrawn: scores, summary and recordings are not sent
     fragments: tuple[tuple[bytes, int, int], ...]
 
 
 def published(interview_id: str, *, transcript: str) -> Published:
-    """One interview with the kept bytes that ``transcript`` (full, text or none) asks for."""
+    """One interview with the stored fragments for ``transcript`` (full, text or none)."""
     return _read(_single(transcript), {"id": interview_id})[0]
 
 
@@ -133,7 +133,7 @@ def published_page(
     transcript: str,
     deep: int = DEEP,
 ) -> list[Published]:
-    """One page of the list, newest first. From offset ``deep`` on a filtered list is entered through its counters."""
+    """One page of the list, newest first. From offset ``deep`` on, a filtered list skips by counters."""
     owner = team or organization
     has_mode = is_test is not None
     values: dict[str, Any] = {"owner": owner.id, **({"is_test": is_test} if has_mode else {})}
@@ -152,7 +152,7 @@ def _how_many(owner: Organization | Team, *, is_test: bool | None) -> int:
     return owner.interview_test_seq if is_test else owner.interview_seq - owner.interview_test_seq
 
 
-# Core tables and statements that are built once: reading a page costs little more than fetching its bytes.
+# Core tables and statements are built once, so reading a page costs little more than fetching its bytes.
 _I, _D = Interview.__table__.c, InterviewData.__table__.c
 _HEAD = (
     _I.id,
@@ -227,7 +227,7 @@ def _published(row: Sequence[Any]) -> Published:
 
 
 def _buckets(owner_id: str, status: InterviewStatus, *, is_test: bool | None) -> Any:
-    """Rows of (bucket, interviews): of tests, of all others, or of both."""
+    """Rows of (bucket, interviews) for tests, for all others, or for both."""
     every, tests = InterviewBucket, InterviewTestBucket
     table: Any = tests if is_test else every
     rows = sa.select(table.bucket, table.interviews).where(table.owner_id == owner_id, table.status == status)
@@ -239,7 +239,7 @@ def _buckets(owner_id: str, status: InterviewStatus, *, is_test: bool | None) ->
 
 
 def _bucket_at(owner_id: str, status: InterviewStatus, offset: int, *, is_test: bool | None) -> tuple[int, int]:
-    """The number below which the bucket of the interview at ``offset`` lies, and how many the newer buckets hold."""
+    """The number just above the bucket of the interview at ``offset``, and how many interviews newer buckets hold."""
     buckets = _buckets(owner_id, status, is_test=is_test)
     through = sa.func.sum(buckets.interviews).over(order_by=buckets.bucket.desc())
     sums = sa.select(buckets.bucket, buckets.interviews, through.label("through")).subquery()
@@ -254,7 +254,7 @@ def _bucket_at(owner_id: str, status: InterviewStatus, offset: int, *, is_test: 
 
 @dataclass(frozen=True, slots=True)
 class InterviewFilter:
-    """What the platform's list is narrowed to; ``tests``: test interviews as well."""
+    """Filters of the platform's list; ``tests`` includes test interviews."""
 
     status: InterviewStatus | None = None
     flow_id: str = ""
@@ -264,9 +264,9 @@ class InterviewFilter:
 
 
 def shown_on_platform(member: TeamMember, found_by: InterviewFilter, *, limit: int, offset: int) -> Sequence[Interview]:
-    """The platform's list: recruitment interviews with an address, newest first, with what a row shows.
+    """The platform's list: recruitment interviews with an address, newest first, with everything a row shows.
 
-    What is stuck is listed whether or not it has an address: it waits for a person either way.
+    Stuck interviews are listed with or without an address, because both need attention.
     """
     shown = _of_member(member).where(Interview.quarantined_at.is_(None)).order_by(Interview.org_seq.desc())
     if found_by.waiting is not Waiting.STUCK:
@@ -284,7 +284,7 @@ def shown_on_platform(member: TeamMember, found_by: InterviewFilter, *, limit: i
 
 
 def needing_help(member: TeamMember, *, limit: int = 20) -> Sequence[Interview]:
-    """Interviews that wait for a person or for an engine, the oldest first."""
+    """Stuck interviews that the member may see, the oldest first."""
     statement = _of_member(member).where(stuck())
     ordered = statement.options(joinedload(Interview.flow)).order_by(Interview.org_seq).limit(limit)
     return db.session.scalars(ordered).all()
@@ -295,7 +295,7 @@ def _of_member(member: TeamMember) -> sa.Select[Interview]:
 
 
 def utterances_of(interview_id: str) -> Sequence[Utterance]:
-    """What was said, in order."""
+    """The interview's utterances in order."""
     said = sa.select(Utterance).where(Utterance.interview_id == interview_id).order_by(Utterance.number)
     return db.session.scalars(said).all()
 
@@ -309,7 +309,7 @@ def document_for(interview: Interview, document_id: str) -> Document:
 
 
 def overdue(stage: Stage, *, limit: int = 200) -> list[str]:
-    """Ids of interviews in ``stage`` that are due and under nobody's lease."""
+    """Ids of interviews in ``stage`` that are due and have no lease."""
     statement = (
         sa.select(Interview.id)
         .where(Interview.stage == stage, Interview.due_at < moment(), _free())
@@ -320,7 +320,7 @@ def overdue(stage: Stage, *, limit: int = 200) -> list[str]:
 
 
 def overdue_videos(*, limit: int = 200) -> list[str]:
-    """Ids of interviews whose video is due, or whose worker went silent."""
+    """Ids of interviews whose video is due and has no lease."""
     statement = (
         sa.select(Interview.id)
         .where(

@@ -1,7 +1,7 @@
-"""From turns to the transcript: every segment and word on the one clock of the recording.
+"""From turns to the transcript: every segment and word on the clock of the recording.
 
-Each run of the recorder has a clock of its own; the offset of a turn says how much later it lies in the published
-recording. Of the agent only what was really heard is kept. Times that nobody measured stay out, they are not made up.
+Each run of the recorder has its own clock; a turn's offset says how much later it lies in the published recording.
+Only the part of the agent's speech that was heard is included. Times that were not measured are left out.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,14 +13,14 @@ from app.interviews.analysis.alignment import as_written
 
 MILLISECONDS = 3
 STEP = 0.001
-"""Seconds between the starts of two words at least: both sides may speak at once, but times never run backwards."""
+"""Least seconds between the starts of two words: both sides may speak at once, but times never run backwards."""
 FARTHEST = 0.5
-"""Seconds that one turn's shift may differ from the usual one of its run and still be believed."""
+"""Seconds that one turn's shift may differ from the median of its run and still be used."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnValue:
-    """One utterance as a plain value. ``words`` are (word, start, end); None: nothing measured them.
+    """One utterance as a plain value. ``words`` are (word, start, end), or None where they were not measured.
 
     ``start``, ``end`` and the words' times are seconds on the clock of run ``segment``. ``played``: how many seconds of
     the agent's speech were heard, None for all. ``content`` None: spoken, but not recognised yet.
@@ -47,11 +47,11 @@ def lay_out(
     duration: float | None,
     ends: Mapping[int, float] | None = None,
 ) -> tuple[Segment, ...]:
-    """The transcript in the order of the talk; ``offsets`` by number of the turn.
+    """The transcript in the order of the interview; ``offsets`` by number of the turn.
 
-    ``ends``: where the recorder run of a turn ends in the recording, by number; words that a broken connection kept out
-    of the recording lie there, so that they never reach into the next run. Empty turns are left out. Starts rise from
-    word to word through the whole transcript. Without a recording all times are 0.
+    ``ends``: where the recorder run of a turn ends in the recording, by number; words that are missing from the
+    recording after a broken connection are placed there, so that they never reach into the next run. Empty turns are
+    left out. Starts rise from word to word through the whole transcript. Without a recording all times are 0.
     """
     segments: list[Segment] = []
     reached = 0.0
@@ -97,7 +97,7 @@ def offsets_of(
 
 
 def _credible(shifts: dict[float, float]) -> dict[float, float]:
-    """Without the ones that lie far from all others: a clock drifts, it does not jump to and fro."""
+    """The shifts near the median: a clock drifts, it does not jump back and forth."""
     if not shifts:
         return {}
     middle = median(shifts.values())
@@ -105,7 +105,7 @@ def _credible(shifts: dict[float, float]) -> dict[float, float]:
 
 
 def cut_to_played(turn: TurnValue) -> TurnValue:
-    """An agent's turn without the words that the candidate cut off; other turns as they are."""
+    """An agent's turn without the words that the candidate interrupted; other turns unchanged."""
     if turn.role != "agent" or turn.played is None:
         return turn
     if turn.played <= 0:
@@ -123,7 +123,7 @@ def cut_to_played(turn: TurnValue) -> TurnValue:
 
 @dataclass(frozen=True, slots=True)
 class _Bounds:
-    """Between which times a turn has to lie: its start, the start of its first word, its end (None without one)."""
+    """Bounds of a turn: its earliest start, the earliest start of its first word, its latest end (None: unbounded)."""
 
     start: float
     word: float
@@ -151,7 +151,7 @@ def _words_on_recording(words: Iterable[tuple[str, float, float]], offset: float
     spoken = [word for word in words if word[0].strip()]
     starts: list[float] = []
     for place, (_text, begin, _finish) in enumerate(spoken):
-        # Room is left for the words after it, so that those beyond the end do not all begin in the same moment.
+        # Leave room for the words after it, so that those beyond the end do not all start at the same moment.
         highest = None if bounds.end is None else bounds.end - STEP * (len(spoken) - 1 - place)
         lowest = starts[-1] + STEP if starts else bounds.word
         start = begin + offset if highest is None else min(begin + offset, highest)

@@ -1,4 +1,4 @@
-"""What recruiters do with results: rate, comment, compare, share, export, and who may see what."""
+"""What recruiters do with results: rate, comment, compare, share and export them, and manage access to flows."""
 
 from app.core.rooms import Room
 

@@ -124,8 +124,8 @@ def test_nobody_is_given_more_than_their_role_or_what_they_have(
 ) -> None:
     refused = give(colleague, flow, viewer, "edit")
     assert refused.status_code == 422
-    assert "This member is a viewer, who may look but not change anything." in words_of(refused)
-    assert "Administrators see and change every flow already." in words_of(give(colleague, flow, owner))
+    assert "This member is a viewer and cannot edit anything." in words_of(refused)
+    assert "Administrators can already view and edit every flow." in words_of(give(colleague, flow, owner))
     assert "There is no such member in your organization." in words_of(give(colleague, flow, outsider))
     assert give(colleague, flow, viewer, "own").status_code == 422
     assert give(viewer, flow, viewer).status_code == 403
@@ -298,10 +298,10 @@ def test_a_request_is_refused_and_may_be_made_again(
 @pytest.mark.parametrize(
     ("decision", "note", "said"),
     [
-        ("open", "", "Choose what is given"),
-        ("", "", "Choose what is given"),
+        ("open", "", "Choose whether to grant or refuse"),
+        ("", "", "Choose whether to grant or refuse"),
         ("view", "\x00", "character NUL"),
-        ("view", "x" * (LONGEST_NOTE + 1), f"at most {LONGEST_NOTE} are kept"),
+        ("view", "x" * (LONGEST_NOTE + 1), f"up to {LONGEST_NOTE} characters"),
     ],
 )
 def test_what_is_no_answer_changes_nothing(

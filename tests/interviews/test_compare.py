@@ -152,7 +152,7 @@ def test_a_wrong_number_is_explained(owner: Person, two: list[Interview], count:
     ids = [*ids_of(two), *(f"{number}" * 8 + "-0000-4000-8000-000000000000" for number in range(4))][:count]
     page = compared(owner, ids)
     assert page.status_code == 422
-    assert "Choose 2 to 5 candidates" in words_of(page)
+    assert "Select 2 to 5 candidates" in words_of(page)
     answer = owner.browser.post("/candidates/compare", data={"id": ids})
     assert (answer.status_code, answer.location) == (303, "/candidates")
 
@@ -170,7 +170,7 @@ def test_candidates_of_others_and_of_another_flow_are_not_compared(
     for wrong in (["nope", "\x00"], ids_of(two)):
         page = compared(outsider, wrong)
         assert page.status_code == 422
-        assert "does not exist any more, or belongs to a team" in words_of(page)
+        assert "no longer exists, or you do not have access" in words_of(page)
         assert "help people" not in page.text
     team = Team(organization_id=owner.organization.id, name="Other")
     db.session.add(team)

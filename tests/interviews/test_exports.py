@@ -137,7 +137,7 @@ def test_json_is_what_the_page_shows(owner: Person, colleague: Person, judged: I
     assert found["transcript"][1]["words"][0] == {"word": "=I", "start": 65.25, "end": 65.45}
     assert found["exported_by"] == "Owner"
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", found["exported_at"])
-    assert "aids to a person's decision" in found["note"]
+    assert "support a person's decision" in found["note"]
 
 
 def test_captions_name_the_voices_on_the_recording_s_clock(owner: Person, judged: Interview) -> None:
@@ -180,7 +180,7 @@ def test_the_report_says_how_each_score_was_judged(owner: Person, colleague: Per
     for part in (
         "Mary Hall",
         "Nurse",
-        "aids to a person's decision",
+        "support a person's decision",
         "Likes to help people.",
         "“I like to help people” at 1:05",
         "Judged by scripted: said so",
@@ -360,7 +360,7 @@ def test_where_there_is_nothing_the_page_says_so(owner: Person, judged: Intervie
 def test_an_unknown_format_is_refused_in_words(owner: Person, judged: Interview, kind: str) -> None:
     browser = owner.browser
     assert browser.post(f"/interviews/{judged.id}/export", data={"format": kind}).status_code == 303
-    assert "Choose one of the formats" in words_of(browser.get(f"/interviews/{judged.id}"))
+    assert "Choose a format" in words_of(browser.get(f"/interviews/{judged.id}"))
 
 
 def test_an_export_ends_when_access_ends(owner: Person, recorded: Interview, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -385,7 +385,7 @@ def test_only_so_many_archives_are_sent_at_once(app: Flask, owner: Person, judge
         taken.append(answer)
     assert answer.status_code == 303
     assert 1 <= len(audited("interview.exported")) == len(taken)
-    assert "Many downloads are under way" in words_of(browser.get(f"/interviews/{interview_id}"))
+    assert "Too many downloads are running" in words_of(browser.get(f"/interviews/{interview_id}"))
     for one in taken:
         one.close()
     assert exported(owner, interview_id, "zip").status_code == 200

@@ -102,9 +102,9 @@ def test_the_funnel_counts_how_far_interviews_get(owner: Person, past: Made) -> 
     past(minutes=8, ready=90)
     past(at=NOON - timedelta(days=30))
     bars = insights.funnel(owner.member, MARCH)
-    assert counts(bars) == {"Booked": 5, "Begun": 3, "Handed in": 2, "Result ready": 1}
+    assert counts(bars) == {"Created": 5, "Started": 3, "Submitted": 2, "Result ready": 1}
     assert [round(bar.share, 2) for bar in bars] == [1, 0.6, 0.4, 0.2]
-    assert insights.left(owner.member, MARCH) == {"Did not agree": 1, "Left in the middle": 1}
+    assert insights.left(owner.member, MARCH) == {"Declined": 1, "Left early": 1}
 
 
 def test_both_ends_of_the_span_count_and_nothing_beyond(owner: Person, past: Made) -> None:
@@ -112,7 +112,7 @@ def test_both_ends_of_the_span_count_and_nothing_beyond(owner: Person, past: Mad
         past(at=at)
     for at in (datetime(2026, 2, 28, 23, 59, 59, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)):
         past(at=at)
-    assert counts(insights.funnel(owner.member, MARCH))["Booked"] == 2
+    assert counts(insights.funnel(owner.member, MARCH))["Created"] == 2
 
 
 def test_each_question_tells_how_many_answered_it(owner: Person, past: Made, flow: InterviewFlow) -> None:
@@ -121,7 +121,7 @@ def test_each_question_tells_how_many_answered_it(owner: Person, past: Made, flo
     past(begun=False)
     past(answered=3, erased_at=NOON)
     bars = insights.by_question(owner.member, Span(MARCH.since, MARCH.until, flow.id), flow)
-    assert counts(bars) == {"Begun": 5, "Why?": 4, "How?": 3, "When?": 1}
+    assert counts(bars) == {"Started": 5, "Why?": 4, "How?": 3, "When?": 1}
     assert bars[3].share == 0.2
 
 
@@ -131,7 +131,7 @@ def test_times_are_told_as_the_middle_and_the_long_end(owner: Person, past: Made
     past()
     spreads, lengths = insights.times(owner.member, MARCH)
     waited, talk, result = spreads
-    assert (waited.label, waited.median, waited.most) == ("From booking to Start", 7200, 7200)
+    assert (waited.label, waited.median, waited.most) == ("From creation to start", 7200, 7200)
     assert (talk.count, talk.median, talk.most) == (5, 660, 12000)
     assert result.median == 660
     assert {label: n for label, n in counts(lengths).items() if n} == {
@@ -198,12 +198,12 @@ def test_a_recruiter_sees_numbers_of_their_teams_only(
     hidden = make_flow(team_id=team.id, title="Hidden")
     past(minutes=5, rating=1, answered=1)
     past(of=hidden, minutes=5, rating=5, answered=1)
-    assert counts(insights.funnel(owner.member, MARCH))["Booked"] == 2
-    assert counts(insights.funnel(colleague.member, MARCH))["Booked"] == 1
+    assert counts(insights.funnel(owner.member, MARCH))["Created"] == 2
+    assert counts(insights.funnel(colleague.member, MARCH))["Created"] == 1
     assert insights.ratings(colleague.member, MARCH)[0] == 1.0
     assert [one.title for one in insights.usage(colleague.member, MARCH)] == ["=Nurse"]
     assert insights.times(colleague.member, MARCH)[0][0].count == 1
-    assert counts(insights.funnel(outsider.member, MARCH))["Booked"] == 0
+    assert counts(insights.funnel(outsider.member, MARCH))["Created"] == 0
     assert insights.usage(outsider.member, MARCH) == []
     assert colleague.browser.get(f"/insights?flow={hidden.id}").status_code == 403
 
@@ -227,7 +227,7 @@ def test_a_flow_shows_its_own_figures(owner: Person, past: Made, flow: Interview
     past(at=lately, of=make_flow(title="Cook"), minutes=5)
     page = owner.browser.get(f"/flows/{flow.id}").text
     shown = re.findall(r"<dt>([\w ]+)</dt><dd>([\d.]+)</dd>", page[page.index('id="figures"') :])
-    assert shown[:4] == [("Booked", "2"), ("Begun", "1"), ("Handed in", "1"), ("Result ready", "1")]
+    assert shown[:4] == [("Created", "2"), ("Started", "1"), ("Submitted", "1"), ("Result ready", "1")]
     assert "<dd>4.0</dd>" in page
     assert f"/insights?flow={flow.id}" in page
 
@@ -235,11 +235,11 @@ def test_a_flow_shows_its_own_figures(owner: Person, past: Made, flow: Interview
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("since=yesterday", "Write a day like 2026-01-31."),
-        ("until=99999-01-01", "Write a day like 2026-01-31."),
-        ("since=2026-03-02&until=2026-03-01", "Choose a day before the last one"),
-        ("since=2001-01-01&until=2026-03-01", "Choose a day before the last one"),
-        ("since=0001-01-01", "Write a day"),
+        ("since=yesterday", "Enter a date such as 2026-01-31."),
+        ("until=99999-01-01", "Enter a date such as 2026-01-31."),
+        ("since=2026-03-02&until=2026-03-01", "Enter a day before the end date"),
+        ("since=2001-01-01&until=2026-03-01", "Enter a day before the end date"),
+        ("since=0001-01-01", "Enter a date"),
     ],
 )
 def test_days_that_make_no_span_are_named_and_the_usual_ones_shown(owner: Person, query: str, said: str) -> None:

@@ -279,7 +279,7 @@ def test_there_is_nothing_to_try_again_when_all_is_well(owner: Person, outsider:
     interview = completed()
     browser = owner.browser
     browser.post(f"/interviews/{interview.id}/retry")
-    assert "nothing to try again" in words_of(browser.get(f"/interviews/{interview.id}"))
+    assert "nothing to retry" in words_of(browser.get(f"/interviews/{interview.id}"))
     assert outsider.browser.post(f"/interviews/{interview.id}/retry").status_code == 403
     assert browser.post(f"/interviews/{interview.id}/retry", forged=True).status_code == 400
 
@@ -345,7 +345,7 @@ def test_files_that_cannot_be_deleted_yet_are_out_of_reach_all_the_same(
         answer = browser.post(f"/interviews/{interview.id}/revoke", data={"confirm": "revoke"})
     assert answer.status_code == 303
     assert db.session.get_one(Revocation, interview.id).deleted_at is None
-    assert "keeps trying" in words_of(browser.get(f"/interviews/{interview.id}"))
+    assert "will retry" in words_of(browser.get(f"/interviews/{interview.id}"))
 
 
 def test_a_document_is_a_download_that_no_browser_runs(owner: Person, outsider: Person, running: Interview) -> None:

@@ -175,8 +175,8 @@ def test_what_is_frozen_fits_the_published_schema() -> None:
         ((Word("a", 2.0, 2.1), Word("b", 1.0, 1.1)), (0,), (0.0, 1.0), "word times"),
         ((Word("a", 0.0, 9.0),), (0,), (0.0, 1.0), "word times"),
         ((Word("a", 0.5, 0.4),), (0,), (0.0, 1.0), "word times"),
-        ((), (0, 1), (0.0, 1.0), "not there"),
-        ((), (0, 0), (0.0, 1.0), "not there"),
+        ((), (0, 1), (0.0, 1.0), "not exist"),
+        ((), (0, 0), (0.0, 1.0), "not in order"),
         ((), (0,), (2.0, 1.0), "backwards"),
     ],
 )

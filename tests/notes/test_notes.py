@@ -99,9 +99,9 @@ def test_a_note_is_read_by_the_team_and_escaped(owner: Person, viewer: Person, i
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("  \n", "Write something first"),
+        ("  \n", "Enter a note"),
         ("a\x00", "character NUL"),
-        ("x" * (LONGEST_NOTE + 1), f"These are {LONGEST_NOTE + 1} characters; at most {LONGEST_NOTE} are kept"),
+        ("x" * (LONGEST_NOTE + 1), f"Notes can have up to {LONGEST_NOTE} characters"),
     ],
 )
 def test_what_cannot_be_kept_is_shown_again(owner: Person, interview: Interview, text: str, said: str) -> None:

@@ -89,7 +89,9 @@ def test_who_differs_from_the_score_says_why(
 ) -> None:
     answer = rate(owner, interview, skills_value=value, motivation_value="1.0")
     assert answer.status_code == (422 if needs_reason else 303)
-    assert ("Why (Skills) : Say why: the AI's score is 3.5" in words_of(answer)) is needs_reason
+    assert (
+        "Comment (Skills) : Explain why your rating differs from the AI's score of 3.5" in words_of(answer)
+    ) is needs_reason
     assert ('href="#skills_comment"' in answer.text) is needs_reason
     assert bool(kept()) is not needs_reason, "all of it, or nothing"
 
@@ -107,9 +109,9 @@ def test_what_was_typed_is_not_lost_where_something_is_wrong(owner: Person, inte
     )
     assert answer.status_code == 422
     shown = words_of(answer)
-    assert "Skills : Choose a rating from 0 to 5 in halves" in shown
-    assert f"Why (Overall) : These are {LONGEST_COMMENT + 1} characters; at most {LONGEST_COMMENT} are kept" in shown
-    assert "Why (Communication) : May not contain the character NUL" in shown
+    assert "Skills : Choose a rating from 0 to 5 in steps of 0.5" in shown
+    assert f"Comment (Overall) : Comments can have up to {LONGEST_COMMENT} characters" in shown
+    assert "Comment (Communication) : May not contain the character NUL" in shown
     assert "Kept words" in shown
     assert '<option selected value="2.5">' in answer.text
     assert kept() == []

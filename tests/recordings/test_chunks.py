@@ -98,7 +98,7 @@ def test_an_interview_holds_two_gibibytes_and_no_more(interview, open_run):
     open_run().size = LARGEST_INTERVIEW - 10
     keep(interview, size=10)
     db.session.commit()
-    with pytest.raises(Rejected, match="finish it"):
+    with pytest.raises(Rejected, match="limited to"):
         keep(interview, number=1, size=1)
     assert keep(interview, size=10).number == 0
 

@@ -106,7 +106,7 @@ def test_an_address_that_has_run_out_is_a_clear_page(client, published):
         path = path_of(published)
     answer = client.get(path)
     assert answer.status_code == 410
-    assert "has run out" in answer.text
+    assert "has expired" in answer.text
 
 
 def test_a_changed_address_is_refused(client, published):

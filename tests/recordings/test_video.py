@@ -133,7 +133,7 @@ def test_a_run_that_never_got_past_its_header_counts_nothing(tmp_path):
     torn.write_bytes(path.read_bytes()[:60])
     made = assemble([run(torn, 1), run(path, 2)], directory=tmp_path)
     assert [(placed.offset, placed.duration > 0) for placed in made.runs] == [(0.0, False), (0.0, True)]
-    with pytest.raises(GatewayError, match="nothing that can be played") as error:
+    with pytest.raises(GatewayError, match="nothing playable") as error:
         assemble([run(torn, 1)], directory=tmp_path)
     assert error.value.retryable is False
 
@@ -188,13 +188,13 @@ def test_a_play_list_behind_an_mp4_beginning_opens_no_other_file(tmp_path):
 
 def test_a_recording_that_claims_to_last_for_ages_is_refused(tmp_path):
     path = recorder.record(tmp_path / "a.webm", recorder.sound(2, []), gaps={1.0: 100_000.0})
-    with pytest.raises(GatewayError, match="longer than recordings may be"):
+    with pytest.raises(GatewayError, match="too long"):
         assemble([run(path)], directory=tmp_path)
 
 
 def test_a_picture_that_is_too_large_is_refused(tmp_path):
     path = recorder.record(tmp_path / "a.webm", recorder.sound(0.2, []), video="libvpx", size=(640, 480))
-    with pytest.raises(GatewayError, match="larger than recordings may be"):
+    with pytest.raises(GatewayError, match="too large"):
         assemble([run(path)], directory=tmp_path, want_video=True, limits=Limits(pixels=320 * 240))
 
 
@@ -207,7 +207,7 @@ def test_too_little_memory_is_an_error_and_not_a_hang(tmp_path):
 
 def test_work_that_takes_too_long_is_ended(tmp_path):
     path = recorder.record(tmp_path / "a.webm", recorder.sound(1, []))
-    with pytest.raises(GatewayError, match="time allowed") as error:
+    with pytest.raises(GatewayError, match="took too long") as error:
         assemble([run(path)], directory=tmp_path, limits=Limits(wall_seconds=0))
     assert error.value.retryable is False
 

@@ -230,12 +230,12 @@ def test_of_an_address_only_the_network_is_kept(address: str, network: str) -> N
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({}, "Tick at least one part"),
+        ({}, "Select at least one part"),
         ({"parts": "everything"}, "not a valid choice"),
         ({"parts": "summary", "days": "91"}, "Choose 1 to 90 days"),
         ({"parts": "summary", "days": "0"}, "Choose 1 to 90 days"),
-        ({"parts": "summary", "days": ""}, "Say for how many days"),
-        ({"parts": "summary", "label": "x" * 101}, "At most 100 characters"),
+        ({"parts": "summary", "days": ""}, "Enter a number of days"),
+        ({"parts": "summary", "label": "x" * 101}, "Enter up to 100 characters"),
         ({"parts": "summary", "label": "a\x00"}, "character NUL"),
     ],
 )

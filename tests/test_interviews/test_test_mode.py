@@ -358,7 +358,7 @@ def test_failed_until_somebody_tries_again(owner: Person, key: str, make_flow: M
     broken = completed(db.session.get_one(Interview, answer.json["interview_id"]))
     assert broken.stage is Stage.PROCESSING_FAILED
     assert (told(owner, key, broken)["status"], db.session.query(Delivery).count()) == ("incomplete", 0)
-    assert "the test key asked for a failure" in owner.browser.get(f"/interviews/{broken.id}").text
+    assert "the test key requested a failure" in owner.browser.get(f"/interviews/{broken.id}").text
     owner.browser.post(f"/interviews/{broken.id}/retry")
     processing.process_interview(broken.id)
     assert told(owner, key, broken)["status"] == "completed"
@@ -383,7 +383,7 @@ def test_video_late(owner: Person, key: str, make_flow: Made, speaks: ScriptedSp
         ("scored", False, "scores, abandoned, failed, late-video"),
         ("", False, "late-video"),
         ("Scores", False, "abandoned"),
-        ("scores", True, "Only test keys"),
+        ("scores", True, "Scenarios need a test key"),
         ("late-video", False, "is_video_enabled"),
     ],
 )

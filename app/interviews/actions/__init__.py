@@ -1,4 +1,4 @@
-"""What happens to an interview. Nothing here commits or waits; slow work is done before, on plain values."""
+"""Changes to an interview. Nothing here commits or waits; slow work happens before, on plain values."""
 
 from app.interviews.actions.candidate_rights import erase, withdraw
 from app.interviews.actions.documents import (

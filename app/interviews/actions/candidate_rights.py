@@ -1,4 +1,4 @@
-"""What candidates may do about an interview afterwards: withdraw their consent, and have everything erased."""
+"""What candidates can do after an interview: withdraw their consent, and have everything erased."""
 
 from typing import Any
 
@@ -29,9 +29,9 @@ UNDER_WORK = (Stage.SUBMITTED, Stage.PROCESSING, Stage.WAITS_FOR_RECOGNITION, St
 
 
 def withdraw(interview: Interview) -> bool:
-    """The candidate takes back their consent: from this commit on nothing is processed, judged or played any more.
+    """The candidate withdraws their consent: from this commit on nothing is processed, reviewed or played.
 
-    Work that is under way loses its claim. False when consent had been withdrawn before.
+    Running work loses its claim. False when consent was already withdrawn.
     """
     statement = (
         sa.update(Interview)
@@ -55,10 +55,10 @@ def withdraw(interview: Interview) -> bool:
 
 
 def erase(interview: Interview) -> dict[str, int]:
-    """Empty everything of the interview that says something about a person; returns how much there was, by kind.
+    """Remove all personal data of the interview; returns how many rows there were, by kind. May be repeated.
 
-    Files are left to whoever calls this: their keys lie below ``recordings/ID`` and ``documents/ID``. A completed
-    interview stays one, with an empty result, so that its published shape holds. May be repeated.
+    The caller deletes the files, whose keys lie below ``recordings/ID`` and ``documents/ID``. A completed interview
+    stays completed, with an empty result, so that it still matches its published schema.
     """
     candidate = interview.candidate
     is_completed = interview.status is InterviewStatus.COMPLETED
@@ -92,7 +92,7 @@ def erase(interview: Interview) -> dict[str, int]:
 
 
 def _score_again(candidate: Candidate) -> None:
-    """What the pipeline shows of the candidate rests on results that still count."""
+    """Recalculate the score that the pipeline shows, from results that still count."""
     counts = sa.and_(Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None))
     newest = sa.select(InterviewData.scores).join(Interview).where(Interview.candidate_id == candidate.id, counts)
     scores = db.session.scalar(newest.order_by(Interview.completed_at.desc()).limit(1))

@@ -1,4 +1,4 @@
-"""Documents that a candidate adds during the talk."""
+"""Documents that a candidate adds during the interview."""
 
 from app.core.db import db
 from app.core.errors import Conflict, Rejected, sentence
@@ -9,12 +9,12 @@ from app.interviews.models import Document, Interview, Stage, TextState
 
 
 def accept_document(name: str, content: bytes) -> Accepted:
-    """Whether a file may be added, by its content: slow for large files, so outside transactions. Raises Rejected."""
+    """Check a file by its content; raises Rejected. Slow for large files, so call it outside transactions."""
     return accept(name, content)
 
 
 def add_document(interview: Interview, accepted: Accepted, *, storage_key: str) -> Document:
-    """Note a document whose bytes are durable already. Conflict outside the talk, Rejected beyond the limits."""
+    """Add a document whose bytes are already stored. Conflict outside the interview, Rejected beyond the limits."""
     room_for_document(interview, count=len(interview.documents))
     document = Document(
         interview_id=interview.id,
@@ -30,7 +30,7 @@ def add_document(interview: Interview, accepted: Accepted, *, storage_key: str) 
 
 
 def read_again(document: Document) -> bool:
-    """Have a document read once more whose text could not be had; False when there is nothing to try again."""
+    """Retry reading a document whose text could not be read; False when there is nothing to retry."""
     if document.text_state is not TextState.FAILED:
         return False
     document.text_state, document.text_failure, document.recoveries = TextState.PENDING, None, 0
@@ -41,7 +41,7 @@ def read_again(document: Document) -> bool:
 
 
 def room_for_document(interview: Interview, *, count: int) -> None:
-    """Raise unless one more document may be added right now; asked before the bytes are stored, and again after."""
+    """Raise Rejected or Conflict unless one more document may be added. Called before and after storing the bytes."""
     if not (interview.script or {}).get("is_doc_upload_enabled"):
         raise Rejected(sentence("This interview takes no documents."), field="file")
     if interview.stage is not Stage.RUNNING:
@@ -55,7 +55,7 @@ def room_for_document(interview: Interview, *, count: int) -> None:
 
 
 def remove_document(interview: Interview, document: Document) -> str:
-    """Forget a document while the talk lasts; returns the storage key, which the edge deletes after its commit."""
+    """Remove a document during the interview; returns the storage key, which the caller deletes after its commit."""
     if interview.stage is not Stage.RUNNING:
         raise _over()
     interview.documents.remove(document)

@@ -1,4 +1,4 @@
-"""What a candidate thinks of the interview: kept apart from the result, and changed at most once."""
+"""A candidate's feedback on the interview: separate from the result, and changed at most once."""
 
 from sqlalchemy.exc import IntegrityError
 
@@ -9,14 +9,14 @@ MOST_REVISIONS = 2
 
 
 def rate(interview: Interview, *, rating: int | None, comment: str | None) -> bool:
-    """Keep a rating (1 to 5), words, or both; the second time replaces the first. False when both were used up."""
+    """Save a rating (1 to 5), a comment, or both. It can be replaced once; False after that."""
     feedback = db.session.get(Feedback, interview.id, with_for_update=True)
     if feedback is None:
         feedback = Feedback(interview_id=interview.id, rating=rating, comment=comment)
         try:
             with db.session.begin_nested():
                 db.session.add(feedback)
-        except IntegrityError:  # sent twice at once: the first one stands
+        except IntegrityError:  # sent twice at the same moment: the first one counts
             return True
         return True
     if (feedback.rating, feedback.comment) == (rating, comment):

@@ -1,4 +1,4 @@
-"""An interview until it is handed in: booked, begun, abandoned, submitted, and asked for once more."""
+"""An interview until it is submitted: created, started, declined, abandoned, submitted, retried."""
 
 from datetime import datetime
 from typing import Any
@@ -21,10 +21,10 @@ from app.interviews.recordings import actions as recordings
 from app.mail_outbox import actions as mail_outbox
 
 HOW_IT_GOES: dict[str, str] = {
-    Scenario.SCORES: "it completes by itself within minutes, with made-up scores",
+    Scenario.SCORES: "it completes within minutes, with made-up scores",
     Scenario.ABANDONED: "its candidate leaves before the first answer, so it stays incomplete",
-    Scenario.FAILED: "its processing fails, so it stays incomplete until somebody tries again on the platform",
-    Scenario.LATE_VIDEO: "it completes by itself within minutes, and its video follows five minutes later",
+    Scenario.FAILED: "its processing fails, so it stays incomplete until you retry it on the platform",
+    Scenario.LATE_VIDEO: "it completes within minutes, and its video follows five minutes later",
 }
 
 
@@ -40,14 +40,13 @@ def book(
     scenario: Scenario | None = None,
 ) -> Interview:
     """Create an interview in the flow's team. With an address and type ``recruitment`` the candidate is enrolled.
-    One that ``is_test`` is played by a job, which the sweep finds by ``due_at`` as well, as its ``scenario`` says.
 
-    Raises NotFound or Forbidden for the flow, Rejected for a flow that is not open or a recruiter of another team,
-    and where the month's quota is used up and stops (``usage.refuse_if_used_up``).
+    A job plays a test interview as its ``scenario`` says. Raises NotFound or Forbidden for the flow, Rejected for a
+    flow that is not open, a recruiter of another team, or a used-up quota (``usage.refuse_if_used_up``).
     """
     flow = flow_for(organization, flow_id)
     if flow.status is not FlowStatus.OPEN:
-        words = f"This interview flow is {flow.status.value}; only open flows take interviews."
+        words = f"This interview flow is {flow.status.value}. Interviews need an open flow."
         raise Rejected(words, field="interview_flow_id")
     if scenario is Scenario.LATE_VIDEO and not flow.is_video_enabled:
         raise Rejected("The scenario late-video needs a flow with is_video_enabled.", field="interview_flow_id")
@@ -89,7 +88,7 @@ def book(
 
 
 def let_out(candidate_id: str) -> None:
-    """All interviews of the candidate show in lists again."""
+    """Show all interviews of the candidate in lists again."""
     theirs = sa.update(Interview).where(Interview.candidate_id == candidate_id, Interview.quarantined_at.is_not(None))
     db.session.execute(theirs.values(quarantined_at=None))
 
@@ -97,8 +96,8 @@ def let_out(candidate_id: str) -> None:
 def hint_for(interview: Interview) -> str:
     """Whether the interview will show on the platform, and if not, why."""
     if interview.is_test:
-        how = HOW_IT_GOES.get(interview.scenario or "", "it completes by itself within minutes")
-        return f"This is a test interview: {how}, and figures leave it out."
+        how = HOW_IT_GOES.get(interview.scenario or "", "it completes within minutes")
+        return f"This is a test interview: {how}. It is not counted in figures."
     if interview.flow.interview_type is not InterviewType.RECRUITMENT:
         return "This interview will not appear on the web platform: its flow is not of type recruitment."
     if not interview.interviewee_email_address:
@@ -117,7 +116,7 @@ def _recruiter(flow: InterviewFlow, recruiter_id: str | None) -> TeamMember | No
 
 
 def _next_numbers(owner: type[Organization] | type[Team], owner_id: str, *, is_test: bool) -> tuple[int, int]:
-    """Among all interviews of the owner, and among those of the same mode."""
+    """The next number among all interviews of the owner, and among those of the same mode."""
     # The row stays locked until the commit, so numbers have no holes and become visible in order.
     statement = (
         sa.update(owner)
@@ -130,7 +129,7 @@ def _next_numbers(owner: type[Organization] | type[Team], owner_id: str, *, is_t
 
 
 def may_begin(interview: Interview) -> bool:
-    """Whether the link is still open. The row stays locked until the commit, so that nobody closes it meanwhile."""
+    """Whether the link is still open. The row stays locked until the commit, so it cannot be closed in between."""
     db.session.refresh(interview, with_for_update={"key_share": True})
     return not interview.is_closed
 
@@ -138,16 +137,16 @@ def may_begin(interview: Interview) -> bool:
 def begin(
     interview: Interview, *, email: str | None = None, first_name: str | None = None, last_name: str | None = None
 ) -> Interview:
-    """The candidate has claimed the link: the script is frozen. Names that were not given at booking are kept.
+    """Start or resume the interview: take the snapshot of the flow, and fill in missing names and address.
 
-    An address collected here enrols nobody. An abandoned interview goes on where it was. Conflict once handed in.
+    An address collected here does not enrol the candidate. Conflict once the interview is submitted.
     """
     if interview.stage not in {Stage.CREATED, Stage.RUNNING, Stage.ABANDONED}:
-        raise Conflict("This interview has been handed in already.")
+        raise Conflict("This interview has already been submitted.")
     if interview.script is None:
         interview.script = script_of(interview.flow)
         interview.started_at = clock.now()
-        mail_outbox.drop(interview.id)  # a reminder that still waits to be sent comes too late
+        mail_outbox.drop(interview.id)  # unsent reminders are no longer needed
     interview.stage = Stage.RUNNING
     interview.interviewee_email_address = interview.interviewee_email_address or email
     interview.interviewee_first_name = interview.interviewee_first_name or first_name
@@ -157,7 +156,7 @@ def begin(
 
 
 def decline(interview: Interview, *, at: datetime) -> bool:
-    """The candidate does not agree: kept for the recruiter, and no end. False once the interview is handed in."""
+    """The candidate declines. Recorded for the recruiter; the link still works. False once submitted."""
     statement = (
         sa.update(Interview)
         .where(Interview.id == interview.id, Interview.stage.in_((Stage.CREATED, Stage.RUNNING, Stage.ABANDONED)))
@@ -171,17 +170,17 @@ def decline(interview: Interview, *, at: datetime) -> bool:
 
 
 def submit(interview: Interview) -> bool:
-    """The talk is over and everything has arrived: ask for processing. False when that was done before."""
+    """The interview is over and everything has arrived: enqueue processing. False when it was submitted before."""
     quality.keep(interview)
     recordings.unsettle(interview.id)
     return _to_processing(interview, (Stage.RUNNING, Stage.ABANDONED), submitted_at=clock.now())
 
 
 def retry(interview: Interview, *, without_recording: bool = False) -> bool:
-    """A person asks to try again what failed, waits, or was abandoned. False when there is nothing to try.
+    """Retry what failed, waits for an engine, or was abandoned. False when there is nothing to retry.
 
-    Nor is there anything after the candidate has withdrawn their consent. ``without_recording`` is the way out of a
-    failure that no further try mends: what was understood during the talk becomes the result, and nothing is played.
+    There is nothing to retry after the candidate withdrew their consent. ``without_recording`` is for failures that
+    retries cannot fix: the result is made from what was recognised during the interview, without playback.
     """
     if interview.withdrawn_at is not None or interview.erased_at is not None:
         return False
@@ -208,7 +207,7 @@ def _to_processing(interview: Interview, stages: tuple[Stage, ...], **values: An
 
 
 def abandon(interview: Interview) -> bool:
-    """Nobody has come back: what was recorded stays, and a recruiter may still have it processed. False when over."""
+    """The candidate did not come back. The recording stays, and recruiters can process it. False when not running."""
     statement = (
         sa.update(Interview)
         .where(Interview.id == interview.id, Interview.stage == Stage.RUNNING)

@@ -1,4 +1,4 @@
-"""Keeps the counters by which deep pages of filtered lists are found, in the transaction of the change."""
+"""Updates the counters that make deep pages of filtered lists fast, in the transaction of the change."""
 
 import sqlalchemy as sa
 
@@ -18,8 +18,8 @@ _TEST = sa.text(
 
 
 def count(interview: Interview, changes: dict[InterviewStatus, int]) -> None:
-    """Add ``changes`` to the counters of the organization and of the team; those of tests have counters besides."""
-    # Always in this order, so that two transactions never wait for each other.
+    """Add ``changes`` to the counters of the organization and of the team; tests have additional counters."""
+    # Always in this order, so that two transactions cannot deadlock.
     owners = ((interview.organization_id, interview.org_seq), (interview.team_id, interview.team_seq))
     for owner_id, seq in owners:
         for status, change in changes.items():

@@ -1,4 +1,4 @@
-"""What came of background work. Every outcome carries the token of the claim it was made under.
+"""Outcomes of background work, each written under the token of its claim.
 
 If the claim was lost in the meantime, nothing is written and the caller drops the rest.
 """
@@ -22,18 +22,18 @@ from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.media import MediaFile
 
 MOST_FAILURES = 12
-"""After so many failures in a row that looked as if they would pass, a person has to look."""
+"""Number of temporary failures in a row after which the interview is parked."""
 TEST_MARK = "TEST: "
-"""Before the summary of an interview that nobody took."""
+"""Precedes the summary of a test interview."""
 VIDEO_LATE = timedelta(minutes=5)
-"""How long the video of a test waits whose scenario asks for that."""
+"""Delay of the video in the scenario late-video."""
 LOOK_AGAIN = timedelta(minutes=10)
-"""How often an interview that waits for recognition asks whether an engine has been configured."""
+"""How often an interview that waits for recognition checks for a new engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What processing brought: the frozen result, the stored audio, and whether a video is to follow."""
+    """The outcome of processing: the frozen result, the stored audio, and whether a video follows."""
 
     result: Result
     audio: MediaFile | None = None
@@ -41,9 +41,9 @@ class Finished:
 
 
 def complete(interview_id: str, finished: Finished, *, token: int, app_url: str) -> bool:
-    """Publish the result, move the invited candidate on, and announce it: all of it in this transaction, or nothing.
+    """Publish the result, move an invited candidate to the next status, and enqueue the webhook, in one transaction.
 
-    False when the claim was lost: then someone else has done, or is doing, the same.
+    False when the claim was lost: then another worker has done the same, or is doing it.
     """
     done = claims.finish(
         Interview,
@@ -77,7 +77,7 @@ def complete(interview_id: str, finished: Finished, *, token: int, app_url: str)
 
 
 def _count_use(interview: Interview, *, seconds: float) -> None:
-    """Only what has a result counts, in the month in which it was handed in; tests never do."""
+    """Count interviews with a result, in the month in which they were submitted; tests never count."""
     if interview.is_test:
         return
     at = interview.submitted_at or interview.completed_at or clock.now()
@@ -125,7 +125,7 @@ def _announce(interview: Interview, event_type: str, app_url: str) -> None:
 
 
 def fail(interview_id: str, *, token: int, reason: str, retryable: bool) -> bool:
-    """Processing failed: try again later if that may help, else park it for a person. ``reason`` names no person."""
+    """Processing failed: retry later if that may help, else park it. ``reason`` must not contain personal data."""
     interview = db.session.get_one(Interview, interview_id)
     failures = interview.failures + 1
     if retryable and failures < MOST_FAILURES:
@@ -143,18 +143,18 @@ def fail(interview_id: str, *, token: int, reason: str, retryable: bool) -> bool
 
 
 def park(interview_id: str, *, token: int, reason: str) -> bool:
-    """Leave the interview for a person to look at; its page shows the reason and a button to try again."""
+    """Stop retrying; the interview's page shows the reason and a button to try again. False when the claim was lost."""
     return claims.finish(Interview, interview_id, token, stage=Stage.PROCESSING_FAILED, failure=reason[:500])
 
 
 def wait_for_recognition(interview_id: str, *, token: int) -> bool:
-    """No engine understands the language: everything is kept, and looked at again when one may be there."""
+    """No engine supports the language: keep everything and check again later. False when the claim was lost."""
     again = claims.moment(LOOK_AGAIN)
     return claims.finish(Interview, interview_id, token, stage=Stage.WAITS_FOR_RECOGNITION, due_at=again)
 
 
 def look_again_later(interview: Interview) -> None:
-    """There is still no engine for the language."""
+    """There is still no engine for the language: check again after ``LOOK_AGAIN``."""
     interview.due_at = clock.now() + LOOK_AGAIN
     db.session.flush()
 
@@ -172,7 +172,7 @@ def video_ready(interview_id: str, file: MediaFile, *, token: int, app_url: str)
 
 
 def video_failed(interview_id: str, *, token: int, reason: str, retryable: bool) -> bool:
-    """As ``fail``, for the video: the result itself is out already and stays so."""
+    """As ``fail``, for the video; the published result stays."""
     interview = db.session.get_one(Interview, interview_id)
     failures = interview.failures + 1
     again = retryable and failures < MOST_FAILURES

@@ -1,4 +1,4 @@
-"""The result as pages show it: unpacked from the kept bytes, to be read only."""
+"""The result as pages show it, unpacked from the stored bytes."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from app.web.json_splice import Fragment
 
 
 def result_of(interview: Interview) -> dict[str, Any] | None:
-    """What ``/v1`` sends, with ``shown`` words (``data.as_shown``); None before there is any, or after an erasure."""
+    """What ``/v1`` sends, with ``shown`` words (``as_shown``); None without a result or after an erasure."""
     data = interview.data
     if data is None or interview.erased_at is not None:
         return None

@@ -1,4 +1,4 @@
-"""The end of an interview's recordings."""
+"""Revokes an interview's recordings."""
 
 import sqlalchemy as sa
 
@@ -13,21 +13,21 @@ from app.mail_outbox import actions as mail_outbox
 
 
 def revoke_recordings(interview: Interview, *, done_again: bool = False) -> bool:
-    """End access to audio and video for good. The edge commits this first and destroys the bytes after that.
+    """End access to audio and video for good. The caller commits this first and then destroys the bytes.
 
-    False while somebody talks: the talk goes on, and what it records is destroyed when it is over (``jobs_revoked``).
-    An interview in which nobody talks cannot be begun or continued any more: its link is closed. A video that is still
-    being made will never be available, so its event is cancelled, and shown as such.
-    Conflict under a legal hold, unless the same is only ``done_again`` after a restore.
+    False while the interview is running: it continues, and ``jobs.revocation`` destroys its recording when it ends.
+    Otherwise the link is closed, so that the interview can no longer be started or resumed. A video that is not ready
+    will never be, so its event is cancelled and shown as cancelled.
+    Conflict under a legal hold, unless an earlier revocation is ``done_again`` after a restore.
     """
-    # No hold is placed beside this, and nobody presses Start.
+    # The lock keeps out a new legal hold and a candidate who starts at this moment.
     db.session.refresh(interview, with_for_update={"key_share": True})
     if not done_again:
         legal_holds.refuse_held(interview.id, interview.candidate_id)
     recordings.revoke(interview.id)
     _close(interview)
     unmade = (VideoStage.WAITING, VideoStage.PROCESSING, VideoStage.FAILED)
-    # A new fence, so that whoever works on the video right now finds the claim gone.
+    # A new fence, so that a worker on the video loses its claim.
     statement = (
         sa.update(Interview)
         .where(Interview.id == interview.id, Interview.video_stage.in_(unmade))
@@ -43,19 +43,19 @@ def revoke_recordings(interview: Interview, *, done_again: bool = False) -> bool
 def _close(interview: Interview) -> None:
     if interview.closed_at is None and interview.stage in {Stage.CREATED, Stage.ABANDONED}:
         interview.closed_at, interview.due_at = clock.now(), None
-        mail_outbox.drop(interview.id)  # nobody is reminded of a link that has ended
+        mail_outbox.drop(interview.id)  # no reminders of a closed link
         db.session.flush()
 
 
 def no_video(interview: Interview) -> None:
-    """There will be no video: its event is cancelled, and shown as such."""
+    """Mark the video as revoked and cancel its event."""
     interview.video_stage = VideoStage.REVOKED
     db.session.flush()
     outbox().cancel(interview.id, events.VIDEO_PROCESSED)
 
 
 def video_revoked(interview_id: str, *, token: int) -> bool:
-    """The recordings were revoked before the video was made: there will be none."""
+    """The recordings were revoked before the video was ready. False when the claim was lost."""
     if not claims.finish(Interview, interview_id, token, video_stage=VideoStage.REVOKED):
         return False
     no_video(db.session.get_one(Interview, interview_id))

@@ -1,4 +1,4 @@
-"""A document that arrives in parts. Its name is its hash, so the same file goes on where it stopped."""
+"""Documents uploaded in parts. The hash identifies the file, so an interrupted upload can continue."""
 
 from collections.abc import Sequence
 
@@ -13,11 +13,11 @@ from app.interviews.documents.queries import StoredPart, parts_of
 from app.interviews.models import Document, DocumentPart, DocumentUpload, Interview
 
 PART_BYTES = 256 * 1024
-"""Every part but the last has exactly so many bytes."""
+"""Size of every part but the last."""
 
 
 def begin_upload(interview: Interview, name: str, *, size: int, sha256: str) -> DocumentUpload:
-    """The upload of this file, new or as far as it came. Rejected beyond the limits, Conflict outside the talk."""
+    """The upload of this file, new or continued. Rejected beyond the limits, Conflict outside the interview."""
     if size > LARGEST:
         raise Rejected(sentence("The file is larger than 10 MiB."), field="file")
     room_for_document(interview, count=0)
@@ -34,7 +34,7 @@ def begin_upload(interview: Interview, name: str, *, size: int, sha256: str) -> 
         upload = DocumentUpload(interview_id=interview.id, sha256=sha256, size=size, name=label_of(name))
         db.session.add(upload)
     elif upload.size != size:
-        raise Rejected("A file with this hash has another size.", field="size")
+        raise Rejected("A file with this hash has a different size.", field="size")
     upload.document_id, upload.touched_at = None, clock.now()
     db.session.flush()
     return upload
@@ -43,27 +43,27 @@ def begin_upload(interview: Interview, name: str, *, size: int, sha256: str) -> 
 def part_size(upload: DocumentUpload, number: int) -> int:
     """Bytes that part ``number`` must have; Rejected when the file has no such part or is finished."""
     if upload.document_id is not None:
-        raise Conflict("This file has arrived already.", details={"reason": "finished"})
+        raise Conflict("This file is already complete.", details={"reason": "finished"})
     if number * PART_BYTES >= upload.size:
-        raise Rejected(f"The file has {count_of(upload)} parts, from 0.", field="number")
+        raise Rejected(f"The file has {count_of(upload)} parts, numbered from 0.", field="number")
     return min(PART_BYTES, upload.size - number * PART_BYTES)
 
 
 def count_of(upload: DocumentUpload) -> int:
-    """How many parts the file has."""
+    """Number of the file's parts."""
     return -(-upload.size // PART_BYTES)
 
 
 def has_part(upload: DocumentUpload, number: int, *, sha256: str) -> bool:
-    """Whether this part is there already; Conflict when it came with other bytes."""
+    """Whether this part has arrived; Conflict when it arrived with other bytes."""
     part = db.session.get(DocumentPart, (upload.id, number))
     if part is not None and part.sha256 != sha256:
-        raise Conflict(f"Part {number} has arrived with other bytes.", details={"reason": "other hash"})
+        raise Conflict(f"Part {number} has already arrived with different bytes.", details={"reason": "other hash"})
     return part is not None
 
 
 def keep_part(upload: DocumentUpload, number: int, *, sha256: str, storage_key: str) -> bool:
-    """Note a part whose bytes are durable; False when it was there already."""
+    """Add a part whose bytes are stored; False when it had already arrived."""
     part_size(upload, number)
     if has_part(upload, number, sha256=sha256):
         return False
@@ -83,7 +83,7 @@ def whole(upload: DocumentUpload, parts: Sequence[StoredPart]) -> Sequence[Store
 
 
 def finish_upload(interview: Interview, upload: DocumentUpload, accepted: Accepted, *, storage_key: str) -> Document:
-    """The document of the upload: a new one, or that of whoever was quicker (its key differs then)."""
+    """The document of the upload: a new one, or that of a concurrent request, whose storage key differs."""
     claim = sa.update(DocumentUpload).where(DocumentUpload.id == upload.id, DocumentUpload.document_id.is_(None))
     document = add_document(interview, accepted, storage_key=storage_key)
     if not db.changed(claim.values(document_id=document.id)):
@@ -100,7 +100,7 @@ def finish_upload(interview: Interview, upload: DocumentUpload, accepted: Accept
 
 
 def drop_upload(upload: DocumentUpload) -> list[str]:
-    """Forget an upload; returns the storage keys, which the edge deletes after its commit. A document of it stays."""
+    """Remove an upload; returns the storage keys, which the caller deletes after its commit. Its document stays."""
     keys = [part.key for part in parts_of(upload.id)]
     db.session.execute(sa.delete(DocumentPart).where(DocumentPart.upload_id == upload.id))
     db.session.delete(upload)

@@ -1,1 +1,1 @@
-"""What the answers say; pure: no rows, no HTTP, the Analyst is an argument."""
+"""Analyses the answers. Pure: no rows, no HTTP, the Analyst is an argument."""

@@ -1,4 +1,4 @@
-"""What the answers say: the one door to this room. Pure: values in, values out, the analyst is an argument."""
+"""Analyses the answers: the entry point of this package. Pure; the analyst is an argument."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -14,7 +14,7 @@ __all__ = ["Analysis", "Brief", "Evidence", "QuestionPart", "analyse"]
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What is known about the interview besides what was said. `abandoned`: the candidate left before the end."""
+    """The interview's context besides its transcript. `abandoned`: the candidate left before the end."""
 
     questions: tuple[str, ...]
     language: str = "en-US"
@@ -28,7 +28,7 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """Every script question once with its place in the transcript, the summary, the scores and how each came about."""
+    """Every script question once with its place in the transcript, the summary, the scores and their evidence."""
 
     mapping: tuple[QuestionPart, ...]
     summary: str | None
@@ -43,7 +43,7 @@ class Analysis:
 
 
 def analyse(brief: Brief, segments: Sequence[Segment], *, analyst: Analyst) -> Analysis:
-    """Map, summarize and score. GatewayError from the analyst passes through; ValueError for a contradictory input."""
+    """Map, summarize and score. Raises the analyst's GatewayError, and ValueError for inconsistent input."""
     mapping = map_questions(brief.questions, segments)
     check(mapping, segments)
     material = Material(
@@ -59,7 +59,7 @@ def analyse(brief: Brief, segments: Sequence[Segment], *, analyst: Analyst) -> A
         additional_info=brief.additional_info,
         documents=brief.documents,
     )
-    # Scores come from what was said alone: a document can be written by anyone, and no score may rest on it.
+    # Scores use only what was said: anyone may have written a document, so no score may depend on it.
     evidence = assess(
         replace(material, documents=()),
         segments,

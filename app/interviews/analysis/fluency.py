@@ -1,4 +1,4 @@
-"""`language_fluency_and_pace` from word times alone; no other score reads it, and nothing else is read for it.
+"""`language_fluency_and_pace`, from word times alone. No other score uses them.
 
 Three measures that predicted listeners' fluency ratings best in Kormos and Dénes (2004, System 32(2), 145-164), with
 pauses counted from 0.25 s as De Jong and Bosker (2013, DiSS) recommend:
@@ -7,10 +7,10 @@ pauses counted from 0.25 s as De Jong and Bosker (2013, DiSS) recommend:
 - phonation share: time in words / time from the first to the last word of each answer;
 - mean run: words between two pauses.
 
-The time before an answer begins is never looked at. Each measure is mapped to 0..5 by the straight lines below, which
-are this project's choice and not validated against raters; the score is their mean. Languages differ in words a
-minute: pace is scaled by the reading speeds of Trauzettel-Klosinski and Dietz (2012, IOVS 53(9), 5452-5461). Languages
-without a figure there, or whose recognisers give no comparable words, are not assessed.
+The time before an answer begins is not measured. Each measure is mapped to 0..5 by the straight lines below, which are
+this project's choice and not validated against raters; the score is their mean. Languages differ in words a minute:
+pace is scaled by the reading speeds of Trauzettel-Klosinski and Dietz (2012, IOVS 53(9), 5452-5461). Languages without
+a figure there, or whose recognisers give no comparable words, are not assessed.
 """
 
 from collections.abc import Iterable
@@ -40,7 +40,7 @@ class Fluency:
 
 
 def measure(segments: Iterable[Segment], language: str) -> Fluency | None:
-    """None with under 60 s of answers whose word times were measured, or in a language without reference."""
+    """None with less than 60 s of answers with measured word times, or in a language without reference."""
     reference = WORDS_PER_MINUTE.get(language)
     answers = [segment.words for segment in segments if segment.is_answer and len(segment.words) > 1]
     seconds = sum(words[-1].end - words[0].start for words in answers)
@@ -62,7 +62,7 @@ def _pauses(words: tuple[Word, ...]) -> list[float]:
 
 
 def _on(line: tuple[tuple[float, float], ...], value: float) -> float:
-    """The height of a bent line at `value`; level beyond its ends."""
+    """Piecewise linear interpolation at `value`; constant beyond the ends."""
     for (left, low), (right, high) in pairwise(line):
         if value <= right:
             return low if value <= left else low + (high - low) * (value - left) / (right - left)

@@ -1,4 +1,4 @@
-"""Which segments belong to which script question: their place in the script says so, follow-ups included."""
+"""Maps segments to script questions by their place in the script, follow-ups included."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from app.gateways.speech.ports import Segment
 
 @dataclass(frozen=True, slots=True)
 class QuestionPart:
-    """One script question, the transcript indices that belong to it, and the time from the first to the last of them.
+    """One script question, its transcript indices, and the time from the first to the last of them.
 
-    Words to the agent belong to it too and move neither time. A question that was never reached lies at 0.0.
+    Words to the agent are included but change neither time. A question that was not reached has the times 0.0.
     """
 
     question_index: int
@@ -43,7 +43,7 @@ def _part(number: int, question: str, *, indices: list[int], segments: Sequence[
 
 
 def check(parts: Sequence[QuestionPart], segments: Sequence[Segment]) -> None:
-    """Indices, times and segments agree with each other; ValueError names what does not."""
+    """Raise ValueError unless indices, times and segments agree with each other."""
     for part in parts:
         if list(part.indices) != sorted(set(part.indices)):
             raise ValueError(f"question {part.question_index}: indices are not in order")

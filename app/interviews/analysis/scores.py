@@ -1,6 +1,6 @@
-"""The analyst's scores, checked: within 0..5, each with a quote that was really said, capped where little was said.
+"""Checks the analyst's scores: within 0..5, each with a quote from the transcript, capped where little was said.
 
-The caps stand here and not in a prompt, so that no model can talk them away.
+The caps are applied here and not in a prompt, so that a model cannot ignore them.
 """
 
 import math
@@ -15,7 +15,7 @@ from app.interviews.analysis.fluency import Fluency, measure
 LOWEST, HIGHEST = 0.0, 5.0
 SHORT_SECONDS, SHORT_CAP, ABANDONED_CAP = 30.0, 2.0, 2.5
 WORDS_PER_SECOND = 2.5
-"""How many written words stand for a second of speech: 150 a minute."""
+"""Words that count as a second of speech where no times were measured: 150 a minute."""
 LEAST_QUOTE = 4
 FLUENCY = "language_fluency_and_pace"
 NAMES = tuple(field.name for field in fields(Scores))
@@ -24,7 +24,7 @@ MEASURED, JUDGED, NOT_ASSESSED = "measured", "judged", "not assessed"
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How one score came about. `method`: measured, judged or not assessed; `source`: by what; `reason`: why so."""
+    """How one score was made. `method`: measured, judged or not assessed; `source`: the engine; `reason`: why."""
 
     score: str
     value: float | None
@@ -35,14 +35,14 @@ class Evidence:
 
 
 def wanted(*, assess_language: bool) -> tuple[str, ...]:
-    """The scores that an analyst may judge from text; fluency never is one of them."""
+    """The scores that an analyst may assess from text, which never include fluency."""
     return tuple(name for name in NAMES if name != FLUENCY and (assess_language or not name.startswith("language_")))
 
 
 def assess(
     material: Material, segments: Sequence[Segment], *, analyst: Analyst, assess_language: bool, abandoned: bool
 ) -> tuple[Evidence, ...]:
-    """All seven scores in the contract's order. The analyst is given `material`, which is text alone."""
+    """All seven scores in the contract's order. The analyst sees only `material`, which is text."""
     if not any(segment.is_answer and segment.content.strip() for segment in segments):
         return tuple(Evidence(name, None, NOT_ASSESSED, reason="nothing was answered") for name in NAMES)
     cap = cap_for(segments, language=material.language, abandoned=abandoned)
@@ -57,12 +57,12 @@ def assess(
         elif name in by_score:
             evidence.append(_judged(by_score[name], material, source=judgement.method, cap=cap))
         else:
-            evidence.append(Evidence(name, None, NOT_ASSESSED, judgement.method, "this engine does not judge it"))
+            evidence.append(Evidence(name, None, NOT_ASSESSED, judgement.method, "this engine does not assess it"))
     return tuple(evidence)
 
 
 def spoken_seconds(segments: Sequence[Segment], *, language: str) -> float:
-    """How long the candidate spoke; typed answers and those without word times count 2.5 words for a second."""
+    """Seconds that the candidate spoke; answers without word times, such as typed ones, count 2.5 words a second."""
     answers = [segment for segment in segments if segment.is_answer]
     return sum(
         segment.words[-1].end - segment.words[0].start
@@ -80,7 +80,7 @@ def cap_for(segments: Sequence[Segment], *, language: str, abandoned: bool) -> f
 
 
 def is_said(quote: Quote, material: Material) -> bool:
-    """Whether the candidate said these words, in the segment that is named; case and punctuation do not count."""
+    """Whether the candidate said these words in the quote's segment, ignoring case and punctuation."""
     wanted_text = _plain(quote.text)
     for passage in material.passages:
         if passage.index == quote.segment_index and passage.role == "user":
@@ -90,7 +90,7 @@ def is_said(quote: Quote, material: Material) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Letters and digits of a text in one spelling; letters of unspaced scripts stand apart, so any part counts."""
+    """Normalized letters and digits; letters of unspaced scripts are separated, so that any part of them matches."""
     letters = unicodedata.normalize("NFKC", text).casefold()
     spaced = (_spaced(letter) for letter in letters)
     return " ".join("".join(spaced).split())
@@ -109,9 +109,9 @@ def _judged(judged: Judged, material: Material, *, source: str, cap: float) -> E
     if value is None:
         return Evidence(judged.score, None, NOT_ASSESSED, source, reason)
     if not (math.isfinite(value) and LOWEST <= value <= HIGHEST):
-        return Evidence(judged.score, None, NOT_ASSESSED, source, "the value given was outside 0 to 5")
+        return Evidence(judged.score, None, NOT_ASSESSED, source, "the engine's value was outside 0 to 5")
     if not quotes:
-        return Evidence(judged.score, None, NOT_ASSESSED, source, "no quote that the candidate really said")
+        return Evidence(judged.score, None, NOT_ASSESSED, source, "the engine quoted nothing that the candidate said")
     return Evidence(judged.score, round(min(value, cap), 1), JUDGED, source, reason, quotes)
 
 

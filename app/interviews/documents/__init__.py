@@ -1,4 +1,4 @@
-"""What candidates add: files that are accepted by their content, and their text, read in a process of its own."""
+"""Candidates' documents: files are checked by their content, and their text is read in a separate process."""
 
 from app.core.rooms import Job, Room
 

@@ -1,8 +1,8 @@
-"""Which files a candidate may add: judged by their content, never by their name, and without unpacking traps.
+"""Which files a candidate may add, decided by their content and never by their name, without unpacking traps.
 
 Limits: 10 documents of 10 MiB. An Office file is a ZIP archive; it is refused before anything of it is unpacked when
 it has more than 2,000 entries, would grow beyond 100 MiB or a hundredfold, or holds links or broken XML. Its XML is
-streamed, never built up in memory, and of a picture the header alone is read: it may have 50 million pixels.
+streamed, never built up in memory, and only the header of a picture is read: it may have 50 million pixels.
 """
 
 import io
@@ -29,7 +29,7 @@ LARGEST_RATIO = 100
 MOST_PIXELS = 50_000_000
 LONGEST_NAME = 255
 SURELY_TEXT = 64
-"""So many bytes without any control character are text, whatever letters they stand for."""
+"""This many bytes without a control character are text, whatever their encoding."""
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _CONTROLS = frozenset(chr(code) for code in range(32)) - set("\t\n\r\f")
@@ -39,7 +39,7 @@ KINDS = "PDF, DOCX, TXT, RTF, PNG, JPEG"
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A file that may be kept: its label, and the type that its content shows."""
+    """An accepted file: its label, and its type according to its content."""
 
     name: str
     content_type: str
@@ -47,7 +47,7 @@ class Accepted:
 
 
 def accept(name: str, content: bytes) -> Accepted:
-    """Check a file by content. Raises Rejected(field="file") and says what would be taken."""
+    """Check a file by content. Raises Rejected(field="file") with the accepted types."""
     if not content:
         raise Rejected(sentence("The file is empty."), field="file")
     if len(content) > LARGEST:
@@ -108,12 +108,12 @@ def _is_text(content: bytes) -> bool:
     if text is None or not _CONTROLS.isdisjoint(text):
         return False
     beginning = text[:1024].lstrip().lower()
-    # A browser that guesses would run these; and a torn PDF is no text either.
+    # A browser that sniffs types would run these; a damaged PDF is not text either.
     return not beginning.startswith(("<!doctype", "<html", "<svg", "<?xml", "<script", "%pdf-"))
 
 
 def _decoded(content: bytes) -> str | None:
-    """Unicode, or one of the older ways to write text: their letters differ, their control characters do not."""
+    """Decoded as Unicode or as a legacy encoding: their letters differ, their control characters do not."""
     is_wide = content[:2] in {b"\xff\xfe", b"\xfe\xff"}
     is_doubtful = len(content) < SURELY_TEXT or content.startswith(_BEGINNINGS)
     for code in ("utf-8-sig", *([] if is_doubtful else ["utf-16" if is_wide else "latin-1"])):
@@ -135,7 +135,7 @@ _SIGNS: dict[str, Callable[[bytes], bool]] = {
 
 
 def check_archive(content: bytes) -> None:
-    """Refuse an Office file that is a trap. The sizes that the archive states are held against what really comes."""
+    """Reject an Office file that is a trap. The sizes that the archive states are compared with the actual ones."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         entries = archive.infolist()
         if len(entries) > MOST_ENTRIES:
@@ -160,7 +160,7 @@ def _check_entry(entry: zipfile.ZipInfo) -> None:
 
 
 def _check_xml(archive: zipfile.ZipFile) -> None:
-    """Read the document itself, as far as the archive says it goes: entities and broken XML are refused."""
+    """Read the document up to the size that the archive states; reject entities and broken XML."""
     entry = archive.getinfo("word/document.xml")
     if entry.file_size > LARGEST_XML:
         raise _trap("its text alone is larger than 25 MiB")
@@ -175,10 +175,10 @@ def _check_xml(archive: zipfile.ZipFile) -> None:
 
 
 def _check_picture(content: bytes) -> None:
-    """Look at the header, decoding nothing."""
+    """Check the size in the header without decoding the picture."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of bombs: the size is judged here
+            warnings.simplefilter("ignore")  # Pillow's warning about bombs: the size is checked below
             with Image.open(io.BytesIO(content), formats=["PNG", "JPEG"]) as picture:
                 width, height = picture.size
     except Image.DecompressionBombError:
@@ -190,6 +190,6 @@ def _check_picture(content: bytes) -> None:
 
 
 def _trap(reason: str) -> Rejected:
-    """The candidate is told what helps; ``reason`` stays among the error's values."""
+    """The message tells the candidate what helps; ``reason`` stays in the error's values."""
     words = sentence("This Office file is damaged or built in an unusual way. Save it as a PDF and add that.")
     return Rejected(words, field="file", reason=reason)

@@ -1,4 +1,4 @@
-"""Reads the text of documents in the background: claim, commit, read in a process of its own, write under the token."""
+"""Reads the text of documents in the background: claim, commit, read in a separate process, write under the token."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -41,12 +41,12 @@ class _Source:
 
 @for_one(Document)
 def read_document(document_id: str) -> None:
-    """Read the document's text. May run twice; an absent document is fine."""
+    """Read the document's text. May run twice; a missing document is ignored."""
     claims.run(_READING, document_id, read=_source, do=_read)
 
 
 def read_documents(interview_id: str) -> None:
-    """Read what is still unread of an interview, before its result is made."""
+    """Read the interview's unread documents, before its result is made."""
     waiting = queries.unread_documents(interview_id)
     db.session.rollback()
     for document_id in waiting:
@@ -54,7 +54,7 @@ def read_documents(interview_id: str) -> None:
 
 
 def sweep() -> None:
-    """Ring again for every document that waits to be read; called by the worker's tick."""
+    """Enqueue every document that waits to be read; called by the worker's tick."""
     queue.enqueue_overdue(READ_DOCUMENT)
 
 

@@ -1,7 +1,7 @@
-"""Background work on interviews: process the talk, make the video, and find again what was lost on the way.
+"""Background work on interviews: process the interview, make the video, and enqueue overdue work again.
 
 Every job may run twice. It claims its row, commits, works on plain values while the claim is renewed, and writes the
-outcome under its token; whoever finds the claim gone drops everything.
+outcome under its token. If the claim was lost, it drops its work.
 """
 
 import logging
@@ -40,16 +40,16 @@ log = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=30)
 RENEWED_EVERY = 10.0
-"""Seconds. A worker that stays silent for a whole lease has lost its claim."""
+"""Seconds. A worker that does not renew its claim for a whole lease loses it."""
 CHUNK_SECONDS = 0.5
 MOST_OF_DOCUMENTS = 20_000
-"""Characters of all documents together that the analyst is given."""
+"""Characters of all documents together that the analyst receives."""
 SILENCE = bytes(SPEECH_RATE)
 """Half a second of 16-bit samples."""
-BROKEN_OFF = "Processing was broken off three times. Try again, or ask the operator to look at the worker's log."
-UNEXPECTED = "Processing failed in a way that nobody expected; the worker's log says where."
+BROKEN_OFF = "Processing was interrupted three times. Try again, or ask your operator to check the worker's log."
+UNEXPECTED = "Processing failed with an unexpected error. Your operator finds details in the worker's log."
 
-FAILED_AS_ASKED = "the test key asked for a failure; trying again completes the interview"
+FAILED_AS_ASKED = "the test key requested a failure; try again to complete the interview"
 TEST_SCORES = {
     "communication": 4.0,
     "motivation": 3.5,
@@ -59,12 +59,12 @@ TEST_SCORES = {
     "language_fluency_and_pace": 3.5,
     "language_comprehension": None,
 }
-"""Made up, for tests whose scenario asks for scores: one of them is null, as it may be in real results."""
+"""Made-up scores of the scenario ``scores``. One of them is null, as in real results."""
 
 
 @for_one(Interview)
 def process_interview(interview_id: str) -> None:
-    """Claim the submitted interview, work out its result, publish it, and tell the customer."""
+    """Claim the submitted interview, make its result, publish it, and enqueue its webhook."""
     token = _claimed(Interview.stage, interview_id, expects=Stage.SUBMITTED, becomes=Stage.PROCESSING)
     if token is None:
         return
@@ -85,7 +85,7 @@ def _process(interview_id: str, token: int) -> None:
     with recordings.workshop(interview_id, source.takes, storage=storage) as shop:
         runs = [run for run in shop.timeline() if run.duration] if source.is_playable else []
         with ThreadPoolExecutor(max_workers=1) as aside:
-            # Copied packets are there soon and play in most browsers; the file that plays everywhere follows.
+            # Copying packets is fast and plays in most browsers. The file that plays everywhere replaces it later.
             copied = aside.submit(shop.quick_audio) if runs else None
             talk, engines = source.talk(shop, runs), gateways.current()
             result = process(talk, transcriber=engines.transcriber, analyst=engines.analyst, samples=source.samples)
@@ -115,7 +115,7 @@ def _publish_audio(interview_id: str, organization_id: str, shop: Workshop, *, r
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """All that processing needs, read in one go."""
+    """Everything that processing needs, read before the slow work."""
 
     organization_id: str
     script: dict[str, Any]
@@ -128,7 +128,7 @@ class _Source:
     scenario: str | None = None
 
     def talk(self, shop: Workshop, runs: list[PlacedRun]) -> Talk:
-        """The talk on the clock of its recording, where the candidate's own voice is looked for in every answer."""
+        """The interview on the clock of its recording, in which each answer is located by the candidate's voice."""
         if not runs:
             return Talk(self.script, self.turns, abandoned=self.abandoned, documents=self.documents)
         shifts: dict[int, float | None] = {}
@@ -144,7 +144,7 @@ class _Source:
         return Talk(self.script, self.turns, offsets, ends, duration, self.abandoned, self.documents)
 
     def samples(self, segment: int, start: float, end: float) -> bytes:
-        """The candidate's voice between two times of a run; silence where nothing was sent."""
+        """The candidate's voice between two times of a run; silence where chunks are missing."""
         storage = gateways.current().storage
         voice = {piece.number: piece for take in self.takes if take.number == segment for piece in take.voice}
         first, last = _chunks(start, end)
@@ -202,7 +202,7 @@ def _turn(row: Utterance) -> TurnValue:
 
 @for_one(Interview)
 def process_video(interview_id: str) -> None:
-    """Claim the waiting video, make it, publish it, and tell the customer; nothing of it if it was revoked."""
+    """Claim the waiting video, make it, publish it, and enqueue its webhook, unless recordings are revoked."""
     token = _claimed(Interview.video_stage, interview_id, expects=VideoStage.WAITING, becomes=VideoStage.PROCESSING)
     if token is None:
         return
@@ -229,7 +229,7 @@ def _process_video(interview_id: str, token: int) -> None:
 
 
 def _claimed(column: Any, interview_id: str, *, expects: Any, becomes: Any) -> int | None:
-    """The token of a claim that has been committed; None when the row is not to be had, or is parked now."""
+    """The token of a committed claim; None when the row cannot be claimed or was parked here."""
     token = claims.take(column, interview_id, expects=[expects], becomes=becomes, lease=LEASE)
     if token is not None:
         interview = db.session.get_one(Interview, interview_id, populate_existing=True)
@@ -246,22 +246,22 @@ def _claimed(column: Any, interview_id: str, *, expects: Any, becomes: Any) -> i
 
 @contextmanager
 def _failures(interview_id: str, token: int, fail: Callable[..., bool]) -> Iterator[None]:
-    """Turn whatever goes wrong into a state of the row with a reason, so that nothing fails in silence."""
+    """Store any failure with its reason in the row, so that nothing fails silently."""
     reason, retryable, starved = UNEXPECTED, False, False
     try:
         yield
     except GatewayError as error:
         reason, retryable = error.message, error.retryable
         which = f" at {error.key}" if isinstance(error, Damaged) else ""
-        log.warning("work on interview %s failed: %s%s", interview_id, type(error).__name__, which)
+        log.warning("interview %s: processing failed: %s%s", interview_id, type(error).__name__, which)
     except SQLAlchemyError as error:
-        # The database is away or locked: the lease runs out and the sweep begins again.
-        log.warning("work on interview %s lost the database: %s", interview_id, type(error).__name__)
+        # The database is unavailable or locked: the lease expires and the sweep retries.
+        log.warning("interview %s: processing lost the database: %s", interview_id, type(error).__name__)
         db.session.rollback()
         raise
     except Exception as error:  # noqa: BLE001 - parked with its place in the log; the text could quote the talk
         what, starved = type(error).__name__, is_starved(error)
-        log.error("work on interview %s failed: %s at %s", interview_id, what, place_of(error))  # noqa: TRY400
+        log.error("interview %s: processing failed: %s at %s", interview_id, what, place_of(error))  # noqa: TRY400
     else:
         return
     db.session.rollback()
@@ -274,7 +274,7 @@ def _failures(interview_id: str, token: int, fail: Callable[..., bool]) -> Itera
 
 @contextmanager
 def _holding(interview_id: str, token: int, *, every: float = RENEWED_EVERY) -> Iterator[None]:
-    """Renew the claim from a thread of its own for as long as the work lasts."""
+    """Renew the claim from a separate thread during the work."""
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - Flask's own way
     over = threading.Event()
     renew = row_security.as_chosen(lambda: _renew(app, interview_id, token, is_over=lambda: over.wait(every)))
@@ -294,7 +294,7 @@ def _renew(app: Flask, interview_id: str, token: int, *, is_over: Callable[[], b
                 is_held = claims.renew(Interview, interview_id, token, lease=LEASE)
                 db.session.commit()
             except SQLAlchemyError as error:
-                log.warning("claim on interview %s not renewed: %s", interview_id, type(error).__name__)
+                log.warning("interview %s: claim not renewed: %s", interview_id, type(error).__name__)
                 continue
         if not is_held:
             return
@@ -305,17 +305,17 @@ def _app_url() -> str:
 
 
 def unprocessed() -> list[str]:
-    """Ids of interviews whose talk waits to be processed, or whose worker went silent."""
+    """Ids of interviews that wait for processing, or whose worker died."""
     return [*queries.overdue(Stage.SUBMITTED), *queries.overdue(Stage.PROCESSING)]
 
 
 def unplayed() -> list[str]:
-    """Ids of test interviews that wait to be played, or whose worker went silent; no other is due in these stages."""
+    """Ids of test interviews that wait to be played, or whose worker died; only tests are due in these stages."""
     return [*queries.overdue(Stage.CREATED), *queries.overdue(Stage.RUNNING)]
 
 
 def sweep() -> None:
-    """Ring again for everything that is due and that nobody works on, and look after what waits for something else."""
+    """Enqueue overdue work without a lease again, park stuck work, and check for engines that interviews wait for."""
     waiting = queries.overdue(Stage.WAITS_FOR_RECOGNITION)
     stuck_jobs.park(lease=LEASE)
     queue.enqueue_overdue(PROCESS_INTERVIEW, PROCESS_VIDEO, PREPARE_SPEECH, PLAY_TEST)

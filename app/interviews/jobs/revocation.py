@@ -1,4 +1,4 @@
-"""Finishes what a revocation began, once nobody talks in the interview any more."""
+"""Destroys the bytes of revoked recordings, once the interview is not running any more."""
 
 import logging
 
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 def sweep() -> int:
     """Destroy what is left of revoked recordings; called by the worker's tick. Returns how many interviews are done.
 
-    The recording of a talk that goes on is left until the talk is over: the open answer is read from it.
+    The recording of a running interview stays until it ends, because the open answer is read from it.
     """
     talking = sa.exists().where(Interview.id == Revocation.interview_id, Interview.stage == Stage.RUNNING)
     waiting = unfinished_revocations(~talking)
@@ -28,7 +28,7 @@ def sweep() -> int:
         try:
             recordings.destroy(interview_id, storage=storage)
         except GatewayError as error:
-            log.warning("recordings of %s are revoked but not yet deleted: %s", interview_id, error.message)
+            log.warning("interview %s: recordings are revoked but not deleted yet: %s", interview_id, error.message)
             continue
         recordings.bytes_gone(interview_id)
         db.session.commit()

@@ -1,7 +1,7 @@
-"""Work whose every run dies before it can claim its row, for want of memory, say: only the queues know of it then.
+"""Parks work whose every run dies before it can claim its row, for example for lack of memory.
 
-A claim counts how often its work broke off. Where nothing is ever claimed nothing is counted, so that the interview
-would wait for good; what the queues have given up often enough is parked as well, for a person to look at.
+A claim counts interrupted runs. Runs that never claim anything are not counted there, and the interview would wait
+forever, so failures that the queues recorded are counted here.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ from app.interviews.models import Interview, Stage, VideoStage
 from app.interviews.pending import late
 
 NEVER_BEGUN = (
-    "Processing could not even begin, again and again. Try again, or ask the operator to look at the worker's log."
+    "Processing could not start, even after several tries. Try again, or ask your operator to check the worker's log."
 )
 
 TALK, VIDEO = (Stage.SUBMITTED, Stage.PROCESSING), (VideoStage.WAITING, VideoStage.PROCESSING)
@@ -27,7 +27,7 @@ MOST = 200
 
 
 def park(*, lease: timedelta) -> None:
-    """Park what is due for long, is in nobody's hands, and was given up by the queues three times since it is due."""
+    """Park work that is overdue, has no lease, and was given up by the queues three times since it was due."""
     query = (
         sa.select(Interview.id, Interview.due_at, Interview.stage).where(late()).order_by(Interview.due_at).limit(MOST)
     )

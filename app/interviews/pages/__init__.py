@@ -1,4 +1,4 @@
-"""Pages of interviews. Importing the package hangs every page on the blueprint."""
+"""Pages of interviews. Importing the package registers every page on the blueprint."""
 
 from app.interviews.pages import documents, interviews
 from app.interviews.pages.interviews import pages

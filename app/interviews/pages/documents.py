@@ -1,4 +1,4 @@
-"""Recruiters' pages of the documents that candidates added: the text that was read, and the file as a download."""
+"""Recruiters' pages of candidates' documents: the extracted text, and the file as a download."""
 
 from flask import Response, flash, redirect, render_template, stream_with_context, url_for
 from werkzeug.wrappers import Response as AnyResponse
@@ -26,14 +26,14 @@ def document(interview_id: str, document_id: str) -> Response:
 
 @pages.get("/interviews/<interview_id>/documents/<document_id>/text")
 def document_text(interview_id: str, document_id: str) -> str:
-    """What could be read of it, as plain text: safe to look at, whatever the file would do."""
+    """The extracted plain text, which is safe to read whatever the file contains."""
     interview, row = _looked_at(interview_id, document_id)
     may_change = may(current_member(), interview, Right.EDIT)
     return render_template("interviews/document.html", interview=interview, document=row, may_change=may_change)
 
 
 def _looked_at(interview_id: str, document_id: str) -> tuple[Interview, Document]:
-    """The document, for a member who may see it; that they did is written down."""
+    """The document, if the member may see it; records the access in the audit log."""
     member = current_member()
     row = queries.document_for(queries.interview_seen_by(member, interview_id), document_id)
     note_access(member.organization, "document.seen", row.id, by=member, interview=row.interview_id)
@@ -43,13 +43,13 @@ def _looked_at(interview_id: str, document_id: str) -> tuple[Interview, Document
 
 @pages.post("/interviews/<interview_id>/documents/<document_id>/read")
 def read_document(interview_id: str, document_id: str) -> AnyResponse:
-    """Try again to read the text of a document."""
+    """Retry reading the text of a document."""
     require_recruiter()
     interview = queries.interview_to_change(current_member(), interview_id)
     began = actions.read_again(queries.document_for(interview, document_id))
     db.session.commit()
     if began:
-        flash("The document is being read again; load this page in a moment.", "good")
+        flash("The document is being read again. Reload this page in a moment.", "good")
     else:
-        flash("There is nothing to try again: the document has been read in the meantime.", "info")
+        flash("There is nothing to retry: the document has been read in the meantime.", "info")
     return redirect(url_for("interviews.document_text", interview_id=interview_id, document_id=document_id), 303)

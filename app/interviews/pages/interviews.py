@@ -1,4 +1,4 @@
-"""Recruiters' pages of interviews: the dashboard, the list, booking, one interview with its result."""
+"""Recruiters' pages of interviews: the dashboard, the list, creating one, and one interview with its result."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ PER_PAGE = 25
 RECENT = 8
 MOST_FLOWS = 500
 TYPED = "revoke"
-"""What an administrator types to confirm that recordings are to be destroyed."""
+"""The word that an administrator types to confirm deleting recordings."""
 
 pages = Blueprint("interviews", __name__)
 pages.before_request(require_member)
@@ -49,13 +49,13 @@ pages.before_request(require_member)
 
 @pages.app_context_processor
 def _player() -> dict[str, Any]:
-    """For pages with a player, asked only where a template calls it."""
+    """Functions for pages with a player; they query only when called."""
     return {"wave_path": lambda interview_id: wave_path(peaks_of(interview_id)), "chapter_starts": chapter_starts}
 
 
 @pages.get("/dashboard")
 def dashboard() -> str:
-    """What waits for the member, and what came in last."""
+    """The member's tasks, figures, feedback and recent interviews."""
     member = current_member()
     everything = queries.InterviewFilter()
     return render_template(
@@ -72,7 +72,7 @@ def dashboard() -> str:
 
 @pages.get("/interviews")
 def index() -> str:
-    """Recruitment interviews with an address, newest first, narrowed by status, flow, and what they wait for."""
+    """Recruitment interviews with an address, newest first, filtered by status, flow and what they wait for."""
     member, offset = current_member(), offset_of_request()
     status, flow_id, waiting = (request.args.get(name, "") for name in ("status", "flow", "waiting"))
     found_by = queries.InterviewFilter(
@@ -96,14 +96,14 @@ def index() -> str:
 
 @pages.get("/interviews/new")
 def new() -> str:
-    """An empty form; the flow is chosen already when the reader comes from one."""
+    """An empty form, with the flow selected that the address names."""
     require_recruiter()
     return _booking(BookForm(data={"interview_flow_id": request.args.get("flow", "")}))
 
 
 @pages.post("/interviews/new")
 def book() -> AnyResponse | tuple[str, int]:
-    """Book an interview; its page then shows the link to pass on."""
+    """Create an interview and redirect to its page, which shows the candidate's link."""
     require_recruiter()
     member, form = current_member(), BookForm()
     schema = NewInterviewSchema()
@@ -118,7 +118,7 @@ def book() -> AnyResponse | tuple[str, int]:
         return _booking(form), 422
     interview_id, hint = interview.id, actions.hint_for(interview)
     db.session.commit()
-    flash(f"The interview is booked. {hint}", "good")
+    flash(f"Interview created. {hint}", "good")
     return redirect(url_for("interviews.show", interview_id=interview_id), 303)
 
 
@@ -143,7 +143,7 @@ def _booking(form: BookForm) -> str:
 
 @pages.get("/interviews/<interview_id>")
 def show(interview_id: str) -> str:
-    """One interview: what was said and heard, what came of it, and what can be done; webhooks lead here."""
+    """One interview with its recording, transcript, result and actions. Webhooks link here."""
     member = current_member()
     note_access(member.organization, "interview.seen", queries.interview_seen_by(member, interview_id).id, by=member)
     interview = queries.interview_seen_by(member, interview_id)
@@ -173,7 +173,7 @@ def show(interview_id: str) -> str:
 
 @pages.post("/interviews/<interview_id>/retry")
 def retry(interview_id: str) -> AnyResponse:
-    """Try again what failed, waits for an engine, or was abandoned."""
+    """Retry an interview that failed, waits for an engine, or was abandoned."""
     require_recruiter()
     interview = queries.interview_to_change(current_member(), interview_id)
     without_recording = request.form.get("without_recording") == "yes"
@@ -188,21 +188,21 @@ def retry(interview_id: str) -> AnyResponse:
         )
     db.session.commit()
     if began:
-        flash("Processing has begun again; load this page in a minute.", "good")
+        flash("Processing has restarted. Reload this page in a minute.", "good")
     else:
-        flash("There is nothing to try again: the interview has moved on in the meantime.", "info")
+        flash("There is nothing to retry: the interview's state has changed in the meantime.", "info")
     return redirect(url_for("interviews.show", interview_id=interview_id), 303)
 
 
 @pages.post("/interviews/<interview_id>/revoke")
 def revoke(interview_id: str) -> AnyResponse:
-    """End access to the recordings and destroy them, for administrators who typed the word."""
+    """Revoke access to the recordings and delete them. Administrators only, confirmed by typing TYPED."""
     require_admin()
     member = current_member()
     interview = queries.interview_seen_by(member, interview_id)
     answer = redirect(url_for("interviews.show", interview_id=interview_id), 303)
     if request.form.get("confirm", "").strip().lower() != TYPED:
-        flash(f"Nothing was deleted: type the word “{TYPED}” to confirm.", "bad")
+        flash(f"Nothing was deleted. Type “{TYPED}” to confirm.", "bad")
         return answer
     row_id = interview.id
     try:
@@ -212,18 +212,18 @@ def revoke(interview_id: str) -> AnyResponse:
         flash(conflict.message, "bad")
         return answer
     write_audit(member.organization, action="recordings.revoked", subject=row_id, by=member, details={})
-    db.session.commit()  # access ends here, whatever becomes of the bytes
+    db.session.commit()  # access ends here, even if deleting the bytes fails
     if not is_over:
-        flash("Access has ended. The candidate is still talking; the files are deleted when the talk is over.", "good")
+        flash("Access is revoked. The interview is still running; its files are deleted when it ends.", "good")
         return answer
     try:
         recordings.destroy(row_id, storage=gateways.current().storage)
     except GatewayError:
-        flash("Access has ended. The files could not be deleted yet; Parley keeps trying.", "warn")
+        flash("Access is revoked. The files could not be deleted yet; Parley will retry.", "warn")
         return answer
     recordings.bytes_gone(row_id)
     db.session.commit()
-    flash("The recordings are deleted. Transcript and scores stay.", "good")
+    flash("Recordings deleted. Transcript and scores are kept.", "good")
     return answer
 
 

@@ -1,6 +1,6 @@
-"""Verbs of recordings: open a run, keep a chunk, seal, publish, revoke.
+"""Changes to recordings: open a run, store a chunk, seal, publish, revoke.
 
-What works on bytes (``workshop``, ``destroy``) is slow, sees no rows, and is called outside transactions.
+Functions that work on bytes (``workshop``, ``destroy``) are slow, use no rows, and are called outside transactions.
 """
 
 import re
@@ -31,7 +31,7 @@ from app.interviews.recordings.models import (
 )
 
 _MIME = re.compile(r"(audio|video)/(webm|mp4)(\s*;.*)?")
-# Built once and of plain tables: they run for every second of every candidate.
+# Built once from plain tables, because they run every second for every candidate.
 _ADDED = unless_there(Chunk.__table__)  # type: ignore[arg-type]  # a declared table is a Table
 _GROWN = (
     sa.update(RecorderRun.__table__)  # type: ignore[arg-type]
@@ -43,7 +43,7 @@ _HEX = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A chunk whose bytes are already durable under ``storage_key``."""
+    """A chunk whose bytes are stored under ``storage_key``."""
 
     number: int
     sha256: str
@@ -52,9 +52,9 @@ class Arrival:
 
 
 def open_run(interview_id: str, *, mime_type: str, device: dict[str, Any] | None = None) -> RecorderRun:
-    """Begin the next run of the interview's recorder. ``mime_type`` is MediaRecorder's own, WebM or MP4."""
+    """Open the next run of the interview's recorder. ``mime_type`` is as MediaRecorder reports it, WebM or MP4."""
     if len(mime_type) > 100 or not _MIME.fullmatch(mime_type.lower()):
-        raise Rejected("mime_type must be audio or video in webm or mp4, as MediaRecorder names it", field="mime_type")
+        raise Rejected("mime_type must be audio or video in webm or mp4, as in MediaRecorder", field="mime_type")
     last = sa.select(sa.func.coalesce(sa.func.max(RecorderRun.number), 0)).where(
         RecorderRun.interview_id == interview_id
     )
@@ -64,18 +64,18 @@ def open_run(interview_id: str, *, mime_type: str, device: dict[str, Any] | None
         try:
             with db.session.begin_nested():
                 db.session.add(run)
-        except IntegrityError:  # another tab was quicker: take the number after its
+        except IntegrityError:  # another tab took this number: try the next one
             continue
         return run
-    raise Conflict("several recorders are being started at once; try again")
+    raise Conflict("several recorders are starting at the same time; try again")
 
 
 def keep_chunk(
     interview_id: str, *, segment: int, track: Track, number: int, sha256: str, size: int, storage_key: str
 ) -> queries.Kept:
-    """Note a chunk whose bytes are already durable under ``storage_key``.
+    """Add a chunk whose bytes are stored under ``storage_key``.
 
-    The same number with the same hash gives the row that is there; with another hash Conflict.
+    A repeated number with the same hash returns the existing row; with another hash it raises Conflict.
     """
     arrival = Arrival(number, sha256, size, storage_key)
     [outcome] = keep_chunks(interview_id, segment=segment, track=track, arrivals=[arrival])
@@ -87,7 +87,7 @@ def keep_chunk(
 def keep_chunks(
     interview_id: str, *, segment: int, track: Track, arrivals: Sequence[Arrival]
 ) -> list[queries.Kept | DomainError]:
-    """As ``keep_chunk`` for several of a track, each number once; gives for each its row, or why it is refused."""
+    """As ``keep_chunk`` for several of a track, each number once; returns for each its row or its error."""
     numbers = [one.number for one in arrivals]
     standing = queries.standing(interview_id, segment, track, first=min(numbers), last=max(numbers))
     outcomes: dict[int, queries.Kept | DomainError] = {}
@@ -110,10 +110,10 @@ def keep_chunks(
 
 
 def seal(interview_id: str, *, segment: int, last_mix_chunk: int) -> RecorderRun:
-    """Say that a run is over and how far it went; Conflict with the numbers that have not arrived."""
+    """Mark a run as finished at ``last_mix_chunk``; Conflict lists the numbers that have not arrived."""
     run = queries.run_for(interview_id, segment)
     if not 0 <= last_mix_chunk <= LAST_CHUNK:
-        raise Rejected(f"last_mix_chunk must lie between 0 and {LAST_CHUNK}", field="last_mix_chunk")
+        raise Rejected(f"last_mix_chunk must be between 0 and {LAST_CHUNK}", field="last_mix_chunk")
     missing = queries.missing_chunks(interview_id, segment=segment, track=Track.MIX, first=0, last=last_mix_chunk)
     if missing:
         raise Conflict("parts of the recording have not arrived yet", details={"missing": missing})
@@ -123,7 +123,7 @@ def seal(interview_id: str, *, segment: int, last_mix_chunk: int) -> RecorderRun
 
 
 def revoke(interview_id: str) -> Revocation:
-    """End all access, whatever address was issued. Commit, then ``destroy``, then ``bytes_gone``; may be repeated."""
+    """End access for all issued URLs. Commit, then call ``destroy``, then ``bytes_gone``. May be repeated."""
     earlier = db.session.get(Revocation, interview_id)
     if earlier is not None:
         return earlier
@@ -131,14 +131,14 @@ def revoke(interview_id: str) -> Revocation:
     try:
         with db.session.begin_nested():
             db.session.add(revocation)
-    except IntegrityError:  # two revoke at once; both mean the same
+    except IntegrityError:  # revoked twice at the same moment, with the same effect
         return db.session.get_one(Revocation, interview_id)
     db.changed(sa.delete(Waveform).where(Waveform.interview_id == interview_id))
     return revocation
 
 
 def erase(interview_id: str) -> dict[str, int]:
-    """``revoke``, and forget what the files were like; returns how many there were, by kind. May be repeated."""
+    """``revoke``, and delete the rows of files; returns how many there were, by kind. May be repeated."""
     revoke(interview_id)
     removed = {}
     for name, model in (("recordings", Recording), ("chunks", Chunk), ("recorder_runs", RecorderRun)):
@@ -148,12 +148,12 @@ def erase(interview_id: str) -> dict[str, int]:
 
 
 def destroy(interview_id: str, *, storage: Storage) -> None:
-    """Destroy every byte that was recorded in the interview; slow, no database, may be repeated."""
+    """Delete every recorded byte of the interview; slow, without the database, may be repeated."""
     storage.delete_prefix(queries.prefix_of(interview_id))
 
 
 def bytes_gone(interview_id: str) -> None:
-    """Note that ``destroy`` has succeeded; called long enough after the first time, that it need not be repeated."""
+    """Record that ``destroy`` succeeded; after ``SETTLES_AFTER`` a second success settles the revocation."""
     revocation = db.session.get_one(Revocation, interview_id)
     now = clock.now()
     if revocation.deleted_at is None:
@@ -164,20 +164,20 @@ def bytes_gone(interview_id: str) -> None:
 
 
 def unsettle(interview_id: str) -> None:
-    """More may have been recorded after the revocation, in a talk that went on: its bytes are to be destroyed too."""
+    """Destroy again: a running interview may have recorded more after its recordings were revoked."""
     again = sa.update(Revocation).where(Revocation.interview_id == interview_id)
     db.session.execute(again.values(deleted_at=None, settled_at=None).execution_options(synchronize_session="fetch"))
 
 
 def workshop(interview_id: str, takes: Sequence[queries.Take], *, storage: Storage) -> Workshop:
-    """The interview's runs (``queries.takes_of``) on a local disk, to be measured, searched and joined."""
+    """The interview's runs (``queries.takes_of``) on a local disk, to measure, search and join them."""
     return Workshop(interview_id, takes, storage=storage)
 
 
 def publish(interview_id: str, *, organization_id: str, file: MediaFile) -> Recording | None:
-    """Make a file that is already stored the interview's audio or video, in place of an earlier one.
+    """Publish a stored file as the interview's audio or video, replacing an earlier one.
 
-    None when the recordings were revoked meanwhile: then the caller calls ``destroy`` once more.
+    None when the recordings were revoked meanwhile: then the caller calls ``destroy`` again.
     """
     if queries.is_revoked(interview_id):
         return None
@@ -195,7 +195,7 @@ def publish(interview_id: str, *, organization_id: str, file: MediaFile) -> Reco
 
 
 def _have_drawn(interview_id: str) -> None:
-    """Once for each interview: a file that takes another's place sounds the same."""
+    """Enqueue one waveform per interview: a file that replaces another sounds the same."""
     if queries.has_waveform(interview_id):
         return
     waveform = Waveform(interview_id=interview_id)
@@ -206,25 +206,25 @@ def _have_drawn(interview_id: str) -> None:
 
 
 def mark_damaged(recording_id: str) -> None:
-    """Take a file whose bytes are not the published ones out of reach."""
+    """Stop serving a file whose bytes differ from the published ones."""
     damaged = sa.update(Recording).where(Recording.id == recording_id, Recording.damaged_at.is_(None))
     db.changed(damaged.values(damaged_at=claims.moment()))
 
 
 def _wrong(one: Arrival) -> Rejected | None:
     if not 0 <= one.number <= LAST_CHUNK:
-        return Rejected(f"the number of a chunk must lie between 0 and {LAST_CHUNK}", field="number")
+        return Rejected(f"the number of a chunk must be between 0 and {LAST_CHUNK}", field="number")
     if not 0 < one.size <= LARGEST_CHUNK:
         return Rejected(f"a chunk must have 1 to {LARGEST_CHUNK} bytes", field="size")
     if not _HEX.fullmatch(one.sha256):
-        return Rejected("the hash of a chunk is 64 lower-case hexadecimal digits", field="sha256")
+        return Rejected("the hash of a chunk must be 64 lower-case hexadecimal digits", field="sha256")
     return None
 
 
 def _judged(
     one: Arrival, standing: queries.Standing, *, track: Track, more: int = 0
 ) -> queries.Kept | DomainError | None:
-    """The chunk's row, why it is refused, or None: it is to be noted. ``more`` bytes come before it."""
+    """The chunk's existing row, its error, or None for a new chunk. ``more`` bytes precede it in this call."""
     row = standing.chunks.get(one.number)
     if row is None or row.sha256 != one.sha256:
         return _wrong(one) or _refusal(one, standing, track=track, more=more)
@@ -234,9 +234,9 @@ def _judged(
 def _refusal(one: Arrival, standing: queries.Standing, *, track: Track, more: int) -> DomainError | None:
     if one.number in standing.chunks:
         details: dict[str, object] = {"reason": "other hash", "number": one.number}
-        return Conflict(f"chunk {one.number} has already arrived with other bytes", details=details)
+        return Conflict(f"chunk {one.number} has already arrived with different bytes", details=details)
     if standing.last_mix_chunk is not None and track is Track.MIX and one.number > standing.last_mix_chunk:
         return Conflict("this run of the recorder is over", details={"reason": "finished"})
     if standing.kept_bytes + more + one.size > LARGEST_INTERVIEW:
-        return Rejected(f"an interview may hold {LARGEST_INTERVIEW} bytes of recordings; finish it here", field="size")
+        return Rejected(f"recordings of an interview are limited to {LARGEST_INTERVIEW} bytes", field="size")
     return None

@@ -1,6 +1,6 @@
-"""Signed addresses of recordings: who may have which file until when, under a MAC that only this installation can make.
+"""Signed URLs of recordings: a file, a purpose and an expiry, under a MAC that only this installation can make.
 
-Storage addresses are never handed out, because one that was signed by the storage cannot be taken back.
+URLs of the storage are never given out, because a URL signed by the storage cannot be revoked.
 """
 
 import base64
@@ -21,43 +21,43 @@ _KEY_PURPOSE = b"parley/recordings/addresses/1"
 
 
 class Purpose(enum.StrEnum):
-    """What the address is for: heard and seen in the page, or kept as a file."""
+    """What the URL is for: playback in a page, or a file download."""
 
     PLAY = "play"
     DOWNLOAD = "download"
 
 
 class Forged(Exception):
-    """The address was not made here, or was changed, or is one for another recording."""
+    """The URL was not signed here, was changed, or belongs to another recording."""
 
 
 class Expired(Exception):
-    """The address was good once."""
+    """The URL was valid but has expired."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signer:
-    """Makes and checks tokens. ``base`` is the address that people reach Parley at."""
+    """Makes and checks tokens. ``base`` is Parley's public URL."""
 
     key: bytes
     key_id: str
     base: str
 
     def url(self, recording_id: str, *, organization_id: str, purpose: Purpose = Purpose.PLAY) -> str:
-        """A whole address that holds for LIFE."""
+        """A complete URL that is valid for LIFE."""
         expires = int((clock.now() + LIFE).timestamp())
         mac = self._mac(recording_id, organization_id, purpose, expires=expires)
         return f"{self.base}/recordings/{recording_id}/{self.key_id}.{expires:x}.{purpose}.{mac}"
 
     def check(self, token: str, *, recording_id: str, organization_id: str) -> Purpose:
-        """The purpose the token was made for; raises Forged or Expired."""
+        """The token's purpose; raises Forged or Expired."""
         try:
             key_id, expiry, word, mac = token.split(".")
             expires, purpose = int(expiry, 16), Purpose(word)
         except ValueError:
             raise Forged from None
         expected = self._mac(recording_id, organization_id, purpose, expires=expires)
-        is_ours = key_id == self.key_id and expiry == f"{expires:x}"  # one spelling of the moment alone
+        is_ours = key_id == self.key_id and expiry == f"{expires:x}"  # only one spelling of the expiry is valid
         if not is_ours or not mac.isascii() or not hmac.compare_digest(mac, expected):
             raise Forged
         if clock.now().timestamp() >= expires:
@@ -71,7 +71,7 @@ class Signer:
 
 @lru_cache(maxsize=8)
 def signer_for(secret_key: str, base: str) -> Signer:
-    """The signer of one installation; its key is derived from SECRET_KEY for this purpose alone."""
+    """The signer of one installation; its key is derived from SECRET_KEY for this purpose only."""
     key = hmac.digest(secret_key.encode(), _KEY_PURPOSE, "sha256")
     return Signer(key=key, key_id=hashlib.sha256(key).hexdigest()[:6], base=base)
 

@@ -1,6 +1,6 @@
-"""Sends published files: byte ranges, each block held against its hash, access looked up before and while bytes flow.
+"""Sends published files: byte ranges, every block checked against its hash, access checked before and while sending.
 
-Whoever calls has decided who may have the file; what ends access for everybody is asked here, again and again.
+Callers decide who may have the file; this module repeatedly checks what ends access for everyone.
 """
 
 import hashlib
@@ -31,9 +31,9 @@ _CHECK_BLOCKS = 1024 * 1024 // BLOCK
 _DIGEST = 32
 
 Damaged = Callable[[str], None]
-"""Takes the recording with this id out of reach for good, and commits; called in a context of its own."""
+"""Marks the recording with this id as damaged, and commits; called in a separate application context."""
 GoesOn = Callable[[], bool]
-"""Whether whoever is being sent a file may still have it; asked in a read transaction of its own."""
+"""Whether the receiver still has access; called in a separate read transaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +49,23 @@ class Served:
     size: int
     blocks: bytes
     used_for: str
-    """What the log says about it: ``play``, ``download``, or another room's word."""
+    """The purpose in the audit log: ``play``, ``download``, or a caller's word."""
     is_download: bool = False
 
     @property
     def filename(self) -> str:
-        """A name that tells nothing about anyone."""
+        """A file name without personal data."""
         return f"interview-{self.interview_id[:8]}-{self.media}.{'m4a' if self.media == 'audio' else 'mp4'}"
 
     @classmethod
     def of(cls, row: Recording, used_for: str, *, is_download: bool = False) -> "Served":
-        """The values of a row, if the file may be had at all. Raises Gone when it was revoked, say, or is damaged."""
+        """The values of a row. Raises Gone when it was revoked, is damaged, or its organization is disabled."""
         if queries.is_revoked(row.interview_id):
             raise said(Gone(), "The recordings of this interview were deleted.")
         if is_disabled(row.organization_id):
-            raise said(Gone(), "The organization of this recording has been disabled.")
+            raise said(Gone(), "The organization of this recording is disabled.")
         if row.damaged_at is not None:
-            raise said(Gone(), "This recording is damaged and cannot be played. Your administrator has been told.")
+            raise said(Gone(), "This recording is damaged and cannot be played. Contact your administrator.")
         return cls(
             id=row.id,
             interview_id=row.interview_id,
@@ -81,7 +81,7 @@ class Served:
 
 
 def sent(served: Served, *, damaged: Damaged, goes_on: GoesOn | None = None) -> Response:
-    """The file, or the part of it that a Range header asks for; ends within seconds once ``goes_on`` says no."""
+    """The file, or the part that a Range header requests; stops within seconds once ``goes_on`` returns False."""
     start, end = _asked(served.size)
     if start == 0 and request.method == "GET":
         _note(served)
@@ -101,7 +101,7 @@ def sent(served: Served, *, damaged: Damaged, goes_on: GoesOn | None = None) -> 
 
 
 def _note(served: Served) -> None:
-    """Write down that someone began to play or load it; who, where a member is signed in here."""
+    """Record in the audit log that the file was played or downloaded, and by whom if a member is signed in."""
     login = current_login()
     by = login.member if login is not None and login.member.organization_id == served.organization_id else None
     organization = by.organization if by else organization_with(served.organization_id)
@@ -111,7 +111,7 @@ def _note(served: Served) -> None:
 
 
 def _is_part() -> bool:
-    """One range is answered as a part; several, or one tied to a validator (we give none), with the whole."""
+    """Whether to answer with a part: one range, without If-Range (there are no validators). Else the whole file."""
     span = request.range
     return span is not None and span.units == "bytes" and len(span.ranges) == 1 and "If-Range" not in request.headers
 
@@ -126,10 +126,10 @@ def _asked(size: int) -> tuple[int, int]:
 
 
 def _granted(start: int, end: int) -> tuple[int, Place | None]:
-    """Where this answer ends, and its place among those that last; none for one that is short.
+    """Where this response ends, and its streaming slot; short responses need none.
 
-    A reader that pauses holds a thread as long as more than the server's buffer is on its way. Half of the threads may
-    be held like that; then players get one block at a time, which fits into the buffer, and ask for the next one.
+    A paused reader occupies a thread while more than the server's buffer is to be sent. Half of the threads may be
+    occupied like that; then players get one block at a time, which fits into the buffer, and request the next one.
     """
     block_end = (start // BLOCK + 1) * BLOCK
     if end <= block_end:
@@ -139,7 +139,7 @@ def _granted(start: int, end: int) -> tuple[int, Place | None]:
         return end, place
     if _is_part():
         return block_end, None
-    raise GatewayError("Many recordings are being downloaded just now; try again in a little while.", retryable=True)
+    raise GatewayError("Too many downloads are running. Try again in a few minutes.", retryable=True)
 
 
 def _headers(served: Served) -> dict[str, str]:
@@ -148,7 +148,7 @@ def _headers(served: Served) -> dict[str, str]:
         "Accept-Ranges": "bytes",
         "Cache-Control": "private, no-store",
         "X-Content-Type-Options": "nosniff",
-        # The address itself is the permission: customers put it into players on sites of their own.
+        # The URL itself is the permission: customers use it in players on their own sites.
         "Cross-Origin-Resource-Policy": "cross-origin",
         "Content-Disposition": f'{kind}; filename="{served.filename}"',
         "Content-Security-Policy": "default-src 'none'; sandbox",
@@ -157,7 +157,7 @@ def _headers(served: Served) -> dict[str, str]:
 
 
 def _flow(keeper: "_Keeper", *, start: int, end: int) -> Generator[bytes, None, None]:
-    """Slices of the range: each block is compared with its hash, and access looked up at every MiB and every 2 s."""
+    """Slices of the range. Each block is compared with its hash, and access is checked at every MiB and every 2 s."""
     checked = clock.now()
     for block in range(start // BLOCK, (end - 1) // BLOCK + 1):
         if block * BLOCK > start and block % _CHECK_BLOCKS == 0 and not keeper.is_open():
@@ -173,7 +173,7 @@ def _flow(keeper: "_Keeper", *, start: int, end: int) -> Generator[bytes, None, 
 
 
 class _Keeper:
-    """Looks things up while an answer flows: each time in a context of its own, so that nothing is held in between."""
+    """Reads blocks and checks access while a response is sent, each time in a new context that holds nothing open."""
 
     def __init__(self, served: Served, app: Flask, *, damaged: Damaged, goes_on: GoesOn | None) -> None:
         self._served = served
@@ -183,17 +183,17 @@ class _Keeper:
         self._storage: Storage = gateways.current().storage
 
     def is_open(self) -> bool:
-        """Whether access has not been ended."""
+        """Whether the receiver still has access."""
         with self._app.app_context(), reading(), row_security.only(self._served.organization_id):
             closed = queries.is_revoked(self._served.interview_id)
             closed = closed or (self._goes_on is not None and not self._goes_on())
             db.session.rollback()
         if closed:
-            log.info("recording %s: access ended while it was being sent", self._served.id)
+            log.info("recording %s: access ended during the download", self._served.id)
         return not closed
 
     def block(self, number: int) -> bytes:
-        """The bytes of a block, when they are the published ones; else the recording is taken out of reach."""
+        """The bytes of a block. If they differ from the published ones, marks the recording as damaged and raises."""
         served, start = self._served, number * BLOCK
         try:
             content = b"".join(self._storage.open(served.key, start, min(start + BLOCK, served.size)))
@@ -207,12 +207,12 @@ class _Keeper:
         raise GatewayError("This recording is damaged and cannot be played.", retryable=False)
 
     def _mark_damaged(self, number: int) -> None:
-        log.error("recording %s: block %d is not what was published; it is no longer served", self._served.id, number)
+        log.error("recording %s: block %d differs from the published file; no longer served", self._served.id, number)
         with self._app.app_context(), row_security.only(self._served.organization_id):
             self._damaged(self._served.id)
 
 
 def said(error: HTTPException, message: str) -> HTTPException:
-    """The error with words of our own."""
+    """The error with ``message`` as its text."""
     vars(error)["data"] = {"message": message}  # where web.errors looks, and where flask-smorest's abort puts it
     return error

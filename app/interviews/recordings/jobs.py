@@ -1,4 +1,4 @@
-"""Draws how loud a recording is."""
+"""Draws waveforms of recordings."""
 
 from datetime import timedelta
 from typing import Any
@@ -21,12 +21,12 @@ _DRAWING = claims.Work(
 
 @for_one(Waveform)
 def draw_waveform(waveform_id: str) -> None:
-    """Measure how loud the recording is and keep its bars. May run twice; an absent row is fine."""
+    """Decode the recording and store its bars. May run twice; a missing row is ignored."""
     claims.run(_DRAWING, waveform_id, read=_sound, do=_drawn)
 
 
 def sweep_waveforms() -> None:
-    """Ring again for every recording that waits to be drawn; called by the worker's tick."""
+    """Enqueue every recording that waits to be drawn; called by the worker's tick."""
     queue.enqueue_overdue(DRAW_WAVEFORM)
 
 
@@ -44,6 +44,6 @@ def _drawn(sound: tuple[str, float] | None) -> dict[str, Any]:
     key, seconds = sound
     try:
         peaks = media.peaks_of(key, seconds=seconds, storage=gateways.current().storage)
-    except NotFound as error:  # another file has taken its place meanwhile
+    except NotFound as error:  # another file has replaced it meanwhile
         raise GatewayError(error.message, retryable=True) from error
     return {"state": WaveState.DRAWN if peaks else WaveState.FAILED, "peaks": peaks or None}

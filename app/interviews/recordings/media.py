@@ -1,6 +1,6 @@
-"""From chunks to published files: gathers verified bytes, has them decoded in a sandbox, stores what comes out.
+"""From chunks to published files: collects verified bytes, decodes them in a sandbox, stores the output.
 
-Slow, and blind to the database: it is given plain values and gives plain values back.
+Slow, and works on plain values without the database.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ ENDINGS = {Media.AUDIO: "m4a", Media.VIDEO: "mp4"}
 
 @dataclass(frozen=True, slots=True)
 class MediaFile:
-    """A stored file that is ready to be published. ``duration`` in seconds; ``blocks`` as in Recording."""
+    """A stored file, ready to be published. ``duration`` in seconds; ``blocks`` as in Recording."""
 
     media: Media
     content_type: str
@@ -38,7 +38,7 @@ class MediaFile:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What an interview's runs were made into; ``video`` is None when there was no picture."""
+    """The joined runs of an interview; ``video`` is None without a picture."""
 
     audio: MediaFile | None
     video: MediaFile | None
@@ -47,9 +47,9 @@ class Finished:
 
 
 class Workshop:
-    """An interview's recorder runs on a local disk, verified, for as long as the ``with`` block lasts.
+    """An interview's recorder runs on a local disk, verified, during the ``with`` block.
 
-    All methods are slow, see no database and raise GatewayError; Damaged names the chunk whose bytes have changed.
+    All methods are slow, use no database and raise GatewayError; Damaged names the chunk whose bytes have changed.
     """
 
     def __init__(self, interview_id: str, takes: Sequence[Take], *, storage: Storage) -> None:
@@ -66,27 +66,27 @@ class Workshop:
         self._room.cleanup()
 
     def timeline(self) -> list[PlacedRun]:
-        """Place and length of each run on the joined timeline, in seconds: part of a second for half an hour."""
+        """Place and length of each run on the joined timeline, in seconds. Takes under a second for half an hour."""
         return video.measure(self._all())
 
     def shifts(self, segment: int, spans: Sequence[tuple[int, int]]) -> list[float | None]:
         """How much later the candidate's voice chunks (first, last) lie in run ``segment`` than their numbers say.
 
-        Seconds on the run's own clock, one per span; None where the recording has no clear place for it.
+        Seconds on the run's clock, one per span; None where the recording has no clear place for it.
         """
         spoken = [self._spoken(segment, first, last) for first, last in spans]
         return video.place(self._run(segment), spoken) if spoken else []
 
     def quick_audio(self) -> MediaFile | None:
-        """The sound as it was coded, in one seekable file, within a second or two; None when the runs do not fit.
+        """The coded sound in one seekable file, within a second or two; None when the runs' codecs differ.
 
-        To be published with the result, and replaced by what ``finish`` makes: not every player takes Opus.
+        Published with the result and later replaced by the file of ``finish``, because not every player takes Opus.
         """
         copied = video.copy_sound(self._all(), directory=Path(self._room.name))
         return self._kept(copied.audio, Media.AUDIO, copied.duration)
 
     def finish(self, *, want_audio: bool = True, want_video: bool = False) -> Finished:
-        """Join the runs, and store what is to be published."""
+        """Join the runs and store the files to publish."""
         joined = video.assemble(
             self._all(), directory=Path(self._room.name), want_audio=want_audio, want_video=want_video
         )
@@ -125,7 +125,7 @@ class Workshop:
 
 
 def _verified(pieces: Iterable[Piece], storage: Storage) -> Iterator[bytes]:
-    """The chunks in order, several being read at once; raises Damaged before a flipped bit gets anywhere."""
+    """The chunks in order, several read in parallel; raises Damaged when a hash does not match."""
     with ThreadPoolExecutor(_READERS) as readers:
         left = iter(pieces)
         while batch := list(itertools.islice(left, 4 * _READERS)):
@@ -133,7 +133,7 @@ def _verified(pieces: Iterable[Piece], storage: Storage) -> Iterator[bytes]:
 
 
 def keep(path: Path, media: Media, *, interview_id: str, duration: float, storage: Storage) -> MediaFile:
-    """Store a finished file under a name that its content decides, so that a repeated job writes the same key."""
+    """Store a finished file under a key that depends on its content, so that a repeated job writes the same key."""
     sha256, blocks = _hashes(path)
     key = f"{prefix_of(interview_id)}/published/{media}-{sha256[:16]}.{ENDINGS[media]}"
     with path.open("rb") as file:
@@ -150,7 +150,7 @@ def keep(path: Path, media: Media, *, interview_id: str, duration: float, storag
 
 
 def peaks_of(key: str, *, seconds: float, storage: Storage) -> bytes:
-    """How loud a published file is, in BARS bars; empty without any sound. Slow; raises GatewayError and NotFound."""
+    """Loudness of a published file in BARS bars; empty without sound. Slow; raises GatewayError and NotFound."""
     with tempfile.TemporaryDirectory(prefix="parley-waveform-") as room:
         path = Path(room) / "published"
         with path.open("wb") as file:

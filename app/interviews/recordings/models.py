@@ -1,4 +1,4 @@
-"""Rows of what was recorded: runs of the browser's recorder, their chunks, and the files that are published."""
+"""Tables of recordings: runs of the browser's recorder, their chunks, and the published files."""
 
 import enum
 from datetime import datetime
@@ -18,7 +18,7 @@ VOICE_CHUNK_SECONDS = 0.5
 LARGEST_CHUNK = 4 * 1024 * 1024
 LARGEST_INTERVIEW = 2 * 1024**3
 BARS = 400
-"""Of a drawn recording."""
+"""Bars of a waveform."""
 LAST_CHUNK = 2 * 3600 * 2 - 1
 """Highest chunk number: two hours of half-second pieces."""
 
@@ -38,10 +38,10 @@ class Media(enum.StrEnum):
 
 
 class RecorderRun(Base):
-    """One run of the recorder, from start or reload to stop: a segment with a header and a clock of its own.
+    """One run of the recorder, from start or reload to stop: a segment with its own header and clock.
 
-    ``number`` counts from 1. ``last_mix_chunk`` is known once the browser says that the run is over.
-    ``device`` are facts about browser and microphone, for the report on quality; no names of devices.
+    ``number`` counts from 1. ``last_mix_chunk`` is set when the browser reports the end of the run.
+    ``device`` describes browser and microphone for the quality report, without names of devices.
     """
 
     __tablename__ = "recorder_run"
@@ -58,7 +58,7 @@ class RecorderRun(Base):
 
 
 class Chunk(Base):
-    """A piece of a run, acknowledged only when its bytes are durable. ``number`` counts from 0 within run and track.
+    """A piece of a run, acknowledged after its bytes are stored. ``number`` counts from 0 within run and track.
 
     A ``voice`` chunk holds exactly half a second (8,000 samples, s16le, 16 kHz, mono), so its number is its time.
     """
@@ -78,9 +78,9 @@ class Chunk(Base):
 
 
 class Recording(Base):
-    """A published file. Whether it may be had is for Revocation to say, at every request and while bytes flow.
+    """A published file. Revocation decides about access, at every request and while bytes flow.
 
-    ``blocks`` holds the SHA-256 of each BLOCK of the file, 32 bytes each: parts are checked as they are served.
+    ``blocks`` holds the SHA-256 of each BLOCK of the file, 32 bytes each, to verify parts as they are served.
     """
 
     __tablename__ = "recording"
@@ -101,7 +101,7 @@ class Recording(Base):
 
 
 class WaveState(enum.StrEnum):
-    """``failed``: nothing could be drawn, and nobody tries again; players then show a plain line."""
+    """``failed``: nothing could be drawn and it is not retried; players show a plain line."""
 
     WAITING = "waiting"
     DRAWING = "drawing"
@@ -110,7 +110,7 @@ class WaveState(enum.StrEnum):
 
 
 class Waveform(Claimable, Base):
-    """How loud an interview's recording is from beginning to end: BARS bytes, once it is ``drawn``."""
+    """Loudness of an interview's recording from beginning to end: BARS bytes, once it is ``drawn``."""
 
     __tablename__ = "waveform"
     __table_args__ = (sa.Index(None, "state", "lease_until"),)
@@ -122,10 +122,10 @@ class Waveform(Claimable, Base):
 
 
 class Revocation(Base):
-    """Says that an interview's recordings are gone for good, also those that a late job would still publish.
+    """Revokes an interview's recordings for good, including those that a late job would publish.
 
-    ``revoked_at`` comes first and ends all access; ``deleted_at`` says that the bytes were destroyed, ``settled_at``
-    that a second look, after all late work had ended, found nothing more.
+    ``revoked_at`` ends all access; ``deleted_at`` is when the bytes were destroyed, ``settled_at`` when a second
+    deletion, after all late jobs had ended, succeeded.
     """
 
     __tablename__ = "revocation"

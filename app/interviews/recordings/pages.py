@@ -1,6 +1,6 @@
-"""Serves recordings at signed addresses.
+"""Serves recordings at signed URLs.
 
-The application serves them itself, because an address that the storage signs cannot be taken back.
+The application serves them itself, because a URL signed by the storage cannot be revoked.
 """
 
 from flask import Blueprint, Response, g, request
@@ -16,7 +16,7 @@ pages = Blueprint("recordings", __name__)
 
 @pages.before_request
 def require_signed_address() -> None:
-    """Let only those in whose address was signed here, has not run out, and leads to something that is still there."""
+    """Require a signature of this installation that has not expired, for a recording that still exists."""
     recording_id, token = (
         str((request.view_args or {}).get("recording_id")),
         str((request.view_args or {}).get("token")),
@@ -28,18 +28,16 @@ def require_signed_address() -> None:
         try:
             purpose = signer().check(token, recording_id=row.id, organization_id=row.organization_id)
         except Forged:
-            raise said(
-                Forbidden(), "This address is not complete. Open the recording from its interview again."
-            ) from None
+            raise said(Forbidden(), "This link is not valid. Open the recording from its interview again.") from None
         except Expired:
-            raise said(Gone(), "This address has run out. Open the recording from its interview again.") from None
+            raise said(Gone(), "This link has expired. Open the recording from its interview again.") from None
         g.recording = Served.of(row, purpose.value, is_download=purpose is Purpose.DOWNLOAD)
     db.session.rollback()
 
 
 @pages.get("/recordings/<recording_id>/<token>")
 def recording(recording_id: str, token: str) -> Response:  # noqa: ARG001 - the guard has read both
-    """The file, or the part of it that a Range header asks for."""
+    """The file, or the part of it that a Range header requests."""
     served: Served = g.recording
     return sent(served, damaged=_damaged)
 

@@ -1,4 +1,4 @@
-"""Which chunks are there, which files may be had, and under which addresses."""
+"""Reads of chunks, runs and published files, and their signed URLs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from app.interviews.recordings.models import (
 )
 
 SETTLES_AFTER = timedelta(hours=3)
-"""Longer than any job that might still write files of a revoked interview."""
+"""Longer than any job that might still write files for a revoked interview."""
 
 
 NO_RUN = "the interview has no recorder run {}; POST segments opens one"
@@ -41,7 +41,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """One run of the recorder as plain values: what slow work needs to know of it."""
+    """One run of the recorder as plain values, for slow work."""
 
     number: int
     mime_type: str
@@ -50,22 +50,22 @@ class Take:
 
     @property
     def has_picture(self) -> bool:
-        """Whether it was recorded as a video."""
+        """Whether it was recorded with video."""
         return self.mime_type.lower().startswith("video")
 
 
 def prefix_of(interview_id: str) -> str:
-    """The storage folder of everything that was recorded in an interview."""
+    """The storage prefix of an interview's recordings."""
     return f"recordings/{interview_id}"
 
 
 def chunk_key(interview_id: str, *, segment: int, track: Track, number: int, sha256: str) -> str:
-    """Where a chunk's bytes belong; the hash in it keeps two senders of one number apart."""
+    """Storage key of a chunk; the hash in it separates two senders of the same number."""
     return f"{prefix_of(interview_id)}/{segment}/{track}/{number}-{sha256[:16]}"
 
 
 def run_for(interview_id: str, segment: int) -> RecorderRun:
-    """The run ``segment`` of the interview, or NotFound."""
+    """Run ``segment`` of the interview, or NotFound."""
     run = db.session.scalar(
         sa.select(RecorderRun).where(RecorderRun.interview_id == interview_id, RecorderRun.number == segment)
     )
@@ -75,13 +75,13 @@ def run_for(interview_id: str, segment: int) -> RecorderRun:
 
 
 def runs_of(interview_id: str) -> list[RecorderRun]:
-    """All runs in the order in which they were recorded."""
+    """All runs in the order of recording."""
     runs = sa.select(RecorderRun).where(RecorderRun.interview_id == interview_id).order_by(RecorderRun.number)
     return list(db.session.scalars(runs))
 
 
 def missing_chunks(interview_id: str, *, segment: int, track: Track, first: int, last: int) -> list[int]:
-    """Numbers from ``first`` to ``last``, both included, that have not arrived."""
+    """Numbers from ``first`` to ``last``, both included, of chunks that have not arrived."""
     there = _chunks(interview_id, segment, track).where(Chunk.number.between(first, last))
     if db.session.scalar(there.with_only_columns(sa.func.count())) == last - first + 1:
         return []
@@ -90,12 +90,12 @@ def missing_chunks(interview_id: str, *, segment: int, track: Track, first: int,
 
 
 def contiguous(interview_id: str, segment: int, track: Track) -> int:
-    """The highest n for which 0 to n are all there; -1 when not even 0 is."""
+    """The highest n for which chunks 0 to n have all arrived; -1 without chunk 0."""
     return arrived(interview_id, segment, track)[0]
 
 
 def arrived(interview_id: str, segment: int, track: Track) -> tuple[int, int]:
-    """How far the track is whole (as ``contiguous``), and the highest number that is there; -1 for nothing."""
+    """The highest contiguous number (as ``contiguous``), and the highest number that has arrived; -1 for none."""
     values = {"interview": interview_id, "segment": segment, "track": track}
     count, last = db.session.connection().execute(_COUNTED, values).one()
     if last is None or count == last + 1:
@@ -104,7 +104,7 @@ def arrived(interview_id: str, segment: int, track: Track) -> tuple[int, int]:
 
 
 class Kept(NamedTuple):
-    """A chunk's row, as far as its sender's next one is measured against it."""
+    """The columns of a chunk's row that decide about the next ones."""
 
     id: str
     number: int
@@ -113,7 +113,7 @@ class Kept(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """All that decides whether chunks may be kept: their run, what the interview holds, and the rows there are."""
+    """What decides whether chunks are accepted: their run, the interview's total size, and the existing rows."""
 
     run_id: str
     last_mix_chunk: int | None
@@ -122,7 +122,7 @@ class Standing(NamedTuple):
 
 
 def standing(interview_id: str, segment: int, track: Track, *, first: int, last: int) -> Standing:
-    """Read in one statement, since it is asked for every second of everyone; NotFound without the run."""
+    """Read in one statement, because every candidate needs it every second; NotFound without the run."""
     values = {"interview": interview_id, "segment": segment, "track": track, "first": first, "last": last}
     rows = db.session.connection().execute(_STANDING, values).all()
     if not rows:
@@ -133,7 +133,7 @@ def standing(interview_id: str, segment: int, track: Track, *, first: int, last:
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """What is there of a run's mixed track: how many pieces, the highest number, and when the last one came."""
+    """The chunks of a run's mixed track: how many, the highest number, and when the last one arrived."""
 
     count: int
     highest: int
@@ -141,7 +141,7 @@ class Arrived:
 
 
 def arrivals(interview_id: str) -> dict[int, Arrived]:
-    """By number of the run; a run of which nothing has arrived is missing."""
+    """By number of the run, without runs of which nothing has arrived."""
     last_at = sa.type_coerce(sa.func.max(Chunk.created_at), Chunk.created_at.type)
     rows = sa.select(Chunk.segment, sa.func.count(), sa.func.max(Chunk.number), last_at).where(
         Chunk.interview_id == interview_id, Chunk.track == Track.MIX
@@ -153,7 +153,7 @@ def arrivals(interview_id: str) -> dict[int, Arrived]:
 def pieces_of(
     interview_id: str, segment: int, track: Track, *, first: int = 0, last: int | None = None
 ) -> tuple[Piece, ...]:
-    """The chunks that are there, in order, with the hashes under which they were acknowledged."""
+    """The chunks that have arrived, in order, with the hashes under which they were acknowledged."""
     there = _chunks(interview_id, segment, track).where(Chunk.number >= first).order_by(Chunk.number)
     if last is not None:
         there = there.where(Chunk.number <= last)
@@ -162,7 +162,7 @@ def pieces_of(
 
 
 def voices_after(interview_id: str, *, segment: int, number: int) -> list[tuple[int, int]]:
-    """Run and number of the voice chunks that lie after this one, in order."""
+    """Run and number of the voice chunks after this one, in order."""
     later = sa.or_(Chunk.segment > segment, sa.and_(Chunk.segment == segment, Chunk.number > number))
     query = sa.select(Chunk.segment, Chunk.number).where(
         Chunk.interview_id == interview_id, Chunk.track == Track.VOICE, later
@@ -171,7 +171,7 @@ def voices_after(interview_id: str, *, segment: int, number: int) -> list[tuple[
 
 
 def takes_of(interview_id: str) -> list[Take]:
-    """All runs of which something can be played: the mixed track up to the first hole, and every voice chunk."""
+    """All playable runs: the mixed track up to the first gap, and every voice chunk."""
     takes = []
     for run in runs_of(interview_id):
         whole = contiguous(interview_id, run.number, Track.MIX)
@@ -183,12 +183,12 @@ def takes_of(interview_id: str) -> list[Take]:
 
 
 def is_revoked(interview_id: str) -> bool:
-    """Whether access to the interview's recordings has been ended."""
+    """Whether access to the interview's recordings has been revoked."""
     return bool(db.session.scalar(sa.select(sa.exists().where(Revocation.interview_id == interview_id))))
 
 
 def recording(recording_id: str) -> Recording:
-    """A published file by its id, revoked or not: for the page that serves it, which checks the signature."""
+    """A published file by its id, revoked or not, for the page that serves it and checks the signature."""
     row = db.session.get(Recording, recording_id)
     if row is None:
         raise NotFound("There is no such recording.")
@@ -196,17 +196,17 @@ def recording(recording_id: str) -> Recording:
 
 
 def recording_of(interview_id: str, media: Media) -> Recording | None:
-    """The published file of this kind, unless there is none or access has ended."""
+    """The published file of this kind; None if there is none or access was revoked."""
     return db.session.scalar(_accessible([interview_id]).where(Recording.media == media))
 
 
 def urls_for(interview_id: str, *, purpose: Purpose = Purpose.PLAY) -> dict[Media, str]:
-    """Freshly signed addresses of what the interview has, good for an hour; none when revoked."""
+    """Newly signed URLs of the interview's files, valid for an hour; none when revoked."""
     return urls_for_many([interview_id], purpose=purpose).get(interview_id, {})
 
 
 def urls_for_many(interview_ids: Iterable[str], *, purpose: Purpose = Purpose.PLAY) -> dict[str, dict[Media, str]]:
-    """As ``urls_for``, in one read for a whole list: interview id to its addresses."""
+    """As ``urls_for``, in one read for a whole list: interview id to its URLs."""
     rows = db.session.connection().execute(_ADDRESSED, {"ids": list(interview_ids)})
     sign = signer()
     urls: dict[str, dict[Media, str]] = {}
@@ -217,24 +217,24 @@ def urls_for_many(interview_ids: Iterable[str], *, purpose: Purpose = Purpose.PL
 
 
 def has_waveform(interview_id: str) -> bool:
-    """Whether the interview's recording is drawn, or will be."""
+    """Whether the interview's recording has a waveform, drawn or waiting."""
     return bool(db.session.scalar(sa.select(sa.exists().where(Waveform.interview_id == interview_id))))
 
 
 def peaks_of(interview_id: str) -> bytes | None:
-    """How loud the recording is from beginning to end; None while that is not known."""
+    """Loudness of the recording from beginning to end, BARS bytes; None until it is drawn."""
     return db.session.scalar(sa.select(Waveform.peaks).where(Waveform.interview_id == interview_id))
 
 
 def undrawn(*, limit: int = 50) -> list[str]:
-    """Ids of waveforms that wait to be drawn, or whose worker went silent: for the sweep."""
+    """Ids of waveforms that wait to be drawn, or whose worker died."""
     free = sa.or_(Waveform.lease_until.is_(None), Waveform.lease_until < claims.moment())
     waits = Waveform.state.in_((WaveState.WAITING, WaveState.DRAWING))
     return list(db.session.scalars(sa.select(Waveform.id).where(waits, free).limit(limit)))
 
 
 def unfinished_revocations(*more: sa.ColumnElement[bool], limit: int = 20) -> list[str]:
-    """Interviews whose bytes are still to be destroyed, or to be looked after once more; ``more`` narrows them down."""
+    """Ids of interviews whose bytes are still to be destroyed or checked once more; ``more`` adds conditions."""
     again = sa.and_(Revocation.settled_at.is_(None), Revocation.deleted_at < claims.moment(-SETTLES_AFTER))
     due = sa.select(Revocation.interview_id).where(sa.or_(Revocation.deleted_at.is_(None), again), *more)
     return list(db.session.scalars(due.order_by(Revocation.revoked_at).limit(limit)))
@@ -249,7 +249,7 @@ def _accessible(interview_ids: Iterable[str]) -> sa.Select[Recording]:
 
 
 _HELD = (Recording.damaged_at.is_(None), ~sa.exists().where(Revocation.interview_id == Recording.interview_id))
-# Built once and of plain columns: every list of interviews asks for it.
+# Built once from plain columns, because every list of interviews needs it.
 _R = Recording.__table__.c
 _ADDRESSED = sa.select(_R.interview_id, _R.media, _R.id, _R.organization_id).where(
     _R.interview_id.in_(sa.bindparam("ids", expanding=True)), *_HELD

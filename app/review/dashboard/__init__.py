@@ -1,4 +1,4 @@
-"""Seeing the whole: what waits for a member, in every room at once, and what has stopped."""
+"""The parts of the dashboard that cover the whole product: a member's tasks, usage and quota."""
 
 from app.core.rooms import Room
 

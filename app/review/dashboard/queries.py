@@ -1,4 +1,4 @@
-"""Reads across the rooms, always as far as the member may see: what waits for somebody, in a handful of statements."""
+"""Reads across packages, limited to what the member may see: tasks, and names for the audit log."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ from app.review.flow_access.queries import how_many_wait_for
 from app.webhooks.models import Delivery, DeliveryState, Endpoint, Route
 
 RESENT_FOR = timedelta(days=30)
-"""Webhooks can be sent again so long; what failed earlier waits for nobody."""
+"""How long webhooks can be sent again; older failures are not listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Something that waits: how many, since when (or, of requests, until when), and how many of them are late.
+    """A kind of task: how many, since when (for requests: due when), and how many of them are overdue.
 
-    ``kind`` names it (for requests, the kind of request).
+    ``kind`` identifies it; for candidate requests it is the kind of request.
     """
 
     kind: str
@@ -38,7 +38,7 @@ class Task:
 
 
 def tasks_of(member: TeamMember, *, link_days: int) -> list[Task]:
-    """What waits for the member, the most urgent kinds first; nothing waits for those who may only look."""
+    """The member's tasks, the most urgent kinds first; viewers have none."""
     if member.role is Role.VIEWER:
         return []
     tasks = [
@@ -52,7 +52,7 @@ def tasks_of(member: TeamMember, *, link_days: int) -> list[Task]:
 
 
 def _requests(member: TeamMember) -> Iterator[Task]:
-    """What candidates ask for, by kind, what is due first on top."""
+    """Open candidate requests by kind, the ones due first on top."""
     overdue = sa.func.count(sa.case((CandidateRequest.due_at < clock.now(), 1)))
     query = sa.select(CandidateRequest.kind, sa.func.count(), sa.func.min(CandidateRequest.due_at), overdue)
     opened = query.where(*reach_of_wishes(member, Right.EDIT), CandidateRequest.state == RequestState.OPEN).group_by(
@@ -64,13 +64,13 @@ def _requests(member: TeamMember) -> Iterator[Task]:
 
 
 def _access(member: TeamMember) -> Iterator[Task]:
-    """Members who ask to see a flow that this one may change."""
+    """Open requests for access to flows that the member can edit."""
     count, oldest = how_many_wait_for(member)
     yield Task("access", count, oldest)
 
 
 def _results(member: TeamMember) -> Iterator[Task]:
-    """Results that no person has judged: the member's own, and those of nobody and of others in the member's teams."""
+    """Results to review: those assigned to the member, and all in the member's teams."""
     is_mine = sa.func.coalesce(Candidate.assigned_recruiter_id, "") == member.id
     mine = sa.case((is_mine, Candidate.interviewed_at))
     query = sa.select(
@@ -88,7 +88,7 @@ def _results(member: TeamMember) -> Iterator[Task]:
 
 
 def _interviews(member: TeamMember, link_days: int) -> Iterator[Task]:
-    """What has stopped in processing, and invitations whose link ends soon."""
+    """Interviews stuck in processing, and links that expire soon."""
     mine = reach(member, Interview, Right.EDIT)
     stuck = sa.select(sa.func.count()).select_from(Interview).where(*mine, interviews.stuck())
     ending = sa.select(sa.func.count(), sa.func.min(Interview.created_at)).where(
@@ -100,7 +100,7 @@ def _interviews(member: TeamMember, link_days: int) -> Iterator[Task]:
 
 
 def _webhooks(member: TeamMember) -> Iterator[Task]:
-    """Events whose attempts are used up, and receivers that take nothing."""
+    """Undelivered webhooks, and endpoints that are disabled or failing."""
     mine = reach(member, InterviewFlow, Right.EDIT)
     lost = (
         sa.select(sa.func.count(), sa.func.min(Delivery.finished_at))
@@ -129,7 +129,7 @@ def _webhooks(member: TeamMember) -> Iterator[Task]:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A thing that an entry of the audit log is about. ``page`` and ``parameter``: the view that shows it, if any."""
+    """The subject of an audit log entry. ``page`` and ``parameter``: the view that shows it, if any."""
 
     kind: str
     name: str
@@ -150,7 +150,7 @@ _KINDS: tuple[tuple[str, Any, Any, str, str], ...] = (
 
 
 def named(organization: Organization, ids: Collection[str]) -> dict[str, Named]:
-    """What the organization calls the things with these ids; what is gone has no name."""
+    """Names of the organization's things with these ids; deleted things are missing."""
     wanted = [one for one in ids if is_id(one)]
     names = {organization.id: Named("Organization", organization.name, "accounts.organization")}
     for kind, rows, name, page, parameter in _KINDS:
@@ -161,7 +161,7 @@ def named(organization: Organization, ids: Collection[str]) -> dict[str, Named]:
 
 
 def _people(organization: Organization, wanted: Sequence[str]) -> dict[str, Named]:
-    """Candidates and interviews, by name or address; an erased interview has neither any more."""
+    """Candidates and interviews, by name or address; erased interviews have neither."""
     names: dict[str, Named] = {}
     talk = (Interview.interviewee_first_name, Interview.interviewee_last_name, Interview.interviewee_email_address)
     person = (Candidate.first_name, Candidate.last_name, Candidate.email)
@@ -171,6 +171,6 @@ def _people(organization: Organization, wanted: Sequence[str]) -> dict[str, Name
     ):
         query = sa.select(rows.id, *parts).where(rows.organization_id == organization.id, rows.id.in_(wanted))
         for row_id, first, last, address in db.session.execute(query):
-            text = " ".join(filter(None, (first, last))) or address or "without a name"
+            text = " ".join(filter(None, (first, last))) or address or "Unnamed"
             names[row_id] = Named(kind, text, page, parameter, row_id)
     return names

@@ -1,4 +1,4 @@
-"""One interview to take away: as data, as captions, as a table, as a report, and everything as one archive."""
+"""Exports of one interview: data, captions, a table, a report, and everything as one archive."""
 
 from app.core.rooms import Room
 

@@ -1,4 +1,4 @@
-"""Puts archives together: rows are read first, then everything is sent without a transaction."""
+"""Builds the files of an export from the values that were read before."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -17,18 +17,18 @@ STYLES = ("tokens", "report")
 
 
 def as_json(export: Mapping[str, Any]) -> bytes:
-    """Readable, with times as ``/v1`` writes them."""
+    """Indented JSON, with times as in ``/v1``."""
     option = orjson.OPT_INDENT_2 | orjson.OPT_UTC_Z | orjson.OPT_OMIT_MICROSECONDS | orjson.OPT_APPEND_NEWLINE
     return orjson.dumps(export, option=option)
 
 
 def has_captions(export: Mapping[str, Any]) -> bool:
-    """Whether anything has times on the recording's clock."""
+    """Whether any segment has word times."""
     return any(one["words"] for one in export["transcript"])
 
 
 def as_vtt(export: Mapping[str, Any]) -> str:
-    """Captions with both sides as voices."""
+    """Captions with both speakers as voices."""
     segments = [
         {"role": one["role"], "shown": [(word["word"], word["start"], word["end"]) for word in one["words"]]}
         for one in export["transcript"]
@@ -37,7 +37,7 @@ def as_vtt(export: Mapping[str, Any]) -> str:
 
 
 def as_document(export: Mapping[str, Any]) -> str:
-    """The report as one file that needs no other, loads nothing and runs nothing."""
+    """The report as one self-contained file that loads and runs nothing."""
     root = Path(current_app.static_folder or "") / "css"
     styles = "\n".join((root / f"{name}.css").read_text(encoding="utf-8") for name in STYLES)
     policy = "default-src 'none'; style-src 'unsafe-inline'"
@@ -51,7 +51,7 @@ def as_document(export: Mapping[str, Any]) -> str:
 
 
 def parts_of(export: Mapping[str, Any], files: Sequence[Part]) -> list[Part]:
-    """Everything that there is of the interview, each in its format."""
+    """All files of the archive."""
     parts = [
         Part("report.html", as_document(export).encode()),
         Part("interview.json", as_json(export)),

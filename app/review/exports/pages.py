@@ -1,4 +1,4 @@
-"""Where recruiters take an interview away. What is exported is what they see; each export is in the audit log."""
+"""Recruiters export an interview. Exports contain what its page shows; each one is in the audit log."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -23,14 +23,14 @@ pages.before_request(require_member)
 Writer = Callable[[Mapping[str, Any]], bytes | str]
 FORMATS: dict[str, tuple[str, Writer]] = {
     "json": ("application/json", as_json),
-    "csv": ("text/csv", lambda told: "".join(as_csv(told))),
+    "csv": ("text/csv", lambda export: "".join(as_csv(export))),
     "vtt": ("text/vtt", as_vtt),
 }
 
 
 @pages.get("/interviews/<interview_id>/report")
 def report(interview_id: str) -> str | AnyResponse:
-    """The report: a page to read, and to print or save as PDF with the browser's own fonts."""
+    """The report: a page to read, print, or save as PDF with the browser."""
     require_recruiter()
     member = current_member()
     interview = interview_to_change(member, interview_id)
@@ -44,14 +44,14 @@ def report(interview_id: str) -> str | AnyResponse:
 
 @pages.post("/interviews/<interview_id>/export")
 def export(interview_id: str) -> AnyResponse:
-    """One file in the ``format`` that was asked for. No GET: who exported what is written down each time."""
+    """One file in the requested ``format``. A POST, because each export is recorded in the audit log."""
     require_recruiter()
     kind = request.form.get("format", "")
     with reading():
         interview = interview_to_change(current_member(), interview_id)
         lack = lacking(interview)
         if kind not in FORMATS and kind != "zip":
-            lack = "Choose one of the formats."
+            lack = "Choose a format."
         data = {} if lack else export_of(interview, by=current_member())
         files = [] if lack else files_of(interview, with_recordings=not data["is_withheld"])
         access, row_id = access_to(interview, heeds_withdrawal=True), interview.id

@@ -1,6 +1,6 @@
-"""Everything of one interview as its page shows it, as plain values that no longer need the database.
+"""One interview as its page shows it, as plain values that no longer need the database.
 
-Whoever calls has found the interview for its owner already.
+Callers have already checked access to the interview.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,23 +22,23 @@ from app.review.ratings.models import COMPETENCES, OVERALL
 from app.review.ratings.queries import can_be_rated, scorecard_of
 
 NOTE = (
-    "Scores and summary are made by a machine. They are aids to a person's decision, never a decision by themselves: "
-    "read the quotes, and listen before judging."
+    "Scores and summary are AI-generated. They support a person's decision and never replace it: "
+    "read the quotes, and listen before you decide."
 )
-ERASED = "Everything about this interview was erased. There is nothing to export."
-NO_RESULT = "There is no result yet. What can be exported comes with it."
-UNTIMED = "There are no captions: nothing in this interview has times. It was written, or no engine measured them."
+ERASED = "This interview was erased, so there is nothing to export."
+NO_RESULT = "There is no result yet. You can export the interview when it is completed."
+UNTIMED = "Captions need word times, and this interview has none: it was typed, or the engine did not measure them."
 
 
 def lacking(interview: Interview) -> str | None:
-    """Why nothing can be exported; None when there is a result."""
+    """Why the interview cannot be exported; None when it can."""
     if interview.erased_at is not None:
         return ERASED
     return None if interview.data is not None else NO_RESULT
 
 
 def export_of(interview: Interview, *, by: TeamMember) -> dict[str, Any]:
-    """The interview as its recruiters may see it: no judgement and no recording where consent was withdrawn."""
+    """The interview as recruiters may see it: without scores, ratings and recordings after consent was withdrawn."""
     result: dict[str, Any] = result_of(interview) or {}
     segments: list[dict[str, Any]] = result.get("transcript_with_timestamp", [])
     is_withheld = not can_be_rated(interview)
@@ -166,7 +166,7 @@ def _score(
 
 
 def _second(segments: Sequence[Mapping[str, Any]], at: int, text: str) -> float | None:
-    """When the quote begins on the recording's clock; its segment's beginning where its words do not stand there."""
+    """Start of the quote in seconds of the recording; that of its segment if the words are not found in it."""
     words = segments[at]["shown"] if 0 <= at < len(segments) else []
     place = place_of([word[0] for word in words], text)
     return words[place[0] if place else 0][1] if words else None
@@ -207,7 +207,7 @@ def _answer(chapter: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _corrections(interview: Interview) -> dict[int, list[dict[str, Any]]]:
-    """By segment: what the candidate says was said. Accepted ones stand beside what was recognised."""
+    """The candidate's corrections by segment, accepted or not."""
     by_segment: dict[int, dict[str, dict[str, Any]]] = {}
     for (segment, _word), candidate_request in sorted(marks_of(interview.candidate_requests).items()):
         by_segment.setdefault(segment, {})[candidate_request.id] = {

@@ -1,4 +1,4 @@
-"""The transcript as a table: one row for everything that was said, with the question that it belongs to. Pure."""
+"""The transcript as a table: one row per utterance, with its question. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ SPEAKERS = {"agent": "Agent", "user": "Candidate"}
 
 
 def as_csv(export: Mapping[str, Any]) -> Iterator[str]:
-    """Header and rows (RFC 4180, UTF-8 with a byte order mark); a question that was not reached has its own row."""
+    """Header and rows (RFC 4180, UTF-8 with a byte order mark); each question that was not reached has its own row."""
     questions: dict[int, tuple[int, str]] = {}
     for number, answer in enumerate(export["answers"], 1):
         questions |= dict.fromkeys(answer["segments"], (number, answer["question"]))

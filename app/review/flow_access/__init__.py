@@ -1,4 +1,4 @@
-"""Rights of single members to single flows: given, taken, and asked for."""
+"""Access of individual members to individual flows: granted, removed, and requested."""
 
 from app.core.rooms import Room
 

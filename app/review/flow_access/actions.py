@@ -1,4 +1,4 @@
-"""Rights are given and taken, flows narrowed and opened, requests made and answered: everything audited."""
+"""Grants and removes access to flows, limits flows to listed members, and answers requests. All of it is audited."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -22,13 +22,13 @@ MOST_MAILS = 20
 MAIL_LASTS = timedelta(days=2)
 
 MailFor = Callable[[AccessRequest, TeamMember], Mail] | None
-"""Makes the mail about a request to one member; None where no mail server is configured."""
+"""Makes the mail about a request to one member; None without a mail server."""
 
 
 def give(flow: InterviewFlow, member: TeamMember, right: Right, *, by: TeamMember) -> bool:
-    """Give the member ``right`` to the flow, more or less than before; whether anything changed.
+    """Grant the member ``right`` to the flow, or change it; returns whether anything changed.
 
-    It answers an open request for it. Raises Rejected naming the field for whoever cannot have it.
+    Answers the member's open request. Raises Rejected with the field if the member cannot have this right.
     """
     _refuse(flow, member, right)
     grant = queries.grant_of(flow.id, member.id)
@@ -39,7 +39,7 @@ def give(flow: InterviewFlow, member: TeamMember, right: Right, *, by: TeamMembe
             with db.session.begin_nested():
                 db.session.add(FlowGrant(flow_id=flow.id, member_id=member.id, right=right, by_id=by.id))
         except IntegrityError:
-            raise Conflict("Somebody else has just given this member a right; load the page again.") from None
+            raise Conflict("Someone else has just granted this member access. Reload the page.") from None
     else:
         grant.right, grant.by_id, grant.created_at = right, by.id, clock.now()
     access_request = queries.open_request(flow, member)
@@ -52,19 +52,19 @@ def give(flow: InterviewFlow, member: TeamMember, right: Right, *, by: TeamMembe
 
 def _refuse(flow: InterviewFlow, member: TeamMember, right: Right) -> None:
     if member.organization_id != flow.organization_id or member.disabled_at is not None:
-        raise Rejected("Choose a member of your organization who may sign in.", field="member")
+        raise Rejected("Choose a member of your organization who can sign in.", field="member")
     if member.role is Role.ADMIN:
-        raise Rejected("Administrators see and change every flow already.", field="member")
+        raise Rejected("Administrators can already view and edit every flow.", field="member")
     if member.role is Role.VIEWER and right is Right.EDIT:
         raise Rejected(
-            "This member is a viewer, who may look but not change anything. Give the right to view, or have an "
-            "administrator make them a recruiter first.",
+            "This member is a viewer and cannot edit anything. Choose “Can view”, or ask an administrator to make "
+            "them a recruiter first.",
             field="right",
         )
 
 
 def take(flow: InterviewFlow, member: TeamMember, *, by: TeamMember) -> bool:
-    """The member's own right is gone with the commit; whether there was one. What their team gives them stays."""
+    """Remove the member's own access; returns whether there was any. Access through their team stays."""
     grant = queries.grant_of(flow.id, member.id)
     if grant is None:
         return False
@@ -76,9 +76,9 @@ def take(flow: InterviewFlow, member: TeamMember, *, by: TeamMember) -> bool:
 
 
 def narrow(flow: InterviewFlow, *, by: TeamMember) -> bool:
-    """Of its team only those who are named see the flow; whether anything changed.
+    """Limit the flow to members with their own access; returns whether anything changed.
 
-    Who narrows it and is no administrator is named with it, so that nobody shuts the door on themselves.
+    Also grants access to ``by``, unless they are an administrator, so that they do not lock themselves out.
     """
     if flow.is_narrowed:
         return False
@@ -90,7 +90,7 @@ def narrow(flow: InterviewFlow, *, by: TeamMember) -> bool:
 
 
 def widen(flow: InterviewFlow, *, by: TeamMember) -> bool:
-    """Its whole team sees the flow again; whether anything changed. Rights of single members stay."""
+    """Show the flow to its whole team again; returns whether anything changed. Members keep their own access."""
     if not flow.is_narrowed:
         return False
     flow.is_narrowed = False
@@ -99,7 +99,7 @@ def widen(flow: InterviewFlow, *, by: TeamMember) -> bool:
 
 
 def ask(flow: InterviewFlow, *, by: TeamMember, mail_for: MailFor) -> bool:
-    """Ask for access to a flow of the own organization. False for what is seen already, or was asked before."""
+    """Request access to a flow of the same organization. False if the member can see it or has an open request."""
     if flow.organization_id != by.organization_id or may(by, flow) or queries.open_request(flow, by) is not None:
         return False
     access_request = AccessRequest(
@@ -108,7 +108,7 @@ def ask(flow: InterviewFlow, *, by: TeamMember, mail_for: MailFor) -> bool:
     try:
         with db.session.begin_nested():
             db.session.add(access_request)
-    except IntegrityError:  # the same member, twice at the same moment
+    except IntegrityError:  # requested twice at the same moment
         return False
     write_audit(flow.organization, action="flow.access_asked", subject=flow.id, by=by, details={})
     if mail_for is not None:
@@ -120,13 +120,13 @@ def ask(flow: InterviewFlow, *, by: TeamMember, mail_for: MailFor) -> bool:
 def answer(
     access_request: AccessRequest, state: RequestState, *, note: str | None, by: TeamMember, mail_for: MailFor
 ) -> None:
-    """Give the right to view or to edit, or refuse. Raises Rejected naming the field; Conflict for a second answer."""
+    """Grant or refuse a request. Raises Rejected with the field, Conflict if it was already answered."""
     if state is RequestState.OPEN:
-        raise Rejected("Choose what is given.", field="decision")
+        raise Rejected("Choose whether to grant or refuse access.", field="decision")
     if note is not None and len(note) > LONGEST_NOTE:
-        raise Rejected(f"These are {len(note)} characters; at most {LONGEST_NOTE} are kept.", field="note")
+        raise Rejected(f"Notes can have up to {LONGEST_NOTE} characters. This one has {len(note)}.", field="note")
     if not _decide(access_request, state, by=by, note=note):
-        raise Conflict("This request has been answered already.")
+        raise Conflict("This request has already been answered.")
     flow = access_request.flow
     if state is RequestState.REFUSED:
         details = {"member": access_request.member_id}
@@ -138,7 +138,7 @@ def answer(
 
 
 def _decide(access_request: AccessRequest, state: RequestState, *, by: TeamMember, note: str | None = None) -> bool:
-    """The request has its answer; False when somebody else was quicker."""
+    """Store the answer; False when someone else answered first."""
     waits = sa.update(AccessRequest).where(
         AccessRequest.id == access_request.id, AccessRequest.state == RequestState.OPEN
     )

@@ -1,4 +1,4 @@
-"""Rows of requests for access to a flow."""
+"""Table of requests for access to a flow."""
 
 import enum
 from datetime import datetime
@@ -15,7 +15,7 @@ _OPEN = sa.text("state = 'open'")
 
 
 class RequestState(enum.StrEnum):
-    """What has become of a request."""
+    """``view`` and ``edit`` are the granted rights."""
 
     OPEN = "open"
     VIEW = "view"
@@ -24,7 +24,7 @@ class RequestState(enum.StrEnum):
 
 
 class AccessRequest(Base):
-    """A member asks to see a flow. ``state`` says what was given; a member has one open request per flow."""
+    """A member's request for access to a flow. A member has at most one open request per flow."""
 
     __tablename__ = "access_request"
     __table_args__ = (

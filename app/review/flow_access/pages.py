@@ -1,4 +1,4 @@
-"""Who may see a flow, the request for access, and where requests are answered."""
+"""Pages that show who can see a flow, and where members request access and answer requests."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ PAGES = {
     "candidate": ("candidates.show", "candidate_id"),
 }
 PASSED_ON = (
-    "If there is something at that address in your organization, those who may change it have your request now. "
+    "If that address exists in your organization, your request was sent to the people who can grant access. "
     "Their answer appears here."
 )
 
@@ -35,14 +35,14 @@ pages.before_request(require_member)
 
 @pages.get("/flows/<flow_id>/access")
 def show(flow_id: str) -> str:
-    """Who may see and who may change one flow."""
+    """Who can view and who can edit one flow."""
     require_recruiter()
     return _page(flow_to_change(current_member(), flow_id))
 
 
 @pages.post("/flows/<flow_id>/access")
 def give(flow_id: str) -> AnyResponse | tuple[str, int]:
-    """Give one member the right to view or to edit the flow, or change it."""
+    """Grant a member access to view or edit the flow, or change their access."""
     require_recruiter()
     me = current_member()
     flow = flow_to_change(me, flow_id)
@@ -54,13 +54,13 @@ def give(flow_id: str) -> AnyResponse | tuple[str, int]:
         return _page(flow_to_change(current_member(), flow_id), error=refusal.message), 422
     db.session.commit()
     name = member.full_name or member.email
-    flash(f"The right of {name} is saved." if changed else f"{name} had this right already.", "good")
+    flash(f"Access of {name} saved." if changed else f"{name} already had this access.", "good")
     return redirect(url_for("flow_access.show", flow_id=flow_id), 303)
 
 
 @pages.post("/flows/<flow_id>/access/<member_id>/take")
 def take(flow_id: str, member_id: str) -> AnyResponse:
-    """Take one member's own right away."""
+    """Remove one member's own access."""
     require_recruiter()
     me = current_member()
     flow = flow_to_change(me, flow_id)
@@ -68,7 +68,7 @@ def take(flow_id: str, member_id: str) -> AnyResponse:
     changed = actions.take(flow, member, by=me)
     db.session.commit()
     name = member.full_name or member.email
-    flash(f"The right of {name} is gone." if changed else f"{name} had no right of their own.", "good")
+    flash(f"Access of {name} removed." if changed else f"{name} had no access of their own.", "good")
     if not may(me, flow, Right.EDIT):
         return redirect(url_for("flows.index"), 303)
     return redirect(url_for("flow_access.show", flow_id=flow_id), 303)
@@ -76,16 +76,16 @@ def take(flow_id: str, member_id: str) -> AnyResponse:
 
 @pages.post("/flows/<flow_id>/access/narrow")
 def narrow(flow_id: str) -> AnyResponse:
-    """Show the flow to named members only, or (``narrowed=no``) to its whole team again."""
+    """Limit the flow to members with their own access, or (``narrowed=no``) show it to its whole team again."""
     require_recruiter()
     me = current_member()
     flow = flow_to_change(me, flow_id)
     if request.form.get("narrowed") == "no":
         actions.widen(flow, by=me)
-        words = "The whole team sees this flow."
+        words = "The whole team can now see this flow."
     else:
         actions.narrow(flow, by=me)
-        words = "Of the team, only the members named here see this flow."
+        words = "Only the members listed here can now see this flow."
     db.session.commit()
     flash(words, "good")
     return redirect(url_for("flow_access.show", flow_id=flow_id), 303)
@@ -93,7 +93,7 @@ def narrow(flow_id: str) -> AnyResponse:
 
 @pages.get("/access")
 def index() -> str:
-    """Requests that the member may answer, and what became of the member's own."""
+    """Requests that the member can answer, and answers to the member's own requests."""
     member = current_member()
     return render_template(
         "review/flow_access/index.html",
@@ -105,7 +105,7 @@ def index() -> str:
 
 @pages.post("/access")
 def ask() -> AnyResponse:
-    """Ask for access by an address that was opened. The answer is the same whether anything is there or not."""
+    """Request access to an address that the member opened. The response does not reveal whether it exists."""
     rate_limits.count("access-request", most=ASKED_PER_MINUTE)
     me, kind, thing_id = current_member(), request.form.get("kind", ""), request.form.get("id", "")
     flow = queries.flow_behind(me, kind, thing_id)
@@ -122,7 +122,7 @@ def ask() -> AnyResponse:
 
 @pages.post("/access/<request_id>/answer")
 def answer(request_id: str) -> AnyResponse:
-    """Give what was asked for, or refuse it."""
+    """Grant or refuse a request."""
     require_recruiter()
     me = current_member()
     access_request = queries.request_for(me, request_id)
@@ -135,7 +135,7 @@ def answer(request_id: str) -> AnyResponse:
         flash(f"Nothing was changed. {refusal.message}", "bad")
         return redirect(url_for("flow_access.index"), 303)
     db.session.commit()
-    flash(f"The request of {name} is refused." if state is RequestState.REFUSED else f"{name} has access now.", "good")
+    flash(f"Request of {name} refused." if state is RequestState.REFUSED else f"{name} now has access.", "good")
     return redirect(url_for("flow_access.index"), 303)
 
 
@@ -156,7 +156,7 @@ def _page(flow: InterviewFlow, *, error: str = "") -> str:
 def _right() -> Right:
     text = request.form.get("right", "")
     if text not in set(Right):
-        raise Rejected("Choose the right to view or to edit.", field="right")
+        raise Rejected("Choose whether the member can view or edit.", field="right")
     return Right(text)
 
 
@@ -167,12 +167,12 @@ def _answer() -> tuple[RequestState, str | None]:
     if flaw:
         raise Rejected(flaw, field="note")
     if decision not in set(RequestState):
-        raise Rejected("Choose what is given.", field="decision")
+        raise Rejected("Choose whether to grant or refuse access.", field="decision")
     return RequestState(decision), note or None
 
 
 def _mail_for(words: Any) -> actions.MailFor:
-    """What is mailed says where to look, and nothing that anybody wrote: mail is read on the way."""
+    """Makes the mail: a link, and no text that members wrote, because mail is not confidential."""
     if not gateways.current().mail.is_configured:
         return None
 
@@ -185,16 +185,16 @@ def _mail_for(words: Any) -> actions.MailFor:
 
 def _words_of_request(access_request: AccessRequest) -> tuple[str, str]:
     name = access_request.member.full_name or access_request.member.email
-    return f"{name} asks for access to a flow", (
-        f"{name} asks for access to “{access_request.flow.title}”.\n\n"
-        f"Give it or refuse it here:\n{_app_url()}{url_for('flow_access.index')}\n"
+    return f"{name} requests access to a flow", (
+        f"{name} requests access to “{access_request.flow.title}”.\n\n"
+        f"Grant or refuse it here:\n{_app_url()}{url_for('flow_access.index')}\n"
     )
 
 
 def _words_of_answer(access_request: AccessRequest) -> tuple[str, str]:
     if access_request.state is RequestState.REFUSED:
         return "Your request for access was refused", (
-            f"Your request for access was refused.\n\nMore about it:\n{_app_url()}{url_for('flow_access.index')}\n"
+            f"Your request for access was refused.\n\nDetails:\n{_app_url()}{url_for('flow_access.index')}\n"
         )
     address = url_for("flows.show", flow_id=access_request.flow_id)
     return "You now have access to a flow", (

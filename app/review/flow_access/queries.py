@@ -1,4 +1,4 @@
-"""Reads of rights and of requests for them, always as far as whoever asks may know."""
+"""Reads of access and access requests, limited to what the member may know."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -18,14 +18,14 @@ from app.interviews.models import Interview
 from app.review.flow_access.models import AccessRequest, RequestState
 
 TOLD_FOR = timedelta(days=30)
-"""How long a member reads what became of a request."""
+"""How long answers to a request are shown."""
 MOST = 200
 KINDS: dict[str, Any] = {"flow": InterviewFlow, "interview": Interview, "candidate": Candidate}
-"""By what access is asked for: an address that the member has opened."""
+"""Pages whose address can be used to request access."""
 
 
 def flow_behind(member: TeamMember, kind: str, thing_id: str) -> InterviewFlow | None:
-    """The flow of what the member's organization has under this id; None for what it has not, and for no id."""
+    """The flow of the thing with this id in the member's organization; None if there is none."""
     thing = db.session.get(KINDS[kind], thing_id) if kind in KINDS and is_id(thing_id) else None
     if thing is None or thing.organization_id != member.organization_id:
         return None
@@ -34,7 +34,7 @@ def flow_behind(member: TeamMember, kind: str, thing_id: str) -> InterviewFlow |
 
 
 def grantable(flow: InterviewFlow) -> Sequence[TeamMember]:
-    """Who can be given a right of their own: members who may sign in, but for administrators, who have every right."""
+    """Members who can be granted access: those who can sign in, except administrators, who see every flow."""
     query = sa.select(TeamMember).where(
         TeamMember.organization_id == flow.organization_id,
         TeamMember.disabled_at.is_(None),
@@ -44,7 +44,7 @@ def grantable(flow: InterviewFlow) -> Sequence[TeamMember]:
 
 
 def colleague(member: TeamMember, member_id: str) -> TeamMember:
-    """Who has this id in the member's organization, disabled members included. NotFound for everybody else's alike."""
+    """The member of the same organization with this id, disabled ones included; NotFound otherwise."""
     row = db.session.get(TeamMember, member_id) if is_id(member_id) else None
     if row is None or row.organization_id != member.organization_id:
         raise NotFound("There is no such member in your organization.")
@@ -52,19 +52,19 @@ def colleague(member: TeamMember, member_id: str) -> TeamMember:
 
 
 def grant_of(flow_id: str, member_id: str) -> FlowGrant | None:
-    """The member's own right to the flow."""
+    """The member's own access to the flow."""
     return db.session.get(FlowGrant, (flow_id, member_id))
 
 
 def deciders_of(flow: InterviewFlow, *, limit: int) -> Sequence[TeamMember]:
-    """Who may answer a request for the flow, those nearer to it before administrators."""
+    """Members who can answer requests for the flow, administrators last."""
     query = sa.select(TeamMember).where(*who_may(flow, Right.EDIT))
     nearness = sa.case((TeamMember.role == Role.ADMIN, 1), else_=0)
     return db.session.scalars(query.order_by(nearness, TeamMember.email).limit(limit)).all()
 
 
 def open_request(flow: InterviewFlow, member: TeamMember) -> AccessRequest | None:
-    """The member's request that waits for an answer."""
+    """The member's open request."""
     query = sa.select(AccessRequest).where(
         AccessRequest.flow_id == flow.id, AccessRequest.member_id == member.id, AccessRequest.state == RequestState.OPEN
     )
@@ -72,7 +72,7 @@ def open_request(flow: InterviewFlow, member: TeamMember) -> AccessRequest | Non
 
 
 def waiting_for(member: TeamMember, *, flow_id: str = "") -> Sequence[AccessRequest]:
-    """Open requests that the member may answer, the oldest first, with flow and asker; of one flow, or of all."""
+    """Open requests that the member can answer, the oldest first, with flow and requester; of one flow or of all."""
     query = sa.select(AccessRequest).where(*_open_for(member))
     if flow_id:
         query = query.where(AccessRequest.flow_id == flow_id)
@@ -82,14 +82,14 @@ def waiting_for(member: TeamMember, *, flow_id: str = "") -> Sequence[AccessRequ
 
 
 def how_many_wait_for(member: TeamMember) -> tuple[int, datetime | None]:
-    """How many there are, and since when the oldest waits."""
+    """How many requests are in ``waiting_for``, and when the oldest was made."""
     counted = sa.select(sa.func.count(AccessRequest.id), sa.func.min(AccessRequest.created_at))
     count, oldest = db.session.execute(counted.where(*_open_for(member))).one()
     return count, oldest
 
 
 def request_for(member: TeamMember, request_id: str) -> AccessRequest:
-    """A request, answered or not, about a flow that the member may change; NotFound otherwise."""
+    """A request, answered or not, for a flow that the member can edit; NotFound otherwise."""
     query = sa.select(AccessRequest).where(AccessRequest.id == request_id, *_of_changeable(member))
     access_request = db.session.scalar(query) if is_id(request_id) else None
     if access_request is None:
@@ -98,9 +98,9 @@ def request_for(member: TeamMember, request_id: str) -> AccessRequest:
 
 
 def answers_to(member: TeamMember) -> Sequence[sa.Row[AccessRequest, bool]]:
-    """What became of the member's own requests lately, each with whether the member sees the flow now.
+    """Recent answers to the member's requests, each with whether the member can see the flow now.
 
-    Open ones stay out: a list of them would tell what exists.
+    Without open requests: a list of them would reveal what exists.
     """
     flows = sa.select(InterviewFlow.id).where(*reach(member, InterviewFlow))
     query = sa.select(AccessRequest, AccessRequest.flow_id.in_(flows)).where(
@@ -116,7 +116,7 @@ def _of_changeable(member: TeamMember) -> list[sa.ColumnElement[bool]]:
 
 
 def _open_for(member: TeamMember) -> list[sa.ColumnElement[bool]]:
-    """Requests of members who may not sign in any more wait for nobody."""
+    """Conditions for open requests, without those of disabled members."""
     asks = sa.select(TeamMember.id).where(
         TeamMember.organization_id == member.organization_id, TeamMember.disabled_at.is_(None)
     )

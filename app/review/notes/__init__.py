@@ -1,4 +1,4 @@
-"""What members write to each other about an interview, and whom they name in it."""
+"""Members' notes about an interview, and the colleagues they mention."""
 
 from app.core.rooms import Room
 

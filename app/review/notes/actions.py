@@ -1,4 +1,4 @@
-"""Members write, change and delete notes: audited without their words; whoever is named is told by mail, if any."""
+"""Members write, change and delete notes. Audited without their text; mentioned members get a mail."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -19,20 +19,20 @@ from app.review.notes.queries import how_many_notes, nameable, seen_by
 from app.review.notes.words import named
 
 MOST_NOTES = 200
-"""Of one interview."""
+"""Per interview."""
 MOST_NAMED = 20
-"""In one note."""
+"""Per note."""
 MAIL_LASTS = timedelta(days=1)
 
 MailFor = Callable[[Note, TeamMember], Mail] | None
-"""Makes the mail about a note to somebody who is named in it; None where no mail server is configured."""
+"""Makes the mail about a note to a member who is mentioned in it; None without a mail server."""
 
 
 def write(interview: Interview, text: str, *, by: TeamMember, mail_for: MailFor) -> Note:
-    """A new note. Raises Rejected with the field ``text``, Conflict where no further note is taken."""
+    """Add a note. Raises Rejected with the field ``text``, Conflict where no more notes are accepted."""
     _refuse_closed(interview)
     if how_many_notes(interview) >= MOST_NOTES:
-        raise Conflict(f"There are {MOST_NOTES} notes already; delete one first.")
+        raise Conflict(f"This interview already has {MOST_NOTES} notes. Delete one first.")
     note = Note(
         organization_id=interview.organization_id, interview_id=interview.id, member_id=by.id, text=_checked(text)
     )
@@ -44,14 +44,14 @@ def write(interview: Interview, text: str, *, by: TeamMember, mail_for: MailFor)
 
 
 def change(note: Note, text: str, *, by: TeamMember, mail_for: MailFor) -> bool:
-    """Other words, by its author alone; whether anything changed. Raises Rejected, Forbidden, Conflict."""
+    """Change the text of one's own note; returns whether it differs. Raises Rejected, Forbidden, Conflict."""
     if note.member_id != by.id:
-        raise Forbidden("Only its author may change a note.")
+        raise Forbidden("Only the author can change a note.")
     _refuse_closed(note.interview)
     words = _checked(text)
     if words == note.text:
         return False
-    legal_holds.refuse_held(note.interview_id, note.interview.candidate_id)  # the words of before would be gone
+    legal_holds.refuse_held(note.interview_id, note.interview.candidate_id)  # the earlier text would be lost
     note.text, note.edited_at = words, clock.now()
     _name(note, note.interview, by=by, mail_for=mail_for)
     details = {"note": note.id}
@@ -60,14 +60,14 @@ def change(note: Note, text: str, *, by: TeamMember, mail_for: MailFor) -> bool:
 
 
 def may_delete(note: Note, member: TeamMember) -> bool:
-    """Authors delete their own notes, administrators every one."""
+    """Authors can delete their own notes, administrators all of them."""
     return member.role is Role.ADMIN or (note.member_id == member.id and member.role is not Role.VIEWER)
 
 
 def delete(note: Note, *, by: TeamMember) -> None:
-    """The note is gone, and with it that anybody was named. Raises Forbidden, Conflict under a legal hold."""
+    """Delete the note and its mentions. Raises Forbidden, Conflict under a legal hold."""
     if not may_delete(note, by):
-        raise Forbidden("Only its author and administrators may delete a note.")
+        raise Forbidden("Only the author and administrators can delete a note.")
     legal_holds.refuse_held(note.interview_id, note.interview.candidate_id)
     details, interview_id = {"note": note.id, "author": note.member_id}, note.interview_id
     _forget(sa.select(Note.id).where(Note.id == note.id))
@@ -75,19 +75,19 @@ def delete(note: Note, *, by: TeamMember) -> None:
 
 
 def read(mention: Mention) -> None:
-    """The member has seen it."""
+    """Mark a mention as read."""
     mention.read_at = mention.read_at or clock.now()
     db.session.flush()
 
 
 def read_all(member: TeamMember) -> int:
-    """The member has seen everything that they may see; returns how many were unread."""
+    """Mark all mentions as read that the member may see; returns how many were unread."""
     unread = sa.update(Mention).where(*seen_by(member), Mention.read_at.is_(None)).values(read_at=clock.now())
     return db.changed(unread)
 
 
 def erase(interview_id: str) -> int:
-    """Forget all notes about the interview; returns how many there were. May be repeated."""
+    """Delete all notes about the interview; returns how many there were. May be repeated."""
     return _forget(sa.select(Note.id).where(Note.interview_id == interview_id))
 
 
@@ -101,25 +101,25 @@ def _forget(which: sa.Select[str]) -> int:
 
 def _refuse_closed(interview: Interview) -> None:
     if interview.erased_at is not None:
-        raise Conflict("Everything about this interview was erased.")
+        raise Conflict("This interview was erased, so you cannot add notes.")
     if interview.withdrawn_at is not None:
-        raise Conflict("The candidate withdrew their consent. No notes are kept any more.")
+        raise Conflict("The candidate withdrew their consent, so you cannot add notes.")
 
 
 def _checked(text: str) -> str:
     words = text.replace("\r\n", "\n").strip()
     if not words:
-        raise Rejected("Write something first.", field="text")
+        raise Rejected("Enter a note.", field="text")
     if len(words) > LONGEST_NOTE:
-        raise Rejected(f"These are {len(words)} characters; at most {LONGEST_NOTE} are kept.", field="text")
+        raise Rejected(f"Notes can have up to {LONGEST_NOTE} characters. This one has {len(words)}.", field="text")
     return words
 
 
 def _name(note: Note, interview: Interview, *, by: TeamMember, mail_for: MailFor) -> None:
-    """Keep who is named: those who are new get a mail, those who no longer are have nothing to read any more."""
+    """Store the mentions: mail new ones, and delete those that the text no longer has."""
     handles_by_id = named(note.text, nameable(interview, but=by))
     if len(handles_by_id) > MOST_NAMED:
-        raise Rejected(f"At most {MOST_NAMED} people can be named in one note.", field="text")
+        raise Rejected(f"You can mention up to {MOST_NAMED} people in one note.", field="text")
     mentions = {one.member_id: one for one in note.mentions}
     for who in mentions.keys() - handles_by_id.keys():
         db.session.delete(mentions[who])

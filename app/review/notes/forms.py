@@ -1,4 +1,4 @@
-"""The text of a note."""
+"""The form of a note."""
 
 from flask_wtf import FlaskForm
 from wtforms import TextAreaField
@@ -9,17 +9,16 @@ from app.web.fields import flaw_of
 
 
 class NoteForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
-    """How long it may be, and that it may not be empty, is for the action to say."""
+    """The action validates the length."""
 
     text = TextAreaField(
         "Note",
         id="note-text",
-        description="Write @ and a name to tell a colleague.",
+        description="Type @ and a name to notify a colleague.",
         render_kw={"maxlength": LONGEST_NOTE, "rows": 3},
     )
 
     def validate_text(self, field: TextAreaField) -> None:
-        """No character that cannot be kept."""
         flaw = flaw_of(field.data or "")
         if flaw:
             raise ValidationError(flaw)

@@ -1,4 +1,4 @@
-"""Rows of notes about interviews, and of the members who are named in them."""
+"""Tables of notes about interviews, and of their mentions."""
 
 from datetime import datetime
 
@@ -13,7 +13,7 @@ LONGEST_NOTE = 4_000
 
 
 class Note(Base):
-    """One note. ``edited_at`` says that its text is not the first one."""
+    """One note. ``edited_at`` is set when its text was changed."""
 
     __tablename__ = "note"
     __table_args__ = (sa.Index(None, "interview_id", "created_at"),)
@@ -32,7 +32,7 @@ class Note(Base):
 
 
 class Mention(Base):
-    """A member who is named in a note, as ``said`` there, without the @; ``read_at`` when they have seen it."""
+    """A member mentioned in a note. ``said`` is the handle without the @; ``read_at`` when they opened it."""
 
     __tablename__ = "mention"
     __table_args__ = (sa.UniqueConstraint("note_id", "member_id"), sa.Index(None, "member_id", "read_at"))

@@ -1,4 +1,4 @@
-"""Notes on the page of an interview, and the list of where a member is named."""
+"""Notes on the page of an interview, and a member's list of mentions."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ from app.web.templating import offset_of_request
 
 PER_PAGE = 25
 MOST_OFFERED = 300
-"""People whom the picker of a page knows; whoever is not among them can be named all the same."""
+"""Names that the picker offers; anyone else can still be mentioned by typing."""
 
 pages = Blueprint("notes", __name__)
 pages.before_request(require_member)
@@ -30,7 +30,7 @@ pages.before_request(require_member)
 
 @pages.app_context_processor
 def _card() -> dict[str, Any]:
-    """For the page of an interview and the navigation, asked only where a template calls it."""
+    """Functions for the page of an interview and the navigation; they query only when called."""
     return {
         "notes_of": queries.notes_of,
         "note_form": NoteForm,
@@ -42,7 +42,7 @@ def _card() -> dict[str, Any]:
 
 
 def _offered(interview: Interview) -> list[str]:
-    """What names each of those who may be named."""
+    """The handles of the members who can be mentioned."""
     return list(handles(queries.nameable(interview, but=current_member())).values())[:MOST_OFFERED]
 
 
@@ -52,7 +52,7 @@ def _pieces(note: Note) -> list[tuple[str, bool]]:
 
 @pages.post("/interviews/<interview_id>/notes")
 def write(interview_id: str) -> AnyResponse | tuple[str, int]:
-    """A new note; what cannot be kept is shown again with what is wrong."""
+    """Add a note, or show the form again with its errors."""
     require_recruiter()
     member, form = current_member(), NoteForm()
     interview = interview_to_change(member, interview_id)
@@ -69,7 +69,7 @@ def write(interview_id: str) -> AnyResponse | tuple[str, int]:
 
 @pages.get("/interviews/<interview_id>/notes/<note_id>")
 def edit(interview_id: str, note_id: str) -> str:
-    """The words of one's own note, to be changed."""
+    """The form to change one's own note."""
     require_recruiter()
     interview, note = _own(interview_id, note_id)
     return _page(interview, NoteForm(data={"text": note.text}), note=note)
@@ -77,7 +77,7 @@ def edit(interview_id: str, note_id: str) -> str:
 
 @pages.post("/interviews/<interview_id>/notes/<note_id>")
 def save(interview_id: str, note_id: str) -> AnyResponse | tuple[str, int]:
-    """Keep the changed words."""
+    """Save the changed note, or show the form again with its errors."""
     require_recruiter()
     form = NoteForm()
     interview, note = _own(interview_id, note_id)
@@ -104,13 +104,13 @@ def delete(interview_id: str, note_id: str) -> AnyResponse:
         flash(conflict.message, "bad")
         return answer
     db.session.commit()
-    flash("The note is deleted.", "good")
+    flash("Note deleted.", "good")
     return answer
 
 
 @pages.get("/mentions")
 def mentions() -> str:
-    """Where the member is named, what is unread first."""
+    """The member's mentions, unread ones first."""
     member, offset = current_member(), offset_of_request()
     return render_template(
         "review/notes/mentions.html",
@@ -123,7 +123,7 @@ def mentions() -> str:
 
 @pages.post("/mentions/<mention_id>")
 def follow(mention_id: str) -> AnyResponse:
-    """The member goes to the note, and has seen it."""
+    """Mark a mention as read and redirect to its note."""
     mention = queries.mention_of(current_member(), mention_id)
     interview_id, note_id = mention.note.interview_id, mention.note_id
     actions.read(mention)
@@ -133,7 +133,7 @@ def follow(mention_id: str) -> AnyResponse:
 
 @pages.post("/mentions")
 def read_all() -> AnyResponse:
-    """Everything is read."""
+    """Mark all mentions as read."""
     actions.read_all(current_member())
     db.session.commit()
     return redirect(url_for("notes.mentions"), 303)
@@ -144,12 +144,12 @@ def _own(interview_id: str, note_id: str) -> tuple[Interview, Note]:
     interview = interview_to_change(member, interview_id)
     note = queries.note_of(interview, note_id)
     if note.member_id != member.id:
-        raise Forbidden("Only its author may change a note.")
+        raise Forbidden("Only the author can change a note.")
     return interview, note
 
 
 def _mail_for() -> actions.MailFor:
-    """What is mailed says where to look, and nothing of the note or the candidate: mail is read on the way."""
+    """Makes the mail: a link, and nothing about the note or the candidate, because mail is not confidential."""
     if not gateways.current().mail.is_configured:
         return None
     settings: Settings = current_app.extensions["parley.settings"]
@@ -157,9 +157,10 @@ def _mail_for() -> actions.MailFor:
     def mail(note: Note, member: TeamMember) -> Mail:
         author, title = note.member.full_name or note.member.email, note.interview.flow.title
         address = url_for("interviews.show", interview_id=note.interview_id, _anchor=f"note-{note.id}")
-        subject = " ".join(f"{author} named you in a note".split())
+        subject = " ".join(f"{author} mentioned you in a note".split())
         text = (
-            f"{author} named you in a note on an interview of “{title}”.\n\nRead it here:\n{settings.app_url}{address}"
+            f"{author} mentioned you in a note about an interview for “{title}”.\n\n"
+            f"Read it here:\n{settings.app_url}{address}"
         )
         return Mail(member.email, subject, text + "\n")
 

@@ -1,4 +1,4 @@
-"""Reads of notes, of who may be named in them, and of a member's own mentions."""
+"""Reads of notes, of members who can be mentioned, and of a member's mentions."""
 
 from collections.abc import Sequence
 
@@ -17,13 +17,12 @@ MISSING = "There is no such note."
 
 
 def notes_of(interview: Interview) -> Sequence[Note]:
-    """All notes of an interview, the oldest first, with their authors and those who are named."""
+    """All notes of an interview, the oldest first, with their authors and mentions."""
     query = sa.select(Note).where(Note.interview_id == interview.id).order_by(Note.created_at, Note.id)
     return db.session.scalars(query.options(joinedload(Note.member), selectinload(Note.mentions))).all()
 
 
 def how_many_notes(interview: Interview) -> int:
-    """How many notes there are."""
     counted = sa.select(sa.func.count()).select_from(Note).where(Note.interview_id == interview.id)
     return db.session.scalar(counted) or 0
 
@@ -37,7 +36,7 @@ def note_of(interview: Interview, note_id: str) -> Note:
 
 
 def nameable(interview: Interview, *, but: TeamMember) -> list[Nameable]:
-    """Whoever may be named in a note: members who may see the interview, without its author."""
+    """Members who can be mentioned in a note: those who may see the interview, except the note's author."""
     query = sa.select(TeamMember.id, TeamMember.full_name, TeamMember.email).where(
         *who_may(interview), TeamMember.id != but.id
     )
@@ -46,7 +45,7 @@ def nameable(interview: Interview, *, but: TeamMember) -> list[Nameable]:
 
 
 def seen_by(member: TeamMember) -> list[sa.ColumnElement[bool]]:
-    """Own mentions in notes that the member may still read."""
+    """Conditions for the member's mentions in notes that they may still read."""
     there = [
         Note.id == Mention.note_id,
         Interview.id == Note.interview_id,
@@ -58,7 +57,7 @@ def seen_by(member: TeamMember) -> list[sa.ColumnElement[bool]]:
 
 
 def mentions_of(member: TeamMember, *, limit: int, offset: int) -> Sequence[Mention]:
-    """Where the member is named, what is unread first, then the newest, as far as they may still see it."""
+    """The member's mentions in notes that they may still read, unread ones first, then the newest."""
     query = sa.select(Mention).where(*seen_by(member))
     ordered = query.order_by(Mention.read_at.is_not(None), Mention.created_at.desc(), Mention.id)
     together = joinedload(Mention.note).options(
@@ -68,7 +67,7 @@ def mentions_of(member: TeamMember, *, limit: int, offset: int) -> Sequence[Ment
 
 
 def how_many_mentions(member: TeamMember, *, unread: bool) -> int:
-    """How many there are in ``mentions_of``, all or unread."""
+    """Number of mentions in ``mentions_of``, all or unread."""
     counted = sa.select(sa.func.count(Mention.id)).where(*seen_by(member))
     return db.session.scalar(counted.where(Mention.read_at.is_(None)) if unread else counted) or 0
 

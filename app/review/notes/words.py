@@ -1,4 +1,4 @@
-"""Who is named in a text: ``@`` and a name or an address. Pure."""
+"""Finds mentions in a text: ``@`` and a name or an address. Pure."""
 
 import re
 from collections import Counter
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Nameable:
-    """Someone who may be named: id, full name if there is one, address."""
+    """A member who can be mentioned: id, full name if there is one, address."""
 
     id: str
     name: str | None
@@ -16,7 +16,7 @@ class Nameable:
 
 
 def handles(people: Iterable[Nameable]) -> dict[str, str]:
-    """Id to the words that name this person and nobody else: the name, or the address where two share a name."""
+    """Id to a unique handle: the name, or the address where two members share a name."""
     everyone = list(people)
     count = Counter(_folded(one.name) for one in everyone if one.name)
     addresses = {_folded(one.email) for one in everyone}
@@ -29,7 +29,7 @@ def handles(people: Iterable[Nameable]) -> dict[str, str]:
 
 
 def named(text: str, people: Iterable[Nameable]) -> dict[str, str]:
-    """Id to the words by which the text names each of ``people``: an address, or a name that only one of them has."""
+    """Id to the handle in the text, for each of ``people`` who is mentioned by address or unique name."""
     if "@" not in text:
         return {}
     everyone = list(people)
@@ -42,7 +42,7 @@ def named(text: str, people: Iterable[Nameable]) -> dict[str, str]:
 
 
 def pieces(text: str, said: Iterable[str]) -> list[tuple[str, bool]]:
-    """The text in pieces, each with whether it names someone, as ``said`` there."""
+    """The text in pieces, each with whether it is one of the mentions ``said``."""
     words = [one for one in said if one]
     if not words:
         return [(text, False)]
@@ -54,7 +54,7 @@ def pieces(text: str, said: Iterable[str]) -> list[tuple[str, bool]]:
 
 
 def _pattern(words: Iterable[str]) -> re.Pattern[str]:
-    """``@`` and one of the words, the longest that fits; never within a word or an address."""
+    """``@`` and one of the handles, the longest that matches; never within a word or an address."""
     longest_first = sorted(words, key=len, reverse=True)
     either = "|".join(r"\s+".join(re.escape(part) for part in one.split()) for one in longest_first)
     return re.compile(rf"(?<![\w@.+-])@({either})(?![\w@]|[.-]\w)", re.IGNORECASE)

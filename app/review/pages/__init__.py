@@ -1,1 +1,1 @@
-"""Pages that set results side by side: compare, triage and insights."""
+"""Pages across results: compare, triage and insights."""

@@ -20,14 +20,14 @@ from app.interviews.recordings.queries import urls_for_many
 from app.web.fields import UUID
 
 FEWEST, MOST = 2, 5
-HOW_MANY = f"Choose {FEWEST} to {MOST} candidates of one flow in the list, then “Compare”."
-UNKNOWN = "One of these candidates does not exist any more, or belongs to a team that you are not in."
-MIXED = "These candidates belong to different flows. Only answers to the same questions can be compared."
+HOW_MANY = f"Select {FEWEST} to {MOST} candidates of one flow in the list, then choose “Compare”."
+UNKNOWN = "One of these candidates no longer exists, or you do not have access to them."
+MIXED = "These candidates belong to different flows. You can only compare candidates of the same flow."
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One candidate: the newest interview with a result, if there is one, and the address of its sound."""
+    """One candidate: the newest interview with a result, if there is one, and the URL of its sound."""
 
     candidate: Candidate
     interview: Interview | None
@@ -36,7 +36,7 @@ class Column:
 
 @pages.post("/candidates/compare")
 def choose_compared() -> AnyResponse:
-    """From the ticked rows of the list to an address that can be kept and passed on."""
+    """Redirect from the rows selected in the list to an address that can be bookmarked and shared."""
     ids = [one.lower() for one in request.form.getlist("id")[: MOST + 1] if UUID.match(one)]
     if not FEWEST <= len(set(ids)) <= MOST:
         flash(HOW_MANY, "warn")
@@ -46,7 +46,7 @@ def choose_compared() -> AnyResponse:
 
 @pages.get("/candidates/compare")
 def compare() -> str | tuple[str, int]:
-    """Two to five candidates in columns, their answers to the same question beside each other."""
+    """Two to five candidates in columns, with their answers to the same question in one row."""
     member = current_member()
     ids = list(dict.fromkeys(one[:36].lower() for one in request.args.getlist("id")[: MOST * 2]))
     candidates = candidates_named(member, ids)

@@ -1,4 +1,4 @@
-"""Recruiters' page of interviews in numbers, and what was used as CSV; the views hang on the blueprint of ``pages``."""
+"""The insights page, and usage as CSV; the views are registered on the blueprint of ``pages``."""
 
 from datetime import date, timedelta
 from typing import Any
@@ -21,7 +21,7 @@ LONGEST = timedelta(days=3 * 366)
 
 @pages.app_context_processor
 def _for_cards() -> dict[str, Any]:
-    """For the flow's page: how far its interviews of the usual days got, and their mean rating."""
+    """For the flow's page: the funnel and the average rating of its interviews of the last 90 days."""
 
     def figures_of(flow: InterviewFlow) -> dict[str, Any]:
         today, member = clock.now().date(), current_member()
@@ -33,7 +33,7 @@ def _for_cards() -> dict[str, Any]:
 
 @pages.get("/insights")
 def numbers() -> str:
-    """How far interviews get, where they are left, how long all takes, how scores spread, what is thought and used."""
+    """Funnel, drop-off, durations, distributions of scores, feedback and usage."""
     member, (span, flow, errors) = current_member(), _span()
     lasting, lengths = insights.times(member, span)
     mean, rated = insights.ratings(member, span)
@@ -64,7 +64,7 @@ def numbers() -> str:
 
 @pages.get("/insights/usage.csv")
 def usage() -> Response:
-    """What was used by month and flow (RFC 4180, UTF-8 with a byte order mark)."""
+    """Usage by month and flow as CSV (RFC 4180, UTF-8 with a byte order mark)."""
     span, _, _ = _span()
     rows = [
         (one.month, one.flow_id, one.title, one.interviews, one.minutes)
@@ -74,12 +74,12 @@ def usage() -> Response:
 
 
 def _span() -> tuple[Span, InterviewFlow | None, dict[str, str]]:
-    """What was asked for; the last 90 days stand in for what cannot be read, with the field's complaint."""
+    """The requested span, flow and errors by field; invalid days are replaced by the last 90 days."""
     errors: dict[str, str] = {}
     until = _day("until", clock.now().date(), errors)
     since = _day("since", until - USUAL, errors)
     if since > until or until - since > LONGEST:
-        errors["since"] = "Choose a day before the last one, at most three years earlier."
+        errors["since"] = "Enter a day before the end date, at most three years earlier."
         since = until - USUAL
     wanted = request.args.get("flow", "")
     flow = flow_seen_by(current_member(), wanted) if wanted else None
@@ -91,5 +91,5 @@ def _day(name: str, usual: date, errors: dict[str, str]) -> date:
     day = day_in(text) if text else usual
     if day is not None:
         return day
-    errors[name] = "Write a day like 2026-01-31."
+    errors[name] = "Enter a date such as 2026-01-31."
     return usual

@@ -1,4 +1,4 @@
-"""One result after the other, the one that has waited longest first: heard in a minute, decided by a key."""
+"""Review one result after the other, the oldest first, with highlights and keyboard shortcuts."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ KEYS = {SHORTLISTED: "s", REJECTED: "r"}
 
 @pages.get("/candidates/triage")
 def triage() -> str:
-    """The candidate who has waited longest for a person's judgement, or the one after ``after``."""
+    """The candidate who has waited longest for a review, or the one after ``after``."""
     member, flow_id = current_member(), _asked("flow")
     at = _asked("at")
     candidate = candidate_seen_by(member, at) if at else next_to_review(member, flow_id=flow_id, after=_asked("after"))
@@ -43,7 +43,7 @@ def triage() -> str:
 
 @pages.post("/candidates/triage/<candidate_id>")
 def decide(candidate_id: str) -> AnyResponse | tuple[str, int]:
-    """Move the candidate, or only note that a person has judged them; then the next one."""
+    """Move the candidate or only mark them as reviewed, then redirect to the next one."""
     require_recruiter()
     member, flow_id = current_member(), _asked("flow")
     candidate = candidate_to_change(member, candidate_id)
@@ -57,7 +57,7 @@ def decide(candidate_id: str) -> AnyResponse | tuple[str, int]:
         return _page(member, flow_id, candidate_seen_by(member, candidate_id), note=note, error=refusal.message), 422
     after = candidate.status
     db.session.commit()
-    flash(f"{name} is {after} now." if after != before else f"{name} is marked as judged.", "good")
+    flash(f"{name} moved to {after}." if after != before else f"{name} marked as reviewed.", "good")
     goes_on = following is not None and following.id != candidate_id
     return redirect(
         url_for(
@@ -73,17 +73,18 @@ def decide(candidate_id: str) -> AnyResponse | tuple[str, int]:
 
 @pages.post("/candidates/triage/<candidate_id>/undo")
 def take_back(candidate_id: str) -> AnyResponse:
-    """Move the candidate back to where they were, and put the result before a person again."""
+    """Move the candidate back to their previous status and mark the result as not reviewed."""
     require_recruiter()
     member, flow_id = current_member(), _asked("flow")
     candidate = candidate_to_change(member, candidate_id)
     was, seen = request.form.get("was", ""), request.form.get("now", "")
     if candidate.status != seen:
-        raise Conflict(f"{candidate.full_name or candidate.email} was moved again meanwhile, to {candidate.status}.")
+        name = candidate.full_name or candidate.email
+        raise Conflict(f"{name} has since been moved to {candidate.status}, so this cannot be undone.")
     candidates.move(candidate, was, by=member)
     candidates.forget_review(candidate)
     db.session.commit()
-    flash("Taken back.", "good")
+    flash("Decision undone.", "good")
     return redirect(url_for("interviews.triage", at=candidate_id, flow=flow_id or None), 303)
 
 
@@ -94,12 +95,12 @@ def _decided(candidate: Candidate, decision: str, note: str, *, by: TeamMember) 
     if decision != JUDGED and candidates.move(candidate, decision, by=by, note=note):
         return
     if note:
-        raise Rejected("A note is kept with a change of status; choose another status, or leave the note out.")
+        raise Rejected("Notes are saved with a new status. Choose a status or remove the note.")
     candidates.note_review(candidate)
 
 
 def _asked(name: str) -> str:
-    """An id of the address or of the form; what no database takes counts as missing."""
+    """An id from the query or the form; "" if it cannot be an id."""
     value = request.values.get(name, "")[:36]
     return "" if flaw_of(value) else value
 
@@ -128,7 +129,7 @@ def _page(member: TeamMember, flow_id: str, candidate: Candidate | None, *, note
 
 
 def _shown(member: TeamMember, candidate: Candidate) -> dict[str, Any]:
-    """The newest result of the candidate that may be looked at."""
+    """Template values of the candidate's newest result that is not withheld."""
     interview_id = queries.newest_result(candidate.id)
     if interview_id is None:
         return {}
@@ -148,7 +149,7 @@ def _shown(member: TeamMember, candidate: Candidate) -> dict[str, Any]:
 
 
 def _undo(member: TeamMember) -> dict[str, str] | None:
-    """The move that was just made, if it can be taken back."""
+    """The last move, if it can be undone."""
     candidate_id, was = _asked("undo"), request.args.get("was", "")[:100]
     if not is_id(candidate_id) or was not in statuses_of(member.organization):
         return None

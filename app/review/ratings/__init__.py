@@ -1,4 +1,4 @@
-"""What people make of an interview: their own ratings beside those of the machine, never mixed with them."""
+"""Members' ratings of an interview, shown next to the AI's scores and never mixed with them."""
 
 from app.core.rooms import Room
 

@@ -1,4 +1,4 @@
-"""A member judges an interview: own ratings, which nobody else can change, apart from every score of a machine."""
+"""A member rates an interview. Only they can change their ratings, which are separate from the AI's scores."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,30 +18,30 @@ from app.review.ratings.models import LONGEST_COMMENT, VALUES, Assessment
 from app.review.ratings.queries import can_be_rated, competences_of, own_assessments, score_of
 
 APART = 0.5
-"""A rating further from the machine's score than this is another opinion, and needs its reason."""
+"""A rating that differs from the AI's score by more than this needs a comment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What a member says about one competence; neither a value nor a comment takes back what was said before."""
+    """A member's rating of one competence; without value and comment it removes their earlier rating."""
 
     value: float | None = None
     comment: str | None = None
 
 
 def flaws(interview: Interview, opinions: Mapping[str, Opinion]) -> dict[str, str]:
-    """What cannot be kept, by the field to be mended: ``skills_value``, ``skills_comment`` and so on."""
+    """Errors by field: ``skills_value``, ``skills_comment`` and so on."""
     wrong = {}
     for name, opinion in opinions.items():
         score = score_of(interview, name)
         if opinion.value is not None and opinion.value not in VALUES:
-            wrong[f"{name}_value"] = "Choose a rating from 0 to 5 in halves."
+            wrong[f"{name}_value"] = "Choose a rating from 0 to 5 in steps of 0.5."
         elif opinion.comment and len(opinion.comment) > LONGEST_COMMENT:
             wrong[f"{name}_comment"] = (
-                f"These are {len(opinion.comment)} characters; at most {LONGEST_COMMENT} are kept."
+                f"Comments can have up to {LONGEST_COMMENT} characters. This one has {len(opinion.comment)}."
             )
         elif score is not None and _lacks_a_reason(opinion, score):
-            wrong[f"{name}_comment"] = f"Say why: the AI's score is {score:.1f}, and both will be kept."
+            wrong[f"{name}_comment"] = f"Explain why your rating differs from the AI's score of {score:.1f}."
     return wrong
 
 
@@ -50,16 +50,16 @@ def _lacks_a_reason(opinion: Opinion, score: float) -> bool:
 
 
 def assess(interview: Interview, opinions: Mapping[str, Opinion], *, by: TeamMember) -> int:
-    """Keep the member's ratings in place of their earlier ones; returns how many changed. Audited, without comments.
+    """Replace the member's ratings; returns how many changed. Audited without comments.
 
-    Raises Rejected naming the first field that is wrong, Conflict where there is no result to judge, or where another
-    window of the same member has just saved.
+    Raises Rejected with the first invalid field, Conflict without a result to rate, or if the same member has just
+    saved in another window.
     """
     if not can_be_rated(interview):
-        raise Conflict("This interview has no result that could be rated.")
+        raise Conflict("This interview has no result to rate.")
     unknown = set(opinions) - set(competences_of(interview))
     if unknown:
-        raise Rejected("This is not rated in this interview.", field=f"{min(unknown)}_value")
+        raise Rejected("This competence is not rated in this interview.", field=f"{min(unknown)}_value")
     for field, message in flaws(interview, opinions).items():
         raise Rejected(message, field=field)
     earlier, changes = own_assessments(interview, by), {}
@@ -69,7 +69,7 @@ def assess(interview: Interview, opinions: Mapping[str, Opinion], *, by: TeamMem
     try:
         db.session.flush()
     except (IntegrityError, StaleDataError):
-        raise Conflict("You have just saved this scorecard in another window. Look at it there.") from None
+        raise Conflict("You have just saved this scorecard in another window. Check it there.") from None
     if changes:
         write_audit(by.organization, action="interview.assessed", subject=interview.id, by=by, details=changes)
     return len(changes)
@@ -78,7 +78,7 @@ def assess(interview: Interview, opinions: Mapping[str, Opinion], *, by: TeamMem
 def _keep(
     row: Assessment | None, interview: Interview, name: str, *, opinion: Opinion, by: TeamMember
 ) -> dict[str, Any] | None:
-    """Write one opinion down; what the log says about it, None where nothing changed."""
+    """Store one rating; returns the audit log's details, None if nothing changed."""
     before = Opinion(row.value, row.comment) if row else Opinion()
     if opinion == before:
         return None
@@ -102,5 +102,5 @@ def _keep(
 
 
 def erase(interview_id: str) -> int:
-    """Forget what people said about the interview; returns how many ratings there were. May be repeated."""
+    """Delete all ratings of the interview; returns how many there were. May be repeated."""
     return db.changed(sa.delete(Assessment).where(Assessment.interview_id == interview_id))

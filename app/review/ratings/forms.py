@@ -1,4 +1,4 @@
-"""The scorecard that a member fills in: a rating and words for each competence."""
+"""The form of a scorecard: a rating and a comment for each competence."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -17,22 +17,22 @@ class ScorecardForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
     """Fields ``skills_value`` and ``skills_comment`` for each competence."""
 
     def keep_only(self, competences: Iterable[str]) -> None:
-        """Drop what is not rated in this interview."""
+        """Remove the fields of competences that are not rated in this interview."""
         for name in set(COMPETENCES) - set(competences):
             del self[f"{name}_value"]
             del self[f"{name}_comment"]
 
     def opinions(self, competences: Iterable[str]) -> dict[str, Opinion]:
-        """What was given, also where it cannot be kept."""
+        """The submitted ratings, valid or not."""
         return {name: Opinion(self._value(name), self._comment(name)) for name in competences}
 
     def blame(self, wrong: Mapping[str, str]) -> None:
-        """Show what is wrong at the fields."""
+        """Show errors at their fields."""
         for name, message in wrong.items():
             self[name].errors = [message]
 
     def flaws(self, competences: Iterable[str]) -> dict[str, str]:
-        """Texts that no database keeps, by field."""
+        """Errors of comments with characters that cannot be stored, by field."""
         flaws = {name: flaw_of(self._comment(name) or "") for name in competences}
         return {f"{name}_comment": flaw for name, flaw in flaws.items() if flaw}
 
@@ -49,11 +49,11 @@ for _name, _label in COMPETENCES.items():
     setattr(
         ScorecardForm,
         f"{_name}_comment",
-        TextAreaField(f"Why ({_label})", render_kw={"maxlength": LONGEST_COMMENT, "rows": 2}),
+        TextAreaField(f"Comment ({_label})", render_kw={"maxlength": LONGEST_COMMENT, "rows": 2}),
     )
 
 
 def filled(assessments: Mapping[str, Assessment]) -> dict[str, Any]:
-    """The fields as the member left them last time."""
+    """Form data of the member's saved ratings."""
     values = {f"{name}_value": f"{one.value:.1f}" for name, one in assessments.items() if one.value is not None}
     return {**values, **{f"{name}_comment": one.comment for name, one in assessments.items() if one.comment}}

@@ -1,4 +1,4 @@
-"""Rows of people's own judgements."""
+"""Table of members' ratings."""
 
 from datetime import datetime
 
@@ -20,13 +20,13 @@ COMPETENCES = {
     "language_comprehension": "Language: comprehension",
     OVERALL: "Overall",
 }
-"""What people may rate: the competences of the scores, and the interview as a whole, which no machine scores."""
+"""What members can rate: the competences of the scores, and the interview overall, which the AI does not score."""
 VALUES = tuple(step / 2 for step in range(11))
-"""0 to 5 in halves: people do not feel tenths."""
+"""0 to 5 in steps of 0.5, because people do not distinguish tenths."""
 
 
 class Assessment(Base):
-    """What one member makes of one competence in one interview: ``value`` as in VALUES, a ``comment``, or both."""
+    """One member's rating of one competence in one interview: ``value`` as in VALUES, a ``comment``, or both."""
 
     __tablename__ = "assessment"
     __table_args__ = (sa.UniqueConstraint("interview_id", "member_id", "competence"),)

@@ -1,4 +1,4 @@
-"""Where a member rates an interview, and the card beside the machine's scores."""
+"""The page where a member rates an interview, and the scorecard next to the AI's scores."""
 
 from typing import Any
 
@@ -20,18 +20,18 @@ pages.before_request(require_member)
 
 @pages.app_context_processor
 def _card() -> dict[str, Any]:
-    """For the page of an interview, asked only where a template calls it."""
+    """Functions for the page of an interview; they query only when called."""
     return {"scorecard_of": scorecard_of}
 
 
 @pages.get("/interviews/<interview_id>/scorecard")
 def scorecard(interview_id: str) -> str | AnyResponse:
-    """The member's own ratings of an interview, each beside the machine's score and its reasons."""
+    """The member's own ratings of an interview, each next to the AI's score and its reason."""
     require_recruiter()
     member = current_member()
     interview = interview_to_change(member, interview_id)
     if not can_be_rated(interview):
-        flash("This interview has no result that could be rated.", "warn")
+        flash("This interview has no result to rate.", "warn")
         return _back(interview)
     form = ScorecardForm(data=filled(own_assessments(interview, member)))
     form.keep_only(competences_of(interview))
@@ -40,7 +40,7 @@ def scorecard(interview_id: str) -> str | AnyResponse:
 
 @pages.post("/interviews/<interview_id>/scorecard")
 def rate(interview_id: str) -> AnyResponse | tuple[str, int]:
-    """Keep the member's ratings; what cannot be kept is shown again with what is wrong."""
+    """Save the member's ratings, or show the form again with its errors."""
     require_recruiter()
     member = current_member()
     interview = interview_to_change(member, interview_id)
@@ -58,7 +58,7 @@ def rate(interview_id: str) -> AnyResponse | tuple[str, int]:
         flash(refusal.message, "bad")
         return back
     db.session.commit()
-    flash("Your ratings are saved." if changed else "Nothing has changed.", "good" if changed else "info")
+    flash("Ratings saved." if changed else "Nothing to change.", "good" if changed else "info")
     return back
 
 

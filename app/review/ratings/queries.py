@@ -1,4 +1,4 @@
-"""Reads of people's judgements. Whoever calls has found the interview for its owner already."""
+"""Reads of members' ratings. Callers have already checked access to the interview."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from app.review.ratings.models import COMPETENCES, OVERALL, Assessment
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """One competence: the machine's score (None: not assessed), and what people say, by name."""
+    """One competence: the AI's score (None: not assessed), and the members' ratings, by name."""
 
     competence: str
     label: str
@@ -22,34 +22,34 @@ class Rated:
 
     @property
     def values(self) -> list[float]:
-        """What people gave, without those who only wrote."""
+        """The ratings, without members who only commented."""
         return [one.value for one in self.people if one.value is not None]
 
     @property
     def mean(self) -> float | None:
-        """Of the people alone."""
+        """Average of the members' ratings, without the AI's score; None without ratings."""
         return sum(self.values) / len(self.values) if self.values else None
 
 
 def can_be_rated(interview: Interview) -> bool:
-    """Whether there is a result to judge, and it is not withheld."""
+    """Whether there is a result, and it is not withheld."""
     return interview.data is not None and interview.withdrawn_at is None and interview.erased_at is None
 
 
 def competences_of(interview: Interview) -> list[str]:
-    """What may be rated in this interview: nothing of the language where the flow does not assess it."""
+    """The competences that can be rated: without language if the flow does not assess it."""
     language = (interview.script or {}).get("assess_language", True)
     return [name for name in COMPETENCES if language or not name.startswith("language_")]
 
 
 def score_of(interview: Interview, competence: str) -> float | None:
-    """The machine's score, None where it did not assess, or cannot."""
+    """The AI's score; None if not assessed."""
     scores = (interview.data.scores if interview.data else None) or {}
     return None if competence == OVERALL else scores.get(competence)
 
 
 def scorecard_of(interview: Interview) -> list[Rated]:
-    """Every competence that may be rated, with what all members made of it."""
+    """Every competence that can be rated, with all members' ratings."""
     by: dict[str, list[Assessment]] = {}
     for one in _of(Assessment.interview_id == interview.id):
         by.setdefault(one.competence, []).append(one)
@@ -60,7 +60,7 @@ def scorecard_of(interview: Interview) -> list[Rated]:
 
 
 def own_assessments(interview: Interview, member: TeamMember) -> dict[str, Assessment]:
-    """What the member made of it, by competence."""
+    """The member's ratings by competence."""
     mine = _of(Assessment.interview_id == interview.id, Assessment.member_id == member.id)
     return {one.competence: one for one in mine}
 

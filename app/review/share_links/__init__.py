@@ -1,4 +1,4 @@
-"""Parts of an interview shown to people without an account, at a secret address that ends."""
+"""Links that show parts of an interview to people without an account, for a limited time."""
 
 from app.core.rooms import Room
 

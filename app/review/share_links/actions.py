@@ -1,4 +1,4 @@
-"""Links are made, opened and ended. All of it is audited."""
+"""Share links are created, opened and ended. All of it is audited."""
 
 import ipaddress
 import secrets
@@ -17,26 +17,26 @@ from app.review.share_links.models import LONGEST_LABEL, MOST_DAYS, PARTS, Openi
 from app.review.share_links.queries import digest_of, live_shares
 
 MOST_LIVE = 20
-"""Links of one interview that may work at the same time."""
+"""Active links per interview."""
 
 
 def make(
     interview: Interview, parts: Collection[str], *, days: int, label: str | None, by: TeamMember
 ) -> tuple[Share, str]:
-    """A new link, and the secret of its address, which nobody can read again.
+    """A new link and the secret of its address, which is not stored.
 
-    Raises Rejected naming the field, Conflict where there is nothing to show or too many links work already.
+    Raises Rejected with the field, Conflict without a result to share or with too many active links.
     """
     if not parts or not set(parts) <= set(PARTS):
-        raise Rejected("Tick at least one part.", field="parts")
+        raise Rejected("Select at least one part.", field="parts")
     if not 1 <= days <= MOST_DAYS:
         raise Rejected(f"Choose 1 to {MOST_DAYS} days.", field="days")
     if label and len(label) > LONGEST_LABEL:
-        raise Rejected(f"At most {LONGEST_LABEL} characters.", field="label")
+        raise Rejected(f"Enter up to {LONGEST_LABEL} characters.", field="label")
     if interview.data is None or interview.withdrawn_at is not None or interview.erased_at is not None:
-        raise Conflict("There is no result that could be shared.")
+        raise Conflict("This interview has no result to share.")
     if live_shares(interview) >= MOST_LIVE:
-        raise Conflict(f"{MOST_LIVE} links of this interview work already. End one of them first.")
+        raise Conflict(f"This interview already has {MOST_LIVE} active links. End one of them first.")
     token, now = secrets.token_urlsafe(32), clock.now()
     share = Share(
         organization_id=interview.organization_id,
@@ -56,7 +56,7 @@ def make(
 
 
 def revoke(share: Share, *, by: TeamMember) -> bool:
-    """The link ends at once, for pages, files and what is just being sent; whether it was not ended before."""
+    """End the link immediately, for pages, files and running downloads; False if it had already ended."""
     ended = sa.update(Share).where(Share.id == share.id, Share.revoked_at.is_(None))
     if not db.changed(ended.values(revoked_at=clock.now(), revoked_by_id=by.id)):
         return False
@@ -67,14 +67,14 @@ def revoke(share: Share, *, by: TeamMember) -> bool:
 
 
 def note_opening(share_id: str, *, browser: str, address: str) -> None:
-    """Write down that someone opened the link, unless it was erased at this very moment."""
+    """Record that the link was opened, unless it was erased in the meantime."""
     if db.changed(sa.update(Share).where(Share.id == share_id).values(openings=Share.openings + 1)):
         db.session.add(Opening(share_id=share_id, at=clock.now(), browser=browser[:40], network=network_of(address)))
         db.session.flush()
 
 
 def network_of(address: str) -> str:
-    """The network that an address belongs to, without the part that tells its households apart."""
+    """The network of an address (/24 for IPv4, /48 for IPv6), without the part that identifies a household."""
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -85,7 +85,7 @@ def network_of(address: str) -> str:
 
 
 def erase(interview_id: str) -> int:
-    """Forget all links of the interview and who opened them; returns how many there were. May be repeated."""
+    """Delete all links of the interview and their openings; returns how many links there were. May be repeated."""
     mine = sa.select(Share.id).where(Share.interview_id == interview_id)
     db.changed(sa.delete(Opening).where(Opening.share_id.in_(mine)))
     return db.changed(sa.delete(Share).where(Share.interview_id == interview_id))

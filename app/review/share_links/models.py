@@ -1,4 +1,4 @@
-"""Rows of links that show parts of an interview to people without an account, and of who opened them."""
+"""Tables of links that show parts of an interview to people without an account, and of their openings."""
 
 from datetime import datetime
 
@@ -12,19 +12,19 @@ from app.interviews.models import Interview
 LONGEST_LABEL = 100
 DEFAULT_DAYS, MOST_DAYS = 7, 90
 PARTS = {
-    "person": "Name of the candidate",
-    "recording": "Recording: sound, and picture if there is one",
+    "person": "Candidate's name",
+    "recording": "Recording (audio, and video if there is one)",
     "transcript": "Transcript by question",
     "summary": "Summary",
-    "scores": "Scores with their quotes",
-    "scorecard": "Scorecard of people, with names and comments",
-    "documents": "Documents of the candidate",
+    "scores": "Scores with quotes",
+    "scorecard": "Team scorecard, with names and comments",
+    "documents": "Candidate's documents",
 }
-"""What a link may show. The flow's title and the organization's name are always shown."""
+"""What a link can show. The flow's title and the organization's name are always shown."""
 
 
 class Share(Base):
-    """One link. Its address holds 256 random bits, here lies their SHA-256. ``openings`` counts for good."""
+    """One link. ``token_hash`` is the SHA-256 of the 256 random bits in its address. ``openings`` is the total."""
 
     __tablename__ = "share"
 
@@ -47,7 +47,7 @@ class Share(Base):
 
 
 class Opening(Base):
-    """Someone opened a link: when, with which kind of browser, and from which network, without the last part."""
+    """An opening of a link: when, with which kind of browser, and from which network (``actions.network_of``)."""
 
     __tablename__ = "share_opening"
     __table_args__ = (sa.Index(None, "share_id", "at"),)

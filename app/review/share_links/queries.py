@@ -1,4 +1,4 @@
-"""Reads of shared links, and of exactly what each of them shows."""
+"""Reads of share links, and of exactly what each of them shows."""
 
 import enum
 import hashlib
@@ -19,30 +19,30 @@ from app.review.exports.queries import export_of
 from app.review.share_links.models import Opening, Share
 
 LISTED = 50
-"""Openings that are listed for one link; older ones are only counted."""
+"""Openings listed per link; older ones are only counted."""
 
 
 class Ending(enum.StrEnum):
-    """Why a link no longer shows anything."""
+    """Why a link no longer works."""
 
     REVOKED = "revoked"
     EXPIRED = "expired"
-    CLOSED = "closed"  # the organization, its maker's access, the candidate's consent or the time to keep it has ended
+    CLOSED = "closed"  # organization disabled, creator without access, consent withdrawn, or interview erased
 
 
 def digest_of(token: str) -> str:
-    """What is kept of the secret in an address. It holds 256 random bits, so one plain hash is enough."""
+    """The stored hash of a secret. It holds 256 random bits, so one plain hash is enough."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def share_with(token: str) -> Share | None:
-    """The link with this secret, whether it still shows anything or not."""
+    """The link with this secret, whether it still works or not."""
     together = (joinedload(Share.interview), joinedload(Share.made_by))
     return db.session.scalar(sa.select(Share).where(Share.token_hash == digest_of(token)).options(*together))
 
 
 def ending_of(share: Share) -> Ending | None:
-    """Why the link shows nothing any more; None while it does."""
+    """Why the link no longer works; None while it does."""
     if share.revoked_at is not None:
         return Ending.REVOKED
     if share.expires_at <= clock.now():
@@ -54,7 +54,7 @@ def ending_of(share: Share) -> Ending | None:
 
 
 def may_share(member: TeamMember, interview: Interview) -> bool:
-    """Whether the member may show this interview to others: a link lasts no longer than its maker's own right."""
+    """Whether the member may share this interview: a link ends when its creator loses access."""
     if member.disabled_at is not None or member.organization.disabled_at is not None:
         return False
     return may(member, interview, Right.EDIT)
@@ -75,13 +75,13 @@ def shares_of(interview: Interview) -> Sequence[Share]:
 
 
 def live_shares(interview: Interview) -> int:
-    """How many links neither were ended nor have run out."""
+    """Number of links that were not ended and have not expired."""
     live = (Share.interview_id == interview.id, Share.revoked_at.is_(None), Share.expires_at > clock.now())
     return db.session.scalar(sa.select(sa.func.count()).select_from(Share).where(*live)) or 0
 
 
 def openings_of(interview: Interview) -> dict[str, list[Opening]]:
-    """By link, the newest first: the last ``LISTED`` openings of each."""
+    """The last ``LISTED`` openings of each link, by link, the newest first."""
     place = sa.func.row_number().over(partition_by=Opening.share_id, order_by=Opening.at.desc()).label("place")
     mine = sa.select(Share.id).where(Share.interview_id == interview.id)
     numbered = sa.select(Opening.id, place).where(Opening.share_id.in_(mine)).subquery()
@@ -93,7 +93,7 @@ def openings_of(interview: Interview) -> dict[str, list[Opening]]:
 
 
 def shown_of(share: Share) -> dict[str, Any]:
-    """What the link shows, and nothing else: what is not ticked is not in it, so that no page can show it."""
+    """Only the selected parts, so that no page can show anything else."""
     export = export_of(share.interview, by=share.made_by)
     shown: dict[str, Any] = {
         "flow": {name: export["flow"][name] for name in ("title", "organization", "language")},

@@ -1,7 +1,7 @@
-"""The text of a document, read in a process of its own, because the bytes come from strangers.
+"""Reads the text of a document in a separate process, because the bytes are untrusted.
 
-``child`` is that process: it sees no database and no secrets, and is limited in memory and time. This module starts
-it and takes back plain text of bounded length, nothing else.
+``child`` is that process: it has no database and no secrets, and is limited in memory and time. This module starts it
+and accepts only plain text of bounded length.
 """
 
 import json
@@ -18,7 +18,7 @@ KINDS = {
     "application/rtf": "rtf",
     "text/plain": "text",
 }
-"""Content types that can hold text, and what the child calls them. Pictures are not read."""
+"""Content types that can hold text, and their names in ``child``. Pictures are not read."""
 
 _CHILD = Path(__file__).with_name("child.py")
 _LARGEST_ANSWER = 4 * 1024 * 1024
@@ -26,7 +26,7 @@ _LARGEST_ANSWER = 4 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one document may cost: characters kept, pages read, bytes of memory, seconds of CPU and of waiting."""
+    """Limits of one document: characters kept, pages read, bytes of memory, seconds of CPU and of waiting."""
 
     characters: int = 100_000
     pages: int = 200
@@ -44,9 +44,9 @@ class Extracted:
 
 
 def extract(content: bytes, content_type: str, *, language: str, limits: Limits | None = None) -> Extracted | None:
-    """The text of a document; None for kinds without any. Slow, and blind to the database.
+    """The text of a document; None for types without text. Slow, and without the database.
 
-    Raises GatewayError: not retryable where the document is to blame, retryable where this machine is.
+    Raises GatewayError: retryable if this machine is the cause, not retryable if the document is.
     """
     kind = KINDS.get(content_type)
     if kind is None:
@@ -64,7 +64,7 @@ def extract(content: bytes, content_type: str, *, language: str, limits: Limits 
             start_new_session=True,
         )
     except subprocess.TimeoutExpired:
-        raise GatewayError("reading it takes longer than a document may take", retryable=False) from None
+        raise GatewayError("reading it takes too long", retryable=False) from None
     except OSError as error:
         raise GatewayError("the reading process could not be started", retryable=True) from error
     return _understood(done.stdout, done.returncode)
@@ -74,9 +74,7 @@ def _understood(answer: bytes, status: int) -> Extracted:
     try:
         reply = json.loads(answer[:_LARGEST_ANSWER])
     except ValueError:
-        raise GatewayError(
-            f"reading it takes more time or memory than a document may use (status {status})", retryable=False
-        ) from None
+        raise GatewayError(f"reading it takes too much time or memory (status {status})", retryable=False) from None
     if "error" in reply:
         raise GatewayError(str(reply["error"]), retryable=False)
     return Extracted(text=str(reply["text"]), whole=bool(reply["whole"]))

@@ -1,8 +1,8 @@
-"""The reading process: a document on its standard input, its text as JSON on its standard output, and the end.
+"""The reading process: takes a document on standard input and writes its text as JSON to standard output.
 
-A program of its own file, so it loads nothing of Parley and knows no secret. It limits its memory, processor time and
-files before it reads a byte, gives up the network where the kernel lets it, and ends with the process that started it.
-What it was told comes as arguments: kind, language, most characters, most pages, bytes of memory, seconds of CPU.
+A standalone file, so it loads nothing of Parley and has no secrets. It limits its memory, CPU time and files before it
+reads a byte, gives up the network where the kernel lets it, and ends with the process that started it.
+Arguments: kind, language, most characters, most pages, bytes of memory, seconds of CPU.
 """
 
 import contextlib
@@ -31,19 +31,19 @@ _OLD_CODES = {
     "ar-AE": "cp1256",
     "vi-VN": "cp1258",
 }
-"""What a text file of old was written in where it is no Unicode; elsewhere it is Windows-1252."""
+"""Legacy encodings of text files by language; Windows-1252 for all others."""
 
 
 class Unreadable(Exception):
-    """Nothing to be had, for a reason that may be shown."""
+    """The text cannot be read; the message may be shown."""
 
 
 class OutOfTime(BaseException):
-    """The processor time is used up; what was read so far counts. No library may catch it by accident."""
+    """The CPU time is used up; the text read so far counts. A BaseException, so that no library catches it."""
 
 
 def confine(memory: int, cpu_seconds: int) -> None:
-    """Limit memory, CPU and files; end with the parent; no network where the kernel lets us."""
+    """Limit memory, CPU and files; end with the parent; drop the network where the kernel allows it."""
     for kind, soft, hard in (
         (resource.RLIMIT_AS, memory, memory),
         (resource.RLIMIT_CPU, cpu_seconds, cpu_seconds + 2),
@@ -67,7 +67,7 @@ def _time_is_over(_signal: int, _frame: object) -> None:
 
 
 def gather(pieces: Iterator[str], *, most: int) -> tuple[str, bool]:
-    """The pieces joined by lines and tidied, and whether that is all: at most ``most`` characters."""
+    """The pieces joined by line breaks and tidied, at most ``most`` characters, and whether that is all."""
     parts: list[str] = []
     have = 0
     try:
@@ -85,7 +85,7 @@ def gather(pieces: Iterator[str], *, most: int) -> tuple[str, bool]:
 
 
 def tidy(text: str) -> str:
-    """Plain text that any page and any database takes: no controls, no lone surrogates, no deserts of white space."""
+    """Plain text without control characters, lone surrogates and long runs of white space."""
     plain = text.replace("\r\n", "\n")
     shown = "".join(sign if sign.isprintable() or sign in "\n\t" else _instead(sign) for sign in plain)
     shown = re.sub(r"[ \t]+", " ", shown)
@@ -112,7 +112,7 @@ def pdf(content: bytes, *, most_pages: int) -> Iterator[str]:
     except PdfReadError:
         raise Unreadable("it is damaged") from None
     for number in range(min(pages, most_pages)):
-        with contextlib.suppress(PdfReadError):  # a damaged page costs itself
+        with contextlib.suppress(PdfReadError):  # skip a damaged page
             yield reader.pages[number].extract_text()
     if pages > most_pages:
         raise OutOfTime
@@ -133,7 +133,7 @@ def docx(content: bytes) -> Iterator[str]:
 
 
 def _paragraphs(events: Iterator[tuple[str, Any]]) -> Iterator[str]:
-    """Paragraphs in the order of the page; what an older program would show instead is left out."""
+    """Paragraphs in the order of the page, without fallback content for older programs."""
     words: list[str] = []
     unseen = 0
     for event, element in events:
@@ -161,7 +161,7 @@ def rtf(content: bytes) -> Iterator[str]:
 
 
 def plain_text(content: bytes, *, language: str) -> Iterator[str]:
-    """The text in whatever it was written in."""
+    """The text, decoded as Unicode or the language's legacy encoding."""
     for code in (
         "utf-8-sig",
         "utf-16" if content[:2] in {b"\xff\xfe", b"\xfe\xff"} else "utf-8",
@@ -186,8 +186,8 @@ def read(kind: str, content: bytes, *, language: str, most: int, most_pages: int
     except Unreadable as error:
         return {"error": str(error)}
     except (OutOfTime, MemoryError, RecursionError):
-        return {"error": "reading it takes more time or memory than a document may use"}
-    except Exception as error:  # noqa: BLE001 - a hostile document may fail in any way; its name is told, never its text
+        return {"error": "reading it takes too much time or memory"}
+    except Exception as error:  # noqa: BLE001 - a hostile document may fail in any way; only the error's name is shown
         return {"error": f"it is damaged ({type(error).__name__})"}
     return {"text": text, "whole": whole}
 

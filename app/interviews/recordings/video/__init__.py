@@ -1,8 +1,8 @@
-"""Joins what browsers recorded into files that play and seek everywhere. Slow work in a process of its own.
+"""Joins browser recordings into files that play and seek everywhere. Slow work in a separate process.
 
-Recorders write whatever they like: gaps, no duration, no index, clocks that jump. And the bytes come from strangers.
-So all decoding happens in ``child``, a program that sees no database and no secrets and is limited in memory, time
-and file size; this module starts it and reads back numbers, nothing else.
+Browser recordings have gaps, no duration, no index and clocks that jump, and their bytes are untrusted. So all
+decoding happens in ``child``, a program without database and secrets that is limited in memory, time and file size.
+This module starts it and reads back numbers only.
 """
 
 import json
@@ -18,12 +18,12 @@ from app.core.errors import GatewayError
 
 _ROOT = Path(__file__).resolve().parents[4]
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", "")}
-"""No secret of ours reaches the decoder."""
+"""The decoder's whole environment, so that it gets no secrets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the decoding process may use: bytes of address space and of one file, seconds of CPU and of waiting."""
+    """Limits of the decoding process: bytes of address space and of one file, seconds of CPU and of waiting."""
 
     memory: int = 3 * 1024**3
     file_size: int = 4 * 1024**3
@@ -43,7 +43,7 @@ class RunFile:
 
 @dataclass(frozen=True, slots=True)
 class PlacedRun:
-    """Where a run lies on the joined timeline, in seconds; ``duration`` 0 when nothing in it can be played."""
+    """Place of a run on the joined timeline, in seconds; ``duration`` 0 when nothing in it is playable."""
 
     number: int
     offset: float
@@ -52,7 +52,7 @@ class PlacedRun:
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """Samples of the candidate alone (s16le, 16 kHz, mono) and when, on the run's clock, they should have begun."""
+    """Samples of the candidate alone (s16le, 16 kHz, mono), and their expected start on the run's clock."""
 
     path: Path
     start: float
@@ -69,7 +69,7 @@ class Assembled:
 
 
 def measure(runs: Sequence[RunFile], *, limits: Limits | None = None) -> list[PlacedRun]:
-    """Where each run lies on the joined timeline. Reads the containers only, so half an hour takes part of a second."""
+    """Place of each run on the joined timeline. Reads only the containers, so half an hour takes under a second."""
     answer = _in_sandbox({"work": "measure", "runs": _named(runs)}, limits)
     return [PlacedRun(**run) for run in answer["runs"]]
 
@@ -82,10 +82,10 @@ def assemble(
     want_video: bool = False,
     limits: Limits | None = None,
 ) -> Assembled:
-    """Join the runs into one .m4a (AAC) and, when there is a picture and it is wanted, one .mp4 (H.264 and AAC).
+    """Join the runs into one .m4a (AAC) and, with ``want_video`` and a picture, one .mp4 (H.264 and AAC).
 
-    Both have their index in front and a duration; the time between runs is cut out. GatewayError(retryable=False)
-    when nothing can be played, or a run is no WebM or MP4, or a limit was reached.
+    Both start with their index and have a duration; the time between runs is cut out. GatewayError(retryable=False)
+    when nothing is playable, a run is not WebM or MP4, or a limit was reached.
     """
     audio, video = directory / "audio.m4a", directory / "video.mp4"
     answer = _in_sandbox(
@@ -106,10 +106,10 @@ def assemble(
 
 
 def copy_sound(runs: Sequence[RunFile], *, directory: Path, limits: Limits | None = None) -> Assembled:
-    """The coded sound of all runs in one indexed MP4, decoding nothing: a second for half an hour.
+    """Copy the coded sound of all runs into one indexed MP4 without decoding: a second for half an hour.
 
-    Browsers record Opus, which not every player takes from an MP4: good until ``assemble`` is done. ``audio`` is None
-    when the runs are coded differently.
+    Browsers record Opus, which not every player supports in an MP4, so ``assemble`` replaces this file. ``audio`` is
+    None when the runs' codecs differ.
     """
     target = directory / "copied.mp4"
     answer = _in_sandbox({"work": "copy", "runs": _named(runs), "audio": str(target)}, limits)
@@ -120,9 +120,9 @@ def copy_sound(runs: Sequence[RunFile], *, directory: Path, limits: Limits | Non
 
 
 def place(run: RunFile, spoken: Sequence[Spoken], *, limits: Limits | None = None) -> list[float | None]:
-    """How much later (in seconds) each piece of speech lies in the recording than it should; None when not found.
+    """How many seconds later than expected each piece of speech lies in the recording; None when not found.
 
-    Found by cross-correlation with the recording itself, because the clocks of a browser cannot be trusted.
+    Uses cross-correlation with the recording, because the clocks of a browser are unreliable.
     """
     pieces = [{"path": str(piece.path), "start": piece.start} for piece in spoken]
     answer = _in_sandbox({"work": "place", "runs": _named([run]), "spoken": pieces}, limits)
@@ -130,7 +130,7 @@ def place(run: RunFile, spoken: Sequence[Spoken], *, limits: Limits | None = Non
 
 
 def peaks(path: Path, *, seconds: float, count: int, limits: Limits | None = None) -> bytes:
-    """How loud a published file is, in ``count`` bars of 0 to 255 from beginning to end; empty without any sound."""
+    """Loudness of a published file in ``count`` bars of 0 to 255 from beginning to end; empty without sound."""
     file = RunFile(number=1, path=path)
     return bytes(
         _in_sandbox({"work": "peaks", "runs": _named([file]), "seconds": seconds, "count": count}, limits)["peaks"]
@@ -155,12 +155,12 @@ def _in_sandbox(order: Mapping[str, Any], limits: Limits | None) -> dict[str, An
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise GatewayError("the recording could not be decoded in the time allowed", retryable=False) from None
+        raise GatewayError("decoding the recording took too long", retryable=False) from None
     try:
         answer: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
         raise GatewayError(
-            f"the recording could not be decoded within the limits (status {done.returncode})", retryable=False
+            f"decoding the recording exceeded its limits (status {done.returncode})", retryable=False
         ) from None
     if "error" in answer:
         raise GatewayError(str(answer["error"]), retryable=bool(answer["retryable"]))

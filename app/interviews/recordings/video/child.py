@@ -1,6 +1,6 @@
-"""The decoding process: reads one order from its standard input, answers with numbers in JSON, and ends.
+"""The decoding process: reads one order from standard input, writes numbers in JSON to standard output, and ends.
 
-It limits itself before it looks at a single byte of a recording, and it ends when the process that started it does.
+It limits itself before it reads a byte of a recording, and it ends with the process that started it.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ _CLONE_NEWUSER, _CLONE_NEWNET, _PR_SET_PDEATHSIG = 0x10000000, 0x40000000, 1
 
 
 def confine(limits: dict[str, Any]) -> None:
-    """Limit memory, CPU, file size; end with the parent; no network where the kernel lets us."""
+    """Limit memory, CPU and file size; end with the parent; drop the network where the kernel allows it."""
     for kind, value in (
         (resource.RLIMIT_AS, int(limits["memory"])),
         (resource.RLIMIT_CPU, int(limits["cpu_seconds"])),
@@ -26,7 +26,7 @@ def confine(limits: dict[str, Any]) -> None:
         _soft, hard = resource.getrlimit(kind)
         wanted = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(kind, (wanted, wanted))
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # the write then fails with an error that can be told
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # the write then fails with an error that can be reported
     if sys.platform == "linux":
         libc = ctypes.CDLL(None, use_errno=True)
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -59,7 +59,7 @@ def _obey(order: dict[str, Any]) -> dict[str, Any]:
     except Undecodable as error:
         return {"error": str(error), "retryable": False}
     except MemoryError:
-        return {"error": "the recording needs more memory than decoding may use", "retryable": False}
+        return {"error": "decoding the recording needs too much memory", "retryable": False}
     except OSError as error:  # PyAV's errors are of this kind too
         full = error.errno in {28, 122}
         return {"error": f"the recording could not be written or read ({type(error).__name__})", "retryable": full}

@@ -1,4 +1,4 @@
-"""How loud a published recording is from beginning to end, as so many bars."""
+"""Computes a waveform: the loudness of a published recording as a number of bars."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ _RATE = 8_000
 
 
 class Bars:
-    """Takes samples in order and keeps the loudest of each stretch."""
+    """Takes samples in order and keeps the loudest of each section."""
 
     def __init__(self, count: int, seconds: float) -> None:
         self._loudest = np.zeros(count, np.float32)
@@ -19,19 +19,19 @@ class Bars:
         self._at = 0
 
     def take(self, samples: Samples) -> None:
-        """The next samples; what goes on after the end counts to the last bar."""
+        """Add the next samples; samples beyond the expected end count for the last bar."""
         places = (np.arange(self._at, self._at + len(samples)) * (len(self._loudest) / self._length)).astype(np.int64)
         np.maximum.at(self._loudest, places.clip(max=len(self._loudest) - 1), np.abs(samples))
         self._at += len(samples)
 
     def heights(self) -> list[int]:
-        """0 to 255, the loudest bar being 255: quiet recordings can be read as well as loud ones."""
+        """0 to 255, scaled so that the loudest bar is 255 in quiet recordings as well."""
         most = float(self._loudest.max())
         return [round(float(one) / most * 255) for one in self._loudest] if most > 0 else [0] * len(self._loudest)
 
 
 def peaks(order: dict[str, Any]) -> dict[str, Any]:
-    """The bars of a file; none when there is no sound in it."""
+    """The bars of a file; none without sound."""
     bars = Bars(int(order["count"]), float(order["seconds"]))
     with opened(order["runs"][0], limits=order["limits"]) as tracks:
         if tracks is None or tracks.audio is None:

@@ -1,4 +1,4 @@
-"""Puts the runs of a recorder on one timeline: measures them, then writes sound and picture."""
+"""Joins the runs of a recorder on one timeline: measures them, then writes sound and picture."""
 
 import itertools
 from contextlib import ExitStack
@@ -22,11 +22,11 @@ def measure(order: Order) -> dict[str, Any]:
 
 
 def assemble(order: Order) -> dict[str, Any]:
-    """Write the files that are asked for; says which of them came to be."""
+    """Write the requested files; returns which of them were written."""
     spans = _spans(order)
     placed = _placed(order, spans)
     if not any(span.duration for span in spans):
-        raise Undecodable("the recording holds nothing that can be played")
+        raise Undecodable("the recording contains nothing playable")
     with_picture = order["video"] is not None and any(span.picture is not None for span in spans)
     if order["audio"] is not None:
         _write(order, order["audio"], spans, with_picture=False)
@@ -37,7 +37,7 @@ def assemble(order: Order) -> dict[str, Any]:
 
 
 def copy(order: Order) -> dict[str, Any]:
-    """Copy the coded sound of all runs into one indexed file, decoding nothing; says no when their codecs differ."""
+    """Copy the coded sound of all runs into one indexed file without decoding; ``audio`` False if codecs differ."""
     spans = _spans(order)
     placed = _placed(order, spans)
     sounds = {span.sound for span in spans if span.sound is not None}
@@ -70,7 +70,7 @@ def _copy_sound(order: Order, container: Any, spans: list[Span], *, stack: ExitS
 def _spans(order: Order) -> list[Span]:
     spans = [span_of(run, limits=order["limits"]) for run in order["runs"]]
     if sum(span.duration for span in spans) > order["limits"]["timeline_seconds"]:
-        raise Undecodable("the recording claims to be longer than recordings may be")
+        raise Undecodable("the recording claims to be too long")
     return spans
 
 
@@ -112,7 +112,7 @@ def _screen(order: Order, container: Any, spans: list[Span], *, templates: ExitS
 
 
 def _play(tracks: Tracks, voice: sound.Voice, screen: Picture | None, *, offset: float, end: float) -> None:
-    """Play one run into the container, from ``offset`` to ``end`` on the joined timeline."""
+    """Write one run into the container, from ``offset`` to ``end`` on the joined timeline."""
     ear = sound.Ear(tracks.audio)
     last = round(end * sound.RATE)
     if screen is not None:

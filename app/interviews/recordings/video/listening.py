@@ -1,4 +1,4 @@
-"""Finds a piece of speech in the recording it is part of, to a few milliseconds."""
+"""Locates a piece of speech in its recording, to a few milliseconds."""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ _QUIET = 0.002
 
 
 def place(order: dict[str, Any]) -> dict[str, Any]:
-    """The shift of each piece of speech in seconds, None where it cannot be told."""
+    """The shift of each piece of speech in seconds, None where it is unclear."""
     pieces = [_loudest(Path(piece["path"]), piece["start"]) for piece in order["spoken"]]
     windows = [(start - _SLACK, start + len(samples) / _RATE + _SLACK) for samples, start in pieces]
     heard = _heard(order["runs"][0], windows, limits=order["limits"])
@@ -31,7 +31,7 @@ def place(order: dict[str, Any]) -> dict[str, Any]:
 
 
 def shift_of(voice: Samples, mix: Samples, *, start: float) -> float | None:
-    """By how many seconds ``voice`` lies later in ``mix`` than ``start`` says; None without a clear, single place.
+    """By how many seconds ``voice`` lies later in ``mix`` than ``start`` says; None without a single clear place.
 
     Normalized cross-correlation over all places at once, by FFT.
     """
@@ -55,7 +55,7 @@ def shift_of(voice: Samples, mix: Samples, *, start: float) -> float | None:
 
 
 def _loudest(path: Path, start: float) -> tuple[Samples, float]:
-    """The part of the speech with most to hear, and when it should begin."""
+    """The loudest part of the speech, and its expected start."""
     samples = np.frombuffer(path.read_bytes()[: 3600 * _RATE * 2], "<i2").astype(np.float32) / np.float32(32768)
     if len(samples) <= _LONGEST:
         return samples, start
@@ -65,7 +65,7 @@ def _loudest(path: Path, start: float) -> tuple[Samples, float]:
 
 
 def _heard(run: dict[str, Any], windows: list[tuple[float, float]], *, limits: dict[str, Any]) -> list[Samples]:
-    """What the recording holds in each window, from its start (or the run's zero) on; decodes nothing else."""
+    """The recording's samples in each window, from its start (or the run's zero) on; decodes only these."""
     regions = _merged(windows)
     with opened(run, limits=limits) as tracks:
         decoded = [] if tracks is None or tracks.audio is None else _decoded(tracks, regions)
@@ -73,7 +73,7 @@ def _heard(run: dict[str, Any], windows: list[tuple[float, float]], *, limits: d
 
 
 def _merged(windows: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Windows in order of time, those that touch joined, each with a lead for the decoder to settle."""
+    """Windows in order of time, merged where they touch, each with a lead-in for the decoder."""
     regions: list[tuple[float, float]] = []
     for begin, end in sorted((max(0.0, begin - _LEAD), end) for begin, end in windows):
         if regions and begin <= regions[-1][1]:
@@ -84,7 +84,7 @@ def _merged(windows: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _decoded(tracks: Tracks, regions: list[tuple[float, float]]) -> list[Samples]:
-    """The sound of each region, in one reading of the file."""
+    """The sound of each region, in one pass over the file."""
     sounds: list[Samples] = []
     ear, parts = Ear(tracks.audio, rate=_RATE), list[Samples]()
     for packet, time in tracks.packets():

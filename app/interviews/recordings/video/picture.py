@@ -1,4 +1,4 @@
-"""The picture: copied as it is when it already is H.264 throughout, else encoded anew."""
+"""The picture: copied when all of it is H.264, else encoded again."""
 
 import itertools
 from fractions import Fraction
@@ -14,13 +14,13 @@ _LARGEST = (1280, 720)
 
 
 def can_be_copied(spans: list[Span]) -> bool:
-    """Whether all runs carry one and the same H.264, so that the coded pictures can be joined."""
+    """Whether all runs use the same H.264 coding, so that their packets can be joined."""
     pictures = {span.picture for span in spans if span.picture is not None}
     return len(pictures) == 1 and next(iter(pictures))[0] == "h264" and bool(next(iter(pictures))[3])
 
 
 class Copied:
-    """Takes the coded pictures over, on the joined timeline; times never stand still or go back."""
+    """Copies coded pictures to the joined timeline, with strictly rising times."""
 
     def __init__(self, container: Any, template: Any) -> None:
         self._container = container
@@ -29,11 +29,11 @@ class Copied:
         self._waits_for_key = True
 
     def begin_run(self) -> None:
-        """A run begins with the first picture that needs no other."""
+        """Skip packets until the next keyframe."""
         self._waits_for_key = True
 
     def show(self, packet: Any, time: float) -> None:
-        """Take the packet over at ``time`` seconds."""
+        """Copy the packet to ``time`` seconds."""
         if self._waits_for_key and not packet.is_keyframe:
             return
         self._waits_for_key = False
@@ -47,11 +47,11 @@ class Copied:
         self._container.mux(packet)
 
     def end(self) -> None:
-        """Nothing is held back."""
+        """Nothing is buffered."""
 
 
 class Encoded:
-    """Decodes the pictures and encodes them as H.264, each at its own time; late and doubled ones are left out."""
+    """Decodes the pictures and encodes them as H.264 at their own times; skips late and duplicate ones."""
 
     def __init__(self, container: Any, spans: list[Span], *, pixels: int) -> None:
         self._container = container
@@ -66,11 +66,11 @@ class Encoded:
         self._last = -1
 
     def begin_run(self) -> None:
-        """A run may have another size."""
+        """Allow another picture size."""
         self._frame = None
 
     def show(self, packet: Any, time: float) -> None:
-        """Decode the packet and encode what comes out; ``time`` is that of the packet on the joined timeline."""
+        """Decode the packet and encode its pictures; ``time`` is the packet's place on the joined timeline."""
         shift = time - float((packet.pts if packet.pts is not None else packet.dts) * packet.time_base)
         try:
             pictures = packet.decode()
@@ -81,14 +81,14 @@ class Encoded:
                 self._show(picture, round((float(picture.pts * picture.time_base) + shift) * _TICKS))
 
     def end(self) -> None:
-        """Write what the encoder still holds."""
+        """Flush the encoder."""
         self._container.mux(self._stream.encode(None))
 
     def _show(self, picture: Any, ticks: int) -> None:
         if ticks <= self._last:
             return
         if picture.width * picture.height > self._pixels:
-            raise Undecodable("the picture is larger than recordings may be")
+            raise Undecodable("the picture is too large")
         self._last = ticks
         shown = self._fitted(picture)
         shown.pts, shown.time_base, shown.pict_type = ticks, Fraction(1, _TICKS), 0
@@ -101,7 +101,7 @@ class Encoded:
 
 
 class _Frame:
-    """Scales pictures of one form into the published size, with black bars where the proportions differ."""
+    """Scales pictures of one format to the published size, with black bars where the proportions differ."""
 
     def __init__(self, picture: Any, size: tuple[int, int]) -> None:
         self._form = (picture.width, picture.height, picture.format.name)
@@ -131,7 +131,7 @@ class _Frame:
 
 
 def _size_of(spans: list[Span]) -> tuple[int, int]:
-    """The first picture's size, even in both directions and at most 1280 by 720 or the same upright."""
+    """The first picture's size, with even width and height, at most 1280 by 720 or 720 by 1280."""
     _codec, width, height, _extra = next(span.picture for span in spans if span.picture is not None)
     longest, shortest = _LARGEST
     scale = min(1.0, longest / max(width, height, 1), shortest / max(min(width, height), 1))

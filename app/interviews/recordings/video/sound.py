@@ -1,6 +1,6 @@
-"""Sound on a clock of its own: holes are filled with silence, overlaps cut, so that a word stays where it was said.
+"""Sound on its own clock: gaps are filled with silence and overlaps cut, so that words stay where they were said.
 
-Joining decoded samples as they come drifts, because browsers drop buffers; presentation times do not.
+Decoded samples drift when they are joined as they come, because browsers drop buffers; presentation times do not.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ _BIT_RATE = 64_000
 
 
 class Ear:
-    """Decodes the sound of one run into one even stream of mono samples at ``rate``, from the run's zero on."""
+    """Decodes the sound of one run into a continuous stream of mono samples at ``rate``, from the run's zero on."""
 
     def __init__(self, stream: Any, *, rate: int = RATE) -> None:
         self._stream = stream
@@ -33,7 +33,7 @@ class Ear:
         self._position = 0
 
     def hear(self, packet: Any, origin: float) -> Iterator[Samples]:
-        """What the packet adds, silence before it included; nothing when it is damaged."""
+        """The packet's samples with the silence before it; nothing for a damaged packet."""
         try:
             frames = packet.decode()
         except FFmpegError:
@@ -43,7 +43,7 @@ class Ear:
                 yield from self._fitted(frame, float(frame.pts * frame.time_base) - origin)
 
     def rest(self) -> Iterator[Samples]:
-        """What the resampler still holds."""
+        """Flush the resampler."""
         if self._resampler is not None:
             for frame in self._resampler.resample(None):
                 yield frame.to_ndarray()[0]
@@ -85,11 +85,11 @@ class Ear:
 
 
 class Voice:
-    """Encodes mono samples as AAC into a container, on one clock over all runs."""
+    """Encodes mono samples as AAC into a container, on one clock for all runs."""
 
     def __init__(self, container: Any) -> None:
         self._container = container
-        # The quick coder halves the time, and voices do not need the other tools.
+        # The fast coder halves the time, and voices do not need the other tools.
         self._stream = container.add_stream(
             "aac", rate=RATE, layout="mono", options={"aac_coder": "fast", "aac_pns": "0", "aac_tns": "0"}
         )
@@ -100,11 +100,11 @@ class Voice:
 
     @property
     def position(self) -> int:
-        """Samples said so far."""
+        """Samples so far."""
         return self._written + self._have
 
     def say(self, samples: Samples) -> None:
-        """Append."""
+        """Append samples."""
         self._waiting.append(samples)
         self._have += len(samples)
         if self._have >= 16 * _FRAME:
@@ -116,7 +116,7 @@ class Voice:
             self.say(np.zeros(min(gap, RATE), np.float32))
 
     def end(self) -> None:
-        """Write what is left."""
+        """Flush the encoder."""
         self._encode(self._have)
         self._container.mux(self._stream.encode(None))
 
@@ -132,7 +132,6 @@ class Voice:
 
 
 def frame_of(samples: Samples, rate: int) -> Any:
-    """A frame of mono samples."""
     frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(samples)[None], format="fltp", layout="mono")
     frame.rate = rate
     return frame

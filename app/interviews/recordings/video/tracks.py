@@ -1,4 +1,4 @@
-"""Reads one run of the recorder: packets with their times on the run's own clock, whatever the container says."""
+"""Reads one run of the recorder: packets with their times on the run's clock."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,12 +17,12 @@ _DEMUXERS = {"webm": "matroska", "mp4": "mov"}
 
 
 class Undecodable(Exception):
-    """Nothing can be made of these bytes; the message says why, and holds none of them."""
+    """The bytes cannot be decoded; the message says why and contains none of them."""
 
 
 @dataclass(slots=True)
 class Tracks:
-    """An open run. ``origin`` is the container's time of the run's zero, in seconds."""
+    """An open run. ``origin`` is the container's time at the run's zero, in seconds."""
 
     number: int
     container: Any
@@ -31,7 +31,7 @@ class Tracks:
     origin: float = 0.0
 
     def packets(self) -> Iterator[tuple[Any, float]]:
-        """Packets of both tracks with their times; damaged ones are left out, and a torn end is the end."""
+        """Packets of both tracks with their times. Skips damaged ones and stops at a truncated end."""
         streams = [stream for stream in (self.audio, self.video) if stream is not None]
         demuxed = self.container.demux(streams)
         while True:
@@ -47,7 +47,7 @@ class Tracks:
 
 
 def sniffed(path: Path) -> str:
-    """``webm`` or ``mp4`` by content; the name and what the browser said do not count."""
+    """``webm`` or ``mp4`` by content, whatever the name and the browser say."""
     with path.open("rb") as file:
         head = file.read(12)
     if head[:4] == _MATROSKA:
@@ -59,9 +59,9 @@ def sniffed(path: Path) -> str:
 
 @contextmanager
 def opened(run: dict[str, Any], *, limits: dict[str, Any]) -> Iterator[Tracks | None]:
-    """The run's tracks, or None when the file holds a beginning and nothing more.
+    """The run's tracks, or None when the file holds only a header.
 
-    The demuxer is the one that the first bytes call for, it reads this one open file, and it may open no other.
+    The first bytes decide the demuxer, which reads this open file and may not open any other.
     """
     path = Path(run["path"])
     demuxer = _DEMUXERS[sniffed(path)]
@@ -75,7 +75,7 @@ def opened(run: dict[str, Any], *, limits: dict[str, Any]) -> Iterator[Tracks | 
             audio = next(iter(container.streams.audio), None)
             video = next(iter(container.streams.video), None)
             if video is not None and video.codec_context.width * video.codec_context.height > limits["pixels"]:
-                raise Undecodable("the picture is larger than recordings may be")
+                raise Undecodable("the picture is too large")
             if audio is None and video is None:
                 yield None
                 return
@@ -84,7 +84,7 @@ def opened(run: dict[str, Any], *, limits: dict[str, Any]) -> Iterator[Tracks | 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What a first reading told: when the run begins and how long it is, in seconds, and how its tracks are coded."""
+    """Result of a first read: when the run begins and how long it is, in seconds, and how its tracks are coded."""
 
     origin: float
     duration: float
@@ -93,7 +93,7 @@ class Span:
 
 
 def span_of(run: dict[str, Any], *, limits: dict[str, Any]) -> Span:
-    """Read the run once without decoding. A run of which nothing can be played has the duration 0."""
+    """Read the run once without decoding. A run without anything playable has the duration 0."""
     first = last = None
     picture = coded = None
     with opened(run, limits=limits) as tracks:
@@ -113,5 +113,5 @@ def span_of(run: dict[str, Any], *, limits: dict[str, Any]) -> Span:
     origin = first if first > _LATE_START else 0.0
     duration = last - origin
     if not 0 <= duration <= limits["timeline_seconds"]:
-        raise Undecodable("the recording claims to be longer than recordings may be")
+        raise Undecodable("the recording claims to be too long")
     return Span(origin, duration, picture, coded)

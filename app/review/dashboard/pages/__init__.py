@@ -1,4 +1,4 @@
-"""Pages across the rooms. Importing the package hangs every page on the blueprint."""
+"""Usage pages and the dashboard's tasks. Importing the package registers every page on the blueprint."""
 
 from app.review.dashboard.pages import tasks, usage
 from app.review.dashboard.pages.tasks import pages

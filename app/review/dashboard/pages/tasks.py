@@ -1,4 +1,4 @@
-"""Pages across the rooms. The dashboard is a page of interviews; what it shows of the other rooms comes from here."""
+"""Template functions for the dashboard, which is a page of interviews, and for the audit log."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ pages.before_request(require_member)
 
 @pages.app_context_processor
 def _overview() -> dict[str, Any]:
-    """For the dashboard and the audit log, asked only where a template calls it."""
+    """Functions for the dashboard and the audit log; they query only when called."""
     return {
         "tasks_of_mine": _tasks,
         "named_mine": lambda ids: named(current_member().organization, ids),

@@ -1,4 +1,4 @@
-"""What the organization uses, and its quota; the views hang on the blueprint of ``pages``."""
+"""The organization's usage and quota; the views are registered on the blueprint of ``pages``."""
 
 from datetime import date
 from typing import Any
@@ -19,19 +19,19 @@ from app.web.fields import count_in
 SPANS = (3, 6, 12, 24, 36)
 USUAL = 12
 MOST_ROWS = 300
-"""Of months and flows, on the page; the sheet has them all."""
+"""Rows by month and flow on the page; the CSV file has all of them."""
 
 
 @pages.get("/usage")
 def usage() -> str:
-    """Interviews and minutes by month and flow, and how the present month stands against the quota."""
+    """Interviews and minutes by month and flow, and the current month's usage of the quota."""
     require_admin()
     return _page({}, {})
 
 
 @pages.post("/usage/quota")
 def set_quota() -> AnyResponse | tuple[str, int]:
-    """Change what may be used in a month."""
+    """Change the monthly quota."""
     require_admin()
     member, typed = current_member(), {name: request.form.get(name, "").strip() for name in ("interviews", "minutes")}
     try:
@@ -47,13 +47,13 @@ def set_quota() -> AnyResponse | tuple[str, int]:
         db.session.rollback()
         return _page({**typed, "stops": request.form.get("stops", "")}, {refusal.field or "": refusal.message}), 422
     db.session.commit()
-    flash("The quota is saved.", "good")
+    flash("Quota saved.", "good")
     return redirect(url_for("dashboard.usage"), 303)
 
 
 @pages.get("/usage.csv")
 def usage_sheet() -> Response:
-    """The same by month and flow (RFC 4180, UTF-8 with a byte order mark)."""
+    """Usage by month and flow as CSV (RFC 4180, UTF-8 with a byte order mark)."""
     require_admin()
     member, since = current_member(), _since(_months())
     titles = dict(titles_seen_by(member))
@@ -95,14 +95,14 @@ def _months() -> int:
 
 
 def _since(months: int) -> str:
-    """The first of so many months, the present one included."""
+    """The first of ``months`` months, the current one included."""
     now = clock.now()
     place = now.year * 12 + now.month - months
     return queries.month_of(date(place // 12, place % 12 + 1, 1))
 
 
 def _each(since: str) -> list[str]:
-    """Every month from ``since`` to the present one, the newest first."""
+    """Every month from ``since`` to the current one, the newest first."""
     now, year, month = clock.now(), int(since[:4]), int(since[5:])
     places = range(year * 12 + month - 1, now.year * 12 + now.month)
     return [queries.month_of(date(place // 12, place % 12 + 1, 1)) for place in reversed(places)]

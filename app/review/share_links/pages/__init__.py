@@ -1,1 +1,1 @@
-"""Pages of share links: for recruiters who make them, and for people who open them."""
+"""Pages of share links: for recruiters who create them, and for people who open them."""

@@ -1,4 +1,4 @@
-"""Where recruiters make links to parts of an interview, see who opened them, and end them."""
+"""Pages where recruiters create links to parts of an interview, see when they were opened, and end them."""
 
 from typing import Any
 
@@ -24,13 +24,13 @@ pages.before_request(require_member)
 
 @pages.app_context_processor
 def _card() -> dict[str, Any]:
-    """For the page of an interview, asked only where a template calls it."""
+    """Functions for the page of an interview; they query only when called."""
     return {"live_shares": queries.live_shares}
 
 
 @pages.get("/interviews/<interview_id>/shares")
 def index(interview_id: str) -> str:
-    """The links of an interview with their openings, the new one's address this once, and a form for another."""
+    """The links of an interview with their openings, the address of a new one (once), and the form for another."""
     require_recruiter()
     interview = interview_to_change(current_member(), interview_id)
     new_share = one_time.pop(_NEW_LINK)
@@ -43,7 +43,7 @@ def index(interview_id: str) -> str:
 
 @pages.post("/interviews/<interview_id>/shares")
 def make(interview_id: str) -> AnyResponse | tuple[str, int]:
-    """A new link."""
+    """Create a link, or show the form again with its errors."""
     require_recruiter()
     member, form = current_member(), ShareForm()
     interview = interview_to_change(member, interview_id)
@@ -64,13 +64,13 @@ def make(interview_id: str) -> AnyResponse | tuple[str, int]:
 
 @pages.post("/interviews/<interview_id>/shares/<share_id>/revoke")
 def revoke(interview_id: str, share_id: str) -> AnyResponse:
-    """End a link now, for everyone who has it."""
+    """End a link immediately."""
     require_recruiter()
     member = current_member()
     share = queries.share_of(interview_to_change(member, interview_id), share_id)
     ended = actions.revoke(share, by=member)
     db.session.commit()
-    flash("The link no longer works." if ended else "The link had been ended before.", "good" if ended else "info")
+    flash("Link ended." if ended else "The link had already been ended.", "good" if ended else "info")
     return _back(interview_id)
 
 

@@ -1,6 +1,6 @@
-"""What people without an account see at a shared address. The secret in it is the permission, asked at every request.
+"""The page that people without an account see. The secret in its address is the permission, checked at every request.
 
-Files are served below the same address and not at signed ones, so that they end with the link.
+Files are served below the same address and not at signed URLs, so that access to them ends with the link.
 """
 
 from collections.abc import Generator
@@ -28,14 +28,14 @@ from app.web.security import keep_private
 from app.web.streaming_slots import Lasting, places
 
 OPENS_PER_MINUTE, FILES_PER_MINUTE, MISSES_PER_MINUTE = 60, 600, 20
-"""By one network address. Players ask for a file in many pieces; who tries secrets is stopped soon."""
+"""Per network address. Players request a file in many pieces; guessing secrets is stopped early."""
 
 pages = Blueprint("shared", __name__, url_prefix="/shared/<token>")
 
 
 @pages.before_request
 def guard() -> Response | None:
-    """Only a link that still shows something goes further; every other gets one clear page and nothing else."""
+    """Let only working links through; all others get a page that says why."""
     keep_private()
     is_page = request.endpoint == "shared.page"
     rate_limits.count("shared", most=OPENS_PER_MINUTE if is_page else FILES_PER_MINUTE)
@@ -58,7 +58,7 @@ def guard() -> Response | None:
 
 @pages.after_request
 def _after(response: Response) -> Response:
-    """The address is a secret: no cache, no search engine and no other site is to learn it."""
+    """Keep the secret address from caches, search engines and other sites."""
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["X-Robots-Tag"] = "noindex, nofollow, noarchive"
     response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
@@ -68,7 +68,7 @@ def _after(response: Response) -> Response:
 
 @pages.get("")
 def page(token: str) -> str:
-    """The ticked parts, for reading alone."""
+    """The selected parts, read-only."""
     if request.method == "GET":
         _note()
     share = _share()
@@ -90,7 +90,7 @@ def page(token: str) -> str:
 
 
 def _note() -> None:
-    """Every opening stands in the link's own list; the audit log tells it once an hour."""
+    """Record the opening: every one in the link's own list, at most one an hour in the audit log."""
     share = _share()
     # nosemgrep: row-by-id-in-edge - the organization of the link at hand
     organization = db.session.get_one(Organization, share.organization_id)
@@ -107,7 +107,7 @@ def _note() -> None:
 
 def _share(part: str | None = None) -> Share:
     """The link of this request; NotFound where it does not show ``part``."""
-    # nosemgrep: row-by-id-in-edge - the link whose secret the guard has found
+    # nosemgrep: row-by-id-in-edge - the link whose secret the guard has checked
     share = db.session.get(Share, g.share_id)
     if share is None or (part is not None and part not in share.parts):
         raise NotFound("This link does not show that.")
@@ -116,7 +116,7 @@ def _share(part: str | None = None) -> Share:
 
 @pages.get("/recording/<kind>")
 def recording(token: str, kind: str) -> Response:  # noqa: ARG001 - the guard has read the token
-    """The sound or the video, as long as the link works."""
+    """The audio or video, while the link works."""
     if kind not in set(Media):
         raise Missing
     with reading():
@@ -146,13 +146,13 @@ def document(token: str, document_id: str) -> Response:  # noqa: ARG001 - as abo
         db.session.rollback()
     place = places("shared documents", share=4).take()
     if place is None:
-        raise GatewayError("Many documents are being downloaded just now; try again in a little while.", retryable=True)
+        raise GatewayError("Too many downloads are running. Try again in a few minutes.", retryable=True)
     pieces = Lasting(_pieces(key, _goes_on(g.share_id, "documents")), place).begun()
     return attachment(pieces, name=name, content_type=kind, size=size)
 
 
 def _pieces(key: str, goes_on: GoesOn) -> Generator[bytes, None, None]:
-    """The file, until ``goes_on`` says no."""
+    """The file, until ``goes_on`` returns False."""
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - for the time after the request
     goes_on = row_security.as_chosen(goes_on)
     pieces, looked = gateways.current().storage.open(key), clock.now()
@@ -173,10 +173,10 @@ def _pieces(key: str, goes_on: GoesOn) -> Generator[bytes, None, None]:
 
 
 def _goes_on(share_id: str, part: str) -> GoesOn:
-    """Whether the link still shows the part; asked while bytes flow, in a transaction that the asker opened."""
+    """Whether the link still shows the part; called while bytes flow, in the caller's transaction."""
 
     def is_open() -> bool:
-        # nosemgrep: row-by-id-in-edge - the link that was shown, asked again while bytes flow
+        # nosemgrep: row-by-id-in-edge - the link of this request, checked again while bytes flow
         share = db.session.get(Share, share_id, populate_existing=True)
         return share is not None and part in share.parts and queries.ending_of(share) is None
 
