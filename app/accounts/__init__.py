@@ -1,4 +1,4 @@
-"""Organizations, teams, members, API keys: who is who, and who may come in."""
+"""Organizations, teams, members, API keys and sessions."""
 
 from app.core.rooms import Room
 

@@ -1,6 +1,6 @@
 """The guards that every blueprint registers: an API key for ``/v1``, a signed-in browser for pages, a role for some.
 
-Who it is hangs on the request, not on a global: two requests never see each other's caller.
+The caller is stored on the request, not in a global, so two requests never see each other's caller.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ READING = frozenset({"GET", "HEAD", "OPTIONS"})
 MARK_EVERY = timedelta(minutes=1)
 """``last used`` and ``last seen`` are written at most this often."""
 
-UNAUTHORIZED = "A valid API key is needed: Authorization: Bearer <API key>."
+UNAUTHORIZED = "Send a valid API key: Authorization: Bearer <API key>."
 
 _KEY = "parley.key"
 _CALLER = "parley.caller"
@@ -42,7 +42,7 @@ _LOGIN = "parley.login"
 
 
 def require_api_key() -> Response | None:
-    """Guard of every ``/v1`` blueprint: 401, alike for missing, malformed, unknown, expired and revoked keys.
+    """Guard of every ``/v1`` blueprint: the same 401 for missing, malformed, unknown, expired and revoked keys.
 
     A repeated ``Idempotency-Key`` is answered here, before the endpoint runs.
     """
@@ -58,18 +58,17 @@ def _unauthorized() -> Response:
 
 
 def caller() -> Organization:
-    """Whose key it is."""
+    """The organization whose key was sent."""
     organization: Organization = request.environ[_CALLER]
     return organization
 
 
 def is_test_call() -> bool:
-    """Whether the key is one in test mode."""
     return bool(request.environ[_IS_TEST])
 
 
 def _recognise() -> None:
-    """Look the key of a call up before calls are counted, which are counted differently with one that works."""
+    """Look up the key before rate limits apply: calls with a valid key have limits of their own."""
     for name in (_KEY, KEY_ID):
         request.environ.pop(name, None)  # of the same request, if it runs again
     if is_api_path(request.path) and (bearer := bearer_of_request()):
@@ -88,7 +87,7 @@ def _working_key(bearer: str) -> ApiKey | None:
         if key is not None:
             row_security.settle(key.organization_id)
         if request.method not in READING:
-            db.session.rollback()  # whoever has no key never waits for the database's one writer
+            db.session.rollback()  # a caller without a key never waits for the database's one writer
     if key is None or not works:
         if key is not None:
             note_access(key.organization, "api_key.refused", key.id, by=None)
@@ -104,7 +103,7 @@ def _working_key(bearer: str) -> ApiKey | None:
 
 @cache
 def _key_statement() -> sa.Select[ApiKey]:
-    # Built once, because every call of /v1 asks it; not at import, because the rooms above are not loaded by then.
+    # Built once, because every call of /v1 runs it; not at import, because the rooms above are not loaded by then.
     together = joinedload(ApiKey.organization)
     return sa.select(ApiKey).options(together).where(ApiKey.key_hash == sa.bindparam("digest"))
 
@@ -132,9 +131,9 @@ def _as_reader() -> Iterator[None]:
 
 
 def _mark(statement: sa.Update, **values: object) -> None:
-    """Write ``last used`` in a short transaction of its own, also while a request only reads."""
+    """Write ``last used`` in a short separate transaction, even while the request only reads."""
     if request.method in READING:
-        db.session.rollback()  # SQLite refuses a reader that turns writer at once when someone else has written
+        db.session.rollback()  # SQLite refuses a reader that starts to write after another connection has written
     set_reading(False)
     try:
         db.changed(statement.values(**values))
@@ -146,9 +145,9 @@ def _mark(statement: sa.Update, **values: object) -> None:
 def note_access(
     organization: Organization, action: str, subject: str, *, by: TeamMember | None, **details: object
 ) -> None:
-    """Write down that something was looked at, once an hour for the same thing, in a transaction of its own.
+    """Record that something was viewed, at most once an hour for the same subject, in a separate transaction.
 
-    For the beginning of a GET: what was read before is read anew.
+    Call it at the beginning of a GET: rows that were read before are read again.
     """
     if entries.was_noted(organization.id, action, subject, member_id=by.id if by else None):
         return
@@ -171,8 +170,8 @@ def current_login() -> Login | None:
     """The signed-in browser of this request, if its login is neither ended, nor idle too long, nor too old."""
     if _LOGIN not in request.environ:
         request.environ[_LOGIN] = _find_login()
-    found: Login | None = request.environ[_LOGIN]
-    return found
+    login: Login | None = request.environ[_LOGIN]
+    return login
 
 
 def _find_login() -> Login | None:
@@ -203,18 +202,16 @@ def _lives(login: Login, settings: Settings) -> bool:
 
 
 def require_member() -> Response | tuple[str, int] | None:
-    """Guard of page blueprints: nobody signed in → the sign-in page, and back here afterwards.
+    """Guard of page blueprints: without a session → the sign-in page, and back here afterwards.
 
-    What was typed into a form is offered again after signing in, so that nothing is lost.
+    What was typed into a form is shown again after signing in, so nothing is lost.
     """
     keep_private()
     login = current_login()
     if login is not None and (request.endpoint in TO_SET_UP or not needs_second_factor(login.member)):
         return None
     if login is not None and request.method not in {"GET", "HEAD"}:
-        raise Forbidden(
-            "Administrators need two-step sign-in here. Please set it up first: Your profile, Two-step sign-in."
-        )
+        raise Forbidden("Administrators need two-step sign-in. Set it up first: Your profile, Two-step sign-in.")
     if request.method in {"GET", "HEAD"}:
         way = "accounts.sign_in" if login is None else "accounts.second_factor"
         return redirect(url_for(way, next=request.full_path.rstrip("?")))  # type: ignore[return-value]
@@ -227,16 +224,16 @@ TO_SET_UP = frozenset(
 
 
 def needs_second_factor(member: TeamMember) -> bool:
-    """Whether the member may do nothing here before two-step sign-in is set up."""
+    """Whether the member must set up two-step sign-in before anything else."""
     settings: Settings = current_app.extensions["parley.settings"]
     return settings.admins_need_totp and member.role == Role.ADMIN and member.totp_since is None
 
 
 def current_member() -> TeamMember:
-    """Who is signed in; only behind ``require_member``."""
+    """The signed-in member; only behind ``require_member``."""
     if not current_user:
-        raise Forbidden("Nobody is signed in.")
-    member: TeamMember = current_user._get_current_object()  # noqa: SLF001 - how a LocalProxy hands out what it stands for
+        raise Forbidden("You are not signed in.")
+    member: TeamMember = current_user._get_current_object()  # noqa: SLF001 - how a LocalProxy hands out its object
     return member
 
 
@@ -251,7 +248,7 @@ def _member_of(_request: Request) -> TeamMember | None:
 
 
 def register(app: Flask) -> None:
-    """Give the application Flask-Login's ``current_user``, read from our own rows.
+    """Give the application Flask-Login's ``current_user``, read from the ``login`` rows.
 
     Not ``init_app``: its hook after each request reads the session cookie, and ``/v1`` reads no cookies.
     """
@@ -266,19 +263,19 @@ def _forget_who() -> None:
 
 
 def require_admin() -> None:
-    """Raises Forbidden for everyone but administrators; only behind ``require_member``."""
+    """Raises Forbidden for other roles; only behind ``require_member``."""
     if current_member().role != Role.ADMIN:
-        raise Forbidden("Only administrators may do this.")
+        raise Forbidden("Only administrators can do this.")
 
 
 def require_recruiter() -> None:
-    """Raises Forbidden for those who may only look; only behind ``require_member``."""
+    """Raises Forbidden for viewers; only behind ``require_member``."""
     if current_member().role == Role.VIEWER:
-        raise Forbidden("Your role may look, but not change anything.")
+        raise Forbidden("Viewers cannot change anything.")
 
 
 def safe_next(address: str | None) -> str | None:
-    """``address`` if it is a path of ours, else None: no way out to another site after signing in."""
+    """``address`` if it is a path of this site, else None, so that signing in never redirects to another site."""
     if not address or not address.startswith("/") or address.startswith(("//", "/\\")) or "\\" in address:
         return None
     if any(ord(letter) < 32 for letter in address):
@@ -288,12 +285,12 @@ def safe_next(address: str | None) -> str | None:
 
 
 def setup_token(secret_key: str) -> str:
-    """The secret part of the set-up address: whoever can read SECRET_KEY or the log of the first start has it."""
+    """The secret part of the set-up address; anyone who can read SECRET_KEY or the log of the first start has it."""
     return hmac.new(derived_key("set-up", secret_key=secret_key), b"first organization", hashlib.sha256).hexdigest()[
         :40
     ]
 
 
 def setup_address(settings: Settings) -> str:
-    """Where the first administrator sets the installation up; dead once an organization exists."""
+    """Where the first administrator sets the installation up; it stops working once an organization exists."""
     return f"{settings.app_url}/setup/{setup_token(settings.secret_key)}"

@@ -33,14 +33,14 @@ from app.gateways.mail import Mail
 from app.mail_outbox import actions as mail_outbox
 
 NAME_MOST = 300
-MOST_TOLD = 20
+MOST_MAILED = 20
 TEST_PREFIX = "7e577e57-"
-"""What people and programs know a test key by; 90 random bits follow."""
+"""What test keys begin with, so that people and programs recognise them; 90 random bits follow."""
 IN_USE = "is already in use by a member"
 
 
-class Founded(NamedTuple):
-    """What a new organization begins with; ``key`` is shown this once."""
+class NewOrganization(NamedTuple):
+    """``key`` is the first API key, in plain text; it cannot be read again."""
 
     organization: Organization
     team: Team
@@ -48,7 +48,7 @@ class Founded(NamedTuple):
     key: str
 
 
-def found_organization(
+def create_organization(
     name: str,
     *,
     team_name: str,
@@ -56,12 +56,12 @@ def found_organization(
     admin_hash: str,
     admin_name: str | None = None,
     is_first: bool = False,
-) -> Founded:
+) -> NewOrganization:
     """Create an organization with a team, an administrator and an API key.
 
     ``admin_hash`` comes from ``passwords.hashed``, which takes too long for a transaction.
-    ``is_first``: the set-up page, of which the database lets only one win (Conflict for the others).
-    Raises Rejected for an address in use or an impossible name.
+    ``is_first``: from the set-up page; of several at once the database lets one win (Conflict for the others).
+    Raises Rejected for an address in use or an invalid name.
     """
     organization = Organization(name=named(name, "name"))
     db.session.add(organization)
@@ -79,29 +79,28 @@ def found_organization(
     )
     write_audit(organization, action="organization.founded", subject=organization.id, by=admin, details={})
     _row, key = issue_api_key(organization, name="First key", by=admin)
-    return Founded(organization, team, admin, key)
+    return NewOrganization(organization, team, admin, key)
 
 
 def _claim_installation(organization: Organization, *, is_first: bool) -> None:
-    """The row's primary key is the lock: whoever inserts it first has set the installation up."""
+    """The row's primary key is the lock: the first insert sets the installation up."""
     try:
         with db.session.begin_nested():
             db.session.add(Installation(id=1, organization_id=organization.id))
     except sa.exc.IntegrityError:
         if is_first:
-            raise Conflict("This installation has been set up already; sign in instead.") from None
+            raise Conflict("This installation is already set up. Sign in instead.") from None
 
 
 def named(name: str, field: str) -> str:
     """The name without spaces around it. Raises Rejected for one that is empty or too long."""
     cleaned = name.strip()
     if not cleaned or "\x00" in cleaned or len(cleaned) > NAME_MOST:
-        raise Rejected(f"must have 1 to {NAME_MOST} characters, and no NUL", field=field)
+        raise Rejected(f"must have 1 to {NAME_MOST} characters and no NUL", field=field)
     return cleaned
 
 
 def add_team(organization: Organization, name: str, *, by: TeamMember | None) -> Team:
-    """A further team."""
     team = Team(organization_id=organization.id, name=named(name, "team_name"))
     db.session.add(team)
     db.session.flush()
@@ -119,7 +118,7 @@ def add_member(
     password_hash: str | None,
     by: TeamMember | None,
 ) -> TeamMember:
-    """A member who can sign in, if there is a password. Raises Rejected naming the field."""
+    """Add a member, who can sign in if there is a password. Raises Rejected naming the field."""
     address = passwords.checked_address(email)
     if queries.member_by_address(address) is not None:
         raise Rejected(IN_USE, field="email")
@@ -130,7 +129,7 @@ def add_member(
     try:
         with db.session.begin_nested():
             db.session.add(member)
-    except sa.exc.IntegrityError:  # added by somebody else at this very moment
+    except sa.exc.IntegrityError:  # added by someone else at the same moment
         raise Rejected(IN_USE, field="email") from None
     for team in teams:
         db.session.add(TeamMembership(team_id=team.id, member_id=member.id))
@@ -142,7 +141,7 @@ def add_member(
 def issue_api_key(
     organization: Organization, *, name: str, by: TeamMember | None, is_test: bool = False
 ) -> tuple[ApiKey, str]:
-    """A new key: its row, and the key itself, which nobody can read again."""
+    """Create a key: its row, and the key itself, which cannot be read again."""
     key = _new_key(is_test=is_test)
     row = ApiKey(
         organization_id=organization.id,
@@ -170,19 +169,19 @@ def _new_key(*, is_test: bool) -> str:
 
 
 def key_digest(key: str) -> str:
-    """What is kept of a key: HMAC-SHA256 with a pepper made from SECRET_KEY, so a copied database opens nothing."""
+    """What is stored of a key: HMAC-SHA256 with a pepper made from SECRET_KEY, so a copied database opens nothing."""
     return hmac.new(derived_key("api keys"), key.lower().encode(), hashlib.sha256).hexdigest()
 
 
 def revoke_api_key(key: ApiKey, *, by: TeamMember | None) -> None:
-    """The key is dead with the commit; revoking it again changes nothing."""
+    """The key stops working with the commit; revoking it again changes nothing."""
     if key.revoked_at is None:
         key.revoked_at = clock.now()
         write_audit(key.organization, action="api_key.revoked", subject=key.id, by=by, details={})
 
 
 def set_assess_language(organization: Organization, *, wanted: bool, by: TeamMember) -> None:
-    """Whether results carry the language scores, where a flow does not say otherwise."""
+    """Set whether results carry language scores, for flows that do not set it themselves."""
     if organization.assess_language != wanted:
         organization.assess_language = wanted
         write_audit(
@@ -195,7 +194,7 @@ def set_assess_language(organization: Organization, *, wanted: bool, by: TeamMem
 
 
 def set_shows_status(organization: Organization, *, wanted: bool, by: TeamMember) -> None:
-    """Whether candidates see on their own page where they stand in the pipeline."""
+    """Set whether candidates see their pipeline status on their own page."""
     if organization.shows_status != wanted:
         organization.shows_status = wanted
         write_audit(
@@ -204,7 +203,7 @@ def set_shows_status(organization: Organization, *, wanted: bool, by: TeamMember
 
 
 def sign_in(member: TeamMember, *, address: str | None, browser: str | None) -> tuple[Login, str]:
-    """A new signed-in browser: its row, and the 256 random bits for the cookie."""
+    """Start a session: its row, and the 256 random bits for the cookie."""
     token = secrets.token_urlsafe(32)
     login = Login(
         member_id=member.id,
@@ -220,12 +219,12 @@ def sign_in(member: TeamMember, *, address: str | None, browser: str | None) -> 
 
 
 def login_digest(token: str) -> str:
-    """What is kept of a cookie; a fast hash is right for 256 random bits."""
+    """What is stored of a cookie; a fast hash is enough for 256 random bits."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def sign_out(login: Login) -> None:
-    """End one signed-in browser; a copy of its cookie is worth nothing from now on."""
+    """End one session; copies of its cookie stop working too."""
     if login.ended_at is None:
         login.ended_at = clock.now()
         write_audit(
@@ -234,36 +233,35 @@ def sign_out(login: Login) -> None:
 
 
 def rename(member: TeamMember, full_name: str) -> None:
-    """Another name of one's own; an empty one leaves the address alone to tell who it is."""
+    """Change the member's own name; with an empty one the address is shown instead."""
     name = named(full_name, "full_name") if full_name.strip() else None
     if member.full_name != name:
         member.full_name = name
         write_audit(member.organization, action="member.renamed", subject=member.id, by=member, details={})
 
 
-def end_entry_links(member: TeamMember, *, only_asked: bool = False) -> None:
-    """No link lets the member choose a password any more; ``only_asked``: but for those that administrators made."""
+def end_entry_links(member: TeamMember, *, only_requested: bool = False) -> None:
+    """End the member's password links; ``only_requested`` spares those that administrators created."""
     live = sa.update(EntryLink).where(EntryLink.member_id == member.id, EntryLink.ended_at.is_(None))
-    if only_asked:
+    if only_requested:
         live = live.where(EntryLink.created_by_id.is_(None))
     db.session.execute(live.values(ended_at=clock.now()).execution_options(synchronize_session="fetch"))
 
 
 def end_address_changes(member: TeamMember) -> None:
-    """No link gives the member another address any more."""
     live = sa.update(AddressChange).where(AddressChange.member_id == member.id, AddressChange.ended_at.is_(None))
     db.session.execute(live.values(ended_at=clock.now()).execution_options(synchronize_session="fetch"))
 
 
 def end_sessions(member: TeamMember, *, but: str | None = None) -> None:
-    """Every browser of the member is signed out ``but`` the one with this id."""
+    """End every session of the member ``but`` the one with this id."""
     for login in queries.logins_of(member):
         if login.id != but:
             login.ended_at = clock.now()
 
 
 def change_password(member: TeamMember, password_hash: str, *, but: str | None) -> None:
-    """A new password ends every session of the member ``but`` the one with this id."""
+    """Set a new password and end every session of the member ``but`` the one with this id."""
     member.password_hash = password_hash
     end_entry_links(member)
     end_address_changes(member)
@@ -307,19 +305,19 @@ def write_audit(
 
 def audit_hash(entry: AuditEntry, before: str) -> str:
     """SHA-256 over the entry and the hash of the one before it."""
-    told = [entry.number, _instant(entry.at), entry.member_id, entry.action, entry.subject, entry.details]
-    return hashlib.sha256((before + json.dumps(told, sort_keys=True)).encode()).hexdigest()
+    fields = [entry.number, _instant(entry.at), entry.member_id, entry.action, entry.subject, entry.details]
+    return hashlib.sha256((before + json.dumps(fields, sort_keys=True)).encode()).hexdigest()
 
 
 def _instant(moment: datetime) -> str:
     return moment.isoformat(timespec="microseconds")
 
 
-def tell_administrators(organization: Organization, subject: str, text: str, *, lasts: timedelta) -> int:
-    """Mail to each who may sign in, ``MOST_TOLD`` at most; returns how many mails were posted."""
-    admins = [member for member in queries.members_of(organization, None) if member.role is Role.ADMIN][:MOST_TOLD]
+def mail_administrators(organization: Organization, subject: str, text: str, *, lasts: timedelta) -> int:
+    """Mail the administrators who can sign in, ``MOST_MAILED`` at most; returns how many mails were queued."""
+    admins = [member for member in queries.members_of(organization, None) if member.role is Role.ADMIN][:MOST_MAILED]
     name = " ".join(organization.name.split())
-    signed = f"{text}\n\nYou get this as an administrator of {name} on Parley.\n"
+    signed = f"{text}\n\nYou receive this mail because you are an administrator of {name} on Parley.\n"
     for admin in admins:
         mail_outbox.post(None, Mail(admin.email, subject, signed), lasts=lasts)
     return len(admins)

@@ -1,6 +1,6 @@
-"""Another address for a member: at once where no mail is sent, else by a link to the new address, which works once.
+"""A new sign-in address for a member: immediately without a mail server, else through a link that works once.
 
-A newer link ends the one of before, and so do a new password, disabling, and any change of the address.
+A newer link ends the previous one, and so do a new password, disabling the member, and any change of the address.
 """
 
 import secrets
@@ -20,14 +20,15 @@ from app.mail_outbox import actions as mail_outbox
 
 LASTS = timedelta(hours=24)
 MOST_ASKED = 10
-"""For one member within ``LASTS``: each may be a mail to somebody who never heard of Parley."""
-SAME = "is the present address already"
+"""For one member within ``LASTS``: each may be a mail to someone who has never heard of Parley."""
+SAME = "is already the current address"
 
 
 def ask(member: TeamMember, email: str, post: Post, *, by: TeamMember) -> str:
-    """A link that confirms ``email`` as the member's address, mailed there where mail is configured; told this once.
+    """Create the link that confirms ``email`` as the member's address, and mail it there if mail is configured.
 
-    Raises Rejected for no address, the present one, one in use, and for one too many within a day.
+    Returns the link, which cannot be read again. Raises Rejected for an invalid address, the current one, one in
+    use, and for more than ``MOST_ASKED`` within a day.
     """
     _refuse_often(member)
     address = _new_address(member, email)
@@ -41,16 +42,16 @@ def ask(member: TeamMember, email: str, post: Post, *, by: TeamMember) -> str:
 
 
 def ask_in_vain(member: TeamMember, email: str, *, by: TeamMember) -> None:
-    """For an address in use: all that ``ask`` leaves but a link and a mail, so that nothing tells the two apart."""
+    """For an address in use: leave the same rows as ``ask``, but no link and no mail, so that both look alike."""
     change = _keep(member, passwords.checked_address(email), secrets.token_urlsafe(32), by=by)
     change.ended_at = change.created_at
     db.session.flush()
 
 
 def _refuse_often(member: TeamMember) -> None:
-    asked = sa.select(sa.func.count()).select_from(AddressChange).where(AddressChange.member_id == member.id)
-    if (db.session.scalar(asked.where(AddressChange.created_at > clock.now() - LASTS)) or 0) >= MOST_ASKED:
-        raise Rejected(f"cannot be taken now, as {MOST_ASKED} were asked for within a day", field="email")
+    recent = sa.select(sa.func.count()).select_from(AddressChange).where(AddressChange.member_id == member.id)
+    if (db.session.scalar(recent.where(AddressChange.created_at > clock.now() - LASTS)) or 0) >= MOST_ASKED:
+        raise Rejected(f"cannot be used now: {MOST_ASKED} changes were requested within a day", field="email")
 
 
 def _keep(member: TeamMember, address: str, token: str, *, by: TeamMember) -> AddressChange:
@@ -71,20 +72,20 @@ def _keep(member: TeamMember, address: str, token: str, *, by: TeamMember) -> Ad
 
 
 def change_at_once(member: TeamMember, email: str, *, but: str | None) -> None:
-    """For installations without mail, after the password: the next sign-in is with the new address. Raises Rejected."""
+    """For installations without mail, after the password was checked. Raises Rejected."""
     _move(member, _new_address(member, email), but=but)
     actions.write_audit(
         member.organization, action="member.address_changed", subject=member.id, by=member, details={"by_link": False}
     )
 
 
-def found(token: str) -> AddressChange | None:
-    """The change that the link still stands for."""
+def change_for(token: str) -> AddressChange | None:
+    """The pending change that this link confirms, if the link still works."""
     return working(AddressChange, token)
 
 
 def pending(member: TeamMember) -> AddressChange | None:
-    """The member's change that waits to be confirmed."""
+    """The member's change that is waiting to be confirmed."""
     waits = sa.select(AddressChange).where(
         AddressChange.member_id == member.id, AddressChange.ended_at.is_(None), AddressChange.expires_at > clock.now()
     )
@@ -92,9 +93,9 @@ def pending(member: TeamMember) -> AddressChange | None:
 
 
 def confirm(change: AddressChange, *, by_mail: bool, but: str | None) -> TeamMember:
-    """The link was followed: sessions end ``but`` the one with this id, and the old address is told.
+    """Apply the change: sessions end ``but`` the one with this id, and the old address gets a mail.
 
-    Conflict if it was used meanwhile, Rejected if the address has been taken by somebody else since.
+    Raises Conflict if the link was used meanwhile, Rejected if someone else has taken the address since.
     """
     take(change)
     member, old = change.member, change.member.email
@@ -134,9 +135,9 @@ def _mail(member: TeamMember, address: str, link: str) -> Mail:
     return Mail(
         address,
         "Confirm your new address for Parley",
-        f"This is to become the address with which you sign in to {organization} on Parley. Confirm it here "
-        f"(the link works once, for 24 hours):\n{link}\n\n"
-        "If you did not ask for this, do nothing: nothing changes then.\n",
+        f"Confirm that you want to sign in to {organization} on Parley with this address (the link works once, for "
+        f"24 hours):\n{link}\n\n"
+        "If you did not ask for this, do nothing and nothing will change.\n",
     )
 
 
@@ -145,7 +146,7 @@ def _notice(member: TeamMember, old: str) -> Mail:
     return Mail(
         old,
         "Your address for Parley was changed",
-        f"The address with which you sign in to {organization} on Parley was changed. This one no longer works, and "
-        "every other browser was signed out.\n\n"
-        "If that was not you, tell an administrator of your organization at once.\n",
+        f"Your sign-in address for {organization} on Parley was changed. This address no longer works, and you were "
+        "signed out in every other browser.\n\n"
+        "If you did not do this, tell an administrator of your organization immediately.\n",
     )

@@ -1,7 +1,7 @@
-"""Passwords of 12 and more characters that are guessed first: patterns of keyboards, numbers and plain words.
+"""Common passwords of 12 and more characters: keyboard patterns, number sequences and plain words.
 
-Made here from their parts, in place of a list of millions: whoever reaches 12 characters by stringing together the
-words everyone takes, or by counting, is found.
+They are assembled from their parts instead of listed by the million: passwords that reach 12 characters by joining
+common words, or by counting, are recognised.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What the account pages take in."""
+"""Forms of the account pages."""
 
 from collections.abc import Iterable
 
@@ -24,29 +24,29 @@ from app.web.fields import flaw_of
 
 ROLES = [
     SelectChoice(Role.RECRUITER.value, "Recruiter: works with flows, interviews and candidates"),
-    SelectChoice(Role.VIEWER.value, "Viewer: may only look"),
+    SelectChoice(Role.VIEWER.value, "Viewer: can view, but not change anything"),
     SelectChoice(Role.ADMIN.value, "Administrator: also manages people, keys and recordings"),
 ]
-PASSWORD_HELP = f"{passwords.SHORTEST} to {passwords.LONGEST} characters; a sentence is fine."
+PASSWORD_HELP = f"{passwords.SHORTEST} to {passwords.LONGEST} characters. A sentence works well."
 
 
 def clean(_form: Form, field: Field) -> None:
-    """No character that cannot be kept."""
+    """Raises ValidationError for characters that cannot be stored."""
     flaw = flaw_of(field.data or "")
     if flaw:
         raise ValidationError(flaw)
 
 
 def address(_form: Form, field: Field) -> None:
-    """A well-formed email address."""
+    """Raises ValidationError for a malformed email address."""
     try:
         passwords.checked_address(field.data or "")
     except Rejected:
-        raise ValidationError("This is not an email address, such as name@example.com.") from None
+        raise ValidationError("Enter an email address such as name@example.com.") from None
 
 
 def strong(_form: Form, field: Field) -> None:
-    """A password that can be used."""
+    """Raises ValidationError for a password that is too short, too long or too common."""
     flaw = passwords.flaw_of(field.data or "")
     if flaw:
         raise ValidationError(f"The password {flaw}.")
@@ -57,8 +57,6 @@ def _name(label: str, missing: str) -> StringField:
 
 
 class SignInForm(FlaskForm):  # type: ignore[misc]
-    """Address and password."""
-
     email = EmailField("Email address", [InputRequired("Enter your email address."), Length(max=320), clean])
     password = PasswordField("Password", [InputRequired("Enter your password."), Length(max=1000)])
     next = HiddenField()
@@ -72,10 +70,10 @@ class CodeForm(FlaskForm):  # type: ignore[misc]
 
 
 class SetUpForm(FlaskForm):  # type: ignore[misc]
-    """The first administrator names everything."""
+    """The first administrator sets up the installation."""
 
-    organization = _name("Organization", "Name your organization.")
-    team = _name("First team", "Name the first team.")
+    organization = _name("Organization", "Enter the name of your organization.")
+    team = _name("First team", "Enter a name for the first team.")
     full_name = StringField("Your name", [Optional(), Length(max=300), clean])
     email = EmailField(
         "Your email address", [InputRequired("Enter your email address."), Length(max=320), clean, address]
@@ -86,7 +84,7 @@ class SetUpForm(FlaskForm):  # type: ignore[misc]
 
 
 class MemberForm(FlaskForm):  # type: ignore[misc]
-    """A further member, who is invited by a link, or gets a first password that is handed over in person."""
+    """A new member, invited by a link or given a first password in person."""
 
     email = EmailField("Email address", [InputRequired("Enter an email address."), Length(max=320), clean, address])
     full_name = StringField("Name", [Optional(), Length(max=300), clean])
@@ -95,18 +93,16 @@ class MemberForm(FlaskForm):  # type: ignore[misc]
     password = PasswordField(
         "First password",
         [Optional(), clean, strong],
-        description=f"Leave it empty, and they choose their own by a link. {PASSWORD_HELP}",
+        description=f"Leave this empty to send an invite link, so that they choose their own. {PASSWORD_HELP}",
     )
 
 
 class ForgottenForm(FlaskForm):  # type: ignore[misc]
-    """Who has forgotten the password."""
-
     email = EmailField("Email address", [InputRequired("Enter your email address."), Length(max=320), clean, address])
 
 
 class ChoosePasswordForm(FlaskForm):  # type: ignore[misc]
-    """A password by a link, and one's name, where it is the first one."""
+    """The password chosen through a link; the name is asked for with the first one."""
 
     full_name = StringField("Your name", [Optional(), Length(max=300, message="At most 300 characters."), clean])
     password = PasswordField(
@@ -115,20 +111,17 @@ class ChoosePasswordForm(FlaskForm):  # type: ignore[misc]
 
 
 class ChangeForm(FlaskForm):  # type: ignore[misc]
-    """Role and teams of a member."""
-
     role = SelectField("Role", choices=ROLES)
     teams = SelectMultipleField(
-        "Teams", choices=[], description="Recruiters and viewers see flows and candidates of their teams only."
+        "Teams", choices=[], description="Recruiters and viewers only see flows and candidates of their teams."
     )
 
     def offer(self, teams: Iterable[Team]) -> None:
-        """The teams to choose from."""
         self.teams.choices = [SelectChoice(team.id, team.name) for team in teams]
 
 
 class ResetForm(FlaskForm):  # type: ignore[misc]
-    """A new password for another member."""
+    """A new password, set by an administrator for another member."""
 
     password = PasswordField(
         "New password", [InputRequired("Choose a new password."), clean, strong], description=PASSWORD_HELP
@@ -136,51 +129,41 @@ class ResetForm(FlaskForm):  # type: ignore[misc]
 
 
 class TeamForm(FlaskForm):  # type: ignore[misc]
-    """A further team."""
-
-    name = _name("Team", "Name the team.")
+    name = _name("Team", "Enter a name for the team.")
 
 
 class KeyForm(FlaskForm):  # type: ignore[misc]
-    """A new API key."""
-
-    name = _name("What will use it?", "Name what will use the key.")
+    name = _name("What will use it?", "Enter what will use the key.")
     is_test = BooleanField(
         "Test mode",
-        description="Interviews that are created with a test key complete by themselves.",
+        description="Interviews created with a test key complete automatically.",
     )
 
 
 class OrganizationForm(FlaskForm):  # type: ignore[misc]
-    """Settings of the organization."""
-
     assess_language = BooleanField("Assess language")
     shows_status = BooleanField("Show candidates their status")
 
 
 class ProfileForm(FlaskForm):  # type: ignore[misc]
-    """What a member says about themselves."""
-
     full_name = StringField("Your name", [Optional(), Length(max=300, message="At most 300 characters."), clean])
 
 
 class AddressForm(FlaskForm):  # type: ignore[misc]
-    """A member's own new address."""
+    """The member's own new address, with their password."""
 
     email = EmailField("New address", [InputRequired("Enter the new address."), Length(max=320), clean, address])
     password = PasswordField("Your password", [InputRequired("Enter your password."), Length(max=1000)])
 
 
 class AddressOfMemberForm(FlaskForm):  # type: ignore[misc]
-    """A new address for another member."""
+    """A new address, entered by an administrator for another member."""
 
     email = EmailField("New address", [InputRequired("Enter the new address."), Length(max=320), clean, address])
 
 
 class PasswordForm(FlaskForm):  # type: ignore[misc]
-    """A member's own new password."""
-
-    current = PasswordField("Present password", [InputRequired("Enter your present password."), Length(max=1000)])
+    current = PasswordField("Current password", [InputRequired("Enter your current password."), Length(max=1000)])
     password = PasswordField(
         "New password", [InputRequired("Choose a new password."), clean, strong], description=PASSWORD_HELP
     )

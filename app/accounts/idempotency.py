@@ -1,10 +1,10 @@
-"""``Idempotency-Key`` on POST: a repeated call is answered as before and does nothing twice.
+"""``Idempotency-Key`` on POST: a repeated call gets the first answer again and does nothing twice.
 
-The row is committed before the endpoint runs, and the answer goes into the transaction that does the work
-(``promise``); so even after a process that dies between its commit and its answer, the repeat gets that answer and
-never a second flow or interview. Failures are not kept: they changed nothing, so a repeat simply tries again.
-Of a process that died before its work the repeat takes the call over; should that process only have been slow, its
-own commit is refused then (the moment of the start is the fence).
+The row is committed before the endpoint runs, and the answer is stored in the transaction that does the work
+(``promise``). So even if a process dies between its commit and its answer, the repeat gets that answer and never
+creates a second flow or interview. Failures are not stored: they changed nothing, so a repeat simply tries again.
+If a process died before its work, the repeat takes the call over. If that process was only slow, its own commit is
+then refused (the start time is the fence).
 """
 
 import hashlib
@@ -31,12 +31,12 @@ log = logging.getLogger(__name__)
 
 KEPT = timedelta(hours=24)
 RUNNING = timedelta(seconds=100)
-"""After this long without an answer the first call's process is taken for dead: the database is waited for 30 s."""
+"""After this long without an answer the first call's process counts as dead; waiting for the database takes 30 s."""
 FETCHING = timedelta(minutes=5)
-"""The same where customers' media are fetched and looked into, which takes up to 105 s before they are stored."""
+"""The same for routes that download and check customers' media, which takes up to 105 s before they are stored."""
 FETCH = {"/v1/interview-flows"}
 SOON, SOON_AGAIN = timedelta(seconds=10), 2
-"""A call that began so recently will answer within seconds, so its repeat is asked to come back in two."""
+"""A call that started this recently will answer within seconds, so its repeat is asked to retry in two."""
 
 _KEY = re.compile(r"[\x21-\x7e]{1,255}\Z")
 _OPEN = "parley.idempotent_call"
@@ -45,7 +45,7 @@ _IS_TEST = "parley.idempotent_call.is_test"
 
 
 class _Run(NamedTuple):
-    """This request's run of a call: no longer its own when the row bears another start."""
+    """This request's run of a call; another ``started_at`` in the row means that another request took it over."""
 
     call: str
     started_at: datetime
@@ -55,7 +55,7 @@ class _Run(NamedTuple):
 
 
 def before(organization: Organization, *, is_test: bool = False) -> Response | None:
-    """The kept answer of an earlier call, or None when the endpoint shall run. Test keys repeat calls of their own."""
+    """The stored answer of an earlier call, or None if the endpoint must run. Test keys have calls of their own."""
     request.environ[_IS_TEST] = is_test
     key = request.headers.get("Idempotency-Key")
     if request.method != "POST" or key is None:
@@ -72,7 +72,7 @@ def before(organization: Organization, *, is_test: bool = False) -> Response | N
 
 
 def _canonical(raw: bytes) -> bytes:
-    """The same bytes for the same JSON, however it is written; what is no JSON stands for itself."""
+    """The same bytes for the same JSON, however it is written; anything else is returned unchanged."""
     try:
         return json.dumps(load_json(raw), sort_keys=True, separators=(",", ":")).encode()
     except (Broken, RecursionError):
@@ -84,7 +84,7 @@ def _hash(body: bytes) -> str:
 
 
 def promise(body: dict[str, Any]) -> dict[str, Any]:
-    """Say what a success will be answered, right before its commit: kept along with the work. Returns ``body``."""
+    """Store the answer of a success together with the work; call it right before the commit. Returns ``body``."""
     request.environ[_PROMISED] = jsonify(body).get_data()
     return body
 
@@ -94,7 +94,7 @@ def _route() -> str:
 
 
 def _opened(organization_id: str, key: str, body_hash: str) -> _Run | None:
-    """Insert the row of a new call; None when there is one already. Expired rows are swept out on the way."""
+    """Insert the row of a new call; None if there is one already. Also deletes expired rows."""
     now = clock.now()
     call = new_id()
     db.session.execute(
@@ -123,12 +123,12 @@ def _opened(organization_id: str, key: str, body_hash: str) -> _Run | None:
 
 
 def _earlier(organization_id: str, key: str, raw: bytes) -> Response | None:
-    found = sa.select(IdempotentCall).filter_by(organization_id=organization_id, route=_route(), key=key)
-    call = db.session.scalar(found)
+    same_call = sa.select(IdempotentCall).filter_by(organization_id=organization_id, route=_route(), key=key)
+    call = db.session.scalar(same_call)
     if call is None:
-        _conflict("The first call with this Idempotency-Key has just failed; send it again.", seconds=1)
-    if call.body_hash not in {_hash(_canonical(raw)), _hash(raw)}:  # the release before kept the hash of the bytes
-        invalid("headers", {"Idempotency-Key": ["Was used before with another body; take a new key."]})
+        _conflict("The first call with this Idempotency-Key just failed; send it again.", seconds=1)
+    if call.body_hash not in {_hash(_canonical(raw)), _hash(raw)}:  # the previous release stored the hash of the bytes
+        invalid("headers", {"Idempotency-Key": ["Was used before with another body; use a new key."]})
     if call.status is not None:
         response = Response(call.body, status=call.status, mimetype="application/json")
         response.headers["Idempotent-Replayed"] = "true"
@@ -136,7 +136,7 @@ def _earlier(organization_id: str, key: str, raw: bytes) -> Response | None:
         return response
     ago, patience = clock.now() - call.started_at, FETCHING if str(request.url_rule) in FETCH else RUNNING
     if call.committed and ago > patience:
-        _conflict("The first call was carried out, but its answer was lost; look for its result in the list.")
+        _conflict("The first call succeeded, but its answer was lost; look for its result in the list.")
     run = _taken_over(call) if ago > patience else None
     if run is None:
         _still_running(ago, patience)
@@ -145,7 +145,7 @@ def _earlier(organization_id: str, key: str, raw: bytes) -> Response | None:
 
 
 def _taken_over(call: IdempotentCall) -> _Run | None:
-    """The process of the first call died before its work was done: of several repeats, one goes on."""
+    """The process of the first call died before its work was done: one of several repeats takes over."""
     first, own = _Run(call.id, call.started_at), _Run(call.id, clock.now())
     is_taken_over = db.changed(
         sa.update(IdempotentCall)
@@ -157,10 +157,10 @@ def _taken_over(call: IdempotentCall) -> _Run | None:
 
 
 def _still_running(ago: timedelta, patience: timedelta) -> NoReturn:
-    """Its process may have died: then a repeat is carried out once ``patience`` is over."""
+    """409 with the time until a repeat takes the call over, in case its process has died."""
     left = max(0, int((patience - ago).total_seconds())) + 1
     _conflict(
-        "The first call with this Idempotency-Key is still running. If it does not answer, a repeat is carried out in "
+        "The first call with this Idempotency-Key is still running. If it does not answer, you can repeat it in "
         f"{left} seconds.",
         seconds=SOON_AGAIN if ago < SOON else left,
     )
@@ -174,19 +174,19 @@ def _conflict(message: str, *, seconds: int | None = None) -> NoReturn:
 
 @event.listens_for(Session, "before_commit")
 def _mark_committed(session: Session) -> None:
-    """Mark and answer go into the very transaction that does the work."""
+    """Write the mark and the answer in the same transaction as the work."""
     run: _Run | None = request.environ.get(_OPEN) if has_request_context() else None
     if run is None or session is not db.session():
         return
-    kept: dict[str, Any] = {"committed": True}
+    values: dict[str, Any] = {"committed": True}
     if (body := request.environ.get(_PROMISED)) is not None:
-        kept |= {"status": 200, "body": body}
-    if not db.changed(sa.update(IdempotentCall).where(*run.row()).values(kept)):
-        raise Conflict("This call took so long that a repeat took it over and this run changed nothing; send it again.")
+        values |= {"status": 200, "body": body}
+    if not db.changed(sa.update(IdempotentCall).where(*run.row()).values(values)):
+        raise Conflict("This call took so long that a repeat took over. It changed nothing; send it again.")
 
 
 def after(response: Response) -> Response:
-    """Keep a success, forget a failure that did nothing. The answer goes out whatever happens here."""
+    """Store a success, delete a failure that changed nothing. The response is sent even if this fails."""
     run: _Run | None = request.environ.pop(_OPEN, None)
     if run is None:
         return response
@@ -196,13 +196,13 @@ def after(response: Response) -> Response:
         db.changed(_outcome(run, response))
         db.session.commit()
     except SQLAlchemyError as error:
-        log.warning("answer to idempotent call %s not kept: %s", run.call, type(error).__name__)
+        log.warning("answer to idempotent call %s not stored: %s", run.call, type(error).__name__)
         db.session.rollback()
     return response
 
 
 def _outcome(run: _Run, response: Response) -> sa.Update | sa.Delete:
     if response.status_code < 300:
-        kept = {"status": response.status_code, "body": response.get_data()}
-        return sa.update(IdempotentCall).where(*run.row()).values(kept)
+        answer = {"status": response.status_code, "body": response.get_data()}
+        return sa.update(IdempotentCall).where(*run.row()).values(answer)
     return sa.delete(IdempotentCall).where(*run.row(), IdempotentCall.committed.is_(False))

@@ -1,4 +1,4 @@
-"""What the worker looks after: the audit logs, whether every entry is what was written, and keys that end soon."""
+"""Sweeps of the worker: check the audit logs, warn of replaced keys still in use, delete old sign-in attempts."""
 
 import logging
 from datetime import timedelta
@@ -15,18 +15,18 @@ from app.core.db.row_security import only
 log = logging.getLogger(__name__)
 
 OTHER_KEY = (
-    "with a changed key sessions have ended, API keys do not work, and sealed webhook and authenticator secrets cannot "
-    "be read. Set SECRET_KEY to the former one again; if it is lost, replace keys and secrets"
+    "with a changed key, sessions have ended, API keys do not work, and encrypted webhook and authenticator secrets "
+    "cannot be read. Set SECRET_KEY to the previous value; if it is lost, replace keys and secrets"
 )
 CHECKED_EVERY = timedelta(hours=24)
 AT_ONCE = 5
-"""So many organizations are checked in one round."""
+"""Organizations checked in one round."""
 
 
 def check_audit_logs() -> int:
-    """Check the logs that were not checked for a day; called by the worker's tick. Returns how many are whole.
+    """Check the logs that were not checked for a day; called by the worker's tick. Returns how many are intact.
 
-    May run twice at once: both find the same.
+    Safe to run twice at once: both get the same result.
     """
     with reading():
         due = list(unchecked(clock.now() - CHECKED_EVERY, AT_ONCE))
@@ -34,45 +34,45 @@ def check_audit_logs() -> int:
     whole = 0
     for organization_id in due:
         with only(organization_id):
-            found = look(organization_id)
-            check.keep_check(db.session.get_one(Organization, organization_id), found)
+            chain = look(organization_id)
+            check.keep_check(db.session.get_one(Organization, organization_id), chain)
             db.session.commit()
-        whole += found.flaw is None
+        whole += chain.flaw is None
     return whole
 
 
 def watch_old_keys() -> int:
-    """Tell of replaced keys that are still used shortly before their end; called by the worker's tick.
+    """Warn of replaced keys that are still used shortly before they end; called by the worker's tick.
 
-    Returns how many were told of. May run twice at once: each key is told of once.
+    Returns the number of warnings. Safe to run twice at once: each key is reported once.
     """
     with reading():
         late = members.late_keys()
         db.session.rollback()
-    told = 0
+    warned = 0
     for key_id in late:
-        is_told = members.note_late(key_id)
+        is_first = members.note_late(key_id)
         db.session.commit()
-        if is_told:
-            log.warning("API key %s was replaced, ends soon, and is still used", key_id)
-        told += is_told
-    return told
+        if is_first:
+            log.warning("API key %s was replaced and ends soon, but is still in use", key_id)
+        warned += is_first
+    return warned
 
 
 def look(organization_id: str) -> Chain:
-    """Follow one log, and tell the operator's log of a flaw. Leaves no transaction open."""
+    """Check one organization's audit log, and log what is wrong. Leaves no transaction open."""
     with reading():
-        found = check.followed(db.session.get_one(Organization, organization_id))
+        chain = check.followed(db.session.get_one(Organization, organization_id))
         db.session.rollback()
-    if found.has_other_key:
+    if chain.has_other_key:
         log.error("organization %s was last checked under another SECRET_KEY: %s", organization_id, OTHER_KEY)
-    if found.flaw:
-        log.error("audit log of organization %s is broken: %s", organization_id, found.flaw)
-    return found
+    if chain.flaw:
+        log.error("audit log of organization %s is broken: %s", organization_id, chain.flaw)
+    return chain
 
 
 def forget_old_attempts() -> int:
-    """Delete attempts to sign in that no longer count; called by the worker's tick. Returns how many there were."""
+    """Delete sign-in attempts that no longer count; called by the worker's tick. Returns how many there were."""
     forgotten = passwords.forget_old()
     db.session.commit()
     return forgotten

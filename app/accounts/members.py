@@ -1,4 +1,4 @@
-"""What administrators change about members and keys that are there: role, teams, access, a new key for an old one."""
+"""Changes that administrators make to members, keys and teams: role, access, key rotation, team names."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -31,14 +31,14 @@ from app.core.db import db
 from app.core.errors import Conflict, Rejected
 
 OVERLAPS = {"24h": timedelta(hours=24), "7d": timedelta(days=7), "now": timedelta()}
-"""How long a replaced key may still be used."""
+"""How long a replaced key still works."""
 LATE = 0.8
 """The part of an overlap after which a replaced key that is still used is worth a warning."""
-LAST_ADMIN = "is the last administrator; make someone else one first"
+LAST_ADMIN = "is the last administrator; make another member an administrator first"
 
 
 def change(member: TeamMember, *, role: Role, teams: Sequence[Team], by: TeamMember) -> None:
-    """Another role or other teams, from the member's next request on. Raises Rejected for the last administrator."""
+    """Change role and teams, from the member's next request on. Raises Rejected for the last administrator."""
     if role is not Role.ADMIN:
         _keep_an_admin(member, field="role")
     before = (member.role, {team.id for team in member.teams})
@@ -51,9 +51,9 @@ def change(member: TeamMember, *, role: Role, teams: Sequence[Team], by: TeamMem
 
 
 def disable(member: TeamMember, *, by: TeamMember) -> None:
-    """No way in any more, and every session ends at once. Raises Rejected for oneself and the last administrator."""
+    """Block the member and end every session. Raises Rejected for yourself and for the last administrator."""
     if member.id == by.id:
-        raise Rejected("You cannot disable yourself; ask another administrator.")
+        raise Rejected("You cannot disable yourself. Ask another administrator.")
     _keep_an_admin(member)
     if member.disabled_at is None:
         member.disabled_at = clock.now()
@@ -64,14 +64,14 @@ def disable(member: TeamMember, *, by: TeamMember) -> None:
 
 
 def enable(member: TeamMember, *, by: TeamMember) -> None:
-    """May sign in again, with the password of before; old sessions stay ended."""
+    """Let the member sign in again, with the same password; old sessions stay ended."""
     if member.disabled_at is not None:
         member.disabled_at = None
         write_audit(member.organization, action="member.enabled", subject=member.id, by=by, details={})
 
 
 def reset_password(member: TeamMember, password_hash: str, *, by: TeamMember | None) -> None:
-    """A password from an administrator, or from the command line; every session of the member ends."""
+    """Set a password; every session of the member ends. ``by`` is None for the command line."""
     member.password_hash = password_hash
     end_entry_links(member)
     end_address_changes(member)
@@ -80,7 +80,7 @@ def reset_password(member: TeamMember, password_hash: str, *, by: TeamMember | N
 
 
 def drop_second_factor(member: TeamMember, *, by: TeamMember | None) -> None:
-    """For whoever has lost app and recovery codes: the password alone opens again, and every session ends."""
+    """For members who lost app and recovery codes: turn two-step sign-in off and end every session."""
     if member.totp_since is not None:
         second_factor.turn_off(member, by=by)
         end_sessions(member)
@@ -96,18 +96,18 @@ def _keep_an_admin(member: TeamMember, field: str | None = None) -> None:
 
 
 def rotate_api_key(key: ApiKey, *, ends: str, by: TeamMember | None) -> tuple[ApiKey, str]:
-    """A new key in the place of ``key``, which works on until it ``ends``: a word of OVERLAPS.
+    """Create a key that replaces ``key``, which keeps working until it ``ends``: one of OVERLAPS.
 
-    Returns the new row, and the key itself, this once. Raises Rejected for a key that was replaced already, by somebody
-    else at the same moment too, or works no more, and for another word.
+    Returns the new row, and the key itself, which cannot be read again. Raises Rejected for a key that was already
+    replaced (also by someone else at the same moment) or no longer works, and for an unknown ``ends``.
     """
     now = clock.now()
     if ends not in OVERLAPS:
         raise Rejected(f"must be one of: {', '.join(OVERLAPS)}", field="ends")
     if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now):
-        raise Rejected("This key no longer works; create a new one instead.", field="key")
+        raise Rejected("This key no longer works. Create a new one instead.", field="key")
     if not _is_first(key.id, "rotated_at"):
-        raise Rejected("This key has been replaced already; revoke it, or wait for its end.", field="key")
+        raise Rejected("This key was already replaced. Revoke it, or wait until it ends.", field="key")
     row, secret = issue_api_key(key.organization, name=key.name, by=by, is_test=key.is_test)
     if OVERLAPS[ends]:
         end = now + OVERLAPS[ends]
@@ -120,18 +120,18 @@ def rotate_api_key(key: ApiKey, *, ends: str, by: TeamMember | None) -> tuple[Ap
 
 
 def late_keys() -> list[str]:
-    """Ids of replaced keys that are still used when four fifths of their overlap are over, and were not told of yet."""
-    found = sa.select(ApiKey).where(
+    """Ids of replaced keys that are still used after four fifths of their overlap, and were not reported yet."""
+    query = sa.select(ApiKey).where(
         ApiKey.rotated_at.is_not(None),
         ApiKey.revoked_at.is_(None),
         ApiKey.warned_at.is_(None),
         ApiKey.expires_at > clock.now(),
     )
-    return [key.id for key in db.session.scalars(found) if is_late(key)]
+    return [key.id for key in db.session.scalars(query) if is_late(key)]
 
 
 def note_late(key_id: str) -> bool:
-    """Write down that a replaced key is still used; False where somebody else was quicker. Each is told once."""
+    """Record once that a replaced key is still used; False if another process was quicker."""
     if not _is_first(key_id, "warned_at"):
         return False
     organization = db.session.get_one(ApiKey, key_id).organization
@@ -140,7 +140,7 @@ def note_late(key_id: str) -> bool:
 
 
 def is_late(key: ApiKey) -> bool:
-    """Whether a replaced key is near its end and was used lately: some program still needs the new one."""
+    """Whether a replaced key ends soon and was used recently: some program does not have the new one yet."""
     if key.rotated_at is None or key.expires_at is None or key.last_used_at is None:
         return False
     late = key.rotated_at + (key.expires_at - key.rotated_at) * LATE
@@ -148,16 +148,16 @@ def is_late(key: ApiKey) -> bool:
 
 
 def _is_first(key_id: str, name: str) -> bool:
-    """Write the moment into this column of the key, if it is still empty: of two at once, one is the first."""
+    """Write the current time into this column if it is empty; True for only one of two processes at once."""
     column = getattr(ApiKey, name)
-    taken = sa.update(ApiKey).where(ApiKey.id == key_id, column.is_(None)).values({column: clock.now()})
-    return db.session.execute(taken.returning(ApiKey.id)).first() is not None
+    statement = sa.update(ApiKey).where(ApiKey.id == key_id, column.is_(None)).values({column: clock.now()})
+    return db.session.execute(statement.returning(ApiKey.id)).first() is not None
 
 
 def restored(*, taken_at: str) -> int:
-    """The rows are those of a backup: sessions and links that ended after it would live again, so all of them end.
+    """End every session and link after a restore, as those that ended after the backup would work again.
 
-    Every organization's log says so. Returns how many sessions there were.
+    Audited in every organization. Returns the number of sessions.
     """
     ended = 0
     for model in (Login, EntryLink, AddressChange):
@@ -172,7 +172,7 @@ def restored(*, taken_at: str) -> int:
 
 
 def rename_team(team: Team, name: str, *, by: TeamMember) -> None:
-    """Another name; the same one is no change. Raises Rejected for an impossible one."""
+    """Raises Rejected for an invalid name; the same name is no change."""
     cleaned = named(name, "name")
     if team.name != cleaned:
         team.name = cleaned
@@ -182,8 +182,8 @@ def rename_team(team: Team, name: str, *, by: TeamMember) -> None:
 def delete_team(team: Team, *, by: TeamMember) -> None:
     """Take the members out of a team and delete it.
 
-    Raises Conflict for the last team, into which flows go that name none, and for one that has ever had a flow: its
-    interviews are numbered in it for ``/v1``.
+    Raises Conflict for the last team, which flows without a team go to, and for a team that has ever had a flow:
+    ``/v1`` numbers its interviews within it.
     """
     if len(queries.teams_of(by.organization)) < 2:
         raise Conflict("This is your last team. Flows need one, so it cannot be deleted.")
@@ -192,9 +192,9 @@ def delete_team(team: Team, *, by: TeamMember) -> None:
         with db.session.begin_nested():
             count = members.delete()
             db.session.execute(sa.delete(Team).where(Team.id == team.id))
-    except sa.exc.IntegrityError:  # the database knows what hangs on it, also what came at this very moment
+    except sa.exc.IntegrityError:  # the database knows every reference, including one added at this moment
         raise Conflict(
-            "This team has flows, open, closed or archived. Their interviews are counted in it, so it cannot be "
-            "deleted. You can rename it."
+            "This team has flows (open, closed or archived), and their interviews are numbered within it. It cannot be "
+            "deleted, but you can rename it."
         ) from None
     write_audit(by.organization, action="team.deleted", subject=team.id, by=by, details={"members": count})

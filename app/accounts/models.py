@@ -1,4 +1,4 @@
-"""Rows of organizations, their teams and people, and what lets someone in. Secrets are kept as hashes only."""
+"""Rows of organizations, teams, members, sessions and keys. Secrets are stored as hashes only."""
 
 import enum
 from datetime import datetime
@@ -12,7 +12,7 @@ from app.mail_outbox.models import QueuedMail
 
 
 class Role(enum.StrEnum):
-    """What a member may do: administrators also revoke recordings, replay webhooks, and manage people and keys."""
+    """Administrators also revoke recordings, resend webhooks, and manage members and keys; viewers change nothing."""
 
     ADMIN = "admin"
     RECRUITER = "recruiter"
@@ -20,7 +20,7 @@ class Role(enum.StrEnum):
 
 
 class Organization(Base):
-    """A customer. ``interview_seq`` hands out the dense numbers by which lists of interviews are paged,
+    """A customer. ``interview_seq`` counts the gapless numbers by which lists of interviews are paged,
     ``interview_test_seq`` those of tests among them, ``audit_seq`` those of the audit log."""
 
     __tablename__ = "organization"
@@ -38,7 +38,7 @@ class Organization(Base):
 
 
 class Installation(Base):
-    """At most one row, written with the first organization: the database itself lets only one first set-up win."""
+    """At most one row, written with the first organization, so that only one set-up can win."""
 
     __tablename__ = "installation"
     __table_args__ = (sa.CheckConstraint("id = 1", name="only_one"),)
@@ -65,9 +65,9 @@ class Team(Base):
 
 
 class TeamMember(Base):
-    """A person who works with candidates. The address is the login name, so it is unique, in lower case.
+    """A person who works with candidates. ``email`` is the login name: unique, in lower case.
 
-    ``totp_secret`` is sealed; it counts from ``totp_since`` on, and ``totp_step`` is the half minute of the last code.
+    ``totp_secret`` is encrypted and in force since ``totp_since``; ``totp_step`` is the half minute of the last code.
     """
 
     __tablename__ = "team_member"
@@ -89,8 +89,6 @@ class TeamMember(Base):
 
 
 class TeamMembership(Base):
-    """Which teams a member belongs to."""
-
     __tablename__ = "team_membership"
 
     team_id: Mapped[Ref] = mapped_column(sa.ForeignKey("team.id"), primary_key=True)
@@ -98,7 +96,7 @@ class TeamMembership(Base):
 
 
 class Login(Base):
-    """One signed-in browser. The cookie holds 256 random bits; here lies their SHA-256."""
+    """One signed-in browser. The cookie holds 256 random bits; ``token_hash`` is their SHA-256."""
 
     __tablename__ = "login"
 
@@ -127,7 +125,7 @@ class LoginFailure(Base):
 
 
 class RecoveryCode(Base):
-    """One way in without the authenticator app, good once: HMAC-SHA256 under a key made from SECRET_KEY."""
+    """Signs in once without the authenticator app. Stored as HMAC-SHA256 under a key made from SECRET_KEY."""
 
     __tablename__ = "recovery_code"
     __table_args__ = (sa.UniqueConstraint("member_id", "code_hash"),)
@@ -140,14 +138,14 @@ class RecoveryCode(Base):
 
 
 class EntryKind(enum.StrEnum):
-    """What a link is for: the first password of somebody invited, or a new one."""
+    """``invitation``: the first password of a new member; ``reset``: a new one."""
 
     INVITATION = "invitation"
     RESET = "reset"
 
 
 class EntryLink(Base):
-    """A link by which a member chooses a password, once. The link holds 256 random bits; here lies their SHA-256."""
+    """A link to choose a password, once. It holds 256 random bits; ``token_hash`` is their SHA-256."""
 
     __tablename__ = "entry_link"
 
@@ -166,7 +164,7 @@ class EntryLink(Base):
 
 
 class AddressChange(Base):
-    """A link by which a member takes another ``address``, once. Here lies the SHA-256 of its 256 random bits."""
+    """A link to confirm a new ``address``, once. It holds 256 random bits; ``token_hash`` is their SHA-256."""
 
     __tablename__ = "address_change"
 
@@ -185,10 +183,10 @@ class AddressChange(Base):
 
 
 class ApiKey(Base):
-    """A bearer key of ``/v1``: HMAC-SHA256 with a pepper that is not in the database; shown once, at birth.
+    """A bearer key of ``/v1``: HMAC-SHA256 with a pepper that is not in the database; shown once, when created.
 
-    After ``rotated_at`` another key has taken its place, and it works until ``expires_at``; ``warned_at`` is when it
-    was noticed that it is still used although the end is near. What a test key books completes by itself.
+    At ``rotated_at`` another key replaced it, and it works until ``expires_at``; ``warned_at`` is when a warning said
+    that it is still used although it ends soon. Interviews created with a test key complete automatically.
     """
 
     __tablename__ = "api_key"
@@ -213,10 +211,10 @@ class ApiKey(Base):
 
 
 class IdempotentCall(Base):
-    """The first answer to a POST with an ``Idempotency-Key``, replayed for 24 h to whoever repeats the call.
+    """The first answer to a POST with an ``Idempotency-Key``, replayed for 24 h to repeats of the call.
 
-    No ``status`` means that it is running, or that its process died: ``started_at`` says since when, and ``committed``
-    whether its work was done, which a repeat then may not do again.
+    Without a ``status`` it is running, or its process died: ``started_at`` is when it started, and ``committed`` says
+    whether its work was done, which a repeat must not do again.
     """
 
     __tablename__ = "idempotent_call"
@@ -235,7 +233,7 @@ class IdempotentCall(Base):
 
 
 class AuditEntry(Base):
-    """Who did what, append-only; each row carries the hash of the one before it in its organization."""
+    """Who did what, append-only; each row carries the hash of the previous one in its organization."""
 
     __tablename__ = "audit_entry"
     __table_args__ = (
@@ -257,10 +255,10 @@ class AuditEntry(Base):
 
 
 class AuditCheck(Base):
-    """What the last check of an organization's log came to.
+    """Result of the last check of an organization's audit log.
 
-    ``number`` and ``hash`` are of the last entry up to which everything was right, under ``seal``, a MAC with a key
-    that is not in the database. ``flaw`` says what is wrong, if anything.
+    ``number`` and ``hash`` are those of the last entry that was intact, under ``seal``, a MAC with a key that is not
+    in the database. ``flaw`` says what is wrong, if anything.
     """
 
     __tablename__ = "audit_check"

@@ -1,7 +1,7 @@
-"""Links by which members choose a password: an invitation, or a new one for who has forgotten theirs. Each works once.
+"""Links to choose a password: an invitation, or a reset for a forgotten password. Each works once.
 
-A new link ends the one of before, and so does any new password. But a link that a stranger can ask for ends none that
-an administrator has made.
+A new link ends the previous one, and so does any new password. But a link requested without signing in does not end
+one that an administrator created.
 """
 
 import hashlib
@@ -24,31 +24,31 @@ from app.mail_outbox import actions as mail_outbox
 INVITATION_LASTS = timedelta(days=7)
 RESET_LASTS = timedelta(hours=24)
 ASKED_LASTS = timedelta(hours=1)
-"""Of a link that somebody without a session asked for."""
+"""For a link that was requested without signing in."""
 
 Link = TypeVar("Link", EntryLink, AddressChange)
 
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """How links leave: ``address_of(token)`` is the whole address, ``by_mail`` whether a mail server is configured."""
+    """How links are delivered: ``address_of(token)`` is the full URL, ``by_mail`` whether mail is configured."""
 
     address_of: Callable[[str], str]
     by_mail: bool
 
 
 def issue(member: TeamMember, post: Post, *, by: TeamMember | None) -> str:
-    """A link for the member, mailed where mail is configured; its address is told this once.
+    """Create a link for the member and mail it if mail is configured. Returns its URL, which cannot be read again.
 
-    ``by`` is the administrator, or None where somebody who has forgotten their password asked.
+    ``by`` is the administrator, or None if a member who forgot their password requested it.
     """
     kind = EntryKind.INVITATION if member.password_hash is None else EntryKind.RESET
     lasts = ASKED_LASTS if by is None else INVITATION_LASTS if kind is EntryKind.INVITATION else RESET_LASTS
-    actions.end_entry_links(member, only_asked=by is None)
+    actions.end_entry_links(member, only_requested=by is None)
     token = secrets.token_urlsafe(32)
     address, now = post.address_of(token), clock.now()
     words = f"the link works once, for {_in_words(lasts)}):\n{address}"
-    letter = mail_outbox.post(None, _mail(member, words, kind=kind, by=by), lasts=lasts) if post.by_mail else None
+    queued = mail_outbox.post(None, _mail(member, words, kind=kind, by=by), lasts=lasts) if post.by_mail else None
     link = EntryLink(
         member_id=member.id,
         kind=kind,
@@ -56,7 +56,7 @@ def issue(member: TeamMember, post: Post, *, by: TeamMember | None) -> str:
         created_at=now,
         expires_at=now + lasts,
         created_by_id=by.id if by else None,
-        letter_id=letter.id if letter else None,
+        letter_id=queued.id if queued else None,
     )
     db.session.add(link)
     db.session.flush()
@@ -65,13 +65,13 @@ def issue(member: TeamMember, post: Post, *, by: TeamMember | None) -> str:
     return address
 
 
-def found(token: str) -> EntryLink | None:
-    """The link to a password that works."""
+def link_for(token: str) -> EntryLink | None:
+    """The password link with this token, if it works."""
     return working(EntryLink, token)
 
 
 def working(kind: type[Link], token: str) -> Link | None:
-    """The link of this kind that works: not used, not replaced, not too old, of a member who may sign in."""
+    """The link if it works: not used, not replaced, not expired, and its member can sign in."""
     link = db.session.scalar(sa.select(kind).where(kind.token_hash == digest_of(token)))
     if link is None or link.ended_at is not None or link.expires_at <= clock.now():
         return None
@@ -79,15 +79,15 @@ def working(kind: type[Link], token: str) -> Link | None:
 
 
 def take(link: EntryLink | AddressChange) -> None:
-    """It works no more, and whoever took it is the only one. Conflict if it was used meanwhile."""
+    """Use the link up. Raises Conflict if it was used meanwhile."""
     kind = type(link)
-    taken = sa.update(kind).where(kind.id == link.id, kind.ended_at.is_(None)).values(ended_at=clock.now())
-    if db.session.execute(taken.returning(kind.id)).first() is None:
-        raise Conflict("This link has been used.")
+    statement = sa.update(kind).where(kind.id == link.id, kind.ended_at.is_(None)).values(ended_at=clock.now())
+    if db.session.execute(statement.returning(kind.id)).first() is None:
+        raise Conflict("This link was already used.")
 
 
 def latest(member: TeamMember) -> EntryLink | None:
-    """The newest link of the member that works, or else the newest, whatever became of it."""
+    """The member's newest link that works, or else the newest one."""
     works = sa.and_(EntryLink.ended_at.is_(None), EntryLink.expires_at > clock.now())
     mine = sa.select(EntryLink).where(EntryLink.member_id == member.id)
     ordered = mine.order_by(sa.case((works, 0), else_=1), EntryLink.created_at.desc(), EntryLink.id)
@@ -95,7 +95,7 @@ def latest(member: TeamMember) -> EntryLink | None:
 
 
 def use(link: EntryLink, password_hash: str, *, full_name: str | None) -> TeamMember:
-    """Set the password, and the name where one is given; every session ends. Conflict if it was used meanwhile."""
+    """Set the password, and the name if there is one; every session ends. Raises Conflict if the link was used."""
     take(link)
     member = link.member
     is_new = member.password_hash is None
@@ -111,7 +111,7 @@ def use(link: EntryLink, password_hash: str, *, full_name: str | None) -> TeamMe
 
 
 def digest_of(token: str) -> str:
-    """What is kept of a link's secret. It holds 256 random bits, so one plain hash is enough."""
+    """What is stored of a link's token; a plain hash is enough for 256 random bits."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
@@ -129,14 +129,14 @@ def _mail(member: TeamMember, link: str, *, kind: EntryKind, by: TeamMember | No
         return Mail(
             member.email,
             f"Your invitation to {organization} on Parley",
-            f"{asks} work with {organization} on Parley, where interviews are held and looked at.\n\n"
+            f"{asks} join {organization} on Parley, where interviews are held and reviewed.\n\n"
             f"Choose your password here ({link}\n\n"
             f"You sign in with this address: {member.email}\n"
-            "If you expected no invitation, do nothing: without you it opens nothing.\n",
+            "If you did not expect this invitation, you can ignore it.\n",
         )
     return Mail(
         member.email,
-        "A new password for Parley",
+        "Reset your password for Parley",
         f"Choose a new password for {organization} on Parley here ({link}\n\n"
-        "If you did not ask for this, do nothing: your password stays as it is.\n",
+        "If you did not ask for this, do nothing. Your password stays the same.\n",
     )

@@ -1,4 +1,4 @@
-"""Passwords and sign-in addresses: what is accepted, how it is kept, and how guessing is slowed down."""
+"""Passwords and sign-in addresses: what is accepted, how it is stored, and how guessing is slowed down."""
 
 import hashlib
 import math
@@ -23,11 +23,11 @@ WINDOW = timedelta(minutes=15)
 FREE_PER_ACCOUNT, FREE_PER_ADDRESS = 5, 20
 LONGEST_DELAY = timedelta(minutes=15)
 FREE_FROM_EVERYWHERE, MILD_DELAY = 20, timedelta(seconds=30)
-"""What all addresses together may try on one account, and the longest delay that they can cause."""
+"""Tries on one account from all addresses together, and the longest delay that they can cause."""
 
 _hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
 _two_at_once = threading.BoundedSemaphore(2)
-"""Each hash takes 19 MiB and a core for 24 ms: a flood of sign-ins may not take the machine."""
+"""Each hash takes 19 MiB and a core for 24 ms: a flood of sign-ins must not take all of the machine."""
 
 
 def checked_address(email: str) -> str:
@@ -48,15 +48,15 @@ def hashed(password: str) -> str:
 
 
 def flaw_of(password: str) -> str | None:
-    """Why a password cannot be used, or None. No composition rules: length and not being guessed first count."""
+    """Why a password cannot be used, or None. There are no composition rules: only length and commonness count."""
     if not SHORTEST <= len(password) <= LONGEST:
         return f"must have {SHORTEST} to {LONGEST} characters"
     try:
         password.encode()
     except UnicodeEncodeError:
-        return "contains a character that cannot be kept"
+        return "contains a character that cannot be stored"
     if is_common(password) or len(set(password)) < 4:
-        return "is on the list of passwords that are guessed first; choose another one"
+        return "is too easy to guess; choose another one"
     return None
 
 
@@ -65,25 +65,25 @@ def _dummy() -> str:
     return _hasher.hash("nobody has this password")
 
 
-def matches(kept: str | None, password: str) -> bool:
-    """Whether ``password`` made the hash ``kept``. Without one, the same work is done on a dummy, so that time tells
-    nothing about who exists. Takes 25 ms: never call it inside a transaction."""
+def matches(stored: str | None, password: str) -> bool:
+    """Whether ``password`` matches the hash ``stored``. Without a hash a dummy is checked, so that the time taken does
+    not reveal which accounts exist. Takes 25 ms: never call it inside a transaction."""
     try:
         with _two_at_once:
-            good = _hasher.verify(kept or _dummy(), password)
+            good = _hasher.verify(stored or _dummy(), password)
     except (VerificationError, InvalidHashError, UnicodeEncodeError):
         return False
-    return bool(good) and kept is not None
+    return bool(good) and stored is not None
 
 
-def needs_rehash(kept: str) -> bool:
-    """Whether the hash was made with weaker parameters than today's."""
-    return _hasher.check_needs_rehash(kept)
+def needs_rehash(stored: str) -> bool:
+    """Whether the hash was created with weaker parameters than the current ones."""
+    return _hasher.check_needs_rehash(stored)
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try, noted before it is judged. ``address`` is empty for a browser that is known."""
+    """One try, recorded before it is checked. ``address`` is empty for a known browser."""
 
     id: str
     account: str
@@ -92,10 +92,10 @@ class Attempt:
 
 
 def note(name: str, address: str, *, browser: str | None = None, mildly: bool = False) -> Attempt:
-    """Note a try of ``name`` from ``address``; commit before ``wait_for``, so that tries at one moment see each other.
+    """Record a try of ``name`` from ``address``; commit before ``wait_for``, so that parallel tries count each other.
 
-    ``browser`` is one that ``name`` has come in with before: it is counted by itself. ``mildly``: strangers elsewhere
-    who know the name slow it down a little at most.
+    ``browser`` is one in which ``name`` has signed in before: its tries are counted separately. ``mildly``: tries from
+    other addresses delay this one a little at most.
     """
     account = _account(f"{browser} {name}" if browser else name)
     row = LoginFailure(account=account, address="" if browser else address[:64])
@@ -105,7 +105,7 @@ def note(name: str, address: str, *, browser: str | None = None, mildly: bool = 
 
 
 def wait_for(attempt: Attempt) -> int:
-    """Seconds that this one has to wait, 0 for none, by what was tried before it. Nobody is locked out."""
+    """Seconds to wait because of earlier tries, 0 for none. No account is ever locked."""
     mine, here = LoginFailure.account == attempt.account, LoginFailure.address == attempt.address
     if not attempt.address:
         delays = [_delay(attempt, mine, free=FREE_PER_ACCOUNT)]
@@ -121,12 +121,12 @@ def wait_for(attempt: Attempt) -> int:
 
 
 def withdraw(attempt: Attempt) -> None:
-    """It was not judged, so it counts for nothing."""
+    """The try was not checked, so it does not count."""
     db.session.execute(sa.delete(LoginFailure).where(LoginFailure.id == attempt.id))
 
 
 def succeeded(attempt: Attempt) -> None:
-    """A successful sign-in starts again at zero. What others try elsewhere stays counted."""
+    """Reset the count after a successful sign-in. Tries from other addresses stay counted."""
     mine = [LoginFailure.account == attempt.account]
     if attempt.mildly:
         mine.append(LoginFailure.address == attempt.address)
@@ -134,7 +134,7 @@ def succeeded(attempt: Attempt) -> None:
 
 
 def forget_failures(email: str) -> None:
-    """After a new password the account starts again at zero."""
+    """Reset the account's count after a new password."""
     db.session.execute(sa.delete(LoginFailure).where(LoginFailure.account == _account(email)))
 
 
@@ -144,8 +144,7 @@ def forget_old() -> int:
 
 
 def too_many(seconds: int) -> str:
-    """What is said to whoever has to wait."""
-    return f"Too many attempts. Please wait {seconds} seconds and try again."
+    return f"Too many attempts. Wait {seconds} seconds, then try again."
 
 
 def _delay(
@@ -162,5 +161,5 @@ def _delay(
 
 
 def _account(email: str) -> str:
-    """A hash: the table of failures holds no addresses of people who may not even exist."""
+    """A hash, so that the table of failures holds no addresses, which may be anyone's."""
     return hashlib.sha256(email.strip().lower().encode(errors="replace")).hexdigest()

@@ -1,4 +1,4 @@
-"""Reads of organizations, teams, members and keys. Nothing is found by its id alone: whoever asks comes along."""
+"""Reads of organizations, teams, members and keys, always within the organization of the caller."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ FOREIGN_KEY = "This API key belongs to another organization."
 
 
 def team_of(organization: Organization, team_id: str) -> Team:
-    """The organization's team. Raises Forbidden for someone else's and for one that does not exist, alike."""
+    """The organization's team. Raises the same Forbidden for another organization's and for one that does not exist."""
     team = db.session.scalar(sa.select(Team).where(Team.id == team_id.lower(), Team.organization_id == organization.id))
     if team is None:
         raise Forbidden("team_id does not belong to your organization.")
@@ -23,44 +23,44 @@ def team_of(organization: Organization, team_id: str) -> Team:
 
 def teams_of(organization: Organization) -> Sequence[Team]:
     """All teams, the oldest first."""
-    found = sa.select(Team).where(Team.organization_id == organization.id).order_by(Team.created_at, Team.id)
-    return db.session.scalars(found).all()
+    query = sa.select(Team).where(Team.organization_id == organization.id).order_by(Team.created_at, Team.id)
+    return db.session.scalars(query).all()
 
 
 def oldest_team(organization: Organization) -> Team:
-    """Where a flow goes that names no team. Raises Rejected when the organization has none."""
+    """The team for flows that name none. Raises Rejected if the organization has no team."""
     teams = teams_of(organization)
     if not teams:
-        raise Rejected("Your organization has no teams; add one first.", field="team_id")
+        raise Rejected("Your organization has no teams. Add one first.", field="team_id")
     return teams[0]
 
 
 def members_of(organization: Organization, team: Team | None) -> Sequence[TeamMember]:
-    """Members who may sign in, of one team or of all, by address."""
-    found = sa.select(TeamMember).where(TeamMember.organization_id == organization.id, TeamMember.disabled_at.is_(None))
+    """Members who can sign in, of one team or of all, by address."""
+    query = sa.select(TeamMember).where(TeamMember.organization_id == organization.id, TeamMember.disabled_at.is_(None))
     if team is not None:
-        found = found.where(_is_in(team.id))
-    return db.session.scalars(found.order_by(TeamMember.email)).all()
+        query = query.where(_is_in(team.id))
+    return db.session.scalars(query.order_by(TeamMember.email)).all()
 
 
 def everyone_of(organization: Organization) -> Sequence[TeamMember]:
-    """All members, those who may not sign in last, by address."""
-    found = sa.select(TeamMember).where(TeamMember.organization_id == organization.id)
-    return db.session.scalars(found.order_by(TeamMember.disabled_at.is_not(None), TeamMember.email)).all()
+    """All members by address, disabled ones last."""
+    query = sa.select(TeamMember).where(TeamMember.organization_id == organization.id)
+    return db.session.scalars(query.order_by(TeamMember.disabled_at.is_not(None), TeamMember.email)).all()
 
 
 def member_of(organization: Organization, member_id: str) -> TeamMember:
     """A member of this organization, disabled ones included. Raises NotFound or Forbidden."""
-    found = db.session.get(TeamMember, member_id) if is_id(member_id) else None
-    if found is None:
+    member = db.session.get(TeamMember, member_id) if is_id(member_id) else None
+    if member is None:
         raise unseen(TeamMember, member_id, NotFound("There is no such member."), foreign=FOREIGN_MEMBER)
-    if found.organization_id != organization.id:
+    if member.organization_id != organization.id:
         raise Forbidden(FOREIGN_MEMBER)
-    return found
+    return member
 
 
 def has_other_admin(member: TeamMember) -> bool:
-    """Whether the organization keeps an administrator who may sign in, without this one."""
+    """Whether another administrator of the organization can sign in."""
     others = sa.select(TeamMember.id).where(
         TeamMember.organization_id == member.organization_id,
         TeamMember.id != member.id,
@@ -72,7 +72,7 @@ def has_other_admin(member: TeamMember) -> bool:
 
 
 def member_in_team(team_id: str, member_id: str) -> TeamMember | None:
-    """The member if it belongs to that team and may sign in."""
+    """The member, if they belong to that team and can sign in."""
     return db.session.scalar(
         sa.select(TeamMember).where(
             TeamMember.id == member_id.lower(), TeamMember.disabled_at.is_(None), _is_in(team_id)
@@ -86,20 +86,20 @@ def _is_in(team_id: str) -> sa.ColumnElement[bool]:
 
 
 def teams_seen_by(member: TeamMember) -> Sequence[Team]:
-    """Teams whose flows, candidates and interviews a member sees: an administrator all, others their own."""
+    """Teams whose flows, candidates and interviews the member sees: all for an administrator, else their own."""
     if member.role == Role.ADMIN:
         return teams_of(member.organization)
-    found = (
+    query = (
         sa.select(Team)
         .join(TeamMembership, TeamMembership.team_id == Team.id)
         .where(TeamMembership.member_id == member.id, Team.organization_id == member.organization_id)
         .order_by(Team.created_at, Team.id)
     )
-    return db.session.scalars(found).all()
+    return db.session.scalars(query).all()
 
 
 def member_by_address(email: str) -> TeamMember | None:
-    """Whoever signs in with ``email``, whatever letters it is written in."""
+    """The member who signs in with ``email``, in upper or lower case."""
     with row_security.everyone():
         return db.session.scalar(sa.select(TeamMember).where(TeamMember.email == email.strip().lower()))
 
@@ -107,8 +107,8 @@ def member_by_address(email: str) -> TeamMember | None:
 def keys_of(organization: Organization) -> Sequence[ApiKey]:
     """Keys that still work, the newest first."""
     lives = sa.or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > clock.now())
-    found = sa.select(ApiKey).where(ApiKey.organization_id == organization.id, ApiKey.revoked_at.is_(None), lives)
-    return db.session.scalars(found.order_by(ApiKey.created_at.desc(), ApiKey.id)).all()
+    query = sa.select(ApiKey).where(ApiKey.organization_id == organization.id, ApiKey.revoked_at.is_(None), lives)
+    return db.session.scalars(query.order_by(ApiKey.created_at.desc(), ApiKey.id)).all()
 
 
 def key_for(organization: Organization, key_id: str) -> ApiKey:
@@ -123,19 +123,19 @@ def key_for(organization: Organization, key_id: str) -> ApiKey:
 
 def organization_named(id_or_name: str) -> Organization:
     """For the command line: by id, or by a name that only one organization has. Raises NotFound or Rejected."""
-    found = db.session.get(Organization, id_or_name.lower())
-    if found is not None:
-        return found
-    named = db.session.scalars(sa.select(Organization).where(Organization.name == id_or_name).limit(2)).all()
-    if not named:
+    organization = db.session.get(Organization, id_or_name.lower())
+    if organization is not None:
+        return organization
+    matches = db.session.scalars(sa.select(Organization).where(Organization.name == id_or_name).limit(2)).all()
+    if not matches:
         raise NotFound(f"There is no organization with the id or name {id_or_name!r}.")
-    if len(named) > 1:
-        raise Rejected(f"Several organizations are called {id_or_name!r}; give the id instead.", field="organization")
-    return named[0]
+    if len(matches) > 1:
+        raise Rejected(f"Several organizations are called {id_or_name!r}; use the id instead.", field="organization")
+    return matches[0]
 
 
 def organization_with(organization_id: str) -> Organization:
-    """For work on rows that name their organization."""
+    """For work on rows that name their organization. Raises NoResultFound."""
     return db.session.get_one(Organization, organization_id)
 
 
@@ -145,13 +145,13 @@ def all_organizations() -> list[tuple[str, str]]:
 
 
 def only_organization() -> Organization | None:
-    """The organization of an installation that has just one."""
-    found = db.session.scalars(sa.select(Organization).limit(2)).all()
-    return found[0] if len(found) == 1 else None
+    """The organization, if the installation has exactly one."""
+    organizations = db.session.scalars(sa.select(Organization).limit(2)).all()
+    return organizations[0] if len(organizations) == 1 else None
 
 
 def is_disabled(organization_id: str) -> bool:
-    """Whether the organization has been shut out: its keys, its members, and addresses that were signed for it."""
+    """Whether the organization is disabled: its keys, members and signed links do not work."""
     disabled = sa.select(Organization.id).where(
         Organization.id == organization_id, Organization.disabled_at.is_not(None)
     )
@@ -159,16 +159,15 @@ def is_disabled(organization_id: str) -> bool:
 
 
 def has_organization() -> bool:
-    """Whether anyone has set this installation up."""
+    """Whether this installation has been set up."""
     return db.session.scalar(sa.select(Organization.id).limit(1)) is not None
 
 
 def logins_of(member: TeamMember) -> Sequence[Login]:
-    """Browsers that were not signed out, the latest first."""
-    found = sa.select(Login).where(Login.member_id == member.id, Login.ended_at.is_(None))
-    return db.session.scalars(found.order_by(Login.seen_at.desc())).all()
+    """Browsers that were not signed out, the most recently used first."""
+    query = sa.select(Login).where(Login.member_id == member.id, Login.ended_at.is_(None))
+    return db.session.scalars(query.order_by(Login.seen_at.desc())).all()
 
 
 def login_of(member: TeamMember, login_id: str) -> Login | None:
-    """One of the member's own."""
     return db.session.scalar(sa.select(Login).where(Login.id == login_id, Login.member_id == member.id))

@@ -1,6 +1,6 @@
-"""Two-step sign-in: codes of an authenticator app (RFC 6238), recovery codes for when it is lost; each is good once.
+"""Two-step sign-in: codes of an authenticator app (RFC 6238), and recovery codes if it is lost. Each works once.
 
-The secret is sealed at rest for its row; of recovery codes there are only hashes.
+The secret is encrypted at rest for its row; recovery codes are stored as hashes.
 """
 
 import hashlib
@@ -21,38 +21,38 @@ STEP_SECONDS = 30
 DIGITS = 6
 CODES = 10
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
-"""No letter that looks like another one."""
+"""Without letters that look alike."""
 _HALF = 5
 
 
 def throttle_name(member: TeamMember) -> str:
-    """Under which wrong codes are counted: apart from wrong passwords, so that strangers slow nobody down here."""
+    """The name under which wrong codes are counted, apart from wrong passwords, which anyone can send."""
     return f"second factor of {member.id}"
 
 
 def begin(member: TeamMember) -> None:
-    """A new secret, which counts for nothing until ``confirm``. Raises Rejected while another one is in use."""
+    """Create a secret that takes effect with ``confirm``. Raises Rejected if two-step sign-in is on."""
     if member.totp_since is not None:
-        raise Rejected("Two-step sign-in is on already; turn it off first.")
+        raise Rejected("Two-step sign-in is already on. Turn it off first.")
     member.totp_secret = encryption.seal(pyotp.random_base32(), context=_context(member))
     member.totp_step = None
     db.session.flush()
 
 
 def pending_secret(member: TeamMember) -> str | None:
-    """The secret that waits for its first code; None where two-step sign-in is on, or was not begun."""
+    """The secret that is waiting for its first code; None if two-step sign-in is on, or set-up was not started."""
     if member.totp_since is not None or member.totp_secret is None:
         return None
     return _opened(member)
 
 
 def address_of(member: TeamMember, secret: str) -> str:
-    """What the QR code says to the authenticator app."""
+    """The ``otpauth://`` URI for the QR code."""
     return pyotp.TOTP(secret, interval=STEP_SECONDS).provisioning_uri(name=member.email, issuer_name=ISSUER)
 
 
 def confirm(member: TeamMember, code: str, *, but: str | None) -> list[str] | None:
-    """Turn it on with the first code: the recovery codes, which nobody can read again; None for a wrong code.
+    """Turn it on with the first code. Returns the recovery codes, which cannot be read again; None for a wrong code.
 
     Every session of the member ends ``but`` the one with this id.
     """
@@ -68,22 +68,22 @@ def confirm(member: TeamMember, code: str, *, but: str | None) -> list[str] | No
     return _new_codes(member)
 
 
-def accepts(member: TeamMember, given: str) -> bool:
-    """Whether this is the app's code of now, or a recovery code; it is used up by asking."""
-    code = "".join(letter for letter in given.lower() if letter.isalnum())
+def accepts(member: TeamMember, text: str) -> bool:
+    """Whether this is the app's current code or a recovery code; calling this uses it up."""
+    code = "".join(letter for letter in text.lower() if letter.isalnum())
     if member.totp_since is None:
         return False
     return _accepts_code(member, code) if len(code) == DIGITS else _accepts_recovery(member, code)
 
 
 def renew_codes(member: TeamMember) -> list[str]:
-    """Fresh recovery codes; those of before are worth nothing."""
+    """New recovery codes; the previous ones stop working."""
     write_audit(member.organization, action="member.recovery_codes", subject=member.id, by=member, details={})
     return _new_codes(member)
 
 
 def turn_off(member: TeamMember, *, by: TeamMember | None) -> None:
-    """Signing in takes the password alone again. ``by`` is None for the command line."""
+    """``by`` is None for the command line."""
     if member.totp_since is not None:
         write_audit(member.organization, action="member.second_factor_off", subject=member.id, by=by, details={})
     member.totp_secret = member.totp_since = member.totp_step = None
@@ -91,13 +91,13 @@ def turn_off(member: TeamMember, *, by: TeamMember | None) -> None:
 
 
 def codes_left(member: TeamMember) -> int:
-    """Recovery codes that still work."""
-    found = sa.select(sa.func.count()).where(RecoveryCode.member_id == member.id, RecoveryCode.used_at.is_(None))
-    return db.session.execute(found).scalar_one()
+    """The number of recovery codes that still work."""
+    query = sa.select(sa.func.count()).where(RecoveryCode.member_id == member.id, RecoveryCode.used_at.is_(None))
+    return db.session.execute(query).scalar_one()
 
 
 def _opened(member: TeamMember) -> str | None:
-    """The secret; None where SECRET_KEY has changed, so that only recovery by an administrator is left."""
+    """The secret; None if SECRET_KEY has changed, so that only an administrator can help."""
     try:
         return encryption.unseal(member.totp_secret or "", context=_context(member))
     except encryption.SealBroken:
@@ -109,11 +109,11 @@ def _context(member: TeamMember) -> str:
 
 
 def _step_of(secret: str, code: str) -> int | None:
-    """The half minute whose code it is: now, or one to either side, for clocks that are a little off."""
+    """The half minute that the code belongs to: the current one or one to either side, for clocks slightly off."""
     totp, now = pyotp.TOTP(secret), int(clock.now().timestamp()) // STEP_SECONDS
-    given = "".join(code.split()).encode()
-    found = [step for step in (now - 1, now, now + 1) if hmac.compare_digest(totp.generate_otp(step).encode(), given)]
-    return found[0] if found else None
+    digits = "".join(code.split()).encode()
+    steps = [step for step in (now - 1, now, now + 1) if hmac.compare_digest(totp.generate_otp(step).encode(), digits)]
+    return steps[0] if steps else None
 
 
 def _accepts_code(member: TeamMember, code: str) -> bool:
@@ -137,7 +137,7 @@ def _accepts_recovery(member: TeamMember, code: str) -> bool:
 
 
 def _wins(change: sa.Update, row: type[TeamMember] | type[RecoveryCode]) -> bool:
-    """Whether the conditional change was the first of its kind."""
+    """Whether the conditional update changed a row."""
     return db.session.execute(change.returning(row.id)).first() is not None
 
 
@@ -155,5 +155,5 @@ def _forget_codes(member: TeamMember) -> None:
 
 
 def _digest(member: TeamMember, code: str) -> str:
-    told = f"{member.id}:{code}".encode()
-    return hmac.new(encryption.derived_key("recovery codes"), told, hashlib.sha256).hexdigest()
+    message = f"{member.id}:{code}".encode()
+    return hmac.new(encryption.derived_key("recovery codes"), message, hashlib.sha256).hexdigest()

@@ -108,7 +108,7 @@ def test_of_many_asked_for_within_a_day_the_last_are_refused(me: Person, outside
     for refused in (NEW, outsider.member.email):
         assert f"{most} were asked for within a day" in ask(browser, refused)
     assert len(mails()) == most - 1
-    assert address_changes.found(link_in(mails()[-1].text).rpartition("/")[2]) is not None
+    assert address_changes.change_for(link_in(mails()[-1].text).rpartition("/")[2]) is not None
     later = clock.now() + address_changes.LASTS
     with clock.replaced(lambda: later):
         asked(me)
@@ -140,26 +140,26 @@ def test_a_link_ends_with_its_time_a_newer_one_a_password_and_disabling(
     me: Person, colleague: Person, password_hash: str
 ) -> None:
     first, second = asked(colleague), asked(colleague)
-    assert address_changes.found(first) is None
+    assert address_changes.change_for(first) is None
     later = clock.now() + address_changes.LASTS
     with clock.replaced(lambda: later):
-        assert address_changes.found(second) is None
+        assert address_changes.change_for(second) is None
     actions.change_password(colleague.member, password_hash, but=None)
-    assert address_changes.found(second) is None
+    assert address_changes.change_for(second) is None
     third = asked(colleague)
     members.disable(colleague.member, by=me.member)
     members.enable(colleague.member, by=me.member)
-    assert address_changes.found(third) is None
+    assert address_changes.change_for(third) is None
     fourth = asked(colleague)
     members.restored(taken_at="2026-01-01")
     db.session.expire_all()
-    assert address_changes.found(fourth) is None
+    assert address_changes.change_for(fourth) is None
 
 
 def test_a_link_works_once_and_not_for_an_address_that_was_taken_since(me: Person, colleague: Person) -> None:
-    change = address_changes.found(asked(me))
+    change = address_changes.change_for(asked(me))
     assert change is not None
-    other = address_changes.found(asked(colleague))
+    other = address_changes.change_for(asked(colleague))
     assert other is not None
     address_changes.confirm(change, by_mail=False, but=None)
     db.session.commit()

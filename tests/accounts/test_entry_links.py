@@ -250,14 +250,14 @@ def test_two_step_sign_in_stays_after_a_new_password(mailing, known: Person, str
 
 def test_of_two_browsers_with_one_link_one_wins(own_app: Flask, password_hash: str) -> None:
     with own_app.app_context():
-        founded = actions.found_organization("A", team_name="T", admin_email="a@b.example", admin_hash=password_hash)
+        founded = actions.create_organization("A", team_name="T", admin_email="a@b.example", admin_hash=password_hash)
         token = password_links.issue(founded.admin, Post(str, by_mail=False), by=None)
         db.session.commit()
     ready, results = threading.Barrier(2), []
 
     def choose(number: int) -> None:
         with own_app.app_context():
-            link = password_links.found(token)
+            link = password_links.link_for(token)
             db.session.rollback()
             ready.wait()
             try:

@@ -248,7 +248,7 @@ def test_the_setting_decides_and_else_the_address(settings, url, set_to, needed)
 
 def test_of_two_browsers_with_one_code_one_gets_in(own_app: Flask, password_hash: str) -> None:
     with own_app.app_context():
-        founded = actions.found_organization("A", team_name="T", admin_email="a@b.example", admin_hash=password_hash)
+        founded = actions.create_organization("A", team_name="T", admin_email="a@b.example", admin_hash=password_hash)
         second_factor.begin(founded.admin)
         second_factor.confirm(founded.admin, code_of(founded.admin, after=-HALF_A_MINUTE), but=None)
         member_id, code = founded.admin.id, code_of(founded.admin)

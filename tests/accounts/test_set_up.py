@@ -94,7 +94,7 @@ def test_of_two_set_ups_at_once_one_wins(own_app):
         with own_app.app_context():
             gate.wait(10)
             try:
-                actions.found_organization(
+                actions.create_organization(
                     f"Number {number}",
                     team_name="Team",
                     admin_email=f"n{number}@first.example",
@@ -120,7 +120,7 @@ def test_of_two_set_ups_at_once_one_wins(own_app):
 def test_later_organizations_leave_the_first_set_up_alone(owner):
     hashed = passwords.hashed("three herons at dusk")
     for number in range(2):
-        actions.found_organization(
+        actions.create_organization(
             f"Further {number}", team_name="Team", admin_email=f"f{number}@second.example", admin_hash=hashed
         )
     assert db.session.scalar(sa.select(sa.func.count()).select_from(Installation)) == 1

@@ -234,7 +234,7 @@ def test_limits_are_set_on_the_page(app: Flask, owner: Person, link: FlowLink) -
 
 def test_of_many_at_once_no_more_come_than_may(own_app: Flask) -> None:
     with own_app.app_context():
-        founded = accounts.found_organization(
+        founded = accounts.create_organization(
             "A", team_name="T", admin_email="a@b.example", admin_hash="one that no password fits"
         )
         person = Person(own_app, founded.admin, founded.organization, founded.team, founded.key)

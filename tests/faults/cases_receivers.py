@@ -313,7 +313,7 @@ def _organizations(scene: Scene, count: int) -> list[str]:
     made = []
     with app.app_context():
         for number in range(count):
-            founded = accounts.found_organization(
+            founded = accounts.create_organization(
                 f"Other {number}", team_name="One", admin_email=f"o{number}@other.example", admin_hash="none"
             )
             path = f"/hang-{number}"

@@ -211,7 +211,7 @@ def test_over_tls_every_cookie_is_bound_to_the_host(own_app: Flask) -> None:
     app.test_client_class = Browser
     with app.app_context():
         hashed = passwords.hashed(PASSWORD)
-        founded = actions.found_organization(
+        founded = actions.create_organization(
             "First", team_name="Hiring", admin_email="owner@first.example", admin_hash=hashed
         )
         db.session.commit()

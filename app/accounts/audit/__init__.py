@@ -1,1 +1,1 @@
-"""The audit log: its entries in words, and the check that it is whole."""
+"""The audit log: its entries in words, and the check that it is intact."""

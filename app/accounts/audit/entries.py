@@ -1,4 +1,4 @@
-"""Reads of the audit log: its entries in words, narrowed, in pieces, and what was noted lately."""
+"""Reads of the audit log: filtered entries, page by page, and their actions in words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,107 +12,107 @@ from app.core import clock
 from app.core.db import db
 
 NOBODY = "none"
-"""The filter's word for entries without a member: programs, candidates, and Parley itself."""
+"""Filter value for entries without a member: programs, candidates, and Parley."""
 NOTED_FOR = timedelta(hours=1)
-"""Looking at the same thing again within this time is no new entry."""
+"""Viewing the same subject again within this time adds no entry."""
 
 WORDS = {
-    "organization.founded": "Founded the organization",
+    "organization.founded": "Created the organization",
     "organization.assess_language": "Changed whether language is assessed",
     "organization.shows_status": "Changed whether candidates see their status",
-    "organization.answer_days": "Changed the days for answers",
+    "organization.answer_days": "Changed the response times for requests",
     "usage.quota": "Changed the monthly quota",
-    "usage.reached": "The monthly quota is nearly or wholly used",
+    "usage.reached": "The monthly quota is used up or nearly used up",
     "organization.demo_filled": "Filled the organization with demo data",
     "organization.restored": "Parley was restored from a backup",
     "pipeline.changed": "Changed the statuses of the pipeline",
-    "outreach.words": "Changed the words of a mail to candidates",
-    "outreach.plan": "Changed when candidates are written to",
+    "outreach.words": "Changed the text of an email to candidates",
+    "outreach.plan": "Changed the email schedule for candidates",
     "audit.exported": "Exported the audit log",
-    "audit.broken": "Found that the audit log is broken",
-    "audit.other_key": "Found that SECRET_KEY was changed",
+    "audit.broken": "The audit log failed its check",
+    "audit.other_key": "SECRET_KEY was changed",
     "member.signed_in": "Signed in",
     "member.signed_out": "Signed out",
-    "member.password_changed": "Changed the own password",
+    "member.password_changed": "Changed their password",
     "member.password_reset": "Set a new password for a member",
     "member.invited": "Invited a member",
-    "member.joined": "Followed an invitation",
-    "member.reset_link": "Made a link for a new password",
-    "member.renamed": "Changed the own name",
-    "member.address_asked": "Asked for another address of a member",
-    "member.address_changed": "Changed the own address",
+    "member.joined": "Accepted an invitation",
+    "member.reset_link": "Created a password reset link",
+    "member.renamed": "Changed their name",
+    "member.address_asked": "Requested a new address for a member",
+    "member.address_changed": "Changed their address",
     "member.added": "Added a member",
-    "member.changed": "Changed role or teams of a member",
+    "member.changed": "Changed a member's role or teams",
     "member.disabled": "Disabled a member",
     "member.enabled": "Enabled a member",
     "member.second_factor_on": "Turned on two-step sign-in",
-    "member.second_factor_off": "Turned off two-step sign-in of a member",
-    "member.recovery_codes": "Made new recovery codes",
+    "member.second_factor_off": "Turned off two-step sign-in for a member",
+    "member.recovery_codes": "Created new recovery codes",
     "member.recovery_code_used": "Signed in with a recovery code",
     "team.added": "Added a team",
     "team.renamed": "Renamed a team",
     "team.deleted": "Deleted a team",
-    "api_key.issued": "Issued an API key",
-    "api_key.rotated": "Replaced an API key by a new one",
-    "api_key.still_used": "A replaced API key is still used near its end",
+    "api_key.issued": "Created an API key",
+    "api_key.rotated": "Replaced an API key",
+    "api_key.still_used": "A replaced API key ends soon but is still used",
     "api_key.revoked": "Revoked an API key",
     "api_key.refused": "An API key that no longer works was used",
     "flow.created": "Created a flow",
     "flow.duplicated": "Duplicated a flow",
     "flow.changed": "Changed a flow",
     "flow.closed": "Closed a flow",
-    "flow.reopened": "Opened a flow again",
-    "flow.spoken_anew": "Had the agent's voice of a flow recorded anew",
+    "flow.reopened": "Reopened a flow",
+    "flow.spoken_anew": "Recorded the agent's voice of a flow again",
     "flow.archived": "Archived a flow",
-    "flow.access_given": "Gave a member a right to a flow",
-    "flow.access_taken": "Took a member's right to a flow away",
-    "flow.access_asked": "Asked for access to a flow",
-    "flow.access_refused": "Refused a request for access to a flow",
-    "flow.narrowed": "Showed a flow to named members only",
-    "flow.widened": "Showed a flow to its whole team again",
-    "flow.link_on": "Turned on the share link of a flow",
-    "flow.link_off": "Turned off the share link of a flow",
-    "flow.link_renewed": "Made a new share link of a flow",
-    "flow.link_limited": "Changed the limits of a flow's share link",
-    "interview.seen": "Looked at an interview",
-    "interview.processed_without_recording": "Had an interview processed without its recording",
-    "jobs.retried": "Had stopped work tried again",
-    "interview.assessed": "Judged an interview",
+    "flow.access_given": "Gave a member access to a flow",
+    "flow.access_taken": "Removed a member's access to a flow",
+    "flow.access_asked": "Requested access to a flow",
+    "flow.access_refused": "Declined a request for access to a flow",
+    "flow.narrowed": "Restricted a flow to named members",
+    "flow.widened": "Opened a flow to its whole team again",
+    "flow.link_on": "Turned on a flow's apply link",
+    "flow.link_off": "Turned off a flow's apply link",
+    "flow.link_renewed": "Created a new apply link for a flow",
+    "flow.link_limited": "Changed the limits of a flow's apply link",
+    "interview.seen": "Viewed an interview",
+    "interview.processed_without_recording": "Processed an interview without its recording",
+    "jobs.retried": "Retried stopped jobs",
+    "interview.assessed": "Reviewed an interview",
     "interview.exported": "Exported an interview",
     "interview.reported": "Opened the report of an interview",
-    "interview.noted": "Wrote a note about an interview",
-    "interview.note_changed": "Changed a note about an interview",
-    "interview.note_deleted": "Deleted a note about an interview",
-    "interview.shared": "Made a link to parts of an interview",
-    "interview.share_opened": "A link to parts of an interview was opened",
-    "interview.unshared": "Ended a link to parts of an interview",
+    "interview.noted": "Wrote a note on an interview",
+    "interview.note_changed": "Changed a note on an interview",
+    "interview.note_deleted": "Deleted a note on an interview",
+    "interview.shared": "Created a share link to an interview",
+    "interview.share_opened": "A share link to an interview was opened",
+    "interview.unshared": "Ended a share link to an interview",
     "interview.erased": "Erased an interview",
-    "interview.erasure_proved": "Proved that an erased interview is gone",
+    "interview.erasure_proved": "Verified that an erased interview is gone",
     "candidate.erased": "Erased a candidate without interviews",
     "retention.changed": "Changed how long data is kept",
-    "retention.quarantined": "Hid what nobody has touched for long",
-    "retention.restored": "Took something out of quarantine",
+    "retention.quarantined": "Quarantined old data",
+    "retention.restored": "Restored data from quarantine",
     "hold.placed": "Placed a legal hold",
     "hold.released": "Released a legal hold",
-    "document.seen": "Opened a document of a candidate",
+    "document.seen": "Opened a candidate's document",
     "recording.fetched": "A recording was played or downloaded",
-    "recordings.revoked": "Revoked the recordings of an interview",
+    "recordings.revoked": "Revoked an interview's recordings",
     "candidates.invited": "Invited candidates",
     "candidates.exported": "Exported candidates",
-    "own_page.entered": "A candidate opened the own page with a code",
-    "own_page.asked": "A candidate asked for something",
-    "own_page.downloaded": "A candidate downloaded everything",
-    "wish.answered": "Answered a request of a candidate",
+    "own_page.entered": "A candidate opened their own page with a code",
+    "own_page.asked": "A candidate made a request",
+    "own_page.downloaded": "A candidate downloaded their data",
+    "wish.answered": "Answered a candidate's request",
     "webhook.disabled": "Disabled a webhook endpoint",
     "webhook.enabled": "Enabled a webhook endpoint",
     "webhook.failing": "A webhook endpoint is failing",
     "webhook.warned": "Warned that a webhook endpoint will be disabled",
     "webhook.tested": "Sent a test event",
-    "webhook.resent": "Sent an event again",
-    "webhook.range_resent": "Sent a range of events again",
-    "webhook.dismissed": "Gave an event up",
+    "webhook.resent": "Resent an event",
+    "webhook.range_resent": "Resent a range of events",
+    "webhook.dismissed": "Dismissed an event",
 }
-"""Every action that is written, as people read it; a test holds the code against it."""
+"""Every action in words; a test checks that none is missing."""
 
 GROUPS = {
     "organization": "Settings",
@@ -121,11 +121,11 @@ GROUPS = {
     "flow": "Flows",
     "interview": "Interviews and recordings",
     "candidate": "Candidates",
-    "own_page": "What candidates did",
+    "own_page": "Actions of candidates",
     "webhook": "Webhooks",
-    "audit": "The log itself",
+    "audit": "Audit log",
 }
-"""What the page offers to choose from; the first word of an action decides, after ``ALSO``."""
+"""Groups of the page's filter, by the first word of the action; ``ALSO`` adds more words."""
 ALSO = {
     "organization": ("pipeline", "outreach", "usage"),
     "member": ("team",),
@@ -135,8 +135,8 @@ ALSO = {
 
 
 @dataclass(frozen=True, slots=True)
-class TrailFilter:
-    """Which entries; empty means any. Days are in UTC, both included."""
+class AuditFilter:
+    """Empty means any. Days are in UTC, both included."""
 
     group: str = ""
     member_id: str = ""
@@ -146,59 +146,58 @@ class TrailFilter:
 
 
 def entries_of(
-    organization: Organization, found_by: TrailFilter, *, limit: int, offset: int = 0, below: int | None = None
+    organization: Organization, filters: AuditFilter, *, limit: int, offset: int = 0, below: int | None = None
 ) -> Sequence[AuditEntry]:
-    """Entries, the newest first; ``below`` goes on where a piece ended."""
-    found = sa.select(AuditEntry).options(selectinload(AuditEntry.member)).where(*_narrowed(organization, found_by))
+    """Entries, the newest first; ``below`` is the number before which to continue."""
+    query = sa.select(AuditEntry).options(selectinload(AuditEntry.member)).where(*_narrowed(organization, filters))
     if below is not None:
-        found = found.where(AuditEntry.number < below)
-    return db.session.scalars(found.order_by(AuditEntry.number.desc()).limit(limit).offset(offset)).all()
+        query = query.where(AuditEntry.number < below)
+    return db.session.scalars(query.order_by(AuditEntry.number.desc()).limit(limit).offset(offset)).all()
 
 
-def how_many_entries(organization: Organization, found_by: TrailFilter) -> int:
-    """How many there are in all."""
-    found = sa.select(sa.func.count()).select_from(AuditEntry).where(*_narrowed(organization, found_by))
-    return db.session.scalar(found) or 0
+def how_many_entries(organization: Organization, filters: AuditFilter) -> int:
+    query = sa.select(sa.func.count()).select_from(AuditEntry).where(*_narrowed(organization, filters))
+    return db.session.scalar(query) or 0
 
 
-def _narrowed(organization: Organization, found_by: TrailFilter) -> list[sa.ColumnElement[bool]]:
+def _narrowed(organization: Organization, filters: AuditFilter) -> list[sa.ColumnElement[bool]]:
     rules: list[sa.ColumnElement[bool]] = [AuditEntry.organization_id == organization.id]
-    if found_by.group:
-        starts = (found_by.group, *ALSO.get(found_by.group, ()))
+    if filters.group:
+        starts = (filters.group, *ALSO.get(filters.group, ()))
         rules.append(sa.or_(*(AuditEntry.action.startswith(f"{one}.", autoescape=True) for one in starts)))
-    if found_by.member_id == NOBODY:
+    if filters.member_id == NOBODY:
         rules.append(AuditEntry.member_id.is_(None))
-    elif found_by.member_id:
-        rules.append(AuditEntry.member_id == found_by.member_id)
-    if found_by.subject:
-        rules.append(AuditEntry.subject == found_by.subject)
-    if found_by.first:
-        rules.append(AuditEntry.at >= datetime.combine(found_by.first, time(), UTC))
-    if found_by.last:
-        rules.append(AuditEntry.at < datetime.combine(found_by.last, time(), UTC) + timedelta(days=1))
+    elif filters.member_id:
+        rules.append(AuditEntry.member_id == filters.member_id)
+    if filters.subject:
+        rules.append(AuditEntry.subject == filters.subject)
+    if filters.first:
+        rules.append(AuditEntry.at >= datetime.combine(filters.first, time(), UTC))
+    if filters.last:
+        rules.append(AuditEntry.at < datetime.combine(filters.last, time(), UTC) + timedelta(days=1))
     return rules
 
 
 def check_of(organization: Organization) -> AuditCheck | None:
-    """What came of the last check of the chain; None before the first."""
+    """Result of the last check; None before the first."""
     return db.session.get(AuditCheck, organization.id)
 
 
 def seals() -> Sequence[str]:
-    """The seals of all organizations' last checks."""
+    """The seals of the last checks of all organizations."""
     return db.session.scalars(sa.select(AuditCheck.seal)).all()
 
 
 def unchecked(before: datetime, limit: int) -> Sequence[str]:
-    """Ids of organizations whose chain was not checked since ``before``, those that wait the longest first."""
+    """Ids of organizations whose log was not checked since ``before``, those waiting longest first."""
     checked = sa.outerjoin(Organization, AuditCheck, AuditCheck.organization_id == Organization.id)
     due = sa.or_(AuditCheck.checked_at.is_(None), AuditCheck.checked_at < before)
-    found = sa.select(Organization.id).select_from(checked).where(due)
-    return db.session.scalars(found.order_by(AuditCheck.checked_at, Organization.id).limit(limit)).all()
+    query = sa.select(Organization.id).select_from(checked).where(due)
+    return db.session.scalars(query.order_by(AuditCheck.checked_at, Organization.id).limit(limit)).all()
 
 
 def was_noted(organization_id: str, action: str, subject: str, *, member_id: str | None) -> bool:
-    """Whether the same was written within ``NOTED_FOR``."""
+    """Whether the same entry was written within ``NOTED_FOR``."""
     since = clock.now() - NOTED_FOR
     same = sa.select(AuditEntry.id).where(
         AuditEntry.organization_id == organization_id,

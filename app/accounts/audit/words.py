@@ -1,4 +1,4 @@
-"""Details of the audit log's entries, as people read them. Pure."""
+"""Details of audit log entries in words. Pure."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -11,19 +11,19 @@ LABELS = {
     "through": "through",
     "by_link": "by a link",
     "until": "works until",
-    "most": "at most",
+    "most": "maximum",
     "to": "now",
     "from": "before",
     "rows": "rows",
     "test": "test key",
     "n": "number",
-    "own": "own words",
+    "own": "custom text",
     "step": "mail",
     "stops": "stops at the quota",
     "remind_after": "days until the reminder",
-    "notice_before": "days from the notice to the end",
+    "notice_before": "days from the expiry notice to expiry",
     "moved": "candidates moved",
-    "begun": "started again",
+    "begun": "retried",
     "ends": "ends",
     "percent": "percent used",
 }
@@ -46,15 +46,15 @@ NONE = "none"
 
 
 class Thing(Protocol):
-    """Something that an id stands for."""
+    """Something with an id."""
 
     @property
     def name(self) -> str:
-        """What it is called now."""
+        """Its current name."""
 
 
 def facts(details: Mapping[str, Any], things: Mapping[str, Thing]) -> Iterator[str]:
-    """Each detail as ``Label: value``. An id stands as the name of its thing; one without a thing is left out."""
+    """Each detail as ``Label: value``. Ids are shown as names; ids without a name are left out."""
     for key, value in details.items():
         words = _words(value, things)
         if words:
@@ -83,7 +83,7 @@ def _words(value: Any, things: Mapping[str, Thing]) -> str:
 
 
 def _change(change: Mapping[str, Any], things: Mapping[str, Thing]) -> str:
-    """From what to what, and what else is true."""
+    """``from … to …``, followed by the other keys that are true."""
     more = [key.replace("_", " ") for key, value in change.items() if key not in {"from", "to"} and value]
     return ", ".join([f"from {_words(change['from'], things)} to {_words(change['to'], things)}", *more])
 

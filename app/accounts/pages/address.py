@@ -1,4 +1,4 @@
-"""A member's own new address, one for a member by an administrator, and the page where it is confirmed."""
+"""Change of a sign-in address, by the member or by an administrator, and the page that confirms it."""
 
 from flask import flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
@@ -18,17 +18,17 @@ from app.web.rate_limits import address_of_request
 
 _CONFIRM = "accounts.confirm_address"
 NEW_LINK = "new_address_link"
-SENT = "A link is on its way to the new address, if it can be used. Until it is followed, you sign in as before."
+SENT = "If the new address can be used, we have sent a link to it. Until you open it, sign in with the old address."
 
 
 @pages.route("/profile/address", methods=["GET", "POST"])
 def address() -> ResponseReturnValue:
-    """Another address to sign in with, after the password."""
+    """Change of the member's own address, after the password."""
     form = AddressForm()
     if not form.validate_on_submit():
         return _page(form, status=422 if form.errors else 200)
     me = current_member()
-    member_id, kept, mine, here = me.id, me.password_hash, f"address of {me.id}", address_of_request()
+    member_id, password_hash, mine, here = me.id, me.password_hash, f"address of {me.id}", address_of_request()
     attempt = passwords.note(mine, here)
     db.session.commit()
     if wait := passwords.wait_for(attempt):
@@ -36,12 +36,12 @@ def address() -> ResponseReturnValue:
         db.session.commit()
         form.form_errors.append(passwords.too_many(wait))
         return _page(form, status=429)
-    db.session.rollback()  # hashing takes its time, so no transaction is open meanwhile
-    if not passwords.matches(kept, form.password.data):
+    db.session.rollback()  # hashing is slow, so no transaction stays open
+    if not passwords.matches(password_hash, form.password.data):
         form.password.errors = ["This is not your password."]
         return _page(form, status=422)
     passwords.withdraw(attempt)
-    # nosemgrep: row-by-id-in-edge - the member who is signed in, once their password was looked at
+    # nosemgrep: row-by-id-in-edge - the member who is signed in, once their password was checked
     return _changed(form, db.session.get_one(TeamMember, member_id))
 
 
@@ -53,7 +53,7 @@ def _changed(form: AddressForm, me: TeamMember) -> ResponseReturnValue:
             flash(SENT, "success")
         else:
             address_changes.change_at_once(me, form.email.data, but=getattr(current_login(), "id", None))
-            flash("Your address is changed, and other browsers are signed out.", "success")
+            flash("Address changed. You were signed out in other browsers.", "success")
     except Rejected as refusal:
         db.session.rollback()
         form.email.errors = [f"This address {refusal.message}."]
@@ -63,7 +63,7 @@ def _changed(form: AddressForm, me: TeamMember) -> ResponseReturnValue:
 
 
 def _asked(me: TeamMember, email: str, post: Post) -> None:
-    """By mail nobody learns who else has an account: an address in use is answered like any other."""
+    """With mail, an address in use gets the same answer as any other, so no one learns who has an account."""
     try:
         address_changes.ask(me, email, post, by=me)
     except Rejected as refusal:
@@ -79,7 +79,7 @@ def _page(form: AddressForm, *, status: int) -> ResponseReturnValue:
 
 @pages.post("/team/members/<member_id>/address")
 def address_of_member(member_id: str) -> ResponseReturnValue:
-    """A link by which a member takes another address, made by an administrator."""
+    """Create a link that confirms a new address, for an administrator."""
     require_admin()
     me, form, post = current_member(), AddressOfMemberForm(), post_to(_CONFIRM)
     member = queries.member_of(me.organization, member_id)
@@ -88,25 +88,25 @@ def address_of_member(member_id: str) -> ResponseReturnValue:
         link = address_changes.ask(_who_signs_in(member), form.email.data or "", post, by=me)
     except Rejected as refusal:
         db.session.rollback()
-        flash(f"Nothing was changed: the address {refusal.message}.", "error")
+        flash(f"Nothing was changed. The address {refusal.message}.", "error")
         return back
     db.session.commit()
     one_time.keep(NEW_LINK, [member.id, link])
-    sent = "A mail with the link is on its way to the new address; it is also shown below, this once."
-    flash(sent if post.by_mail else "Copy the link below and hand it over. It is shown this once.", "success")
+    sent = "We have sent the link to the new address. It is also shown below, only once."
+    flash(sent if post.by_mail else "Copy the link below and hand it over. It is shown only once.", "success")
     return back
 
 
 def _who_signs_in(member: TeamMember) -> TeamMember:
     if member.disabled_at is not None or member.password_hash is None:
-        raise Rejected("cannot be changed, as this member does not sign in")
+        raise Rejected("cannot be changed because this member cannot sign in")
     return member
 
 
 @pages.route("/confirm-address/<token>", methods=["GET", "POST"])
 def confirm_address(token: str) -> ResponseReturnValue:
-    """The link of the mail; opening it changes nothing, as programs that look into mails open links too."""
-    form, change = AddressOfMemberForm(), address_changes.found(token)
+    """The page of the link; opening it changes nothing, because mail scanners open links too."""
+    form, change = AddressOfMemberForm(), address_changes.change_for(token)
     if change is None:
         return _over()
     if not form.is_submitted():
@@ -120,7 +120,7 @@ def confirm_address(token: str) -> ResponseReturnValue:
         return _over()
     passwords.forget_failures(member.email)
     db.session.commit()
-    flash("Your address is changed, and other browsers are signed out.", "success")
+    flash("Address changed. You were signed out in other browsers.", "success")
     return redirect(url_for("accounts.profile" if mine else "accounts.sign_in"))
 
 

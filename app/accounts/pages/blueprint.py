@@ -1,4 +1,4 @@
-"""The blueprint of the account pages, its guard, and what its templates know."""
+"""The blueprint of the account pages, its guard, and its template context."""
 
 from typing import Any
 
@@ -21,10 +21,10 @@ OPEN_TO_STRANGERS = frozenset(
 
 @pages.before_request
 def guard() -> ResponseReturnValue | None:
-    """Everything here needs a signed-in member, but for the ways in."""
+    """Require a signed-in member, except on the pages for signing in."""
     if request.endpoint in OPEN_TO_STRANGERS:
         keep_private()
-        row_security.choose(row_security.EVERYONE)  # who comes in is looked for among all
+        row_security.choose(row_security.EVERYONE)  # accounts are looked up in all organizations
         return None
     return require_member()
 
@@ -34,5 +34,5 @@ pages.add_app_template_filter(browser_name)
 
 @pages.app_context_processor
 def who() -> dict[str, Any]:
-    """Templates show who is signed in. Looked up when a template asks, so that an error page needs no database."""
+    """The signed-in member, looked up when a template uses it, so that error pages need no database."""
     return {"current_user": current_user}

@@ -13,13 +13,13 @@ from app.web import one_time
 from app.web.templating import moment
 
 ENDS = [("24h", "after 24 hours"), ("7d", "after 7 days"), ("now", "now")]
-"""When a key that is replaced may end, the usual choice first."""
+"""When a replaced key can end, the default first."""
 _NEW_KEY = "new_key"
 
 
 @pages.get("/api-keys")
 def api_keys() -> str:
-    """Keys that work, and the new one, this once."""
+    """Active keys, and a new one once."""
     require_admin()
     return _keys_page(KeyForm(), new_key=one_time.pop(_NEW_KEY))
 
@@ -33,7 +33,6 @@ def _keys_page(form: KeyForm, *, new_key: str | None = None) -> str:
 
 @pages.post("/api-keys")
 def create_api_key() -> ResponseReturnValue:
-    """A further key."""
     require_admin()
     form = KeyForm()
     if not form.validate_on_submit():
@@ -47,7 +46,7 @@ def create_api_key() -> ResponseReturnValue:
 
 @pages.post("/api-keys/<key_id>/rotate")
 def rotate_api_key(key_id: str) -> ResponseReturnValue:
-    """A new key in the place of this one, which works on for a while."""
+    """Create a key that replaces this one, which keeps working for a while."""
     require_admin()
     me = current_member()
     key = queries.key_for(me.organization, key_id)
@@ -61,13 +60,12 @@ def rotate_api_key(key_id: str) -> ResponseReturnValue:
     db.session.commit()
     remember_key(new)
     until = "no longer works" if key.revoked_at else f"works until {moment(key.expires_at)}"
-    flash(f"There is a new key. The old one, …{key.last4}, {until}.", "success")
+    flash(f"New key created. The old one, …{key.last4}, {until}.", "success")
     return redirect(url_for("accounts.api_keys"))
 
 
 @pages.post("/api-keys/<key_id>/revoke")
 def revoke_api_key(key_id: str) -> ResponseReturnValue:
-    """The key ends now."""
     require_admin()
     me = current_member()
     key = queries.key_for(me.organization, key_id)
@@ -78,5 +76,5 @@ def revoke_api_key(key_id: str) -> ResponseReturnValue:
 
 
 def remember_key(key: str) -> None:
-    """For the next page only."""
+    """Show the key on the next page, once."""
     one_time.keep(_NEW_KEY, key)

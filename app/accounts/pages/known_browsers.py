@@ -1,6 +1,6 @@
-"""Browsers that a member has come in with before, so that strangers' guesses do not keep the member waiting.
+"""Browsers in which a member has signed in before, so that other people's guesses do not make the member wait.
 
-A signed cookie says so; it opens nothing. Its tries are counted by themselves, for each account apart.
+A signed cookie identifies them; it gives no access. Tries from such a browser are counted separately per account.
 """
 
 import hashlib
@@ -21,18 +21,18 @@ _PURPOSE = "known browsers"
 
 
 def known_browser(email: str) -> str | None:
-    """The id of this browser if it has come in as ``email`` before."""
-    kept = _kept()
-    return f"browser {kept['browser']}" if _mark(email) in kept["accounts"] else None
+    """The id of this browser if ``email`` has signed in with it before."""
+    cookie = _cookie()
+    return f"browser {cookie['browser']}" if _mark(email) in cookie["accounts"] else None
 
 
 def remember_browser(response: Response, email: str) -> None:
-    """Give the browser a cookie that says so from now on."""
-    settings, kept, mark = _settings(), _kept(), _mark(email)
-    accounts = [mark, *(one for one in kept["accounts"] if one != mark)][:MOST_ACCOUNTS]
+    """Set the cookie that makes this a known browser of ``email``."""
+    settings, cookie, mark = _settings(), _cookie(), _mark(email)
+    accounts = [mark, *(one for one in cookie["accounts"] if one != mark)][:MOST_ACCOUNTS]
     response.set_cookie(
         _name(settings),
-        str(_signer().dumps({"browser": kept["browser"], "accounts": accounts})),
+        str(_signer().dumps({"browser": cookie["browser"], "accounts": accounts})),
         max_age=LASTS_SECONDS,
         secure=settings.is_https,
         httponly=True,
@@ -41,7 +41,7 @@ def remember_browser(response: Response, email: str) -> None:
     )
 
 
-def _kept() -> dict[str, Any]:
+def _cookie() -> dict[str, Any]:
     try:
         return dict(_signer().loads(request.cookies.get(_name(_settings()), ""), max_age=LASTS_SECONDS))
     except BadData:
@@ -53,13 +53,13 @@ def _signer() -> URLSafeTimedSerializer:
 
 
 def _mark(email: str) -> str:
-    """Stands for the account, and tells nothing about the address."""
+    """Identifies the account without revealing the address."""
     return hmac.new(derived_key(_PURPOSE), email.strip().lower().encode(errors="replace"), hashlib.sha256).hexdigest()
 
 
 def _settings() -> Settings:
-    known: Settings = current_app.extensions["parley.settings"]
-    return known
+    settings: Settings = current_app.extensions["parley.settings"]
+    return settings
 
 
 def _name(settings: Settings) -> str:

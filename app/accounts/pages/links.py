@@ -1,4 +1,4 @@
-"""Links by which members choose a password: made by administrators, or asked for by who has forgotten theirs."""
+"""Links to choose a password: created by administrators, or requested by members who forgot theirs."""
 
 from flask import current_app, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
@@ -24,36 +24,39 @@ NEW_LINK = "new_link"
 
 
 def invite(member: TeamMember, *, by: TeamMember) -> None:
-    """A link for the member, told on the member's page this once. The caller commits."""
+    """Create a link and show it once on the member's page. The caller commits."""
     post = post_to(_CHOOSE)
     address = password_links.issue(member, post, by=by)
     one_time.keep(NEW_LINK, [member.id, address])
     if post.by_mail:
-        flash("A mail with the link is on its way; the link is also shown below, this once.", "success")
+        flash("We have sent the link by email. It is also shown below, only once.", "success")
     else:
-        flash("No mail is sent from here: copy the link below and hand it over. It is shown this once.", "success")
+        flash(
+            "This installation does not send email. Copy the link below and hand it over. It is shown only once.",
+            "success",
+        )
 
 
 def pop_link(name: str, member: TeamMember) -> str | None:
-    """The link that was just made for this member and kept under ``name``, for one page."""
-    made = one_time.pop(name)
-    return made[1] if made is not None and made[0] == member.id else None
+    """The link that was just created for this member and stored under ``name``, for one page."""
+    entry = one_time.pop(name)
+    return entry[1] if entry is not None and entry[0] == member.id else None
 
 
 def post_to(endpoint: str) -> Post:
-    """How links to this page leave."""
+    """How links to this page are delivered."""
     settings: Settings = current_app.extensions["parley.settings"]
     return Post(lambda token: settings.app_url + url_for(endpoint, token=token), gateways.current().mail.is_configured)
 
 
 @pages.post("/team/members/<member_id>/link")
 def member_link(member_id: str) -> ResponseReturnValue:
-    """A new invitation, or a link for a new password."""
+    """Create a new invitation, or a link to reset the password."""
     require_admin()
     me = current_member()
     member = queries.member_of(me.organization, member_id)
     if member.disabled_at is not None:
-        raise Rejected("This member is disabled; enable them first.")
+        raise Rejected("This member is disabled. Enable them first.")
     invite(member, by=me)
     db.session.commit()
     return redirect(url_for("accounts.member", member_id=member_id))
@@ -61,7 +64,7 @@ def member_link(member_id: str) -> ResponseReturnValue:
 
 @pages.route("/forgotten", methods=["GET", "POST"])
 def forgotten() -> ResponseReturnValue:
-    """A link by mail for whoever has forgotten the password. The answer tells nothing about who exists."""
+    """Mail a link to reset the password. The answer does not reveal which accounts exist."""
     form = ForgottenForm()
     by_mail = gateways.current().mail.is_configured
     if not by_mail or not form.validate_on_submit():
@@ -85,8 +88,8 @@ def forgotten() -> ResponseReturnValue:
 
 @pages.route("/choose-password/<token>", methods=["GET", "POST"])
 def choose_password(token: str) -> ResponseReturnValue:
-    """A password by a link: the first one, which also opens the way in, or a new one, which is then asked for."""
-    link = password_links.found(token)
+    """Choose a password through a link. The first one also signs in; after a reset the member signs in with it."""
+    link = password_links.link_for(token)
     if link is None:
         return _over()
     is_first = link.kind is EntryKind.INVITATION
@@ -94,9 +97,9 @@ def choose_password(token: str) -> ResponseReturnValue:
     if not form.validate_on_submit():
         page = render_template("accounts/choose_password.html", form=form, member=link.member, is_first=is_first)
         return page, 422 if form.errors else 200
-    db.session.rollback()  # hashing takes its time, so no transaction is open meanwhile
+    db.session.rollback()  # hashing is slow, so no transaction stays open
     hashed = passwords.hashed(form.password.data)
-    return _chosen(password_links.found(token), hashed, full_name=form.full_name.data.strip() if is_first else None)
+    return _chosen(password_links.link_for(token), hashed, full_name=form.full_name.data.strip() if is_first else None)
 
 
 def _chosen(link: EntryLink | None, hashed: str, *, full_name: str | None) -> ResponseReturnValue:
@@ -112,9 +115,9 @@ def _chosen(link: EntryLink | None, hashed: str, *, full_name: str | None) -> Re
     if is_first:
         response: ResponseReturnValue = signed_in(member, home())
     else:
-        flash("Your password is changed, and you are signed out everywhere. Sign in with the new one.", "success")
+        flash("Password changed. You were signed out everywhere. Sign in with the new one.", "success")
         response = redirect(url_for("accounts.sign_in"))
-        remember_browser(response, member.email)  # strangers' guesses do not keep this browser waiting
+        remember_browser(response, member.email)  # other people's guesses do not make this browser wait
     db.session.commit()
     return response
 

@@ -16,26 +16,24 @@ from app.core.errors import Rejected
 
 @pages.get("/team/members/<member_id>")
 def member(member_id: str) -> str:
-    """What is known of a member, and what can be changed."""
     require_admin()
-    found = queries.member_of(current_member().organization, member_id)
-    return _page(found, _form_for(found), ResetForm(formdata=None))
+    person = queries.member_of(current_member().organization, member_id)
+    return _page(person, _form_for(person), ResetForm(formdata=None))
 
 
 @pages.post("/team/members/<member_id>")
 def change_member(member_id: str) -> ResponseReturnValue:
-    """Another role, other teams."""
     require_admin()
     me = current_member()
-    found = queries.member_of(me.organization, member_id)
+    person = queries.member_of(me.organization, member_id)
     form = ChangeForm()
     teams = {team.id: team for team in queries.teams_of(me.organization)}
     form.offer(teams.values())
     if not form.validate_on_submit():
-        return _page(found, form, ResetForm(formdata=None)), 422
+        return _page(person, form, ResetForm(formdata=None)), 422
     chosen = [teams[team_id] for team_id in form.teams.data or []]
     try:
-        members.change(found, role=Role(form.role.data), teams=chosen, by=me)
+        members.change(person, role=Role(form.role.data), teams=chosen, by=me)
     except Rejected as refusal:
         db.session.rollback()
         form.role.errors = [f"This member {refusal.message}."]
@@ -47,26 +45,24 @@ def change_member(member_id: str) -> ResponseReturnValue:
 
 @pages.post("/team/members/<member_id>/password")
 def reset_password(member_id: str) -> ResponseReturnValue:
-    """A new password for someone who has forgotten theirs."""
     require_admin()
     form = ResetForm()
-    found = queries.member_of(current_member().organization, member_id)
+    person = queries.member_of(current_member().organization, member_id)
     if not form.validate_on_submit():
-        return _page(found, _form_for(found), form), 422
-    db.session.rollback()  # hashing takes its time, so no transaction is open meanwhile
+        return _page(person, _form_for(person), form), 422
+    db.session.rollback()  # hashing is slow, so no transaction stays open
     hashed = passwords.hashed(form.password.data)
     me = current_member()
-    found = queries.member_of(me.organization, member_id)
-    members.reset_password(found, hashed, by=me)
-    passwords.forget_failures(found.email)
+    person = queries.member_of(me.organization, member_id)
+    members.reset_password(person, hashed, by=me)
+    passwords.forget_failures(person.email)
     db.session.commit()
-    flash("The password is changed, and the member is signed out everywhere. Hand it over in person.", "success")
+    flash("Password changed. The member was signed out everywhere. Hand over the password in person.", "success")
     return redirect(url_for("accounts.member", member_id=member_id))
 
 
 @pages.post("/team/members/<member_id>/disable")
 def disable_member(member_id: str) -> ResponseReturnValue:
-    """No way in from now on."""
     require_admin()
     me = current_member()
     try:
@@ -76,13 +72,12 @@ def disable_member(member_id: str) -> ResponseReturnValue:
         flash(refusal.message, "error")
     else:
         db.session.commit()
-        flash("The member is disabled and signed out everywhere.", "success")
+        flash("Member disabled and signed out everywhere.", "success")
     return redirect(url_for("accounts.member", member_id=member_id))
 
 
 @pages.post("/team/members/<member_id>/enable")
 def enable_member(member_id: str) -> ResponseReturnValue:
-    """The way in is open again."""
     require_admin()
     me = current_member()
     members.enable(queries.member_of(me.organization, member_id), by=me)
@@ -93,15 +88,15 @@ def enable_member(member_id: str) -> ResponseReturnValue:
 
 @pages.post("/team/members/<member_id>/second-factor-off")
 def drop_second_factor(member_id: str) -> ResponseReturnValue:
-    """For someone who has lost both app and recovery codes."""
+    """For a member who lost both the app and the recovery codes."""
     require_admin()
     me = current_member()
-    found = queries.member_of(me.organization, member_id)
-    if found.id == me.id:
-        raise Rejected("Turn off your own two-step sign-in on its page, with a code.")
-    members.drop_second_factor(found, by=me)
+    person = queries.member_of(me.organization, member_id)
+    if person.id == me.id:
+        raise Rejected("Turn off your own two-step sign-in in your profile, with a code.")
+    members.drop_second_factor(person, by=me)
     db.session.commit()
-    flash("Two-step sign-in is off for this member, who is signed out everywhere.", "success")
+    flash("Two-step sign-in is off for this member, who was signed out everywhere.", "success")
     return redirect(url_for("accounts.member", member_id=member_id))
 
 

@@ -1,4 +1,4 @@
-"""What a member may change: the organization's settings, their own profile, sessions and password."""
+"""The organization's settings, and the member's own profile, sessions and password."""
 
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -14,7 +14,6 @@ from app.core.errors import NotFound
 
 @pages.route("/settings", methods=["GET", "POST"])
 def organization() -> ResponseReturnValue:
-    """Settings of the organization."""
     require_admin()
     me = current_member()
     form = OrganizationForm(request.form if request.method == "POST" else None, obj=me.organization)
@@ -29,7 +28,7 @@ def organization() -> ResponseReturnValue:
 
 @pages.route("/profile", methods=["GET", "POST"])
 def profile() -> ResponseReturnValue:
-    """The member's own name, role and teams, and the ways to everything else that is theirs."""
+    """The member's name, role and teams, with links to address, password and sessions."""
     me = current_member()
     form = ProfileForm(request.form if request.method == "POST" else None, obj=me)
     if form.validate_on_submit():
@@ -49,38 +48,36 @@ def profile() -> ResponseReturnValue:
 
 @pages.get("/sessions")
 def sessions() -> str:
-    """Browsers in which the member is signed in."""
     return render_template("accounts/sessions.html", logins=queries.logins_of(current_member()), this=current_login())
 
 
 @pages.post("/sessions/<login_id>/end")
 def end_session(login_id: str) -> ResponseReturnValue:
-    """End one of the member's own sessions."""
     login = queries.login_of(current_member(), login_id)
     if login is None:
-        raise NotFound("There is no such session of yours.")
+        raise NotFound("You have no such session.")
     actions.sign_out(login)
     db.session.commit()
-    flash("That browser is signed out.", "success")
+    flash("That browser was signed out.", "success")
     return redirect(url_for("accounts.sessions"))
 
 
 @pages.route("/password", methods=["GET", "POST"])
 def password() -> ResponseReturnValue:
-    """A new password; whoever is signed in elsewhere is signed out."""
+    """Change the member's own password; other sessions end."""
     form = PasswordForm()
     if not form.validate_on_submit():
         return render_template("accounts/password.html", form=form), 422 if form.errors else 200
-    member_id, kept = current_member().id, current_member().password_hash
+    member_id, password_hash = current_member().id, current_member().password_hash
     login_id = getattr(current_login(), "id", None)
-    db.session.rollback()  # hashing takes its time, so no transaction is open meanwhile
-    if not passwords.matches(kept, form.current.data):
-        form.current.errors = ["This is not your present password."]
+    db.session.rollback()  # hashing is slow, so no transaction stays open
+    if not passwords.matches(password_hash, form.current.data):
+        form.current.errors = ["This is not your current password."]
         return render_template("accounts/password.html", form=form), 422
     hashed = passwords.hashed(form.password.data)
-    # nosemgrep: row-by-id-in-edge - the member who is signed in, once their password was looked at
+    # nosemgrep: row-by-id-in-edge - the member who is signed in, once their password was checked
     member = db.session.get_one(TeamMember, member_id)
     actions.change_password(member, hashed, but=login_id)
     db.session.commit()
-    flash("Your password is changed, and other browsers are signed out.", "success")
+    flash("Password changed. You were signed out in other browsers.", "success")
     return redirect(url_for("accounts.sessions"))

@@ -17,17 +17,16 @@ from app.web.rate_limits import address_of_request
 from app.web.templating import qr_code
 
 _CODES = "recovery_codes"
-WRONG = "This code does not work. Codes of the app last half a minute, and every code works once."
+WRONG = "This code does not work. App codes last 30 seconds, and each code works once."
 
 
 @pages.route("/sign-in/code", methods=["GET", "POST"])
 def sign_in_code() -> ResponseReturnValue:
-    """The second step of signing in."""
-    found = waiting()
-    if found is None:
-        flash("Please sign in again: the time for the code is over.", "info")
+    step = waiting()
+    if step is None:
+        flash("The time for the code has run out. Sign in again.", "info")
         return redirect(url_for("accounts.sign_in"))
-    member, target = found
+    member, target = step
     form = CodeForm()
     if not form.validate_on_submit():
         return render_template("accounts/code.html", form=form), 422 if form.errors else 200
@@ -38,12 +37,12 @@ def sign_in_code() -> ResponseReturnValue:
         return response
     db.session.commit()  # the failure counts
     headers = {"Retry-After": str(wait)} if wait else {}
-    form.code.data = ""  # a code is never right later
+    form.code.data = ""  # a code is never valid later
     return render_template("accounts/code.html", form=form), 429 if wait else 422, headers
 
 
 def _judge(member: TeamMember, form: CodeForm) -> int:
-    """Write into the form what is wrong with its code; seconds to wait, if there were too many wrong ones."""
+    """Check the form's code and add errors to the form. Returns the seconds to wait after too many wrong codes."""
     name, address = second_factor.throttle_name(member), address_of_request()
     attempt = passwords.note(name, address)
     db.session.commit()
@@ -60,7 +59,7 @@ def _judge(member: TeamMember, form: CodeForm) -> int:
 
 @pages.get("/second-factor", endpoint="second_factor")
 def second_factor_page() -> str:
-    """What there is: nothing yet, a secret that waits for its first code, or two-step sign-in with its codes."""
+    """Two-step sign-in as it is: off, waiting for its first code, or on."""
     return _page(CodeForm(formdata=None, next=safe_next(request.args.get("next")) or ""))
 
 
@@ -82,7 +81,6 @@ def _page(form: CodeForm) -> str:
 
 @pages.post("/second-factor/begin")
 def begin_second_factor() -> ResponseReturnValue:
-    """A secret for the authenticator app."""
     target = safe_next(request.form.get("next"))
     try:
         second_factor.begin(current_member())
@@ -96,7 +94,7 @@ def begin_second_factor() -> ResponseReturnValue:
 
 @pages.post("/second-factor/confirm")
 def confirm_second_factor() -> ResponseReturnValue:
-    """The first code turns it on; the recovery codes are shown once."""
+    """Turn it on with the first code; the recovery codes are shown once."""
     form, member = CodeForm(), current_member()
     if not form.validate_on_submit():
         return _page(form), 422
@@ -114,13 +112,12 @@ def confirm_second_factor() -> ResponseReturnValue:
     passwords.succeeded(attempt)
     db.session.commit()
     one_time.keep(_CODES, codes)
-    flash("Two-step sign-in is on, and other browsers are signed out.", "success")
+    flash("Two-step sign-in is on. You were signed out in other browsers.", "success")
     return redirect(url_for("accounts.second_factor", next=safe_next(form.next.data)), 303)
 
 
 @pages.post("/second-factor/codes")
 def renew_recovery_codes() -> ResponseReturnValue:
-    """New recovery codes, for a code."""
     form, member = CodeForm(), current_member()
     refused = _refused(form, member)
     if refused is not None:
@@ -128,13 +125,12 @@ def renew_recovery_codes() -> ResponseReturnValue:
     codes = second_factor.renew_codes(member)
     db.session.commit()
     one_time.keep(_CODES, codes)
-    flash("These are new recovery codes; the ones of before no longer work.", "success")
+    flash("These are your new recovery codes. The old ones no longer work.", "success")
     return redirect(url_for("accounts.second_factor"), 303)
 
 
 @pages.post("/second-factor/off")
 def turn_off_second_factor() -> ResponseReturnValue:
-    """Off again, for a code."""
     form, member = CodeForm(), current_member()
     refused = _refused(form, member)
     if refused is not None:
@@ -146,7 +142,7 @@ def turn_off_second_factor() -> ResponseReturnValue:
 
 
 def _refused(form: CodeForm, member: TeamMember) -> ResponseReturnValue | None:
-    """The page with what is wrong, unless the code is right; then it is used up, and the caller commits."""
+    """The page with the errors; None if the code was right, which uses it up. The caller commits."""
     if not form.validate_on_submit():
         return _page(form), 422
     wait = _judge(member, form)

@@ -1,4 +1,4 @@
-"""The ways in and out: signing in, signing out, the one-time set-up."""
+"""Signing in, signing out, and the one-time set-up."""
 
 import hmac
 
@@ -20,13 +20,12 @@ from app.settings import Settings
 from app.web.pages import home
 from app.web.rate_limits import address_of_request
 
-WRONG = "Address or password is wrong."
-MEANWHILE = "Or choose a new password now, under “Forgotten your password?” below."
+WRONG = "The email address or password is wrong."
+MEANWHILE = "Or choose a new password now with “Forgot your password?” below."
 
 
 @pages.route("/sign-in", methods=["GET", "POST"])
 def sign_in() -> ResponseReturnValue:
-    """The way in for members."""
     form = SignInForm()
     target = safe_next(form.next.data or request.args.get("next")) or home()
     if current_login() is not None and request.method == "GET":
@@ -58,26 +57,26 @@ def _sign_in_page(form: SignInForm) -> str:
 
 
 def _member_with(email: str, password: str) -> TeamMember | None:
-    """The member whose password it is. Hashing takes its time, so no transaction is open meanwhile."""
-    found = queries.member_by_address(email)
-    usable = found is not None and found.disabled_at is None and found.organization.disabled_at is None
-    kept = found.password_hash if found is not None and usable else None
-    member_id = found.id if found is not None else ""
+    """The member whose password it is. Hashing is slow, so no transaction stays open."""
+    row = queries.member_by_address(email)
+    usable = row is not None and row.disabled_at is None and row.organization.disabled_at is None
+    stored = row.password_hash if row is not None and usable else None
+    member_id = row.id if row is not None else ""
     db.session.rollback()
-    if not passwords.matches(kept, password):
+    if not passwords.matches(stored, password):
         return None
-    again = passwords.hashed(password) if kept and passwords.needs_rehash(kept) else None
-    # nosemgrep: row-by-id-in-edge - the member who is signing in, once their password was looked at
+    rehashed = passwords.hashed(password) if stored and passwords.needs_rehash(stored) else None
+    # nosemgrep: row-by-id-in-edge - the member who is signing in, once their password was checked
     member = db.session.get(TeamMember, member_id)
-    if member is not None and again is not None:
-        member.password_hash = again
+    if member is not None and rehashed is not None:
+        member.password_hash = rehashed
     return member
 
 
 def signed_in(member: TeamMember, target: str) -> Response:
-    """The way in is open: a new session, its cookie, and on to ``target``."""
+    """Start a session, set its cookie, and redirect to ``target``."""
     settings: Settings = current_app.extensions["parley.settings"]
-    session.clear()  # a token known before signing in is worth nothing afterwards
+    session.clear()  # a token from before signing in must not work afterwards
     before = current_login()
     if before is not None:
         actions.sign_out(before)
@@ -98,7 +97,7 @@ def signed_in(member: TeamMember, target: str) -> Response:
 
 @pages.post("/sign-out")
 def sign_out() -> ResponseReturnValue:
-    """End this browser's session, for every copy of its cookie."""
+    """End this browser's session; copies of its cookie stop working too."""
     login = current_login()
     if login is not None:
         actions.sign_out(login)
@@ -112,7 +111,7 @@ def sign_out() -> ResponseReturnValue:
 
 @pages.route("/setup/<token>", methods=["GET", "POST"])
 def set_up(token: str) -> ResponseReturnValue:
-    """The first administrator names organization and team; the address dies with the first organization."""
+    """The first administrator sets up the organization; the address stops working then."""
     settings: Settings = current_app.extensions["parley.settings"]
     if not hmac.compare_digest(token.encode(), setup_token(settings.secret_key).encode()):
         abort(404)
@@ -124,7 +123,7 @@ def set_up(token: str) -> ResponseReturnValue:
     db.session.rollback()
     hashed = passwords.hashed(form.password.data)
     try:
-        founded = actions.found_organization(
+        created = actions.create_organization(
             form.organization.data,
             team_name=form.team.data,
             admin_email=form.email.data,
@@ -135,7 +134,7 @@ def set_up(token: str) -> ResponseReturnValue:
     except Conflict:
         db.session.rollback()
         return render_template("accounts/set_up_done.html"), 410
-    response = signed_in(founded.admin, url_for("accounts.api_keys"))
+    response = signed_in(created.admin, url_for("accounts.api_keys"))
     db.session.commit()
-    remember_key(founded.key)
+    remember_key(created.key)
     return response

@@ -1,4 +1,4 @@
-"""The team page: who works here, and in which team."""
+"""The team page: members and teams."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -21,7 +21,6 @@ from app.web.fields import flaw_of
 
 @pages.get("/team")
 def team() -> str:
-    """Who works here, and in which team."""
     return _team_page(MemberForm(), TeamForm())
 
 
@@ -48,7 +47,7 @@ def _team_choices(teams: Sequence[Team]) -> list[SelectChoice]:
 
 @pages.post("/team/members")
 def add_member() -> ResponseReturnValue:
-    """A further member: invited by a link, or with a first password."""
+    """Add a member: invited by a link, or with a first password."""
     require_admin()
     form = MemberForm()
     form.team.choices = _team_choices(queries.teams_of(current_member().organization))
@@ -82,7 +81,6 @@ def add_member() -> ResponseReturnValue:
 
 @pages.post("/team/teams")
 def add_team() -> ResponseReturnValue:
-    """A further team."""
     require_admin()
     form = TeamForm()
     if not form.validate_on_submit():
@@ -90,13 +88,12 @@ def add_team() -> ResponseReturnValue:
     me = current_member()
     actions.add_team(me.organization, form.name.data, by=me)
     db.session.commit()
-    flash("The team was added.", "success")
+    flash("Team added.", "success")
     return redirect(url_for("accounts.team"))
 
 
 @pages.post("/team/teams/<team_id>/rename")
 def rename_team(team_id: str) -> ResponseReturnValue:
-    """Another name for a team."""
     require_admin()
     me = current_member()
     team = queries.team_of(me.organization, team_id)
@@ -105,10 +102,10 @@ def rename_team(team_id: str) -> ResponseReturnValue:
         member_actions.rename_team(team, "" if flaw_of(name) else name, by=me)
     except Rejected as refusal:
         db.session.rollback()
-        flash(f"The team keeps its name. A name {refusal.message}.", "bad")
+        flash(f"The team was not renamed. A name {refusal.message}.", "bad")
     else:
         db.session.commit()
-        flash("The team was renamed.", "success")
+        flash("Team renamed.", "success")
     return redirect(url_for("accounts.team", _anchor="teams"), 303)
 
 
@@ -125,5 +122,5 @@ def delete_team(team_id: str) -> ResponseReturnValue:
         flash(refusal.message, "bad")
     else:
         db.session.commit()
-        flash("The team was deleted.", "success")
+        flash("Team deleted.", "success")
     return redirect(url_for("accounts.team", _anchor="teams"), 303)

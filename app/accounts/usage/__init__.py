@@ -1,4 +1,4 @@
-"""What organizations use: interviews with a result, minutes recorded; quotas, and word when one is near its end."""
+"""Usage of organizations: interviews with a result, minutes recorded, quotas, and mails when one is nearly used up."""
 
 from app.core.rooms import Room
 

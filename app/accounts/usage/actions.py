@@ -1,10 +1,10 @@
-"""Counts what was used, keeps quotas, and gives word once a month when one is nearly or wholly used."""
+"""Counts usage, sets quotas, and notifies administrators when one is nearly or completely used."""
 
 from datetime import datetime, timedelta
 
 from sqlalchemy.exc import IntegrityError
 
-from app.accounts.actions import tell_administrators, write_audit
+from app.accounts.actions import mail_administrators, write_audit
 from app.accounts.models import Organization, TeamMember
 from app.accounts.queries import organization_with
 from app.accounts.usage import queries
@@ -16,11 +16,11 @@ from app.core.errors import Rejected
 
 MOST = 10_000_000
 LASTS = timedelta(days=2)
-"""A mail that could not be handed over for so long is not sent any more; the dashboard says it anyway."""
+"""A mail that could not be delivered for this long is not sent any more; the dashboard shows the warning anyway."""
 
 
 def count(organization_id: str, *, flow_id: str, subject: str, at: datetime, seconds: float) -> None:
-    """An interview has its result: it counts in the month of ``at``. Once, however often it is said."""
+    """Count an interview that has its result, in the month of ``at``. Repeated calls count once."""
     if db.session.get(UsageRecord, subject) is None:
         month = queries.month_of(at)
         db.session.add(
@@ -37,39 +37,39 @@ def count(organization_id: str, *, flow_id: str, subject: str, at: datetime, sec
 
 
 def refuse_if_used_up(organization_id: str) -> None:
-    """Raises Rejected when this month's quota is used up and the organization wants nothing more to be booked then."""
+    """Raises Rejected if this month's quota is used up and the organization stops at it."""
     quota = queries.quota_of(organization_id)
     if quota is not None and quota.stops and queries.standing_of(organization_id).is_shut:
         raise Rejected(
-            "This month's quota of your organization is used up, so no more interviews are booked until the next month "
-            "begins (UTC) or an administrator raises the quota."
+            "Your organization has used up its quota for this month. You can create interviews again when the next "
+            "month begins (UTC) or when an administrator raises the quota."
         )
 
 
 def set_quota(
     organization: Organization, *, interviews: int | None, minutes: int | None, stops: bool, by: TeamMember
 ) -> None:
-    """What may be used in a calendar month; None: no limit. Raises Rejected naming the field. Audited."""
+    """Limits per calendar month; None: no limit. Raises Rejected naming the field. Audited."""
     for name, value in (("interviews", interviews), ("minutes", minutes)):
         if value is not None and not 1 <= value <= MOST:
-            raise Rejected(f"must be a whole number from 1 to {MOST:,}, or empty", field=name)
+            raise Rejected(f"must be empty or a whole number from 1 to {MOST:,}", field=name)
     quota = queries.quota_of(organization.id)
     if quota is None:
         quota = UsageQuota(organization_id=organization.id)
         db.session.add(quota)
     stops = stops and (interviews is not None or minutes is not None)
-    given = {"interviews": interviews, "minutes": minutes, "stops": stops}
-    if given == {"interviews": quota.interviews, "minutes": quota.minutes, "stops": bool(quota.stops)}:
+    wanted = {"interviews": interviews, "minutes": minutes, "stops": stops}
+    if wanted == {"interviews": quota.interviews, "minutes": quota.minutes, "stops": bool(quota.stops)}:
         return
     quota.interviews, quota.minutes, quota.stops, quota.changed_at = interviews, minutes, stops, clock.now()
     db.session.flush()
-    write_audit(organization, action="usage.quota", subject=organization.id, by=by, details=given)
+    write_audit(organization, action="usage.quota", subject=organization.id, by=by, details=wanted)
 
 
 def tell(organization_id: str, *, app_url: str, by_mail: bool) -> int:
-    """Note the levels that this month's use has reached since, and mail the highest of them to the administrators.
+    """Record the levels that this month's usage has newly reached, and mail the highest one to the administrators.
 
-    Each level is noted once a month: the row's key is the lock. Returns how many mails were posted.
+    Each level is recorded once a month: the row's key is the lock. Returns the number of mails queued.
     """
     standing = queries.standing_of(organization_id)
     month = standing.used.month
@@ -90,7 +90,7 @@ def tell(organization_id: str, *, app_url: str, by_mail: bool) -> int:
     if not by_mail:
         return 0
     subject, text = _words(organization, standing, app_url=app_url)
-    return tell_administrators(organization, subject, text, lasts=LASTS)
+    return mail_administrators(organization, subject, text, lasts=LASTS)
 
 
 def _words(organization: Organization, standing: Standing, *, app_url: str) -> tuple[str, str]:
@@ -104,16 +104,16 @@ def _words(organization: Organization, standing: Standing, *, app_url: str) -> t
         if most is not None
     ]
     if standing.level < 100:
-        then = "At 100 percent no more interviews are booked." if standing.stops else "Nothing stops at 100 percent."
-        subject = f"{standing.level} % of this month's quota is used"
+        then = "At 100%, no more interviews can be created." if standing.stops else "Nothing stops at 100%."
+        subject = f"{standing.level}% of this month's quota is used"
     else:
         then = (
-            "No more interviews are booked until the next month begins (UTC) or you raise the quota. Candidates who "
-            "are invited already can still begin."
+            "No more interviews can be created until the next month begins (UTC) or you raise the quota. Candidates "
+            "who were already invited can still start."
             if standing.stops
-            else "Interviews go on all the same."
+            else "You can still create interviews."
         )
         subject = "This month's quota is used up"
     return subject, (
-        f"{name} has used {' and '.join(used)} in {standing.used.month}.\n\n{then}\n\nUse and quota: {app_url}/usage"
+        f"{name} has used {' and '.join(used)} in {standing.used.month}.\n\n{then}\n\nUsage and quota: {app_url}/usage"
     )

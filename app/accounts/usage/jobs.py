@@ -1,4 +1,4 @@
-"""Gives word of quotas that are nearly or wholly used; called by every worker's own clock."""
+"""Sweep that notifies administrators of quotas that are nearly or completely used."""
 
 from flask import current_app
 
@@ -9,7 +9,7 @@ from app.core.db.row_security import only
 
 
 def tell() -> int:
-    """Tell each organization once a month and level. May run anywhere, any number of times. Returns mails posted."""
+    """Notify each organization once per month and level. Safe to run any number of times. Returns mails queued."""
     with reading():
         due = [one for one in queries.to_be_told() if _has_news(one)]
         db.session.rollback()

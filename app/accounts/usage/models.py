@@ -1,4 +1,4 @@
-"""Rows of use: one per interview that has a result, an organization's quota, and what was told of it."""
+"""Rows of usage: one per interview with a result, the organization's quota, and the notices sent about it."""
 
 from datetime import datetime
 
@@ -9,9 +9,9 @@ from app.core.db import Base, CreatedAt, Ref
 
 
 class UsageRecord(Base):
-    """One interview that counts: of which organization and flow, in which month (``2026-01``, UTC), how long recorded.
+    """One counted interview: organization, flow, month (``2026-01``, UTC), and recorded seconds.
 
-    ``subject`` is the interview, an opaque id here. Nothing in it tells of a person, so it outlives an erasure.
+    ``subject`` is the interview, an opaque id here. It holds no personal data, so it outlives an erasure.
     """
 
     __tablename__ = "usage_record"
@@ -26,7 +26,7 @@ class UsageRecord(Base):
 
 
 class UsageQuota(Base):
-    """What an organization may use in a calendar month; None: no limit. ``stops``: at the limit no more are booked."""
+    """Limits per calendar month; None: no limit. ``stops``: at the limit no interviews can be created."""
 
     __tablename__ = "usage_quota"
 
@@ -38,7 +38,7 @@ class UsageQuota(Base):
 
 
 class UsageNotice(Base):
-    """That a quota was told to be used to ``level`` percent in a month: once, whatever happens to the quota later."""
+    """A notice that ``level`` percent of a quota were used in a month: once, even if the quota changes later."""
 
     __tablename__ = "usage_notice"
 

@@ -1,4 +1,4 @@
-"""Reads of use and quotas; whoever asks names the organization."""
+"""Reads of usage and quotas of an organization."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -12,12 +12,12 @@ from app.core import clock
 from app.core.db import db
 
 LEVELS = (80, 100)
-"""Percent of a quota at which word is given."""
+"""Percent of a quota at which administrators are notified."""
 
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What one flow, or all of them (""), used in a month."""
+    """Usage of one flow, or of all flows (""), in a month."""
 
     month: str
     interviews: int
@@ -26,13 +26,13 @@ class Used:
 
     @property
     def minutes(self) -> float:
-        """Of sound recorded, to a tenth."""
+        """Minutes recorded, to a tenth."""
         return round(self.seconds / 60, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a month stands against the quota. ``percent`` is that of the limit nearest its end; None without one."""
+    """A month's usage and quota. ``percent`` is that of the limit used most; None without a limit."""
 
     used: Used
     interviews: int | None
@@ -41,39 +41,37 @@ class Standing:
 
     @property
     def percent(self) -> int | None:
-        """Whole percent, rounded down, so that 100 is never said too early."""
+        """Whole percent, rounded down, so that 100 never appears too early."""
         pairs = ((self.used.interviews, self.interviews), (self.used.seconds / 60, self.minutes))
         shares = [(100.0 if not most else 100 * used / most) for used, most in pairs if most is not None]
         return int(max(shares)) if shares else None
 
     @property
     def level(self) -> int:
-        """The highest of ``LEVELS`` that is reached, or 0."""
+        """The highest of ``LEVELS`` that was reached, or 0."""
         return max((level for level in LEVELS if self.percent is not None and self.percent >= level), default=0)
 
     @property
     def is_shut(self) -> bool:
-        """Whether nothing more is booked this month."""
+        """Whether no more interviews can be created this month."""
         return self.stops and self.level == 100
 
 
 def month_of(day: date) -> str:
-    """The calendar month that a day, or a moment in UTC, counts in."""
+    """The calendar month of a day, or of a moment in UTC, as ``2026-01``."""
     return f"{day:%Y-%m}"
 
 
 def this_month() -> str:
-    """The present one."""
     return month_of(clock.now())
 
 
 def quota_of(organization_id: str) -> UsageQuota | None:
-    """What was set, if anything was."""
     return db.session.get(UsageQuota, organization_id)
 
 
 def standing_of(organization_id: str) -> Standing:
-    """How the present month stands."""
+    """Usage and quota of the current month."""
     quota = quota_of(organization_id)
     used = used_in(organization_id, this_month())
     if quota is None:
@@ -82,19 +80,18 @@ def standing_of(organization_id: str) -> Standing:
 
 
 def used_in(organization_id: str, month: str) -> Used:
-    """What the organization used in a month."""
     counted = _summed().where(UsageRecord.organization_id == organization_id, UsageRecord.month == month)
     return Used(month, *db.session.execute(counted).one())
 
 
 def by_month(organization_id: str, *, since: str) -> list[Used]:
-    """Use by month from ``since`` on, the newest first; months without any are left out."""
+    """Usage by month from ``since`` on, the newest first; months without any are left out."""
     counted = _summed(UsageRecord.month).where(*_from(organization_id, since)).group_by(UsageRecord.month)
     return [Used(*row) for row in db.session.execute(counted.order_by(UsageRecord.month.desc()))]
 
 
 def by_flow(organization_id: str, *, since: str) -> list[Used]:
-    """The same by month and flow."""
+    """Usage by month and flow from ``since`` on, the newest month first."""
     keys = (UsageRecord.month, UsageRecord.flow_id)
     counted = _summed(*keys).where(*_from(organization_id, since)).group_by(*keys)
     return [
@@ -103,8 +100,8 @@ def by_flow(organization_id: str, *, since: str) -> list[Used]:
 
 
 def to_be_told() -> list[str]:
-    """Ids of organizations with a limit that were not told yet this month that all of it is used."""
-    told = sa.exists().where(
+    """Ids of organizations with a limit that were not yet notified this month that it is used up."""
+    notified = sa.exists().where(
         UsageNotice.organization_id == UsageQuota.organization_id,
         UsageNotice.month == this_month(),
         UsageNotice.level == LEVELS[-1],
@@ -112,15 +109,15 @@ def to_be_told() -> list[str]:
     limited = sa.or_(UsageQuota.interviews.is_not(None), UsageQuota.minutes.is_not(None))
     works = Organization.disabled_at.is_(None)
     chosen = sa.select(UsageQuota.organization_id).join(Organization, Organization.id == UsageQuota.organization_id)
-    return list(db.session.scalars(chosen.where(limited, works, ~told)))
+    return list(db.session.scalars(chosen.where(limited, works, ~notified)))
 
 
 def told_levels(organization_id: str, month: str) -> set[int]:
-    """Which levels were told in a month."""
-    told = sa.select(UsageNotice.level).where(
+    """Levels for which a notice was sent in a month."""
+    levels = sa.select(UsageNotice.level).where(
         UsageNotice.organization_id == organization_id, UsageNotice.month == month
     )
-    return set(db.session.scalars(told))
+    return set(db.session.scalars(levels))
 
 
 def _summed(*keys: Any) -> sa.Select[Any]:

@@ -69,7 +69,7 @@ def org_create(
     """Create an organization with a team, an administrator and an API key, which is shown this once."""
     with database(settings()):
         hashed = passwords.hashed(admin_password)
-        founded = actions.found_organization(
+        founded = actions.create_organization(
             name, team_name=team_name, admin_email=admin_email, admin_hash=hashed, admin_name=admin_name
         )
         told = {

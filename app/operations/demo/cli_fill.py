@@ -77,7 +77,7 @@ def _found(stage: Stage, scripts: tuple[Script, ...]) -> str:
     password = secrets.token_urlsafe(12)
     hashed, unknown = passwords.hashed(password), passwords.hashed(secrets.token_urlsafe(24))
     with stage.inside():
-        founded = accounts.found_organization(
+        founded = accounts.create_organization(
             NAME, team_name="Hiring", admin_email=_admin(stage), admin_hash=hashed, admin_name="Robin Demo"
         )
         stage.organization_id, stage.member_ids = founded.organization.id, [founded.admin.id]

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 
-from app.accounts.actions import tell_administrators
+from app.accounts.actions import mail_administrators
 from app.accounts.models import Organization
 from app.core.db import db
 from app.flows.models import InterviewFlow
@@ -33,7 +33,7 @@ def tell(endpoint_id: str, *, app_url: str) -> int:
     if organization.disabled_at is not None:
         return 0
     subject, text = _words(endpoint, notice, app_url=app_url)
-    posted = tell_administrators(organization, subject, text, lasts=LASTS)
+    posted = mail_administrators(organization, subject, text, lasts=LASTS)
     db.session.refresh(endpoint)
     return posted
 
