@@ -11,7 +11,7 @@ from flask import Flask
 from app.core import encryption, queue
 from app.core.db import db
 from app.gateways.mail import Mail
-from app.mail_outbox import SEND_LETTER
+from app.mail_outbox import SEND_MAIL
 from app.mail_outbox.jobs import send
 from app.mail_outbox.models import QueuedMail
 
@@ -68,7 +68,7 @@ def mails() -> list[Mail]:
 
 def send_due() -> int:
     """Send every letter that is due, as the worker does; returns how many there were."""
-    waiting = queue.overdue(SEND_LETTER)
+    waiting = queue.overdue(SEND_MAIL)
     for (letter_id,) in waiting:
         send(letter_id)
     return len(waiting)

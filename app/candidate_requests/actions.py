@@ -35,7 +35,7 @@ ASKABLE_AFTERWARDS = frozenset({RequestKind.DELETION, RequestKind.REVIEW, Reques
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class NewRequest:
     """What a candidate asks for, in plain values."""
 
     kind: RequestKind
@@ -44,7 +44,7 @@ class Asked:
     details: dict[str, Any] = field(default_factory=dict)
 
 
-def ask(interview: Interview, asked: Asked) -> CandidateRequest:
+def ask(interview: Interview, new: NewRequest) -> CandidateRequest:
     """Keep a request. The same one twice, while it is open or granted, is one; too many open ones are Rejected.
 
     More time and text are granted at once, the rest waits for a person until its due date. Conflict after an erasure.
@@ -53,26 +53,26 @@ def ask(interview: Interview, asked: Asked) -> CandidateRequest:
     db.session.refresh(interview, with_for_update={"key_share": True})
     if interview.erased_at is not None:
         raise Conflict(ERASED)
-    known = requests_of(interview.id)
+    earlier = requests_of(interview.id)
     same = next(
-        (one for one in known if one.state in {RequestState.OPEN, RequestState.GRANTED} and _is(one, asked)), None
+        (one for one in earlier if one.state in {RequestState.OPEN, RequestState.GRANTED} and _is(one, new)), None
     )
     if same is not None:
         return same
-    if sum(one.state is RequestState.OPEN for one in known) >= MOST_OPEN:
+    if sum(one.state is RequestState.OPEN for one in earlier) >= MOST_OPEN:
         raise Rejected(sentence("There are too many open requests for this interview. Please wait for an answer."))
     now = clock.now()
-    due = now + days_for(interview.flow.organization, asked.kind)
-    granted = asked.details.get("choice") in AT_ONCE and asked.kind is RequestKind.ACCOMMODATION
+    due = now + days_for(interview.flow.organization, new.kind)
+    granted = new.details.get("choice") in AT_ONCE and new.kind is RequestKind.ACCOMMODATION
     candidate_request = CandidateRequest(
         organization_id=interview.organization_id,
         team_id=interview.team_id,
         interview_id=interview.id,
-        kind=asked.kind,
+        kind=new.kind,
         state=RequestState.GRANTED if granted else RequestState.OPEN,
-        details=dict(asked.details),
-        text=asked.text,
-        contact=asked.contact,
+        details=dict(new.details),
+        text=new.text,
+        contact=new.contact,
         created_at=now,
         due_at=due,
         decided_at=now if granted else None,
@@ -92,10 +92,10 @@ def set_answer_days(organization: Organization, days: dict[RequestKind, int], *,
     for kind, count in days.items():
         if not 1 <= count <= LONGEST_DAYS:
             raise Rejected(f"must lie between 1 and {LONGEST_DAYS} days", field=kind.value)
-    kept = {kind.value: count for kind, count in days.items()}
-    if kept != {kind.value: days_for(organization, kind).days for kind in days}:
-        organization.answer_days = {**(organization.answer_days or {}), **kept}
-        write_audit(organization, action="organization.answer_days", subject=organization.id, by=by, details=kept)
+    wanted = {kind.value: count for kind, count in days.items()}
+    if wanted != {kind.value: days_for(organization, kind).days for kind in days}:
+        organization.answer_days = {**(organization.answer_days or {}), **wanted}
+        write_audit(organization, action="organization.answer_days", subject=organization.id, by=by, details=wanted)
 
 
 def answer(candidate_request: CandidateRequest, *, state: RequestState, words: str | None, by: TeamMember) -> None:
@@ -146,12 +146,12 @@ def erase(interview_id: str) -> int:
     return count
 
 
-def _is(known: CandidateRequest, asked: Asked) -> bool:
-    return (known.kind, known.text, known.contact, known.details) == (
-        asked.kind,
-        asked.text,
-        asked.contact,
-        asked.details,
+def _is(earlier: CandidateRequest, new: NewRequest) -> bool:
+    return (earlier.kind, earlier.text, earlier.contact, earlier.details) == (
+        new.kind,
+        new.text,
+        new.contact,
+        new.details,
     )
 
 
@@ -161,7 +161,7 @@ def ask_afterwards(interview: Interview, kind: RequestKind, text: str | None) ->
         raise Rejected("Choose what you ask for.", field="kind")
     if kind is RequestKind.WITHDRAWAL:
         withdraw(interview)
-    candidate_request = ask(interview, Asked(kind, text))
+    candidate_request = ask(interview, NewRequest(kind, text))
     note(interview, "own_page.asked", kind=kind.value, request=candidate_request.id)
     return candidate_request
 

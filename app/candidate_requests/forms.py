@@ -35,6 +35,6 @@ class DeadlinesForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
     withdrawal = _days("Consent withdrawn")
     deletion = _days("Deletion")
 
-    def given(self) -> dict[RequestKind, int]:
+    def days_by_kind(self) -> dict[RequestKind, int]:
         """What was typed, by kind."""
         return {kind: self[kind.value].data for kind in RequestKind}

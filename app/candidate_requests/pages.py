@@ -12,10 +12,10 @@ from app.candidate_requests.forms import AnswerForm, DeadlinesForm
 from app.candidate_requests.models import RequestKind, RequestState
 from app.candidate_requests.queries import (
     RequestFilter,
-    how_many_wishes_seen_by,
+    how_many_requests_seen_by,
     marks_of,
-    wish_to_change,
-    wishes_seen_by,
+    request_to_change,
+    requests_seen_by,
 )
 from app.core import clock
 from app.core.db import db
@@ -34,7 +34,7 @@ def _waiting() -> dict[str, Any]:
     """For the navigation: how many requests wait for the member, asked only where a template calls it; and for
     transcripts: which words the candidate would have otherwise."""
     open_requests = RequestFilter(state=RequestState.OPEN)
-    return {"open_requests": lambda: how_many_wishes_seen_by(current_member(), open_requests), "marks_of": marks_of}
+    return {"open_requests": lambda: how_many_requests_seen_by(current_member(), open_requests), "marks_of": marks_of}
 
 
 @pages.get("/requests")
@@ -42,16 +42,16 @@ def index() -> str:
     """What candidates ask for, what is overdue on top; open requests unless the filter says otherwise."""
     member, offset = current_member(), offset_of_request()
     state, kind = request.args.get("state", RequestState.OPEN.value), request.args.get("kind", "")
-    found_by = RequestFilter(
+    filters = RequestFilter(
         state=RequestState(state) if state in set(RequestState) else None,
         kind=RequestKind(kind) if kind in set(RequestKind) else None,
     )
     return render_template(
         "candidate_requests/index.html",
-        candidate_requests=wishes_seen_by(member, found_by, limit=PER_PAGE, offset=offset),
+        candidate_requests=requests_seen_by(member, filters, limit=PER_PAGE, offset=offset),
         now=clock.now(),
-        total=how_many_wishes_seen_by(member, found_by),
-        found_by=found_by,
+        total=how_many_requests_seen_by(member, filters),
+        found_by=filters,
         offset=offset,
         limit=PER_PAGE,
         is_admin=member.role is Role.ADMIN,
@@ -66,7 +66,7 @@ def deadlines() -> str | AnyResponse | tuple[str, int]:
     now = {kind.value: actions.days_for(member.organization, kind).days for kind in RequestKind}
     form = DeadlinesForm(data=now) if request.method == "GET" else DeadlinesForm()
     if form.validate_on_submit():
-        actions.set_answer_days(member.organization, form.given(), by=member)
+        actions.set_answer_days(member.organization, form.days_by_kind(), by=member)
         db.session.commit()
         flash("Saved. Requests that are open already keep their dates.", "good")
         return redirect(url_for("candidate_requests.deadlines"), 303)
@@ -78,10 +78,10 @@ def answer(wish_id: str) -> AnyResponse:
     """Grant, decline or settle a request; the candidate sees it on the link's page."""
     require_recruiter()
     member, form = current_member(), AnswerForm()
-    candidate_request = wish_to_change(member, wish_id)
+    candidate_request = request_to_change(member, wish_id)
     interview_id = candidate_request.interview_id
     try:
-        state, words = _given(form)
+        state, words = _answer_of(form)
         actions.answer(candidate_request, state=state, words=words, by=member)
     except (Rejected, Conflict) as refusal:
         db.session.rollback()
@@ -92,7 +92,7 @@ def answer(wish_id: str) -> AnyResponse:
     return redirect(url_for("interviews.show", interview_id=interview_id, _anchor="requests"), 303)
 
 
-def _given(form: AnswerForm) -> tuple[RequestState, str | None]:
+def _answer_of(form: AnswerForm) -> tuple[RequestState, str | None]:
     words = (form.answer.data or "").replace("\r\n", "\n").strip() or None
     flaw = flaw_of(words or "")
     if flaw:

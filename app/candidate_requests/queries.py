@@ -26,15 +26,15 @@ class RequestFilter:
 
 def requests_of(interview_id: str) -> Sequence[CandidateRequest]:
     """What the candidate of this interview has asked for, the oldest first."""
-    asked = (
+    query = (
         sa.select(CandidateRequest)
         .where(CandidateRequest.interview_id == interview_id)
         .order_by(CandidateRequest.created_at, CandidateRequest.id)
     )
-    return db.session.scalars(asked.options(joinedload(CandidateRequest.decided_by))).all()
+    return db.session.scalars(query.options(joinedload(CandidateRequest.decided_by))).all()
 
 
-def reach_of_wishes(member: TeamMember, right: Right = Right.VIEW) -> list[Condition]:
+def reach_of_requests(member: TeamMember, right: Right = Right.VIEW) -> list[Condition]:
     """Which requests the member has ``right`` to: those of the interviews that they have it to."""
     flow_id = (
         sa.select(Interview.flow_id)
@@ -45,15 +45,15 @@ def reach_of_wishes(member: TeamMember, right: Right = Right.VIEW) -> list[Condi
     return reach(member, CandidateRequest, right, flow_id=flow_id)
 
 
-def wish_to_change(member: TeamMember, wish_id: str) -> CandidateRequest:
+def request_to_change(member: TeamMember, request_id: str) -> CandidateRequest:
     """A request that the member may answer. Raises as ``seen``, and Forbidden for those who may only look."""
-    candidate_request = seen(member, CandidateRequest, wish_id, kind="request")
+    candidate_request = seen(member, CandidateRequest, request_id, kind="request")
     refuse_viewer(member, candidate_request)
     return candidate_request
 
 
-def wishes_seen_by(
-    member: TeamMember, found_by: RequestFilter, *, limit: int, offset: int
+def requests_seen_by(
+    member: TeamMember, filters: RequestFilter, *, limit: int, offset: int
 ) -> Sequence[CandidateRequest]:
     """One page of the member's list: what is open first, and of that what is due first.
 
@@ -62,7 +62,7 @@ def wishes_seen_by(
     settled = sa.case((CandidateRequest.state == RequestState.OPEN, 0), else_=1)
     query = (
         sa.select(CandidateRequest)
-        .where(*_narrowed(member, found_by))
+        .where(*_narrowed(member, filters))
         .order_by(settled, CandidateRequest.due_at, CandidateRequest.created_at, CandidateRequest.id)
     )
     together = (
@@ -72,29 +72,29 @@ def wishes_seen_by(
     return db.session.scalars(query.options(*together).limit(limit).offset(offset)).all()
 
 
-def how_many_wishes_seen_by(member: TeamMember, found_by: RequestFilter) -> int:
-    """Length of the whole list of ``wishes_seen_by``; with the state ``open``, what waits for an answer."""
-    return db.session.scalar(sa.select(sa.func.count(CandidateRequest.id)).where(*_narrowed(member, found_by))) or 0
+def how_many_requests_seen_by(member: TeamMember, filters: RequestFilter) -> int:
+    """Length of the whole list of ``requests_seen_by``; with the state ``open``, what waits for an answer."""
+    return db.session.scalar(sa.select(sa.func.count(CandidateRequest.id)).where(*_narrowed(member, filters))) or 0
 
 
 def has_more_time(interview_id: str) -> bool:
     """Whether this interview's candidate was granted more time, so that its time limit counts twice."""
     # Few rows per interview: what ``details`` says is read here and not in SQL, whose JSON differs between databases.
     granted = (RequestState.GRANTED, RequestState.DONE)
-    kept = sa.select(CandidateRequest.details).where(
+    accommodations = sa.select(CandidateRequest.details).where(
         CandidateRequest.interview_id == interview_id,
         CandidateRequest.kind == RequestKind.ACCOMMODATION,
         CandidateRequest.state.in_(granted),
     )
-    return any(details.get("choice") == Different.MORE_TIME for details in db.session.scalars(kept))
+    return any(details.get("choice") == Different.MORE_TIME for details in db.session.scalars(accommodations))
 
 
-def _narrowed(member: TeamMember, found_by: RequestFilter) -> list[Condition]:
-    conditions = reach_of_wishes(member)
-    if found_by.state is not None:
-        conditions.append(CandidateRequest.state == found_by.state)
-    if found_by.kind is not None:
-        conditions.append(CandidateRequest.kind == found_by.kind)
+def _narrowed(member: TeamMember, filters: RequestFilter) -> list[Condition]:
+    conditions = reach_of_requests(member)
+    if filters.state is not None:
+        conditions.append(CandidateRequest.state == filters.state)
+    if filters.kind is not None:
+        conditions.append(CandidateRequest.kind == filters.kind)
     return conditions
 
 

@@ -35,9 +35,9 @@ def enrol(
     A candidate who was there already keeps what is known of them; only gaps are filled, and no quarantine goes on.
     """
     recruiter_id = recruiter.id if recruiter else None
-    known = enrolled(flow.id, email, is_test=is_test)
-    if known is None:
-        made = Candidate(
+    candidate = enrolled(flow.id, email, is_test=is_test)
+    if candidate is None:
+        new = Candidate(
             organization_id=flow.organization_id,
             team_id=flow.team_id,
             flow_id=flow.id,
@@ -50,13 +50,13 @@ def enrol(
             status=status_for(flow.organization, INVITED),
             is_test=is_test,
         )
-        known = _added_or_found(made)
-    known.quarantined_at = None
-    known.first_name = known.first_name or first_name
-    known.last_name = known.last_name or last_name
-    known.assigned_recruiter_id = known.assigned_recruiter_id or recruiter_id
+        candidate = _added_or_found(new)
+    candidate.quarantined_at = None
+    candidate.first_name = candidate.first_name or first_name
+    candidate.last_name = candidate.last_name or last_name
+    candidate.assigned_recruiter_id = candidate.assigned_recruiter_id or recruiter_id
     db.session.flush()
-    return known
+    return candidate
 
 
 def move(
@@ -80,7 +80,7 @@ def move(
         if number is not None:
             if by is not None and judges:
                 candidate.reviewed_at = clock.now()
-            return _kept(candidate, StatusChange(number=number, previous=previous, new=to, note=note or None), by)
+            return _recorded(candidate, StatusChange(number=number, previous=previous, new=to, note=note or None), by)
     raise Conflict("Others are moving this candidate at this very moment. Try again.")
 
 
@@ -164,11 +164,11 @@ def tag(candidate: Candidate, name: str) -> bool:
 def untag(candidate: Candidate, name: str) -> bool:
     """Take the word away. False when it was not there."""
     word = checked_tag(name)
-    kept = [one for one in candidate.tags if one.name != word]
-    gone = len(kept) < len(candidate.tags)
-    candidate.tags = kept
+    remaining = [one for one in candidate.tags if one.name != word]
+    removed = len(remaining) < len(candidate.tags)
+    candidate.tags = remaining
     db.session.flush()
-    return gone
+    return removed
 
 
 def checked_tag(name: str) -> str:
@@ -188,10 +188,10 @@ def save_view(member: TeamMember, name: str, query: str) -> SavedView:
         raise Rejected(f"Give the view a name of 1 to {LONGEST_VIEW} characters.", field="name")
     if len(query) > LONGEST_QUERY:
         raise Rejected("This filter is too long to be kept.", field="name")
-    known = {view.name: view for view in views_of(member)}
-    if words not in known and len(known) >= MOST_VIEWS:
+    views = {view.name: view for view in views_of(member)}
+    if words not in views and len(views) >= MOST_VIEWS:
         raise Rejected(f"You have {MOST_VIEWS} views; delete one first.", field="name")
-    view = known.get(words) or SavedView(member_id=member.id, name=words)
+    view = views.get(words) or SavedView(member_id=member.id, name=words)
     view.query = query
     try:
         with db.session.begin_nested():
@@ -201,16 +201,16 @@ def save_view(member: TeamMember, name: str, query: str) -> SavedView:
     return view
 
 
-def _added_or_found(made: Candidate) -> Candidate:
+def _added_or_found(candidate: Candidate) -> Candidate:
     try:
         with db.session.begin_nested():
-            db.session.add(made)
+            db.session.add(candidate)
     except IntegrityError:
-        found = enrolled(made.flow_id, made.email, is_test=made.is_test)
-        if found is None:
+        existing = enrolled(candidate.flow_id, candidate.email, is_test=candidate.is_test)
+        if existing is None:
             raise
-        return found
-    return made
+        return existing
+    return candidate
 
 
 def _step(candidate_id: str, previous: str, to: str) -> int | None:
@@ -224,7 +224,7 @@ def _step(candidate_id: str, previous: str, to: str) -> int | None:
     return rows[0].status_changes if rows else None
 
 
-def _kept(candidate: Candidate, change: StatusChange, by: TeamMember | None) -> StatusChange:
+def _recorded(candidate: Candidate, change: StatusChange, by: TeamMember | None) -> StatusChange:
     change.candidate_id, change.by_id = candidate.id, by.id if by else None
     db.session.add(change)
     db.session.flush()

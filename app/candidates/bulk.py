@@ -62,21 +62,21 @@ class Preview:
     changed: list[Candidate]
     same: int
     refused: int
-    told: int
+    events: int
 
 
 def preview(member: TeamMember, ids: Sequence[str], change: Change) -> Preview:
     """What ``apply`` would do now. Raises Rejected when nothing can be done, or nothing would change."""
     wanted = checked(ids)
     _check_value(member, change)
-    known, fixed = candidates_named(member, wanted), only_viewed(member)
-    open_to = [known[one] for one in wanted if one in known and known[one].flow_id not in fixed]
+    candidates, view_only = candidates_named(member, wanted), only_viewed(member)
+    open_to = [candidates[one] for one in wanted if one in candidates and candidates[one].flow_id not in view_only]
     changed = [one for one in open_to if change.kind is not Kind.MOVE or one.status != change.value]
     if not changed:
         reason = f"All of them are in “{change.value}” already." if open_to else "You may only view their flows."
         raise Rejected(f"Nothing would change. {reason}", field="id")
-    told = len([one for one in changed if change.kind is Kind.MOVE and one.flow.webhook_url])
-    return Preview(changed, len(open_to) - len(changed), len(wanted) - len(open_to), told)
+    events = len([one for one in changed if change.kind is Kind.MOVE and one.flow.webhook_url])
+    return Preview(changed, len(open_to) - len(changed), len(wanted) - len(open_to), events)
 
 
 def _check_value(member: TeamMember, change: Change) -> TeamMember | None:
@@ -92,12 +92,12 @@ def apply(member: TeamMember, ids: Sequence[str], change: Change) -> list[Row]:
     """Change each of ``ids`` (at most 1,000), in their order. Raises Rejected when nothing can be done at all."""
     wanted = checked(ids)
     recruiter = _check_value(member, change)
-    known = candidates_named(member, wanted, locked=True)
-    fixed = only_viewed(member)
+    candidates = candidates_named(member, wanted, locked=True)
+    view_only = only_viewed(member)
     return [
-        Row(one, _name(known[one]), "refused", VIEWED)
-        if one in known and known[one].flow_id in fixed
-        else _one(known.get(one), one, change, by=member, recruiter=recruiter)
+        Row(one, _name(candidates[one]), "refused", VIEWED)
+        if one in candidates and candidates[one].flow_id in view_only
+        else _one(candidates.get(one), one, change, by=member, recruiter=recruiter)
         for one in wanted
     ]
 

@@ -38,8 +38,8 @@ def as_csv(app: Flask, ids: Sequence[str], *, member_id: str, organization_id: s
     for first in range(0, len(ids), PIECE):
         part = ids[first : first + PIECE]
         with app.app_context(), reading(), row_security.only(organization_id):
-            known = candidates_named(db.session.get_one(TeamMember, member_id), part, Right.EDIT)
-            lines = "".join(_line(known[one]) for one in part if one in known)
+            candidates = candidates_named(db.session.get_one(TeamMember, member_id), part, Right.EDIT)
+            lines = "".join(_line(candidates[one]) for one in part if one in candidates)
             db.session.expunge_all()
             db.session.rollback()
         yield lines.encode()

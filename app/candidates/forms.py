@@ -23,7 +23,7 @@ COLUMNS = (
     ("tags", "Tags"),
     ("status", "Status"),
 )
-KEPT = (
+PARAMETERS = (
     "text",
     "flow",
     "status",
@@ -53,39 +53,39 @@ class MoveForm(FlaskForm):  # type: ignore[misc]
         self.status.choices = {name: capital(name) for name in statuses}
 
 
-def asked(name: str) -> str:
+def parameter(name: str) -> str:
     """A parameter of the address; empty when it is missing or cannot be text."""
     given = request.args.get(name, "").strip()[:LONGEST_SEARCH]
     return "" if flaw_of(given) else given
 
 
-def asked_for() -> CandidateFilter:
+def filter_of_request() -> CandidateFilter:
     """The filter of the address; what cannot be read counts as not asked."""
     try:
-        order = Order(asked("order") or Order.NEWEST)
+        order = Order(parameter("order") or Order.NEWEST)
     except ValueError:
         order = Order.NEWEST
     return CandidateFilter(
-        flow_id=asked("flow"),
-        status=asked("status"),
-        text=asked("text"),
-        recruiter_id=asked("recruiter"),
-        tag=asked("tag"),
-        without_status=asked("without_status"),
-        without_tag=asked("without_tag"),
+        flow_id=parameter("flow"),
+        status=parameter("status"),
+        text=parameter("text"),
+        recruiter_id=parameter("recruiter"),
+        tag=parameter("tag"),
+        without_status=parameter("without_status"),
+        without_tag=parameter("without_tag"),
         score_from=_score("score_from"),
         score_to=_score("score_to"),
-        added_from=day_in(asked("from")),
-        added_to=day_in(asked("to")),
-        unreviewed=asked("unreviewed") == "yes",
-        tests=asked("tests") == "yes",
+        added_from=day_in(parameter("from")),
+        added_to=day_in(parameter("to")),
+        unreviewed=parameter("unreviewed") == "yes",
+        tests=parameter("tests") == "yes",
         order=order,
     )
 
 
 def _score(name: str) -> float | None:
     try:
-        value = float(asked(name))
+        value = float(parameter(name))
     except ValueError:
         return None
     return value if 0 <= value <= 5 else None
@@ -93,14 +93,14 @@ def _score(name: str) -> float | None:
 
 def pairs() -> list[tuple[str, str]]:
     """What the address says about the list."""
-    given = [(name, asked(name)) for name in KEPT]
+    given = [(name, parameter(name)) for name in PARAMETERS]
     shown = [("show", name) for name in request.args.getlist("show") if name in dict(COLUMNS)]
     return [(name, value) for name, value in given if value] + shown
 
 
-def kept() -> dict[str, Any]:
+def filter_parameters() -> dict[str, Any]:
     """The same as parameters of ``url_for``."""
-    narrowed: dict[str, Any] = {name: asked(name) for name in KEPT if asked(name)}
+    narrowed: dict[str, Any] = {name: parameter(name) for name in PARAMETERS if parameter(name)}
     shown = [value for name, value in pairs() if name == "show"]
     return {**narrowed, "show": shown} if shown else narrowed
 
@@ -111,5 +111,5 @@ def chosen_ids(member: TeamMember) -> list[str]:
     Raises Rejected for none, and for more than are chosen at once.
     """
     if request.form.get("all") == "yes":
-        return bulk.checked(ids_seen_by(member, asked_for(), limit=bulk.MOST_ROWS))
+        return bulk.checked(ids_seen_by(member, filter_of_request(), limit=bulk.MOST_ROWS))
     return bulk.checked(request.form.getlist("id"))

@@ -30,7 +30,7 @@ Condition = sa.ColumnElement[bool]
 MOST_TAGS_SHOWN = 500
 
 
-NOBODY = "nobody"
+UNASSIGNED = "nobody"
 """Asked for as the recruiter: candidates without one."""
 
 
@@ -81,10 +81,10 @@ def candidate_to_change(member: TeamMember, candidate_id: str) -> Candidate:
     return candidate
 
 
-def candidates_seen_by(member: TeamMember, found_by: CandidateFilter, *, limit: int, offset: int) -> list[Candidate]:
+def candidates_seen_by(member: TeamMember, filters: CandidateFilter, *, limit: int, offset: int) -> list[Candidate]:
     """One page of the member's list with flow, recruiter and tags: no further query per row."""
-    query = sa.select(Candidate).where(*_narrowed(member, found_by))
-    ordered = query.order_by(*_ORDERS[found_by.order], Candidate.id.desc()).limit(limit).offset(offset)
+    query = sa.select(Candidate).where(*_narrowed(member, filters))
+    ordered = query.order_by(*_ORDERS[filters.order], Candidate.id.desc()).limit(limit).offset(offset)
     return list(db.session.scalars(ordered.options(*_together())))
 
 
@@ -104,16 +104,16 @@ def candidates_named(
     return {candidate.id: candidate for candidate in db.session.scalars(query.options(*_together()))}
 
 
-def ids_seen_by(member: TeamMember, found_by: CandidateFilter, *, limit: int | None = None) -> list[str]:
+def ids_seen_by(member: TeamMember, filters: CandidateFilter, *, limit: int | None = None) -> list[str]:
     """The ids of the member's list in its order, or the first ``limit`` of them."""
-    query = sa.select(Candidate.id).where(*_narrowed(member, found_by))
-    return list(db.session.scalars(query.order_by(*_ORDERS[found_by.order], Candidate.id.desc()).limit(limit)))
+    query = sa.select(Candidate.id).where(*_narrowed(member, filters))
+    return list(db.session.scalars(query.order_by(*_ORDERS[filters.order], Candidate.id.desc()).limit(limit)))
 
 
 def tags_seen_by(member: TeamMember) -> list[str]:
     """Every tag that hangs on a candidate whom the member may see, by name."""
-    known = sa.select(CandidateTag.name).where(CandidateTag.organization_id == member.organization_id).distinct()
-    names, seen_one = known.subquery(), sa.select(sa.literal(1)).select_from(CandidateTag).join(Candidate)
+    all_names = sa.select(CandidateTag.name).where(CandidateTag.organization_id == member.organization_id).distinct()
+    names, seen_one = all_names.subquery(), sa.select(sa.literal(1)).select_from(CandidateTag).join(Candidate)
     mine = seen_one.where(
         CandidateTag.organization_id == member.organization_id,
         CandidateTag.name == names.c.name,
@@ -139,9 +139,9 @@ def view_of(member: TeamMember, view_id: str) -> SavedView:
     return view
 
 
-def how_many_seen_by(member: TeamMember, found_by: CandidateFilter) -> int:
+def how_many_seen_by(member: TeamMember, filters: CandidateFilter) -> int:
     """Length of the whole list of ``candidates_seen_by``."""
-    query = sa.select(sa.func.count()).select_from(Candidate).where(*_narrowed(member, found_by))
+    query = sa.select(sa.func.count()).select_from(Candidate).where(*_narrowed(member, filters))
     return db.session.scalar(query) or 0
 
 
@@ -162,9 +162,9 @@ def next_to_review(member: TeamMember, *, flow_id: str = "", after: str = "") ->
     if place is not None and place.interviewed_at is not None and may(member, place):
         at = place.interviewed_at
         behind = sa.or_(order[0] > at, sa.and_(order[0] == at, order[1] > place.id))
-        found = db.session.scalar(query.where(behind))
-        if found is not None:
-            return found
+        following = db.session.scalar(query.where(behind))
+        if following is not None:
+            return following
     return db.session.scalar(query)
 
 
@@ -224,49 +224,49 @@ def enrolled(flow_id: str, email: str, *, is_test: bool = False) -> Candidate | 
     return db.session.scalar(query.where(Candidate.is_test.is_(is_test)))
 
 
-def _narrowed(member: TeamMember, found_by: CandidateFilter) -> list[Condition]:
-    conditions: list[Condition] = [*reach(member, Candidate, found_by.right), Candidate.quarantined_at.is_(None)]
-    if not found_by.tests:
+def _narrowed(member: TeamMember, filters: CandidateFilter) -> list[Condition]:
+    conditions: list[Condition] = [*reach(member, Candidate, filters.right), Candidate.quarantined_at.is_(None)]
+    if not filters.tests:
         conditions.append(Candidate.is_test.is_(False))
-    if found_by.flow_id:
-        conditions.append(Candidate.flow_id == found_by.flow_id)
-    if found_by.status:
-        conditions.append(Candidate.status == found_by.status)
-    conditions += _by_person_and_tag(found_by)
-    conditions += _by_score_and_day(found_by)
-    for word in found_by.text.split():
+    if filters.flow_id:
+        conditions.append(Candidate.flow_id == filters.flow_id)
+    if filters.status:
+        conditions.append(Candidate.status == filters.status)
+    conditions += _by_person_and_tag(filters)
+    conditions += _by_score_and_day(filters)
+    for word in filters.text.split():
         places = (Candidate.email, Candidate.first_name, Candidate.last_name)
         conditions.append(sa.or_(*(place.icontains(word, autoescape=True) for place in places)))
     return conditions
 
 
-def _by_person_and_tag(found_by: CandidateFilter) -> list[Condition]:
+def _by_person_and_tag(filters: CandidateFilter) -> list[Condition]:
     conditions: list[Condition] = []
-    if found_by.recruiter_id:
-        nobody = found_by.recruiter_id == NOBODY
+    if filters.recruiter_id:
+        unassigned = filters.recruiter_id == UNASSIGNED
         mine = Candidate.assigned_recruiter_id
-        conditions.append(mine.is_(None) if nobody else mine == found_by.recruiter_id)
-    if found_by.tag:
-        conditions.append(_has_tag(found_by.tag))
-    if found_by.without_tag:
-        conditions.append(~_has_tag(found_by.without_tag))
-    if found_by.without_status:
-        conditions.append(Candidate.status != found_by.without_status)
-    if found_by.unreviewed:
+        conditions.append(mine.is_(None) if unassigned else mine == filters.recruiter_id)
+    if filters.tag:
+        conditions.append(_has_tag(filters.tag))
+    if filters.without_tag:
+        conditions.append(~_has_tag(filters.without_tag))
+    if filters.without_status:
+        conditions.append(Candidate.status != filters.without_status)
+    if filters.unreviewed:
         conditions += [Candidate.interviewed_at.is_not(None), Candidate.reviewed_at.is_(None)]
     return conditions
 
 
-def _by_score_and_day(found_by: CandidateFilter) -> list[Condition]:
+def _by_score_and_day(filters: CandidateFilter) -> list[Condition]:
     conditions: list[Condition] = []
-    if found_by.score_from is not None:
-        conditions.append(Candidate.score >= found_by.score_from)
-    if found_by.score_to is not None:
-        conditions.append(Candidate.score <= found_by.score_to)
-    if found_by.added_from is not None:
-        conditions.append(Candidate.created_at >= _begin_of(found_by.added_from))
-    if found_by.added_to is not None:
-        conditions.append(Candidate.created_at < _begin_of(found_by.added_to) + timedelta(days=1))
+    if filters.score_from is not None:
+        conditions.append(Candidate.score >= filters.score_from)
+    if filters.score_to is not None:
+        conditions.append(Candidate.score <= filters.score_to)
+    if filters.added_from is not None:
+        conditions.append(Candidate.created_at >= _begin_of(filters.added_from))
+    if filters.added_to is not None:
+        conditions.append(Candidate.created_at < _begin_of(filters.added_to) + timedelta(days=1))
     return conditions
 
 

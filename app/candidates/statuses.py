@@ -24,11 +24,11 @@ LONGEST_NAME = 100
 
 def own_columns(organization: Organization) -> list[PipelineStatus]:
     """The organization's rows; the six defaults become its own before the first change."""
-    known = columns_of(organization)
-    if known:
-        return known
+    columns = columns_of(organization)
+    if columns:
+        return columns
     purposes = {INVITED, INTERVIEWED}
-    made = [
+    defaults = [
         PipelineStatus(
             organization_id=organization.id, name=name, position=position, purpose=name if name in purposes else None
         )
@@ -36,10 +36,10 @@ def own_columns(organization: Organization) -> list[PipelineStatus]:
     ]
     try:
         with db.session.begin_nested():
-            db.session.add_all(made)
+            db.session.add_all(defaults)
     except IntegrityError:  # two administrators began at the same moment
         return columns_of(organization)
-    return made
+    return defaults
 
 
 def add(organization: Organization, name: str, *, by: TeamMember) -> PipelineStatus:
@@ -47,12 +47,12 @@ def add(organization: Organization, name: str, *, by: TeamMember) -> PipelineSta
     columns = own_columns(organization)
     if len(columns) >= MOST_COLUMNS:
         raise Rejected(f"A pipeline has at most {MOST_COLUMNS} statuses; take one away first.", field="name")
-    made = PipelineStatus(
+    column = PipelineStatus(
         organization_id=organization.id, name=_checked(name, columns), position=columns[-1].position + 1
     )
-    _save(made)
-    _note(made, organization, {"added": made.id}, by=by)
-    return made
+    _save(column)
+    _note(column, organization, {"added": column.id}, by=by)
+    return column
 
 
 def rename(organization: Organization, column_id: str, name: str, *, by: TeamMember) -> None:

@@ -9,7 +9,7 @@ from werkzeug.datastructures import MultiDict
 from wtforms import StringField, TextAreaField
 from wtforms.validators import Length, Optional, Regexp, ValidationError
 
-from app.candidate_requests.actions import Asked
+from app.candidate_requests.actions import NewRequest
 from app.candidate_requests.models import LONGEST_CONTACT, LONGEST_TEXT, Different, RequestKind
 from app.conversation import consent
 from app.conversation.models import Mode
@@ -114,11 +114,11 @@ class DifferentForm(FlaskForm):  # type: ignore[misc]  # as above
         """In whatever form: an address, a number, a name to ask for."""
         _check(field)
 
-    def candidate_request(self, *, during: bool) -> Asked:
+    def candidate_request(self, *, during: bool) -> NewRequest:
         """What is asked for, ready to be kept."""
         text, contact = ((self[name].data or "").replace("\r\n", "\n").strip() or None for name in ("text", "contact"))
         details = {"choice": str(self.choice.data), "asked": "during" if during else "before"}
-        return Asked(RequestKind.ACCOMMODATION, text, contact, details)
+        return NewRequest(RequestKind.ACCOMMODATION, text, contact, details)
 
     def typed(self) -> dict[str, str]:
         """What to show again."""

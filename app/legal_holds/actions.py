@@ -41,8 +41,8 @@ def place(kind: Held, subject_id: str, *, reason: str, ends_at: datetime | None,
     )
     db.session.add(hold)
     db.session.flush()
-    told = {"kind": kind.value, "hold": hold.id, "ends": clock.rfc3339(ends_at) if ends_at else None}
-    write_audit(by.organization, action="hold.placed", subject=subject_id, by=by, details=told)
+    details = {"kind": kind.value, "hold": hold.id, "ends": clock.rfc3339(ends_at) if ends_at else None}
+    write_audit(by.organization, action="hold.placed", subject=subject_id, by=by, details=details)
     return hold
 
 
@@ -56,8 +56,8 @@ def release(hold: LegalHold, *, by: TeamMember) -> bool:
     changed = db.changed(freed) == 1
     db.session.refresh(hold)
     if changed:
-        told = {"kind": hold.kind.value, "hold": hold.id}
-        write_audit(by.organization, action="hold.released", subject=hold.subject_id, by=by, details=told)
+        details = {"kind": hold.kind.value, "hold": hold.id}
+        write_audit(by.organization, action="hold.released", subject=hold.subject_id, by=by, details=details)
     return changed
 
 

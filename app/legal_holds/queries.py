@@ -31,15 +31,15 @@ def is_held(*subjects: Any) -> sa.ColumnElement[bool]:
 
 def hold_on(*subject_ids: str | None) -> LegalHold | None:
     """The oldest hold in force on any of these (an interview, and its candidate); None where nothing is held."""
-    found = sa.select(LegalHold).where(LegalHold.subject_id.in_([one for one in subject_ids if one]), in_force())
-    return db.session.scalar(found.options(joinedload(LegalHold.by)).order_by(LegalHold.created_at).limit(1))
+    query = sa.select(LegalHold).where(LegalHold.subject_id.in_([one for one in subject_ids if one]), in_force())
+    return db.session.scalar(query.options(joinedload(LegalHold.by)).order_by(LegalHold.created_at).limit(1))
 
 
 def holds_of(organization: Organization, *, limit: int) -> list[LegalHold]:
     """What the organization holds now, the newest first."""
-    found = sa.select(LegalHold).where(LegalHold.organization_id == organization.id, in_force())
+    query = sa.select(LegalHold).where(LegalHold.organization_id == organization.id, in_force())
     return list(
-        db.session.scalars(found.options(joinedload(LegalHold.by)).order_by(LegalHold.created_at.desc()).limit(limit))
+        db.session.scalars(query.options(joinedload(LegalHold.by)).order_by(LegalHold.created_at.desc()).limit(limit))
     )
 
 

@@ -2,12 +2,10 @@
 
 from app.core.rooms import Job, Room
 
-SEND_LETTER = Job(
-    "letters.jobs.send", "app.mail_outbox.jobs.send", "letters", 360, overdue="app.mail_outbox.queries.due"
-)
+SEND_MAIL = Job("letters.jobs.send", "app.mail_outbox.jobs.send", "letters", 360, overdue="app.mail_outbox.queries.due")
 
 ROOM = Room(
     tables="app.mail_outbox.models",
-    jobs=(SEND_LETTER,),
+    jobs=(SEND_MAIL,),
     sweeps=("app.mail_outbox.jobs.sweep",),
 )

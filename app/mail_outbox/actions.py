@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from app.core import claims, clock, encryption, queue
 from app.core.db import db, new_id
 from app.gateways.mail import Mail
-from app.mail_outbox import SEND_LETTER
+from app.mail_outbox import SEND_MAIL
 from app.mail_outbox.models import QueuedMail, QueuedMailState
 
 LEASE = timedelta(minutes=6)
@@ -20,50 +20,50 @@ NOT_NEEDED = "not needed any more"
 
 def post(interview_id: str | None, mail: Mail, *, lasts: timedelta) -> QueuedMail:
     """Put a mail into the outbox; it goes out after the caller's commit, and not at all once it is ``lasts`` old."""
-    now, letter_id = clock.now(), new_id()
-    sealed = encryption.seal(json.dumps(asdict(mail)), context=_context(letter_id))
-    letter = QueuedMail(
-        id=letter_id, interview_id=interview_id, sealed=sealed, due_at=now, expires_at=now + lasts, created_at=now
+    now, mail_id = clock.now(), new_id()
+    sealed = encryption.seal(json.dumps(asdict(mail)), context=_context(mail_id))
+    queued = QueuedMail(
+        id=mail_id, interview_id=interview_id, sealed=sealed, due_at=now, expires_at=now + lasts, created_at=now
     )
-    db.session.add(letter)
+    db.session.add(queued)
     db.session.flush()
-    queue.after_commit(SEND_LETTER, letter_id)
-    return letter
+    queue.after_commit(SEND_MAIL, mail_id)
+    return queued
 
 
-def take(letter_id: str) -> tuple[int, Mail] | None:
+def take(mail_id: str) -> tuple[int, Mail] | None:
     """Claim a letter that is due: the token and the mail. None when there is nothing to send; commit either way.
 
     A letter whose sender died may have arrived, so it is never sent again, and neither is one that is too old.
     """
     token = claims.take(
-        QueuedMail.state, letter_id, expects=[QueuedMailState.WAITING], becomes=QueuedMailState.SENDING, lease=LEASE
+        QueuedMail.state, mail_id, expects=[QueuedMailState.WAITING], becomes=QueuedMailState.SENDING, lease=LEASE
     )
     if token is None:
         return None
-    letter = db.session.get_one(QueuedMail, letter_id, populate_existing=True)
+    queued = db.session.get_one(QueuedMail, mail_id, populate_existing=True)
     over = (
         QueuedMailState.LOST
-        if letter.recoveries
+        if queued.recoveries
         else QueuedMailState.EXPIRED
-        if letter.expires_at <= clock.now()
+        if queued.expires_at <= clock.now()
         else None
     )
-    if over is not None or letter.sealed is None:
-        settle(letter_id, token, over or QueuedMailState.LOST)
+    if over is not None or queued.sealed is None:
+        settle(mail_id, token, over or QueuedMailState.LOST)
         return None
     try:
-        return token, Mail(**json.loads(encryption.unseal(letter.sealed, context=_context(letter_id))))
+        return token, Mail(**json.loads(encryption.unseal(queued.sealed, context=_context(mail_id))))
     except encryption.SealBroken as error:
-        settle(letter_id, token, QueuedMailState.REFUSED, failure=str(error))
+        settle(mail_id, token, QueuedMailState.REFUSED, failure=str(error))
         return None
 
 
-def settle(letter_id: str, token: int, state: QueuedMailState, *, failure: str | None = None) -> bool:
+def settle(mail_id: str, token: int, state: QueuedMailState, *, failure: str | None = None) -> bool:
     """The letter is over, one way or another: its words are forgotten."""
     return claims.finish(
         QueuedMail,
-        letter_id,
+        mail_id,
         token,
         state=state,
         sealed=None,
@@ -73,15 +73,15 @@ def settle(letter_id: str, token: int, state: QueuedMailState, *, failure: str |
     )
 
 
-def put_off(letter_id: str, token: int, *, failure: str) -> bool:
+def put_off(mail_id: str, token: int, *, failure: str) -> bool:
     """The mail server could not be asked, or said later: try again after a growing pause, up to eight times."""
-    letter = db.session.get_one(QueuedMail, letter_id)
-    if letter.attempts + 1 >= MOST_ATTEMPTS:
-        return settle(letter_id, token, QueuedMailState.REFUSED, failure=failure)
-    pause = timedelta(seconds=min(5 * 2**letter.attempts, 600))
+    queued = db.session.get_one(QueuedMail, mail_id)
+    if queued.attempts + 1 >= MOST_ATTEMPTS:
+        return settle(mail_id, token, QueuedMailState.REFUSED, failure=failure)
+    pause = timedelta(seconds=min(5 * 2**queued.attempts, 600))
     return claims.finish(
         QueuedMail,
-        letter_id,
+        mail_id,
         token,
         state=QueuedMailState.WAITING,
         due_at=claims.moment(pause),
@@ -90,17 +90,17 @@ def put_off(letter_id: str, token: int, *, failure: str) -> bool:
     )
 
 
-def hurry(letter_id: str) -> bool:
+def hurry(mail_id: str) -> bool:
     """A letter that waits for its next try is due now. False when it is over, or is being sent."""
     waits = sa.or_(QueuedMail.lease_until.is_(None), QueuedMail.lease_until < claims.moment())
     statement = (
         sa.update(QueuedMail)
-        .where(QueuedMail.id == letter_id, QueuedMail.state == QueuedMailState.WAITING, waits)
+        .where(QueuedMail.id == mail_id, QueuedMail.state == QueuedMailState.WAITING, waits)
         .values(due_at=clock.now())
     )
     changed = db.changed(statement) == 1
     if changed:
-        queue.after_commit(SEND_LETTER, letter_id)
+        queue.after_commit(SEND_MAIL, mail_id)
     return changed
 
 
@@ -119,5 +119,5 @@ def erase(interview_id: str) -> int:
     return db.changed(sa.delete(QueuedMail).where(QueuedMail.interview_id == interview_id))
 
 
-def _context(letter_id: str) -> str:
-    return f"letter:{letter_id}:sealed"
+def _context(mail_id: str) -> str:
+    return f"letter:{mail_id}:sealed"

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from app.accounts import actions as accounts
 from app.accounts.models import Organization, TeamMember
 from app.candidate_requests import actions as candidate_requests
-from app.candidate_requests.actions import Asked
+from app.candidate_requests.actions import NewRequest
 from app.candidate_requests.models import RequestKind
 from app.conversation.models import Sitting, Turn
 from app.core import clock
@@ -109,7 +109,7 @@ def _withdrawn(interview: Interview) -> bool:
     if not interviews.withdraw(interview):
         return False
     with suppress(Rejected):  # too many requests are open, so recruiters will look at this candidate anyway
-        candidate_requests.ask(interview, Asked(RequestKind.WITHDRAWAL, None))
+        candidate_requests.ask(interview, NewRequest(RequestKind.WITHDRAWAL, None))
     candidate_requests.note(interview, "own_page.asked", kind=RequestKind.WITHDRAWAL.value, through=RESTORE)
     return True
 

@@ -108,11 +108,11 @@ def test_a_whole_log_is_found_whole_in_pieces_too(owner, monkeypatch):
 
 
 DAMAGE = {
-    "changed": ("UPDATE audit_entry SET subject = 'x' WHERE organization_id = :o AND number = 2", 2, "not what was"),
+    "changed": ("UPDATE audit_entry SET subject = 'x' WHERE organization_id = :o AND number = 2", 2, "changed after"),
     "details changed": (
         """UPDATE audit_entry SET details = '{"n": 9}' WHERE organization_id = :o AND number = 3""",
         3,
-        "not what was",
+        "changed after",
     ),
     "taken out": ("DELETE FROM audit_entry WHERE organization_id = :o AND number = 2", 2, "Entry 2 is missing"),
     "cut off": ("DELETE FROM audit_entry WHERE organization_id = :o AND number > 2", 3, "are missing"),
@@ -143,7 +143,7 @@ def test_a_chain_that_was_computed_anew_shows_after_a_check(owner):
         entry.hash = before = actions.audit_hash(entry, before)
     db.session.commit()
     kept = _check(owner.organization)
-    assert "written anew" in kept.flaw
+    assert "rewritten" in kept.flaw
     assert kept.number == entries[-1].number
 
 
@@ -152,7 +152,7 @@ def test_what_the_last_check_kept_cannot_be_forged_either(owner, forged):
     _write(owner.organization)
     _check(owner.organization)
     _run(f"UPDATE audit_check SET {forged} WHERE organization_id = :o", o=owner.organization.id)
-    assert "had kept was changed" in _check(owner.organization).flaw
+    assert "stored result of the last check was changed" in _check(owner.organization).flaw
 
 
 def test_a_first_check_that_finds_a_flaw_leaves_a_mark_that_holds(owner):
@@ -236,4 +236,4 @@ def test_a_seal_from_before_keys_were_named_still_holds(owner):
     assert _check(owner.organization).flaw is None
     known.seal = "0" * 64
     db.session.commit()
-    assert "had kept was changed" in _check(owner.organization).flaw
+    assert "stored result of the last check was changed" in _check(owner.organization).flaw

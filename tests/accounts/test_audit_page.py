@@ -80,7 +80,7 @@ def test_details_are_words_and_names_and_never_python_or_bare_ids(owner, intervi
         "Fields: webhook address, title",
         "Through: the API",
         "Works until: 1 Mar 2026, 09:30 UTC",
-        "Own words: yes",
+        "Custom text: yes",
         "Members: Owner",
         "None: none",
     ]
@@ -179,13 +179,13 @@ def test_cells_never_run_in_a_spreadsheet(owner):
 def test_the_page_says_that_the_log_is_whole_or_what_is_wrong(owner, filled):
     browser = owner.browser
     assert "first check has not been made" in browser.get("/audit").text
-    assert "The log is whole" in browser.post("/audit/check", follow_redirects=True).text
+    assert "The audit log is intact" in browser.post("/audit/check", follow_redirects=True).text
     assert "are what was written" in browser.get("/audit").text
     db.session.execute(sa.text("UPDATE audit_entry SET subject = 'x' WHERE number = 2"))
     db.session.commit()
     told = browser.post("/audit/check", follow_redirects=True).text
-    assert "The log is not whole" in told
-    assert "Entry 2 is not what was written" in told
+    assert "The audit log is not intact" in told
+    assert "Entry 2 was changed after it was written" in told
     assert "Up to entry 1" in told
 
 

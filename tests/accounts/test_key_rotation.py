@@ -67,7 +67,7 @@ def test_the_new_key_has_the_name_of_the_old_one_and_it_is_written_down(owner, i
 def test_a_key_is_replaced_once_and_only_while_it_works(owner, issued):
     key = db.session.get_one(ApiKey, issued[0])
     members.rotate_api_key(key, ends="7d", by=owner.member)
-    with pytest.raises(Rejected, match="replaced already"):
+    with pytest.raises(Rejected, match="already replaced"):
         members.rotate_api_key(key, ends="7d", by=owner.member)
     key.rotated_at, key.revoked_at = None, clock.now()
     with pytest.raises(Rejected, match="no longer works"):
@@ -101,7 +101,7 @@ def test_of_two_who_replace_a_key_at_once_one_does(own_app, password_hash):
         thread.start()
     for thread in threads:
         thread.join(30)
-    assert sorted(results) == ["This key has been replaced alre", "new"]
+    assert sorted(results) == ["This key was already replaced. ", "new"]
     with own_app.app_context():
         assert db.session.query(ApiKey).count() == 2
 

@@ -104,7 +104,7 @@ def test_a_forgotten_password_opens_the_way_meanwhile(mailing, known, browser):
         guesser.sign_in(WRONG)
     refused = mine.sign_in()
     assert refused.status_code == 429
-    assert "Forgotten your password?” below" in refused.text
+    assert "Forgot your password?” below" in refused.text
     for _ in range(30):
         guesser_elsewhere = browser("10.6.6.6")
         guesser_elsewhere.post("/forgotten", data={"email": OWNER})

@@ -51,7 +51,7 @@ def test_every_key_that_does_not_work_is_answered_alike(app, owner, header):
     assert response.json == {
         "code": 401,
         "status": "Unauthorized",
-        "message": "A valid API key is needed: Authorization: Bearer <API key>.",
+        "message": "Send a valid API key: Authorization: Bearer <API key>.",
     }
 
 

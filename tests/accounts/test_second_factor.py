@@ -75,7 +75,7 @@ def test_it_is_set_up_with_the_first_code_and_the_codes_are_shown_once(owner: Pe
     assert browser.get("/team").status_code == 200
     assert "member.second_factor_on" in actions_of(owner)
     refused = browser.post("/second-factor/begin", follow_redirects=True)
-    assert "turn it off first" in refused.text
+    assert "Turn it off first" in refused.text
 
 
 def test_the_password_alone_opens_nothing(guarded, sign_in, client) -> None:
@@ -99,7 +99,7 @@ def test_a_code_works_once(guarded, sign_in, client) -> None:
     client.post("/sign-out")
     sign_in()
     again = client.post("/sign-in/code", data={"code": code})
-    assert (again.status_code, "every code works once" in again.text) == (422, True)
+    assert (again.status_code, "each code works once" in again.text) == (422, True)
 
 
 @pytest.mark.parametrize("seconds", [-90, 90])
@@ -147,7 +147,7 @@ def test_nobody_waits_for_a_code_for_ever(guarded, sign_in, client, later) -> No
     sign_in()
     later(timedelta(minutes=11))
     late = client.post("/sign-in/code", data={"code": code_of(guarded[0].member)}, follow_redirects=True)
-    assert "the time for the code is over" in late.text
+    assert "The time for the code has run out" in late.text
     assert db.session.query(Login).count() == 0
 
 
@@ -189,7 +189,7 @@ def test_an_administrator_helps_whoever_has_lost_everything(owner: Person, colle
     assert theirs.get("/team").status_code == 302
     assert "signs in with the password alone" in owner.browser.get(path).text
     own = owner.browser.post(f"/team/members/{owner.member.id}/second-factor-off")
-    assert (own.status_code, "on its page, with a code" in own.text) == (422, True)
+    assert (own.status_code, "in your profile, with a code" in own.text) == (422, True)
 
 
 def test_a_changed_secret_key_lets_nobody_in_by_code_but_recovery_by_an_administrator_works(

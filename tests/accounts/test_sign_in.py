@@ -46,7 +46,7 @@ def test_over_tls_the_cookie_has_the_host_prefix(settings):
 def test_a_wrong_password_and_an_unknown_address_look_alike(known, sign_in, email, password):
     response = sign_in(email, password)
     assert response.status_code == 422
-    assert b"Address or password is wrong." in response.data
+    assert b"The email address or password is wrong." in response.data
     assert db.session.query(LoginFailure).count() == 1
     assert db.session.query(Login).count() == 0
 

@@ -82,10 +82,10 @@ def entries(start):
 
 
 def test_a_team_is_renamed(owner):
-    assert "The team was renamed." in post(owner, f"{owner.team.id}/rename", name="  Night shift ").text
+    assert "Team renamed." in post(owner, f"{owner.team.id}/rename", name="  Night shift ").text
     assert db.session.get(Team, owner.team.id).name == "Night shift"
     refused = post(owner, f"{owner.team.id}/rename", name=" ")
-    assert "The team keeps its name. A name must have 1 to 300 characters" in refused.text
+    assert "The team was not renamed. A name must have 1 to 300 characters" in refused.text
     assert db.session.get(Team, owner.team.id).name == "Night shift"
     post(owner, f"{owner.team.id}/rename", name="Night shift")
     assert [entry.action for entry in entries("team.")] == ["team.renamed"], "once, and nothing for the same name"
@@ -96,7 +96,7 @@ def test_a_team_without_flows_is_deleted_and_its_members_leave_it(owner, colleag
     db.session.add(TeamMembership(team_id=team.id, member_id=colleague.member.id))
     db.session.commit()
     assert "Its member is taken out of it." in owner.browser.get("/team").text
-    assert "The team was deleted." in post(owner, f"{team.id}/delete").text
+    assert "Team deleted." in post(owner, f"{team.id}/delete").text
     assert [one.name for one in queries.teams_of(owner.organization)] == [owner.team.name]
     db.session.expire_all()
     assert [one.id for one in colleague.member.teams] == [owner.team.id]
@@ -110,7 +110,7 @@ def test_a_team_with_flows_and_the_last_one_stay(owner, make_flow):
     flow = make_flow(team_id=other.id)
     flow.status = FlowStatus.ARCHIVED
     db.session.commit()
-    assert "This team has flows, open, closed or archived." in post(owner, f"{other.id}/delete").text
+    assert "This team has flows (open, closed or archived)" in post(owner, f"{other.id}/delete").text
     assert len(queries.teams_of(owner.organization)) == 2
     assert entries("team.deleted") == []
 

@@ -58,19 +58,19 @@ def test_the_audit_log_is_read_narrowed_checked_and_exported_by_keyboard(
     accessible(admin)
     tab_to(admin, "form[action='/audit/check'] button")
     admin.keyboard.press("Enter")
-    admin.locator(".notice", has_text="The log is whole").wait_for()
+    admin.locator(".notice", has_text="The audit log is intact").wait_for()
     accessible(admin)
     tab_to(admin, "#group")
     admin.keyboard.type("API")
     tab_to(admin, "#subject")
     admin.keyboard.press("Enter")
     admin.wait_for_url("**group=api_key**")
-    of_the_walk_before = {"Replaced an API key by a new one"}
-    assert set(admin.locator("tbody th").all_inner_texts()) - of_the_walk_before == {"Issued an API key"}
+    of_the_walk_before = {"Replaced an API key"}
+    assert set(admin.locator("tbody th").all_inner_texts()) - of_the_walk_before == {"Created an API key"}
     with admin.expect_download() as download:
         tab_to(admin, "form[action^='/audit/export'] button")
         admin.keyboard.press("Enter")
-    assert "Issued an API key" in Path(download.value.path()).read_text(encoding="utf-8-sig")
+    assert "Created an API key" in Path(download.value.path()).read_text(encoding="utf-8-sig")
     admin.goto(f"{installation.url}/audit?subject=nothing")
     assert "No entry fits this filter" in admin.inner_text("main")
     accessible(admin)

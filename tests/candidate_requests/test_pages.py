@@ -9,7 +9,7 @@ import pytest
 
 from app.accounts.models import AuditEntry
 from app.candidate_requests import actions
-from app.candidate_requests.actions import Asked
+from app.candidate_requests.actions import NewRequest
 from app.candidate_requests.models import CandidateRequest, RequestKind, RequestState
 from app.core import clock
 from app.core.db import db
@@ -31,7 +31,7 @@ def interview(owner: Person, make_flow: Made) -> Interview:
 
 
 def ask(interview: Interview, kind: RequestKind, text: str | None = None) -> CandidateRequest:
-    candidate_request = actions.ask(interview, Asked(kind, text))
+    candidate_request = actions.ask(interview, NewRequest(kind, text))
     db.session.commit()
     return candidate_request
 

@@ -9,16 +9,16 @@ from flask import Flask
 
 from app.accounts.models import AuditEntry
 from app.candidate_requests import actions
-from app.candidate_requests.actions import Asked
+from app.candidate_requests.actions import NewRequest
 from app.candidate_requests.models import MOST_OPEN, CandidateRequest, RequestKind, RequestState
 from app.candidate_requests.queries import (
     RequestFilter,
     has_more_time,
-    how_many_wishes_seen_by,
+    how_many_requests_seen_by,
     marks_of,
+    request_to_change,
     requests_of,
-    wish_to_change,
-    wishes_seen_by,
+    requests_seen_by,
 )
 from app.core import clock
 from app.core.db import db
@@ -37,8 +37,8 @@ def interview(owner: Person, make_flow: Made) -> Interview:
     return booked
 
 
-def different(choice: str, text: str | None = None, asked: str = "before") -> Asked:
-    return Asked(RequestKind.ACCOMMODATION, text, None, {"choice": choice, "asked": asked})
+def different(choice: str, text: str | None = None, asked: str = "before") -> NewRequest:
+    return NewRequest(RequestKind.ACCOMMODATION, text, None, {"choice": choice, "asked": asked})
 
 
 @pytest.mark.parametrize("choice", ["more_time", "writing"])
@@ -57,7 +57,7 @@ def test_what_needs_somebody_waits_until_a_day_is_due(interview: Interview, choi
 
 
 def test_a_deletion_is_never_granted_by_the_product_itself(interview: Interview) -> None:
-    candidate_request = actions.ask(interview, Asked(RequestKind.DELETION, details={"choice": "writing"}))
+    candidate_request = actions.ask(interview, NewRequest(RequestKind.DELETION, details={"choice": "writing"}))
     assert candidate_request.state is RequestState.OPEN
 
 
@@ -106,7 +106,7 @@ def test_nothing_is_asked_after_an_erasure(interview: Interview) -> None:
 
 def correction(interview: Interview, first: int, last: int) -> CandidateRequest:
     details = {"segment": 1, "first": first, "last": last, "heard": "a", "suggestion": f"{first}-{last}"}
-    return actions.ask(interview, Asked(RequestKind.CORRECTION, details=details))
+    return actions.ask(interview, NewRequest(RequestKind.CORRECTION, details=details))
 
 
 def test_of_corrections_that_share_a_word_the_later_one_is_shown_whole(interview: Interview) -> None:
@@ -184,16 +184,18 @@ def test_lists_show_members_their_own(interview: Interview, owner: Person, colle
     actions.ask(interview, different("writing"))
     everything = RequestFilter()
     for member in (owner.member, colleague.member):
-        assert len(wishes_seen_by(member, everything, limit=10, offset=0)) == 2
-        assert wishes_seen_by(member, RequestFilter(state=RequestState.OPEN), limit=10, offset=0) == [candidate_request]
-        assert how_many_wishes_seen_by(member, RequestFilter(state=RequestState.OPEN)) == 1
-        assert how_many_wishes_seen_by(member, RequestFilter(kind=RequestKind.REVIEW)) == 0
-    assert wishes_seen_by(outsider.member, everything, limit=10, offset=0) == []
+        assert len(requests_seen_by(member, everything, limit=10, offset=0)) == 2
+        assert requests_seen_by(member, RequestFilter(state=RequestState.OPEN), limit=10, offset=0) == [
+            candidate_request
+        ]
+        assert how_many_requests_seen_by(member, RequestFilter(state=RequestState.OPEN)) == 1
+        assert how_many_requests_seen_by(member, RequestFilter(kind=RequestKind.REVIEW)) == 0
+    assert requests_seen_by(outsider.member, everything, limit=10, offset=0) == []
     with pytest.raises(Forbidden):
-        wish_to_change(outsider.member, candidate_request.id)
+        request_to_change(outsider.member, candidate_request.id)
     for wrong in ("nope", "\x00", "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d"):
         with pytest.raises(NotFound):
-            wish_to_change(owner.member, wrong)
+            request_to_change(owner.member, wrong)
 
 
 def test_a_recruiter_answers_on_the_interviews_page(app: Flask, interview: Interview, colleague: Person) -> None:

@@ -56,7 +56,7 @@ def test_check_finds_an_audit_log_that_was_changed(parley, founded, own_database
     told = parley("check", "--json")
     part = json.loads(told.stdout)["parts"]["audit log"]
     assert (told.exit_code, part["ok"]) == (1, False)
-    assert part["words"] == "the one of First Ltd is not whole: Entry 3 is not what was written."
+    assert part["words"] == "the one of First Ltd is not whole: Entry 3 was changed after it was written."
 
 
 def test_a_database_that_is_behind_is_told_apart(home):
@@ -138,4 +138,4 @@ def test_check_says_that_the_secret_key_was_changed_and_not_that_the_log_is_brok
     parts = json.loads(told.stdout)["parts"]
     assert told.exit_code == 1
     assert [name for name, part in parts.items() if not part["ok"]] == ["secret key"]
-    assert "Set SECRET_KEY to the former one again" in parts["secret key"]["words"]
+    assert "Set SECRET_KEY to the previous value" in parts["secret key"]["words"]

@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 
 from app.candidate_requests import actions as candidate_requests
-from app.candidate_requests.actions import Asked
+from app.candidate_requests.actions import NewRequest
 from app.candidate_requests.models import MOST_OPEN, CandidateRequest, RequestKind, RequestState
 from app.candidate_requests.queries import requests_of
 from app.conversation.consent import VERSION, words_shown
@@ -277,7 +277,7 @@ def test_who_asked_to_write_finds_writing_chosen(client: Browser, scripted: Flas
 
 def test_the_link_shows_no_requests_of_other_kinds(client: Browser, scripted: Flask, book: Made, owner: Person) -> None:
     interview = book()
-    candidate_request = candidate_requests.ask(interview, Asked(RequestKind.DELETION))
+    candidate_request = candidate_requests.ask(interview, NewRequest(RequestKind.DELETION))
     candidate_requests.answer(candidate_request, state=RequestState.GRANTED, words="All of it goes.", by=owner.member)
     db.session.commit()
     assert "All of it goes." not in text_of(client, path_of(interview))

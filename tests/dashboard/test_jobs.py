@@ -30,7 +30,7 @@ from app.interviews import actions as interviews
 from app.interviews.documents import READ_DOCUMENT
 from app.interviews.models import Document, Interview, Stage, TextState, VideoStage
 from app.interviews.recordings.models import Revocation
-from app.mail_outbox import SEND_LETTER
+from app.mail_outbox import SEND_MAIL
 from app.mail_outbox import actions as mail_outbox
 from app.mail_outbox.models import QueuedMail, QueuedMailState
 from app.operations.stopped_jobs import actions, queries
@@ -219,7 +219,7 @@ def test_all_of_a_kind_are_tried_again_and_it_is_written_down(
     assert cv.text_state is TextState.PENDING
     assert late.due_at <= clock.now()
     assert rows[0].flow.speech_state is SpeechState.PENDING
-    assert {job for job, _ids in waker.enqueued} >= {PROCESS_INTERVIEW, READ_DOCUMENT, SEND_LETTER}
+    assert {job for job, _ids in waker.enqueued} >= {PROCESS_INTERVIEW, READ_DOCUMENT, SEND_MAIL}
     assert actions.retry_all("documents", by=owner.member) == 0
     written = db.session.scalars(sa.select(AuditEntry.details).where(AuditEntry.action == "jobs.retried")).all()
     assert {"kind": "interviews", "begun": 3} in written

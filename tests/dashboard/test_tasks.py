@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import event
 
 from app.candidate_requests import actions as candidate_requests
-from app.candidate_requests.actions import Asked
+from app.candidate_requests.actions import NewRequest
 from app.candidate_requests.models import RequestKind
 from app.candidates.models import Candidate
 from app.core import clock
@@ -82,7 +82,7 @@ def test_results_are_counted_until_somebody_judges_them(owner: Person, colleague
 
 def test_requests_come_by_kind_with_the_next_date_and_what_is_overdue(owner: Person, book: Made) -> None:
     for email, kind in (("a@x.example", "deletion"), ("b@x.example", "deletion"), ("c@x.example", "review")):
-        candidate_requests.ask(book(email), Asked(RequestKind(kind)))
+        candidate_requests.ask(book(email), NewRequest(RequestKind(kind)))
     db.session.commit()
     assert counts(owner) == {"review": 1, "deletion": 2}
     now = clock.now()
@@ -152,7 +152,7 @@ def test_nothing_of_others_is_counted(
     now = clock.now()
     stuck = book("a@x.example", stage=Stage.PROCESSING_FAILED)
     with_result(stuck, now)
-    candidate_requests.ask(stuck, Asked(RequestKind.DELETION))
+    candidate_requests.ask(stuck, NewRequest(RequestKind.DELETION))
     book("b@x.example", created_at=now - timedelta(days=28))
     everything = {"deletion": 1, "results": 1, "stuck": 1, "ending": 1}
     assert counts(colleague) == everything
@@ -186,7 +186,7 @@ def test_the_number_of_statements_does_not_grow(owner: Person, book: Made) -> No
     for number in range(12):
         interview = book(f"{number}@x.example", stage=Stage.PROCESSING_FAILED)
         with_result(interview, now)
-        candidate_requests.ask(interview, Asked(RequestKind.DELETION))
+        candidate_requests.ask(interview, NewRequest(RequestKind.DELETION))
     db.session.commit()
     _ = member.role, member.id
     assert asked() == empty <= 8

@@ -8,7 +8,7 @@ from flask import Flask
 
 from app.accounts.models import Team, TeamMember, TeamMembership
 from app.candidate_requests.models import CandidateRequest, RequestKind
-from app.candidate_requests.queries import reach_of_wishes
+from app.candidate_requests.queries import reach_of_requests
 from app.candidates.models import Candidate
 from app.core.db import db
 from app.flows.models import FlowGrant, InterviewFlow, Right
@@ -56,7 +56,7 @@ def rights(member: TeamMember, things: dict[str, Any]) -> set[Right]:
         for rows in (InterviewFlow, Interview, Candidate):
             told.add(db.session.scalar(sa.select(sa.func.count()).select_from(rows).where(*reach(member, rows, right))))
         candidate_requests = (
-            sa.select(sa.func.count()).select_from(CandidateRequest).where(*reach_of_wishes(member, right))
+            sa.select(sa.func.count()).select_from(CandidateRequest).where(*reach_of_requests(member, right))
         )
         told.add(db.session.scalar(candidate_requests))
         assert told in ({True}, {False}), (member.email, right, told)  # 1 and True are the same
@@ -125,7 +125,7 @@ def rights_to(who: Person, things: dict[str, Any]) -> set[Right]:
         for rows, name in ((InterviewFlow, "flow"), (Interview, "interview"), (Candidate, "candidate")):
             mine = sa.select(rows.id).where(*reach(who.member, rows, right), rows.id == things[name].id)
             assert (db.session.scalar(mine) is not None) == (right in found) == may(who.member, things[name], right)
-        candidate_requests = sa.select(CandidateRequest.id).where(*reach_of_wishes(who.member, right))
+        candidate_requests = sa.select(CandidateRequest.id).where(*reach_of_requests(who.member, right))
         assert (db.session.scalar(candidate_requests) is not None) == (right in found)
         other = sa.select(TeamMember.id).where(*who_may(things["flow"], right), TeamMember.id == who.member.id)
         assert (db.session.scalar(other) is not None) == (right in found)

@@ -17,7 +17,7 @@ from flask import Flask
 from app import gateways
 from app.accounts.models import AuditEntry, TeamMembership
 from app.candidate_requests import actions as candidate_requests
-from app.candidate_requests.actions import Asked
+from app.candidate_requests.actions import NewRequest
 from app.candidate_requests.models import RequestKind, RequestState
 from app.conversation.models import Agreement, Mode
 from app.core.db import db
@@ -241,7 +241,7 @@ def test_the_archive_comes_in_pieces(owner: Person, recorded: Interview) -> None
 
 def test_corrections_stand_beside_what_was_recognised(owner: Person, judged: Interview) -> None:
     details = {"segment": 1, "first": 3, "last": 3, "heard": "help", "suggestion": "heal"}
-    candidate_request = candidate_requests.ask(judged, Asked(RequestKind.CORRECTION, None, None, details))
+    candidate_request = candidate_requests.ask(judged, NewRequest(RequestKind.CORRECTION, None, None, details))
     db.session.commit()
     assert told(owner, judged.id)["transcript"][1]["corrections"] == [
         {"words": "help", "first": 3, "last": 3, "suggestion": "heal", "is_accepted": False}

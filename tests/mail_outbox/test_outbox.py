@@ -11,7 +11,7 @@ from app.core.db import db
 from app.core.errors import GatewayError
 from app.core.queue import SilentWaker
 from app.gateways.mail import Mail, Unanswered
-from app.mail_outbox import SEND_LETTER, actions
+from app.mail_outbox import SEND_MAIL, actions
 from app.mail_outbox.jobs import send
 from app.mail_outbox.models import QueuedMail, QueuedMailState
 from tests.factories import Made
@@ -47,7 +47,7 @@ def later(**delta: int) -> Any:
 
 
 def test_a_letter_is_sealed_sent_once_and_forgotten(letter: str, postbox: Postbox, waker: SilentWaker) -> None:  # noqa: F811
-    assert (SEND_LETTER, (letter,)) in waker.enqueued
+    assert (SEND_MAIL, (letter,)) in waker.enqueued
     assert "12345678" not in str(row(letter).sealed)
     for _ in range(3):
         send(letter)
@@ -61,7 +61,7 @@ def test_nothing_is_posted_by_a_transaction_that_fails(book: Made, waker: Silent
     waker.enqueued.clear()
     actions.post(book().id, MAIL, lasts=timedelta(minutes=10))
     db.session.rollback()
-    assert [job for job, _ids in waker.enqueued if job is SEND_LETTER] == []
+    assert [job for job, _ids in waker.enqueued if job is SEND_MAIL] == []
     assert db.session.query(QueuedMail).count() == 0
 
 

@@ -13,10 +13,10 @@ from rq.serializers import JSONSerializer
 from app.core import queue, rooms
 from app.core.queue import Queued, RedisWaker
 from app.gateways.redis.embedded import EmbeddedRedis
-from app.mail_outbox import SEND_LETTER
+from app.mail_outbox import SEND_MAIL
 from app.operations.processes.kinds import worker_for
 
-JOB, IDS = SEND_LETTER, ("one",)
+JOB, IDS = SEND_MAIL, ("one",)
 
 
 @pytest.fixture(scope="module")

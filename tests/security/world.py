@@ -17,7 +17,7 @@ from app import gateways
 from app.accounts import actions as accounts
 from app.accounts.models import Team, TeamMember, TeamMembership
 from app.candidate_requests import actions as candidate_requests
-from app.candidate_requests.actions import Asked
+from app.candidate_requests.actions import NewRequest
 from app.candidate_requests.models import RequestKind
 from app.candidates import actions as candidates
 from app.candidates import statuses
@@ -173,7 +173,9 @@ def _written_to(interview: Interview) -> None:
 
 def _asked_for(interview: Interview) -> str:
     mark = interview.flow.title.split()[0]
-    asked = Asked(RequestKind.ACCOMMODATION, f"{mark} wish", f"{mark} contact", {"choice": "person", "asked": "before"})
+    asked = NewRequest(
+        RequestKind.ACCOMMODATION, f"{mark} wish", f"{mark} contact", {"choice": "person", "asked": "before"}
+    )
     candidate_request = candidate_requests.ask(interview, asked)
     db.session.commit()
     return candidate_request.id

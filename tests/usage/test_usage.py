@@ -159,7 +159,7 @@ def test_with_a_stop_nothing_is_booked_until_the_next_month_or_a_higher_quota(ow
         assert "quota" in answer.json["message"]
         seen = owner.browser.post("/interviews/new", data=body)
         assert seen.status_code == 422
-        assert "quota of your organization is used up" in words_of(seen)
+        assert "has used up its quota" in words_of(seen)
         with pytest.raises(Rejected):
             interviews.book(owner.organization, flow.id)
         db.session.rollback()
@@ -194,12 +194,12 @@ def test_word_is_given_once_a_month_and_level(
     told = mails()
     assert {one.to for one in told} == {owner.member.email}
     assert [one.subject for one in told] == [
-        "80 % of this month's quota is used",
+        "80% of this month's quota is used",
         "This month's quota is used up",
         "This month's quota is used up",
     ]
     assert "8 of 10 interviews" in told[0].text
-    assert "still begin" in told[1].text
+    assert "still start" in told[1].text
     written = db.session.scalars(sa.select(AuditEntry.details).where(AuditEntry.action == "usage.reached")).all()
     assert sorted(one["level"] for one in written) == [80, 100, 100]
 
@@ -257,7 +257,7 @@ def test_the_quota_is_set_by_administrators_and_written_down(owner: Person, coll
     for wrong in ("0", "-1", "1.5", "many", "9" * 10, "٣"):
         answer = browser.post("/usage/quota", data={**form, "interviews": wrong})
         assert answer.status_code == 422, wrong
-        assert "must be a whole number" in words_of(answer)
+        assert "a whole number" in words_of(answer)
     assert browser.post("/usage/quota", data={"stops": "yes"}).status_code == 303
     db.session.expire_all()
     assert (quota.interviews, quota.stops) == (None, False), "without a limit there is nothing to stop at"

@@ -11,7 +11,7 @@ from app.accounts.models import AuditCheck, AuditEntry, Organization
 from app.core import clock
 from app.core.db import db
 
-NOBODY = "none"
+NO_MEMBER = "none"
 """Filter value for entries without a member: programs, candidates, and Parley."""
 NOTED_FOR = timedelta(hours=1)
 """Viewing the same subject again within this time adds no entry."""
@@ -77,7 +77,7 @@ WORDS = {
     "interview.seen": "Viewed an interview",
     "interview.processed_without_recording": "Processed an interview without its recording",
     "jobs.retried": "Retried stopped jobs",
-    "interview.assessed": "Reviewed an interview",
+    "interview.assessed": "Rated an interview",
     "interview.exported": "Exported an interview",
     "interview.reported": "Opened the report of an interview",
     "interview.noted": "Wrote a note on an interview",
@@ -96,7 +96,7 @@ WORDS = {
     "hold.released": "Released a legal hold",
     "document.seen": "Opened a candidate's document",
     "recording.fetched": "A recording was played or downloaded",
-    "recordings.revoked": "Revoked an interview's recordings",
+    "recordings.revoked": "Revoked the recordings of an interview",
     "candidates.invited": "Invited candidates",
     "candidates.exported": "Exported candidates",
     "own_page.entered": "A candidate opened their own page with a code",
@@ -108,8 +108,8 @@ WORDS = {
     "webhook.failing": "A webhook endpoint is failing",
     "webhook.warned": "Warned that a webhook endpoint will be disabled",
     "webhook.tested": "Sent a test event",
-    "webhook.resent": "Resent an event",
-    "webhook.range_resent": "Resent a range of events",
+    "webhook.resent": "Replayed an event",
+    "webhook.range_resent": "Replayed a range of events",
     "webhook.dismissed": "Dismissed an event",
 }
 """Every action in words; a test checks that none is missing."""
@@ -165,7 +165,7 @@ def _narrowed(organization: Organization, filters: AuditFilter) -> list[sa.Colum
     if filters.group:
         starts = (filters.group, *ALSO.get(filters.group, ()))
         rules.append(sa.or_(*(AuditEntry.action.startswith(f"{one}.", autoescape=True) for one in starts)))
-    if filters.member_id == NOBODY:
+    if filters.member_id == NO_MEMBER:
         rules.append(AuditEntry.member_id.is_(None))
     elif filters.member_id:
         rules.append(AuditEntry.member_id == filters.member_id)

@@ -12,7 +12,7 @@ from app.accounts.access import current_member, require_admin
 from app.accounts.actions import write_audit
 from app.accounts.audit import check
 from app.accounts.audit import entries as audit_log
-from app.accounts.audit.entries import GROUPS, NOBODY, WORDS, AuditFilter
+from app.accounts.audit.entries import GROUPS, NO_MEMBER, WORDS, AuditFilter
 from app.accounts.audit.words import facts, ids_in
 from app.accounts.models import AuditEntry, Organization
 from app.accounts.pages.blueprint import pages
@@ -46,7 +46,7 @@ def audit() -> str:
         found_by=filters,
         groups=list(GROUPS.items()),
         people=people,
-        nobody=NOBODY,
+        nobody=NO_MEMBER,
         words=WORDS,
         kept=_parameters(),
         check=audit_log.check_of(organization),

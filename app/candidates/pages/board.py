@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response
 
 from app.accounts.access import current_member
 from app.accounts.models import Role, TeamMember
-from app.candidates.forms import asked
+from app.candidates.forms import parameter
 from app.candidates.models import Candidate
 from app.candidates.pages.blueprint import pages
 from app.candidates.queries import (
@@ -37,7 +37,7 @@ class Column:
 @pages.get("/candidates/board")
 def board() -> str:
     """All candidates of one flow, or of all, by status."""
-    member, flow_id = current_member(), asked("flow")
+    member, flow_id = current_member(), parameter("flow")
     return render_template(
         "candidates/board.html",
         columns=_columns(member, flow_id),
@@ -52,7 +52,7 @@ def board() -> str:
 @pages.get("/candidates/board/counts")
 def board_counts() -> Response:
     """How many candidates stand in each status now, for boards that are open."""
-    return jsonify({"counts": counts_seen_by(current_member(), asked("flow"))})
+    return jsonify({"counts": counts_seen_by(current_member(), parameter("flow"))})
 
 
 def _columns(member: TeamMember, flow_id: str) -> list[Column]:
@@ -61,7 +61,7 @@ def _columns(member: TeamMember, flow_id: str) -> list[Column]:
     names += sorted(set(counts) - set(names))  # a word that is no status any more still holds people
     columns = []
     for name in names:
-        found_by = CandidateFilter(flow_id=flow_id, status=name)
-        cards = candidates_seen_by(member, found_by, limit=CARDS, offset=0) if counts.get(name) else []
+        filters = CandidateFilter(flow_id=flow_id, status=name)
+        cards = candidates_seen_by(member, filters, limit=CARDS, offset=0) if counts.get(name) else []
         columns.append(Column(name, counts.get(name, 0), cards, since(cards)))
     return columns

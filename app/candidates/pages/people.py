@@ -13,10 +13,10 @@ from app.accounts.queries import member_of, members_of
 from app.candidates import actions, bulk
 from app.candidates.bulk import Change, Kind
 from app.candidates.export import as_csv
-from app.candidates.forms import COLUMNS, asked_for, chosen_ids, kept, pairs
+from app.candidates.forms import COLUMNS, chosen_ids, filter_of_request, filter_parameters, pairs
 from app.candidates.pages.blueprint import pages
 from app.candidates.queries import (
-    NOBODY,
+    UNASSIGNED,
     CandidateFilter,
     Order,
     candidates_named,
@@ -69,7 +69,11 @@ def change_many() -> str | AnyResponse | tuple[str, int]:
         return _page(member, offset_of_request(), error=refusal.message), 422
     db.session.commit()
     page = render_template(
-        "candidates/bulk.html", rows=rows, back=url_for("candidates.index", **kept()), undo=_undo(change), kept=kept()
+        "candidates/bulk.html",
+        rows=rows,
+        back=url_for("candidates.index", **filter_parameters()),
+        undo=_undo(change),
+        kept=filter_parameters(),
     )
     return page, 422 if all(row.outcome == "refused" for row in rows) else 200
 
@@ -82,7 +86,7 @@ def export() -> AnyResponse:
     """
     require_recruiter()
     member = current_member()
-    return _export(member, ids_seen_by(member, replace(asked_for(), right=Right.EDIT)))
+    return _export(member, ids_seen_by(member, replace(filter_of_request(), right=Right.EDIT)))
 
 
 @pages.post("/candidates/views")
@@ -97,7 +101,7 @@ def save_view() -> AnyResponse | tuple[str, int]:
         return _page(member, 0, error=refusal.message), 422
     db.session.commit()
     flash("The view is saved.", "good")
-    return redirect(url_for("candidates.index", **kept()), 303)
+    return redirect(url_for("candidates.index", **filter_parameters()), 303)
 
 
 @pages.post("/candidates/views/<view_id>/delete")
@@ -110,31 +114,31 @@ def delete_view(view_id: str) -> AnyResponse:
 
 
 def _page(member: TeamMember, offset: int, error: str = "") -> str:
-    found_by, chosen = asked_for(), [name for name in request.args.getlist("show") if name in dict(COLUMNS)]
+    filters, chosen = filter_of_request(), [name for name in request.args.getlist("show") if name in dict(COLUMNS)]
     views = [(view.id, view.name, f"{url_for('candidates.index')}?{view.query}") for view in views_of(member)]
     statuses = statuses_of(member.organization)
     people = [(one.id, one.full_name or one.email) for one in members_of(member.organization, None)]
-    total, may_change = how_many_seen_by(member, found_by), member.role is not Role.VIEWER
+    total, may_change = how_many_seen_by(member, filters), member.role is not Role.VIEWER
     return render_template(
         "candidates/index.html",
-        candidates=candidates_seen_by(member, found_by, limit=PER_PAGE, offset=offset),
+        candidates=candidates_seen_by(member, filters, limit=PER_PAGE, offset=offset),
         total=total,
-        found_by=found_by,
+        found_by=filters,
         offset=offset,
         limit=PER_PAGE,
         error=error,
         flows=titles_seen_by(member),
         statuses=[(name, capital(name)) for name in statuses],
         recruiters=people,
-        nobody=NOBODY,
+        nobody=UNASSIGNED,
         tags=tags_seen_by(member),
         views=views,
         columns=COLUMNS,
         shown=chosen or SHOWN,
         orders=[(one.value, one.value.capitalize()) for one in Order],
-        kept=kept(),
+        kept=filter_parameters(),
         may_change=may_change,
-        exported=_in_export(member, found_by, total) if may_change else None,
+        exported=_in_export(member, filters, total) if may_change else None,
         narrowed=bool(pairs()),
         most=bulk.MOST_ROWS,
     )
@@ -145,21 +149,21 @@ def _asks_first(change: Change) -> bool:
 
 
 def _question(member: TeamMember, ids: list[str], change: Change) -> str:
-    found = bulk.preview(member, ids, change)
+    preview = bulk.preview(member, ids, change)
     fields = {"kind": change.kind.value, "sure": "yes"}
     if change.kind in _FIELDS:
         fields[_FIELDS[change.kind]] = change.value
-    named = member_of(member.organization, change.value) if change.kind is Kind.ASSIGN and change.value else None
+    recruiter = member_of(member.organization, change.value) if change.kind is Kind.ASSIGN and change.value else None
     return render_template(
         "candidates/ask.html",
-        preview=found,
+        preview=preview,
         change=change,
         ids=ids,
         fields=fields,
-        recruiter=named,
-        kept=kept(),
+        recruiter=recruiter,
+        kept=filter_parameters(),
         most=PER_PAGE,
-        back=url_for("candidates.index", **kept()),
+        back=url_for("candidates.index", **filter_parameters()),
     )
 
 
@@ -195,8 +199,8 @@ def _change() -> Change:
 
 def _exportable(member: TeamMember, ids: list[str]) -> list[str]:
     """All of ``ids``. Raises Rejected when the member may not export some of them: a file could not say so."""
-    known = candidates_named(member, ids, Right.EDIT)
-    missing = len([one for one in ids if one not in known])
+    exportable = candidates_named(member, ids, Right.EDIT)
+    missing = len([one for one in ids if one not in exportable])
     if missing:
         raise Rejected(
             f"You cannot export {missing} of the {len(ids)} candidates that you chose: you may only view their flows, "
@@ -224,9 +228,9 @@ def _export(member: TeamMember, ids: list[str]) -> AnyResponse:
     return Response(Lasting(body, place), mimetype="text/csv", headers=headers)
 
 
-def _in_export(member: TeamMember, found_by: CandidateFilter, total: int) -> dict[str, int]:
+def _in_export(member: TeamMember, filters: CandidateFilter, total: int) -> dict[str, int]:
     """How many the export has, how many of the ``total`` found a right leaves out, and how many there are at all."""
-    rows = how_many_seen_by(member, replace(found_by, right=Right.EDIT)) if only_viewed(member) else total
+    rows = how_many_seen_by(member, replace(filters, right=Right.EDIT)) if only_viewed(member) else total
     return {
         "rows": rows,
         "viewed": total - rows,

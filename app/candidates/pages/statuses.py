@@ -29,7 +29,7 @@ def add_status() -> Answer:
     """One more at the end."""
     require_admin()
     member = current_member()
-    return _done(lambda: pipeline.add(member.organization, _given("name"), by=member), "The status is added.")
+    return _done(lambda: pipeline.add(member.organization, _field("name"), by=member), "The status is added.")
 
 
 @pages.post("/candidates/statuses/<column_id>/rename")
@@ -38,7 +38,7 @@ def rename_status(column_id: str) -> Answer:
     require_admin()
     member = current_member()
     return _done(
-        lambda: pipeline.rename(member.organization, column_id, _given("name"), by=member),
+        lambda: pipeline.rename(member.organization, column_id, _field("name"), by=member),
         "The status is renamed.",
     )
 
@@ -58,17 +58,17 @@ def remove_status(column_id: str) -> Answer:
     require_admin()
     member = current_member()
     return _done(
-        lambda: pipeline.remove(member.organization, column_id, into=_given("into"), by=member),
+        lambda: pipeline.remove(member.organization, column_id, into=_field("into"), by=member),
         "The status is gone.",
     )
 
 
-def _given(name: str) -> str:
-    given = request.form.get(name, "")
-    flaw = flaw_of(given)
+def _field(name: str) -> str:
+    value = request.form.get(name, "")
+    flaw = flaw_of(value)
     if flaw:
         raise Rejected(flaw, field=name)
-    return given
+    return value
 
 
 def _done(change: Callable[[], object], words: str) -> Answer:

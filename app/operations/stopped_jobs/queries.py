@@ -24,7 +24,7 @@ from app.interviews.documents import READ_DOCUMENT
 from app.interviews.models import Document, Interview, Stage, TextState, VideoStage
 from app.interviews.pending import TOO_LONG
 from app.interviews.recordings.models import Recording, Revocation
-from app.mail_outbox import SEND_LETTER
+from app.mail_outbox import SEND_MAIL
 from app.mail_outbox.actions import NOT_NEEDED
 from app.mail_outbox.models import QueuedMail, QueuedMailState
 from app.outreach.models import Message, Step
@@ -177,7 +177,7 @@ def owned_runs(organization_id: str, runs: Iterable[Failed]) -> list[tuple[Faile
             InterviewFlow.organization_id == organization_id
         ),
         READ_DOCUMENT: sa.select(Document.id, Document.interview_id).where(Document.interview_id.in_(interview)),
-        SEND_LETTER: sa.select(QueuedMail.id, QueuedMail.interview_id).where(QueuedMail.interview_id.in_(interview)),
+        SEND_MAIL: sa.select(QueuedMail.id, QueuedMail.interview_id).where(QueuedMail.interview_id.in_(interview)),
     }
     pages: dict[Job, dict[str, str]] = {}
     for job, statement in owned.items():

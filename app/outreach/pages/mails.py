@@ -5,7 +5,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app.accounts.access import current_member, require_admin, require_recruiter
 from app.accounts.models import Role
-from app.candidates.forms import chosen_ids, kept
+from app.candidates.forms import chosen_ids, filter_parameters
 from app.candidates.queries import candidates_named
 from app.core.db import db
 from app.core.errors import Conflict, NotFound, Rejected
@@ -32,7 +32,7 @@ def remind_many() -> str | tuple[str, int] | AnyResponse:
         ids = chosen_ids(member)
     except Rejected as refusal:
         flash(refusal.message, "bad")
-        return redirect(url_for("candidates.index", **kept()), 303)
+        return redirect(url_for("candidates.index", **filter_parameters()), 303)
     interviews = queries.open_interviews_of(member, ids)
     names = {one.id: one.full_name or one.email for one in candidates_named(member, ids).values()}
     rows = []
@@ -45,7 +45,7 @@ def remind_many() -> str | tuple[str, int] | AnyResponse:
         else:
             db.session.rollback()
         rows.append({"candidate_id": candidate_id, "name": name, "outcome": outcome, "reason": reason})
-    page = render_template("outreach/reminded.html", rows=rows, back=url_for("candidates.index", **kept()))
+    page = render_template("outreach/reminded.html", rows=rows, back=url_for("candidates.index", **filter_parameters()))
     return page, 422 if all(row["outcome"] == "refused" for row in rows) else 200
 
 

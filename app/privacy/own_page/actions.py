@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.candidate_requests import actions as candidate_requests
-from app.candidate_requests.actions import ERASED, Asked, note
+from app.candidate_requests.actions import ERASED, NewRequest, note
 from app.candidate_requests.models import CandidateRequest, RequestKind
 from app.core import clock
 from app.core.db import db
@@ -108,7 +108,7 @@ def flag(
         "heard": " ".join(texts[first : last + 1]),
         "suggestion": suggestion,
     }
-    candidate_request = candidate_requests.ask(interview, Asked(RequestKind.CORRECTION, text, details=details))
+    candidate_request = candidate_requests.ask(interview, NewRequest(RequestKind.CORRECTION, text, details=details))
     note(interview, "own_page.asked", kind=RequestKind.CORRECTION.value, request=candidate_request.id)
     return candidate_request
 

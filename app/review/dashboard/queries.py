@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from app.accounts.models import ApiKey, Organization, Role, Team, TeamMember
 from app.candidate_requests.models import CandidateRequest, RequestState
-from app.candidate_requests.queries import reach_of_wishes
+from app.candidate_requests.queries import reach_of_requests
 from app.candidates.models import Candidate, PipelineStatus
 from app.core import clock
 from app.core.db import db, is_id
@@ -55,7 +55,7 @@ def _requests(member: TeamMember) -> Iterator[Task]:
     """Open candidate requests by kind, the ones due first on top."""
     overdue = sa.func.count(sa.case((CandidateRequest.due_at < clock.now(), 1)))
     query = sa.select(CandidateRequest.kind, sa.func.count(), sa.func.min(CandidateRequest.due_at), overdue)
-    opened = query.where(*reach_of_wishes(member, Right.EDIT), CandidateRequest.state == RequestState.OPEN).group_by(
+    opened = query.where(*reach_of_requests(member, Right.EDIT), CandidateRequest.state == RequestState.OPEN).group_by(
         CandidateRequest.kind
     )
     rows = db.session.execute(opened).all()
