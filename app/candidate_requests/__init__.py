@@ -1,4 +1,4 @@
-"""What candidates ask of the people behind an interview: something different, a review, a deletion, and the answers."""
+"""Requests of candidates: accommodations, corrections, reviews, withdrawals and deletions, with the answers."""
 
 from app.core.rooms import Room
 

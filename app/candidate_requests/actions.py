@@ -1,4 +1,4 @@
-"""What happens to requests: a candidate asks, a person answers; nothing of it is ever overwritten unseen."""
+"""Create and answer requests of candidates. No answer overwrites one that the member has not seen."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -27,7 +27,7 @@ from app.interviews.models import Interview
 
 ERASED = "Everything about this interview has been erased."
 AT_ONCE = frozenset({Different.MORE_TIME, Different.TEXT})
-"""Granted without a person: they cost nobody anything, and waiting for an answer would itself shut someone out."""
+"""Granted immediately: they cost nothing, and waiting for an answer would itself exclude someone."""
 
 
 ASKABLE_AFTERWARDS = frozenset({RequestKind.DELETION, RequestKind.REVIEW, RequestKind.WITHDRAWAL})
@@ -36,7 +36,7 @@ ASKABLE_AFTERWARDS = frozenset({RequestKind.DELETION, RequestKind.REVIEW, Reques
 
 @dataclass(frozen=True, slots=True)
 class NewRequest:
-    """What a candidate asks for, in plain values."""
+    """A request as a candidate sends it."""
 
     kind: RequestKind
     text: str | None = None
@@ -45,11 +45,12 @@ class NewRequest:
 
 
 def ask(interview: Interview, new: NewRequest) -> CandidateRequest:
-    """Keep a request. The same one twice, while it is open or granted, is one; too many open ones are Rejected.
+    """Store a request. Repeating one that is open or granted returns the first. Raises Rejected for too many open ones.
 
-    More time and text are granted at once, the rest waits for a person until its due date. Conflict after an erasure.
+    More time and text are granted immediately; the rest wait for a member until the due date. Raises Conflict after an
+    erasure.
     """
-    # Two requests at once are taken one after the other, and none beside an erasure.
+    # The lock serialises simultaneous requests, and keeps requests and an erasure apart.
     db.session.refresh(interview, with_for_update={"key_share": True})
     if interview.erased_at is not None:
         raise Conflict(ERASED)
@@ -83,15 +84,15 @@ def ask(interview: Interview, new: NewRequest) -> CandidateRequest:
 
 
 def days_for(organization: Organization, kind: RequestKind) -> timedelta:
-    """How long the organization takes at most to answer a request of this kind."""
+    """The time within which the organization answers requests of this kind."""
     return timedelta(days=int((organization.answer_days or {}).get(kind.value, DAYS[kind])))
 
 
 def set_answer_days(organization: Organization, days: dict[RequestKind, int], *, by: TeamMember) -> None:
-    """Days until requests should be answered, from the next request on. Raises Rejected naming the kind. Audited."""
+    """Set the days for answering new requests. Raises Rejected naming the kind. Audited."""
     for kind, count in days.items():
         if not 1 <= count <= LONGEST_DAYS:
-            raise Rejected(f"must lie between 1 and {LONGEST_DAYS} days", field=kind.value)
+            raise Rejected(f"must be between 1 and {LONGEST_DAYS} days", field=kind.value)
     wanted = {kind.value: count for kind, count in days.items()}
     if wanted != {kind.value: days_for(organization, kind).days for kind in days}:
         organization.answer_days = {**(organization.answer_days or {}), **wanted}
@@ -99,14 +100,14 @@ def set_answer_days(organization: Organization, days: dict[RequestKind, int], *,
 
 
 def answer(candidate_request: CandidateRequest, *, state: RequestState, words: str | None, by: TeamMember) -> None:
-    """A person decides, or decides anew. ``words`` are shown to the candidate.
+    """Record a member's decision, or change it. ``words`` are shown to the candidate.
 
-    Raises Rejected for an answer that says nothing or too much, Conflict when someone else has just answered.
+    Raises Rejected for no decision or a text that is too long, Conflict if someone else has just answered.
     """
     if state is RequestState.OPEN:
         raise Rejected("Choose granted, declined or done.", field="state")
     if words is not None and len(words) > LONGEST_ANSWER:
-        raise Rejected(f"The answer has {len(words)} characters; at most {LONGEST_ANSWER} fit.", field="answer")
+        raise Rejected(f"The answer has {len(words)} characters. The maximum is {LONGEST_ANSWER}.", field="answer")
     before = candidate_request.state
     statement = (
         sa.update(CandidateRequest)
@@ -116,7 +117,7 @@ def answer(candidate_request: CandidateRequest, *, state: RequestState, words: s
     changed = db.changed(statement) == 1
     db.session.refresh(candidate_request)
     if not changed:
-        raise Conflict("Someone else has just answered this request. Look at the answer first.")
+        raise Conflict("Someone else just answered this request. Read that answer first.")
     details = {
         "kind": candidate_request.kind.value,
         "from": before.value,
@@ -127,7 +128,7 @@ def answer(candidate_request: CandidateRequest, *, state: RequestState, words: s
 
 
 def erase(interview_id: str) -> int:
-    """Keep of the interview's requests that they were made and what came of them, and no word; what is open is done."""
+    """Delete all text from the interview's requests, keeping kinds and outcomes; open ones become done."""
     settled = sa.case(
         (CandidateRequest.state == RequestState.OPEN, RequestState.DONE.value), else_=CandidateRequest.state
     )
@@ -156,7 +157,7 @@ def _is(earlier: CandidateRequest, new: NewRequest) -> bool:
 
 
 def ask_afterwards(interview: Interview, kind: RequestKind, text: str | None) -> CandidateRequest:
-    """A request from the candidate's own page. Withdrawing consent works at once."""
+    """A request from the candidate's own page. Withdrawing consent takes effect immediately."""
     if kind not in ASKABLE_AFTERWARDS:
         raise Rejected("Choose what you ask for.", field="kind")
     if kind is RequestKind.WITHDRAWAL:
@@ -167,6 +168,6 @@ def ask_afterwards(interview: Interview, kind: RequestKind, text: str | None) ->
 
 
 def note(interview: Interview, action: str, **details: Any) -> None:
-    """An entry of the audit log about something that the candidate did: ids and words only."""
+    """Write an audit entry about an action of the candidate: ids and words only."""
     organization = db.session.get_one(Organization, interview.organization_id)
     write_audit(organization, action=action, subject=interview.id, by=None, details=details)

@@ -1,4 +1,4 @@
-"""The form with which a person answers a request."""
+"""Forms to answer a request and to set deadlines."""
 
 from flask_wtf import FlaskForm
 from wtforms import IntegerField, SelectField, TextAreaField
@@ -10,24 +10,24 @@ ANSWERS = {RequestState.GRANTED: "Granted", RequestState.DECLINED: "Declined", R
 
 
 class AnswerForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
-    """What came of it, and words for the candidate."""
+    """The decision, with an optional message to the candidate."""
 
     state = SelectField("Answer", choices={state.value: text for state, text in ANSWERS.items()}, validate_choice=False)
     answer = TextAreaField(
-        "Words for the candidate",
+        "Message to the candidate",
         description="Shown on the candidate's page.",
         render_kw={"maxlength": LONGEST_ANSWER, "rows": 2},
     )
 
 
 def _days(label: str) -> IntegerField:
-    words = f"Between 1 and {LONGEST_DAYS} days."
+    words = f"Enter 1 to {LONGEST_DAYS} days."
     attributes = {"min": 1, "max": LONGEST_DAYS, "inputmode": "numeric"}
     return IntegerField(label, [InputRequired(words), NumberRange(1, LONGEST_DAYS, words)], render_kw=attributes)
 
 
 class DeadlinesForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
-    """Days until a request of each kind should be answered; the fields are called like the kinds."""
+    """Days for answering requests of each kind; the fields have the names of the kinds."""
 
     accommodation = _days("Something different")
     correction = _days("Correction")
@@ -36,5 +36,4 @@ class DeadlinesForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
     deletion = _days("Deletion")
 
     def days_by_kind(self) -> dict[RequestKind, int]:
-        """What was typed, by kind."""
         return {kind: self[kind.value].data for kind in RequestKind}

@@ -1,4 +1,4 @@
-"""Rows of what candidates ask for: of which kind, in whose words, until when, and what came of it."""
+"""Rows of requests of candidates: kind, text, due date and answer."""
 
 import enum
 from datetime import datetime
@@ -16,12 +16,10 @@ LONGEST_CONTACT = 320
 LONGEST_ANSWER = 2_000
 LONGEST_DAYS = 365
 MOST_OPEN = 20
-"""Open requests one interview may have, so that nobody fills a recruiter's list."""
+"""Open requests per interview, so that no one can flood a recruiter's list."""
 
 
 class RequestKind(enum.StrEnum):
-    """What is asked for."""
-
     ACCOMMODATION = "accommodation"
     DELETION = "deletion"
     REVIEW = "review"
@@ -39,7 +37,7 @@ class RequestState(enum.StrEnum):
 
 
 class Different(enum.StrEnum):
-    """What someone who asks for an accommodation would like to have instead."""
+    """What a candidate who asks for an accommodation wants instead."""
 
     MORE_TIME = "more_time"
     TEXT = "writing"
@@ -54,14 +52,14 @@ DAYS = {
     RequestKind.WITHDRAWAL: 7,
     RequestKind.DELETION: 30,
 }
-"""Days until a request of each kind should have its answer, where the organization has not set others."""
+"""Default days for answering a request of each kind."""
 
 
 class CandidateRequest(Base):
     """One request of a candidate. ``details`` says more, per kind: an accommodation has ``choice`` (a ``Different``)
     and ``asked`` (``before`` or ``during`` the talk).
 
-    ``decided_by`` is None where the product granted it at once; ``decided_at`` is when the state last changed.
+    ``decided_by`` is None if Parley granted it immediately; ``decided_at`` is when the state last changed.
     """
 
     __tablename__ = "wish"
@@ -90,5 +88,5 @@ class CandidateRequest(Base):
 
     @property
     def flow_id(self) -> str:
-        """The flow that it hangs on, by its interview."""
+        """The flow of its interview."""
         return self.interview.flow_id

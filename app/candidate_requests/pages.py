@@ -1,4 +1,4 @@
-"""Where people see what candidates ask for, until when it should be answered, and where they answer it."""
+"""Pages where members see the requests of candidates with their due dates, and answer them."""
 
 from typing import Any
 
@@ -31,15 +31,15 @@ pages.before_request(require_member)
 
 @pages.app_context_processor
 def _waiting() -> dict[str, Any]:
-    """For the navigation: how many requests wait for the member, asked only where a template calls it; and for
-    transcripts: which words the candidate would have otherwise."""
+    """``open_requests()`` counts the requests that wait for the member, for the navigation, only when a template calls
+    it; ``marks_of`` gives the words of a transcript that the candidate wants corrected."""
     open_requests = RequestFilter(state=RequestState.OPEN)
     return {"open_requests": lambda: how_many_requests_seen_by(current_member(), open_requests), "marks_of": marks_of}
 
 
 @pages.get("/requests")
 def index() -> str:
-    """What candidates ask for, what is overdue on top; open requests unless the filter says otherwise."""
+    """Requests of candidates, overdue ones first; only open ones unless the filter says otherwise."""
     member, offset = current_member(), offset_of_request()
     state, kind = request.args.get("state", RequestState.OPEN.value), request.args.get("kind", "")
     filters = RequestFilter(
@@ -60,7 +60,7 @@ def index() -> str:
 
 @pages.route("/requests/deadlines", methods=["GET", "POST"])
 def deadlines() -> str | AnyResponse | tuple[str, int]:
-    """Within how many days requests of each kind should be answered."""
+    """Days for answering requests of each kind."""
     require_admin()
     member = current_member()
     now = {kind.value: actions.days_for(member.organization, kind).days for kind in RequestKind}
@@ -68,14 +68,14 @@ def deadlines() -> str | AnyResponse | tuple[str, int]:
     if form.validate_on_submit():
         actions.set_answer_days(member.organization, form.days_by_kind(), by=member)
         db.session.commit()
-        flash("Saved. Requests that are open already keep their dates.", "good")
+        flash("Saved. Open requests keep their due dates.", "good")
         return redirect(url_for("candidate_requests.deadlines"), 303)
     return render_template("candidate_requests/deadlines.html", form=form), 422 if form.errors else 200
 
 
 @pages.post("/requests/<wish_id>/answer")
 def answer(wish_id: str) -> AnyResponse:
-    """Grant, decline or settle a request; the candidate sees it on the link's page."""
+    """Grant, decline or close a request; the candidate sees the answer on their page."""
     require_recruiter()
     member, form = current_member(), AnswerForm()
     candidate_request = request_to_change(member, wish_id)
@@ -88,7 +88,7 @@ def answer(wish_id: str) -> AnyResponse:
         flash(refusal.message, "bad")
     else:
         db.session.commit()
-        flash(f"The request is {state.value} now, and the candidate can see it.", "good")
+        flash(f"The request is now {state.value}, and the candidate can see the answer.", "good")
     return redirect(url_for("interviews.show", interview_id=interview_id, _anchor="requests"), 303)
 
 

@@ -1,4 +1,4 @@
-"""Reads of what candidates ask for, always with the owner: the interview on its link, a member on the pages."""
+"""Reads of requests of candidates, always for an interview or for a member."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ Condition = sa.ColumnElement[bool]
 
 @dataclass(frozen=True, slots=True)
 class RequestFilter:
-    """What a list of requests is narrowed to; nothing means everything."""
+    """Filter of a list of requests; None means any."""
 
     state: RequestState | None = None
     kind: RequestKind | None = None
 
 
 def requests_of(interview_id: str) -> Sequence[CandidateRequest]:
-    """What the candidate of this interview has asked for, the oldest first."""
+    """Requests of the candidate of this interview, the oldest first."""
     query = (
         sa.select(CandidateRequest)
         .where(CandidateRequest.interview_id == interview_id)
@@ -35,7 +35,7 @@ def requests_of(interview_id: str) -> Sequence[CandidateRequest]:
 
 
 def reach_of_requests(member: TeamMember, right: Right = Right.VIEW) -> list[Condition]:
-    """Which requests the member has ``right`` to: those of the interviews that they have it to."""
+    """Conditions for requests to which the member has ``right``, by the flow of the interview."""
     flow_id = (
         sa.select(Interview.flow_id)
         .where(Interview.id == CandidateRequest.interview_id)
@@ -46,7 +46,7 @@ def reach_of_requests(member: TeamMember, right: Right = Right.VIEW) -> list[Con
 
 
 def request_to_change(member: TeamMember, request_id: str) -> CandidateRequest:
-    """A request that the member may answer. Raises as ``seen``, and Forbidden for those who may only look."""
+    """A request that the member may answer. Raises as ``seen``, and Forbidden for viewers."""
     candidate_request = seen(member, CandidateRequest, request_id, kind="request")
     refuse_viewer(member, candidate_request)
     return candidate_request
@@ -55,9 +55,9 @@ def request_to_change(member: TeamMember, request_id: str) -> CandidateRequest:
 def requests_seen_by(
     member: TeamMember, filters: RequestFilter, *, limit: int, offset: int
 ) -> Sequence[CandidateRequest]:
-    """One page of the member's list: what is open first, and of that what is due first.
+    """One page of the member's list: open ones first, by due date.
 
-    With interview and flow: no further query per row.
+    Interview and flow are loaded too: no query per row.
     """
     settled = sa.case((CandidateRequest.state == RequestState.OPEN, 0), else_=1)
     query = (
@@ -73,13 +73,13 @@ def requests_seen_by(
 
 
 def how_many_requests_seen_by(member: TeamMember, filters: RequestFilter) -> int:
-    """Length of the whole list of ``requests_seen_by``; with the state ``open``, what waits for an answer."""
+    """Total length of the list of ``requests_seen_by``."""
     return db.session.scalar(sa.select(sa.func.count(CandidateRequest.id)).where(*_narrowed(member, filters))) or 0
 
 
 def has_more_time(interview_id: str) -> bool:
-    """Whether this interview's candidate was granted more time, so that its time limit counts twice."""
-    # Few rows per interview: what ``details`` says is read here and not in SQL, whose JSON differs between databases.
+    """Whether the candidate was granted more time, which doubles the time limit of the interview."""
+    # Few rows per interview, so ``details`` is read here and not in SQL, whose JSON differs between databases.
     granted = (RequestState.GRANTED, RequestState.DONE)
     accommodations = sa.select(CandidateRequest.details).where(
         CandidateRequest.interview_id == interview_id,
@@ -99,9 +99,9 @@ def _narrowed(member: TeamMember, filters: RequestFilter) -> list[Condition]:
 
 
 def marks_of(candidate_requests: Sequence[CandidateRequest]) -> dict[tuple[int, int], CandidateRequest]:
-    """Where the candidate says that something else was said: (segment, word) of the transcript to the correction.
+    """Corrections of the candidate, by (segment, word) of the transcript.
 
-    Corrections that were declined leave no mark. Of two that share a word the later one counts, and only that one.
+    Declined ones leave no mark. Of two that share a word only the later one counts.
     """
     marks: dict[tuple[int, int], CandidateRequest] = {}
     for candidate_request in candidate_requests:

@@ -1,4 +1,4 @@
-"""What happens to candidates: they are enrolled, and they are moved."""
+"""Actions on candidates: enrol, move, assign, tag, and saved views."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -30,9 +30,9 @@ def enrol(
     recruiter: TeamMember | None,
     is_test: bool = False,
 ) -> Candidate:
-    """The flow's candidate with this address, made if there is none; tells nobody, since nothing has moved.
+    """The flow's candidate with this address, created if there is none; sends no event, because no status changed.
 
-    A candidate who was there already keeps what is known of them; only gaps are filled, and no quarantine goes on.
+    An existing candidate keeps their details, with only gaps filled, and leaves quarantine.
     """
     recruiter_id = recruiter.id if recruiter else None
     candidate = enrolled(flow.id, email, is_test=is_test)
@@ -62,15 +62,15 @@ def enrol(
 def move(
     candidate: Candidate, to: str, *, by: TeamMember | None, note: str | None = None, judges: bool = True
 ) -> StatusChange | None:
-    """Set the status, keep the move in the history, announce it. The same status is no move: None.
+    """Set the status, record the move in the history, and announce it. Returns None if the status is the same.
 
-    ``by`` is None when the product itself moves the candidate; whoever moves one has judged the result, but for what
-    is no word about this candidate (not ``judges``). Of two moves at once both count, one after the other:
-    each takes its number in the same UPDATE that checks where the candidate stands.
+    ``by`` is None when Parley itself moves the candidate. A move by a member also marks the result as reviewed, unless
+    it says nothing about this candidate (not ``judges``). Of two moves at once both count, one after the other: each
+    takes its number in the same UPDATE that checks the current status. Raises Rejected, Conflict.
     """
     statuses = statuses_of(candidate.flow.organization)
     if note is not None and len(note) > LONGEST_NOTE:
-        raise Rejected(f"The note has {len(note)} characters; at most {LONGEST_NOTE} fit.", field="note")
+        raise Rejected(f"The note has {len(note)} characters. The maximum is {LONGEST_NOTE}.", field="note")
     for _ in range(_ATTEMPTS):
         previous = candidate.status
         if not pipeline.is_move(previous, to, statuses=statuses):
@@ -81,17 +81,17 @@ def move(
             if by is not None and judges:
                 candidate.reviewed_at = clock.now()
             return _recorded(candidate, StatusChange(number=number, previous=previous, new=to, note=note or None), by)
-    raise Conflict("Others are moving this candidate at this very moment. Try again.")
+    raise Conflict("Someone else is moving this candidate. Try again.")
 
 
 def move_back(candidate: Candidate, moved_to: str, *, by: TeamMember) -> bool:
-    """Undo the member's own last move. Raises Conflict when the candidate stands elsewhere now, or others moved them.
+    """Undo the member's own last move. Raises Conflict if the candidate was moved since.
 
-    A result that nobody had judged before, as far as the history tells, waits for a person again.
+    A result that had not been reviewed before that move, according to the history, is to review again.
     """
     moves = history_of(candidate)
     if candidate.status != moved_to or not moves or moves[0].by_id != by.id:
-        raise Conflict(f"Was moved again meanwhile, and is {candidate.status} now.")
+        raise Conflict(f"Moved again in the meantime. The status is now {candidate.status}.")
     result_at = candidate.interviewed_at
     judged = any(one.by_id and result_at and one.at >= result_at for one in moves[1:])
     changed = move(candidate, moves[0].previous, by=by, judges=False) is not None
@@ -101,39 +101,39 @@ def move_back(candidate: Candidate, moved_to: str, *, by: TeamMember) -> bool:
 
 
 def erase(candidate: Candidate) -> None:
-    """Forget a candidate and every move; whoever calls this has taken the interviews off."""
+    """Delete a candidate and every move; the caller has detached the interviews."""
     db.session.execute(sa.delete(StatusChange).where(StatusChange.candidate_id == candidate.id))
     db.session.delete(candidate)
     db.session.flush()
 
 
 def note_result(candidate: Candidate, scores: Mapping[str, float | None] | None, *, at: datetime) -> None:
-    """A new result of this candidate: its mean score, if any was assessed, and that nobody has judged it yet."""
+    """Record a new result: its average score, if any was assessed. It is to review."""
     candidate.interviewed_at, candidate.reviewed_at = at, None
     score_again(candidate, scores)
 
 
 def score_again(candidate: Candidate, scores: Mapping[str, float | None] | None) -> None:
-    """The mean of what counts now: of a new result, or of an older one after the newest was withdrawn or erased."""
+    """Set the average score: of a new result, or of an older one after the newest was withdrawn or erased."""
     assessed = [value for value in (scores or {}).values() if value is not None]
     candidate.score = round(sum(assessed) / len(assessed), 1) if assessed else None
     db.session.flush()
 
 
 def note_review(candidate: Candidate) -> None:
-    """A person has judged the result."""
+    """Mark the result as reviewed."""
     candidate.reviewed_at = clock.now()
     db.session.flush()
 
 
 def forget_review(candidate: Candidate) -> None:
-    """The judgement was taken back: the result waits for a person again."""
+    """Mark the result as to review again."""
     candidate.reviewed_at = None
     db.session.flush()
 
 
 def assign(candidate: Candidate, recruiter: TeamMember | None) -> bool:
-    """Give the candidate to a recruiter of their flow's team, or to nobody. False when nothing changes.
+    """Assign the candidate to a recruiter of their flow's team, or to no one. False if nothing changes.
 
     Raises Rejected for a member of another team.
     """
@@ -146,23 +146,23 @@ def assign(candidate: Candidate, recruiter: TeamMember | None) -> bool:
 
 
 def tag(candidate: Candidate, name: str) -> bool:
-    """Hang a word on the candidate. False when it hangs there already. Raises Rejected beyond 20 tags."""
+    """Add a tag. False if the candidate has it already. Raises Rejected beyond 20 tags."""
     word = checked_tag(name)
     if word in {one.name for one in candidate.tags}:
         return False
     if len(candidate.tags) >= MOST_TAGS:
-        raise Rejected(f"A candidate has at most {MOST_TAGS} tags.", field="tag")
+        raise Rejected(f"A candidate can have at most {MOST_TAGS} tags.", field="tag")
     try:
         with db.session.begin_nested():
             candidate.tags.append(CandidateTag(organization_id=candidate.organization_id, name=word))
-    except IntegrityError:  # somebody else has just hung it there
+    except IntegrityError:  # someone else has just added it
         db.session.expire(candidate, ["tags"])
         return False
     return True
 
 
 def untag(candidate: Candidate, name: str) -> bool:
-    """Take the word away. False when it was not there."""
+    """Remove a tag. False if the candidate did not have it."""
     word = checked_tag(name)
     remaining = [one for one in candidate.tags if one.name != word]
     removed = len(remaining) < len(candidate.tags)
@@ -172,32 +172,32 @@ def untag(candidate: Candidate, name: str) -> bool:
 
 
 def checked_tag(name: str) -> str:
-    """A tag as it is kept: in lower case, single spaces. Raises Rejected."""
+    """A tag as it is stored: in lower case, with single spaces. Raises Rejected."""
     word = " ".join(name.lower().split())
     if not word:
-        raise Rejected("Write the tag.", field="tag")
+        raise Rejected("Enter a tag.", field="tag")
     if len(word) > LONGEST_TAG:
-        raise Rejected(f"A tag has at most {LONGEST_TAG} characters.", field="tag")
+        raise Rejected(f"A tag can have at most {LONGEST_TAG} characters.", field="tag")
     return word
 
 
 def save_view(member: TeamMember, name: str, query: str) -> SavedView:
-    """Keep a filter under a name; the same name is overwritten. Raises Rejected, Conflict for two windows at once."""
+    """Save a filter under a name, replacing one of the same name. Raises Rejected, Conflict for two windows at once."""
     words = " ".join(name.split())
     if not words or len(words) > LONGEST_VIEW:
         raise Rejected(f"Give the view a name of 1 to {LONGEST_VIEW} characters.", field="name")
     if len(query) > LONGEST_QUERY:
-        raise Rejected("This filter is too long to be kept.", field="name")
+        raise Rejected("This filter is too long to save.", field="name")
     views = {view.name: view for view in views_of(member)}
     if words not in views and len(views) >= MOST_VIEWS:
-        raise Rejected(f"You have {MOST_VIEWS} views; delete one first.", field="name")
+        raise Rejected(f"You already have {MOST_VIEWS} views. Delete one first.", field="name")
     view = views.get(words) or SavedView(member_id=member.id, name=words)
     view.query = query
     try:
         with db.session.begin_nested():
             db.session.add(view)
     except IntegrityError:
-        raise Conflict("You have just saved a view of this name in another window.") from None
+        raise Conflict("You just saved a view with this name in another window.") from None
     return view
 
 

@@ -1,4 +1,4 @@
-"""One change to many candidates at once, with a result for each: one that is refused stops none of the others."""
+"""One change to many candidates at once, with a result for each: a refusal does not stop the others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,8 +17,6 @@ MOST_ROWS = 1_000
 
 
 class Kind(StrEnum):
-    """What is done to each of them."""
-
     MOVE = "move"
     ASSIGN = "assign"
     TAG = "tag"
@@ -34,12 +32,12 @@ UNDONE_BY = {
     Kind.UNTAG: Kind.TAG,
     Kind.REVIEWED: Kind.UNREVIEWED,
 }
-"""What takes a change back from those whom it changed. Who was assigned before is not kept."""
+"""What undoes a change. Assignments have no undo, because the previous recruiter is not stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """``value`` is the status, the recruiter's id (empty for nobody) or the tag; of ``back`` the status to leave."""
+    """``value`` is the status, the recruiter's id (empty: unassign) or the tag; for ``back`` the status to leave."""
 
     kind: Kind
     value: str = ""
@@ -47,7 +45,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What came of one: ``done``, ``same`` (it was so already) or ``refused`` with the reason."""
+    """The outcome for one candidate: ``done``, ``same`` (nothing to change) or ``refused`` with the reason."""
 
     candidate_id: str
     name: str
@@ -57,7 +55,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a change would do: whom it changes, how many it leaves as they are, and how many moves systems hear of."""
+    """What a change would do: the candidates it changes, counts of unchanged and refused ones, and webhook events."""
 
     changed: list[Candidate]
     same: int
@@ -66,21 +64,21 @@ class Preview:
 
 
 def preview(member: TeamMember, ids: Sequence[str], change: Change) -> Preview:
-    """What ``apply`` would do now. Raises Rejected when nothing can be done, or nothing would change."""
+    """What ``apply`` would do now. Raises Rejected if it would change nothing."""
     wanted = checked(ids)
     _check_value(member, change)
     candidates, view_only = candidates_named(member, wanted), only_viewed(member)
     open_to = [candidates[one] for one in wanted if one in candidates and candidates[one].flow_id not in view_only]
     changed = [one for one in open_to if change.kind is not Kind.MOVE or one.status != change.value]
     if not changed:
-        reason = f"All of them are in “{change.value}” already." if open_to else "You may only view their flows."
+        reason = f"All of them are already in “{change.value}”." if open_to else "You can only view their flows."
         raise Rejected(f"Nothing would change. {reason}", field="id")
     events = len([one for one in changed if change.kind is Kind.MOVE and one.flow.webhook_url])
     return Preview(changed, len(open_to) - len(changed), len(wanted) - len(open_to), events)
 
 
 def _check_value(member: TeamMember, change: Change) -> TeamMember | None:
-    """The recruiter whom it names, if any. Raises Rejected or Forbidden for a value that no candidate can get."""
+    """The recruiter of an assignment, if any. Raises Rejected or Forbidden for a value that is not valid."""
     if change.kind is Kind.MOVE:
         pipeline.is_move("", change.value, statuses=statuses_of(member.organization))
     if change.kind in {Kind.TAG, Kind.UNTAG}:
@@ -89,7 +87,7 @@ def _check_value(member: TeamMember, change: Change) -> TeamMember | None:
 
 
 def apply(member: TeamMember, ids: Sequence[str], change: Change) -> list[Row]:
-    """Change each of ``ids`` (at most 1,000), in their order. Raises Rejected when nothing can be done at all."""
+    """Change each of ``ids`` (at most 1,000), in their order. Raises Rejected if none can be changed."""
     wanted = checked(ids)
     recruiter = _check_value(member, change)
     candidates = candidates_named(member, wanted, locked=True)
@@ -107,12 +105,12 @@ def _name(candidate: Candidate) -> str:
 
 
 def checked(ids: Sequence[str]) -> list[str]:
-    """Each of them once, in their order. Raises Rejected for none, and for more than are chosen at once."""
+    """Each id once, in order. Raises Rejected for none, and for more than ``MOST_ROWS``."""
     wanted = list(dict.fromkeys(ids))
     if not wanted:
-        raise Rejected("Choose at least one candidate.", field="id")
+        raise Rejected("Select at least one candidate.", field="id")
     if len(wanted) > MOST_ROWS:
-        raise Rejected(f"At most {MOST_ROWS} candidates are chosen at once; narrow the list.", field="id")
+        raise Rejected(f"You can select at most {MOST_ROWS} candidates at once. Narrow the list.", field="id")
     return wanted
 
 
@@ -126,7 +124,7 @@ def _one(
     candidate: Candidate | None, candidate_id: str, change: Change, *, by: TeamMember, recruiter: TeamMember | None
 ) -> Row:
     if candidate is None:
-        return Row(candidate_id, "", "refused", "There is no such candidate of yours any more.")
+        return Row(candidate_id, "", "refused", "This candidate no longer exists.")
     name = _name(candidate)
     try:
         with db.session.begin_nested():

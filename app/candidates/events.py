@@ -1,4 +1,4 @@
-"""The fact that this room tells customers: ``candidate_status_updated``, in exactly the interface's words."""
+"""The event ``candidate_status_updated``, with the payload that ``/v1`` documents."""
 
 from app.candidates.models import Candidate, StatusChange
 from app.core.rooms import outbox
@@ -7,7 +7,7 @@ STATUS_UPDATED = "candidate_status_updated"
 
 
 def status_updated(candidate: Candidate, change: StatusChange) -> None:
-    """Announce one move; the outbox row commits with the move. Moves of one candidate go out in their order."""
+    """Announce one move; the outbox row commits with the move. Moves of one candidate are delivered in order."""
     flow = candidate.flow
     payload = {
         "event_type": STATUS_UPDATED,

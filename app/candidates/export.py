@@ -1,4 +1,4 @@
-"""The list as CSV (RFC 4180, UTF-8 with a byte order mark, so that spreadsheets read it as it is), in pieces."""
+"""The list as CSV (RFC 4180, UTF-8 with a byte order mark for spreadsheets), in pieces."""
 
 from collections.abc import Generator, Sequence
 
@@ -31,8 +31,8 @@ COLUMNS = (
 def as_csv(app: Flask, ids: Sequence[str], *, member_id: str, organization_id: str) -> Generator[bytes, None, None]:
     """Header and rows in the order of ``ids``, as bytes.
 
-    Each piece is read in a context of its own, so that nothing is held while a reader is slow, and holds only those
-    whom the member may still change.
+    Each piece is read in its own context, so that a slow reader holds no connection, and contains only candidates
+    that the member may still change.
     """
     yield (BEGINNING + line(COLUMNS)).encode()
     for first in range(0, len(ids), PIECE):

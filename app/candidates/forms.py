@@ -1,4 +1,4 @@
-"""What people send about candidates: the form that moves one, the filter of the list, and whom of it a form names."""
+"""Input of the candidate pages: the form that moves one, the filter of the list, and the selected candidates."""
 
 from typing import Any
 
@@ -39,28 +39,27 @@ PARAMETERS = (
     "tests",
     "order",
 )
-"""What an address may say about the list; ``show`` (once per column) comes on top."""
+"""Query parameters of the list; ``show`` (once per column) comes on top."""
 
 
 class MoveForm(FlaskForm):  # type: ignore[misc]
-    """A status and, if one likes, why."""
+    """A status, with an optional note."""
 
     status = SelectField("New status", validate_choice=False)
-    note = TextAreaField("Note", description="Kept in the history; candidates do not see it.", render_kw={"rows": 3})
+    note = TextAreaField("Note", description="Saved in the history. Candidates do not see it.", render_kw={"rows": 3})
 
     def offer(self, statuses: list[str]) -> None:
-        """Fill the menu."""
         self.status.choices = {name: capital(name) for name in statuses}
 
 
 def parameter(name: str) -> str:
-    """A parameter of the address; empty when it is missing or cannot be text."""
-    given = request.args.get(name, "").strip()[:LONGEST_SEARCH]
-    return "" if flaw_of(given) else given
+    """A query parameter; empty if it is missing or is not valid text."""
+    value = request.args.get(name, "").strip()[:LONGEST_SEARCH]
+    return "" if flaw_of(value) else value
 
 
 def filter_of_request() -> CandidateFilter:
-    """The filter of the address; what cannot be read counts as not asked."""
+    """The filter of the URL; values that cannot be read are ignored."""
     try:
         order = Order(parameter("order") or Order.NEWEST)
     except ValueError:
@@ -92,23 +91,23 @@ def _score(name: str) -> float | None:
 
 
 def pairs() -> list[tuple[str, str]]:
-    """What the address says about the list."""
-    given = [(name, parameter(name)) for name in PARAMETERS]
+    """The non-empty query parameters of the list, as (name, value)."""
+    values = [(name, parameter(name)) for name in PARAMETERS]
     shown = [("show", name) for name in request.args.getlist("show") if name in dict(COLUMNS)]
-    return [(name, value) for name, value in given if value] + shown
+    return [(name, value) for name, value in values if value] + shown
 
 
 def filter_parameters() -> dict[str, Any]:
-    """The same as parameters of ``url_for``."""
+    """The query parameters of the list, as arguments of ``url_for``."""
     narrowed: dict[str, Any] = {name: parameter(name) for name in PARAMETERS if parameter(name)}
     shown = [value for name, value in pairs() if name == "show"]
     return {**narrowed, "show": shown} if shown else narrowed
 
 
 def chosen_ids(member: TeamMember) -> list[str]:
-    """The candidates whom a form names, each once, or those whom the address's filter finds.
+    """The candidates selected in the form, each once, or all that match the filter of the URL.
 
-    Raises Rejected for none, and for more than are chosen at once.
+    Raises Rejected for none, and for more than ``MOST_ROWS``.
     """
     if request.form.get("all") == "yes":
         return bulk.checked(ids_seen_by(member, filter_of_request(), limit=bulk.MOST_ROWS))

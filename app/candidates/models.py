@@ -18,14 +18,14 @@ REJECTED = "rejected"
 WITHDRAWN = "withdrawn"
 
 DEFAULT_STATUSES = (INVITED, INTERVIEWED, SHORTLISTED, ACCEPTED, REJECTED, WITHDRAWN)
-"""What every organization starts with, in order."""
+"""The statuses every organization starts with, in order."""
 
 
 class PipelineStatus(Base):
     """A column of the pipeline. An organization without rows has the six defaults.
 
-    ``purpose`` marks the two that the product itself uses, whatever they are called: where candidates begin
-    (``invited``), and where a finished interview takes them (``interviewed``).
+    ``purpose`` marks the two that Parley itself uses, under any name: where candidates start (``invited``), and where
+    a completed interview moves them (``interviewed``).
     """
 
     __tablename__ = "pipeline_status"
@@ -40,7 +40,7 @@ class PipelineStatus(Base):
 
 class Quarantined:
     """Since ``quarantined_at`` no list shows a candidate and all their interviews, or an interview without a candidate
-    (retention); ``kept_at`` is when somebody took them out of it."""
+    (retention); ``kept_at`` is when a member restored them."""
 
     quarantined_at: Mapped[datetime | None] = mapped_column(Moment(), default=None)
     kept_at: Mapped[datetime | None] = mapped_column(Moment(), default=None)
@@ -48,11 +48,11 @@ class Quarantined:
 
 class Candidate(Quarantined, Base):
     """One person in the pipeline of one recruitment flow; several interviews of the same address are one candidate,
-    but those of test interviews (``is_test``) are kept apart from people.
+    but candidates of test interviews (``is_test``) are separate.
 
-    ``email`` is kept as it was given; ``address`` is the same in lower case, for finding and telling apart.
-    ``interviewed_at`` and ``score`` (mean of the assessed scores, 0 to 5) are those of the newest result;
-    ``reviewed_at`` is when a person last judged it, and is empty again when a new result comes.
+    ``email`` is stored as it was entered; ``address`` is the same in lower case, for lookups.
+    ``interviewed_at`` and ``score`` (average of the assessed scores, 0 to 5) are those of the newest result;
+    ``reviewed_at`` is when a member last reviewed it, and is empty again after a new result.
     """
 
     __tablename__ = "candidate"
@@ -85,12 +85,12 @@ class Candidate(Quarantined, Base):
     flow: Mapped[InterviewFlow] = relationship()
     tags: Mapped[list["CandidateTag"]] = relationship(order_by="CandidateTag.name", cascade="all, delete-orphan")
     assigned_recruiter: Mapped[TeamMember | None] = relationship()
-    # Walked by the page alone: interviews is a room above this one.
+    # For templates only: interviews is a room above this one.
     interviews: Mapped[list[Any]] = relationship("Interview", viewonly=True, order_by="Interview.org_seq.desc()")
 
     @property
     def full_name(self) -> str:
-        """First and last name, as far as they are known; empty when neither is."""
+        """First and last name, as far as they are known; empty if neither is."""
         return " ".join(part for part in (self.first_name, self.last_name) if part)
 
 
@@ -99,14 +99,14 @@ BY_NAME: tuple[sa.ColumnElement[Any], ...] = (
     sa.func.lower(sa.func.coalesce(Candidate.first_name, Candidate.address)),
 )
 BY_SCORE: tuple[sa.ColumnElement[Any], ...] = (Candidate.score.is_(None), Candidate.score.desc())
-"""How lists are sorted. Indexes spare PostgreSQL the sorting of all; SQLite, which forgets an index over expressions
-whenever a migration makes the table anew, has none and sorts."""
+"""How lists are sorted. Indexes save PostgreSQL from sorting every row; SQLite has none, because it drops an index over
+expressions whenever a migration rebuilds the table, and sorts."""
 for _name, _order in (("ix_candidate_by_name", BY_NAME), ("ix_candidate_by_score", BY_SCORE)):
     sa.Index(_name, Candidate.organization_id, *_order, Candidate.id.desc()).ddl_if(dialect="postgresql")
 
 
 class CandidateTag(Base):
-    """A word that recruiters hang on a candidate."""
+    """A tag that recruiters add to a candidate."""
 
     __tablename__ = "candidate_tag"
     __table_args__ = (sa.UniqueConstraint("candidate_id", "name"), sa.Index(None, "organization_id", "name"))
@@ -118,7 +118,7 @@ class CandidateTag(Base):
 
 
 class SavedView(Base):
-    """A member's own name for a filter, order and choice of columns of the list, as they stand in the address."""
+    """A member's name for a filter, order and columns of the list; ``query`` is the query string of the URL."""
 
     __tablename__ = "saved_view"
     __table_args__ = (sa.UniqueConstraint("member_id", "name"),)
@@ -130,7 +130,7 @@ class SavedView(Base):
 
 
 class StatusChange(Base):
-    """One real move, numbered per candidate; ``by_id`` is null when the product moved the candidate."""
+    """One move, numbered per candidate; ``by_id`` is null if Parley itself moved the candidate."""
 
     __tablename__ = "status_change"
     __table_args__ = (sa.UniqueConstraint("candidate_id", "number"),)

@@ -1,4 +1,4 @@
-"""The rules of the pipeline: which statuses can be moved to, and what counts as a move."""
+"""Rules of the pipeline: valid statuses, and what counts as a move."""
 
 from collections.abc import Collection
 
@@ -6,12 +6,12 @@ from app.core.errors import Rejected
 
 
 def is_move(previous: str, new: str, *, statuses: Collection[str]) -> bool:
-    """Whether anything happens at all: any move is allowed, and to stay where one is is none.
+    """Whether this is a move: every status can follow every other one, and the same status is no move.
 
-    ``statuses`` are the organization's. Raises Rejected for a word that is none of them.
+    ``statuses`` are the organization's. Raises Rejected for any other word.
     """
     if not new:
         raise Rejected("Choose a status.", field="status")
     if new not in statuses:
-        raise Rejected(f"“{new[:100]}” is none of your pipeline's statuses. Choose one from the list.", field="status")
+        raise Rejected(f"“{new[:100]}” is not a status in your pipeline. Choose one from the list.", field="status")
     return previous != new

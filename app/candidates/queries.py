@@ -1,4 +1,4 @@
-"""Reads of candidates and their pipeline, always with the owner."""
+"""Reads of candidates and their pipeline, always for a member or an organization."""
 
 import enum
 from collections.abc import Collection
@@ -31,7 +31,7 @@ MOST_TAGS_SHOWN = 500
 
 
 UNASSIGNED = "nobody"
-"""Asked for as the recruiter: candidates without one."""
+"""Filter value for candidates without an assigned recruiter."""
 
 
 class Order(enum.StrEnum):
@@ -45,11 +45,11 @@ class Order(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CandidateFilter:
-    """What a list is narrowed to, and its order. Empty means everything.
+    """Filter and order of a list. Empty means everything.
 
-    ``text`` is looked for in address and names; ``without_…`` leave out; dates are days of enrolment in UTC, both
-    included; scores 0 to 5, both included; ``unreviewed``: a result is there that no person has judged; ``tests``:
-    those of test interviews as well; ``right``: only of flows that the member has it to.
+    ``text`` is searched for in address and names; ``without_…`` exclude; dates are days of enrolment in UTC, both
+    included; scores are 0 to 5, both included; ``unreviewed``: with a result to review; ``tests``: test interviews as
+    well; ``right``: only flows to which the member has this right.
     """
 
     flow_id: str = ""
@@ -70,19 +70,19 @@ class CandidateFilter:
 
 
 def candidate_seen_by(member: TeamMember, candidate_id: str) -> Candidate:
-    """A candidate of a flow that the member may see. What is not theirs and what is not there are told alike."""
+    """A candidate of a flow that the member may see. Raises the same error for no access as for no candidate."""
     return seen(member, Candidate, candidate_id, kind="candidate", asked=candidate_id)
 
 
 def candidate_to_change(member: TeamMember, candidate_id: str) -> Candidate:
-    """A candidate of a flow that the member may change. Raises as above, and Forbidden for those who may only look."""
+    """A candidate of a flow that the member may change. Raises as above, and Forbidden for viewers."""
     candidate = candidate_seen_by(member, candidate_id)
     refuse_viewer(member, candidate)
     return candidate
 
 
 def candidates_seen_by(member: TeamMember, filters: CandidateFilter, *, limit: int, offset: int) -> list[Candidate]:
-    """One page of the member's list with flow, recruiter and tags: no further query per row."""
+    """One page of the member's list, with flow, recruiter and tags: no query per row."""
     query = sa.select(Candidate).where(*_narrowed(member, filters))
     ordered = query.order_by(*_ORDERS[filters.order], Candidate.id.desc()).limit(limit).offset(offset)
     return list(db.session.scalars(ordered.options(*_together())))
@@ -91,10 +91,10 @@ def candidates_seen_by(member: TeamMember, filters: CandidateFilter, *, limit: i
 def candidates_named(
     member: TeamMember, ids: Collection[str], right: Right = Right.VIEW, *, locked: bool = False
 ) -> dict[str, Candidate]:
-    """Those of ``ids`` that the member has ``right`` to, by id, with flow, recruiter and tags, without the others.
+    """Those of ``ids`` to which the member has ``right``, by id, with flow, recruiter and tags.
 
-    ``locked`` keeps them to ourselves, in the order of their ids: two who change the same ones at once wait for each
-    other, and never both for the other one. SQLite has one writer anyway.
+    ``locked`` locks them in the order of their ids, so that two changes of the same candidates wait for each other
+    without a deadlock. SQLite has one writer anyway.
     """
     wanted = [one for one in ids if is_id(one)]
     mine = _narrowed(member, CandidateFilter(tests=True, right=right))
@@ -111,7 +111,7 @@ def ids_seen_by(member: TeamMember, filters: CandidateFilter, *, limit: int | No
 
 
 def tags_seen_by(member: TeamMember) -> list[str]:
-    """Every tag that hangs on a candidate whom the member may see, by name."""
+    """Every tag of a candidate whom the member may see, by name."""
     all_names = sa.select(CandidateTag.name).where(CandidateTag.organization_id == member.organization_id).distinct()
     names, seen_one = all_names.subquery(), sa.select(sa.literal(1)).select_from(CandidateTag).join(Candidate)
     mine = seen_one.where(
@@ -119,7 +119,7 @@ def tags_seen_by(member: TeamMember) -> list[str]:
         CandidateTag.name == names.c.name,
         *_narrowed(member, CandidateFilter()),
     )
-    # One candidate is enough for each name: to go through everybody who has it took most of the list's time.
+    # One candidate per name is enough: reading all who have the tag took most of the page's time.
     query = sa.select(names.c.name).where(mine.exists()).order_by(names.c.name).limit(MOST_TAGS_SHOWN)
     return list(db.session.scalars(query))
 
@@ -132,21 +132,21 @@ def views_of(member: TeamMember) -> list[SavedView]:
 
 
 def view_of(member: TeamMember, view_id: str) -> SavedView:
-    """One of the member's own views. Raises NotFound."""
+    """One of the member's views. Raises NotFound."""
     view = db.session.get(SavedView, view_id) if is_id(view_id) else None
     if view is None or view.member_id != member.id:
-        raise NotFound("There is no such view of yours.")
+        raise NotFound("You have no such view.")
     return view
 
 
 def how_many_seen_by(member: TeamMember, filters: CandidateFilter) -> int:
-    """Length of the whole list of ``candidates_seen_by``."""
+    """Total length of the list of ``candidates_seen_by``."""
     query = sa.select(sa.func.count()).select_from(Candidate).where(*_narrowed(member, filters))
     return db.session.scalar(query) or 0
 
 
 def waiting_for_review(member: TeamMember, *, flow_id: str = "") -> tuple[int, datetime | None]:
-    """How many results nobody has judged yet, and when the oldest of them came."""
+    """The number of results to review, and the time of the oldest."""
     narrowed = _narrowed(member, _to_review(member, flow_id))
     query = sa.select(sa.func.count(Candidate.id), sa.func.min(Candidate.interviewed_at)).where(*narrowed)
     count, oldest = db.session.execute(query).one()
@@ -154,7 +154,7 @@ def waiting_for_review(member: TeamMember, *, flow_id: str = "") -> tuple[int, d
 
 
 def next_to_review(member: TeamMember, *, flow_id: str = "", after: str = "") -> Candidate | None:
-    """Whose result has waited longest; behind the candidate ``after``, and from the beginning again at the end."""
+    """The candidate whose result has waited longest; with ``after``, the next one, starting over at the end."""
     narrowed = _narrowed(member, _to_review(member, flow_id))
     order = (Candidate.interviewed_at, Candidate.id)
     query = sa.select(Candidate).where(*narrowed).order_by(*order).options(joinedload(Candidate.flow)).limit(1)
@@ -169,19 +169,19 @@ def next_to_review(member: TeamMember, *, flow_id: str = "", after: str = "") ->
 
 
 def _to_review(member: TeamMember, flow_id: str) -> CandidateFilter:
-    """What waits for those who judge: of the flows that they may change. Viewers, who judge none, look at all."""
+    """Results to review in flows that the member may change. Viewers, who review none, see all."""
     right = Right.VIEW if member.role is Role.VIEWER else Right.EDIT
     return CandidateFilter(flow_id=flow_id, unreviewed=True, right=right)
 
 
 def statuses_of(organization: Organization) -> list[str]:
-    """The pipeline's statuses in order: the organization's own, or the six defaults while it has none."""
+    """The pipeline's statuses in order: the organization's own, or the six defaults if it has none."""
     own = sa.select(PipelineStatus.name).where(PipelineStatus.organization_id == organization.id)
     return list(db.session.scalars(own.order_by(PipelineStatus.position))) or list(DEFAULT_STATUSES)
 
 
 def status_for(organization: Organization, purpose: str) -> str:
-    """What the organization calls the status that the product itself uses for ``purpose``."""
+    """The organization's name for the status that Parley uses for ``purpose``."""
     own = sa.select(PipelineStatus.name).where(
         PipelineStatus.organization_id == organization.id, PipelineStatus.purpose == purpose
     )
@@ -189,20 +189,20 @@ def status_for(organization: Organization, purpose: str) -> str:
 
 
 def columns_of(organization: Organization) -> list[PipelineStatus]:
-    """The organization's own statuses as rows, in order; empty while it has the defaults."""
+    """The organization's own statuses as rows, in order; empty if it uses the defaults."""
     own = sa.select(PipelineStatus).where(PipelineStatus.organization_id == organization.id)
     return list(db.session.scalars(own.order_by(PipelineStatus.position, PipelineStatus.id)))
 
 
 def counts_seen_by(member: TeamMember, flow_id: str = "") -> dict[str, int]:
-    """How many candidates stand in each status; statuses without any are left out."""
+    """The number of candidates in each status; empty statuses are left out."""
     narrowed = _narrowed(member, CandidateFilter(flow_id=flow_id))
     query = sa.select(Candidate.status, sa.func.count()).where(*narrowed).group_by(Candidate.status)
     return {row[0]: row[1] for row in db.session.execute(query)}
 
 
 def since(candidates: list[Candidate]) -> dict[str, datetime]:
-    """When each of the candidates came to the status they have, by id: the last move, or the enrolment."""
+    """When each candidate reached their current status, by id: the last move, or the enrolment."""
     ids = [candidate.id for candidate in candidates if candidate.status_changes]
     moves = sa.select(StatusChange.candidate_id, StatusChange.at).join(
         Candidate,
@@ -213,13 +213,13 @@ def since(candidates: list[Candidate]) -> dict[str, datetime]:
 
 
 def history_of(candidate: Candidate) -> list[StatusChange]:
-    """Every move of the candidate with who made it, newest first."""
+    """Every move of the candidate with its author, newest first."""
     query = sa.select(StatusChange).where(StatusChange.candidate_id == candidate.id)
     return list(db.session.scalars(query.order_by(StatusChange.number.desc()).options(joinedload(StatusChange.by))))
 
 
 def enrolled(flow_id: str, email: str, *, is_test: bool = False) -> Candidate | None:
-    """The flow's candidate with this address, in whatever letters it is written."""
+    """The flow's candidate with this address, in upper or lower case."""
     query = sa.select(Candidate).where(Candidate.flow_id == flow_id, Candidate.address == email.lower())
     return db.session.scalar(query.where(Candidate.is_test.is_(is_test)))
 
@@ -271,7 +271,7 @@ def _by_score_and_day(filters: CandidateFilter) -> list[Condition]:
 
 
 def _together() -> tuple[Any, ...]:
-    """What a row of a list shows, so that there is no further query for each."""
+    """Relations that a row of the list shows, loaded without a query per row."""
     return joinedload(Candidate.flow), joinedload(Candidate.assigned_recruiter), selectinload(Candidate.tags)
 
 

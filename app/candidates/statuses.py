@@ -1,6 +1,6 @@
-"""An organization's own pipeline: statuses are added, renamed, put in order and taken away.
+"""An organization's own pipeline: add, rename, reorder and remove statuses.
 
-Moves are told to customers, renames are not: nobody has moved. The history keeps the words of its day.
+Moves send events, renames do not, because no candidate moves. The history keeps the names of its time.
 """
 
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ from app.core.errors import Conflict, NotFound, Rejected
 
 MOST_COLUMNS = 20
 MOST_MOVED = 200
-"""Candidates that are moved along when their status is taken away: each move is told to the customer."""
+"""Candidates that move when their status is removed: each move sends an event."""
 LONGEST_NAME = 100
 
 
 def own_columns(organization: Organization) -> list[PipelineStatus]:
-    """The organization's rows; the six defaults become its own before the first change."""
+    """The organization's rows; before the first change they are created from the six defaults."""
     columns = columns_of(organization)
     if columns:
         return columns
@@ -43,10 +43,10 @@ def own_columns(organization: Organization) -> list[PipelineStatus]:
 
 
 def add(organization: Organization, name: str, *, by: TeamMember) -> PipelineStatus:
-    """A new status at the end. Raises Rejected for a name that is empty, too long or taken, and beyond 20."""
+    """Add a status at the end. Raises Rejected for a name that is empty, too long or in use, and beyond 20."""
     columns = own_columns(organization)
     if len(columns) >= MOST_COLUMNS:
-        raise Rejected(f"A pipeline has at most {MOST_COLUMNS} statuses; take one away first.", field="name")
+        raise Rejected(f"A pipeline can have at most {MOST_COLUMNS} statuses. Remove one first.", field="name")
     column = PipelineStatus(
         organization_id=organization.id, name=_checked(name, columns), position=columns[-1].position + 1
     )
@@ -56,7 +56,7 @@ def add(organization: Organization, name: str, *, by: TeamMember) -> PipelineSta
 
 
 def rename(organization: Organization, column_id: str, name: str, *, by: TeamMember) -> None:
-    """Another word for a status; the candidates in it go along, and nobody is told. Raises Rejected."""
+    """Rename a status together with its candidates' status, without events. Raises Rejected."""
     columns = own_columns(organization)
     column = _one(columns, column_id)
     new = _checked(name, [other for other in columns if other is not column])
@@ -74,7 +74,7 @@ def rename(organization: Organization, column_id: str, name: str, *, by: TeamMem
 
 
 def shift(organization: Organization, column_id: str, steps: int, *, by: TeamMember) -> None:
-    """One place to the left (-1) or to the right (1); at the end it stays where it is."""
+    """Move a status one place to the left (-1) or to the right (1), if there is one."""
     columns = own_columns(organization)
     column = _one(columns, column_id)
     at = columns.index(column)
@@ -87,21 +87,23 @@ def shift(organization: Organization, column_id: str, steps: int, *, by: TeamMem
 
 
 def remove(organization: Organization, column_id: str, *, into: str, by: TeamMember) -> int:
-    """Take a status away; its candidates move to ``into``, and each move counts. Returns how many moved.
+    """Remove a status; its candidates move to ``into``, with an event for each. Returns the number of moves.
 
-    Raises Rejected for the two that the product itself needs, for too many candidates, and without a place to go.
+    Raises Rejected for the two that Parley itself needs, for too many candidates, and without a valid ``into``.
     """
     columns = own_columns(organization)
     column = _one(columns, column_id)
     if column.purpose is not None:
-        raise Rejected(f"“{column.name}” is where interviews put candidates; rename it instead.", field="into")
+        raise Rejected(
+            f"“{column.name}” is used by interviews, so it cannot be removed. Rename it instead.", field="into"
+        )
     there = sa.select(Candidate).where(Candidate.organization_id == organization.id, Candidate.status == column.name)
-    in_order = there.order_by(Candidate.id).with_for_update(key_share=True)  # that of changes in bulk
+    in_order = there.order_by(Candidate.id).with_for_update(key_share=True)  # as bulk changes do
     people = list(db.session.scalars(in_order.limit(MOST_MOVED + 1)))
     if len(people) > MOST_MOVED:
-        raise Rejected(f"More than {MOST_MOVED} candidates are in “{column.name}”; move them first.", field="into")
+        raise Rejected(f"More than {MOST_MOVED} candidates are in “{column.name}”. Move them first.", field="into")
     if people and into not in {other.name for other in columns if other is not column}:
-        raise Rejected("Choose the status that its candidates move to.", field="into")
+        raise Rejected("Choose the status to move its candidates to.", field="into")
     for candidate in people:
         actions.move(candidate, into, by=by, judges=False)
     db.session.delete(column)
@@ -111,7 +113,7 @@ def remove(organization: Organization, column_id: str, *, into: str, by: TeamMem
 
 
 def _one(columns: Sequence[PipelineStatus], column_id: str) -> PipelineStatus:
-    """By id, or by name while the shown ones were still the defaults."""
+    """By id, or by name if the page still showed the defaults."""
     for column in columns:
         if column_id in {column.id, column.name}:
             return column
@@ -123,9 +125,9 @@ def _checked(name: str, others: Sequence[PipelineStatus]) -> str:
     if not words:
         raise Rejected("Give the status a name.", field="name")
     if len(words) > LONGEST_NAME:
-        raise Rejected(f"The name has {len(words)} characters; at most {LONGEST_NAME} fit.", field="name")
+        raise Rejected(f"The name has {len(words)} characters. The maximum is {LONGEST_NAME}.", field="name")
     if words.casefold() in {other.name.casefold() for other in others}:
-        raise Rejected(f"There is a status “{words}” already.", field="name")
+        raise Rejected(f"A status “{words}” already exists.", field="name")
     return words
 
 
@@ -135,7 +137,7 @@ def _save(column: PipelineStatus) -> None:
             db.session.add(column)
             db.session.flush()
     except IntegrityError:
-        raise Conflict("Somebody else is changing the pipeline at this moment; load the page again.") from None
+        raise Conflict("Someone else is changing the pipeline. Reload the page.") from None
 
 
 def _note(column: PipelineStatus, organization: Organization, details: dict[str, object], *, by: TeamMember) -> None:

@@ -1,4 +1,4 @@
-"""Legal holds: what may not be deleted for now, whoever asks for it."""
+"""Legal holds: data that must not be deleted for now, by anyone."""
 
 from app.core.rooms import Room
 

@@ -1,4 +1,4 @@
-"""What happens to legal holds: they are placed, and they are released. Both are audited, without the reason's words."""
+"""Place and release legal holds. Both are audited, without the text of the reason."""
 
 from datetime import datetime
 
@@ -12,24 +12,24 @@ from app.core.errors import Conflict, Rejected
 from app.legal_holds.models import LONGEST_REASON, Held, LegalHold
 from app.legal_holds.queries import hold_on
 
-HELD = "A legal hold since %(day)s keeps this from being deleted. Release the hold first, if it is over."
+HELD = "A legal hold placed on %(day)s prevents deletion. Release it first if it is no longer needed."
 
 
 def place(kind: Held, subject_id: str, *, reason: str, ends_at: datetime | None, by: TeamMember) -> LegalHold:
-    """Keep a candidate or an interview of the member's organization from every deletion.
+    """Protect a candidate or an interview of the member's organization from every deletion.
 
-    Whoever calls this has locked what is held, so that no deletion is half done. Raises Rejected, Conflict when it is
-    held already.
+    The caller has locked the row, so that no deletion is half done. Raises Rejected, and Conflict if there is a hold
+    already.
     """
     words = " ".join(reason.split())
     if not words:
-        raise Rejected("Write why this is held.", field="reason")
+        raise Rejected("Enter the reason for the hold.", field="reason")
     if len(words) > LONGEST_REASON:
-        raise Rejected(f"The reason has {len(words)} characters; at most {LONGEST_REASON} fit.", field="reason")
+        raise Rejected(f"The reason has {len(words)} characters. The maximum is {LONGEST_REASON}.", field="reason")
     if ends_at is not None and ends_at <= clock.now():
-        raise Rejected("Choose a day that is still to come, or none.", field="ends")
+        raise Rejected("Choose a day in the future, or none.", field="ends")
     if hold_on(subject_id) is not None:
-        raise Conflict("This is held already.")
+        raise Conflict("This is already under a legal hold.")
     hold = LegalHold(
         organization_id=by.organization_id,
         kind=kind,
@@ -47,7 +47,7 @@ def place(kind: Held, subject_id: str, *, reason: str, ends_at: datetime | None,
 
 
 def release(hold: LegalHold, *, by: TeamMember) -> bool:
-    """From now on the ordinary rules count again. False when it was released before."""
+    """End the hold. False if it was already released."""
     freed = (
         sa.update(LegalHold)
         .where(LegalHold.id == hold.id, LegalHold.released_at.is_(None))
@@ -62,13 +62,13 @@ def release(hold: LegalHold, *, by: TeamMember) -> bool:
 
 
 def refuse_held(*subject_ids: str | None) -> None:
-    """Raise Conflict when one of these is held."""
+    """Raises Conflict if one of these is under a legal hold."""
     hold = hold_on(*subject_ids)
     if hold is not None:
         raise Conflict(HELD, day=f"{hold.created_at:%Y-%m-%d}", details={"reason": "held"})
 
 
 def erase(subject_id: str) -> None:
-    """Forget why something was held that is erased now; that it was held stays."""
+    """Delete the reasons of the holds on something that is erased; the holds themselves stay on record."""
     emptied = sa.update(LegalHold).where(LegalHold.subject_id == subject_id).values(reason=None)
     db.changed(emptied)

@@ -13,16 +13,16 @@ LONGEST_REASON = 500
 
 
 class Held(enum.StrEnum):
-    """What a hold is about. A candidate's hold covers every interview of theirs, also later ones."""
+    """What a hold covers. A candidate's hold covers all their interviews, including later ones."""
 
     CANDIDATE = "candidate"
     INTERVIEW = "interview"
 
 
 class LegalHold(Base):
-    """One hold, from its placing until someone releases it, or until ``ends_at``.
+    """One hold, in force until a member releases it, or until ``ends_at``.
 
-    ``subject_id`` belongs to a room above this one, and may be gone once the hold is over; the reason goes with it.
+    ``subject_id`` belongs to a room above this one, and may be deleted once the hold is over, together with the reason.
     """
 
     __tablename__ = "legal_hold"
@@ -43,5 +43,5 @@ class LegalHold(Base):
 
     @property
     def last_day(self) -> datetime | None:
-        """A moment of the last day on which it is in force, if a day was named."""
+        """A moment of the last day on which the hold is in force, if it ends."""
         return self.ends_at - timedelta(seconds=1) if self.ends_at else None

@@ -1,4 +1,4 @@
-"""Reads of legal holds: whether something is held, and what an organization holds."""
+"""Reads of legal holds: whether something is on hold, and the holds of an organization."""
 
 from typing import Any
 
@@ -15,14 +15,14 @@ FOREIGN = "This hold belongs to another organization."
 
 
 def in_force() -> sa.ColumnElement[bool]:
-    """That a hold is neither released nor over."""
+    """Condition: the hold is neither released nor over."""
     return sa.and_(
         LegalHold.released_at.is_(None), sa.or_(LegalHold.ends_at.is_(None), LegalHold.ends_at > clock.now())
     )
 
 
 def is_held(*subjects: Any) -> sa.ColumnElement[bool]:
-    """That a hold is in force on one of these columns, or of the ids that a select gives."""
+    """Condition: a hold is in force on one of these columns, or on an id from one of these selects."""
     places = [
         LegalHold.subject_id.in_(one) if isinstance(one, sa.Select) else LegalHold.subject_id == one for one in subjects
     ]
@@ -30,13 +30,13 @@ def is_held(*subjects: Any) -> sa.ColumnElement[bool]:
 
 
 def hold_on(*subject_ids: str | None) -> LegalHold | None:
-    """The oldest hold in force on any of these (an interview, and its candidate); None where nothing is held."""
+    """The oldest hold in force on any of these (an interview, and its candidate); None if there is none."""
     query = sa.select(LegalHold).where(LegalHold.subject_id.in_([one for one in subject_ids if one]), in_force())
     return db.session.scalar(query.options(joinedload(LegalHold.by)).order_by(LegalHold.created_at).limit(1))
 
 
 def holds_of(organization: Organization, *, limit: int) -> list[LegalHold]:
-    """What the organization holds now, the newest first."""
+    """Holds of the organization in force, the newest first."""
     query = sa.select(LegalHold).where(LegalHold.organization_id == organization.id, in_force())
     return list(
         db.session.scalars(query.options(joinedload(LegalHold.by)).order_by(LegalHold.created_at.desc()).limit(limit))
@@ -44,7 +44,7 @@ def holds_of(organization: Organization, *, limit: int) -> list[LegalHold]:
 
 
 def hold_for(organization: Organization, hold_id: str) -> LegalHold:
-    """The hold, if it is the organization's; NotFound or Forbidden otherwise."""
+    """A hold of this organization. Raises NotFound or Forbidden."""
     hold = db.session.get(LegalHold, hold_id) if is_id(hold_id) else None
     if hold is None:
         raise unseen(LegalHold, hold_id, NotFound("There is no hold with this id."), foreign=FOREIGN)

@@ -1,4 +1,4 @@
-"""Mail that the product sends: kept as rows until a worker has handed it to the mail server."""
+"""Mail that Parley sends: stored as rows until a worker has handed it to the mail server."""
 
 from app.core.rooms import Job, Room
 

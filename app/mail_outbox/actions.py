@@ -1,4 +1,4 @@
-"""What happens to mail: it is posted in the transaction of its cause, claimed by one worker, and settled for good."""
+"""Queue mail in the caller's transaction, claim it for one worker, and settle it."""
 
 import json
 from dataclasses import asdict
@@ -13,13 +13,14 @@ from app.mail_outbox import SEND_MAIL
 from app.mail_outbox.models import QueuedMail, QueuedMailState
 
 LEASE = timedelta(minutes=6)
-"""Longer than a mail server may take with all its time-outs."""
+"""Longer than a mail server can take, including all timeouts."""
 MOST_ATTEMPTS = 8
 NOT_NEEDED = "not needed any more"
+"""Stored in rows and compared, so it stays."""
 
 
 def post(interview_id: str | None, mail: Mail, *, lasts: timedelta) -> QueuedMail:
-    """Put a mail into the outbox; it goes out after the caller's commit, and not at all once it is ``lasts`` old."""
+    """Put a mail into the outbox. It is sent after the caller's commit, unless it is ``lasts`` old by then."""
     now, mail_id = clock.now(), new_id()
     sealed = encryption.seal(json.dumps(asdict(mail)), context=_context(mail_id))
     queued = QueuedMail(
@@ -32,9 +33,9 @@ def post(interview_id: str | None, mail: Mail, *, lasts: timedelta) -> QueuedMai
 
 
 def take(mail_id: str) -> tuple[int, Mail] | None:
-    """Claim a letter that is due: the token and the mail. None when there is nothing to send; commit either way.
+    """Claim a mail that is due: the token and the mail. None if there is nothing to send; commit either way.
 
-    A letter whose sender died may have arrived, so it is never sent again, and neither is one that is too old.
+    A mail whose worker died while sending may have arrived, so it is not sent again; neither is one that is too old.
     """
     token = claims.take(
         QueuedMail.state, mail_id, expects=[QueuedMailState.WAITING], becomes=QueuedMailState.SENDING, lease=LEASE
@@ -60,7 +61,7 @@ def take(mail_id: str) -> tuple[int, Mail] | None:
 
 
 def settle(mail_id: str, token: int, state: QueuedMailState, *, failure: str | None = None) -> bool:
-    """The letter is over, one way or another: its words are forgotten."""
+    """Record the final state and delete the text. False if the claim was lost."""
     return claims.finish(
         QueuedMail,
         mail_id,
@@ -74,7 +75,7 @@ def settle(mail_id: str, token: int, state: QueuedMailState, *, failure: str | N
 
 
 def put_off(mail_id: str, token: int, *, failure: str) -> bool:
-    """The mail server could not be asked, or said later: try again after a growing pause, up to eight times."""
+    """Retry after a growing pause, up to eight attempts, if the mail server was not reached or said later."""
     queued = db.session.get_one(QueuedMail, mail_id)
     if queued.attempts + 1 >= MOST_ATTEMPTS:
         return settle(mail_id, token, QueuedMailState.REFUSED, failure=failure)
@@ -91,7 +92,7 @@ def put_off(mail_id: str, token: int, *, failure: str) -> bool:
 
 
 def hurry(mail_id: str) -> bool:
-    """A letter that waits for its next try is due now. False when it is over, or is being sent."""
+    """Make a waiting mail due now. False if it is settled or being sent."""
     waits = sa.or_(QueuedMail.lease_until.is_(None), QueuedMail.lease_until < claims.moment())
     statement = (
         sa.update(QueuedMail)
@@ -105,7 +106,7 @@ def hurry(mail_id: str) -> bool:
 
 
 def drop(interview_id: str) -> int:
-    """What still waits to be sent about the interview has lost its sense, and is not sent; returns how many."""
+    """Cancel waiting mail about the interview; returns the number cancelled."""
     statement = (
         sa.update(QueuedMail)
         .where(QueuedMail.interview_id == interview_id, QueuedMail.state == QueuedMailState.WAITING)
@@ -115,7 +116,7 @@ def drop(interview_id: str) -> int:
 
 
 def erase(interview_id: str) -> int:
-    """Forget all mail about an interview; what is not sent yet never will be."""
+    """Delete all mail about an interview, including unsent mail; returns the number deleted."""
     return db.changed(sa.delete(QueuedMail).where(QueuedMail.interview_id == interview_id))
 
 

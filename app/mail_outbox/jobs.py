@@ -1,4 +1,4 @@
-"""Hands mail to the mail server: once each, never inside a request or a transaction."""
+"""Hands each mail to the mail server once, never inside a request or a transaction."""
 
 import logging
 
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 @for_one(QueuedMail)
 def send(mail_id: str) -> None:
-    """Claim the letter, send it, and note what came of it."""
+    """Claim the mail, send it, and record the outcome."""
     claim = actions.take(mail_id)
     db.session.commit()
     if claim is None:
@@ -24,7 +24,7 @@ def send(mail_id: str) -> None:
     try:
         gateways.current().mail.send(mail)
     except GatewayError as error:
-        log.warning("letter %s: %s", mail_id, error.message)
+        log.warning("mail %s: %s", mail_id, error.message)
         if error.retryable:
             actions.put_off(mail_id, token, failure=error.message)
         else:
@@ -36,5 +36,5 @@ def send(mail_id: str) -> None:
 
 
 def sweep() -> None:
-    """Ring again for every letter that is due; called by the worker's tick."""
+    """Enqueue every mail that is due again; called by the worker's tick."""
     queue.enqueue_overdue(SEND_MAIL)

@@ -1,4 +1,4 @@
-"""Rows of mail on its way. What is written in a letter is sealed, and forgotten as soon as it is sent or given up."""
+"""Rows of mail on its way. The text is encrypted, and deleted as soon as the mail is sent or given up."""
 
 import enum
 from datetime import datetime
@@ -11,8 +11,8 @@ from app.core.db import Base, CreatedAt, Id, one_of
 
 
 class QueuedMailState(enum.StrEnum):
-    """``lost``: the worker died while it was sending, or the mail server never answered, so nobody knows whether it
-    arrived; it is not sent again."""
+    """``lost``: the worker died while sending, or the mail server never answered. The mail may have arrived, so it is
+    not sent again."""
 
     WAITING = "waiting"
     SENDING = "sending"

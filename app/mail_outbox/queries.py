@@ -8,7 +8,7 @@ from app.mail_outbox.models import QueuedMail, QueuedMailState
 
 
 def due(limit: int = 50) -> list[str]:
-    """Letters to send now, and those whose sender has gone silent: for the sweep."""
+    """Ids of mail to send now, including mail whose worker has gone silent; for the sweep."""
     free = sa.or_(QueuedMail.lease_until.is_(None), QueuedMail.lease_until < claims.moment())
     open_states = (QueuedMailState.WAITING, QueuedMailState.SENDING)
     waiting = sa.select(QueuedMail.id).where(

@@ -67,7 +67,7 @@ def test_a_card_is_moved_once_and_told_once(owner: Person, make_flow: Made, make
     assert (answer.status_code, answer.json) == (200, {"status": "accepted", "changed": True})
     again = owner.browser.post(path, data=form, headers=JSON)
     assert again.status_code == 409
-    assert "moved to accepted meanwhile" in again.json["message"]
+    assert "moved to accepted in the meantime" in again.json["message"]
     same = owner.browser.post(path, data={"status": "accepted", "from": "accepted"}, headers=JSON)
     assert same.json == {"status": "accepted", "changed": False}
     assert db.session.scalar(sa.select(sa.func.count(StatusChange.id))) == 1

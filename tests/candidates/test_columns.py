@@ -87,7 +87,7 @@ def test_their_words_are_shown_as_they_are_written(owner: Person, make_candidate
 
 @pytest.mark.parametrize("name", ["invited", "interviewed"])
 def test_what_interviews_need_cannot_be_taken_away(owner: Person, name: str) -> None:
-    with pytest.raises(Rejected, match="rename it instead"):
+    with pytest.raises(Rejected, match="Rename it instead"):
         statuses.remove(owner.organization, name, into="accepted", by=owner.member)
 
 

@@ -140,7 +140,7 @@ def test_ones_own_last_move_can_be_taken_back(owner: Person, colleague: Person, 
     assert "/take-back" not in owner.browser.get(at).text
     assert owner.browser.post(f"{at}/take-back", data={"status": "rejected"}).status_code == 409
     answer = colleague.browser.post(f"{at}/take-back", data={"status": "rejected"}, follow_redirects=True)
-    assert "Taken back: the status is invited again." in answer.text
+    assert "Undone. The status is invited again." in answer.text
     assert colleague.browser.post(f"{at}/take-back", data={"status": "rejected"}).status_code == 409
     moves = db.session.scalars(sa.select(StatusChange).where(StatusChange.candidate_id == candidate.id)).all()
     assert [(one.previous, one.new) for one in moves] == [("invited", "rejected"), ("rejected", "invited")]
@@ -150,7 +150,7 @@ def test_the_same_status_moves_nothing_and_says_so(owner: Person, make_flow: Mad
     candidate = make_candidate(flow=make_flow(webhook_url="https://example.com/hook"))
     browser, page = owner.browser, f"/candidates/{candidate.id}"
     assert browser.post(f"{page}/move", data={"status": "invited"}).status_code == 303
-    assert "nothing has changed" in browser.get(page).text
+    assert "Nothing has changed" in browser.get(page).text
     assert db.session.query(Delivery).count() == 0
 
 

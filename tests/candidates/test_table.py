@@ -169,7 +169,7 @@ def test_what_was_changed_in_bulk_is_taken_back_where_nobody_moved_it_since(
     db.session.commit()
     page = post(owner, **form).text
     assert "2 of 3 taken back" in page
-    assert "Was moved again meanwhile, and is rejected now." in page
+    assert "Moved again in the meantime. The status is now rejected." in page
     assert ">Undo<" not in page
     db.session.expire_all()
     assert [one.status for one in (ada, bob, cyd)] == ["rejected", "invited", "rejected"]
@@ -210,9 +210,9 @@ def test_many_are_assigned_and_judged(owner: Person, three: dict[str, str]) -> N
         ({"id": "x", "kind": ""}, "Choose what to do"),
         ({"id": "x", "kind": "move", "status": ""}, "Choose a status"),
         ({"id": "x", "kind": "move", "status": "accepted", "sure": ""}, "Nothing would change"),
-        ({"id": "x", "kind": "tag", "tag": " "}, "Write the tag"),
+        ({"id": "x", "kind": "tag", "tag": " "}, "Enter a tag"),
         ({"id": "x", "kind": "tag", "tag": "t" * 51}, "50"),
-        ({"id": [str(n) for n in range(1001)], "kind": "reviewed"}, "At most 1000"),
+        ({"id": [str(n) for n in range(1001)], "kind": "reviewed"}, "at most 1000"),
     ],
 )
 def test_what_cannot_be_done_is_said(owner: Person, three: dict[str, str], form: dict[str, Any], words: str) -> None:
@@ -338,7 +338,7 @@ def test_the_page_says_whom_filter_and_right_leave_out(
     assert "The export has 3 of 4 candidates. 1 is left out because you may only view their flows." in page
     refused = post(colleague, id=[three["Bob"], dan.id], kind="export")
     assert refused.status_code == 422
-    assert "You cannot export 1 of the 2 candidates that you chose" in text_of(refused)
+    assert "You cannot export 1 of the 2 selected candidates" in text_of(refused)
 
 
 def test_only_so_many_exports_run_at_once(owner: Person, three: dict[str, str], app: Flask) -> None:

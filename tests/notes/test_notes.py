@@ -206,7 +206,7 @@ def test_a_legal_hold_keeps_the_words_of_a_note(owner: Person, interview: Interv
     path = f"/interviews/{interview.id}/notes/{note.id}"
     for refused in (path, f"{path}/delete"):
         answer = owner.browser.post(refused, data={"text": "other words"}, follow_redirects=True)
-        assert "A legal hold since" in answer.text
+        assert "A legal hold placed on" in answer.text
     db.session.expire_all()
     assert db.session.query(Note).one().text == "first words"
     write(owner, interview, "more words")

@@ -345,7 +345,7 @@ def test_a_hold_stops_hand_api_and_the_candidates_request(takes: Takes, owner: P
     browser = owner.browser
     browser.post(f"/interviews/{found.interview_id}/hold", data={"reason": "Case 10"})
     browser.post(f"/interviews/{found.interview_id}/erase", data={"confirm": "erase"})
-    assert "A legal hold since" in browser.get(f"/interviews/{found.interview_id}").text
+    assert "A legal hold placed on" in browser.get(f"/interviews/{found.interview_id}").text
     assert db.session.query(Erasure).count() == 0
     browser.post(f"/interviews/{found.interview_id}/revoke", data={"confirm": "revoke"})
     browser.post(f"/interviews/{found.interview_id}/notes", data={"text": "Evidence"})

@@ -1,4 +1,4 @@
-"""Pages of candidates. Importing the package hangs every page on the blueprint."""
+"""Pages of candidates. Importing the package registers every page on the blueprint."""
 
 from app.candidates.pages import board, candidate, people, statuses
 from app.candidates.pages.blueprint import pages

@@ -1,4 +1,4 @@
-"""The pipeline as a board: a column per status, cards that are moved by hand, by menu or by key."""
+"""The pipeline as a board: a column per status, with cards that are dragged, or moved by menu or keyboard."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,12 +21,12 @@ from app.candidates.queries import (
 from app.flows.queries import only_viewed, titles_seen_by
 
 CARDS = 50
-"""Cards per column; the list shows the others."""
+"""Cards per column; the list shows the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One status: how many stand in it, the newest of them, and when each came there."""
+    """One status: the number of candidates in it, the newest of them, and since when each is there."""
 
     name: str
     count: int
@@ -51,14 +51,14 @@ def board() -> str:
 
 @pages.get("/candidates/board/counts")
 def board_counts() -> Response:
-    """How many candidates stand in each status now, for boards that are open."""
+    """The current number of candidates in each status, for open boards."""
     return jsonify({"counts": counts_seen_by(current_member(), parameter("flow"))})
 
 
 def _columns(member: TeamMember, flow_id: str) -> list[Column]:
     counts = counts_seen_by(member, flow_id)
     names = statuses_of(member.organization)
-    names += sorted(set(counts) - set(names))  # a word that is no status any more still holds people
+    names += sorted(set(counts) - set(names))  # a name that is no longer a status may still have candidates
     columns = []
     for name in names:
         filters = CandidateFilter(flow_id=flow_id, status=name)

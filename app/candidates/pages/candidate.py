@@ -1,4 +1,4 @@
-"""One candidate, and the move to another status."""
+"""One candidate, and moves to another status."""
 
 from flask import flash, jsonify, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
@@ -54,30 +54,30 @@ def move(candidate_id: str) -> AnyResponse | tuple[str, int]:
 
 @pages.post("/candidates/<candidate_id>/take-back")
 def take_back(candidate_id: str) -> AnyResponse:
-    """Undo the member's own last move, as long as nobody has moved the candidate since."""
+    """Undo the member's own last move, if the candidate was not moved since."""
     require_recruiter()
     member = current_member()
     candidate = candidate_to_change(member, candidate_id)
     actions.move_back(candidate, request.form.get("status", ""), by=member)
     status = candidate.status
     db.session.commit()
-    flash(f"Taken back: the status is {status} again.", "good")
+    flash(f"Undone. The status is {status} again.", "good")
     return redirect(url_for("candidates.show", candidate_id=candidate_id), 303)
 
 
 def _check_place(candidate: Candidate) -> None:
-    """A board that is out of date must not move somebody from where they no longer are."""
+    """Raises Conflict if an outdated board would move a candidate who was already moved."""
     seen = request.form.get("from")
     if seen is not None and seen != candidate.status:
         name = candidate.full_name or candidate.email
-        raise Conflict(f"{name} was moved to {candidate.status} meanwhile; load the board again.")
+        raise Conflict(f"{name} was moved to {candidate.status} in the meantime. Reload the board.")
 
 
 def _moved(candidate_id: str, status: str, change: StatusChange | None) -> AnyResponse:
     if wants_json():
         return jsonify({"status": status, "changed": change is not None})
     if change is None:
-        flash(f"The status was {status} already; nothing has changed.", "info")
+        flash(f"The status was already {status}. Nothing has changed.", "info")
     else:
         flash(f"The status is now {status}.", "good")
     if "board" in request.form:

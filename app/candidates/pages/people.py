@@ -1,4 +1,4 @@
-"""The list of candidates: narrowed, sorted, changed in bulk, exported, and kept as views."""
+"""The list of candidates: filtered, sorted, changed in bulk, exported, and saved as views."""
 
 from dataclasses import replace
 from urllib.parse import urlencode
@@ -43,16 +43,16 @@ SHOWN = ("email", "flow", "recruiter", "added", "score", "status")
 
 @pages.get("/candidates")
 def index() -> str:
-    """The member's candidates as the address asks for them."""
+    """The candidates that match the filter of the URL."""
     member, offset = current_member(), offset_of_request()
     return _page(member, offset)
 
 
 @pages.post("/candidates/bulk")
 def change_many() -> str | AnyResponse | tuple[str, int]:
-    """One change to the chosen rows, or to all that the filter finds, with a result per row.
+    """One change to the selected rows, or to all that match the filter, with a result per row.
 
-    A move tells other systems, and a filter finds more than the page shows: both are asked about first.
+    Moves send events, and a filter can match more than the page shows, so both ask for confirmation first.
     """
     require_recruiter()
     member = current_member()
@@ -80,9 +80,9 @@ def change_many() -> str | AnyResponse | tuple[str, int]:
 
 @pages.post("/candidates/export")
 def export() -> AnyResponse:
-    """Everyone whom the filter finds in flows that the member may change, as CSV; the page says whom that leaves out.
+    """All that match the filter in flows that the member may change, as CSV; the page says how many are left out.
 
-    No GET: who exported how much is written down.
+    Not a GET, because the export is recorded.
     """
     require_recruiter()
     member = current_member()
@@ -91,7 +91,7 @@ def export() -> AnyResponse:
 
 @pages.post("/candidates/views")
 def save_view() -> AnyResponse | tuple[str, int]:
-    """Keep the filter of the address under a name."""
+    """Save the filter of the URL under a name."""
     member = current_member()
     name = request.form.get("name", "")
     try:
@@ -100,16 +100,15 @@ def save_view() -> AnyResponse | tuple[str, int]:
         db.session.rollback()
         return _page(member, 0, error=refusal.message), 422
     db.session.commit()
-    flash("The view is saved.", "good")
+    flash("View saved.", "good")
     return redirect(url_for("candidates.index", **filter_parameters()), 303)
 
 
 @pages.post("/candidates/views/<view_id>/delete")
 def delete_view(view_id: str) -> AnyResponse:
-    """Forget one of the member's own views."""
     db.session.delete(view_of(current_member(), view_id))
     db.session.commit()
-    flash("The view is deleted.", "good")
+    flash("View deleted.", "good")
     return redirect(url_for("candidates.index"), 303)
 
 
@@ -177,7 +176,7 @@ _FIELDS = {
 
 
 def _undo(change: Change) -> dict[str, str] | None:
-    """The fields of the form that takes the change back."""
+    """The fields of the form that undoes the change."""
     kind = bulk.UNDONE_BY.get(change.kind) if request.form.get("undo") != "yes" else None
     if kind is None:
         return None
@@ -198,13 +197,13 @@ def _change() -> Change:
 
 
 def _exportable(member: TeamMember, ids: list[str]) -> list[str]:
-    """All of ``ids``. Raises Rejected when the member may not export some of them: a file could not say so."""
+    """All of ``ids``. Raises Rejected if the member may not export some of them, because the file could not say so."""
     exportable = candidates_named(member, ids, Right.EDIT)
     missing = len([one for one in ids if one not in exportable])
     if missing:
         raise Rejected(
-            f"You cannot export {missing} of the {len(ids)} candidates that you chose: you may only view their flows, "
-            "or they were deleted. Choose the others, or use “Export as CSV” at the top, which leaves these out."
+            f"You cannot export {missing} of the {len(ids)} selected candidates: you can only view their flows, or "
+            "they were deleted. Select the others, or use “Export as CSV” at the top, which leaves these out."
         )
     return ids
 
@@ -213,7 +212,7 @@ def _export(member: TeamMember, ids: list[str]) -> AnyResponse:
     place = places("candidates", share=4).take()
     if place is None:
         return make_response(_page(member, 0, error="Several exports are running. Try again in a minute."), 503)
-    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - for the time after the request
+    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - for after the request
     body = as_csv(app, ids, member_id=member.id, organization_id=member.organization_id)
     write_audit(
         member.organization, action="candidates.exported", subject=member.id, by=member, details={"rows": len(ids)}
@@ -229,7 +228,7 @@ def _export(member: TeamMember, ids: list[str]) -> AnyResponse:
 
 
 def _in_export(member: TeamMember, filters: CandidateFilter, total: int) -> dict[str, int]:
-    """How many the export has, how many of the ``total`` found a right leaves out, and how many there are at all."""
+    """Rows of the export, how many of ``total`` are left out as view-only, and the number of all candidates."""
     rows = how_many_seen_by(member, replace(filters, right=Right.EDIT)) if only_viewed(member) else total
     return {
         "rows": rows,

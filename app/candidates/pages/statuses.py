@@ -1,4 +1,4 @@
-"""Administrators give the pipeline statuses of their own."""
+"""Where administrators edit the statuses of the pipeline."""
 
 from collections.abc import Callable
 
@@ -19,47 +19,42 @@ Answer = AnyResponse | tuple[str, int]
 
 @pages.get("/candidates/statuses")
 def statuses() -> str:
-    """The statuses in order, with what can be done to each."""
     require_admin()
     return _page({})
 
 
 @pages.post("/candidates/statuses")
 def add_status() -> Answer:
-    """One more at the end."""
     require_admin()
     member = current_member()
-    return _done(lambda: pipeline.add(member.organization, _field("name"), by=member), "The status is added.")
+    return _done(lambda: pipeline.add(member.organization, _field("name"), by=member), "Status added.")
 
 
 @pages.post("/candidates/statuses/<column_id>/rename")
 def rename_status(column_id: str) -> Answer:
-    """Another word for it."""
     require_admin()
     member = current_member()
     return _done(
         lambda: pipeline.rename(member.organization, column_id, _field("name"), by=member),
-        "The status is renamed.",
+        "Status renamed.",
     )
 
 
 @pages.post("/candidates/statuses/<column_id>/shift")
 def shift_status(column_id: str) -> Answer:
-    """One place to the left or right."""
     require_admin()
     member = current_member()
     steps = -1 if request.form.get("to") == "left" else 1
-    return _done(lambda: pipeline.shift(member.organization, column_id, steps, by=member), "The order is changed.")
+    return _done(lambda: pipeline.shift(member.organization, column_id, steps, by=member), "Order changed.")
 
 
 @pages.post("/candidates/statuses/<column_id>/remove")
 def remove_status(column_id: str) -> Answer:
-    """Take it away; its candidates move to another one."""
     require_admin()
     member = current_member()
     return _done(
         lambda: pipeline.remove(member.organization, column_id, into=_field("into"), by=member),
-        "The status is gone.",
+        "Status removed.",
     )
 
 
