@@ -41,8 +41,8 @@ from app import create_app, gateways
 from app.accounts.models import Organization
 from app.core import clock, queue
 from app.core.db import db, new_id
+from app.flows.flow_script import FlowScript
 from app.flows.models import InterviewFlow
-from app.flows.queries import script_of
 from app.gateways.speech.ports import Segment, Word
 from app.interviews.analysis.answers import QuestionPart
 from app.interviews.jobs import processing
@@ -354,7 +354,7 @@ def _a_submitted_talk(flow: InterviewFlow, path: Path, answers: list[tuple[float
     organization = db.session.get_one(Organization, flow.organization_id)
     interview = actions.book(organization, flow.id)
     actions.begin(interview)
-    interview.script = script_of(flow)
+    interview.script = FlowScript.of(flow)
     found = interview.id
     recordings.open_run(found, mime_type="audio/webm;codecs=opus")
     db.session.commit()

@@ -31,7 +31,7 @@ from rq.serializers import JSONSerializer
 
 from app.core.db import db, new_id, reading
 from app.core.queue import RedisWaker
-from app.flows.queries import script_of
+from app.flows.flow_script import FlowScript
 from app.gateways.redis import embedded
 from app.interviews import PROCESS_INTERVIEW, actions
 from app.interviews.jobs import processing
@@ -65,7 +65,7 @@ class Sound:
 def handed_in(owner: ground.Customer, sound: Sound | None) -> str:
     """An interview that waits for its result."""
     interview = actions.begin(actions.book(owner.organization, owner.flow.id))
-    interview.script = script_of(owner.flow)
+    interview.script = FlowScript.of(owner.flow)
     found = interview.id
     if sound:
         recordings.open_run(found, mime_type="audio/webm;codecs=opus")

@@ -22,7 +22,7 @@ from app.conversation.script.machine import Script
 from app.core import clock
 from app.core.db import db, reading
 from app.core.errors import Conflict, DomainError, Forbidden, GatewayError, NotFound, Rejected, sentence
-from app.flows.queries import script_of
+from app.flows.flow_script import FlowScript
 from app.interviews.models import Interview
 from app.interviews.queries import open_interview
 from app.settings import Settings
@@ -115,7 +115,7 @@ def linked_interview() -> Interview:
 
 def linked_script() -> Script:
     """What that interview's agent goes by, as it was frozen when the talk began."""
-    return Script.of(linked_interview().script or {"questions": []}, minutes=settings().interview_minutes)
+    return Script.of(linked_interview().script or FlowScript(), minutes=settings().interview_minutes)
 
 
 def require_sitting() -> None:
@@ -126,8 +126,8 @@ def require_sitting() -> None:
     keep_private()
     with reading():
         seat = _seat()
-        interview_id, language = seat.interview_id, (seat.script or {}).get("language")
-        languages.choose(language or script_of(linked_interview().flow)["language"])
+        interview_id, language = seat.interview_id, (seat.script or FlowScript()).language
+        languages.choose(language or FlowScript.of(linked_interview().flow).language)
         if cookie_name(interview_id) not in request.cookies:
             db.session.rollback()
             raise Forbidden(sentence("This browser does not hold the interview; open its link and press Start."))

@@ -25,8 +25,8 @@ from app.conversation.queries import TAKEOVER_AFTER, sitting_of
 from app.conversation.script.machine import Script
 from app.core import clock
 from app.core.errors import NotFound
+from app.flows.flow_script import FlowScript
 from app.flows.models import FlowStatus, InterviewFlow
-from app.flows.queries import script_of
 from app.interviews.actions.feedback import MOST_REVISIONS
 from app.interviews.models import Interview, Stage
 from app.interviews.queries import open_interview
@@ -59,7 +59,7 @@ def interview_of_link(flow_id: str, interview_id: str) -> Interview:
     Too many calls of one link are refused here, where the link is known to be one.
     """
     interview = open_interview(flow_id, interview_id)
-    languages.choose((interview.script or script_of(interview.flow))["language"])
+    languages.choose((interview.script or FlowScript.of(interview.flow)).language)
     kind = "check" if is_check() else "start" if request.endpoint == "conversation.start" else "interview"
     rate_limits.count(kind, most=CHECKS_PER_LINK if is_check() else OPENS_PER_LINK, of=interview.id)
     return interview
@@ -120,7 +120,7 @@ def _over(interview: Interview, sitting: Sitting | None, *, is_mine: bool) -> Vi
         return View("taken", 409, {"reason": "used", "wait_seconds": None})
     if sitting.place["phase"] != "finished":
         return View("closed", 410, {"reason": "ended"})
-    url = (interview.script or {}).get("redirect_url")
+    url = (interview.script or FlowScript()).redirect_url
     return View("done", 200, {**ending(url, documents=len(interview.documents)), **_feedback(interview)})
 
 
@@ -152,28 +152,28 @@ def _seconds_until_free(sitting: Sitting) -> int:
 
 def about(interview: Interview) -> dict[str, Any]:
     """What invitation and talk say about the interview: values for the templates."""
-    flow, script = interview.flow, interview.script or script_of(interview.flow)
+    flow, script = interview.flow, interview.script or FlowScript.of(interview.flow)
     built = gateways.current()
     limit = round(limit_of(interview) / 60) * (1 + has_more_time(interview.id))
     shown = {
-        "title": script["title"],
-        "org_name": script["org_name"],
-        "language": script["language"],
+        "title": script.title,
+        "org_name": script.org_name,
+        "language": script.language,
         "logo_url": flow.logo_path,
         "preamble_video_url": url_for("flows.intro_video", flow_id=flow.id) if flow.preamble_video_key else None,
         "preamble_video_type": flow.preamble_video_type,
-        "is_video_enabled": script["is_video_enabled"],
-        "is_doc_upload_enabled": script["is_doc_upload_enabled"],
-        "question_count": len(script["questions"]),
-        "assess_language": script["assess_language"],
+        "is_video_enabled": script.is_video_enabled,
+        "is_doc_upload_enabled": script.is_doc_upload_enabled,
+        "question_count": len(script.questions),
+        "assess_language": script.assess_language,
         "time_limit_seconds": 60 * limit,
-        "likely_minutes": likely_minutes(len(script["questions"]), most=limit),
+        "likely_minutes": likely_minutes(len(script.questions), most=limit),
     }
     return {
         "flow": shown,
-        "speaks": built.speaker.supports(script["language"]),
+        "speaks": built.speaker.supports(script.language),
         "consent_version": VERSION,
-        "hears": built.transcriber.supports(script["language"]),
+        "hears": built.transcriber.supports(script.language),
         "asked": asked(interview),
         "detector_url": detector.address(),
     }
@@ -181,7 +181,7 @@ def about(interview: Interview) -> dict[str, Any]:
 
 def limit_of(interview: Interview) -> float:
     """Seconds of the time limit as the flow has it, without what was added for anybody."""
-    return Script.of(interview.script or script_of(interview.flow), minutes=settings().interview_minutes).seconds
+    return Script.of(interview.script or FlowScript.of(interview.flow), minutes=settings().interview_minutes).seconds
 
 
 def offered(flow: InterviewFlow) -> dict[str, Any]:
@@ -237,13 +237,13 @@ def rendered(interview: Interview, view: View) -> Response:
     if request.is_json:
         reason = {"taken": "taken over", "closed": "closed"}.get(view.page, view.page)
         return plain_answer(view.status, gettext("This interview cannot be started in this browser."), reason)
-    script = interview.script or script_of(interview.flow)
+    script = interview.script or FlowScript.of(interview.flow)
     base = schemas.base_of(interview)
     shown = {
         "own_url": f"{base}/own",
-        "org_name": script["org_name"],
-        "title": script["title"],
-        "language": script["language"],
+        "org_name": script.org_name,
+        "title": script.title,
+        "language": script.language,
         "base": base,
         "logo_url": interview.flow.logo_path,
     }

@@ -1,7 +1,7 @@
 """Reads of sittings and turns."""
 
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import sqlalchemy as sa
 
@@ -9,6 +9,7 @@ from app.conversation.models import Sitting, Turn, TurnState
 from app.core import claims
 from app.core.db import db, is_id, row_security
 from app.core.errors import NotFound
+from app.flows.flow_script import FlowScript
 from app.interviews.models import Interview, Stage
 from app.interviews.queries import MISSING
 
@@ -28,7 +29,7 @@ class Seat(NamedTuple):
 
     interview_id: str
     organization_id: str
-    script: dict[str, Any] | None
+    script: FlowScript | None
     sitting_id: str | None
     token_hash: str | None
     fence: int

@@ -7,8 +7,8 @@ from typing import Any
 from app import gateways
 from app.core import claims
 from app.core.db import db, for_one
+from app.flows.flow_script import FlowScript
 from app.flows.models import InterviewFlow, SpeechState
-from app.flows.queries import script_of
 from app.gateways.speech.phrases import all_of
 
 LEASE = timedelta(minutes=3)
@@ -42,14 +42,14 @@ def prepare_speech(flow_id: str) -> None:
 
 
 def _script(flow: InterviewFlow, token: int) -> Script:
-    script = script_of(flow)
-    texts = [script["intro"], *script["questions"], script["outro"], *all_of(script["language"])]
+    script = FlowScript.of(flow)
+    texts = [script.intro, *script.questions, script.outro, *all_of(script.language)]
     return Script(
         flow_id=flow.id,
         token=token,
-        voice_id=script["voice_id"],
+        voice_id=script.voice_id,
         texts=tuple(text for text in texts if text and text.strip()),
-        language=script["language"],
+        language=script.language,
     )
 
 

@@ -19,7 +19,6 @@ from app.core.claims import moment
 from app.core.db import db, is_id, row_security, unseen
 from app.core.errors import Forbidden, NotFound, Unseen
 from app.flows.models import FlowGrant, FlowStatus, InterviewFlow, Right, SpeechState
-from app.gateways.speech.catalogue import DEFAULT_LANGUAGE
 
 Condition = sa.ColumnElement[bool]
 T = TypeVar("T")
@@ -191,32 +190,6 @@ def titles_seen_by(member: TeamMember) -> list[tuple[str, str]]:
 
 def _apart(flow_id: str, title: str, created_at: datetime) -> str:
     return f"{title} ({created_at.day} {created_at:%b %Y}, {flow_id[:8]})"
-
-
-def script_of(flow: InterviewFlow) -> dict[str, Any]:
-    """The flow's settings as an interview copies them when the candidate starts: plain JSON values.
-
-    Defaults for ``language``, the three switches and ``assess_language`` are applied here; they are never null.
-    """
-    assess = flow.organization.assess_language if flow.assess_language is None else flow.assess_language
-    return {
-        "title": flow.title,
-        "org_name": flow.org_name,
-        "questions": list(flow.questions),
-        "intro": flow.intro,
-        "outro": flow.outro,
-        "language": flow.language or DEFAULT_LANGUAGE,
-        "voice_id": flow.voice_id,
-        "additional_info": flow.additional_info,
-        "additional_instructions": flow.additional_instructions,
-        "follow_up_limit": flow.follow_up_limit,
-        "time_limit_minutes": flow.time_limit_minutes,
-        "is_video_enabled": bool(flow.is_video_enabled),
-        "is_doc_upload_enabled": bool(flow.is_doc_upload_enabled),
-        "redirect_url": flow.redirect_url,
-        "interview_type": flow.interview_type and flow.interview_type.value,
-        "assess_language": assess,
-    }
 
 
 def secret_of(flow: InterviewFlow) -> str | None:

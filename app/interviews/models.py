@@ -11,6 +11,7 @@ from app.accounts.models import TeamMember
 from app.candidates.models import Candidate, Quarantined
 from app.core.claims import Claimable
 from app.core.db import Base, CreatedAt, Id, Ref, one_of
+from app.flows.flow_script import FlowScript, FlowScriptColumn
 from app.flows.models import InterviewFlow
 
 LONGEST_NAME = 300
@@ -114,7 +115,7 @@ class Interview(Claimable, Quarantined, Base):
     interviewee_email_address: Mapped[str | None] = mapped_column(sa.String(320))
     interviewee_first_name: Mapped[str | None] = mapped_column(sa.String(300))
     interviewee_last_name: Mapped[str | None] = mapped_column(sa.String(300))
-    script: Mapped[dict[str, Any] | None]
+    script: Mapped[FlowScript | None] = mapped_column(FlowScriptColumn)
     created_at: Mapped[CreatedAt]
     declined_at: Mapped[datetime | None]
     closed_at: Mapped[datetime | None]

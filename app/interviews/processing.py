@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from app.flows.flow_script import FlowScript
 from app.gateways.speech import believing
 from app.gateways.speech.ports import SPEECH_RATE, Analyst, Segment, Transcriber
 from app.interviews.analysis.answers import Brief, analyse
@@ -35,7 +36,7 @@ class Talk:
     ``abandoned``: the candidate left before the end; ``documents``: the extracted text of the files they added.
     """
 
-    script: Mapping[str, Any]
+    script: FlowScript
     turns: tuple[TurnValue, ...]
     offsets: Mapping[int, float] = field(default_factory=dict)
     ends: Mapping[int, float] = field(default_factory=dict)
@@ -63,12 +64,12 @@ def process(talk: Talk, *, transcriber: Transcriber, analyst: Analyst, samples: 
 def _brief(talk: Talk) -> Brief:
     script = talk.script
     return Brief(
-        questions=tuple(script["questions"]),
-        language=script["language"],
-        title=script["title"],
-        org_name=script["org_name"],
-        additional_info=script["additional_info"],
-        assess_language=script["assess_language"],
+        questions=script.questions,
+        language=script.language,
+        title=script.title,
+        org_name=script.org_name,
+        additional_info=script.additional_info,
+        assess_language=script.assess_language,
         abandoned=talk.abandoned,
         documents=talk.documents,
     )
@@ -89,7 +90,7 @@ def _speech(turns: Sequence[TurnValue], segments: Sequence[Segment]) -> dict[str
 def with_text(talk: Talk, *, transcriber: Transcriber, samples: Samples) -> tuple[TurnValue, ...]:
     """The turns, with the missing text of answers recognised."""
     missing = [turn for turn in talk.turns if turn.role == "user" and turn.content is None and turn.start is not None]
-    language = talk.script["language"]
+    language = talk.script.language
     if missing and not transcriber.supports(language):
         raise NotRecognised
     heard = {turn.number: _recognised(turn, language, transcriber=transcriber, samples=samples) for turn in missing}

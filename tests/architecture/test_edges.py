@@ -11,6 +11,7 @@ OPEN_SHELVES = {"actions", "events", "queries", "models", "access"}
 OTHER_DOORS = {
     "app.accounts.idempotency",  # belongs to the guard: an endpoint with slow work says when its answer is final
     "app.candidates.forms",  # which candidates a form of the list names, for what others do with them
+    "app.flows.flow_script",  # the value that an interview takes along
     "app.interviews.archive",  # all files of an interview as one, for recruiters and for the candidate
     "app.interviews.comparison",  # results as pages set them side by side; this and the next four are reads
     "app.interviews.distributions",

@@ -15,7 +15,7 @@ from app.conversation.link_state import likely_minutes
 from app.conversation.models import Agreement, Sitting
 from app.core import clock
 from app.core.db import db
-from app.flows.queries import script_of
+from app.flows.flow_script import FlowScript
 from app.interviews.models import Stage
 from app.interviews.recordings.models import Chunk
 from app.web.languages import LANGUAGES
@@ -87,7 +87,7 @@ def test_an_intro_video_is_shown_with_its_controls(client: Browser, scripted: Fl
 @pytest.mark.parametrize("version", ["1", VERSION])
 @pytest.mark.parametrize("locale", LANGUAGES)
 def test_every_version_can_be_read_back_in_every_language(app: Flask, book: Made, version: str, locale: str) -> None:
-    flow = script_of(book(org_name="Willow & Sons").flow)
+    flow = FlowScript.of(book(org_name="Willow & Sons").flow)
     with app.test_request_context():
         text = words_shown(flow, version=version, locale=locale)
     assert "Willow & Sons" in text

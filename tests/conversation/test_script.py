@@ -2,7 +2,7 @@
 
 import json
 import random
-from typing import Any
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -28,6 +28,7 @@ from app.conversation.script.machine import (
     step,
     taken_up,
 )
+from app.flows.flow_script import FlowScript
 
 TWO = Script(questions=("Why?", "How?"), seconds=600, intro="Hello.", outro="Goodbye.")
 AFTER_BEGIN = [
@@ -127,14 +128,9 @@ def test_only_the_outro_can_be_finished() -> None:
 
 
 def test_the_script_is_read_from_the_frozen_flow() -> None:
-    frozen: dict[str, Any] = {
-        "questions": ["A?"],
-        "time_limit_minutes": None,
-        "language": "de-DE",
-        "follow_up_limit": 2,
-    }
-    assert Script.of(frozen, minutes=30) == Script(("A?",), 1800, language="de-DE", follow_up_limit=2)
-    assert Script.of({**frozen, "time_limit_minutes": 5}, minutes=30).seconds == 300
+    flow = FlowScript(questions=("A?",), language="de-DE", follow_up_limit=2)
+    assert Script.of(flow, minutes=30) == Script(("A?",), 1800, language="de-DE", follow_up_limit=2)
+    assert Script.of(replace(flow, time_limit_minutes=5), minutes=30).seconds == 300
 
 
 def test_thinking_leaves_everything_as_it_was_and_the_next_silence_is_no_surprise() -> None:

@@ -22,6 +22,7 @@ from app.accounts.models import AddressChange, AuditEntry, EntryKind, EntryLink
 from app.core import clock, queue, rooms
 from app.core.db import db, new_id
 from app.core.queue import Failed
+from app.flows.flow_script import FlowScript
 from app.flows.models import SpeechState
 from app.gateways.mail import Mail
 from app.gateways.redis.embedded import EmbeddedRedis
@@ -105,7 +106,7 @@ def test_all_is_well(owner: Person, book: Made) -> None:
 def test_everything_that_stopped_says_why(owner: Person, book: Made) -> None:
     now = clock.now()
     book(stage=Stage.PROCESSING_FAILED, failure="the disk is full")
-    book(stage=Stage.WAITS_FOR_RECOGNITION, script={"language": "ja-JP"})
+    book(stage=Stage.WAITS_FOR_RECOGNITION, script=FlowScript(language="ja-JP"))
     book(stage=Stage.SUBMITTED, due_at=now - timedelta(hours=1))
     film = book(stage=Stage.COMPLETED, video_stage=VideoStage.FAILED, failure="no picture in it")
     document(film, TextState.FAILED, text_failure="reading it was broken off three times")

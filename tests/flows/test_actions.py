@@ -8,9 +8,10 @@ from app.core.db import db
 from app.core.errors import Rejected
 from app.core.queue import SilentWaker
 from app.flows import PREPARE_SPEECH, actions
+from app.flows.flow_script import FlowScript
 from app.flows.media import StoredMedia
 from app.flows.models import FlowStatus, InterviewFlow, SpeechState
-from app.flows.queries import script_of, secret_of, unspoken
+from app.flows.queries import secret_of, unspoken
 from tests.factories import Made
 from tests.people import Person
 
@@ -118,8 +119,8 @@ def test_the_script_settles_what_may_be_null(make_flow: Made, owner: Person) -> 
     flow = make_flow(
         language=None, voice_id=None, is_video_enabled=None, is_doc_upload_enabled=None, interview_type=None
     )
-    script = script_of(flow)
-    assert script == {
+    script = FlowScript.of(flow)
+    assert script.to_json() == {
         "title": "Nurse",
         "org_name": "First Ltd",
         "questions": flow.questions,
@@ -138,16 +139,23 @@ def test_the_script_settles_what_may_be_null(make_flow: Made, owner: Person) -> 
         "assess_language": True,
     }
     owner.organization.assess_language = False
-    assert script_of(flow)["assess_language"] is False
+    assert FlowScript.of(flow).assess_language is False
     flow.assess_language = True
-    assert script_of(flow)["assess_language"] is True
+    assert FlowScript.of(flow).assess_language is True
 
 
 def test_the_script_is_a_copy_that_later_edits_do_not_reach(make_flow: Made) -> None:
     flow = make_flow()
-    script = script_of(flow)
-    script["questions"].append("x")
-    assert len(flow.questions) == 2
+    script = FlowScript.of(flow)
+    flow.questions = ["Another one?"]
+    assert len(script.questions) == 2
+
+
+def test_a_script_is_read_as_it_was_stored_by_any_release(make_flow: Made) -> None:
+    script = FlowScript.of(make_flow())
+    assert FlowScript.from_json(script.to_json()) == script
+    older = FlowScript.from_json({"questions": ["Why?"], "language": None, "a_field_of_before": 1})
+    assert (older.questions, older.language, older.title) == (("Why?",), "en-US", "")
 
 
 def test_the_sweep_finds_what_is_not_spoken_yet(make_flow: Made) -> None:

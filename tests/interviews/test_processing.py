@@ -2,10 +2,10 @@
 
 import json
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
+from app.flows.flow_script import FlowScript
 from app.gateways.speech.ports import Segment, Word
 from app.interviews.analysis.answers import QuestionPart
 from app.interviews.processing import NotRecognised, Talk, TurnValue, process
@@ -15,14 +15,14 @@ from tests.conversation.conftest import sound
 
 from .fakes import ScriptedAnalyst, ScriptedTranscriber
 
-SCRIPT: dict[str, Any] = {
-    "title": "Nurse",
-    "org_name": "First Ltd",
-    "questions": ["Why this job?", "What else?"],
-    "language": "en-US",
-    "additional_info": None,
-    "assess_language": True,
-}
+SCRIPT = FlowScript(
+    title="Nurse",
+    org_name="First Ltd",
+    questions=("Why this job?", "What else?"),
+    language="en-US",
+    additional_info=None,
+    assess_language=True,
+)
 ASKED = TurnValue(
     1, "agent", 0, "Why this job?", (("Why", 0.0, 0.3), ("this", 0.3, 0.5), ("job?", 0.5, 0.9)), 1, 0.0, 1.0
 )
@@ -65,14 +65,14 @@ def test_words_that_an_engine_invents_for_silence_are_not_published() -> None:
 
 
 def test_a_language_without_a_recogniser_waits() -> None:
-    talk = Talk({**SCRIPT, "language": "th-TH"}, (ASKED, UNHEARD), offsets={1: 0.0, 2: 0.0}, duration=9.0)
+    talk = Talk(replace(SCRIPT, language="th-TH"), (ASKED, UNHEARD), offsets={1: 0.0, 2: 0.0}, duration=9.0)
     with pytest.raises(NotRecognised):
         process(talk, transcriber=ScriptedTranscriber(), analyst=ScriptedAnalyst(), samples=no_samples)
 
 
 def test_typed_answers_need_no_recogniser() -> None:
     typed = TurnValue(2, "user", None, "Because of people.", typed=True)
-    talk = Talk({**SCRIPT, "language": "th-TH"}, (ASKED, typed))
+    talk = Talk(replace(SCRIPT, language="th-TH"), (ASKED, typed))
     result = process(talk, transcriber=ScriptedTranscriber(), analyst=ScriptedAnalyst(), samples=no_samples)
     shown = as_shown(result.text, result.details)
     assert shown["transcript_with_timestamp"][1]["words"] == []

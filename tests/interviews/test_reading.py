@@ -16,6 +16,7 @@ from app.core import claims, clock
 from app.core.db import db
 from app.core.errors import GatewayError
 from app.core.queue import SilentWaker
+from app.flows.flow_script import FlowScript
 from app.interviews import actions
 from app.interviews.documents import READ_DOCUMENT, queries
 from app.interviews.documents import jobs as reading
@@ -158,7 +159,7 @@ def test_waiting_is_bounded_too() -> None:
 @pytest.fixture
 def interview(owner: Person, make_flow: Made, waker: SilentWaker) -> Interview:
     booked = actions.book(owner.organization, make_flow(is_doc_upload_enabled=True).id, email="a@candidate.example")
-    booked.stage, booked.script = Stage.RUNNING, {"is_doc_upload_enabled": True, "language": "en-US"}
+    booked.stage, booked.script = Stage.RUNNING, FlowScript(is_doc_upload_enabled=True)
     db.session.commit()
     waker.enqueued.clear()
     return booked

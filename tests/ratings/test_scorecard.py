@@ -2,6 +2,7 @@
 
 import html
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from app.accounts.models import AuditEntry
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
+from app.flows.flow_script import FlowScript
 from app.interviews.analysis.scores import NAMES
 from app.interviews.models import Interview, InterviewData
 from app.review.ratings import actions, queries
@@ -184,7 +186,7 @@ def test_what_another_window_took_back_meanwhile_is_told(
 
 
 def test_where_language_is_not_assessed_people_are_not_asked_about_it(owner: Person, interview: Interview) -> None:
-    interview.script = {**(interview.script or {}), "assess_language": False}
+    interview.script = replace(interview.script or FlowScript(), assess_language=False)
     db.session.commit()
     assert [row.competence for row in scorecard_of(interview)] == ["communication", "motivation", "skills", "overall"]
     assert "Language" not in owner.browser.get(f"/interviews/{interview.id}/scorecard").text

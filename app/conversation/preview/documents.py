@@ -18,7 +18,7 @@ MOST = 10
 def begin_upload() -> tuple[Response, int]:
     """A file that will be taken and dropped."""
     preview, announced = current(), schemas.body(schemas.UploadSchema())
-    if not preview.frozen["is_doc_upload_enabled"] or len(preview.files) >= MOST or announced["size"] > LARGEST:
+    if not preview.frozen.is_doc_upload_enabled or len(preview.files) >= MOST or announced["size"] > LARGEST:
         raise Rejected("This preview takes no such file.", field="file")
     name = announced["sha256"][:32]
     preview.files[name] = {"id": name, "name": announced["name"][:255], "size": announced["size"], "whole": False}

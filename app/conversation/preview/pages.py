@@ -20,8 +20,9 @@ from app.conversation.protocol import schemas
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, DomainError, NotFound, Rejected
+from app.flows.flow_script import FlowScript
 from app.flows.models import FlowStatus, InterviewFlow
-from app.flows.queries import flow_seen_by, script_of
+from app.flows.queries import flow_seen_by
 from app.interviews.models import Interview, Stage
 from app.interviews.recordings.models import LARGEST_CHUNK
 from app.web import errors, languages
@@ -46,8 +47,8 @@ def guard() -> Any:
     g.flow_id, g.member_id, g.preview_id = flow.id, member.id, str(values.pop("preview_id", ""))
     if flow.status is FlowStatus.ARCHIVED:
         raise Rejected("This interview flow has been deleted; there is nothing to preview.")
-    g.frozen = script_of(flow)
-    languages.choose(g.frozen["language"])
+    g.frozen = FlowScript.of(flow)
+    languages.choose(g.frozen.language)
     if request.endpoint not in PAGES:
         db.session.rollback()  # no row is needed any more
     return None
@@ -159,10 +160,10 @@ def _page(name: str, *, status: int = 200, **context: Any) -> Response:
     """A candidate's page, marked as a preview."""
     shown: dict[str, Any] = {
         "base": _base(),
-        "org_name": g.frozen["org_name"],
-        "title": g.frozen["title"],
+        "org_name": g.frozen.org_name,
+        "title": g.frozen.title,
         "own_url": None,
-        "language": g.frozen["language"],
+        "language": g.frozen.language,
         "preview_of": url_for("flows.show", flow_id=g.flow_id),
     }
     return make_response(render_template(f"conversation/{name}.html", **{**shown, **context}), status)
@@ -170,7 +171,7 @@ def _page(name: str, *, status: int = 200, **context: Any) -> Response:
 
 def _told(preview: Preview) -> dict[str, Any]:
     """What the end says."""
-    return ending(preview.frozen["redirect_url"], documents=sum(1 for one in preview.files.values() if one["whole"]))
+    return ending(preview.frozen.redirect_url, documents=sum(1 for one in preview.files.values() if one["whole"]))
 
 
 def _state(preview: Preview) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from app.conversation.turn import Audio, Reply, utterance_key
 from app.conversation.utterances import kept_parts
 from app.core import clock
 from app.core.errors import Conflict, Rejected
+from app.flows.flow_script import FlowScript
 from app.gateways.speech.ports import Speaker, Spoken
 
 MOST_PREVIEWS = 8
@@ -54,7 +55,7 @@ class Preview:
     id: str
     flow_id: str
     member_id: str
-    frozen: dict[str, Any]
+    frozen: FlowScript
     script: Script
     sitting: Sitting
     started_at: datetime
@@ -169,8 +170,8 @@ class Preview:
             "stage": "finished" if self.is_over else "outro" if place.phase is Phase.OUTRO else "live",
             "mode": sitting.mode.value,
             "language": self.script.language,
-            "video": self.frozen["is_video_enabled"],
-            "documents_allowed": self.frozen["is_doc_upload_enabled"],
+            "video": self.frozen.is_video_enabled,
+            "documents_allowed": self.frozen.is_doc_upload_enabled,
             "uploads": [],
             "turn": self.turn,
             "documents": [one for one in self.files.values() if one["whole"]],
@@ -192,9 +193,7 @@ def new_id() -> str:
     return secrets.token_hex(16)
 
 
-def begin(
-    preview_id: str, *, flow_id: str, member_id: str, frozen: dict[str, Any], minutes: int, mode: Mode
-) -> Preview:
+def begin(preview_id: str, *, flow_id: str, member_id: str, frozen: FlowScript, minutes: int, mode: Mode) -> Preview:
     """A preview from its start, in the place of one of the same name; the oldest ones make room."""
     sitting = Sitting(mode=mode, place={}, paused=0.0, extensions=0, extra_seconds=0)
     preview = Preview(

@@ -288,8 +288,8 @@ def state(interview: Interview, *, settings: Settings) -> dict[str, Any]:
         "stage": "finished" if is_over else "outro" if place.phase is Phase.OUTRO else "live",
         "mode": sitting.mode.value,
         "language": script.language,
-        "video": interview.script["is_video_enabled"],
-        "documents_allowed": interview.script["is_doc_upload_enabled"],
+        "video": interview.script.is_video_enabled,
+        "documents_allowed": interview.script.is_doc_upload_enabled,
         "documents": [document(one) for one in interview.documents],
         "uploads": [upload(one) for one in unfinished_uploads(interview.id)],
         "turn": sitting.next_turn,
@@ -301,7 +301,7 @@ def state(interview: Interview, *, settings: Settings) -> dict[str, Any]:
         **time_limit.told(sitting, limit=script.seconds, started_at=interview.started_at),
         "answer_seconds": 60 * settings.answer_minutes,
         "open_speech": None if is_over else _open_speech(sitting, most=longest_answer(settings)),
-        "redirect_url": interview.script["redirect_url"] if is_over else None,
+        "redirect_url": interview.script.redirect_url if is_over else None,
     }
 
 

@@ -25,6 +25,7 @@ from app.core import counters
 from app.core.claims import PARKED_AFTER
 from app.core.db import db, reading, row_security
 from app.core.errors import Conflict, NotFound, Rejected, sentence
+from app.flows.flow_script import FlowScript
 from app.gateways.storage import Storage, read_verified
 from app.interviews.documents.queries import document_texts
 from app.interviews.models import Interview
@@ -156,7 +157,7 @@ def _interrupts(body: dict[str, Any]) -> bool:
 
 
 def _documents(interview: Interview, kind: TurnKind) -> str:
-    may_have_some = bool((interview.script or {}).get("is_doc_upload_enabled"))
+    may_have_some = bool((interview.script or FlowScript()).is_doc_upload_enabled)
     if not may_have_some or kind not in {TurnKind.ANSWER, TurnKind.TEXT}:
         return ""
     return "\n\n".join(document_texts(interview.id, most=MOST_OF_DOCUMENTS))
@@ -255,7 +256,7 @@ def finish() -> Response:
         actions.finish_sitting(holder(), interview, played=body["played"])
         db.session.commit()
         log.info("interview %s handed in", interview.id)
-    return jsonify({"redirect_url": (interview.script or {}).get("redirect_url")})
+    return jsonify({"redirect_url": (interview.script or FlowScript()).redirect_url})
 
 
 def _seal(sitting_holder: Holder, runs: list[dict[str, Any]]) -> None:

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from app.flows.flow_script import FlowScript
+
 
 class Phase(StrEnum):
     """Where the talk stands."""
@@ -92,20 +94,20 @@ class Script:
     additional_instructions: str | None = None
 
     @classmethod
-    def of(cls, frozen: Mapping[str, Any], *, minutes: int) -> "Script":
-        """From the snapshot of the flow; ``minutes`` is the limit where the flow sets none."""
+    def of(cls, flow: FlowScript, *, minutes: int) -> "Script":
+        """``minutes`` is the limit where the flow sets none."""
         return cls(
-            questions=tuple(frozen["questions"]),
-            seconds=60.0 * (frozen.get("time_limit_minutes") or minutes),
-            intro=frozen.get("intro"),
-            outro=frozen.get("outro"),
-            language=frozen.get("language") or "en-US",
-            voice_id=frozen.get("voice_id"),
-            follow_up_limit=frozen.get("follow_up_limit") or 0,
-            title=frozen.get("title") or "",
-            org_name=frozen.get("org_name") or "",
-            additional_info=frozen.get("additional_info"),
-            additional_instructions=frozen.get("additional_instructions"),
+            questions=flow.questions,
+            seconds=60.0 * (flow.time_limit_minutes or minutes),
+            intro=flow.intro,
+            outro=flow.outro,
+            language=flow.language,
+            voice_id=flow.voice_id,
+            follow_up_limit=flow.follow_up_limit or 0,
+            title=flow.title,
+            org_name=flow.org_name,
+            additional_info=flow.additional_info,
+            additional_instructions=flow.additional_instructions,
         )
 
 

@@ -3,6 +3,7 @@
 from app.core.db import db
 from app.core.errors import Conflict, Rejected, sentence
 from app.core.queue import after_commit
+from app.flows.flow_script import FlowScript
 from app.interviews.documents import READ_DOCUMENT
 from app.interviews.documents.file_types import MOST_DOCUMENTS, Accepted, accept
 from app.interviews.models import Document, Interview, Stage, TextState
@@ -42,7 +43,7 @@ def read_again(document: Document) -> bool:
 
 def room_for_document(interview: Interview, *, count: int) -> None:
     """Raise Rejected or Conflict unless one more document may be added. Called before and after storing the bytes."""
-    if not (interview.script or {}).get("is_doc_upload_enabled"):
+    if not (interview.script or FlowScript()).is_doc_upload_enabled:
         raise Rejected(sentence("This interview takes no documents."), field="file")
     if interview.stage is not Stage.RUNNING:
         raise _over()

@@ -12,8 +12,9 @@ from app.candidates import actions as candidates
 from app.core import clock, queue
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
+from app.flows.flow_script import FlowScript
 from app.flows.models import FlowStatus, InterviewFlow, InterviewType
-from app.flows.queries import flow_for, script_of
+from app.flows.queries import flow_for
 from app.interviews import PLAY_TEST, PROCESS_INTERVIEW, PROCESS_VIDEO, quality
 from app.interviews.actions.list_counters import count
 from app.interviews.models import Interview, InterviewStatus, Scenario, Stage, VideoStage
@@ -144,7 +145,7 @@ def begin(
     if interview.stage not in {Stage.CREATED, Stage.RUNNING, Stage.ABANDONED}:
         raise Conflict("This interview has already been submitted.")
     if interview.script is None:
-        interview.script = script_of(interview.flow)
+        interview.script = FlowScript.of(interview.flow)
         interview.started_at = clock.now()
         mail_outbox.drop(interview.id)  # unsent reminders are no longer needed
     interview.stage = Stage.RUNNING

@@ -8,7 +8,7 @@ from app import gateways
 from app.core import claims, queue
 from app.core.db import db, for_one
 from app.core.errors import NotFound
-from app.gateways.speech.catalogue import DEFAULT_LANGUAGE
+from app.flows.flow_script import FlowScript
 from app.gateways.storage import read
 from app.interviews.documents import READ_DOCUMENT, queries
 from app.interviews.documents.extraction import extract
@@ -59,8 +59,8 @@ def sweep() -> None:
 
 
 def _source(document: Document, _token: int) -> _Source:
-    script = db.session.get_one(Interview, document.interview_id).script or {}
-    return _Source(document.storage_key, document.content_type, script.get("language") or DEFAULT_LANGUAGE)
+    script = db.session.get_one(Interview, document.interview_id).script or FlowScript()
+    return _Source(document.storage_key, document.content_type, script.language)
 
 
 def _read(source: _Source) -> dict[str, Any] | None:

@@ -21,6 +21,7 @@ from app.core import claims, queue
 from app.core.db import db, for_one, row_security
 from app.core.errors import GatewayError, place_of
 from app.flows import PREPARE_SPEECH
+from app.flows.flow_script import FlowScript
 from app.gateways.speech.ports import SPEECH_RATE
 from app.gateways.storage import Damaged, read_verified
 from app.interviews import PLAY_TEST, PROCESS_INTERVIEW, PROCESS_VIDEO, actions, queries
@@ -118,7 +119,7 @@ class _Source:
     """Everything that processing needs, read before the slow work."""
 
     organization_id: str
-    script: dict[str, Any]
+    script: FlowScript
     turns: tuple[TurnValue, ...]
     takes: list[Take]
     with_video: bool
@@ -166,7 +167,7 @@ def _chunks(start: float, end: float) -> tuple[int, int]:
 def _read(interview_id: str) -> _Source:
     interview = db.session.get_one(Interview, interview_id)
     takes = [] if is_revoked(interview_id) else takes_of(interview_id)
-    script = interview.script or {}
+    script = interview.script or FlowScript()
     source = _Source(
         organization_id=interview.organization_id,
         script=script,
@@ -174,7 +175,7 @@ def _read(interview_id: str) -> _Source:
         turns=tuple(_turn(row) for row in queries.utterances_of(interview_id)),
         abandoned=interview.submitted_at is None,
         is_playable=bool(takes) and not interview.without_recording,
-        with_video=bool(script.get("is_video_enabled")) and any(take.has_picture for take in takes),
+        with_video=script.is_video_enabled and any(take.has_picture for take in takes),
         documents=document_queries.document_texts(interview_id, most=MOST_OF_DOCUMENTS),
         scenario=interview.scenario,
     )
@@ -325,7 +326,7 @@ def sweep() -> None:
 
 def _look_for_recogniser(interview_id: str) -> None:
     interview = db.session.get_one(Interview, interview_id)
-    if gateways.current().transcriber.supports((interview.script or {}).get("language", "")):
+    if gateways.current().transcriber.supports((interview.script or FlowScript()).language):
         actions.retry(interview)
     else:
         actions.look_again_later(interview)

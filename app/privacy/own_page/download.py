@@ -9,6 +9,7 @@ from flask_babel import gettext
 from app.candidate_requests.queries import requests_of
 from app.core import clock
 from app.core.db import db, reading
+from app.flows.flow_script import FlowScript
 from app.interviews.actions import result_of
 from app.interviews.archive import Part, captions
 from app.interviews.download import access_to, files_of, seat, streamed
@@ -43,7 +44,7 @@ def captions_of(result: dict[str, Any]) -> str:
 
 
 def _told(interview: Interview, result: dict[str, Any] | None) -> dict[str, Any]:
-    script = interview.script or {}
+    script = interview.script or FlowScript()
     segments = [
         {"role": segment["role"], "content": segment["content"], "words": segment["words"]}
         for segment in (result or {}).get("transcript_with_timestamp", [])
@@ -53,10 +54,10 @@ def _told(interview: Interview, result: dict[str, Any] | None) -> dict[str, Any]
     return {
         "feedback": {"rating": feedback.rating, "comment": feedback.comment} if feedback else None,
         "interview_id": interview.id,
-        "title": script.get("title"),
-        "organization": script.get("org_name"),
-        "language": script.get("language"),
-        "questions": script.get("questions"),
+        "title": script.title,
+        "organization": script.org_name,
+        "language": script.language,
+        "questions": script.questions,
         "email_address": interview.interviewee_email_address,
         "first_name": interview.interviewee_first_name,
         "last_name": interview.interviewee_last_name,

@@ -12,7 +12,7 @@ from app.candidate_requests.queries import marks_of, requests_of
 from app.conversation.access import UNTOLD, settings
 from app.core.db import db, reading
 from app.core.errors import Conflict, GatewayError, NotFound, Rejected
-from app.flows.queries import script_of
+from app.flows.flow_script import FlowScript
 from app.gateways.mail import Mail
 from app.interviews.actions import result_of
 from app.interviews.models import Interview, Stage
@@ -62,7 +62,7 @@ def guard() -> Response | None:
             languages.choose()
             return make_response(render_template("conversation/unknown.html"), 404)
         rate_limits.count("own", most=OPENS_PER_LINK, of=interview.id)
-        languages.choose((interview.script or script_of(interview.flow))["language"])
+        languages.choose((interview.script or FlowScript.of(interview.flow)).language)
         refused = None
         if request.endpoint not in OPEN_TO_STRANGERS:
             if not may_open(interview):
@@ -180,8 +180,8 @@ def ask_code() -> Response:
 
 
 def _mail(interview: Interview, address: str, code: str) -> Mail:
-    script = interview.script or script_of(interview.flow)
-    values = {"title": script["title"], "org": script["org_name"], "code": code}
+    script = interview.script or FlowScript.of(interview.flow)
+    values = {"title": script.title, "org": script.org_name, "code": code}
     lines = [
         gettext("Your code for the page about your interview “%(title)s” with %(org)s is:", **values),
         code,
@@ -204,10 +204,10 @@ def enter() -> Response:
 def _door(interview: Interview, *, status: int, **context: Any) -> Response:
     """The page for people who only have the link: it shows only how to get in."""
     has_mail = gateways.current().mail.is_configured
-    script = interview.script or script_of(interview.flow)
+    script = interview.script or FlowScript.of(interview.flow)
     shown = {
         "has_mail": has_mail,
-        "org_name": script["org_name"],
+        "org_name": script.org_name,
         "link": _link(),
         "was_sent": False,
         "flaw": None,
@@ -220,14 +220,14 @@ def _door(interview: Interview, *, status: int, **context: Any) -> Response:
 def _page(interview: Interview, *, status: int = 200, **context: Any) -> Response:
     candidate_requests = requests_of(interview.id)
     urls = {media: url.removeprefix(settings().app_url) for media, url in urls_for(interview.id).items()}
-    script = interview.script or script_of(interview.flow)
+    script = interview.script or FlowScript.of(interview.flow)
     shows_status = interview.flow.organization.shows_status and interview.candidate is not None
     shown = {
         "interview": interview,
         "base": url_for("own_page.show"),
-        "org_name": script["org_name"],
+        "org_name": script.org_name,
         "candidate_requests": candidate_requests,
-        "title": script["title"],
+        "title": script.title,
         "result": result_of(interview),
         "marks": marks_of(candidate_requests),
         "state": _state(interview),

@@ -10,7 +10,7 @@ from app.accounts.models import TeamMember
 from app.candidate_requests.models import RequestState
 from app.candidate_requests.queries import marks_of
 from app.core import clock
-from app.flows.queries import script_of
+from app.flows.flow_script import FlowScript
 from app.interviews import quality
 from app.interviews.actions import result_of
 from app.interviews.highlights import place_of
@@ -62,7 +62,7 @@ def export_of(interview: Interview, *, by: TeamMember) -> dict[str, Any]:
 
 
 def _facts(interview: Interview) -> dict[str, Any]:
-    script = interview.script or script_of(interview.flow)
+    script = interview.script or FlowScript.of(interview.flow)
     recruiter, candidate, feedback = interview.assigned_recruiter, interview.candidate, interview.feedback
     return {
         "interview": {
@@ -76,10 +76,10 @@ def _facts(interview: Interview) -> dict[str, Any]:
         },
         "flow": {
             "id": interview.flow_id,
-            "title": script.get("title"),
-            "organization": script.get("org_name"),
-            "language": script.get("language"),
-            "questions": script.get("questions"),
+            "title": script.title,
+            "organization": script.org_name,
+            "language": script.language,
+            "questions": script.questions,
         },
         "candidate": {
             "email_address": interview.interviewee_email_address,

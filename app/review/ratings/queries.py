@@ -7,6 +7,7 @@ from sqlalchemy.orm import joinedload
 
 from app.accounts.models import TeamMember
 from app.core.db import db
+from app.flows.flow_script import FlowScript
 from app.interviews.models import Interview
 from app.review.ratings.models import COMPETENCES, OVERALL, Assessment
 
@@ -38,7 +39,7 @@ def can_be_rated(interview: Interview) -> bool:
 
 def competences_of(interview: Interview) -> list[str]:
     """The competences that can be rated: without language if the flow does not assess it."""
-    language = (interview.script or {}).get("assess_language", True)
+    language = (interview.script or FlowScript()).assess_language
     return [name for name in COMPETENCES if language or not name.startswith("language_")]
 
 

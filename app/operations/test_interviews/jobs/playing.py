@@ -24,6 +24,7 @@ from app.conversation.utterances import Heard, Played
 from app.core import clock
 from app.core.db import db, for_one
 from app.core.errors import Conflict, GatewayError
+from app.flows.flow_script import FlowScript
 from app.gateways.speech.ports import Speaker, Spoken
 from app.interviews import actions as interviews
 from app.interviews.models import Interview, Scenario, Stage
@@ -88,7 +89,7 @@ def _begun(interview_id: str) -> _Talk | None:
         return None
     interview.due_at = clock.now() + AGAIN_AFTER
     sitting = sitting_of(interview_id)
-    frozen, minutes = interview.script or {}, _settings().interview_minutes
+    frozen, minutes = interview.script or FlowScript(), _settings().interview_minutes
     talk = None
     if sitting is not None:
         holder = Holder(
@@ -99,7 +100,7 @@ def _begun(interview_id: str) -> _Talk | None:
             Script.of(frozen, minutes=minutes),
             Place.from_json(sitting.place),
             sitting.next_turn,
-            video=bool(frozen.get("is_video_enabled")),
+            video=bool(frozen.is_video_enabled),
             scenario=interview.scenario,
         )
     db.session.commit()

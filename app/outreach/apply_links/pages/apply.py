@@ -10,7 +10,7 @@ from flask_wtf.csrf import generate_csrf
 from app import gateways
 from app.core.db import db, reading
 from app.core.encryption import derived_key
-from app.flows.queries import script_of
+from app.flows.flow_script import FlowScript
 from app.outreach.actions import Post
 from app.outreach.apply_links import actions
 from app.outreach.apply_links.actions import Comer, Over
@@ -70,7 +70,7 @@ def come(token: str) -> Response:
 
 def _found(token: str) -> FlowLink | None:
     link = link_with(token)
-    languages.choose(script_of(link.flow)["language"] if link else None)
+    languages.choose(FlowScript.of(link.flow).language if link else None)
     return link
 
 
