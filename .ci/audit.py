@@ -2,7 +2,7 @@
 
 Reads the locks, ``.ci/advisories.json`` (a snapshot, so that the check needs no network) and ``.ci/accepted.toml``.
 Fails when an advisory affects a locked version and is not accepted, when a package was never looked up, and when an
-acceptance has ended or is for nothing. ``--renew`` writes the snapshot anew from OSV's interface.
+acceptance has ended or is for nothing. ``--renew`` fetches a new snapshot from OSV's interface.
 """
 
 import argparse
@@ -179,7 +179,7 @@ def _is_version(text: str) -> bool:
 
 def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--renew", action="store_true", help="write the snapshot anew; needs a network")
+    parser.add_argument("--renew", action="store_true", help="fetch a new snapshot; needs a network")
     parser.add_argument("--osv", default=OSV, help="where OSV's interface is")
     given = parser.parse_args(words)
     today, pins = datetime.now(UTC).date(), pins_of(LOCKS)

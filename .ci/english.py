@@ -4,7 +4,7 @@
 
 Prints file:line, the phrase and a better one. Without a path it reads everything people read of the product. Left
 alone: texts of consent and decisions, which stay as they were published; catalogues; migrations; tests, which quote
-pages; released parts of the changelog.
+pages; sentences that benchmarks speak; released parts of the changelog.
 """
 
 import re
@@ -15,7 +15,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 READ = ("README.md", "CHANGELOG.md", "Makefile", "app", "templates", "static/js", "docs", "bench", ".ci")
 KINDS = {".py", ".html", ".js", ".md", ".yaml", ".example", ".sh", ".service", ""}
-LEFT = re.compile(r"^docs/(decisions/|words\.md)|^\.ci/english\.py|^app/web/translations/|/_consent_\d+\.html$")
+LEFT = re.compile(
+    r"^docs/(decisions/|words\.md)|^\.ci/english\.py|^app/web/translations/|^bench/speech\.py|/_consent_\d+\.html$"
+)
 
 BETTER = {
     "whoever": "anyone who, people who, if you",

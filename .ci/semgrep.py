@@ -32,7 +32,7 @@ def semgrep(*words: str) -> "subprocess.CompletedProcess[str]":
 
 
 def known_rules() -> dict[str, Path]:
-    """Every rule, and the file it stands in."""
+    """Every rule, and its file."""
     return {
         rule["id"]: path
         for path in sorted(RULES.glob("*.yaml"))

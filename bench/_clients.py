@@ -20,7 +20,7 @@ class Asked(NamedTuple):
 
 
 class Took(NamedTuple):
-    """What so many requests took: requests a second, the server's CPU ms each, median and p99 ms."""
+    """The cost of a run: requests a second, the server's CPU ms each, median and p99 ms."""
 
     rate: float
     cpu: float
@@ -67,7 +67,7 @@ def load(port: int, pid: int, asked: list[Asked], headers: dict[str, str], *, cl
 def in_turns(
     port: int, pid: int, kinds: dict[str, tuple[list[Asked], dict[str, str]]], *, turns: int = 10
 ) -> dict[str, Took]:
-    """So many turns of each kind: rate and times by their median, CPU by its mean, since the kernel counts it in steps
+    """Several turns of each kind: rate and times by their median, CPU by its mean, since the kernel counts it in steps
     of 10 ms. The kinds alternate, so that other work on the machine slows all alike. The first turn is for warming up.
     """
     found: dict[str, list[Took]] = {name: [] for name in kinds}

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Self
 
 GONE = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"
-NOBODY = b"HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 0\r\n\r\n"
+NO_PROCESS = b"HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 0\r\n\r\n"
 
 
 class Distributor:
@@ -50,7 +50,7 @@ class Distributor:
         writer.close()
 
     async def _forwarded(self, request: bytes) -> bytes:
-        """To the next process that takes the connection; whoever has it keeps it."""
+        """To the next process that takes the connection; a client keeps its process."""
         ports = list(self.ports)
         first = next(self._turn)
         for number in range(len(ports)):
@@ -68,7 +68,7 @@ class Distributor:
                 writer.close()
             self.served[port] += 1
             return answer
-        return NOBODY
+        return NO_PROCESS
 
 
 async def _message(reader: asyncio.StreamReader, *, is_answer: bool = False) -> bytes:

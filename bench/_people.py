@@ -19,7 +19,7 @@ CHUNK = 8_000
 
 
 class Load:
-    """People who go on until they are told to stop, and what they remember. ``phase`` is what their calls count for."""
+    """People who go on until ``stop``, and what they remember. ``phase`` is what their calls count for."""
 
     def __init__(self, url: str, key: str, flow: str) -> None:
         self.url, self.key, self.flow, self.over, self.phase = url, key, flow, threading.Event(), ""

@@ -149,7 +149,7 @@ def report_words(sound: np.ndarray) -> None:
         if over and last - first > 1000:
             spent.append(over[1] - first)
     if not spent:
-        print("barge-in: nobody was interrupted, nothing was measured")
+        print("barge-in: no one was interrupted, nothing was measured")
         return
     late = np.percentile(spent, 95, method="nearest")
     print(

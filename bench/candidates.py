@@ -6,7 +6,7 @@ As many web processes as asked for share one database and one storage, each on a
 dealt out among them, as a proxy would. Each candidate has a chunk of its recorder's run every second, all of them spread
 evenly, and does what the page does: one request at a time, and what had to wait for it goes as a bundle (``--alone``:
 chunk by chunk, as before there were bundles). Latency counts from the moment a chunk was due, so that a late one is not
-forgiven. Whoever has chunks that are due and not acknowledged is behind by so many. Afterwards every acknowledged chunk
+forgiven. A candidate is behind by the chunks that are due and not acknowledged. Afterwards every acknowledged chunk
 is looked up in the database and read from the storage: whatever is not there as it was sent is lost. The floor of the
 same run is the same load, chunk by chunk, on a bare application in the same server, which writes the bytes to a file,
 fsyncs it and answers. SQLite always; PostgreSQL as well when BENCH_POSTGRES_URL names a server. Last figures:
@@ -46,7 +46,7 @@ from app.settings import Settings
 GOAL = 500
 percentile = ground.percentile
 SIZES = {"audio": 8_000, "video": 120_500}
-"""Bytes of a second, as the page's recorder is told: 64 kbit/s of sound, with 900 kbit/s of picture (480p) beside it."""
+"""Bytes of a second, as the page's recorder is set: 64 kbit/s of sound, with 900 kbit/s of picture (480p) beside it."""
 BARE = """
 import os, sys, uuid
 from pathlib import Path
@@ -106,7 +106,7 @@ class Load:
 
     @property
     def keeps_up(self) -> bool:
-        """Whether nothing was lost and nobody was further behind at the end than in the middle (but for half a chunk)."""
+        """Whether nothing was lost and no one was further behind at the end than in the middle (but for half a chunk)."""
         middle, end = (sum(one) / len(one) for one in self.behind)
         return self.lost == 0 and self.refused == 0 and end <= middle + 0.5
 
@@ -147,7 +147,7 @@ def goal(name: str, of: tuple[int, Load]) -> None:
     most, load = of
     prompt = load.keeps_up and percentile(load.latencies, 99) < 1000
     for reached, what in (
-        (load.keeps_up, "nobody falling behind"),
+        (load.keeps_up, "no one falling behind"),
         (prompt, "p99 below the second until the next chunk"),
     ):
         print(
@@ -209,7 +209,7 @@ def on_parley(env: dict[str, str], count: int, given: argparse.Namespace) -> Loa
 
 
 def seated(count: int) -> tuple[list[tuple[str, str, str]], str]:
-    """So many interviews that have begun: ids, paths and the holders' secrets; and the path of one that nobody holds."""
+    """Interviews that have begun: ids, paths and the holders' secrets; and the path of one that is not held."""
     owner = ground.customer(["Why us?"])
     made: list[tuple[str, str, str]] = []
     for _ in range(count):

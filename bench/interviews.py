@@ -279,7 +279,7 @@ def check(port: int, path: str, headers: dict[str, str]) -> None:
         print(f"   one page, {encoding}: {len(raw) / 1e6:.2f} MB")
     pages = [json.loads(body)["interviews"] for body in bodies]
     for interview in (*pages[0], *pages[1]):
-        interview["interview_data"].pop("audio_url")  # signed anew for every answer
+        interview["interview_data"].pop("audio_url")  # signed again for every answer
     found = pages[0]
     if (
         pages[0] != pages[1]

@@ -5,8 +5,8 @@
 A distributor deals every request to the next web process, so no two requests of one person meet the same one. Like a proxy
 it tries another process only when one does not take the connection; what a process has been given is never given to a
 second one, and a process that is gone before it answered is a 502. Customers book with an Idempotency-Key, candidates send
-a chunk every quarter of a second, a recruiter looks at the board and moves candidates, each move is a webhook. Whoever is
-not answered counts it as failed and repeats it. The floor is the same load undisturbed, in the same run. Afterwards every
+a chunk every quarter of a second, a recruiter looks at the board and moves candidates, each move is a webhook. A client
+without an answer counts a failure and repeats the request. The floor is the same load undisturbed, in the same run. Afterwards every
 booking must be there once, every acknowledged chunk in S3 as it was sent, and every move at the receiver.
 
 Old and new code on one schema, and a migration under load: ``python -m tests.faults F10``. Last figures: docs/figures/scale.md.
@@ -227,7 +227,7 @@ def told(
         f"{sorted(distributor.served.values())}"
     )
     for broken in load.broken:
-        print(f"  somebody gave up: {broken}")
+        print(f"  a client gave up: {broken}")
     graceful = sum(load.failed[name] for name, _seconds in took if "killed" not in name)
     print(
         f"  goal of no failed request but those that a killed process held: {'reached' if not graceful else 'MISSED'}"
@@ -272,7 +272,7 @@ def main() -> int:
         print("not measured: it takes a PostgreSQL, named by BENCH_POSTGRES_URL")
         return 0
     print(
-        f"{ground.machine()}; {given.webs} web and {given.workers} worker processes, PostgreSQL, Redis, S3; nobody is sticky"
+        f"{ground.machine()}; {given.webs} web and {given.workers} worker processes, PostgreSQL, Redis, S3; no sticky sessions"
     )
     with ground.database("postgresql") as url, ExitStack() as running:
         return 0 if run(url, given, running) else 1

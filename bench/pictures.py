@@ -1,4 +1,4 @@
-"""Takes the pictures of the README anew, from demo data: board, interview and dashboard, 1280 wide.
+"""Retakes the pictures of the README, from demo data: board, interview and dashboard, 1280 wide.
 
     .venv/bin/python bench/pictures.py [--chromium /usr/bin/chromium] [--into docs/img]
 

@@ -2,9 +2,9 @@
 
     python bench/slow_clients.py [--quick] [--connections 600] [--pings 400]
 
-One ``parley web`` as it is. First nobody is slow, which is the floor; then so many connections of one kind: a request head
-that comes a byte a second, a body that does, and an answer of 1.8 MB (twenty long results) of which 1 kB a second is
-taken. Meanwhile pings on fresh connections, one after the other. Goal: the p99 below 250 ms beside 600 of any kind.
+One ``parley web`` as it is. First no client is slow, which is the floor; then many connections of one kind are: a request head
+that arrives at a byte a second, a body that does, and an answer of 1.8 MB (twenty long results) of which 1 kB a second
+is read. Meanwhile pings on fresh connections, one after the other. Goal: the p99 below 250 ms beside 600 of any kind.
 ``--quick``: 100 connections. How waitress compares with granian: ``bench/web_servers.py``.
 
 SQLite; PostgreSQL as well when BENCH_POSTGRES_URL names a server. Last figures: docs/figures/scale.md.
@@ -29,15 +29,15 @@ from app.interviews.models import Interview
 
 GOAL = 250.0
 HEAD = b"POST /v1/interviews HTTP/1.1\r\nHost: x\r\n"
-KINDS = ("nobody", "head", "body", "answer")
+KINDS = ("none", "head", "body", "answer")
 
 
 @contextmanager
 def slow(kind: str, port: int, key: str, count: int) -> Iterator[None]:
-    """So many connections, each of which moves a little every second; all must be alive at the end."""
+    """``count`` connections, each of which moves a little every second; all must be alive at the end."""
     ends: list[socket.socket] = []
     over = threading.Event()
-    for _ in range(0 if kind == "nobody" else count):
+    for _ in range(0 if kind == "none" else count):
         end = socket.socket()
         if kind == "answer":
             end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)

@@ -78,7 +78,7 @@ class Told:
         PocketsphinxTranscriber._reported = noted
 
     def until_shown(self, shown: list[tuple[str, float]]) -> list[float]:
-        """Milliseconds from each text that was told to the first answer with it, or with a later one."""
+        """Milliseconds from each reported text to the first answer with it, or with a later one."""
         waits = []
         for text, at in self.words:
             later = {other for other, when in self.words if when >= at}
@@ -221,7 +221,7 @@ def report_spoken(app, spent: list[float]) -> None:
 
 def report_captions(waits: list[float]) -> None:
     if not waits:
-        print("captions: no words were told while they were spoken")
+        print("captions: no words were reported while they were spoken")
         return
     show("captions, from recognised to with the page", waits)
     print(f"  goal <= {CAPTION_MS} ms: {'reached' if percentile(waits, 95) <= CAPTION_MS else 'MISSED'} (p95)")
