@@ -32,7 +32,7 @@ test: install-dev ## run the tests (on PostgreSQL with DATABASE_URL=postgresql:/
 	@.ci/missing
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(TESTS) $(PYTEST_ARGS)
 
-check: install-dev ## static checks: lint, format, types, bandit, semgrep, advisories, import order, templates, migrations, English
+check: install-dev ## static checks: lint, format, types, bandit, semgrep, advisories, import order, templates, style sheets, migrations, English
 	@.ci/check
 
 audit: install-dev ## compare locked versions with advisories; ONLINE=1 fetches the newest and runs pip-audit
