@@ -20,6 +20,7 @@ from app.accounts.models import (
     Installation,
     Login,
     Organization,
+    Owner,
     Role,
     Team,
     TeamMember,
@@ -270,7 +271,7 @@ def change_password(member: TeamMember, password_hash: str, *, but: str | None) 
 
 
 def write_audit(
-    organization: Organization, *, action: str, subject: str, by: TeamMember | None, details: dict[str, Any]
+    organization: Owner, *, action: str, subject: str, by: TeamMember | None, details: dict[str, Any]
 ) -> AuditEntry:
     """Append to the organization's log: ids and words only, no names, no addresses, no texts.
 

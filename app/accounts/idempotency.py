@@ -18,12 +18,12 @@ import sqlalchemy as sa
 from flask import Response, has_request_context, jsonify, request
 from flask_smorest import abort
 from sqlalchemy import event
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from app.accounts.models import IdempotentCall, Organization
+from app.accounts.models import IdempotentCall
 from app.core import clock
-from app.core.db import db, new_id, set_reading
+from app.core.db import db, new_id, set_reading, unless_there
 from app.core.errors import Conflict
 from app.web.body import BODY_BYTES, Broken, invalid, load_json
 
@@ -41,6 +41,7 @@ SOON, SOON_AGAIN = timedelta(seconds=10), 2
 _KEY = re.compile(r"[\x21-\x7e]{1,255}\Z")
 _OPEN = "parley.idempotent_call"
 _PROMISED = "parley.idempotent_answer"
+_KEPT = "parley.idempotent_call.kept"
 _IS_TEST = "parley.idempotent_call.is_test"
 
 
@@ -54,7 +55,7 @@ class _Run(NamedTuple):
         return IdempotentCall.id == self.call, IdempotentCall.started_at == self.started_at
 
 
-def before(organization: Organization, *, is_test: bool = False) -> Response | None:
+def before(organization_id: str, *, is_test: bool = False) -> Response | None:
     """The stored answer of an earlier call, or None if the endpoint must run. Test keys have calls of their own."""
     request.environ[_IS_TEST] = is_test
     key = request.headers.get("Idempotency-Key")
@@ -64,11 +65,11 @@ def before(organization: Organization, *, is_test: bool = False) -> Response | N
         invalid("headers", {"Idempotency-Key": ["Must be 1 to 255 printable ASCII characters without spaces."]})
     request.max_content_length = BODY_BYTES
     raw = request.get_data(cache=True)
-    run = _opened(organization.id, key, _hash(_canonical(raw)))
+    run = _opened(organization_id, key, _hash(_canonical(raw)))
     if run is not None:
         request.environ[_OPEN] = run
         return None
-    return _earlier(organization.id, key, raw)
+    return _earlier(organization_id, key, raw)
 
 
 def _canonical(raw: bytes) -> bytes:
@@ -93,29 +94,28 @@ def _route() -> str:
     return f"{request.method} {request.url_rule}" + (" (test)" if request.environ[_IS_TEST] else "")
 
 
+# Of plain tables and built once: every call with a key asks them.
+_CALLS: Any = IdempotentCall.__table__
+_EXPIRED = sa.delete(_CALLS).where(
+    _CALLS.c.organization_id == sa.bindparam("owner"), _CALLS.c.created_at < sa.bindparam("since")
+)
+_NEW = unless_there(_CALLS)
+_ANSWERED = (
+    sa.update(_CALLS)
+    .where(_CALLS.c.id == sa.bindparam("call"), _CALLS.c.started_at == sa.bindparam("start"))
+    .values(committed=True, status=sa.bindparam("of_status"), body=sa.bindparam("of_body"))
+    .returning(_CALLS.c.id)
+)
+
+
 def _opened(organization_id: str, key: str, body_hash: str) -> _Run | None:
     """Insert the row of a new call; None if there is one already. Also deletes expired rows."""
     now = clock.now()
     call = new_id()
-    db.session.execute(
-        sa.delete(IdempotentCall).where(
-            IdempotentCall.organization_id == organization_id, IdempotentCall.created_at < now - KEPT
-        )
-    )
-    try:
-        with db.session.begin_nested():
-            db.session.add(
-                IdempotentCall(
-                    id=call,
-                    organization_id=organization_id,
-                    route=_route(),
-                    key=key,
-                    body_hash=body_hash,
-                    created_at=now,
-                    started_at=now,
-                )
-            )
-    except IntegrityError:
+    row = {"id": call, "organization_id": organization_id, "route": _route(), "key": key, "body_hash": body_hash}
+    connection = db.session.connection()
+    connection.execute(_EXPIRED, {"owner": organization_id, "since": now - KEPT})
+    if connection.execute(_NEW, row | {"created_at": now, "started_at": now}).rowcount == 0:
         db.session.rollback()
         return None
     db.session.commit()
@@ -178,17 +178,18 @@ def _mark_committed(session: Session) -> None:
     run: _Run | None = request.environ.get(_OPEN) if has_request_context() else None
     if run is None or session is not db.session():
         return
-    values: dict[str, Any] = {"committed": True}
-    if (body := request.environ.get(_PROMISED)) is not None:
-        values |= {"status": 200, "body": body}
-    if not db.changed(sa.update(IdempotentCall).where(*run.row()).values(values)):
+    body = request.environ.get(_PROMISED)
+    status = None if body is None else 200  # nothing was answered before: the row is this run's own
+    given = {"call": run.call, "start": run.started_at, "of_status": status, "of_body": body}
+    if not session.connection().execute(_ANSWERED, given).all():
         raise Conflict("This call took so long that a repeat took over. It changed nothing; send it again.")
+    request.environ[_KEPT] = body
 
 
 def after(response: Response) -> Response:
     """Store a success, delete a failure that changed nothing. The response is sent even if this fails."""
     run: _Run | None = request.environ.pop(_OPEN, None)
-    if run is None:
+    if run is None or _is_kept(response):
         return response
     set_reading(False)
     try:
@@ -199,6 +200,12 @@ def after(response: Response) -> Response:
         log.warning("answer to idempotent call %s not stored: %s", run.call, type(error).__name__)
         db.session.rollback()
     return response
+
+
+def _is_kept(response: Response) -> bool:
+    """Whether the answer is the promised one, which the commit of the work has kept."""
+    body: bytes | None = request.environ.pop(_KEPT, None)
+    return body is not None and response.status_code == 200 and response.get_data() == body
 
 
 def _outcome(run: _Run, response: Response) -> sa.Update | sa.Delete:

@@ -2,7 +2,7 @@
 
 import enum
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -17,6 +17,13 @@ class Role(enum.StrEnum):
     ADMIN = "admin"
     RECRUITER = "recruiter"
     VIEWER = "viewer"
+
+
+class Owner(Protocol):
+    """Whose rows are read or changed: an ``Organization``, or what the guard of ``/v1`` read with the key."""
+
+    @property
+    def id(self) -> str: ...
 
 
 class Organization(Base):

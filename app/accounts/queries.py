@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from app.accounts.models import ApiKey, Login, Organization, Role, Team, TeamMember, TeamMembership
+from app.accounts.models import ApiKey, Login, Organization, Owner, Role, Team, TeamMember, TeamMembership
 from app.core import clock
 from app.core.db import db, is_id, row_security, unseen
 from app.core.errors import Forbidden, NotFound, Rejected
@@ -13,7 +13,7 @@ FOREIGN_MEMBER = "This member belongs to another organization."
 FOREIGN_KEY = "This API key belongs to another organization."
 
 
-def team_of(organization: Organization, team_id: str) -> Team:
+def team_of(organization: Owner, team_id: str) -> Team:
     """The organization's team. Raises the same Forbidden for another organization's and for one that does not exist."""
     team = db.session.scalar(sa.select(Team).where(Team.id == team_id.lower(), Team.organization_id == organization.id))
     if team is None:
@@ -21,13 +21,13 @@ def team_of(organization: Organization, team_id: str) -> Team:
     return team
 
 
-def teams_of(organization: Organization) -> Sequence[Team]:
+def teams_of(organization: Owner) -> Sequence[Team]:
     """All teams, the oldest first."""
     query = sa.select(Team).where(Team.organization_id == organization.id).order_by(Team.created_at, Team.id)
     return db.session.scalars(query).all()
 
 
-def oldest_team(organization: Organization) -> Team:
+def oldest_team(organization: Owner) -> Team:
     """The team for flows that name none. Raises Rejected if the organization has no team."""
     teams = teams_of(organization)
     if not teams:
@@ -35,7 +35,7 @@ def oldest_team(organization: Organization) -> Team:
     return teams[0]
 
 
-def members_of(organization: Organization, team: Team | None) -> Sequence[TeamMember]:
+def members_of(organization: Owner, team: Team | None) -> Sequence[TeamMember]:
     """Members who can sign in, of one team or of all, by address."""
     query = sa.select(TeamMember).where(TeamMember.organization_id == organization.id, TeamMember.disabled_at.is_(None))
     if team is not None:

@@ -2,18 +2,22 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import cache
+from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import Insert
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts.models import TeamMember
 from app.candidates import events, pipeline
-from app.candidates.models import INVITED, Candidate, CandidateTag, SavedView, StatusChange
-from app.candidates.queries import enrolled, history_of, status_for, statuses_of, views_of
+from app.candidates.models import INVITED, Candidate, CandidateTag, PipelineStatus, SavedView, StatusChange
+from app.candidates.queries import enrolled, history_of, statuses_of, views_of
 from app.core import clock
-from app.core.db import db
+from app.core.db import db, new_id, unless_there
 from app.core.errors import Conflict, Rejected
 from app.flows.models import InterviewFlow
+from app.flows.queries import FlowTerms
 
 LONGEST_NOTE = 2_000
 LONGEST_TAG, MOST_TAGS = 50, 20
@@ -34,29 +38,58 @@ def enrol(
 
     An existing candidate keeps their details, with only gaps filled, and leaves quarantine.
     """
-    recruiter_id = recruiter.id if recruiter else None
+    names = {"first_name": first_name, "last_name": last_name}
+    db.session.flush()
+    candidate_id, _is_new = enrol_without_row(flow, email=email, names=names, recruiter=recruiter, is_test=is_test)
+    return db.session.get_one(Candidate, candidate_id)
+
+
+def enrol_without_row(
+    flow: InterviewFlow | FlowTerms,
+    *,
+    email: str,
+    names: dict[str, str | None],
+    recruiter: TeamMember | None,
+    is_test: bool = False,
+) -> tuple[str, bool]:
+    """As ``enrol``; the candidate's id, and whether there was none before. ``names``: ``first_name``, ``last_name``.
+
+    One statement for a new candidate, whose row is not loaded. Flush before.
+    """
+    recruiter_id, candidate_id = recruiter.id if recruiter else None, new_id()
+    row = {
+        "id": candidate_id,
+        "organization_id": flow.organization_id,
+        "team_id": flow.team_id,
+        "flow_id": flow.id,
+        "email": email,
+        "address": email.lower(),
+        "assigned_recruiter_id": recruiter_id,
+        "is_test": is_test,
+        **names,
+    }
+    if db.session.connection().execute(_new_candidate(), row).rowcount == 1:
+        return candidate_id, True
     candidate = enrolled(flow.id, email, is_test=is_test)
     if candidate is None:
-        new = Candidate(
-            organization_id=flow.organization_id,
-            team_id=flow.team_id,
-            flow_id=flow.id,
-            email=email,
-            address=email.lower(),
-            first_name=first_name,
-            last_name=last_name,
-            flow=flow,
-            assigned_recruiter_id=recruiter_id,
-            status=status_for(flow.organization, INVITED),
-            is_test=is_test,
-        )
-        candidate = _added_or_found(new)
+        raise Conflict("This candidate is being changed at this very moment. Try again.")
     candidate.quarantined_at = None
-    candidate.first_name = candidate.first_name or first_name
-    candidate.last_name = candidate.last_name or last_name
+    candidate.first_name = candidate.first_name or names["first_name"]
+    candidate.last_name = candidate.last_name or names["last_name"]
     candidate.assigned_recruiter_id = candidate.assigned_recruiter_id or recruiter_id
     db.session.flush()
-    return candidate
+    return candidate.id, False
+
+
+@cache
+def _new_candidate() -> Insert:
+    status: Any = PipelineStatus.__table__
+    owner: Any = sa.bindparam("organization_id", type_=sa.String)
+    begins = sa.select(status.c.name).where(status.c.organization_id == owner, status.c.purpose == INVITED)
+    table: Any = Candidate.__table__
+    return unless_there(table).values(
+        organization_id=owner, status=sa.func.coalesce(begins.limit(1).scalar_subquery(), INVITED)
+    )
 
 
 def move(
@@ -199,18 +232,6 @@ def save_view(member: TeamMember, name: str, query: str) -> SavedView:
     except IntegrityError:
         raise Conflict("You just saved a view with this name in another window.") from None
     return view
-
-
-def _added_or_found(candidate: Candidate) -> Candidate:
-    try:
-        with db.session.begin_nested():
-            db.session.add(candidate)
-    except IntegrityError:
-        existing = enrolled(candidate.flow_id, candidate.email, is_test=candidate.is_test)
-        if existing is None:
-            raise
-        return existing
-    return candidate
 
 
 def _step(candidate_id: str, previous: str, to: str) -> int | None:

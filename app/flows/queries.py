@@ -8,17 +8,17 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import contains_eager, joinedload
 
-from app.accounts.models import Organization, Role, Team, TeamMember, TeamMembership
+from app.accounts.models import Owner, Role, Team, TeamMember, TeamMembership
 from app.core import encryption
 from app.core.claims import moment
 from app.core.db import db, is_id, row_security, unseen
 from app.core.errors import Forbidden, NotFound, Unseen
-from app.flows.models import FlowGrant, FlowStatus, InterviewFlow, Right, SpeechState
+from app.flows.models import FlowGrant, FlowStatus, InterviewFlow, InterviewType, Right, SpeechState
 
 Condition = sa.ColumnElement[bool]
 T = TypeVar("T")
@@ -105,7 +105,33 @@ def beside_teams(member: TeamMember) -> tuple[sa.Select[str], sa.Select[str]]:
     return further, hidden
 
 
-def flow_for(organization: Organization, flow_id: str) -> InterviewFlow:
+class FlowTerms(NamedTuple):
+    """What creating an interview needs of its flow, as plain values."""
+
+    id: str
+    organization_id: str
+    team_id: str
+    status: FlowStatus
+    interview_type: InterviewType | None
+    is_video_enabled: bool | None
+
+
+# Of a plain table and built once: every new interview asks it.
+_TERMS = sa.select(*(InterviewFlow.__table__.c[name] for name in FlowTerms._fields)).where(
+    InterviewFlow.__table__.c.id == sa.bindparam("flow"),
+    InterviewFlow.__table__.c.organization_id == sa.bindparam("owner"),
+)
+
+
+def terms_for(organization: Owner, flow_id: str) -> FlowTerms:
+    """Of the flow that ``flow_for`` gives, without its row. Raises as that does."""
+    given = {"flow": flow_id.lower(), "owner": organization.id}
+    row = db.session.connection().execute(_TERMS, given).one_or_none() if is_id(given["flow"]) else None
+    flow: Any = row or flow_for(organization, flow_id)
+    return FlowTerms._make(getattr(flow, name) for name in FlowTerms._fields)
+
+
+def flow_for(organization: Owner, flow_id: str) -> InterviewFlow:
     """A flow of the organization, archived or not. Raises NotFound, and Forbidden for another organization's flow."""
     flow = _flow(flow_id.lower())  # some customers' databases store UUIDs in upper case
     if flow.organization_id != organization.id:
@@ -158,7 +184,7 @@ def open_flow(flow_id: str) -> InterviewFlow:
     return flow
 
 
-def flows_for(organization: Organization, *, team: Team | None, limit: int, offset: int) -> list[InterviewFlow]:
+def flows_for(organization: Owner, *, team: Team | None, limit: int, offset: int) -> list[InterviewFlow]:
     """The organization's flows, or one team's, newest first. Ties are ordered by id."""
     owned = InterviewFlow.team_id == team.id if team else InterviewFlow.organization_id == organization.id
     return list(db.session.scalars(_newest_first(owned).limit(limit).offset(offset)))

@@ -76,20 +76,19 @@ def list_interviews(query: dict[str, Any]) -> Response:
 @blp.doc(operationId="createInterview")
 def create_interview(body: dict[str, Any], headers: dict[str, Any]) -> dict[str, str]:
     """Create an interview in the same team as its flow."""
-    interview = actions.book(
+    booked = actions.book_without_row(
         caller(),
         body["interview_flow_id"],
         email=body["interviewee_email_address"],
-        first_name=body["interviewee_first_name"],
-        last_name=body["interviewee_last_name"],
+        names={"first_name": body["interviewee_first_name"], "last_name": body["interviewee_last_name"]},
         recruiter_id=body["assigned_recruiter_id"],
         is_test=is_test_call(),
         scenario=_scenario(headers.get("scenario")),
     )
     created = {
-        "interview_id": interview.id,
-        "interview_link": interview.link(_app_url()),
-        "hint": actions.hint_for(interview),
+        "interview_id": booked.id,
+        "interview_link": booked.link(_app_url()),
+        "hint": booked.hint,
     }
     idempotency.promise(created)
     db.session.commit()
@@ -108,8 +107,7 @@ def _scenario(name: str | None) -> Scenario | None:
 @blp.doc(operationId="getInterview")
 def get_interview(query: dict[str, Any], interview_id: str) -> Response:
     """Read one interview."""
-    interview = interview_for(caller(), interview_id)
-    row = published(interview.id, transcript=query["transcript"])
+    row = published(caller(), interview_id, transcript=query["transcript"])
     head, fragments, tail = _parts(row, _urls([row]).get(row.id, {}))
     return spliced([head, *fragments, tail], accepts_gzip=takes_gzip())
 

@@ -65,6 +65,12 @@ class Role(enum.StrEnum):
     USER = "user"
 
 
+def interview_link(app_url: str, flow_id: str, interview_id: str, *, recruiter_id: str | None) -> str:
+    """As ``Interview.link``, where its row is not loaded."""
+    recruiter = f"?assignedRecruiterId={recruiter_id}" if recruiter_id else ""
+    return f"{app_url}/interview/api/{flow_id}/{interview_id}{recruiter}"
+
+
 _SHOWN = sa.text("candidate_id IS NOT NULL")
 _NEW, _TEST, _TEST_1 = sa.text("stage = 'created'"), sa.text("is_test"), sa.text("is_test = 1")
 
@@ -147,8 +153,7 @@ class Interview(Claimable, Quarantined, Base):
 
     def link(self, app_url: str) -> str:
         """The candidate's link: single use, and never sent in a webhook."""
-        recruiter = f"?assignedRecruiterId={self.assigned_recruiter_id}" if self.assigned_recruiter_id else ""
-        return f"{app_url}/interview/api/{self.flow_id}/{self.id}{recruiter}"
+        return interview_link(app_url, self.flow_id, self.id, recruiter_id=self.assigned_recruiter_id)
 
     def page_link(self, app_url: str) -> str:
         """The page for recruiters, who have to sign in."""

@@ -7,12 +7,12 @@ offsets walk the index; deep ones first skip whole thousands by their counters.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import sqlalchemy as sa
 from sqlalchemy.orm import joinedload, undefer
 
-from app.accounts.models import Organization, Team, TeamMember
+from app.accounts.models import Owner, Team, TeamMember
 from app.core.claims import moment
 from app.core.db import db, is_id, row_security, unseen
 from app.core.errors import Forbidden, NotFound, sentence
@@ -39,7 +39,7 @@ MISSING = "There is no interview with this id."
 FOREIGN = "This interview belongs to another organization."
 
 
-def interview_for(organization: Organization, interview_id: str) -> Interview:
+def interview_for(organization: Owner, interview_id: str) -> Interview:
     """The interview, if it is the organization's; NotFound or Forbidden otherwise."""
     interview = _interview(interview_id.lower())  # some customers store UUIDs in upper case
     if interview.organization_id != organization.id:
@@ -117,13 +117,28 @@ class Published(NamedTuple):
     fragments: tuple[tuple[bytes, int, int], ...]
 
 
-def published(interview_id: str, *, transcript: str) -> Published:
-    """One interview with the stored fragments for ``transcript`` (full, text or none)."""
-    return _read(_single(transcript), {"id": interview_id})[0]
+def published(organization: Owner, interview_id: str, *, transcript: str) -> Published:
+    """One interview with the stored fragments for ``transcript``. Raises as ``interview_for``."""
+    wanted = interview_id.lower()
+    rows = _read(_single(transcript), {"id": wanted, "owner": organization.id}) if is_id(wanted) else []
+    if not rows:
+        interview_for(organization, interview_id)
+        raise NotFound(MISSING)  # created at this very moment
+    return rows[0]
+
+
+class Numbered(Owner, Protocol):
+    """An organization or a team, with the last of the numbers by which its interviews are listed."""
+
+    @property
+    def interview_seq(self) -> int: ...
+
+    @property
+    def interview_test_seq(self) -> int: ...
 
 
 def published_page(
-    organization: Organization,
+    organization: Numbered,
     *,
     team: Team | None = None,
     status: InterviewStatus | None = None,
@@ -133,8 +148,8 @@ def published_page(
     transcript: str,
     deep: int = DEEP,
 ) -> list[Published]:
-    """One page of the list, newest first. From offset ``deep`` on, a filtered list skips by counters."""
-    owner = team or organization
+    """One page of the list, newest first. From offset ``deep`` on a filtered list skips by counters."""
+    owner: Numbered = team or organization
     has_mode = is_test is not None
     values: dict[str, Any] = {"owner": owner.id, **({"is_test": is_test} if has_mode else {})}
     if status is None:
@@ -146,7 +161,7 @@ def published_page(
     return _read(_filtered(team is not None, has_mode, transcript), values)
 
 
-def _how_many(owner: Organization | Team, *, is_test: bool | None) -> int:
+def _how_many(owner: Numbered, *, is_test: bool | None) -> int:
     if is_test is None:
         return owner.interview_seq
     return owner.interview_test_seq if is_test else owner.interview_seq - owner.interview_test_seq
@@ -181,7 +196,7 @@ def _statement(transcript: str) -> sa.Select[*tuple[Any, ...]]:
 
 @cache
 def _single(transcript: str) -> sa.Select[*tuple[Any, ...]]:
-    return _statement(transcript).where(_I.id == sa.bindparam("id"))
+    return _statement(transcript).where(_I.id == sa.bindparam("id"), _I.organization_id == sa.bindparam("owner"))
 
 
 def _numbers(*, of_team: bool) -> tuple[Any, Any]:

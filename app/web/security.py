@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Flask, Request, Response, request, session
-from flask.sessions import SecureCookieSessionInterface
+from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from flask_smorest import abort
 from flask_wtf.csrf import CSRFError, CSRFProtect
 from itsdangerous import SignatureExpired, TimestampSigner, URLSafeTimedSerializer
@@ -67,6 +67,12 @@ class _Signer(TimestampSigner):
 
 class _Sessions(SecureCookieSessionInterface):
     """Flask's own, with that signer."""
+
+    def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
+        """Without a cookie, as programs call, nothing needs to be checked, and so no signer to be put together."""
+        if not request.cookies.get(self.get_cookie_name(app)):
+            return self.session_class()
+        return super().open_session(app, request)
 
     def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
         serializer = super().get_signing_serializer(app)

@@ -38,8 +38,7 @@ def count(organization_id: str, *, flow_id: str, subject: str, at: datetime, sec
 
 def refuse_if_used_up(organization_id: str) -> None:
     """Raises Rejected if this month's quota is used up and the organization stops at it."""
-    quota = queries.quota_of(organization_id)
-    if quota is not None and quota.stops and queries.standing_of(organization_id).is_shut:
+    if queries.has_quota_that_stops(organization_id) and queries.standing_of(organization_id).is_shut:
         raise Rejected(
             "Your organization has used up its quota for this month. You can create interviews again when the next "
             "month begins (UTC) or when an administrator raises the quota."

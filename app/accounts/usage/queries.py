@@ -70,6 +70,16 @@ def quota_of(organization_id: str) -> UsageQuota | None:
     return db.session.get(UsageQuota, organization_id)
 
 
+_STOPS = sa.select(UsageQuota.__table__.c.stops).where(
+    UsageQuota.__table__.c.organization_id == sa.bindparam("organization")
+)
+
+
+def has_quota_that_stops(organization_id: str) -> bool:
+    """Whether nothing is booked once the quota is used up: asked for every new interview, so without the row."""
+    return bool(db.session.connection().execute(_STOPS, {"organization": organization_id}).scalar())
+
+
 def standing_of(organization_id: str) -> Standing:
     """Usage and quota of the current month."""
     quota = quota_of(organization_id)

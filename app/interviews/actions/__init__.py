@@ -9,7 +9,17 @@ from app.interviews.actions.documents import (
     room_for_document,
 )
 from app.interviews.actions.feedback import rate
-from app.interviews.actions.lifecycle import abandon, begin, book, decline, hint_for, may_begin, retry, submit
+from app.interviews.actions.lifecycle import (
+    abandon,
+    begin,
+    book,
+    book_without_row,
+    decline,
+    hint_for,
+    may_begin,
+    retry,
+    submit,
+)
 from app.interviews.actions.outcomes import (
     Finished,
     complete,
@@ -44,6 +54,7 @@ __all__ = [
     "begin",
     "begin_upload",
     "book",
+    "book_without_row",
     "complete",
     "count_of",
     "decline",

@@ -1,23 +1,24 @@
 """An interview until it is submitted: created, started, declined, abandoned, submitted, retried."""
 
 from datetime import datetime
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from app.accounts.models import Organization, Team, TeamMember
+from app.accounts.models import Organization, Owner, Team, TeamMember
 from app.accounts.queries import member_in_team
 from app.accounts.usage import actions as usage
 from app.candidates import actions as candidates
 from app.core import clock, queue
-from app.core.db import db
+from app.core.db import db, new_id
 from app.core.errors import Conflict, Rejected
 from app.flows.flow_script import FlowScript
-from app.flows.models import FlowStatus, InterviewFlow, InterviewType
-from app.flows.queries import flow_for
+from app.flows.models import FlowStatus, InterviewType
+from app.flows.queries import FlowTerms, terms_for
 from app.interviews import PLAY_TEST, PROCESS_INTERVIEW, PROCESS_VIDEO, quality
-from app.interviews.actions.list_counters import count
-from app.interviews.models import Interview, InterviewStatus, Scenario, Stage, VideoStage
+from app.interviews.actions.list_counters import count_for
+from app.interviews.models import Interview, InterviewStatus, Scenario, Stage, VideoStage, interview_link
 from app.interviews.recordings import actions as recordings
 from app.mail_outbox import actions as mail_outbox
 
@@ -30,7 +31,7 @@ HOW_IT_GOES: dict[str, str] = {
 
 
 def book(
-    organization: Organization,
+    organization: Owner,
     flow_id: str,
     *,
     email: str | None = None,
@@ -45,47 +46,113 @@ def book(
     A job plays a test interview as its ``scenario`` says. Raises NotFound or Forbidden for the flow, Rejected for a
     flow that is not open, a recruiter of another team, or a used-up quota (``usage.refuse_if_used_up``).
     """
-    flow = flow_for(organization, flow_id)
+    booked = book_without_row(
+        organization,
+        flow_id,
+        email=email,
+        names={"first_name": first_name, "last_name": last_name},
+        recruiter_id=recruiter_id,
+        is_test=is_test,
+        scenario=scenario,
+    )
+    interview = db.session.get_one(Interview, booked.id)
+    for model, owner_id in ((Organization, interview.organization_id), (Team, interview.team_id)):
+        loaded = db.session.identity_map.get(sa.orm.util.identity_key(model, owner_id))
+        if loaded is not None:
+            db.session.expire(loaded, ["interview_seq", "interview_test_seq"])
+    return interview
+
+
+class Booked(NamedTuple):
+    """A new interview as its creator sees it, as plain values."""
+
+    id: str
+    flow: FlowTerms
+    recruiter_id: str | None
+    email: str | None
+    is_test: bool
+    scenario: Scenario | None
+
+    def link(self, app_url: str) -> str:
+        """As ``Interview.link``."""
+        return interview_link(app_url, self.flow.id, self.id, recruiter_id=self.recruiter_id)
+
+    @property
+    def hint(self) -> str:
+        """As ``hint_for``."""
+        return _hint(self.flow.interview_type, email=self.email, is_test=self.is_test, scenario=self.scenario)
+
+
+def book_without_row(
+    organization: Owner,
+    flow_id: str,
+    *,
+    email: str | None,
+    names: dict[str, str | None],
+    recruiter_id: str | None,
+    is_test: bool,
+    scenario: Scenario | None,
+) -> Booked:
+    """As ``book``, by prepared statements and without loading a row. ``names``: ``first_name``, ``last_name``."""
+    db.session.flush()
+    flow = _open_flow(organization, flow_id, scenario)
+    recruiter = _recruiter(flow, recruiter_id)
+    if not is_test:
+        usage.refuse_if_used_up(flow.organization_id)
+    org_seq, org_mode_seq = _next_numbers(Organization, flow.organization_id, is_test=is_test)
+    team_seq, team_mode_seq = _next_numbers(Team, flow.team_id, is_test=is_test)
+    interview_id, assigned = new_id(), recruiter.id if recruiter else None
+    row = {
+        "id": interview_id,
+        "organization_id": flow.organization_id,
+        "team_id": flow.team_id,
+        "flow_id": flow.id,
+        "candidate_id": _enrolled(flow, email, names, recruiter=recruiter, is_test=is_test),
+        "org_seq": org_seq,
+        "org_mode_seq": org_mode_seq,
+        "team_seq": team_seq,
+        "team_mode_seq": team_mode_seq,
+        "interviewee_email_address": email,
+        "interviewee_first_name": names["first_name"],
+        "interviewee_last_name": names["last_name"],
+        "assigned_recruiter_id": assigned,
+        "is_test": is_test,
+        "scenario": scenario,
+        "due_at": clock.now() if is_test else None,
+    }
+    db.session.connection().execute(_NEW, row)
+    owners = ((flow.organization_id, org_seq), (flow.team_id, team_seq))
+    count_for(owners, {InterviewStatus.INCOMPLETE: 1}, is_test=is_test)
+    if is_test:
+        queue.after_commit(PLAY_TEST, interview_id)
+    return Booked(interview_id, flow, assigned, email, is_test, scenario)
+
+
+_NEW = sa.insert(Interview.__table__)  # type: ignore[arg-type]  # a declared table is a Table
+
+
+def _open_flow(organization: Owner, flow_id: str, scenario: Scenario | None) -> FlowTerms:
+    flow = terms_for(organization, flow_id)
     if flow.status is not FlowStatus.OPEN:
         words = f"This interview flow is {flow.status.value}. Interviews need an open flow."
         raise Rejected(words, field="interview_flow_id")
     if scenario is Scenario.LATE_VIDEO and not flow.is_video_enabled:
         raise Rejected("The scenario late-video needs a flow with is_video_enabled.", field="interview_flow_id")
-    recruiter = _recruiter(flow, recruiter_id)
-    if not is_test:
-        usage.refuse_if_used_up(flow.organization_id)
-    of_org = _next_numbers(Organization, flow.organization_id, is_test=is_test)
-    of_team = _next_numbers(Team, flow.team_id, is_test=is_test)
-    interview = Interview(
-        organization_id=flow.organization_id,
-        team_id=flow.team_id,
-        flow_id=flow.id,
-        flow=flow,
-        org_seq=of_org[0],
-        org_mode_seq=of_org[1],
-        team_seq=of_team[0],
-        team_mode_seq=of_team[1],
-        status=InterviewStatus.INCOMPLETE,
-        stage=Stage.CREATED,
-        interviewee_email_address=email,
-        interviewee_first_name=first_name,
-        interviewee_last_name=last_name,
-        assigned_recruiter_id=recruiter.id if recruiter else None,
-        is_test=is_test,
-        scenario=scenario,
-        due_at=clock.now() if is_test else None,
+    return flow
+
+
+def _enrolled(
+    flow: FlowTerms, email: str | None, names: dict[str, str | None], *, recruiter: TeamMember | None, is_test: bool
+) -> str | None:
+    """Id of the candidate, where the new interview has one."""
+    if not email or flow.interview_type is not InterviewType.RECRUITMENT:
+        return None
+    candidate_id, is_new = candidates.enrol_without_row(
+        flow, email=email, names=names, recruiter=recruiter, is_test=is_test
     )
-    if email and flow.interview_type is InterviewType.RECRUITMENT:
-        interview.candidate = candidates.enrol(
-            flow, email=email, first_name=first_name, last_name=last_name, recruiter=recruiter, is_test=is_test
-        )
-        let_out(interview.candidate.id)
-    db.session.add(interview)
-    count(interview, {InterviewStatus.INCOMPLETE: 1})
-    db.session.flush()
-    if is_test:
-        queue.after_commit(PLAY_TEST, interview.id)
-    return interview
+    if not is_new:
+        let_out(candidate_id)
+    return candidate_id
 
 
 def let_out(candidate_id: str) -> None:
@@ -96,17 +163,22 @@ def let_out(candidate_id: str) -> None:
 
 def hint_for(interview: Interview) -> str:
     """Whether the interview will show on the platform, and if not, why."""
-    if interview.is_test:
-        how = HOW_IT_GOES.get(interview.scenario or "", "it completes within minutes")
+    kind, email = interview.flow.interview_type, interview.interviewee_email_address
+    return _hint(kind, email=email, is_test=interview.is_test, scenario=interview.scenario)
+
+
+def _hint(kind: InterviewType | None, *, email: str | None, is_test: bool, scenario: str | None) -> str:
+    if is_test:
+        how = HOW_IT_GOES.get(scenario or "", "it completes within minutes")
         return f"This is a test interview: {how}. It is not counted in figures."
-    if interview.flow.interview_type is not InterviewType.RECRUITMENT:
+    if kind is not InterviewType.RECRUITMENT:
         return "This interview will not appear on the web platform: its flow is not of type recruitment."
-    if not interview.interviewee_email_address:
+    if not email:
         return "This interview will not appear on the web platform: it has no interviewee_email_address."
     return "This interview appears on the web platform under the interviewee's email address."
 
 
-def _recruiter(flow: InterviewFlow, recruiter_id: str | None) -> TeamMember | None:
+def _recruiter(flow: FlowTerms, recruiter_id: str | None) -> TeamMember | None:
     if recruiter_id is None:
         return None
     member = member_in_team(flow.team_id, recruiter_id)
@@ -119,14 +191,19 @@ def _recruiter(flow: InterviewFlow, recruiter_id: str | None) -> TeamMember | No
 def _next_numbers(owner: type[Organization] | type[Team], owner_id: str, *, is_test: bool) -> tuple[int, int]:
     """The next number among all interviews of the owner, and among those of the same mode."""
     # The row stays locked until the commit, so numbers have no holes and become visible in order.
-    statement = (
-        sa.update(owner)
-        .where(owner.id == owner_id)
-        .values(interview_seq=owner.interview_seq + 1, interview_test_seq=owner.interview_test_seq + int(is_test))
-        .returning(owner.interview_seq, owner.interview_test_seq)
-    )
-    every, tests = db.session.execute(statement).one()
+    given = {"owner": owner_id, "tests": int(is_test)}
+    every, tests = db.session.connection().execute(_one_more(owner), given).one()
     return every, tests if is_test else every - tests
+
+
+@cache
+def _one_more(owner: type[Organization] | type[Team]) -> sa.Update:
+    table: Any = owner.__table__
+    of_tests = table.c.interview_test_seq + sa.bindparam("tests")
+    numbered = sa.update(table).values(interview_seq=table.c.interview_seq + 1, interview_test_seq=of_tests)
+    return numbered.where(table.c.id == sa.bindparam("owner")).returning(
+        table.c.interview_seq, table.c.interview_test_seq
+    )
 
 
 def may_begin(interview: Interview) -> bool:
