@@ -125,7 +125,8 @@ class Database(SQLAlchemy):
         result: Any = self.session.execute(statement, execution_options=_PAST_THE_SESSION)
         return int(result.rowcount)
 
-    def changed_rows(self, statement: ReturningUpdate[*tuple[Any, ...]]) -> Sequence[sa.Row[Any]]:
+    # In quotation marks, because semgrep cannot read the star and would skip the file.
+    def changed_rows(self, statement: "ReturningUpdate[*tuple[Any, ...]]") -> Sequence[sa.Row[Any]]:
         """Run an UPDATE with RETURNING; returns what it names of every row that it changed."""
         return self.session.execute(statement, execution_options=_PAST_THE_SESSION).all()
 
