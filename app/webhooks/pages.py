@@ -129,7 +129,7 @@ def try_out() -> str:
     name = request.args.get("event", "")
     kind = EventType(name) if name in set(EventType) else EventType.INTERVIEW_PROCESSED
     message = actions.sample(flow, kind, app_url=_app_url())
-    return render_template("webhooks/test.html", flow=flow, kind=kind, letter=message, outcome=None, shown=shown)
+    return render_template("webhooks/test.html", flow=flow, kind=kind, message=message, outcome=None, shown=shown)
 
 
 @pages.post("/webhooks/test")
@@ -146,7 +146,7 @@ def send_test() -> str:
     outcome = asyncio.run(attempt(message, http=gateways.current().http))
     actions.tested(flow, kind, outcome, by=current_member())
     db.session.commit()
-    return render_template("webhooks/test.html", flow=flow, kind=kind, letter=message, outcome=outcome, shown=shown)
+    return render_template("webhooks/test.html", flow=flow, kind=kind, message=message, outcome=outcome, shown=shown)
 
 
 @pages.post("/webhooks/endpoints/<endpoint_id>/enable")

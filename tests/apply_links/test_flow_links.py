@@ -224,7 +224,7 @@ def test_limits_are_set_on_the_page(app: Flask, owner: Person, link: FlowLink) -
     come(app, link)
     page = browser.get(f"/flows/{link.flow_id}").text
     assert "1 of 1" in page
-    assert "All interviews of the link are taken" in page
+    assert "The link has reached its limit" in page
     for wrong in ({"most": "0"}, {"most": "many"}, {"until": "tomorrow"}):
         browser.post(f"{base}/limit", data=wrong)
         assert "Nothing was changed" in browser.get(f"/flows/{link.flow_id}").text

@@ -119,7 +119,7 @@ def test_everything_that_stopped_says_why(owner: Person, book: Made) -> None:
     for text in (
         "the disk is full",
         "No engine that is configured understands ja-JP",
-        "no worker holds it",
+        "no worker is working on it",
         "no picture in it",
         "cv.pdf",
         "broken off three times",
@@ -128,7 +128,7 @@ def test_everything_that_stopped_says_why(owner: Person, book: Made) -> None:
         "(tried 4 times)",
         "Code for the candidate's own page",
         "could not be spoken",
-        "not all bytes could be destroyed",
+        "some files are not deleted yet",
     ):
         assert text in words, text
     assert "Interviews to be processed 1" in words
@@ -297,14 +297,14 @@ def test_what_the_queues_gave_up_is_shown_to_its_organization_alone(
     assert "Reading a document" in words
     assert "Making a video" not in words
     assert "No worker is running" in words
-    assert "Given up by the queues" not in theirs
+    assert "Failed within the last hour" not in theirs
 
 
 def test_queues_that_do_not_answer_are_no_error(app: Flask, owner: Person, tmp_path: Path) -> None:
     before = app.extensions["parley.settings"]
     app.extensions["parley.settings"] = replace(before, redis_url=f"unix://{tmp_path}/nobody.sock")
     try:
-        assert "The queues do not answer" in words_of(owner.browser.get("/jobs"))
+        assert "The queues do not respond" in words_of(owner.browser.get("/jobs"))
     finally:
         app.extensions["parley.settings"] = before
     assert queries.owned_runs(owner.organization.id, [Failed(SWEEP, (), None)]) == []

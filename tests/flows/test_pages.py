@@ -419,7 +419,7 @@ def test_the_lists_a_flow_leads_to_are_narrowed_to_it(owner: Person, make_flow: 
 def test_a_flow_without_questions_is_saved_with_a_warning(owner: Person, make_flow: Made) -> None:
     silent, asks = make_flow(questions=[]), make_flow()
     browser = owner.browser
-    warning = "Without questions the agent only says"
+    warning = "Without questions the agent says only"
     assert "This flow has no questions" in browser.get(f"/flows/{silent.id}").text
     assert "This flow has no questions" not in browser.get(f"/flows/{asks.id}").text
     assert f"data-none><strong>{warning}" in browser.get(f"/flows/{silent.id}/edit").text

@@ -185,7 +185,7 @@ def test_without_a_mail_server_the_page_says_so(owner: Person, book: Made) -> No
     interview = book()
     seen = owner.browser.get(f"/interviews/{interview.id}").text
     assert "This installation cannot send email (SMTP_HOST is not set)" in seen
-    assert "This installation sends no mail" in owner.browser.get("/candidates/invite").text
+    assert "This installation cannot send email" in owner.browser.get("/candidates/invite").text
     answer = owner.browser.post(f"/interviews/{interview.id}/mail", data={"step": "invitation"}, follow_redirects=True)
     assert "Nothing was sent" in answer.text
     assert steps_of(interview) == []

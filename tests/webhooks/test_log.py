@@ -90,7 +90,7 @@ def test_the_log_is_narrowed_by_event_and_days(owner: Person, ended: Made) -> No
         page = browser.get(f"/webhooks?{query}").text
         assert shown.id in page, query
         assert hidden.id not in page, query
-    assert "No delivery fits" in browser.get("/webhooks?event=video_processed").text
+    assert "No deliveries match" in browser.get("/webhooks?event=video_processed").text
     assert old.id in browser.get("/webhooks?event=candidate_status_updated&since=nonsense&until=%00").text
 
 

@@ -59,8 +59,8 @@ def test_the_log_is_narrowed_by_flow_and_state(owner, delivery, make_flow):
     other = make_flow(title="Cook")
     browser = owner.browser
     assert "Status updated" in browser.get(f"/webhooks?flow={delivery.flow_id}&state=pending").text
-    assert "No delivery fits" in browser.get(f"/webhooks?flow={other.id}").text
-    assert "No delivery fits" in browser.get("/webhooks?state=delivered").text
+    assert "No deliveries match" in browser.get(f"/webhooks?flow={other.id}").text
+    assert "No deliveries match" in browser.get("/webhooks?state=delivered").text
     assert "Status updated" in browser.get("/webhooks?state=nonsense&offset=x").text
 
 
@@ -150,7 +150,7 @@ def test_an_administrator_dismisses_an_exhausted_status_event(owner, delivery):
 def test_an_administrator_disables_and_enables_an_endpoint(owner, delivery):
     browser = owner.browser
     page = browser.post(f"/webhooks/endpoints/{delivery.endpoint_id}/disable", follow_redirects=True).text
-    assert "an administrator did it" in page
+    assert "an administrator disabled it" in page
     db.session.expire_all()
     assert delivery.endpoint.disabled_by is DisabledBy.MEMBER
     assert delivery.state is DeliveryState.HELD
