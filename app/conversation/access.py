@@ -1,8 +1,8 @@
-"""Which browser may go on with an interview: the link is no secret, the sitting's cookie is.
+"""Which browser may continue an interview: the link is not a secret, the sitting's cookie is.
 
-The claim gives the browser 256 random bits; the database keeps their hash alone. ``protocol`` is the blueprint that
-only the holder gets into. It says no as ``{"message", "reason", "field", ...}``: a sentence for people in the language
-of their page, the rest for scripts. What only a script can have done wrong is said in English, as ``detail``.
+The claim gives the browser 256 random bits; the database stores only their hash. ``protocol`` is the blueprint that
+only the holder can use. It refuses with ``{"message", "reason", "field", ...}``: a sentence in the page's language, and
+the rest for scripts. Errors that only a script can cause are in English, as ``detail``.
 """
 
 import hashlib
@@ -42,22 +42,22 @@ UNTOLD = {
     500: lazy_gettext("Something went wrong on our side. What you said is kept. Please try again."),
     503: lazy_gettext("Something that is needed is away for a moment. What you said is kept. Please try again."),
 }
-"""What people read in other languages where the sentence itself is for scripts."""
+"""Sentences for candidates in other languages, used where the sentence itself is meant for scripts."""
 REFUSED = lazy_gettext("This could not be taken. What you said is kept. Please try again.")
 
 protocol = Blueprint("protocol", __name__, url_prefix="/interview/api/<flow_id>/<interview_id>")
 
 
 def new_token() -> tuple[str, str]:
-    """A fresh secret for the cookie, and the hash of it for the row."""
+    """A new secret for the cookie, and its hash for the row."""
     token = secrets.token_urlsafe(32)
     return token, _hash(token)
 
 
 def token_for(interview_id: str) -> tuple[str, str]:
-    """The secret that this browser gets for this interview, and its hash: the same whenever it presses Start.
+    """This browser's secret for this interview, and its hash: the same for every press of Start.
 
-    So the answer to a Start that was lost on the way can be given again; nobody else's session leads to it.
+    So a lost response to Start can be given again. No other browser's session leads to this secret.
     """
     browser = session.get("csrf_token")
     if not browser:
@@ -72,13 +72,13 @@ def _hash(token: str) -> str:
 
 
 def cookie_name(interview_id: str) -> str:
-    """One cookie for each interview, so that two of them can be taken in one browser."""
+    """One cookie per interview, so that one browser can take several."""
     prefix = "__Host-" if settings().is_https else ""
     return f"{prefix}parley-sitting-{interview_id[:8]}"
 
 
 def set_cookie(response: Response, interview_id: str, token: str) -> Response:
-    """Give the browser what makes it the holder."""
+    """Set the cookie that makes this browser the holder."""
     response.set_cookie(
         cookie_name(interview_id),
         token,
@@ -103,25 +103,25 @@ def _is_holder(token_hash: str | None, interview_id: str) -> bool:
 
 @protocol.url_value_preprocessor
 def _take_link(_endpoint: str | None, values: dict[str, Any] | None) -> None:
-    """The two ids of the link go aside, so that views only get what is their own."""
+    """Move the link's two ids to ``g``, so that views get only their own arguments."""
     g.link = (values.pop("flow_id"), values.pop("interview_id")) if values else ("", "")
 
 
 def linked_interview() -> Interview:
-    """The interview of the link; NotFound when the two ids do not fit."""
+    """The interview of the link. Raises NotFound if the two ids do not belong together."""
     flow_id, interview_id = g.link
     return open_interview(flow_id, interview_id)
 
 
 def linked_script() -> Script:
-    """What that interview's agent goes by, as it was frozen when the talk began."""
+    """That interview's script, as it was frozen at the start."""
     return Script.of(linked_interview().script or FlowScript(), minutes=settings().interview_minutes)
 
 
 def require_sitting() -> None:
-    """Guard of the protocol: leaves ``g.holder``, plain values, with no transaction open.
+    """Guard of the protocol: sets ``g.holder`` as plain values and leaves no transaction open.
 
-    Raises NotFound for a pair of ids that does not fit, Forbidden without a cookie, Conflict with another's cookie.
+    Raises NotFound if the two ids do not belong together, Forbidden without a cookie, Conflict with another browser's.
     """
     keep_private()
     with reading():
@@ -157,7 +157,7 @@ def _seat() -> Seat:
 
 
 def holder() -> Holder:
-    """The browser that ``require_sitting`` has let in."""
+    """The browser that ``require_sitting`` let in."""
     present_holder: Holder = g.holder
     return present_holder
 
@@ -173,7 +173,7 @@ protocol.before_request(require_sitting)
 
 @protocol.errorhandler(DomainError)
 def refused(error: DomainError) -> Response:
-    """A domain error in the protocol's words."""
+    """A domain error as a response of the protocol."""
     db.session.rollback()
     status, body = refusal_of(error)
     response = jsonify(body)
@@ -197,7 +197,7 @@ def refusal_of(error: DomainError) -> tuple[int, dict[str, Any]]:
 @protocol.errorhandler(CSRFError)
 @protocol.errorhandler(HTTPException)
 def broken(error: HTTPException) -> Response:
-    """A request that HTTP itself refuses, in the protocol's words."""
+    """An HTTP error as a response of the protocol."""
     db.session.rollback()
     code = error.code or 500
     english = (getattr(error, "data", None) or {}).get("message") or WORDS.get(code, "The request was refused.")
@@ -209,7 +209,7 @@ def broken(error: HTTPException) -> Response:
 
 
 def _worded(translated: str, english: str, status: int) -> dict[str, str]:
-    """The sentence in the page's language; where it has no translation, a general one, and the English beside it."""
+    """The sentence in the page's language. Without a translation: a general sentence, and the English as ``detail``."""
     if translated != english or languages.chosen() == languages.DEFAULT:
         return {"message": translated}
     return {"message": str(UNTOLD.get(status, REFUSED)), "detail": english}

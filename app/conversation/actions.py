@@ -1,7 +1,7 @@
-"""What happens in a sitting: claimed, kept alive, turns taken and recorded, finished, given up.
+"""Actions on a sitting: claim it, keep it alive, take and record turns, finish it, give it up.
 
-Every write carries the fence of the browser that holds the interview; when another one has taken over, or the talk has
-ended, no row matches and Conflict says which of the two it was.
+Every write carries the fence of the browser that holds the interview. If another browser has taken over or the
+interview has ended, no row matches, and Conflict names which of the two it was.
 """
 
 from collections.abc import Mapping
@@ -27,11 +27,11 @@ from app.interviews.models import Interview
 from app.interviews.recordings.models import LAST_CHUNK
 
 AWAY_AFTER = 30.0
-"""Seconds without any sign of the browser after which time stops counting towards the limit."""
+"""Seconds without a request from the browser after which time no longer counts towards the limit."""
 LONGEST_CALL = 4
-"""Voice chunks (2 s): what is as short may be "mm-hm" over the agent's words, which no turn takes either."""
+"""Voice chunks (2 s). Shorter speech may be "mm-hm" over the agent's words, which no turn takes either."""
 TURN_LEASE = timedelta(seconds=20)
-"""How long a turn belongs to the process that works on it; renewed while it does."""
+"""How long a process holds a turn. Renewed while it works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """What the candidate agreed to before anything was stored."""
+    """The candidate's consent, given before anything was stored."""
 
     text_version: str
     locale: str
@@ -58,7 +58,7 @@ class Agreed:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A turn: ``token`` if it is ours to work on, None if it is answered or in other hands."""
+    """A turn with our claim's ``token``; None if the turn is answered or another process works on it."""
 
     turn: Turn
     token: int | None
@@ -68,17 +68,19 @@ class Taken:
 
 
 def claim(interview: Interview, *, token_hash: str, agreed: Agreed, **names: str | None) -> bool:
-    """Bind the interview to one browser. False when its link was closed, or when another browser holds it and has not
-    been silent for two minutes.
+    """Bind the interview to one browser, for a first start and for a takeover alike.
 
-    One conditional UPDATE decides, for the first start and for a takeover alike; after the end nobody gets it.
-    ``names`` (email, first_name, last_name) are kept where the booking gave none.
+    False if its link was closed, it has ended, or another browser holds it and sent a heartbeat within the last two
+    minutes. ``names`` (email, first_name, last_name) are stored where the interview has none.
     """
     if not interviews.may_begin(interview):
         return False
     sitting = _sitting_row(interview.id)
+    # A takeover adds the time in which no browser was here to the pauses, so the time limit does not count it.
     since = sitting.paused_at or sitting.heartbeat_at
     away = (clock.now() - since).total_seconds() if since else 0.0
+    # This UPDATE alone decides: of browsers that press Start at the same time exactly one matches the row. The higher
+    # fence shuts the previous holder out, whose next write matches nothing.
     is_free = sa.or_(Sitting.token_hash.is_(None), Sitting.heartbeat_at < claims.moment(-TAKEOVER_AFTER))
     statement = (
         sa.update(Sitting)
@@ -121,13 +123,13 @@ def _sitting_row(interview_id: str) -> Sitting:
     try:
         with db.session.begin_nested():
             db.session.add(sitting)
-    except IntegrityError:  # somebody else pressed Start at the same moment; the claim decides between them
+    except IntegrityError:  # another browser pressed Start at the same time; the claim decides
         return db.session.execute(query).scalar_one()
     return sitting
 
 
 def hold(holder: Holder) -> None:
-    """A sign of life, and the proof that this browser still holds the interview; first in every write.
+    """Record a heartbeat and check that this browser still holds the interview. Every write does this first.
 
     Raises Conflict with the reason ``taken over`` or ``finished``.
     """
@@ -141,7 +143,7 @@ def hold(holder: Holder) -> None:
 
 
 def refusal(holder: Holder) -> Conflict:
-    """Why this browser may not write any more."""
+    """Why this browser can no longer write."""
     ended = db.session.scalar(sa.select(Sitting.ended_at).where(Sitting.id == holder.sitting_id))
     if ended is not None:
         return Conflict(sentence("This interview is over."), details={"reason": "finished"})
@@ -149,12 +151,12 @@ def refusal(holder: Holder) -> Conflict:
 
 
 def taken_over() -> Conflict:
-    """Another browser holds the interview now."""
+    """The Conflict for a browser that no longer holds the interview."""
     return Conflict(sentence("This interview goes on in another browser."), details={"reason": "taken over"})
 
 
 def write(holder: Holder, values: dict[str, Any], *more: sa.ColumnElement[bool]) -> bool:
-    """Change the sitting if this browser still holds it and ``more`` is true of it; whether it was."""
+    """Update the sitting if this browser still holds it and ``more`` is true. Returns whether it was."""
     statement = (
         sa.update(Sitting)
         .where(Sitting.id == holder.sitting_id, Sitting.fence == holder.fence, Sitting.ended_at.is_(None), *more)
@@ -167,9 +169,9 @@ def write(holder: Holder, values: dict[str, Any], *more: sa.ColumnElement[bool])
 
 
 def take_turn(holder: Holder, *, number: int, kind: TurnKind, continues: bool = False) -> Taken:
-    """Claim turn ``number``, or find its stored reply. Conflict when it is not the one that comes next.
+    """Claim turn ``number``, or find its stored reply. Raises Conflict if it is not the next turn.
 
-    After the goodbye only an answer that continues the last one is taken.
+    After the goodbye only an answer that continues the last one is accepted.
     """
     hold(holder)
     sitting = db.session.get_one(Sitting, holder.sitting_id, populate_existing=True)
@@ -196,7 +198,7 @@ def _turn_row(sitting: Sitting, number: int, kind: TurnKind) -> Turn:
     try:
         with db.session.begin_nested():
             db.session.add(turn)
-    except IntegrityError:  # the same turn was posted twice at once; the claim decides between them
+    except IntegrityError:  # the same turn was posted twice at once; the claim decides
         posted = turn_of(sitting.id, number)
         if posted is None:
             raise
@@ -205,21 +207,21 @@ def _turn_row(sitting: Sitting, number: int, kind: TurnKind) -> Turn:
 
 
 def renew_turn(turn_id: str, token: int) -> bool:
-    """Hold on to a turn that is still being worked on."""
+    """Extend the claim of a turn that is still being worked on. False if the claim was lost."""
     return claims.renew(Turn, turn_id, token, lease=TURN_LEASE)
 
 
 def release_turn(turn_id: str, token: int) -> None:
-    """Give a turn up that could not be answered, so that the next attempt need not wait for the lease."""
+    """Release a turn that could not be answered, so that the next attempt need not wait for the lease."""
     claims.finish(Turn, turn_id, token, state=TurnState.WAITING)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A reply with everything that is recorded along with it; ``heard`` is where the candidate's words lie.
+    """A reply with everything that is recorded with it. ``heard`` locates the candidate's words.
 
-    ``sound``: the columns of the turn that say which voice chunks it has dealt with; ``is_awaited``: the turn before
-    has written the answer down, without its words.
+    ``sound``: the turn's columns that name the voice chunks it has used. ``is_awaited``: the previous turn has recorded
+    this answer without its words.
     """
 
     number: int
@@ -235,9 +237,10 @@ class Outcome:
 
 
 def record_reply(holder: Holder, turn_id: str, token: int, *, outcome: Outcome) -> Turn | None:
-    """Keep the reply and move the sitting on. None when the claim was lost: then another process has answered.
+    """Store the reply and advance the sitting. None if the claim was lost, because another process has answered.
 
-    Writes what the agent said in the previous turn, as far as it was heard, and what the candidate said in this one.
+    Also writes what the agent said in the previous turn, as far as it was heard, and what the candidate said in this
+    one.
     """
     reply = outcome.reply
     is_ours = claims.finish(
@@ -304,7 +307,7 @@ def _write_previous(holder: Holder, number: int, played: Played | None) -> None:
 
 
 def finish_sitting(holder: Holder, interview: Interview, *, played: Played | None) -> None:
-    """The outro is over and everything has arrived: end the sitting and hand the interview in."""
+    """End the sitting and submit the interview, after the outro and when everything has arrived. Raises Conflict."""
     hold(holder)
     sitting = db.session.get_one(Sitting, holder.sitting_id, populate_existing=True)
     try:
@@ -319,7 +322,7 @@ def finish_sitting(holder: Holder, interview: Interview, *, played: Played | Non
 
 
 def give_up(interview: Interview) -> bool:
-    """The candidate has left for good: hand in what was answered, or note that nothing was. False if they came back."""
+    """Settle an interview whose candidate left: submit the answers, or mark it abandoned. False if they came back."""
     is_silent = sa.and_(Sitting.ended_at.is_(None), Sitting.heartbeat_at < claims.moment(-ABANDONED_AFTER))
     statement = (
         sa.update(Sitting)
@@ -334,7 +337,7 @@ def give_up(interview: Interview) -> bool:
 
 
 def _keep_untaken(interview_id: str) -> None:
-    """The beginning of an answer that was never finished: kept with its place, and recognised by the processing."""
+    """Store the start of an unfinished answer with its place. Processing recognises its words."""
     sitting = db.session.execute(
         sa.select(Sitting).where(Sitting.interview_id == interview_id), execution_options={"populate_existing": True}
     ).scalar_one()

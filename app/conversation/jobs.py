@@ -1,4 +1,4 @@
-"""What happens to interviews that candidates have left: the answers they gave are not lost."""
+"""The sweep of interviews that candidates have left. The answers they gave are not lost."""
 
 import logging
 import time
@@ -12,15 +12,15 @@ from app.interviews.models import Interview
 log = logging.getLogger(__name__)
 
 WATCHED_FOR = 120.0
-"""Seconds without a sign of life that this process has seen pass by itself. A page gives one every half minute; a clock
-that was set a day ahead says of every candidate that they are long gone."""
+"""Seconds without a heartbeat that this process must have observed itself. A page sends one every half minute. Without
+this, a clock set a day ahead would make every candidate look long gone."""
 _watched: dict[str, tuple[datetime | None, float]] = {}
 
 
 def sweep_sittings(*, watched_for: float = WATCHED_FOR) -> int:
-    """Find interviews that were left for good; returns how many. May run at any time, and twice at once.
+    """Settle interviews that were left for good. Returns how many. May run at any time, and twice at once.
 
-    What was answered is handed in. One without a single answer counts as abandoned, and its link still works.
+    Answers are submitted. An interview without any answer counts as abandoned, and its link still works.
     """
     with reading():
         left = queries.deserted(link_days=settings().link_expiry_days)

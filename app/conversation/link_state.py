@@ -1,7 +1,7 @@
 """What a browser sees at an interview's address: which page, with what in it, and whether Start would work.
 
-The views hang on ``pages`` from three modules: ``pages`` (the invitation, Start, the end), ``pages_before``
-(everything that happens before anybody starts) and ``pages_after`` (feedback). Nothing here changes anything.
+The views are registered on ``pages`` by three modules: ``pages.interview`` (invitation, Start, the end),
+``pages.before`` (everything before the start) and ``pages.after`` (feedback). Nothing here changes anything.
 """
 
 from dataclasses import dataclass, field
@@ -54,9 +54,9 @@ class View:
 
 
 def interview_of_link(flow_id: str, interview_id: str) -> Interview:
-    """The interview of the link; settles the language of the answer. Raises NotFound, which ``unknown`` answers.
+    """The interview of the link. Also chooses the language of the response, and counts requests to this link.
 
-    Too many calls of one link are refused here, where the link is known to be one.
+    Raises NotFound, which ``unknown`` answers.
     """
     interview = open_interview(flow_id, interview_id)
     languages.choose((interview.script or FlowScript.of(interview.flow)).language)
@@ -66,13 +66,13 @@ def interview_of_link(flow_id: str, interview_id: str) -> Interview:
 
 
 def is_check() -> bool:
-    """Whether the page only tries its network."""
+    """Whether this request is the page's network check."""
     return request.endpoint in {"conversation.check", "conversation.check_upload"}
 
 
 @pages.errorhandler(429)
 def often(_error: HTTPException) -> Response:
-    """The answer where a link, or all links from one network, are opened too often."""
+    """The response when a link, or all links from one network, are opened too often."""
     languages.choose()
     if request.is_json or is_check():
         response = plain_answer(429, gettext("Too many requests. Please wait a little."), "often")
@@ -84,7 +84,7 @@ def often(_error: HTTPException) -> Response:
 
 @pages.errorhandler(NotFound)
 def unknown(_error: NotFound) -> Response:
-    """The answer to an address that leads nowhere."""
+    """The response to an address without an interview."""
     languages.choose()
     if request.is_json:
         return plain_answer(404, gettext("There is no interview at this address."), "unknown")
@@ -180,12 +180,12 @@ def about(interview: Interview) -> dict[str, Any]:
 
 
 def limit_of(interview: Interview) -> float:
-    """Seconds of the time limit as the flow has it, without what was added for anybody."""
+    """The flow's time limit in seconds, without extensions."""
     return Script.of(interview.script or FlowScript.of(interview.flow), minutes=settings().interview_minutes).seconds
 
 
 def offered(flow: InterviewFlow) -> dict[str, Any]:
-    """What the flow's owner offers to those who do not agree."""
+    """The alternative for candidates who do not agree, and its contact."""
     return {"alternative_text": flow.alternative_text, "alternative_contact": flow.alternative_contact}
 
 
@@ -196,7 +196,7 @@ def likely_minutes(questions: int, *, most: int) -> int:
 
 
 def asked(interview: Interview) -> list[dict[str, Any]]:
-    """The accommodations asked for and what came of them, without the candidate's own words: the link is no secret."""
+    """The requested accommodations and their outcomes, without the candidate's words: the link is not a secret."""
     return [
         {
             "id": candidate_request.id,
@@ -211,7 +211,7 @@ def asked(interview: Interview) -> list[dict[str, Any]]:
 
 
 def invitation(interview: Interview, context: dict[str, Any]) -> dict[str, Any]:
-    """Values for the page of somebody who may start."""
+    """Template values for the page of a candidate who may start."""
     ask = {
         "email_address": not interview.interviewee_email_address,
         "first_name": not interview.interviewee_first_name,
@@ -233,7 +233,7 @@ def invitation(interview: Interview, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def rendered(interview: Interview, view: View) -> Response:
-    """The answer that shows ``view``: a page, or for a script the reason why it is none of its business."""
+    """The response that shows ``view``: a page, or for a script the reason why it cannot use the interview."""
     if request.is_json:
         reason = {"taken": "taken over", "closed": "closed"}.get(view.page, view.page)
         return plain_answer(view.status, gettext("This interview cannot be started in this browser."), reason)

@@ -44,8 +44,8 @@ class Sitting(Base):
     """One interview being taken. ``token_hash`` names the browser that holds it, ``fence`` rises with every holder.
 
     ``place`` is the position in the script; ``next_turn`` the only turn number that is accepted next.
-    ``paused`` are the seconds that the time limit does not count: nobody was there, or the candidate had paused, which
-    is still going on while ``paused_at`` is set. ``extra_seconds`` were added in ``extensions`` steps on request.
+    ``paused`` are the seconds that the time limit does not count: no browser was connected, or the candidate had paused
+    (a pause still running has ``paused_at``). ``extra_seconds`` were added in ``extensions`` steps on request.
     """
 
     __tablename__ = "sitting"

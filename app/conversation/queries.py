@@ -14,18 +14,18 @@ from app.interviews.models import Interview, Stage
 from app.interviews.queries import MISSING
 
 TAKEOVER_AFTER = timedelta(seconds=120)
-"""Silence of the holder after which another browser may take the interview over."""
+"""Silence of the holder after which another browser can take over."""
 ABANDONED_AFTER = timedelta(hours=24)
-"""Silence after which nobody is expected to come back."""
+"""Silence after which the interview counts as abandoned."""
 
 
 def sitting_of(interview_id: str) -> Sitting | None:
-    """The interview's sitting, if anyone ever began it."""
+    """The interview's sitting; None if the interview was never started."""
     return db.session.scalar(sa.select(Sitting).where(Sitting.interview_id == interview_id))
 
 
 class Seat(NamedTuple):
-    """What the guard of every call needs of an interview: its language once it has begun, and its sitting if any."""
+    """What the guard of every request needs: the interview, its script once started, and its sitting if any."""
 
     interview_id: str
     organization_id: str
@@ -39,9 +39,9 @@ class Seat(NamedTuple):
 
 
 def seat_of(flow_id: str, interview_id: str) -> Seat:
-    """The link's interview as plain values, by one prepared statement: it is read at every call of every candidate.
+    """The link's interview as plain values, by one prepared statement: every request of every candidate reads it.
 
-    Raises NotFound when the two ids do not fit.
+    Raises NotFound if the two ids do not belong together.
     """
     link = {"flow": flow_id, "interview": interview_id}
     are_ids = is_id(flow_id) and is_id(interview_id)
@@ -59,7 +59,7 @@ def turn_of(sitting_id: str, number: int) -> Turn | None:
 
 
 def is_being_answered(sitting_id: str, number: int) -> bool:
-    """Whether a process makes the reply to turn ``number`` right now."""
+    """Whether a process is working on the reply to turn ``number``."""
     works = sa.and_(Turn.state == TurnState.WORKING, Turn.lease_until > claims.moment())
     return bool(
         db.session.scalar(sa.select(sa.exists().where(Turn.sitting_id == sitting_id, Turn.number == number, works)))
@@ -67,16 +67,15 @@ def is_being_answered(sitting_id: str, number: int) -> bool:
 
 
 def last_reply(sitting_id: str) -> Turn | None:
-    """The newest turn with a reply: what the candidate is looking at."""
+    """The newest turn with a reply: the one the candidate sees."""
     answered = sa.select(Turn).where(Turn.sitting_id == sitting_id, Turn.state == TurnState.ANSWERED)
     return db.session.scalar(answered.order_by(Turn.number.desc()).limit(1))
 
 
 def deserted(*, link_days: int, limit: int = 100) -> dict[str, datetime | None]:
-    """Running interviews whose candidates have been silent for longer than ABANDONED_AFTER, by id, with their last sign
-    of life: for the sweep.
+    """Running interviews without a heartbeat for ABANDONED_AFTER, by id, with their last heartbeat: for the sweep.
 
-    A candidate who has paused is expected back until the link expires, ``link_days`` after the booking.
+    A paused interview counts only after its link has expired, ``link_days`` after the interview was created.
     """
     is_out = sa.or_(Sitting.paused_at.is_(None), Interview.created_at < claims.moment(-timedelta(days=link_days)))
     left = (

@@ -1,4 +1,4 @@
-"""Pieces of a reply's sound that are made after the reply: which are owed, and noting them once they are there."""
+"""Pieces of a reply's sound that are made after the reply: which are still owed, and recording them when made."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -17,9 +17,9 @@ def owed(parts: Iterable[dict[str, Any]] | None, piece: int) -> tuple[dict[str, 
 
 
 def note(holder: Holder, turn_id: str, piece: int, **outcome: Any) -> str | None:
-    """Note a piece of a reply that was made (``seconds``, ``words``, ``key``) or could not be (``silent``).
+    """Record a piece of a reply that was made (``seconds``, ``words``, ``key``) or could not be (``silent``).
 
-    Gives the key under which it is served: that of whoever was first.
+    Returns the key under which it is served: that of the first process to record it.
     """
     actions.hold(holder)  # the sitting's row is written first, so that two pieces of one reply wait for each other
     turn = db.session.get_one(Turn, turn_id, populate_existing=True)

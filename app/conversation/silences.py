@@ -16,7 +16,7 @@ from app.gateways.speech.ports import SPEECH_RATE, Transcriber
 WORTH_WAITING = 0.6
 """Seconds for the recogniser to say what it has heard; later the answer would come too late to be of use."""
 LONGEST_CALL = 8
-"""Chunks of an interruption (4 s): whoever has spoken for longer is not asked what it was."""
+"""Chunks of an interruption (4 s). Longer ones are not recognised here: the page goes by their length."""
 
 Sound = Callable[[], bytes | None]
 

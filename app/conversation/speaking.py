@@ -24,7 +24,7 @@ BREATH = 0.12
 SOON = 0.3
 """Seconds after which the candidate waits no longer for more than the first sentence."""
 SHORT_LINE = 80
-"""A line of so many characters is spoken as one: it takes no longer than its first sentence would."""
+"""A line up to this many characters is spoken as one: it takes no longer than its first sentence would."""
 SHORT_SENTENCE = 25
 """Shorter ones stay with the next, so that the voice does not stop after each."""
 

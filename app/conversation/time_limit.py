@@ -1,4 +1,4 @@
-"""How much time a talk has: pauses that do not count, and more of it for whoever asks.
+"""The time limit of an interview: pauses that do not count, and extensions on request.
 
 Every step may come twice: a pause that is on stays on, and extensions are numbered, so a double click adds one.
 """
@@ -25,7 +25,7 @@ def extension_of(limit: float) -> int:
 
 
 def elapsed(sitting: Sitting, started_at: datetime | None) -> float:
-    """Seconds of talk so far, without the time nobody was there and without pauses."""
+    """Seconds of the interview so far, without pauses and without time in which no browser was connected."""
     if started_at is None:
         return 0.0
     until = sitting.paused_at or clock.now()

@@ -1,7 +1,7 @@
-"""One turn of the agent: hear the answer, let the script decide, speak. Slow, and blind to the database.
+"""One turn of the agent: recognise the answer, let the script decide, speak. Slow; does not use the database.
 
-Nothing a candidate said is lost to a failing engine: without recognition the answer is kept as sound and processed
-later, without a language model there is no follow-up, without a voice the reply is text.
+A failing engine never loses an answer: without recognition the sound is stored and processed later, without a language
+model there is no follow-up, without a voice the reply is text.
 """
 
 import logging
@@ -65,8 +65,8 @@ class Answer:
     ``recovered``: such a part from a page that was left; where it is no answer, the question is put again. ``cut`` is
     what was heard of the agent's last words where the candidate interrupted them (empty: all); ``heard`` the share of
     the script's question in them that was heard (None: they held none); ``documents`` text of the candidate's files.
-    ``interrupts``: the agent's last words were cut off. ``awaited``: the answer of the turn before once more, whose
-    words were late; nobody is asked for another moment.
+    ``interrupts``: the agent's last words were cut off. ``awaited``: the previous turn's answer, posted again because
+    its words were late; the agent does not ask for another moment.
     """
 
     kind: Literal["begin", "answer", "text", "repeat", "skip", "end"]
@@ -85,7 +85,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What was understood. ``content`` is None where the sound is kept but nobody could recognise it yet."""
+    """What was understood. ``content`` is None if the sound is stored but not recognised yet."""
 
     event: Event
     content: str | None = None

@@ -19,7 +19,7 @@ from app.gateways.speech.ports import Word
 from app.interviews.models import Role, Utterance
 
 UNSURE, UNSURE_WORDS = 0.35, 4
-"""A mean confidence below this, over so many words, is worth listening to before judging."""
+"""A mean confidence below this, over this many words, is worth listening to before assessing."""
 CHUNK_SECONDS = 0.5
 """What one voice chunk holds, so that its number is its time on the run's clock."""
 

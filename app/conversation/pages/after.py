@@ -12,7 +12,7 @@ from app.interviews.queries import open_interview
 
 @pages.post("/feedback")
 def feedback(flow_id: str, interview_id: str) -> Response:
-    """Keep a rating, words or both; they may be changed once. Nobody else but the candidate's browser may send any."""
+    """Save a rating, a comment or both. They can be changed once. Only the candidate's browser may send them."""
     with reading():
         interview = interview_of_link(flow_id, interview_id)
         view = view_of(interview)

@@ -1,6 +1,6 @@
-"""Before anybody starts: not agreeing, asking for something different, and the page's own check of the network.
+"""Before the start: declining, requesting something different, and the page's network check.
 
-Declining claims nothing and stores one moment, nothing else. Whoever declined may change their mind.
+Declining claims nothing and stores only its time. A candidate who declined can still start.
 """
 
 from flask import Response, jsonify, make_response, redirect, request, url_for
@@ -39,7 +39,7 @@ CHECK_BYTES = 256 * 1024
 
 @pages.post("/decline")
 def decline(flow_id: str, interview_id: str) -> Response:
-    """Somebody does not agree: the moment is kept for the recruiter. The link stays as it is."""
+    """Record that the candidate does not agree, for the recruiter. The link keeps working."""
     with reading():
         interview = interview_of_link(flow_id, interview_id)
         view = view_of(interview)
@@ -53,7 +53,7 @@ def decline(flow_id: str, interview_id: str) -> Response:
 
 @pages.get("/declined")
 def declined(flow_id: str, interview_id: str) -> Response:
-    """What the flow's owner offers to those who do not agree. Who has not declined gets the invitation."""
+    """The alternative for candidates who do not agree. Redirects candidates who have not declined to the invitation."""
     with reading():
         interview = interview_of_link(flow_id, interview_id)
         view = view_of(interview)
@@ -65,7 +65,7 @@ def declined(flow_id: str, interview_id: str) -> Response:
 
 
 def _too_late(interview: Interview, view: View) -> Response:
-    """Whoever is in the middle of the talk goes back to it; everybody else sees in which state the link is."""
+    """Send the candidate back to a running interview. Everyone else sees the state of the link."""
     if view.is_mine and view.page == "page":
         return make_response(redirect(schemas.base_of(interview), 303))
     return rendered(interview, view)
@@ -73,7 +73,7 @@ def _too_late(interview: Interview, view: View) -> Response:
 
 @pages.post("/different")
 def different(flow_id: str, interview_id: str) -> Response:
-    """Keep a request for something different, before the talk or during it; the page then shows what came of it."""
+    """Save a request for something different, before or during the interview. The page then shows its outcome."""
     with reading():
         interview = interview_of_link(flow_id, interview_id)
         view = view_of(interview)

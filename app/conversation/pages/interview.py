@@ -1,6 +1,6 @@
 """The candidate's page: invitation and consent, the talk, and one clear page for each way in which a link is over.
 
-Opening the page claims nothing and changes nothing, whoever opens it; only Start, after consent, does.
+Opening the page changes nothing, so link previews and other people are harmless. Only Start, after consent, claims it.
 """
 
 import hmac
@@ -46,7 +46,7 @@ def _after(response: Response) -> Response:
 
 @pages.get("")
 def show(flow_id: str, interview_id: str) -> Response:
-    """The page, in whatever state the interview is for this browser."""
+    """The page that fits the interview's state for this browser."""
     with reading():
         interview = interview_of_link(flow_id, interview_id)
         view = link_state.view_of(interview)
@@ -60,7 +60,7 @@ def show(flow_id: str, interview_id: str) -> Response:
 
 @pages.post("/start")
 def start(flow_id: str, interview_id: str) -> Response:
-    """Claim the link for this browser, after consent. Of many at once exactly one wins."""
+    """Claim the link for this browser, after consent. Of concurrent requests exactly one wins."""
     with reading():
         interview = interview_of_link(flow_id, interview_id)
         view = link_state.view_of(interview)
@@ -79,7 +79,7 @@ def start(flow_id: str, interview_id: str) -> Response:
 
 
 def _answered_before(interview: Interview) -> Response | None:
-    """The answer to this browser's own Start once more: it, and the cookie with it, was lost on the way."""
+    """The response to this browser's earlier Start, given again because it was lost along with its cookie."""
     token, token_hash = token_for(interview.id)
     sitting = sitting_of(interview.id)
     if sitting is None or sitting.ended_at is not None:
@@ -90,7 +90,7 @@ def _answered_before(interview: Interview) -> Response | None:
 
 
 def _agreed(interview: Interview, form: StartForm) -> Agreed:
-    """What is agreed to, with its words: read before the claim, so that nothing slow happens inside of it."""
+    """The consent with its text. Rendered before the claim, so that nothing slow happens inside the claim."""
     locale = form.locale.data or languages.DEFAULT
     words = consent.words_shown(about(interview)["flow"], version=consent.VERSION, locale=locale)
     return Agreed(consent.VERSION, locale, Mode(form.mode.data), words)

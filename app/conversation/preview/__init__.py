@@ -1,1 +1,1 @@
-"""A flow tried out by its owner: the same interview, kept in memory alone."""
+"""Preview: members try a flow in the same interview, which exists in memory only."""

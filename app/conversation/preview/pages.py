@@ -1,7 +1,7 @@
-"""Preview as candidate: the whole page and its protocol for a flow's owner, storing nothing and using no link.
+"""Preview as candidate: the whole page and its protocol for members, storing nothing and using no link.
 
-Speaks the protocol of ``api`` and its sisters, so that the candidate's scripts run unchanged; the talk itself is in
-``pages_preview_talk``, documents in ``pages_preview_files``. Nothing here commits.
+Implements the candidate's protocol, so that the page's scripts run unchanged. The conversation is in ``preview.talk``,
+documents are in ``preview.documents``. Nothing here commits.
 """
 
 from typing import Any
@@ -30,7 +30,7 @@ from app.web.security import allow_devices, keep_private
 
 pages = Blueprint("preview", __name__, url_prefix="/flows/<flow_id>/preview")
 PAGES = frozenset(f"preview.{name}" for name in ("fresh", "show", "decline", "different", "feedback"))
-NOT_HERE = "This is a preview: nobody was asked. From a candidate you would now have a request."
+NOT_HERE = "This is a preview, so no request was sent. A candidate's request would be in your list now."
 
 
 @pages.before_request
@@ -78,7 +78,7 @@ def _base() -> str:
 
 
 def current() -> Preview:
-    """The member's preview of this address; Conflict when it is forgotten, or over and to be changed."""
+    """The member's preview at this address. Raises Conflict if it is gone, or is over and would be changed."""
     preview = sittings.find(g.preview_id, flow_id=g.flow_id, member_id=g.member_id)
     is_asked = request.method == "GET" or request.endpoint == "preview.finish"
     if preview is None or (preview.is_over and not is_asked):
@@ -88,7 +88,7 @@ def current() -> Preview:
 
 @pages.get("")
 def fresh() -> Response:
-    """The page of a preview that gets a name of its own; from Start on everything happens under that."""
+    """The page of a new preview with a new id, which all later requests use."""
     g.preview_id = sittings.new_id()
     return show()
 
@@ -108,7 +108,7 @@ def show() -> Response:
 
 @pages.post("/<preview_id>/decline")
 def decline() -> Response:
-    """What those read who do not agree. Nobody declined."""
+    """The page for candidates who do not agree. Nothing is recorded."""
     return _page("declined", **offered(_flow()), **invitation(_interview(), {"taking_over": False}))
 
 
@@ -142,7 +142,7 @@ def _flow() -> InterviewFlow:
 
 
 def _interview() -> Interview:
-    """As if one were booked; it belongs to no session and is never written."""
+    """An unsaved interview that belongs to no session."""
     return Interview(
         id=g.preview_id,
         flow=_flow(),

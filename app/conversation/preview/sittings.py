@@ -1,7 +1,7 @@
-"""A flow's interview tried out by its owner: the same talk, kept in the memory of this process alone, and bounded.
+"""Previews in the memory of this process, limited in number, size and time.
 
-Rows are made as for a real interview and never added to a session, so that everything that reads them works unchanged
-and nothing can be stored.
+Rows are created as for a real interview but never added to a session, so that code that reads them works unchanged and
+nothing can be stored.
 """
 
 import secrets

@@ -1,7 +1,7 @@
 """The sound of replies: one file, or pieces of which the later ones are made when they are asked for.
 
-A piece is made without a transaction and noted under the sitting's fence; whoever asks for it again, whichever process
-answers, gets the stored one. If the process dies on the way, nothing is noted and the next request makes it anew.
+A piece is made without a transaction and recorded under the sitting's fence. Later requests get the stored piece from
+any process. If the process dies meanwhile, nothing is recorded and the next request makes the piece again.
 """
 
 import hashlib
@@ -94,7 +94,7 @@ def _made(owed: _Owed, number: int, piece: int) -> str | None:
     noted = pieces.note(holder(), owed.turn_id, piece, **outcome)
     db.session.commit()
     if key is not None and noted != key and key.startswith(recording_queries.prefix_of(holder().interview_id)):
-        engines.storage.delete(key)  # somebody else was quicker
+        engines.storage.delete(key)  # another process was faster
     return noted
 
 

@@ -22,7 +22,7 @@ from app.interviews.recordings import queries as recording_queries
 
 @protocol.get("/state")
 def state() -> Response | tuple[Response, int]:
-    """Where the interview stands: not known while a reply is being made, for a page that was loaded meanwhile."""
+    """The interview's state for a page that was just loaded; 202 while a reply is being made."""
     with reading():
         if is_being_answered(holder().sitting_id, holder().next_turn):
             return jsonify({"retry_after_ms": RETRY_MS}), 202
@@ -56,7 +56,7 @@ def pause() -> Response:
 
 @protocol.post("/time")
 def more_time() -> Response:
-    """More time for whoever asks, before or after the limit, as long as the talk is not over."""
+    """Add an extension on request, before or after the limit, until the interview is over."""
     body = schemas.body(schemas.TimeSchema())
     time_limit.extend(holder(), number=body["extension"], limit=linked_script().seconds)
     db.session.commit()
@@ -80,6 +80,6 @@ def open_segment() -> tuple[Response, int]:
 
 
 def _device(device: dict[str, Any] | None) -> dict[str, Any]:
-    """What the browser says of itself in the request, and what the page could find out."""
+    """The browser by its User-Agent, and the facts that the page found out."""
     facts = {name: value for name, value in (device or {}).items() if value is not None}
     return {"browser": browser_of(request.headers.get("User-Agent", "")), **facts}

@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 RENEW_SECONDS = 6.0
 MOST_OF_DOCUMENTS = 4_000
-"""Characters of the candidate's documents that go along with an answer: the model answers while somebody waits."""
+"""Characters of the candidate's documents sent with an answer. Few, because the candidate waits for the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class _Work:
 
 @protocol.post("/turns/<int:number>")
 def post_turn(number: int) -> Response | tuple[Response, int]:
-    """The candidate has done something: the agent's reply, the same one however often it is asked for."""
+    """The agent's reply to what the candidate did. The same turn always gets the same reply."""
     began = time.perf_counter()
     body = schemas.body(schemas.TurnSchema())
     _check_number(number, body)
@@ -193,7 +193,7 @@ def _bytes_of(pieces: tuple[recording_queries.Piece, ...], storage: Storage) -> 
 
 
 def _engines(*, is_plain: bool) -> Engines:
-    """The configured engines; after repeated crashes of one turn none of them, so that the talk can go on."""
+    """The configured engines. None after repeated crashes of a turn, so that the interview can continue."""
     built = gateways.current()
     return Engines() if is_plain else Engines(built.transcriber, built.interviewer, built.speaker)
 
@@ -207,7 +207,7 @@ def _keep_audio(work: _Work, reply: Reply) -> str | None:
 
 @contextmanager
 def _kept(work: _Work) -> Iterator[None]:
-    """Renew the claim while the engines work; give it up at once if they fail, so that the next attempt may try."""
+    """Renew the claim while the engines work. Release it at once if they fail, so that the next attempt can start."""
     began, outcome = time.perf_counter(), "failed"
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - Flask's documented way to hand an app to a thread
     done = threading.Event()
@@ -236,7 +236,7 @@ def _renew(app: Flask, work: _Work, done: threading.Event) -> None:
 
 
 def _overtaken(number: int) -> Response | tuple[Response, int]:
-    """Another process was quicker: its reply is the one."""
+    """Another process was faster: answer with its reply."""
     with reading():
         turn = turn_of(holder().sitting_id, number)
         if turn is None:
@@ -246,7 +246,7 @@ def _overtaken(number: int) -> Response | tuple[Response, int]:
 
 @protocol.post("/finish")
 def finish() -> Response:
-    """The end: everything has arrived, so the interview is handed in. Gaps are named, and nothing is closed then."""
+    """Submit the interview. If parts have not arrived yet, Conflict names them and nothing is closed."""
     body = schemas.body(schemas.FinishSchema())
     interview = linked_interview()
     # nosemgrep: row-by-id-in-edge - the sitting of the holder, whom the guard has let in

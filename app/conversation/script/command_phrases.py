@@ -19,7 +19,7 @@ def sayings(language: str, *names: str) -> Sayings:
     spoken = _in_english if short_of(language) == "en" else str
     whole = dict.fromkeys(said for name in names for pattern in words_of(language, name) for said in spelt_out(pattern))
     before, after = (tuple(words_of(language, name)) for name in ("before", "after"))
-    if "yes" in names:  # nobody is polite before a "yes", and much begins like "let us"
+    if "yes" in names:  # people do not lead up to a "yes" politely, and many sentences begin like "let us"
         before = ()
     around = [tuple(spoken(words) for words in part if words not in FAINT) for part in (before, after)]
     return Sayings(tuple(spoken(said) for said in whole), *around)

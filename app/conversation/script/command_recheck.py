@@ -16,7 +16,7 @@ MOST_WORDS = 12
 COMMANDS, WHETHER_TO_END = ("repeat", "think", "skip", "stop"), ("yes", "no", "stop")
 SURE = {Event.REPEAT: 0.7, Event.SKIP: 0.3, Event.STOP: 0.65, Event.THINK: 0.75}
 SURE_OF_NO, SURE_OF_YES = 0.7, 0.98
-"""How sure the recogniser has to be, 0..1, chosen over eight voices and 200 ordinary answers of theirs. None of those
+"""How sure the recogniser has to be, 0..1, chosen over eight voices and 200 of their ordinary answers. None of those
 came above 0.02 for SKIP, which passes over a question, nor above 0.55 for THINK; STOP asks back, and "no" only goes
 on. "Yes" ends the interview."""
 

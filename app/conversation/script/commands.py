@@ -1,7 +1,7 @@
 """The few things a candidate can say to the agent instead of an answer, in every language of the interface.
 
 Only a whole short utterance counts: "next question, I said to the nurse, is ..." is an answer. What alone could be an
-answer ("again", "wiederholen") needs the words that make it a request. The words stand in commands.toml.
+answer ("again", "wiederholen") needs the words that make it a request. The words are in commands.toml.
 """
 
 import re
@@ -44,7 +44,7 @@ def spoken_command(text: str, language: str) -> Event | None:
 def confirmed(text: str, language: str) -> bool | None:
     """Whether the whole utterance says yes or no to "do you want to end?"; None where it says something else.
 
-    What could be either ("dạ không") is a no: an end cannot be taken back.
+    What could be either ("dạ không") is a no, because an end cannot be undone.
     """
     short = short_of(language)
     said = plain(text, language) if short in _WORDS and len(text) <= LONGEST else ""

@@ -1,7 +1,7 @@
 """What the agent may say in a language model's words: short, plain, in the flow's language, and nothing but its part.
 
-Here and not in a prompt, because a prompt can be talked out of its rules. The lists of words stand in guard.toml. What
-is refused is not mended: then there is no follow-up, or the fixed sentence that the question will be passed on.
+It is here and not in a prompt, because a prompt can be talked out of its rules. The lists of words are in guard.toml.
+Refused text is not corrected: then there is no follow-up, or the fixed sentence that the question will be passed on.
 """
 
 import logging
@@ -25,7 +25,7 @@ ALIKE = 0.8
 """The share of a question's words from which on another text counts as that question."""
 FEWEST_ALIKE = 4
 QUOTED_WORDS, QUOTED_LETTERS = 8, 20
-"""So many in a row, word for word, give the organization's own instructions away."""
+"""Words or letters in a row that, repeated exactly, reveal the organization's instructions."""
 OWN_LETTERS, OWN_LATIN = 0.6, 0.9
 FOREIGN_WORDS = 3
 
@@ -131,7 +131,7 @@ def _is_foreign(text: str, short: str) -> bool:
 
 
 def _new_number(text: str, sources: Iterable[str]) -> str | None:
-    """Figures that nobody gave are made up."""
+    """A reason if the text has numbers that are not in the sources: the model invented them."""
     numbers = set(re.findall(r"\d+", " ".join(sources)))
     return "a number of its own" if set(re.findall(r"\d+", text)) - numbers else None
 
@@ -143,7 +143,7 @@ def _without_known(text: str, sources: Iterable[str]) -> str:
 
 
 def _gives_away(text: str, instructions: str, language: str) -> bool:
-    """Whether it recites them; what stands there in quotation marks is meant to be said."""
+    """Whether the text recites the instructions. Their parts in quotation marks are meant to be said."""
     rules, said = (plain(part, language).split() for part in (_QUOTES.sub(" | ", instructions), text))
     size = QUOTED_WORDS
     if is_compact(language):

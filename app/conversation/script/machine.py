@@ -118,10 +118,9 @@ class Place:
     ``asked`` are the follow-ups put to the open question, ``said`` everything answered to it so far,
     ``silences`` how often in a row nothing was heard, ``asides`` how often the agent turned away from the question;
     ``stopping``: the candidate was asked whether the interview is to end. ``heard`` is the share of the question's
-    sound that was heard at best (None: nobody has reported, then all of it), ``again`` whether it was put again because
-    that was too little. ``former`` is the place before the last
-    answer, with that answer in ``said``: a candidate who only paused for breath may go on there. It is no part of
-    where the talk stands now.
+    sound that was heard at best (None: not reported, then all of it), ``again`` whether it was put again because
+    that was too little. ``former`` is the place before the last answer, with that answer in ``said``: a candidate
+    who only paused for breath may go on there. It is not part of the present position.
     """
 
     phase: Phase = Phase.INTRO
@@ -242,7 +241,7 @@ def step(
     question is put again) are used only where one is allowed.
 
     Raises WrongMoment for an event that the phase does not know: nothing but BEGIN opens, nothing follows the outro
-    (except that it is said again to somebody who began to speak at its first words and then had nothing to say).
+    (except that it is said again to a candidate who began to speak at its first words and then had nothing to say).
     """
     if event is Event.REPEAT and place.phase is Phase.OUTRO and place.former:
         again = _close(script, place)
@@ -313,8 +312,8 @@ def taken_up(place: Place, event: Event) -> tuple[Place, Event]:
     """Where ``event`` belongs when the candidate went on speaking before the reply to the last answer was heard.
 
     More of the answer continues it at its own question, which is also the one to repeat or to think about. Anything
-    else (a cough, too little to understand, "next question") was no continuation: the reply that nobody heard is
-    given again, to "hello?" with an answer.
+    else (a cough, too little to understand, "next question") was no continuation: the unheard reply is given again, to
+    "hello?" with an answer.
     """
     if place.former is None or (event in _TO_THE_AGENT and place.phase is Phase.QUESTION):
         return place, event
@@ -340,7 +339,7 @@ def _close(script: Script, place: Place) -> Step:
 
 def _silence(script: Script, place: Place) -> Step:
     # Silence asks once and then only waits: the candidate or the time limit ends an interview, nothing else does. Noise
-    # that cut the question off is answered by the question, which nobody has heard yet.
+    # that cut the question off is answered by the question, because it was not heard yet.
     is_cut = not _is_heard(place) and may_turn_aside(place)
     waiting = replace(place, silences=place.silences + 1, asides=place.asides + int(is_cut), former=None)
     if place.silences == 0 or is_cut:

@@ -1,8 +1,8 @@
 """How long a silence may last before it is the end of an answer, judged from the words so far. Pure.
 
-A fixed time cannot be both quick and patient. Words tell more: nobody ends an answer with "and", "because" or "my", and
-whoever says "let me think" wants time. Being wrong towards patience costs a second, being wrong the other way cuts a
-candidate short; so doubt means patience.
+A fixed time cannot be both quick and patient. Words tell more: no answer ends with "and", "because" or "my", and a
+candidate who says "let me think" wants time. Waiting too long costs a second, waiting too little cuts the candidate
+short, so doubt means patience.
 """
 
 import unicodedata
@@ -25,7 +25,7 @@ SHORT = 1_400
 """The same after few words: most answers are longer, so more may come."""
 FEW = 14
 UNKNOWN = 2_600
-"""Where nobody knows the words: no recogniser hears the language while it is spoken."""
+"""Used if the words are not known, because no recogniser understands the language while it is spoken."""
 UNFINISHED = 2_900
 THINKING_TIME = 20_000
 SINGLE = frozenset(("yes", "no", "yeah", "nope", "yep"))

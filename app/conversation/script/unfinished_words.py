@@ -1,4 +1,4 @@
-"""Words that nobody ends an answer with, language by language: the data of ``patience``.
+"""Words with which no answer ends, language by language: the data of ``patience``.
 
 ``OPEN``: after these something must follow (conjunctions, prepositions, articles, subjects, auxiliaries, verbs that
 want an object). ``FILLERS``: said while one thinks. ``THINKING``: said to ask for time. ``BACKCHANNELS``: said while
