@@ -15,7 +15,7 @@ export default function questions(box) {
   for (const handle of list.querySelectorAll(".grip")) handle.hidden = false;
 
   function say(words, ...others) {
-    note.replaceChildren(document.createTextNode(`${words} Nothing is saved yet. `), ...others);
+    note.replaceChildren(document.createTextNode(`${words} The flow is not saved yet. `), ...others);
   }
 
   // Names, labels and buttons tell the place that the question has now.

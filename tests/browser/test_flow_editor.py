@@ -69,7 +69,7 @@ def test_questions_are_put_in_order_in_every_way(editor: Callable[..., Any], wid
     page.click("[aria-label='Question 1 down']")
     assert typed(page) == ["Two?", "One?", "Three?"]
     assert page.evaluate("document.activeElement.ariaLabel") == "Question 2 down"  # the button went along
-    assert page.inner_text("[data-module=questions] [data-note]") == "Question 1 is now 2. Nothing is saved yet."
+    assert page.inner_text("[data-module=questions] [data-note]") == "Question 1 is now 2. The flow is not saved yet."
     page.focus("[aria-label='Move question 3']")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowUp")

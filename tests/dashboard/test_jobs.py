@@ -100,7 +100,7 @@ def test_all_is_well(owner: Person, book: Made) -> None:
     book()
     page = owner.browser.get("/jobs")
     assert "Nothing has stopped." in words_of(page)
-    assert "Interviews to be processed 0" in words_of(page)
+    assert "Interviews to process 0" in words_of(page)
 
 
 def test_everything_that_stopped_says_why(owner: Person, book: Made) -> None:
@@ -118,20 +118,20 @@ def test_everything_that_stopped_says_why(owner: Person, book: Made) -> None:
     words = words_of(owner.browser.get("/jobs"))
     for text in (
         "the disk is full",
-        "No engine that is configured understands ja-JP",
+        "No configured engine understands ja-JP",
         "no worker is working on it",
         "no picture in it",
         "cv.pdf",
         "broken off three times",
         "Invitation",
         "refused the recipient (550)",
-        "(tried 4 times)",
+        "(4 attempts)",
         "Code for the candidate's own page",
-        "could not be spoken",
+        "could not be recorded",
         "some files are not deleted yet",
     ):
         assert text in words, text
-    assert "Interviews to be processed 1" in words
+    assert "Interviews to process 1" in words
     assert "Late" in words
 
 
