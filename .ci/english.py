@@ -3,8 +3,9 @@
     .venv/bin/python .ci/english.py [PATH …]
 
 Prints file:line, the phrase and a better one. Without a path it reads everything people read of the product. Left
-alone: texts of consent and decisions, which stay as they were published; catalogues; migrations; tests, which quote
-pages; sentences that benchmarks speak; released parts of the changelog.
+alone: texts of consent and decisions, which stay as they were published; sentences of the candidate's pages, which are
+keys of the catalogues; migrations; tests, which quote pages; sentences that benchmarks speak; released parts of the
+changelog.
 """
 
 import re
@@ -16,8 +17,10 @@ ROOT = Path(__file__).resolve().parents[1]
 READ = ("README.md", "CHANGELOG.md", "Makefile", "app", "templates", "static/js", "docs", "bench", ".ci")
 KINDS = {".py", ".html", ".js", ".md", ".yaml", ".example", ".sh", ".service", ""}
 LEFT = re.compile(
-    r"^docs/(decisions/|words\.md)|^\.ci/english\.py|^app/web/translations/|^bench/speech\.py|/_consent_\d+\.html$"
+    r"^docs/(decisions/|words\.md)|^\.ci/english\.py|^app/web/translations/|^bench/speech\.py"
+    r"|^templates/(conversation/|privacy/own_page/|layouts/candidate\.html)|^app/conversation/pages/accessibility\.py"
 )
+TRANSLATED = re.compile(r"""(?:\b_|gettext|sentence)\(\s*"[^"]*"\s*[,)]""")
 
 BETTER = {
     "whoever": "anyone who, people who, if you",
@@ -72,9 +75,11 @@ def text_of(file: Path) -> str:
 
 def hits(file: Path) -> Iterator[tuple[int, str, str]]:
     text = text_of(file)
+    translated = [match.span() for match in TRANSLATED.finditer(text)]
     for rule, better in RULES:
         for match in rule.finditer(text):
-            yield text.count("\n", 0, match.start()) + 1, " ".join(match.group().split()), better
+            if not any(start <= match.start() < end for start, end in translated):
+                yield text.count("\n", 0, match.start()) + 1, " ".join(match.group().split()), better
 
 
 def main() -> int:

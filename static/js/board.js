@@ -91,7 +91,7 @@ export default function board(box) {
   drag(box, { over: (lane) => lanes.forEach((one) => one.classList.toggle("target", one === lane)), drop: move });
   watch();
 
-  // Counts of what others do; cards are not taken from under anybody's hand, a button shows the new board.
+  // Counts of what others do; cards are not taken from under anyone's hand, a button shows the new board.
   function watch() {
     setInterval(async () => {
       if (document.hidden) return;
@@ -109,7 +109,7 @@ export default function board(box) {
   }
 }
 
-// The server's answer, or an error with its sentence; `stale` when somebody else has moved the candidate meanwhile.
+// The server's answer, or an error with its sentence; `stale` when someone else has moved the candidate meanwhile.
 async function send(action, body) {
   const answer = await fetch(action, { method: "POST", body, headers: { Accept: "application/json" } }).catch(() => null);
   if (!answer) throw new Error("The server could not be reached; nothing was moved.");
@@ -160,7 +160,7 @@ function drag(box, { over, drop }) {
     card.classList.remove("moving");
     over(null);
     if (dropped && lane) drop(card, lane);
-    dragged = true; // the click that ends a drag opens nobody's page
+    dragged = true; // the click that ends a drag opens no one's page
     setTimeout(() => { dragged = false; }, 0);
   }
 

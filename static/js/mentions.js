@@ -11,7 +11,7 @@ export function typedName(text, caret) {
   return letters.length > 60 || /[\n@]/.test(letters) ? null : { at, letters };
 }
 
-// Those of `people` in which a word begins with `letters`; none once a whole name and a space stand there.
+// Those of `people` in which a word begins with `letters`; none once a whole name and a space follow.
 export function fitting(people, letters) {
   const wanted = letters.toLocaleLowerCase();
   if (people.some((name) => wanted.startsWith(`${name.toLocaleLowerCase()} `))) return [];

@@ -65,7 +65,7 @@ export default function player(box) {
   media.addEventListener("timeupdate", update);
   box.addEventListener("click", (event) => {
     const target = event.target.closest("[data-start]");
-    if (!target || String(getSelection()) !== "") return; // whoever selects text wants to copy it
+    if (!target || String(getSelection()) !== "") return; // selected text is meant to be copied
     seek(Number(target.dataset.start));
   });
 }

@@ -1,5 +1,5 @@
 // Takes the candidate to the address that the flow names, after a countdown that they can see and stop (WCAG 2.2.1). Anything
-// they do on the page stops it for good, a reload or sent feedback included: somebody who reads or rates is not rushed.
+// they do on the page stops it for good, a reload or sent feedback included: someone who reads or rates is not rushed.
 export default function redirect(box) {
   const [line, stay] = [box.querySelector("[data-countdown]"), box.querySelector("button")];
   const stopped = `parley-stay:${location.pathname}`;

@@ -1,5 +1,5 @@
-// The time of the talk: how much is used and left, a warning before the end, and more of it for whoever asks.
-// Knows no page: ``show`` is told what to show (time, timeNote).
+// The time of the talk: how much is used and left, a warning before the end, and more of it on request.
+// Knows no page: ``show`` gets what to show (time, timeNote).
 const WARN = 300; // seconds before the end
 const THANKS_MS = 5000;
 const MOST_SHARE = 4; // of a short interview a quarter

@@ -1,5 +1,5 @@
 // Before the talk: asks for microphone and camera, shows that they work, says what helps when they do not. A microphone
-// counts once something like speech has come in through it; another one has to prove itself anew.
+// counts once something like speech has come in through it; another one has to prove itself again.
 import { EnergyEndpoint } from "./endpoint.js";
 import { ask, devices, explain, unusable } from "./microphone.js";
 import { grade, measure } from "./network.js";

@@ -12,7 +12,7 @@ function remembered(base) {
   try { return JSON.parse(sessionStorage.getItem(key(base))); } catch { return null; }
 }
 
-// How the agent was heard when the speech began. Whoever spoke on while a reply was being made has heard nothing of it.
+// How the agent was heard when the speech began. A candidate who kept speaking while a reply was being made has heard nothing of it.
 function knownOf(left, now) {
   if (left?.turn === now.turn) return { played: left.played, continues: left.continues };
   if (left?.resumed && left.turn + 1 === now.turn) return { played: UNHEARD, continues: true };
@@ -34,6 +34,6 @@ export async function catchUp({ protocol, outbox, server }) {
       if (error.reason === "over") return now; // after the goodbye only more of the last answer counts
       if (error.reason !== "wrong turn") throw error; // else the turn was taken meanwhile
     }
-    left = { turn: now.turn + 1, played: UNHEARD, continues: now.stage === "outro" && known.continues }; // nobody has heard what was said to it
+    left = { turn: now.turn + 1, played: UNHEARD, continues: now.stage === "outro" && known.continues }; // no one has heard what was said to it
   }
 }

@@ -1,4 +1,4 @@
-// "I need something different" during the talk: a dialog that asks, and says what came of it.
+// "I need something different" during the talk: a dialog that asks, and shows the outcome.
 import { Refused } from "./protocol.js";
 import * as view from "./view.js";
 
@@ -28,7 +28,7 @@ export function different(protocol, onGranted) {
   });
 }
 
-// What was asked for is said alone; another request begins with the dialog opened anew.
+// What was asked for is said alone; another request begins with reopening the dialog.
 function asking(yes) {
   view.show("different-fields", yes);
   view.control("different-ask").hidden = !yes;

@@ -63,7 +63,7 @@ function writing(talk) {
   });
 }
 
-// A key that is held down presses a button once; shortcuts need two modifiers, so nobody hits them while typing.
+// A key that is held down presses a button once; shortcuts need two modifiers, so no one hits them while typing.
 function keys(talk) {
   view.part("talk").addEventListener("keydown", (event) => {
     if (event.repeat && event.target.closest("button") && ["Enter", " "].includes(event.key)) event.preventDefault();

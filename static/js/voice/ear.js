@@ -1,5 +1,5 @@
 // Listens with the best judge there is: loudness while the trained detector loads, the detector once it is ready, and
-// loudness again where it fails or falls behind. Never changes judges while somebody speaks.
+// loudness again where it fails or falls behind. Never changes judges while someone speaks.
 import { EnergyEndpoint, SpeechEndpoint } from "./endpoint.js";
 import { WINDOW } from "./silero.js";
 
@@ -120,7 +120,7 @@ export class Ear {
     return this.judge.quietSince;
   }
 
-  // Whether somebody speaks right now, not only within the same answer.
+  // Whether someone speaks right now, not only within the same answer.
   get talks() {
     return this.judge.speaking && this.judge.quietSince === null;
   }

@@ -38,7 +38,7 @@ async function handIn(talk, parts, round = 0) {
   }
 }
 
-// Chunks that nobody has any more (a browser without memory was reloaded) end their run before the gap.
+// Chunks that no one has any more (a browser without memory was reloaded) end their run before the gap.
 function cut(outbox, part, missing) {
   const lost = outbox.again(part.segment, "mix", missing);
   return lost.length ? { ...part, last_mix_chunk: Math.min(...lost) - 1 } : part;

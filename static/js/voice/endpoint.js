@@ -2,16 +2,16 @@
 // reset): EnergyEndpoint by loudness over the room's floor, SpeechEndpoint by a trained detector's chance of speech.
 //
 // push() gives null or one of
-//   { type: "speech", from }  somebody began to speak at this sample
+//   { type: "speech", from }  someone began to speak at this sample
 //   { type: "lasting", from } and has gone on for so long that it is more than a cough or "mm-hm"
 //   { type: "lull", to }      silent for a moment since this sample: time to ask whether the answer sounds complete
 //   { type: "silence", to }   silent for as long as patience goes: the answer is over
 export const DEFAULTS = {
   onset: 120, // ms of speech within a little more than that, which make a beginning
   lasting: 1000, // ms of speech that are more than a cough or a long "mm-hm"
-  pause: 260, // ms of silence until the lull is told
+  pause: 260, // ms of silence until the lull is reported
   patience: 1000, // ms of silence that end an answer, unless wait() says otherwise …
-  perHesitation: 150, // … and so many more after each pause inside it …
+  perHesitation: 150, // … and this many more after each pause inside it …
   patienceMost: 1500, // … up to this
 };
 const HESITATION = 350; // ms of silence that count as a pause inside the answer
@@ -51,12 +51,12 @@ class Endpoint {
     this.asked = ms;
   }
 
-  // The last speech before the pause that has been told, while it lasts; else null.
+  // The last speech before the pause that has been reported, while it lasts; else null.
   get quietSince() {
     return this.speaking && this.told ? this.lastSpeech : null;
   }
 
-  // Whether somebody might just be beginning to speak.
+  // Whether someone might just be beginning to speak.
   get stirs() {
     return this.recent.slice(-3).some((one) => one.loud);
   }
@@ -103,7 +103,7 @@ class Endpoint {
 }
 
 const PARTS = 12; // the floor looks back this many parts …
-const PART = 15; // … of so many frames: 3.6 s
+const PART = 15; // … of this many frames: 3.6 s
 const FLOOR_LEAST = -68; // dBFS; digital silence must not make breathing loud
 
 // The floor of the room is the least loud moment of the last seconds (minimum statistics), so that steady noise does not

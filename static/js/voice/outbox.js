@@ -1,5 +1,5 @@
 // Brings every chunk to the server: kept until it is acknowledged, sent in order, one request at a time per track, tried
-// again for as long as it takes; what had to wait for a request goes together. Knows no page and no database.
+// again without a limit; what had to wait for a request goes together. Knows no page and no database.
 const REMEMBERED = 80; // acknowledged chunks that could still be asked for again
 const MOST = 10; // chunks of a bundle …
 const LARGEST = 1024 * 1024; // … and bytes
@@ -93,7 +93,7 @@ export class Outbox {
         alone = chunks.length > 1; // a bundle is tried once, then its first chunk alone
         if (alone) {
           if (this.#ends(error)) return;
-          if ([404, 405, 413].includes(error.status)) this.bundle = null; // nobody there takes bundles
+          if ([404, 405, 413].includes(error.status)) this.bundle = null; // no one there takes bundles
           continue;
         }
         answer = { refused: [{ number: chunks[0].number, error }] };

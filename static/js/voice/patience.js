@@ -6,7 +6,7 @@ const LEAST = 400; // ms of silence before anything is sent
 const AT_REST = 600; // ms of silence before the reply to an answer that sounded like its end …
 const BELIEVED = 0.3; // … or so much of what its words ask for, where they seem open
 const IN_THE_AIR = 2600; // … where the voice stayed up, whatever the words
-const ASKED_FOR = 10000; // whoever asked for so much time gets it, however it sounded
+const ASKED_FOR = 10000; // a candidate who asked for this much time gets it, however it sounded
 const LEARNED = 300; // ms more after each answer that turned out not to be over …
 const LEARNED_MOST = 900; // … up to this
 

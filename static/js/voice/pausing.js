@@ -34,7 +34,7 @@ export async function wake(talk, { deaf = talk.writing } = {}) {
   }
 }
 
-// A microphone for somebody who has none yet. Resolves with whether there is one now.
+// A microphone for someone who has none yet. Resolves with whether there is one now.
 export async function hear(talk) {
   if (talk.opening) return false;
   talk.opening = true;

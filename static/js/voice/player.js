@@ -80,7 +80,7 @@ export class Player {
     return this.context.outputLatency || this.context.baseLatency || 0;
   }
 
-  // What the server is told about the reply that was played last: heard how far.
+  // What the server gets about the reply that was played last: how much was heard.
   report() {
     return this.last && this.last.segment !== null ? this.last : null;
   }

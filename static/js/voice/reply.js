@@ -37,7 +37,7 @@ export class Reply {
     return this.pieces[number];
   }
 
-  // What the server is told: as the player has it, and piece by piece where there are several.
+  // What the server gets: the player's report, piece by piece where there are several.
   report(player) {
     const last = player.report();
     if (!last || this.urls.length < 2 || this.now === null) return last;

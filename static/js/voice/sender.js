@@ -2,7 +2,7 @@
 import { hash } from "./outbox.js";
 import { Refused } from "./protocol.js";
 
-// onWords(text): what the recogniser understands while somebody speaks.
+// onWords(text): what the recogniser understands while someone speaks.
 export function sender(protocol, onWords = () => {}) {
   const put = async ({ segment, track, type }, path, given) => {
     const arrived = await protocol.call("PUT", `segments/${segment}/chunks${path}?track=${track}`, { type, ...given });

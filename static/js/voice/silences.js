@@ -20,7 +20,7 @@ export class Silences {
     this.waiting = { to, chunk: Math.floor((to + TAIL - 1) / CHUNK), interrupts: false };
   }
 
-  // A call over the agent's words ended: resolves with whether it counts (null: nobody knows).
+  // A call over the agent's words ended: resolves with whether it counts (null: no one knows).
   call(to) {
     return new Promise((resolve) => {
       this.waiting = { to, chunk: Math.floor((to + TAIL - 1) / CHUNK), interrupts: true, resolve };

@@ -116,7 +116,7 @@ class Convolution {
 }
 
 export class Silero {
-  // Raises WrongFile where the file is none of Silero's, or one whose network has another form.
+  // Raises WrongFile where the file is not Silero's, or one whose network has another form.
   constructor(buffer) {
     const tensors = parse(buffer);
     this.basis = wanted(tensors, "_model.stft.forward_basis_buffer", 2 * SPECTRUM.bins * SPECTRUM.length);

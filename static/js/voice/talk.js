@@ -17,7 +17,7 @@ import * as view from "./view.js";
 const TAIL = 4800; // samples kept after the last speech: 0.3 s …
 const TAIL_LEAST = 3200; // … or 0.2 s, where the answer then ends with a whole chunk at once
 const SETTLES = 8000; // samples after "Let me think" that may still be the end of a word: half a second
-const AFTER_THINKING = 5000; // ms of silence once "let me think" is taken back
+const AFTER_THINKING = 5000; // ms of silence once "let me think" is undone
 
 export class Talk {
   constructor({ protocol, outbox, sound, server, allowance }) {
@@ -33,7 +33,7 @@ export class Talk {
     this.server = await catchUp(this);
     if (this.server.stage === "finished") return location.assign(view.settings.base);
     this.state = { ...this.state, turn: this.server.turn };
-    if (this.server.paused) this.allowance.take(await this.protocol.post("pause", { paused: false })); // whoever comes back goes on
+    if (this.server.paused) this.allowance.take(await this.protocol.post("pause", { paused: false })); // coming back ends the pause
     if (this.sound) await this.record();
     this.happens({ type: "start", prompt: this.server.prompt, at: this.at, audible: this.#audible(this.server.prompt) });
     if (this.server.prompt?.kind === "kept") view.say("before", "kept-beginning");
@@ -120,7 +120,7 @@ export class Talk {
     if (this.state.think && this.state.phase === "answering" && !this.ear.waits) this.#speaksAgain();
   }
 
-  // Whoever presses "Let me think" in the last word has not gone on yet.
+  // A candidate who presses "Let me think" in the last word has not gone on yet.
   #speaksAgain() {
     if (this.at < this.thinking + SETTLES) this.ear.wait(Infinity);
     else this.happens({ type: "speech", from: this.at });
@@ -140,7 +140,7 @@ export class Talk {
   }
 
   // An answer ends with a whole chunk: a word that begins in the rest of it would belong to no answer. Until then, and
-  // while somebody seems to begin a word, the answer may still go on.
+  // while someone seems to begin a word, the answer may still go on.
   #ends() {
     if (this.over === null || this.ear.stirs || this.at < Math.ceil(this.over / CHUNK) * CHUNK) return;
     const to = this.over;
@@ -148,7 +148,7 @@ export class Talk {
     this.happens({ type: "silence", to });
   }
 
-  // What the server makes of a silence. Nobody waits for it: without an answer the page goes by its own rules.
+  // What the server makes of a silence. No one waits for it: without an answer the page goes by its own rules.
   async #judged(body) {
     await this.outbox.empty("voice");
     const judged = await this.protocol.post(`turns/${this.state.turn}/silence`, body, { tries: 1 });
@@ -186,7 +186,7 @@ export class Talk {
       "drop-track": () => this.track.drop(),
       wait: () => { this.thinking = this.at; this.ear.wait(Infinity); },
       "go-on": () => this.ear.wait((this.at - (this.ear.quietSince ?? this.at)) / 16 + AFTER_THINKING),
-      attend: () => this.ear.reset(), // whoever speaks already is noticed anew
+      attend: () => this.ear.reset(), // speech in progress is noticed again
       listen: () => this.#listen(),
       unheard: () => this.#expect(),
       pause: () => rest(this).catch((error) => this.fails(error)),
@@ -232,7 +232,7 @@ export class Talk {
     if (wanted()) this.happens({ type: "played", at: this.at });
   }
 
-  // Until the answer has surely been over, or is gone on with, or nobody waits for the reply to it any more.
+  // Until the answer has surely been over, or is gone on with, or no one waits for the reply to it any more.
   async #hold(prompt, ended) {
     if (!prompt.patience_ms || !this.#audible(prompt) || this.state.mode !== "voice") return;
     this.next = { prompt, reply: this.#fetched(prompt) };
@@ -297,7 +297,7 @@ export class Talk {
     return first <= body.last_chunk ? { ...body, first_chunk: first } : { kind: "repeat", segment: body.segment, played: body.played };
   }
 
-  // Wrong number, or over: the server knows better where we are. Anything that a candidate can mend is said.
+  // Wrong number, or over: the server knows better where we are. Anything that a candidate can fix is said.
   async fails(error) {
     if (!(error instanceof Refused)) throw error;
     if (error.reason === "wrong turn" || error.reason === "over") return this.#follow();

@@ -3,11 +3,11 @@
 //
 // Places in the sound are samples (16 kHz) on the clock of the running recorder.
 //
-// Phases: ready, speaking (the agent), interrupted (the agent pauses: was that a word?), listening (nobody yet),
+// Phases: ready, speaking (the agent), interrupted (the agent pauses: was that a word?), listening (no one yet),
 // answering (the candidate), thinking (the server), paused (the candidate wants to), leaving (everything is being saved),
 // stopped (nothing more can be done on this page).
 //
-// A pause for breath looks like the end of an answer. Whoever speaks on while the server thinks, or over the first
+// A pause for breath looks like the end of an answer. A candidate who speaks on while the server thinks, or over the first
 // words of its reply, continues that answer: the reply counts as unheard, and its question is open again.
 //
 // Where its words are late the agent asks for a moment; then the same answer is posted once more. What is said meanwhile is
@@ -18,7 +18,7 @@
 export const LONGEST_ANSWER = 5 * 60 * 16000;
 
 export const ASK_AFTER = 25 * 16000; // of silence: the agent asks once whether it was heard, and then only waits
-const EARLY = 1.5 * 16000; // nobody answers a question that has been heard for less than this
+const EARLY = 1.5 * 16000; // no one answers a question that has been heard for less than this
 
 export function beginning({ mode = "voice", turn = 1 } = {}) {
   return { phase: "ready", mode, turn, prompt: null, from: null, since: 0, former: null, resumed: null, continues: false, asked: false, call: null, think: false, pausing: false, again: false, asks: null, murmurs: 0 };
@@ -26,8 +26,8 @@ export function beginning({ mode = "voice", turn = 1 } = {}) {
 
 const ASKS = new Set(["repeat", "skip", "end"]);
 const SAME = new Set(["not_heard", "wait", "repeat", "kept", "think"]); // replies that leave the question as it was
-const LONG_CALL = 16000; // … and nobody says "mm-hm" for so long: such a call counts where the server does not answer in time
-const SHORT_CALL = 0.45 * 16000; // over the agent: no word that needs an answer is shorter, so nobody asks what it was
+const LONG_CALL = 16000; // … and no one says "mm-hm" for so long: such a call counts where the server does not answer in time
+const SHORT_CALL = 0.45 * 16000; // over the agent: no word that needs an answer is shorter, so no one asks what it was
 const OPEN = new Set(["speaking", "interrupted", "listening", "answering"]);
 export const open = (state) => OPEN.has(state.phase) && state.prompt?.expects === "answer";
 const nothing = (state) => [state, []];
@@ -117,7 +117,7 @@ const events = {
   sounds(state, { at }) {
     return state.phase === "speaking" ? [{ ...state, since: at }, []] : nothing(state);
   },
-  // Somebody speaks, or goes on after a pause. The agent pauses at once; whether it goes on is decided by what follows.
+  // Someone speaks, or goes on after a pause. The agent pauses at once; whether it goes on is decided by what follows.
   speech(state, { from }) {
     if (state.mode !== "voice") return nothing(state);
     if (state.phase === "thinking" && state.former) return goesOn(state, from);
@@ -130,7 +130,7 @@ const events = {
     }
     return open(state) ? [{ ...state, phase: "answering", from, think: false }, [{ do: "open-track", from }]] : nothing(state);
   },
-  // Whoever speaks over the agent for so long has something to say.
+  // A candidate who speaks over the agent for this long has something to say.
   lasting(state) {
     return state.phase === "interrupted" ? take(state) : nothing(state);
   },
@@ -142,7 +142,7 @@ const events = {
     return [{ ...state, call: { ...state.call, asked: true, length: to - from } }, [{ do: "open-track", from }, { do: "ask-call", from, to }]];
   },
   // What the call was: words (counts), or nothing that wants an answer. Unknown (null) is decided by its length.
-  // While somebody goes on speaking (not quiet) the agent stays silent, and the next moment of silence is judged anew.
+  // While someone goes on speaking (not quiet) the agent stays silent, and the next moment of silence is judged again.
   called(state, { from, counts, quiet }) {
     if (state.phase !== "interrupted" || !state.call.asked || state.call.from !== from) return nothing(state);
     if (counts ?? state.call.length >= LONG_CALL) return take(state);
@@ -172,7 +172,7 @@ const events = {
     const opened = state.phase === "answering" ? [] : [{ do: "open-track", from }];
     return post(state, opened, { kind: "answer", from, to: at, sure: true });
   },
-  // "Let me think" holds the turn until the candidate speaks or presses again; nobody asks meanwhile.
+  // "Let me think" holds the turn until the candidate speaks or presses again; no one asks meanwhile.
   think(state, { at }) {
     if (state.mode !== "voice") return nothing(state);
     if (state.phase === "thinking" && state.former) return [{ ...state, think: true, resumed: state.resumed ?? { from: at, to: null } }, []];
@@ -217,7 +217,7 @@ const events = {
     const next = { ...state, again: false, since: at };
     return state.again && audible ? [{ ...next, phase: "speaking" }, [{ do: "play", url: state.prompt.audio_url }]] : afterPrompt(next, at);
   },
-  // The server did not take the turn for a reason that the candidate can mend (an answer that is too long).
+  // The server did not take the turn for a reason that the candidate can fix (an answer that is too long).
   refused(state, { at }) {
     return state.phase === "thinking" ? [{ ...state, phase: "listening", since: at, former: null, resumed: null, pausing: false, asks: null }, [{ do: "listen" }]] : nothing(state);
   },

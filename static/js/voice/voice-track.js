@@ -10,7 +10,7 @@ export class VoiceTrack {
     this.samples = 0;
     this.current = new Int16Array(CHUNK);
     this.waiting = new Map();
-    this.next = null; // number of the first chunk not yet handed out, null while nobody answers
+    this.next = null; // number of the first chunk not yet handed out, null while no one answers
     this.first = null;
     this.last = -1; // highest number handed out in this run
     this.closed = -1; // … and of answers that are over
@@ -39,7 +39,7 @@ export class VoiceTrack {
     this.#flush();
   }
 
-  // Somebody speaks while it is open whose answer that is: hold what would be handed out from this sample on.
+  // Someone speaks while it is open whose answer that is: hold what would be handed out from this sample on.
   keep(from) {
     this.held = Math.max(Math.floor(from / CHUNK) - 1, this.closed + 1, 0);
     for (const [number, chunk] of this.waiting) if (number >= this.held) this.hold(number, chunk);
