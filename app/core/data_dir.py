@@ -39,11 +39,11 @@ def close_to_others(data_dir: Path) -> None:
         _close(data_dir.resolve())
     except OSError as error:
         log.warning(
-            "DATA_DIR %s can be read by other users of this machine, and that cannot be changed here: %s",
+            "other users of this machine can read DATA_DIR %s, and its permissions cannot be changed: %s",
             *(data_dir, error.strerror),
         )
         return
-    log.warning("DATA_DIR %s could be read by other users of this machine; now its owner alone may", data_dir)
+    log.warning("other users of this machine could read DATA_DIR %s; it is now restricted to its owner", data_dir)
     for folder, folders, files in os.walk(data_dir):
         for name in (*folders, *files):
             with suppress(OSError):  # gone meanwhile, or another user's: nobody else reaches it any more
@@ -101,6 +101,6 @@ def _who(data_dir: Path, lock: str) -> str:
     number = Path(lock).read_text().strip()
     process = f", process {number}," if number else ""
     return (
-        f"Another parley up{process} runs on {data_dir}. Stop it first, or set DATA_DIR to another directory. "
-        "To serve more, start parley web and parley worker beside it."
+        f"Another parley up{process} runs on {data_dir}. Stop it first, or set DATA_DIR to another directory. To "
+        "add capacity, start parley web and parley worker."
     )

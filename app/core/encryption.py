@@ -50,5 +50,5 @@ def unseal(sealed: str, *, context: str) -> str:
         raw = base64.urlsafe_b64decode(sealed.removeprefix(PREFIX))
         opened = _cipher(derived_key("vault")).decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], context.encode())
     except (InvalidTag, ValueError) as error:
-        raise SealBroken("a sealed value cannot be opened; was SECRET_KEY changed?") from error
+        raise SealBroken("an encrypted value cannot be read; check whether SECRET_KEY has changed") from error
     return opened.decode()

@@ -109,9 +109,11 @@ class Journal:
             key = (str(told["what"]), str(told["interview"]))
             at = datetime.fromisoformat(told["at"]).astimezone(UTC)
         except (ValueError, KeyError, TypeError):
-            raise BadJournal(f"{self.path} cannot be read: the line at byte {self._read} is none of ours") from None
+            raise BadJournal(
+                f"{self.path} cannot be read: the line at byte {self._read} was not written by Parley"
+            ) from None
         if key[0] not in ACTS:
-            raise BadJournal(f"{self.path} was written by a newer Parley: it knows “{key[0]}”")
+            raise BadJournal(f"{self.path} was written by a newer version of Parley: it contains “{key[0]}”")
         self._known.setdefault(key, at)
 
 

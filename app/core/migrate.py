@@ -134,6 +134,6 @@ def _refuse_newer(connection: sa.Connection) -> None:
     connection.commit()
     if found is not None and not knows(found):
         raise Refused(
-            f"the database is at revision {found}, and this release knows revisions up to {head()}: a newer one has "
-            "brought it further. Start that one"
+            f"the database is at revision {found}, but this release supports revisions up to {head()}. Start the "
+            "newer release that migrated it"
         )

@@ -118,9 +118,9 @@ class Outage:
         if not self.is_told or was_on == self._is_on:
             return
         if reason:
-            log.warning("Redis takes no wake-ups (%s); workers find jobs in the database until it does", reason)
+            log.warning("Redis accepts no wake-ups (%s); workers look for jobs in the database until it does", reason)
         else:
-            log.warning("Redis takes wake-ups again")
+            log.warning("Redis accepts wake-ups again")
 
 
 class Mark:

@@ -36,12 +36,12 @@ class Probed:
     def words(self) -> str:
         """In a sentence for operators."""
         if self.failure:
-            return f"{self.engine} could not be tried: {self.failure}"
+            return f"{self.engine} could not be tested: {self.failure}"
         if not self.text:
-            return f"{self.engine} understood nothing of a plain English sentence"
+            return f"{self.engine} did not recognize a simple English sentence"
         if self.has_words:
             return f"{self.engine} gives word times"
-        return f"{self.engine} gives no word times; English is aligned with its sound, other languages go without"
+        return f"{self.engine} gives no word times; Parley measures them for English only"
 
 
 def probe(settings: SpeechSettings) -> list[Probed]:
@@ -58,7 +58,7 @@ def report(settings: SpeechSettings) -> None:
     try:
         found = probe(settings)
     except GatewayError as error:  # no voice of our own to try it with
-        log.warning("recognisers were not tried: %s", error.message)
+        log.warning("recognition engines could not be tested: %s", error.message)
         return
     for one in found:
         log.log(logging.INFO if one.has_words else logging.WARNING, "recognition: %s", one.words)

@@ -33,7 +33,7 @@ class Broken(Exception):
 def load_json(raw: bytes) -> Any:
     """Parse RFC 8259 JSON in UTF-8, without NaN, double keys, very long numbers or very deep nesting. Raises Broken."""
     if raw.startswith(_BYTE_ORDER_MARK):
-        raise Broken("Invalid JSON body: it begins with a byte order mark; send UTF-8 without one.")
+        raise Broken("Invalid JSON body: it starts with a byte order mark; send UTF-8 without one.")
     try:
         return json.loads(raw.decode("utf-8"), object_pairs_hook=_object, parse_constant=_constant)
     except UnicodeDecodeError:
@@ -50,12 +50,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = Counter(name for name, _value in pairs).most_common(1)[0][0]
-        raise Broken(f'Invalid JSON body: an object holds the key "{twice[:LONGEST_FIELD_NAME]}" twice.')
+        raise Broken(f'Invalid JSON body: an object contains the key "{twice[:LONGEST_FIELD_NAME]}" twice.')
     return found
 
 
 def _constant(_word: str) -> NoReturn:
-    raise Broken("Invalid JSON body: NaN and Infinity are no JSON numbers.")
+    raise Broken("Invalid JSON body: NaN and Infinity are not JSON numbers.")
 
 
 def invalid(location: str, errors: dict[str, Any]) -> NoReturn:
@@ -71,7 +71,7 @@ class StrictParser(FlaskParser):
         req.max_content_length = BODY_BYTES
         raw = req.get_data(cache=True)
         if not raw:
-            invalid("json", {"_schema": ["A JSON object is needed as the body."]})
+            invalid("json", {"_schema": ["The body must be a JSON object."]})
         _refuse_other_forms(req)
         try:
             found = load_json(raw)
@@ -80,7 +80,9 @@ class StrictParser(FlaskParser):
         if not isinstance(found, dict):
             invalid("json", {"_schema": ["The body must be a JSON object."]})
         if len(found) > MOST_FIELDS or any(len(name) > LONGEST_FIELD_NAME for name in found):
-            words = f"Holds more than {MOST_FIELDS} fields, or a name of more than {LONGEST_FIELD_NAME} characters."
+            words = (
+                f"Contains more than {MOST_FIELDS} fields, or a name with more than {LONGEST_FIELD_NAME} characters."
+            )
             invalid("json", {"_schema": [words]})
         return found
 
@@ -95,7 +97,7 @@ def _refuse_other_forms(req: Request) -> None:
     if not core.is_json(req.mimetype):
         abort(415, message="The content type of the body must be application/json.")
     if req.headers.get("Content-Encoding", "").strip().lower() not in {"", "identity"}:
-        abort(415, message="The body may not be compressed; send it without Content-Encoding.")
+        abort(415, message="The body must not be compressed; send it without Content-Encoding.")
 
 
 def _without_nulls(req: Request, schema: ma.Schema) -> list[tuple[str, str]]:

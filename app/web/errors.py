@@ -44,7 +44,7 @@ WORDS = {
     422: "The input cannot be used.",
     429: "Too many requests; wait a little.",
     500: "Something went wrong on our side. It has been noted; please try again.",
-    503: "Something that is needed is away for a moment; please try again.",
+    503: "A service that Parley needs is not available at the moment; please try again.",
 }
 
 

@@ -23,11 +23,11 @@ UUID = re.compile(UUID_FORM + r"\Z")
 def flaw_of(text: str) -> str | None:
     """What makes ``text`` impossible to keep or to send on, or None."""
     if "\x00" in text:
-        return "May not contain the character NUL."
+        return "Must not contain the NUL character."
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        return "Contains half of a surrogate pair, which is no character."
+        return "Contains half of a surrogate pair, which is not a character."
     return None
 
 
@@ -67,7 +67,7 @@ class Text(ma.fields.String):
         if flaw:
             raise ma.ValidationError(flaw)
         if not self.blank and not value.strip():
-            raise ma.ValidationError("May not be blank.")
+            raise ma.ValidationError("Must not be blank.")
         return value
 
 
@@ -176,24 +176,28 @@ class IdPattern(Text):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
         if not UUID.match(str(text)):
-            raise ma.ValidationError("Not an id of the form 8-4-4-4-12 hex digits.")
+            raise ma.ValidationError("Must be an id of the form 8-4-4-4-12 hex digits.")
         return str(text).lower()
 
 
 def limit_field(default: int) -> WholeNumber:
     """``limit`` of a list."""
     return WholeNumber(
-        lowest=1, highest=LIMIT_HIGHEST, load_default=default, metadata={"description": "How many to return."}
+        lowest=1, highest=LIMIT_HIGHEST, load_default=default, metadata={"description": "Number of items to return."}
     )
 
 
 def offset_field() -> WholeNumber:
     """``offset`` of a list."""
     return WholeNumber(
-        lowest=0, highest=OFFSET_HIGHEST, load_default=0, metadata={"description": "How many to leave out first."}
+        lowest=0, highest=OFFSET_HIGHEST, load_default=0, metadata={"description": "Number of items to skip."}
     )
 
 
 def team_id_field() -> QueryId:
     """``team_id`` of a list: absent or ``null`` means all teams of the organization."""
-    return QueryId(allow_none=True, load_default=None, metadata={"description": "Only this team; absent means all."})
+    return QueryId(
+        allow_none=True,
+        load_default=None,
+        metadata={"description": "Limits the list to this team. Default: all teams."},
+    )

@@ -17,12 +17,13 @@ EXEMPT = frozenset({"/healthz", "/readyz", "/metrics"})
 """Asked by proxies and monitors, which know a process by its address."""
 
 REFUSED = (
-    "This server does not answer for the host name in this request. If it should, its operator adds the name to "
-    "ALLOWED_HOSTS, or sets APP_URL to the address that people use."
+    "This server does not serve the host name in this request. If it should, its operator can add the name to "
+    "ALLOWED_HOSTS or set APP_URL to the public address."
 )
 WARNING = (
-    "a request is for another host than APP_URL, an address of this machine alone: links in mails and webhooks "
-    "will not work from elsewhere. Set APP_URL to the address that people use; others are then refused (ALLOWED_HOSTS)"
+    "a request has a different host than APP_URL, which is a local address: links in mail and webhooks will not "
+    "work from elsewhere. Set APP_URL to the public address; requests for other hosts are then refused "
+    "(ALLOWED_HOSTS)"
 )
 
 

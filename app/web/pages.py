@@ -77,7 +77,7 @@ def csp_reports() -> tuple[str, int]:
         words = "too long to read"
     reports: _Reports = current_app.extensions["parley.csp_reports"]
     if (others := reports.due()) is not None:
-        log.warning("content policy violation reported, %s; %d more since the last line", words, others)
+        log.warning("content security policy violation, %s; %d more since the last line", words, others)
     return "", 204
 
 
@@ -137,14 +137,14 @@ def _check_migrations() -> None:
     except SQLAlchemyError as error:
         raise Unready(f"cannot be read ({type(error).__name__})") from error
     if not current:
-        raise Unready("the database is not at the newest revision; run: parley migrate")
+        raise Unready("the database schema is out of date; run: parley migrate")
 
 
 def _check_redis(url: str) -> None:
     if not url:
         return
     if why := queue.refusal(queue.connect(url)):
-        raise Unready(f"takes nothing ({why}); work goes on more slowly")
+        raise Unready(f"accepts no writes ({why}); work continues more slowly")
 
 
 def _check_storage() -> None:
@@ -155,4 +155,4 @@ def _check_storage() -> None:
     except Exception as error:
         raise Unready(f"cannot be reached ({type(error).__name__})") from error
     if not roomy:
-        raise Unready("there is no room for another interview")
+        raise Unready("no space for another interview")

@@ -17,8 +17,8 @@ from app.settings import Settings
 log = logging.getLogger(__name__)
 
 WARNING = (
-    "X-Forwarded-For arrived although TRUSTED_PROXIES is 0: behind a proxy all callers share its address and "
-    "its limits. Set TRUSTED_PROXIES to the number of proxies in front; ignore this if there is none"
+    "a request had X-Forwarded-For, but TRUSTED_PROXIES is 0: behind a proxy, all clients share its address and "
+    "its rate limits. Set TRUSTED_PROXIES to the number of proxies in front of Parley; ignore this if there is none"
 )
 EVERY = 3600.0
 """Seconds between two warnings of one process."""

@@ -46,7 +46,7 @@ class Application(Flask):
             except DBAPIError as error:
                 if not _may_repeat(error):
                     raise
-                log.info("%s: the view runs again", type(error.orig).__name__)
+                log.info("%s: retrying the view", type(error.orig).__name__)
             db.session.rollback()
             del request_ctx._after_request_functions[promised:]  # noqa: SLF001 - as above
             self._forget_session()

@@ -17,11 +17,11 @@ DESCRIPTION = """\
 Define interview flows, create single-use interview links, read the results.
 
 Send `Authorization: Bearer <API key>` with every request. A `POST` may carry an `Idempotency-Key` (kept for 24 hours:
-the same call is answered as before, with `Idempotent-Replayed: true`). Every answer carries `X-Request-Id` and, while
-limits are on, `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`.
+a repeated request gets the same response, with `Idempotent-Replayed: true`). Every response carries `X-Request-Id` and,
+while limits are on, `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`.
 
-To try it here, press Authorize, enter an API key, and run `createInterviewFlow` as it stands. Copy the
-`interview_flow_id` of its answer into the body of `createInterview`. Interviews of test keys complete by themselves.
+To try it here, press Authorize, enter an API key, and run `createInterviewFlow` as it is. Copy the `interview_flow_id`
+of the response into the body of `createInterview`. Interviews created with a test key complete without a candidate.
 """
 
 
@@ -49,42 +49,45 @@ class ErrorResponseSchema(ma.Schema):
 
 ALWAYS = {
     401: "The API key is missing, malformed, unknown or revoked.",
-    429: "Too many requests of this key or address; `Retry-After` says when to go on.",
+    429: "Too many requests for this key or address; `Retry-After` says when to continue.",
     500: "An internal failure.",
-    503: "The service or something it needs is away; `Retry-After` says when to try again.",
+    503: "The service, or something it needs, is not available; `Retry-After` says when to try again.",
 }
 WITH_PATH = {
     404: "There is nothing at this address, for example because an id is empty.",
-    405: "The address does not answer to this method.",
+    405: "The address does not support this method.",
 }
 WITH_INPUT = {
     403: "Something named in the request belongs to another organization.",
     422: "The input is invalid, or something named in the path or body does not exist.",
 }
 WITH_BODY = {
-    400: "The body is no JSON, is nested too deeply, or holds a number that is too long.",
-    409: "The first call with this `Idempotency-Key` is still running; `Retry-After` says when to repeat it.",
+    400: "The body is not JSON, is nested too deeply, or contains a number that is too long.",
+    409: "The first request with this `Idempotency-Key` is still running; `Retry-After` says when to repeat it.",
     413: "The body is too large.",
     415: "The content type of the body is not application/json, or the body is compressed.",
 }
 HEADERS: dict[str, dict[str, Any]] = {
-    "X-Request-Id": {"schema": {"type": "string"}, "description": "Id of this call, as it stands in our log."},
-    "X-RateLimit-Limit": {"schema": {"type": "integer"}, "description": "Calls that one minute allows."},
-    "X-RateLimit-Remaining": {"schema": {"type": "integer"}, "description": "Calls that are left of it."},
+    "X-Request-Id": {"schema": {"type": "string"}, "description": "Id of this request, as logged by the service."},
+    "X-RateLimit-Limit": {"schema": {"type": "integer"}, "description": "Requests allowed per minute."},
+    "X-RateLimit-Remaining": {"schema": {"type": "integer"}, "description": "Requests left in this minute."},
     "X-RateLimit-Reset": {
         "schema": {"type": "integer"},
-        "description": "When the limit starts again, in Unix seconds.",
+        "description": "When the limit resets, in Unix seconds.",
     },
     "Idempotent-Replayed": {
         "schema": {"type": "string", "const": "true"},
-        "description": "Present when an earlier call with this `Idempotency-Key` got this answer.",
+        "description": "Present when this is the response to an earlier request with this `Idempotency-Key`.",
     },
     "WWW-Authenticate": {"schema": {"type": "string", "const": "Bearer"}, "description": "How to authenticate."},
     "Warning": {
         "schema": {"type": "string"},
-        "description": "What was changed in a body of a program for the original service (COMPATIBLE_INPUT).",
+        "description": "What was changed in a request written for the original service (COMPATIBLE_INPUT).",
     },
-    "Retry-After": {"schema": {"type": "integer", "minimum": 0}, "description": "Seconds until you may try again."},
+    "Retry-After": {
+        "schema": {"type": "integer", "minimum": 0},
+        "description": "Seconds to wait before you try again.",
+    },
 }
 """Headers of answers, by name; components of the document."""
 ON_ALL = ("X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
@@ -129,7 +132,7 @@ IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "required": False,
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
-    "description": "Makes a repeated call harmless for 24 hours.",
+    "description": "Makes it safe to repeat the request for 24 hours.",
 }
 
 

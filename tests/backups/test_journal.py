@@ -180,7 +180,7 @@ def test_a_journal_is_run_on_the_database_that_is_configured(
     assert json.loads(done.stdout) == {"erased_again": 0, "known": 0, "not_in_it": 2}
     (tmp_path / "journal").write_text("nonsense\n")
     refused = CliRunner().invoke(cli.parley, ["erase-again", str(tmp_path / "journal")])
-    assert (refused.exit_code, "is none of ours" in refused.output) == (1, True)
+    assert (refused.exit_code, "was not written by Parley" in refused.output) == (1, True)
 
 
 @pytest.fixture
@@ -196,30 +196,30 @@ def known(own_app: Flask, tmp_path: Path) -> Settings:
 def test_check_misses_a_journal_and_what_is_not_in_it(known: Settings, own_app: Flask, tmp_path: Path) -> None:
     good, words = check._erasures(known)
     assert good is not known.is_embedded, "on many hosts it is another one's that has it"
-    assert words.startswith("1 are in the database and there is no journal" if known.is_embedded else "no journal on")
+    assert words.startswith("the journal " if known.is_embedded else "no journal on")
     Journal(known.erasure_journal).add(acts(1))
     good, words = check._erasures(known)
     assert not good
-    assert "1 of 1 are not in" in words
+    assert "1 of 1 entries are missing in" in words
     assert "a worker writes them within seconds" in words
     with own_app.app_context():
         own_app.extensions["parley.settings"] = known
         assert jobs.keep_journal() == 2
-    assert check._erasures(known) == (True, f"3 in {known.erasure_journal}")
+    assert check._erasures(known) == (True, f"3 entries in {known.erasure_journal}")
 
 
 def test_check_explains_a_journal_that_cannot_be_read(known: Settings) -> None:
     known.erasure_journal.write_text("nonsense\n")
     good, words = check._erasures(known)
     assert not good
-    assert "the line at byte 0 is none of ours; move it aside" in words
+    assert "the line at byte 0 was not written by Parley; move the file aside" in words
     known.erasure_journal.unlink()
     known.erasure_journal.mkdir()
     good, words = check._erasures(known)
     assert not good
-    assert "is no file" in words
+    assert "is not a file" in words
 
 
 def test_check_expects_no_journal_where_nothing_was_erased(own_app: Flask, tmp_path: Path) -> None:
     known = replace(own_app.extensions["parley.settings"], erasure_journal=tmp_path / "journal")
-    assert check._erasures(known) == (True, "nothing was erased, revoked or withdrawn so far")
+    assert check._erasures(known) == (True, "nothing has been erased, revoked or withdrawn yet")

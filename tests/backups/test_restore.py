@@ -241,7 +241,7 @@ def test_a_database_of_a_newer_schema_is_refused_whatever_the_header_says(
     place = making.Place(installation.database, installation.data / "files", "a secret key that is long enough")
     making.make(home / "new.tar", place, header={"revision": migrate.head(), "has_key": True})
     shutil.rmtree(installation.data)
-    refused(installation, home / "new.tar", "schema 9999, which this Parley does not know")
+    refused(installation, home / "new.tar", "schema 9999, which this version of Parley does not support")
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.99])
@@ -259,7 +259,7 @@ def test_every_flipped_member_is_found(installation: Installation, copy: Path) -
         members = members_of(copy)
         members[name] = bytes([members[name][0] ^ 1]) + members[name][1:]
         changed = [(tarfile.TarInfo(one), content) for one, content in members.items()]
-        refused(installation, packed(copy.with_name("flipped.tar"), changed), f"{name} is not what the manifest says")
+        refused(installation, packed(copy.with_name("flipped.tar"), changed), f"{name} does not match the manifest")
         copy.with_name("flipped.tar").unlink()
 
 
@@ -269,7 +269,7 @@ def test_a_member_too_many_or_too_few_is_found(installation: Installation, copy:
     more = [members[0], (tarfile.TarInfo("files/documents/x/more"), b"x"), *members[1:]]
     refused(installation, packed(copy.with_name("more.tar"), more), "manifest")
     twice = [members[0], members[1], *members[1:]]
-    refused(installation, packed(copy.with_name("twice.tar"), twice), "comes twice")
+    refused(installation, packed(copy.with_name("twice.tar"), twice), "appears twice")
     after_it = [*members, (tarfile.TarInfo("files/documents/x/more"), b"x")]
     refused(installation, packed(copy.with_name("after.tar"), after_it), "after the end")
 
@@ -309,14 +309,16 @@ def test_links_devices_and_folders_are_refused(installation: Installation, copy:
     members = [(tarfile.TarInfo(one), content) for one, content in members_of(copy).items()]
     link = tarfile.TarInfo("files/documents")
     link.type, link.linkname = kind, str(copy.parent)
-    refused(installation, packed(copy.with_name("hostile.tar"), [members[0], (link, b""), *members[1:]]), "plain file")
+    refused(
+        installation, packed(copy.with_name("hostile.tar"), [members[0], (link, b""), *members[1:]]), "regular file"
+    )
 
 
 def test_what_is_no_archive_is_refused(installation: Installation, copy: Path) -> None:
     for content in (b"", b"PK\x03\x04" * 1000, os.urandom(100_000), json.dumps({"format": 1}).encode()):
         other = copy.with_name("other.tar")
         other.write_bytes(content)
-        refused(installation, other, "no archive of parley backup")
+        refused(installation, other, "not an archive made by parley backup")
         other.unlink()
 
 
@@ -324,7 +326,7 @@ def test_a_foreign_key_is_refused_unless_it_is_lost(
     installation: Installation, copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET_KEY", "another secret key, long enough to be one")
-    refused(installation, copy, "not the one that it was made under", "webhook secrets", "--other-key")
+    refused(installation, copy, "not the one that the backup was made with", "webhook secrets", "--other-key")
     told(installation.parley("restore", copy, "--no-journal", "--other-key", "--json"))
 
 
@@ -379,4 +381,4 @@ def test_files_outside_of_the_directory_are_not_written(
     installation: Installation, copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STORAGE_URL", str(copy.parent / "elsewhere"))
-    refused(installation, copy, "is not inside DATA_DIR")
+    refused(installation, copy, "is outside DATA_DIR")

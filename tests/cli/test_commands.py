@@ -48,7 +48,7 @@ def test_check_names_what_is_not_there(home, monkeypatch, free_port):
 
 def test_check_finds_an_audit_log_that_was_changed(parley, founded, own_database):
     whole = json.loads(parley("check", "--json").stdout)["parts"]["audit log"]
-    assert whole == {"ok": True, "words": "whole, 4 entries"}
+    assert whole == {"ok": True, "words": "intact, 4 entries"}
     engine = migrate.engine_for(own_database)
     with engine.begin() as connection:
         connection.execute(sa.text("UPDATE audit_entry SET subject = 'x' WHERE number = 3"))
@@ -56,7 +56,7 @@ def test_check_finds_an_audit_log_that_was_changed(parley, founded, own_database
     told = parley("check", "--json")
     part = json.loads(told.stdout)["parts"]["audit log"]
     assert (told.exit_code, part["ok"]) == (1, False)
-    assert part["words"] == "the one of First Ltd is not whole: Entry 3 was changed after it was written."
+    assert part["words"] == "the audit log of First Ltd is not intact: Entry 3 was changed after it was written."
 
 
 def test_a_database_that_is_behind_is_told_apart(home):
@@ -79,8 +79,10 @@ def test_commands_of_an_old_release_know_that_a_newer_one_has_migrated(parley, o
     told = parley("check", "--json")
     parts = json.loads(told.stdout)["parts"]
     assert told.exit_code == 0, told.stdout
-    assert parts["migrations"]["words"].startswith("a newer release has brought the database further")
-    assert parts["audit log"]["words"] == parts["erasures"]["words"] == "looked at by the newer release"
+    assert parts["migrations"]["words"].startswith("the database schema belongs to a newer release")
+    assert (
+        parts["audit log"]["words"] == parts["erasures"]["words"] == "not checked: run the check of the newer release"
+    )
     for command, words in ((["migrate"], "revision 9999"), (["up"], "Start that one"), (["api-key", "list"], "newer")):
         refused = parley(*command)
         assert (refused.exit_code, words in refused.stderr) == (1, True), refused.output
@@ -90,9 +92,7 @@ def test_migrate_says_why_it_cannot(home, monkeypatch, free_port):
     monkeypatch.setenv("DATABASE_URL", f"postgresql://parley:secret-word@127.0.0.1:{free_port}/parley")
     refused = _run("migrate")
     assert refused.exit_code == 1
-    assert refused.stderr.startswith(
-        "Error: the database could not be brought to the newest revision: connection failed"
-    )
+    assert refused.stderr.startswith("Error: the database could not be migrated: connection failed")
     assert "secret-word" not in refused.output
 
 

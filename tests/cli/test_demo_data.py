@@ -89,7 +89,7 @@ def test_who_has_not_set_up_yet_is_told_what_becomes_of_it(
     monkeypatch.setattr(cli_keep, "scratch", lambda room: f"sqlite:///{room}/none.db")
     made = parley("demo", "--data")
     assert made.exit_code == 0, made.output
-    assert ("the first set-up, whose address works again afterwards" in made.stdout) is not was_set_up
+    assert ("first set-up; its address works again afterwards" in made.stdout) is not was_set_up
 
 
 def test_the_same_seed_brings_the_same_people() -> None:

@@ -351,7 +351,7 @@ def test_an_empty_team_id_is_wrong_in_a_body_as_in_a_query(owner: Person, path: 
 )
 def test_an_ip_address_that_may_not_be_called_is_refused_at_once(owner: Person, url: str) -> None:
     for field in ("webhook_url", "company_logo_url", "preamble_video_url"):
-        assert "may not be called" in _refusal(owner, field, **{field: url})
+        assert "is not allowed" in _refusal(owner, field, **{field: url})
 
 
 def test_what_the_operator_allows_and_names_are_taken(owner: Person, settings: Settings) -> None:

@@ -184,7 +184,7 @@ def test_trying_again_is_safe_twice(owner: Person, book: Made, waker: queue.Sile
     browser = owner.browser
     path = f"/jobs/interviews/{failed.id}/retry"
     waker.enqueued.clear()
-    assert "1 begun again" in words_of(browser.post(path, follow_redirects=True))
+    assert "Retrying 1." in words_of(browser.post(path, follow_redirects=True))
     db.session.expire_all()
     assert (failed.stage, failed.failure) == (Stage.SUBMITTED, None)
     browser.post(path)
@@ -211,9 +211,7 @@ def test_all_of_a_kind_are_tried_again_and_it_is_written_down(
     browser = owner.browser
     waker.enqueued.clear()
     for kind, count in (("interviews", 3), ("documents", 1), ("mails", 1), ("voices", 1)):
-        assert f"{count} begun again" in words_of(
-            browser.post("/jobs/retry", data={"kind": kind}, follow_redirects=True)
-        )
+        assert f"Retrying {count}." in words_of(browser.post("/jobs/retry", data={"kind": kind}, follow_redirects=True))
     db.session.expire_all()
     assert {one.stage for one in rows} == {Stage.SUBMITTED}
     assert held.stage is Stage.PROCESSING_FAILED

@@ -25,7 +25,7 @@ from tests.faults.processes import ROOT, parley
 from tests.faults.receiver import Receiver
 
 DRAINED = 60.0
-_UNRUNG = re.compile(r"Redis takes no wake-ups \((\w+)\)")
+_UNRUNG = re.compile(r"Redis accepts no wake-ups \((\w+)\)")
 
 
 class Scene:
@@ -266,7 +266,7 @@ def _write_is_refused(client: object) -> bool:
 # --- F49, F50: jobs, and not only webhooks, without Redis ------------------------------------------------------------
 
 SOON = 30.0
-GONE, BACK = "Redis takes no wake-ups (", "Redis takes wake-ups again"
+GONE, BACK = "Redis accepts no wake-ups (", "Redis accepts wake-ups again"
 
 
 def _interview_done(installation: Installation, customer: Customer, email: str) -> float | None:

@@ -30,7 +30,7 @@ class FullDisk:
     """A storage that takes nothing."""
 
     def put(self, key: str, content: object) -> None:
-        raise GatewayError("the storage is full; free some space, then try again", retryable=True)
+        raise GatewayError("the storage is full; free some space and try again", retryable=True)
 
     def delete(self, key: str) -> None:
         raise GatewayError("the storage failed", retryable=True)

@@ -122,7 +122,7 @@ def test_pages_beyond_the_limit_are_not_read() -> None:
         (docx("<w:p><w:r><w:t>&bomb;</w:t></w:r></w:p>"), DOCX, "damaged", {}),
         (b"{\\rtf1 " + b"a" * 9_000_000, "application/rtf", "too much time or memory", {"memory": 100_000_000}),
     ],
-    ids=["password", "no pdf", "no archive", "entity", "huge"],
+    ids=["password", "no pdf", "not an archive", "entity", "huge"],
 )
 def test_what_cannot_be_read_says_why(content: bytes, kind: str, reason: str, limits: dict[str, int]) -> None:
     with pytest.raises(GatewayError, match=reason) as refused:

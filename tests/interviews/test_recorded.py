@@ -276,7 +276,7 @@ def test_a_damaged_recording_parks_the_interview_with_a_reason_for_people(
     assert parked.stage.value == "processing_failed"
     for page in ("/dashboard", f"/interviews/{interview.id}", "/jobs"):
         text = owner.browser.get(page).text
-        assert "a file in the storage is damaged: it is not what was stored" in text, page
+        assert "a file in the storage is damaged: it differs from what was stored" in text, page
         assert "/mix" not in text, "the key is for the operator's log"
     assert f'href="/interviews/{interview.id}"' in owner.browser.get("/dashboard").text
     assert key in caplog.text

@@ -120,7 +120,7 @@ def test_a_letter_that_cannot_be_opened_any_more_holds_nobody_up(letter: str, bo
     assert send_due() == 2
     assert (row(letter).state, row(letter).failure) == (
         QueuedMailState.REFUSED,
-        "a sealed value cannot be opened; was SECRET_KEY changed?",
+        "an encrypted value cannot be read; check whether SECRET_KEY has changed",
     )
     assert (row(other).state, len(postbox.mails)) == (QueuedMailState.SENT, 1)
 

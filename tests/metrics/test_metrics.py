@@ -139,7 +139,7 @@ def test_without_a_token_only_this_machine_reads(
 
 def test_a_token_that_can_be_guessed_is_refused(tmp_path: Path) -> None:
     for token in ("short", "x" * 15, "with spaces in the middle", "ünicode-that-no-header-carries"):
-        with pytest.raises(SettingsError, match="METRICS_TOKEN must have"):
+        with pytest.raises(SettingsError, match="METRICS_TOKEN must be"):
             Settings.from_env({"METRICS_TOKEN": token, "DATA_DIR": str(tmp_path)})
 
 
@@ -289,11 +289,11 @@ def test_a_disk_that_fills_is_told_everywhere(
     assert found["parley_storage_has_room",] == has_room
     assert found["parley_disk_free_bytes",] == free * 2**30
     answer = app.test_client().get("/readyz")
-    told = {} if has_room else {"storage": "there is no room for another interview"}
+    told = {} if has_room else {"storage": "no space for another interview"}
     assert (answer.status_code, answer.json) == (200 if has_room else 503, {"ready": has_room, "not_ready": told})
     good, words = check._storage(own)
     assert good is has_room
-    assert has_room or "no new interview starts, running ones go on" in words
+    assert has_room or "No new interview can start; running ones continue" in words
     app.extensions["parley.gateways"].close()
     with app.app_context():
         db.engine.dispose()

@@ -113,7 +113,7 @@ def test_where_a_connection_really_ended_is_looked_at_before_a_byte_is_sent(make
 
     monkeypatch.setattr(asyncio.selector_events.BaseSelectorEventLoop, "sock_connect", elsewhere)
     client = make_client({"a.example.com": ["8.8.8.8"]}, **PUBLIC, OUTBOUND_HTTP="on")
-    with pytest.raises(Unreachable, match="the peer may not be called") as refusal:
+    with pytest.raises(Unreachable, match="the peer is not allowed") as refusal:
         asyncio.run(client.post("http://a.example.com/", body=b"secret", headers={}))
     assert refusal.value.kind == "forbidden_address"
     assert not receiver.requests

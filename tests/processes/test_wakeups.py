@@ -165,4 +165,4 @@ def test_a_redis_that_answers_but_takes_nothing_is_told_of_once(
         redis.config_set("maxmemory", "0")
     assert waker.enqueue(JOB, ("last",))
     told = [one.getMessage().partition(";")[0] for one in caplog.records if one.name == "app.core.queue"]
-    assert told == ["Redis takes no wake-ups (OutOfMemoryError)", "Redis takes wake-ups again"]
+    assert told == ["Redis accepts no wake-ups (OutOfMemoryError)", "Redis accepts wake-ups again"]

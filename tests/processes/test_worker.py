@@ -157,7 +157,7 @@ def owe(program, queue: Queued, word: str) -> None:
     (folder / word).write_text("")
 
 
-GONE, BACK = "Redis takes no wake-ups (", "Redis takes wake-ups again"
+GONE, BACK = "Redis accepts no wake-ups (", "Redis accepts wake-ups again"
 
 
 def test_without_redis_every_queue_finds_its_work_in_the_rows_and_one_line_says_so(start, theirs):

@@ -98,7 +98,7 @@ def test_a_child_killed_between_calls_is_replaced(children):
 
 
 def test_a_call_that_kills_every_child_fails_and_may_be_tried_again(children):
-    with pytest.raises(GatewayError, match="ended twice") as failure:
+    with pytest.raises(GatewayError, match="stopped unexpectedly twice") as failure:
         children.call("die", timeout=10)
     assert failure.value.retryable
     assert children.call("say", 1, timeout=10)[1] == 1
@@ -123,7 +123,7 @@ def test_close_ends_the_processes_and_refuses_more(program):
 
 def test_a_program_that_cannot_start_is_a_gateway_error(tmp_path):
     children = Children(tmp_path / "missing.py")
-    with pytest.raises(GatewayError, match="ended twice"):
+    with pytest.raises(GatewayError, match="stopped unexpectedly twice"):
         children.call("say", timeout=10)
     children.close()
 

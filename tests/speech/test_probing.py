@@ -37,7 +37,7 @@ def test_a_server_without_word_times_is_named_and_not_helped_by_the_aligner(conf
     server.replies = [reply.of({"text": "We finished."})]
     (found,) = speech_check.probe(configured())
     assert not found.has_words
-    assert "gives no word times; English is aligned" in found.words
+    assert "gives no word times; Parley measures them for English only" in found.words
     with caplog.at_level(logging.INFO):
         speech_check.report(configured())
     assert [one.levelname for one in caplog.records if "word times" in one.message] == ["WARNING"]
@@ -45,10 +45,10 @@ def test_a_server_without_word_times_is_named_and_not_helped_by_the_aligner(conf
 
 def test_a_server_that_understands_nothing_or_fails_is_named(configured, server, reply):
     server.replies = [reply.of({"text": ""})]
-    assert "understood nothing" in speech_check.probe(configured())[0].words
+    assert "did not recognize" in speech_check.probe(configured())[0].words
     server.replies = [reply.of({"error": {"message": "x"}}, 401)]
     (found,) = speech_check.probe(configured())
-    assert "could not be tried: the transcription server answered 401: check its API key" in found.words
+    assert "could not be tested: the transcription server answered 401: check its API key" in found.words
     assert "http" not in json.dumps(found.words)
 
 

@@ -142,8 +142,8 @@ def test_a_body_that_is_too_large_is_413(probe):
     ("body", "field", "words"),
     [
         ({}, "name", "Missing data for required field."),
-        ({"name": ""}, "name", "May not be blank."),
-        ({"name": " \t "}, "name", "May not be blank."),
+        ({"name": ""}, "name", "Must not be blank."),
+        ({"name": " \t "}, "name", "Must not be blank."),
         ({"name": "x" * 51}, "name", "Longer than 50 characters."),
         ({"name": None}, "name", "Field may not be null."),
         ({"name": 5}, "name", "Not a valid string."),
@@ -154,7 +154,7 @@ def test_a_body_that_is_too_large_is_413(probe):
         ({**GOOD, "kind": []}, "kind", "Must be one of: round, square."),
         ({**GOOD, "email": "nobody"}, "email", "Not a valid email address."),
         ({**GOOD, "email": ""}, "email", "Not a valid email address."),
-        ({**GOOD, "ref": "123"}, "ref", "Not an id of the form 8-4-4-4-12 hex digits."),
+        ({**GOOD, "ref": "123"}, "ref", "Must be an id of the form 8-4-4-4-12 hex digits."),
         ({**GOOD, "unknown": 1}, "unknown", "Unknown field."),
         ({**GOOD, "parts": ["a"] * 4}, "parts", "At most 3 parts."),
     ],
@@ -168,7 +168,7 @@ def test_invalid_fields_are_named_in_errors_and_message(probe, body, field, word
 
 def test_a_field_inside_a_list_is_named_with_its_place(probe):
     response = probe("POST", "/v1/probe", json={**GOOD, "parts": ["a", " "]})
-    assert response.json["message"] == "parts.1: May not be blank."
+    assert response.json["message"] == "parts.1: Must not be blank."
 
 
 @pytest.mark.parametrize(

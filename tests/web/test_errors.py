@@ -15,7 +15,7 @@ SHAPE = {"code", "status", "message"}
         ("Forbidden", 403, "Not yours."),
         ("Conflict", 409, "Moved on."),
         ("GatewayError", 503, "The far end is away."),
-        ("Damaged", 503, "a file in the storage is damaged: it is not what was stored"),
+        ("Damaged", 503, "a file in the storage is damaged: it differs from what was stored"),
     ],
 )
 def test_domain_errors_become_their_status_under_v1(probe, name, code, words):
@@ -90,7 +90,7 @@ def test_a_wrong_method_names_the_right_ones(probe):
 def test_a_nul_in_the_address_is_invalid_and_named(probe):
     response = probe("GET", "/v1/probe/a%00b")
     assert response.status_code == 422
-    assert response.json["errors"]["path"] == {"name": ["May not contain the character NUL."]}
+    assert response.json["errors"]["path"] == {"name": ["Must not contain the NUL character."]}
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_readyz_names_a_redis_that_answers_and_takes_nothing(own_app, tmp_path):
         assert client.get("/readyz").status_code == 200
         redis.config_set("maxmemory", "1")
         told = client.get("/readyz").json["not_ready"]
-        assert told == {"redis": "takes nothing (OutOfMemoryError); work goes on more slowly"}
+        assert told == {"redis": "accepts no writes (OutOfMemoryError); work continues more slowly"}
         figures = client.get("/metrics").text
         assert "parley_redis_up 1.0" in figures
         assert "parley_redis_takes 0.0" in figures

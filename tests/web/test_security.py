@@ -128,7 +128,7 @@ def test_reports_of_browsers_are_noted_without_their_content(probing, caplog):
     client = probing().test_client()
     response = client.post("/csp-reports", data=b'{"document-uri": "https://x/secret"}', forged=True)
     assert response.status_code == 204
-    assert "reported, 36 bytes" in caplog.text
+    assert "violation, 36 bytes" in caplog.text
     assert "secret" not in caplog.text
     assert client.post("/csp-reports", data=b"x" * 100_000, forged=True).status_code == 204
 
@@ -140,9 +140,9 @@ def test_policy_reports_are_limited_and_one_a_minute_is_written_down(probing, ca
     with clock.replaced(lambda: at[0]):
         codes = [client.post("/csp-reports", data=b"{}", forged=True).status_code for _ in range(100)]
         assert (codes.count(204), codes.count(429)) == (60, 40)
-        assert caplog.text.count("content policy violation") == 1
+        assert caplog.text.count("content security policy violation") == 1
         at[0] = start + timedelta(seconds=61)
         other = {"REMOTE_ADDR": "10.1.1.1"}
         assert client.post("/csp-reports", data=b"{}", forged=True, environ_base=other).status_code == 204
-    assert caplog.text.count("content policy violation") == 2
+    assert caplog.text.count("content security policy violation") == 2
     assert "59 more since the last line" in caplog.text

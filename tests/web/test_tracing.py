@@ -45,7 +45,7 @@ def test_a_proxy_that_is_not_counted_is_warned_of_once(probing, caplog):
     assert "TRUSTED_PROXIES" not in caplog.text
     for _ in range(3):
         client.get("/healthz", headers={"X-Forwarded-For": "10.0.0.1"})
-    assert caplog.text.count("X-Forwarded-For arrived although TRUSTED_PROXIES is 0") == 1
+    assert caplog.text.count("a request had X-Forwarded-For, but TRUSTED_PROXIES is 0") == 1
     caplog.clear()
     probing(trusted_proxies=1).test_client().get("/healthz", headers={"X-Forwarded-For": "10.0.0.1"})
     assert "TRUSTED_PROXIES" not in caplog.text
@@ -60,8 +60,8 @@ def test_parley_check_warns_of_a_proxy_that_is_not_counted(probing, tmp_path):
         assert words() == "none in front"
         assert "TRUSTED_PROXIES" in words(app_url="https://parley.example.com")
         app.test_client().get("/healthz", headers={"X-Forwarded-For": "10.0.0.1"})
-        assert "in the last 24 hours X-Forwarded-For arrived although TRUSTED_PROXIES is 0" in words()
-        assert words(trusted_proxies=2) == "2 in front, whose X-Forwarded-* headers are believed"
+        assert "in the last 24 hours a request had X-Forwarded-For, but TRUSTED_PROXIES is 0" in words()
+        assert words(trusted_proxies=2) == "2 in front; their X-Forwarded-* headers are trusted"
     finally:
         server.stop()
 

@@ -99,7 +99,7 @@ class Chat:
                 return shape.model_validate_json(_json_in(content))
             except ValidationError:
                 continue
-        raise GatewayError(f"{SERVER} answered {TRIES} times in the wrong form", retryable=True)
+        raise GatewayError(f"{SERVER} gave {TRIES} answers in the wrong format", retryable=True)
 
     def close(self) -> None:
         """Close the connections."""
@@ -152,7 +152,7 @@ class ChatInterviewer:
         decision = self._chat.ask(prompts.INTERVIEWER, prompts.exchange_data(exchange), Decision)
         text = decision.text.strip()
         if prompts.recites(text):
-            log.warning("the language model recited its rules; nothing of it is said")
+            log.warning("the language model repeated its instructions; the reply is dropped")
             return FollowUp()
         if decision.action == "answer":
             is_known = bool(text) and _stands_in(decision.source, exchange.additional_info or "")

@@ -19,7 +19,7 @@ class Unanswered(GatewayError):
     """The mail has left, and no answer came: it may have arrived, so trying again could bring it twice."""
 
     def __init__(self) -> None:
-        super().__init__("the mail server took the mail and did not answer", retryable=False)
+        super().__init__("the mail server received the mail but did not confirm it", retryable=False)
 
 
 class Mailer(Protocol):

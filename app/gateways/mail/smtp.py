@@ -70,7 +70,7 @@ class SmtpMailer:
             message["From"], message["To"] = self._settings.smtp_from, mail.to
             message["Subject"] = mail.subject
         except ValueError:
-            raise GatewayError("the mail's head holds a line break", retryable=False) from None
+            raise GatewayError("a header of the mail contains a line break", retryable=False) from None
         message["Date"] = formatdate(localtime=False)
         message["Message-ID"] = make_msgid(domain=parseaddr(self._settings.smtp_from)[1].rpartition("@")[2] or None)
         message["Auto-Submitted"] = "auto-generated"
@@ -105,11 +105,13 @@ def _translated() -> Iterator[None]:
         passing = all(code in _PASSING for code in codes)
         raise GatewayError(f"the mail server refused the recipient ({codes[0]})", retryable=passing) from None
     except smtplib.SMTPNotSupportedError:
-        raise GatewayError("the mail server cannot do what SMTP_SECURITY or a login asks", retryable=False) from None
+        raise GatewayError("the mail server does not support SMTP_SECURITY or signing in", retryable=False) from None
     except smtplib.SMTPResponseException as error:
         code = int(error.smtp_code)
         raise GatewayError(f"the mail server refused ({code})", retryable=code in _PASSING or code < 0) from None
     except ssl.SSLError:
-        raise GatewayError("the mail server's certificate or TLS was not accepted", retryable=True) from None
+        raise GatewayError(
+            "the TLS connection to the mail server failed; check its certificate", retryable=True
+        ) from None
     except (smtplib.SMTPException, OSError) as error:
         raise GatewayError(f"the mail server cannot be reached ({type(error).__name__})", retryable=True) from None

@@ -107,7 +107,7 @@ class Outbound:
         target = self._read(url)
         refusal = self._dialer.guard.refusal(str(target.literal)) if target.literal else None
         if refusal:
-            raise Rejected(f"The address {target.host} may not be called: {refusal}. Use a public address.")
+            raise Rejected(f"The address {target.host} is not allowed: {refusal}. Use a public address.")
 
     async def post(self, url: str, *, body: bytes, headers: Mapping[str, str]) -> Answer:
         """POST ``body`` once, on a connection of its own, following nothing. Raises Unreachable.
@@ -203,12 +203,14 @@ async def _ask(connection: Connection, request: bytes) -> tuple[Head, StreamRead
             if not 100 <= message.code <= 199 or message.code == 101:
                 return message, payload
     except HttpProcessingError:
-        raise Unreachable("http", "the answer is no valid HTTP", address=connection.address) from None
+        raise Unreachable("http", "the response is not valid HTTP", address=connection.address) from None
     except (ClientError, OSError) as error:
         if isinstance(error.__cause__, HttpProcessingError):
-            raise Unreachable("http", "the answer is no valid HTTP", address=connection.address) from None
-        raise Unreachable("connect", "the connection ended before an answer", address=connection.address) from None
-    raise Unreachable("http", "only answers 1xx came", address=connection.address)
+            raise Unreachable("http", "the response is not valid HTTP", address=connection.address) from None
+        raise Unreachable(
+            "connect", "the connection closed before a response arrived", address=connection.address
+        ) from None
+    raise Unreachable("http", "only 1xx responses arrived", address=connection.address)
 
 
 def _location(message: Head) -> str:
@@ -225,7 +227,7 @@ async def _download(message: Head, payload: StreamReader, sink: BinaryIO, *, lim
             raise Unreachable("too_large", f"it has more than {limits.max_bytes} bytes")
         spent = time.monotonic() - began
         if spent > limits.grace and size < limits.min_rate * spent:
-            raise Unreachable("timeout", f"it comes slower than {limits.min_rate} bytes per second")
+            raise Unreachable("timeout", f"the transfer is slower than {limits.min_rate} bytes per second")
         sink.write(piece)
     return size
 
@@ -237,14 +239,14 @@ async def _piece(payload: StreamReader) -> bytes:
     except TimeoutError:
         return b""
     except (ClientError, HttpProcessingError, OSError):
-        raise Unreachable("connect", "the connection ended before the whole file came") from None
+        raise Unreachable("connect", "the connection closed before the whole file arrived") from None
 
 
 def _check_head(message: Head, limits: FetchLimits) -> None:
     if message.code != 200:
         raise Unreachable("http", f"the server answered {message.code}")
     if message.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise Unreachable("http", "the server compressed the file although it was asked not to")
+        raise Unreachable("http", "the server sent the file compressed, although Parley asked for it uncompressed")
     length = message.headers.get("Content-Length", "")
     if length.isdecimal() and int(length[:20]) > limits.max_bytes:
         raise Unreachable("too_large", f"it has {length[:20]} bytes; {limits.max_bytes} are allowed")

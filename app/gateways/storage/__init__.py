@@ -40,6 +40,6 @@ def probe(storage: Storage) -> None:
     stored = storage.put(key, content)
     try:
         if read_verified(storage, key, sha256=stored.sha256) != content:
-            raise GatewayError("the storage gives back other bytes than it was given", retryable=False)
+            raise GatewayError("the storage returns different bytes than were stored", retryable=False)
     finally:
         storage.delete(key)

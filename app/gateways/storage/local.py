@@ -51,11 +51,11 @@ class LocalStorage:
         try:
             status = path.stat()
         except (FileNotFoundError, NotADirectoryError):
-            raise NotFound("there is no such stored file") from None
+            raise NotFound("the stored file does not exist") from None
         except OSError as error:
             raise _trouble(error) from error
         if not path.is_file():
-            raise NotFound("there is no such stored file")
+            raise NotFound("the stored file does not exist")
         return status.st_size
 
     def delete(self, key: str) -> None:
@@ -106,7 +106,7 @@ class LocalStorage:
             except OSError as error:
                 if error.errno != errno.EIO or attempt == _ATTEMPTS or not _rewound(content):
                     raise
-                log.warning("storage: input/output error, writing the file anew under another name")
+                log.warning("storage: input/output error, writing the file again under another name")
         raise AssertionError("the last attempt returns or raises")
 
     def _write(self, target: str, content: Content) -> Stored:
@@ -182,7 +182,7 @@ def _rewound(content: Content) -> bool:
 
 def _trouble(error: OSError) -> GatewayError:
     if error.errno in _FULL:
-        return GatewayError("the storage is full; free some space, then try again", retryable=True)
+        return GatewayError("the storage is full; free some space and try again", retryable=True)
     return GatewayError(
         f"the storage failed ({errno.errorcode.get(error.errno or 0, 'unknown error')})", retryable=True
     )

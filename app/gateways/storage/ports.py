@@ -32,7 +32,7 @@ class Damaged(GatewayError):
     """
 
     def __init__(self, key: str) -> None:
-        super().__init__("a file in the storage is damaged: it is not what was stored", retryable=False)
+        super().__init__("a file in the storage is damaged: it differs from what was stored", retryable=False)
         self.key = key
 
 

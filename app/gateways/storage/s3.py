@@ -155,7 +155,7 @@ def _translated() -> Iterator[None]:
     except ClientError as error:
         code = str(error.response.get("Error", {}).get("Code", ""))
         if code in _ABSENT:
-            raise NotFound("there is no such stored file") from error
+            raise NotFound("the stored file does not exist") from error
         retryable = code in _PASSING or _status(error) in {408, 429} or _status(error) >= 500
         raise GatewayError(f"the object storage refused ({code or _status(error)})", retryable=retryable) from error
     except BotoCoreError as error:

@@ -26,7 +26,7 @@ HEADER, MANIFEST, DATABASE, SECRET, FILES = (
 )
 PIECE = 256 * 1024
 LARGEST_WORDS = 64 * 1024
-NO_ARCHIVE = "this is no archive of parley backup"
+NO_ARCHIVE = "this is not an archive made by parley backup"
 
 
 class Broken(Exception):
@@ -170,9 +170,9 @@ class Reader:
                 self._extract(member, place)
                 self._tar.members.clear()  # type: ignore[attr-defined]  # tarfile would remember them all
         except tarfile.TarError as error:
-            raise Broken(f"it is damaged or was cut off ({error})") from None
+            raise Broken(f"it is damaged or incomplete ({error})") from None
         if MANIFEST not in self._members:
-            raise Broken("it has no end: it was cut off, or the disk was full when it was made")
+            raise Broken("it is incomplete: it was cut off, or the disk was full when it was made")
         return self._compare(self._room / "manifest")
 
     def close(self) -> None:
@@ -182,9 +182,9 @@ class Reader:
     def _extract(self, member: tarfile.TarInfo, place: Callable[[str], Path]) -> None:
         name = member.name
         if member.type not in {tarfile.REGTYPE, tarfile.AREGTYPE} or member.issparse():
-            raise Broken(f"{name!r} is no plain file")
+            raise Broken(f"{name!r} is not a regular file")
         if name in self._members or MANIFEST in self._members:
-            raise Broken(f"{name!r} comes twice, or after the end")
+            raise Broken(f"{name!r} appears twice, or after the end")
         path = self._room / "manifest" if name == MANIFEST else place(_vetted(name))
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as file:
@@ -194,12 +194,12 @@ class Reader:
     def _copy(self, member: tarfile.TarInfo, target: IO[bytes]) -> None:
         found = self._tar.extractfile(member)
         if found is None:
-            raise Broken(f"{member.name!r} is no plain file")
+            raise Broken(f"{member.name!r} is not a regular file")
         source = _Hashed(found)
         while piece := source.read(PIECE):
             target.write(piece)
         if source.size != member.size:
-            raise Broken("it was cut off")
+            raise Broken("it is incomplete")
         self._members.add(member.name, source.size, source.digest.hexdigest())
 
     def _compare(self, manifest: Path) -> dict[str, Any]:
@@ -209,9 +209,9 @@ class Reader:
             for found in there:
                 said = _object(lines.readline(LARGEST_WORDS))
                 if said != found:
-                    raise Broken(f"{found['name']} is not what the manifest says: it was damaged or changed")
+                    raise Broken(f"{found['name']} does not match the manifest: it is damaged or was changed")
             if lines.read(1):
-                raise Broken("members that the manifest names are missing")
+                raise Broken("files that the manifest lists are missing")
         return told
 
 
@@ -222,7 +222,7 @@ def _vetted(name: str) -> str:
     try:
         vetted(name.removeprefix(FILES) if name.startswith(FILES) else "")
     except ValueError:
-        raise Broken(f"{name!r} is no name of a file of ours") from None
+        raise Broken(f"{name!r} is not the name of a file that Parley stores") from None
     return name
 
 
@@ -236,5 +236,5 @@ def _object(line: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         told = None
     if not isinstance(told, dict):
-        raise Broken("its manifest cannot be read")
+        raise Broken("its manifest is unreadable")
     return told

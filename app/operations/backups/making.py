@@ -51,7 +51,7 @@ def make(target: Path, place: Place, *, header: dict[str, Any], snapped: Callabl
     ``snapped`` is called after each snapshot. Raises OSError, Unsound and Restless, and leaves nothing behind then.
     """
     if target.exists():
-        raise FileExistsError(f"{target} is there already")
+        raise FileExistsError(f"{target} already exists")
     with tempfile.TemporaryDirectory(prefix=".parley-backup-", dir=target.parent) as folder:
         room = Path(folder)
         with (room / "archive").open("xb") as file:

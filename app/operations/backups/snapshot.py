@@ -53,11 +53,11 @@ def check(database: Path) -> None:
             said = str(copy.execute("PRAGMA quick_check(1)").fetchone()[0])
             dangling = copy.execute("PRAGMA foreign_key_check").fetchone()
         except sqlite3.DatabaseError as error:
-            raise Unsound(f"it is no sound database ({error})") from None
+            raise Unsound(f"it is not an intact database ({error})") from None
     if said != "ok":
         raise Unsound(f"it is damaged: {said}")
     if dangling is not None:
-        raise Unsound(f"a row of {dangling[0]} points at one of {dangling[2]} that is not there")
+        raise Unsound(f"a row of {dangling[0]} refers to a missing row of {dangling[2]}")
 
 
 def revision(database: Path) -> str:

@@ -59,7 +59,7 @@ def unpacked(
     for left in data_dir.glob(STAGING + "*"):
         shutil.rmtree(left)
     if (needed := archive.stat().st_size) > (free := shutil.disk_usage(data_dir).free):
-        raise OSError(errno.ENOSPC, f"the backup needs {needed:,} bytes, and {free:,} are free", str(data_dir))
+        raise OSError(errno.ENOSPC, f"the backup needs {needed:,} bytes, but only {free:,} are free", str(data_dir))
     folder = Path(tempfile.mkdtemp(prefix=STAGING, dir=data_dir))
     try:
         with tempfile.TemporaryDirectory(dir=folder) as room, archive.open("rb") as file:
@@ -70,7 +70,7 @@ def unpacked(
             finally:
                 reader.close()
         if not (folder / layout.database).is_file():
-            raise Broken("there is no database in it")
+            raise Broken("it contains no database")
         yield Unpacked(folder, reader.header, told)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -17,12 +17,12 @@ from app.settings import Settings
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="parley", message="%(version)s")
 def parley() -> None:
-    """Voice interviews on your own machines. Settings come from the environment; see .env.example."""
+    """Voice interviews on your own machines. Settings are environment variables; see .env.example."""
 
 
 @parley.command()
 def up() -> None:
-    """Run everything on this host: migrations, Redis, web server and workers. Ctrl-C stops it."""
+    """Run everything on this host: migrations, Redis, web server and workers. Press Ctrl-C to stop."""
     from app.core.data_dir import InUse
     from app.gateways.redis.embedded import NoServer
     from app.operations.processes import run_up
@@ -77,11 +77,11 @@ def worker() -> None:
 
 @parley.command("migrate")
 def migrate_command() -> None:
-    """Bring the database to the newest revision."""
+    """Migrate the database to the current schema."""
     known = settings()
     data_dir.make_private(known.data_dir)
     migrated(known.database_url)
-    click.echo("The database is at the newest revision.")
+    click.echo("The database schema is up to date.")
 
 
 @parley.command()

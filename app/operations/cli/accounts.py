@@ -16,12 +16,12 @@ ORGANIZATION = click.option(
     "--org",
     "organization",
     default=None,
-    help="Id or name of the organization; may be left out when there is only one.",
+    help="Id or name of the organization. Optional if there is only one.",
 )
-PASSWORD_NOTE = "12 to 128 characters; asked for when it is left out, - reads a line of standard input."
+PASSWORD_NOTE = "12 to 128 characters. Without it, the command asks; - reads a line from standard input."
 SHOWN = (
-    "Warning: other users of this machine can see a password that is part of a command. Leave the option "
-    "out to be asked, or pass - and write the password to standard input."
+    "Warning: other users of this machine can see a password on the command line. Leave the option out to be "
+    "asked, or pass - and send the password to standard input."
 )
 
 
@@ -39,7 +39,7 @@ def _organization(named: str | None) -> Organization:
         return queries.organization_named(named)
     only = queries.only_organization()
     if only is None:
-        raise Rejected("name the organization: there is none, or more than one", field="--org")
+        raise Rejected("name the organization with --org: there is none, or more than one", field="--org")
     return only
 
 
@@ -51,8 +51,8 @@ def org() -> None:
 @org.command("create")
 @click.argument("name")
 @click.option("--team", "team_name", required=True, help="Name of the first team.")
-@click.option("--admin-email", required=True, help="Address with which the first administrator signs in.")
-@click.option("--admin-name", default=None, help="The administrator's name.")
+@click.option("--admin-email", required=True, help="Email address of the first administrator, used to sign in.")
+@click.option("--admin-name", default=None, help="Full name of the administrator.")
 @click.option(
     "--admin-password",
     prompt="Password of the administrator",
@@ -66,7 +66,7 @@ def org() -> None:
 def org_create(
     *, name: str, team_name: str, admin_email: str, admin_name: str | None, admin_password: str, as_json: bool
 ) -> None:
-    """Create an organization with a team, an administrator and an API key, which is shown this once."""
+    """Create an organization with a team, an administrator and an API key. The key is shown only once."""
     with database(settings()):
         hashed = passwords.hashed(admin_password)
         founded = actions.create_organization(
@@ -93,7 +93,7 @@ def team() -> None:
 @ORGANIZATION
 @AS_JSON
 def team_create(*, name: str, organization: str | None, as_json: bool) -> None:
-    """Add a team."""
+    """Create a team."""
     with database(settings()):
         added = actions.add_team(_organization(organization), name, by=None)
         team_id = added.id
@@ -109,8 +109,8 @@ def member() -> None:
 @member.command("add")
 @click.argument("email")
 @ORGANIZATION
-@click.option("--team", "team_id", default=None, help="Id of the team; the oldest one when it is left out.")
-@click.option("--name", "full_name", default=None, help="The member's name.")
+@click.option("--team", "team_id", default=None, help="Id of the team. Default: the oldest team.")
+@click.option("--name", "full_name", default=None, help="Full name of the member.")
 @click.option(
     "--role", type=click.Choice([role.value for role in Role]), default=Role.RECRUITER.value, show_default=True
 )
@@ -160,31 +160,33 @@ def member_add(
 )
 @AS_JSON
 def member_password(*, email: str, password: str, as_json: bool) -> None:
-    """Give a member a new password, also the only administrator. Every session of the member ends."""
+    """Set a new password for a member, for example a locked-out administrator. Signs the member out everywhere."""
     with database(settings()):
         hashed = passwords.hashed(password)
         found = queries.member_by_address(email)
         if found is None:
-            raise Rejected(f"nobody signs in with {email}", field="email")
+            raise Rejected(f"no member has the email address {email}", field="email")
         members.reset_password(found, hashed, by=None)
         member_id = found.id
         db.session.commit()
-    tell({"member_id": member_id}, as_json=as_json, words="The password is changed; every session has ended.")
+    tell({"member_id": member_id}, as_json=as_json, words="Password changed. The member is signed out everywhere.")
 
 
 @member.command("second-factor-off")
 @click.argument("email")
 @AS_JSON
 def member_second_factor_off(*, email: str, as_json: bool) -> None:
-    """Turn off two-step sign-in for a member who has lost app and recovery codes. Every session of the member ends."""
+    """Turn off two-step sign-in for a member who lost the app and the recovery codes. Signs them out everywhere."""
     with database(settings()):
         found = queries.member_by_address(email)
         if found is None:
-            raise Rejected(f"nobody signs in with {email}", field="email")
+            raise Rejected(f"no member has the email address {email}", field="email")
         members.drop_second_factor(found, by=None)
         member_id = found.id
         db.session.commit()
-    tell({"member_id": member_id}, as_json=as_json, words="Two-step sign-in is off; every session has ended.")
+    tell(
+        {"member_id": member_id}, as_json=as_json, words="Two-step sign-in is off. The member is signed out everywhere."
+    )
 
 
 @click.group("api-key")
@@ -194,11 +196,11 @@ def api_key() -> None:
 
 @api_key.command("create")
 @click.argument("name", default="Command line")
-@click.option("--test", "is_test", is_flag=True, help="A test key: what it books completes by itself.")
+@click.option("--test", "is_test", is_flag=True, help="Create a test key. Its interviews complete without a candidate.")
 @ORGANIZATION
 @AS_JSON
 def key_create(*, name: str, is_test: bool, organization: str | None, as_json: bool) -> None:
-    """Issue a key, which is shown this once."""
+    """Create an API key. It is shown only once."""
     with database(settings()):
         row, key = actions.issue_api_key(_organization(organization), name=name, by=None, is_test=is_test)
         told = {"api_key_id": row.id, "api_key": key}
@@ -210,7 +212,7 @@ def key_create(*, name: str, is_test: bool, organization: str | None, as_json: b
 @ORGANIZATION
 @AS_JSON
 def key_list(*, organization: str | None, as_json: bool) -> None:
-    """List the keys that work."""
+    """List active API keys."""
     with database(settings()):
         keys = [
             {
@@ -246,13 +248,13 @@ def key_list(*, organization: str | None, as_json: bool) -> None:
 @ORGANIZATION
 @AS_JSON
 def key_rotate(*, key_id: str, ends: str, organization: str | None, as_json: bool) -> None:
-    """Replace a key by a new one, which is shown this once; the old one works on for a while."""
+    """Replace an API key. The new one is shown only once; the old one works until --ends."""
     with database(settings()):
         key = queries.key_for(_organization(organization), key_id)
         row, secret = members.rotate_api_key(key, ends=ends, by=None)
         told = {"api_key_id": row.id, "api_key": secret, "old_ends": ends}
         db.session.commit()
-    tell(told, as_json=as_json, words=f"api key id: {told['api_key_id']}\napi key: {secret}\nthe old one ends: {ends}")
+    tell(told, as_json=as_json, words=f"api key id: {told['api_key_id']}\napi key: {secret}\nold key ends: {ends}")
 
 
 @api_key.command("revoke")
@@ -260,7 +262,7 @@ def key_rotate(*, key_id: str, ends: str, organization: str | None, as_json: boo
 @ORGANIZATION
 @AS_JSON
 def key_revoke(*, key_id: str, organization: str | None, as_json: bool) -> None:
-    """End a key now."""
+    """Revoke an API key immediately."""
     with database(settings()):
         actions.revoke_api_key(queries.key_for(_organization(organization), key_id), by=None)
         db.session.commit()

@@ -20,35 +20,36 @@ from app.operations.cli.console import AS_JSON, Failed, environment, settings, t
 from app.settings import Settings
 
 ELSEWHERE = (
-    "{what} is not in this directory: parley {verb} is for the embedded installation, SQLite and files in a directory. "
-    "“Backup and restore” in docs/operations.md has the commands for PostgreSQL (pg_dump, pg_restore) and for buckets, "
-    "and their order; after them run parley erase-again."
+    "{what} is not in this directory. parley {verb} works only for an embedded installation (SQLite and files in a "
+    "directory). For PostgreSQL (pg_dump, pg_restore) and buckets, follow “Backup and restore” in "
+    "docs/operations.md, then run parley erase-again."
 )
 WITH_KEY = (
-    "In it: everything about candidates, and the secret key. Whoever has this file can read every interview and sign "
-    "as this installation: keep it encrypted, and where few people reach it."
+    "The archive contains all candidate data and the secret key. Anyone who has it can read every interview and "
+    "sign as this installation. Store it encrypted and limit who can access it."
 )
 WITHOUT_KEY = (
-    "In it: everything about candidates, but not the secret key. Keep the key as safely, and elsewhere: without it "
-    "sessions, API keys, webhook secrets, authenticator codes and signed addresses are void after a restore."
+    "The archive contains all candidate data, but not the secret key. Store the key just as safely, somewhere "
+    "else: without it, sessions, API keys, webhook secrets, authenticator codes and signed URLs do not work after "
+    "a restore."
 )
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--without-key", is_flag=True, help="Leave the secret key out; you keep it yourself, elsewhere.")
+@click.option("--without-key", is_flag=True, help="Leave out the secret key. You store it yourself, somewhere else.")
 @AS_JSON
 def backup(*, file: Path, without_key: bool, as_json: bool) -> None:
-    """Write database, files and secret key into the new archive FILE, while Parley runs or not."""
+    """Write database, files and secret key to a new archive FILE. Parley may be running."""
     known = settings(makes_key=False)
     target = file.absolute()
     where = layout_of(known, "backup")
     key = environment().get("SECRET_KEY") or text_of(known.data_dir / SECRET)
     with in_words("backup"):
         if not where.database.is_file():
-            raise Failed(f"there is nothing to back up: {where.database} does not exist")
+            raise Failed(f"nothing to back up: {where.database} does not exist")
         if not snapshot.revision(where.database) == migrate.head():
-            raise Failed("the database is not at the newest revision; run: parley migrate")
+            raise Failed("the database schema is out of date; run: parley migrate")
         place = making.Place(where.database, where.files, None if without_key or not key else key)
         header = {
             "parley": version("parley"),
@@ -58,9 +59,7 @@ def backup(*, file: Path, without_key: bool, as_json: bool) -> None:
             "key_check": check_of(key) if key else None,
         }
         made = making.make(target, place, header=header)
-    lost = (
-        f"\nNot in it, because they were gone before: {len(made.missing)} files that rows name." if made.missing else ""
-    )
+    lost = f"\nNot in the archive: {len(made.missing)} files that were already missing." if made.missing else ""
     tell(
         {
             "file": str(target),
@@ -83,7 +82,7 @@ def layout_of(known: Settings, verb: str) -> making.Place:
     if not known.database_url.startswith("sqlite"):
         raise Failed(ELSEWHERE.format(what="The database, PostgreSQL,", verb=verb))
     if known.storage_url.startswith("s3://"):
-        raise Failed(ELSEWHERE.format(what=f"What is stored in {known.storage_url}", verb=verb))
+        raise Failed(ELSEWHERE.format(what=f"The file storage {known.storage_url}", verb=verb))
     path = Path(str(sa.make_url(known.database_url).database)).absolute()
     return making.Place(path, Path(known.storage_url.removeprefix("file://")).absolute(), None)
 
@@ -91,20 +90,20 @@ def layout_of(known: Settings, verb: str) -> making.Place:
 @contextmanager
 def in_words(verb: str) -> Iterator[None]:
     """What a disk or an archive does to us, in a sentence that says how to go on."""
-    stays = "what was done stays" if verb == "erase-again" else "nothing was changed"
+    stays = "completed steps are kept" if verb == "erase-again" else "nothing was changed"
     again = f"{stays}; run parley {verb} again"
     try:
         yield
     except OSError as error:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-            told = error.strerror if "needs" in (error.strerror or "") else "there is no room left"
+            told = error.strerror if "needs" in (error.strerror or "") else "no space left"
             raise Failed(f"the disk is full: {told}. Free some space; {again}") from None
         where = f" ({error.filename})" if error.filename else ""
-        raise Failed(f"the disk refused{where}: {error.strerror or error}; {again}") from None
+        raise Failed(f"disk error{where}: {error.strerror or error}; {again}") from None
     except Broken as error:
         raise Failed(f"this archive cannot be restored: {error}. Nothing was changed") from None
     except snapshot.Unsound as error:
-        raise Failed(f"the database is not sound: {error}. Nothing was changed") from None
+        raise Failed(f"the database is damaged: {error}. Nothing was changed") from None
     except (BadJournal, making.Restless, GatewayError, snapshot.Unreadable, sqlite3.Error) as error:
         raise Failed(f"{error}; {again}") from None
 

@@ -22,8 +22,8 @@ JUST_NOW = timedelta(minutes=1)
 
 
 NO_WALL = (
-    "but it shows every row to this role, a superuser or one with BYPASSRLS, so its row-level security is void: "
-    "let DATABASE_URL name a plain role that owns the database (docs/operations.md)"
+    "but row-level security has no effect, because this role is a superuser or has BYPASSRLS. Use a role without "
+    "these rights that owns the database (docs/operations.md)"
 )
 
 
@@ -39,7 +39,7 @@ class Finding:
 @click.command()
 @AS_JSON
 def check(as_json: bool) -> None:
-    """Look at settings, database, migrations, Redis, storage, engines and journals; exit status 1 if one fails."""
+    """Check settings, database, migrations, Redis, storage, engines and journals. Exits with status 1 on failure."""
     known = settings()
     found = findings(known)
     lines = [f"{'ok  ' if one.good else 'FAIL'} {one.part}: {one.words}" for one in found]
@@ -82,23 +82,23 @@ def findings(known: Settings) -> list[Finding]:
 
 
 def _settings(known: Settings) -> tuple[bool, str]:
-    mode = "embedded, on one host" if known.is_embedded else "on several services"
-    return True, f"complete; people reach Parley at {known.app_url}; it runs {mode}"
+    mode = "embedded, on one host" if known.is_embedded else "with external services"
+    return True, f"valid; public address {known.app_url}; runs {mode}"
 
 
 def _data_dir(known: Settings) -> tuple[bool, str]:
     """Whether other users of this machine are kept out of what belongs to candidates."""
     if not known.data_dir.exists():
-        return True, f"{known.data_dir} is made at the first start, for one user alone"
+        return True, f"{known.data_dir} is created at the first start, readable by one user only"
     if data_dir.is_open(known.data_dir):
         return False, (
-            f"other users of this machine may enter {known.data_dir}; start Parley as its owner, which closes it, "
+            f"other users of this machine can open {known.data_dir}; start Parley as its owner, which restricts it, "
             f"or run: chmod -R go= {known.data_dir}"
         )
     places = [Path(known.database_url.removeprefix("sqlite:///")), Path(known.storage_url), known.erasure_journal]
     if exposed := [str(path) for path in places if path.exists() and data_dir.is_reachable(path)]:
-        return False, f"other users of this machine may read {', '.join(exposed)}; run: chmod -R o= {' '.join(exposed)}"
-    return True, f"{known.data_dir} is open to its owner alone"
+        return False, f"other users of this machine can read {', '.join(exposed)}; run: chmod -R o= {' '.join(exposed)}"
+    return True, f"only its owner can open {known.data_dir}"
 
 
 def _database(known: Settings) -> tuple[bool, str]:
@@ -106,7 +106,7 @@ def _database(known: Settings) -> tuple[bool, str]:
     if kind == "SQLite":
         known.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     if not can_connect(known.database_url):
-        return False, f"{kind} does not answer; is DATABASE_URL right?"
+        return False, f"{kind} does not answer; check DATABASE_URL"
     if kind == "PostgreSQL" and _stands_above(known.database_url):
         return True, f"{kind} answers; {NO_WALL}"
     return True, f"{kind} answers"
@@ -129,8 +129,8 @@ def _migrations(known: Settings) -> tuple[bool, str]:
     except SQLAlchemyError as error:
         return False, f"cannot be read ({type(error).__name__})"
     if serves and not current:
-        return True, "a newer release has brought the database further; start that release here too"
-    return current, "at the newest revision" if current else "not at the newest revision; run: parley migrate"
+        return True, "the database schema belongs to a newer release; start that release here too"
+    return current, "up to date" if current else "out of date; run: parley migrate"
 
 
 def _schema(known: Settings) -> tuple[bool, bool]:
@@ -148,10 +148,10 @@ def _not_yet(known: Settings) -> str:
     try:
         current, serves = _schema(known)
     except SQLAlchemyError:
-        return "looked at once the database answers"
+        return "not checked: the database does not answer"
     if current:
         return ""
-    return "looked at by the newer release" if serves else "looked at once the migrations have run"
+    return "not checked: run the check of the newer release" if serves else "not checked: run parley migrate first"
 
 
 def _redis(known: Settings) -> tuple[bool, str]:
@@ -166,21 +166,21 @@ def _redis(known: Settings) -> tuple[bool, str]:
     try:
         redis.get("parley:asked")
     except RedisError as error:
-        return False, f"does not answer ({type(error).__name__}); is REDIS_URL right?"
+        return False, f"does not answer ({type(error).__name__}); check REDIS_URL"
     if why := queue.refusal(redis):
-        return False, f"answers but takes nothing ({why}); it needs memory (maxmemory), or room on its disk"
+        return False, f"answers but accepts no writes ({why}); give it more memory (maxmemory) or disk space"
     return True, "answers" if known.redis_url else "the embedded server answers"
 
 
 def look_at_proxies(known: Settings) -> tuple[bool, str]:
     """Whether limits and logs see callers' own addresses."""
     if known.trusted_proxies:
-        return True, f"{known.trusted_proxies} in front, whose X-Forwarded-* headers are believed"
+        return True, f"{known.trusted_proxies} in front; their X-Forwarded-* headers are trusted"
     url = embedded.found_alive(known.data_dir, known.redis_url)
     if url and proxies.was_seen(url):
         return True, f"but in the last 24 hours {proxies.WARNING}"
     if known.is_https:
-        return True, "but APP_URL is https, which a proxy in front has to provide; set TRUSTED_PROXIES to their number"
+        return True, "but APP_URL is https, which needs a proxy in front; set TRUSTED_PROXIES to the number of proxies"
     return True, "none in front"
 
 
@@ -192,9 +192,9 @@ def _storage(known: Settings) -> tuple[bool, str]:
     read = b"".join(storage.open("check/probe"))
     storage.delete("check/probe")
     if read != b"parley":
-        return False, "a file that was written could not be read again"
+        return False, "a file was written but could not be read back"
     if not storage.has_room():
-        return False, "the disk is nearly full: no new interview starts, running ones go on; free some space"
+        return False, "the disk is nearly full; free some space. No new interview can start; running ones continue"
     return True, "files can be written, read and deleted"
 
 
@@ -209,8 +209,8 @@ def _engines(known: Settings) -> tuple[bool, str]:
     finally:
         built.close()
     if not spoken.pcm:
-        return False, f"{names}; the voice stays silent"
-    return True, names if heard else f"{names}; English is not recognised, so candidates answer in writing"
+        return False, f"{names}; speech synthesis returned no sound"
+    return True, names if heard else f"{names}; English is not recognized, so candidates have to type their answers"
 
 
 def _word_times(known: Settings) -> tuple[bool, str]:
@@ -219,7 +219,7 @@ def _word_times(known: Settings) -> tuple[bool, str]:
     found = probe(known)
     if not found:
         return True, "no recognition server is configured" + (
-            "; the embedded recogniser measures them" if "pocketsphinx" in known.stt_provider else ""
+            "; the embedded engine gives word times" if "pocketsphinx" in known.stt_provider else ""
         )
     return not any(one.failure for one in found), "; ".join(one.words for one in found)
 
@@ -234,8 +234,8 @@ def _secret_key(known: Settings) -> tuple[bool, str]:
         return True, words
     with database(known):
         if any(audit_check.is_of_other_key(seal) for seal in entries.seals()):
-            return False, f"SECRET_KEY is not the one that this database was used with: {OTHER_KEY}"
-    return True, "the one that this database was used with"
+            return False, f"SECRET_KEY does not belong to this database: {OTHER_KEY}"
+    return True, "belongs to this database"
 
 
 def _audit_log(known: Settings) -> tuple[bool, str]:
@@ -249,9 +249,9 @@ def _audit_log(known: Settings) -> tuple[bool, str]:
         for organization_id, name in queries.all_organizations():
             found = look(organization_id)
             if found.flaw:
-                return False, f"the one of {name} is not whole: {found.flaw}"
+                return False, f"the audit log of {name} is not intact: {found.flaw}"
             whole += found.number
-    return True, f"whole, {whole} entries"
+    return True, f"intact, {whole} entries"
 
 
 def _erasures(known: Settings) -> tuple[bool, str]:
@@ -264,29 +264,32 @@ def _erasures(known: Settings) -> tuple[bool, str]:
     if known.erasure_journal.exists():
         return _journal(known.erasure_journal, done)
     if not done:
-        return True, "nothing was erased, revoked or withdrawn so far"
+        return True, "nothing has been erased, revoked or withdrawn yet"
     if not known.is_embedded:
-        return True, f"no journal on this host; each worker keeps one on its own: {len(done)} entries to expect"
-    return False, f"{len(done)} are in the database and there is no journal at {known.erasure_journal}; {_NO_WRITER}"
+        return True, f"no journal on this host; each worker writes its own, with {len(done)} entries by now"
+    return (
+        False,
+        f"the journal {known.erasure_journal} does not exist, but the database has entries ({len(done)}); {_NO_WRITER}",
+    )
 
 
 def _journal(path: Path, done: set[tuple[str, str]]) -> tuple[bool, str]:
     from app.core.erasure_journal import BadJournal, Journal
 
     if not path.is_file():
-        return False, f"{path} is no file; set ERASURE_JOURNAL to one"
+        return False, f"{path} is not a file; set ERASURE_JOURNAL to a file"
     if not os.access(path, os.R_OK | os.W_OK):
         return (
             False,
-            f"{path} may not be read and written by this user; workers could not either if they run as this one",
+            f"this user cannot read and write {path}; workers that run as this user cannot either",
         )
     try:
         kept = {(act.what, act.interview) for act in Journal(path).read()}
     except BadJournal as error:
-        return False, f"{error}; move it aside, a worker writes a whole new one, and keep the old one for restores"
+        return False, f"{error}; move the file aside and keep it for restores: a worker writes a complete new one"
     if missing := done - kept:
-        return False, f"{len(missing)} of {len(done)} are not in {path}; {_NO_WRITER}"
-    return True, f"{len(kept)} in {path}"
+        return False, f"{len(missing)} of {len(done)} entries are missing in {path}; {_NO_WRITER}"
+    return True, f"{len(kept)} entries in {path}"
 
 
-_NO_WRITER = "a worker writes them within seconds: does one run with the same settings, and may it write there?"
+_NO_WRITER = "a worker writes them within seconds: check that one runs with the same settings and can write there"

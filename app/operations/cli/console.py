@@ -23,7 +23,7 @@ from app.core.errors import DomainError, Rejected
 from app.settings import SHORTEST_SECRET, Settings, SettingsError
 
 AS_JSON = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object on standard output and nothing else."
+    "--json", "as_json", is_flag=True, help="Print one JSON object and nothing else to standard output."
 )
 
 
@@ -64,7 +64,7 @@ def settings(*, makes_key: bool = True) -> Settings:
         return Settings.from_env(variables)
     except SettingsError as error:
         listed = "\n".join(f"  - {problem}" for problem in error.problems)
-        raise Failed(f"these settings are wrong:\n{listed}") from None
+        raise Failed(f"invalid settings:\n{listed}") from None
 
 
 class JsonLines(JsonFormatter):
@@ -110,7 +110,7 @@ def database(known: Settings) -> Iterator[None]:
         except DomainError as error:
             raise Failed(_sentence(error)) from None
         except SQLAlchemyError as error:
-            raise Failed(f"the database does not answer ({type(error).__name__}); see: parley check") from None
+            raise Failed(f"the database does not answer ({type(error).__name__}); run: parley check") from None
         finally:
             db.session.remove()
             db.engine.dispose()
@@ -121,8 +121,8 @@ def _refuse_old_schema() -> None:
         if migrate.is_current(connection):
             return
         if migrate.may_serve(connection):
-            raise Failed("a newer release has brought the database further; use the parley command of that one")
-        raise Failed("the database is not at the newest revision; run: parley migrate")
+            raise Failed("the database schema belongs to a newer release; use the parley command of that release")
+        raise Failed("the database schema is out of date; run: parley migrate")
 
 
 def migrated(url: str) -> None:
@@ -134,8 +134,8 @@ def migrated(url: str) -> None:
     except SQLAlchemyError as error:
         said = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
         raise Failed(
-            f"the database could not be brought to the newest revision: {said}. The step that failed left nothing "
-            "behind; run it again when the reason is gone"
+            f"the database could not be migrated: {said}. The failed step was rolled back; fix the cause and run it "
+            "again"
         ) from None
 
 

@@ -12,16 +12,16 @@ from app.operations.cli.console import Failed, database, settings
 from app.settings import Settings
 
 UNTIL_THEN = (
-    "\nUntil then it stands in the place of the first set-up, whose address works again afterwards. To have both, "
-    "make an organization of your own with: parley org create"
+    "\nUntil then, the demo replaces the first set-up; its address works again afterwards. To have both, create "
+    "your own organization with: parley org create"
 )
 
 
 @click.command()
 @click.option("--data", "wants_data", is_flag=True, help="Fill a new organization with demo data instead.")
-@click.option("--again", is_flag=True, help="With --data: although there is demo data already.")
-@click.option("--seed", default=7, show_default=True, help="With --data: the same seed makes the same candidates.")
-@click.option("--remove", is_flag=True, help="With --data: destroy all demo data, and nothing else.")
+@click.option("--again", is_flag=True, help="With --data: add more even if there is demo data already.")
+@click.option("--seed", default=7, show_default=True, help="With --data: the same seed creates the same candidates.")
+@click.option("--remove", is_flag=True, help="With --data: delete all demo data and nothing else.")
 def demo(*, wants_data: bool, again: bool, seed: int, remove: bool) -> None:
     """Take one interview from end to end against the running platform, or one started for it.
 
@@ -31,7 +31,7 @@ def demo(*, wants_data: bool, again: bool, seed: int, remove: bool) -> None:
     logging.basicConfig(level="ERROR" if wants_data else "WARNING")
     if not wants_data:
         if again or remove:
-            raise Failed("--again and --remove belong to --data")
+            raise Failed("--again and --remove need --data")
         from app.operations.demo import story
 
         raise SystemExit(story.main(known))
@@ -49,8 +49,8 @@ def _fill(known: Settings, *, seed: int, again: bool) -> None:
     with database(known):
         is_there, is_first = bool(cli_keep.filled()), not queries.has_organization()
     if is_there and not again:
-        raise Failed("there is demo data already; say --again for more of it, or --remove to be rid of it")
-    click.echo("Playing interviews with the embedded voice; this takes about a minute.")
+        raise Failed("there is demo data already; use --again to add more, or --remove to delete it")
+    click.echo("Running interviews with the embedded voice. This takes about a minute.")
     scripts, now = content.scripts(), clock.now()
     with tempfile.TemporaryDirectory(prefix="parley-demo-") as folder:
         room = Path(folder)
@@ -63,10 +63,10 @@ def _fill(known: Settings, *, seed: int, again: bool) -> None:
         with database(known):
             cli_keep.take_over(own.database_url, source=build_storage(own), storage=build_storage(known))
     click.echo(
-        f"{filled.interviews} interviews are there, in the organization “{cli_fill.NAME}”.\n\n"
-        f"Start Parley (make run), if it does not run, and sign in at\n  {known.app_url}/sign-in\n"
-        f"  address   {filled.email}\n  password  {filled.password}\n\n"
-        "Be rid of all of it with: parley demo --data --remove" + (UNTIL_THEN if is_first else "")
+        f"Created {filled.interviews} interviews in the organization “{cli_fill.NAME}”.\n\nIf Parley is not "
+        f"running, start it (make run). Sign in at\n  {known.app_url}/sign-in\n  address   {filled.email}\n  "
+        f"password  {filled.password}\n\nTo delete all demo data: parley demo --data --remove"
+        + (UNTIL_THEN if is_first else "")
     )
 
 

@@ -21,19 +21,23 @@ from app.settings import Settings, kept_secret
 
 JOURNAL = click.Path(exists=True, dir_okay=False, path_type=Path)
 FOREIGN_KEY = (
-    "Under another secret key than the backup's own, sessions, API keys, webhook secrets, authenticator codes and "
-    "signed addresses are void."
+    "With a different secret key than the backup's, sessions, API keys, webhook secrets, authenticator codes and "
+    "signed URLs stop working."
 )
 
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--force", is_flag=True, help="Move a DATA_DIR that holds something aside; nothing of it is deleted.")
+@click.option("--force", is_flag=True, help="Move an existing DATA_DIR aside. Nothing in it is deleted.")
 @click.option(
-    "--journal", "journals", type=JOURNAL, multiple=True, help="A journal of erasures that was kept elsewhere."
+    "--journal",
+    "journals",
+    type=JOURNAL,
+    multiple=True,
+    help="Path of the erasure journal, if you stored it somewhere else.",
 )
-@click.option("--no-journal", is_flag=True, help="There is none: what was erased after the backup comes back.")
-@click.option("--other-key", is_flag=True, help="Go on although the backup's own secret key is lost.")
+@click.option("--no-journal", is_flag=True, help="Restore without a journal. Data erased after the backup comes back.")
+@click.option("--other-key", is_flag=True, help="Continue without the backup's own secret key.")
 @AS_JSON
 def restore(
     *, file: Path, force: bool, journals: tuple[Path, ...], no_journal: bool, other_key: bool, as_json: bool
@@ -45,13 +49,13 @@ def restore(
     if data_dir.is_held(known.data_dir) or embedded.found_alive(known.data_dir, ""):
         raise Failed(f"Parley is running on {known.data_dir}; stop it first")
     if unpacking.holds_something(known.data_dir) and not force:
-        raise Failed(f"{known.data_dir} is not empty; with --force it is moved aside first, and nothing is deleted")
+        raise Failed(f"{known.data_dir} is not empty; use --force to move it aside first (nothing is deleted)")
     with in_words("restore"):
         acts = _acts_of((known.erasure_journal, *journals), where.database)
         if acts is None and not no_journal:
             raise Failed(
-                "what was erased after the backup would come back, as there is no journal of erasures at "
-                f"{known.erasure_journal}; give it with --journal FILE, or say --no-journal"
+                "data erased after the backup would come back, because there is no erasure journal at "
+                f"{known.erasure_journal}; pass it with --journal FILE, or use --no-journal"
             )
         fits = _fitting(other_key=other_key)
         with unpacking.unpacked(file.absolute(), known.data_dir, layout, fits=fits) as found:
@@ -105,8 +109,8 @@ def erase_again(journals: tuple[Path, ...], as_json: bool) -> None:
 def _below(path: Path, known: Settings) -> Path:
     if known.data_dir not in path.parents:
         raise Failed(
-            f"{path} is not inside DATA_DIR ({known.data_dir}), and a restore writes there alone; leave DATABASE_URL "
-            "and STORAGE_URL out, restore, and move what you want elsewhere"
+            f"{path} is outside DATA_DIR ({known.data_dir}), and a restore writes only there; unset DATABASE_URL "
+            "and STORAGE_URL, restore, then move the files"
         )
     return path.relative_to(known.data_dir)
 
@@ -131,12 +135,16 @@ def _fitting(*, other_key: bool) -> Callable[[dict[str, Any]], None]:
         if not migrate.knows(str(header.get("revision"))):
             raise Broken(
                 f"it was made by a newer Parley ({header.get('parley')}, schema {header.get('revision')}); this one "
-                f"knows schemas up to {migrate.head()}. Install that version, then restore"
+                f"supports schemas up to {migrate.head()}. Install that version, then restore"
             )
         if given and header.get("key_check") not in {None, check_of(given)} and not other_key:
-            raise Broken(f"SECRET_KEY is not the one that it was made under. {FOREIGN_KEY} --other-key goes on anyway")
+            raise Broken(
+                f"SECRET_KEY is not the one that the backup was made with. {FOREIGN_KEY} --other-key continues anyway"
+            )
         if not given and not header.get("has_key") and not other_key:
-            raise Broken(f"its secret key was left out; set SECRET_KEY to it. {FOREIGN_KEY} --other-key goes on anyway")
+            raise Broken(
+                f"it does not contain the secret key; set SECRET_KEY to it. {FOREIGN_KEY} --other-key continues anyway"
+            )
 
     return fits
 
@@ -145,7 +153,9 @@ def _made_ready(staged: Settings, path: Path, *, acts: list[Kept], taken_at: str
     """Bring the unpacked database to the newest schema, end every session, and do all acts again."""
     snapshot.check(path)
     if not migrate.knows(snapshot.revision(path)):
-        raise Broken(f"its database has schema {snapshot.revision(path)}, which this Parley does not know")
+        raise Broken(
+            f"its database has schema {snapshot.revision(path)}, which this version of Parley does not support"
+        )
     migrate.upgrade(staged.database_url)
     with database(staged):
         sessions = members.restored(taken_at=taken_at)
@@ -156,15 +166,16 @@ def _made_ready(staged: Settings, path: Path, *, acts: list[Kept], taken_at: str
 
 def _done_again(told: dict[str, Any]) -> str:
     return (
-        f"Erased, revoked or withdrawn again: {told['erased_again']}. Were so already: {told['known']}. Of interviews "
-        f"that are not in it: {told['not_in_it']}."
+        f"Erased, revoked or withdrawn again: {told['erased_again']}. Already done: {told['known']}. Not in the "
+        f"backup: {told['not_in_it']}."
     )
 
 
 def _words(told: dict[str, Any], known: Settings) -> str:
-    moved = f"\nWhat was there before lies in {told['aside']}; delete it when you are sure." if told["aside"] else ""
+    moved = f"\nThe previous data is in {told['aside']}. Delete it when you no longer need it." if told["aside"] else ""
     return (
-        f"Restored to {known.data_dir}: {told['rows']:,} rows, {told['files']:,} files, as of {told['taken_at']}.\n"
-        f"{_done_again(told)}\nAll {told['sessions']} sessions ended; members sign in again. API keys, members and "
-        f"flows stand as they did then: end again what was ended since.{moved}\nStart it with: parley up"
+        f"Restored to {known.data_dir}: {told['rows']:,} rows, {told['files']:,} files, as of "
+        f"{told['taken_at']}.\n{_done_again(told)}\nAll {told['sessions']} sessions ended; members have to sign in "
+        "again. API keys, members and flows are as they were then: revoke again what was revoked "
+        f"since.{moved}\nStart Parley with: parley up"
     )

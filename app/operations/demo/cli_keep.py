@@ -66,7 +66,7 @@ def remove(organization: Organization, *, storage: Storage) -> int:
     Raises NotFound for an organization that is no demo data.
     """
     if organization.id not in {one.id for one in filled()}:
-        raise NotFound("This organization is no demo data.")
+        raise NotFound("This organization is not demo data.")
     ours = sa.select(Interview.id).where(Interview.organization_id == organization.id)
     interview_ids = list(db.session.scalars(ours))
     for interview_id in interview_ids:

@@ -106,7 +106,7 @@ def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + STARTS_WITHIN
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            raise RuntimeError("the platform ended while it started; its log is platform.log in the demo's directory")
+            raise RuntimeError("the platform stopped during startup; see platform.log in the demo's directory")
         if _answers(url):
             return
         time.sleep(0.2)

@@ -28,7 +28,7 @@ def main(settings: Settings) -> int:
         print(f"Platform: {platform.url} ({'started for this demo' if platform.is_ours else 'already running'})")
         checks = _story(settings, platform, receiver=receiver)
     print(
-        f"\n{'Everything held' if not checks.failed else 'NOT everything held'} after {time.monotonic() - began:.0f} s"
+        f"\n{'All checks passed' if not checks.failed else 'Some checks failed'} after {time.monotonic() - began:.0f} s"
     )
     return 1 if checks.failed else 0
 

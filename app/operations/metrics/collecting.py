@@ -31,12 +31,12 @@ log = logging.getLogger(__name__)
 KEPT_SECONDS = 5.0
 
 TIMES = {
-    "engine": ("Calls of speech and language engines.", ("part", "engine", "outcome")),
-    "turn": ("Turns of the talk, from the moment one is taken to its reply.", ("kind", "outcome")),
-    "webhook": ("Attempts to deliver a webhook.", ("outcome",)),
-    "job": ("Runs of background jobs.", ("job", "outcome")),
+    "engine": ("Calls to speech and language model engines.", ("part", "engine", "outcome")),
+    "turn": ("Turns of interviews, from the candidate's answer to the reply.", ("kind", "outcome")),
+    "webhook": ("Webhook delivery attempts.", ("outcome",)),
+    "job": ("Background job runs.", ("job", "outcome")),
 }
-COUNTS = {"database_error": ("Statements that the database did not carry out.", ("kind",))}
+COUNTS = {"database_error": ("Database statements that failed.", ("kind",))}
 
 
 class Installation(Collector):
@@ -73,7 +73,7 @@ def text() -> bytes:
 
 
 def _everything() -> Iterator[Metric]:
-    yield _gauge("parley_build", "The version that runs.", {(version("parley"),): 1}, names=("version",))
+    yield _gauge("parley_build", "The running version.", {(version("parley"),): 1}, names=("version",))
     yield from _disk()
     parts: dict[str, Callable[[], list[Metric]]] = {"redis": _shared, "database": _database}
     for name, read in parts.items():
@@ -84,7 +84,7 @@ def _everything() -> Iterator[Metric]:
             found = []
         finally:
             db.session.rollback()
-        yield _gauge(f"parley_{name}_up", f"Whether the {name} answered.", {(): int(bool(found))})
+        yield _gauge(f"parley_{name}_up", f"Whether the {name} answers.", {(): int(bool(found))})
         yield from found
 
 
@@ -95,13 +95,13 @@ def _disk() -> Iterator[Metric]:
     except OSError:
         log.warning("metrics: the disk of DATA_DIR cannot be read")
     else:
-        yield _gauge("parley_disk_free_bytes", "Free bytes of the disk that DATA_DIR lies on.", {(): disk.free})
+        yield _gauge("parley_disk_free_bytes", "Free bytes on the disk of DATA_DIR.", {(): disk.free})
         yield _gauge("parley_disk_bytes", "Its size.", {(): disk.total})
     try:
         roomy = gateways.current().storage.has_room()
     except (OSError, GatewayError):
         roomy = False
-    yield _gauge("parley_storage_has_room", "Whether new interviews may start.", {(): int(roomy)})
+    yield _gauge("parley_storage_has_room", "Whether new interviews can start.", {(): int(roomy)})
 
 
 def _shared() -> list[Metric]:
@@ -116,10 +116,12 @@ def _shared() -> list[Metric]:
         workers = _by({name: wait.workers for name, wait in waits.items()})
         takes = int(not queue.refusal(redis))
         found += [
-            _gauge("parley_redis_takes", "Whether Redis takes wake-ups; without room it only answers.", {(): takes}),
-            _gauge("parley_queue_jobs", "Jobs that wait in the queue.", jobs, names=("queue",)),
-            _gauge("parley_queue_oldest_seconds", "For how long the first of them waits.", ages, names=("queue",)),
-            _gauge("parley_queue_workers", "Workers that serve the queue.", workers, names=("queue",)),
+            _gauge(
+                "parley_redis_takes", "Whether Redis accepts writes. When it is full, it only answers.", {(): takes}
+            ),
+            _gauge("parley_queue_jobs", "Jobs waiting in the queue.", jobs, names=("queue",)),
+            _gauge("parley_queue_oldest_seconds", "How long the first job has been waiting.", ages, names=("queue",)),
+            _gauge("parley_queue_workers", "Workers serving the queue.", workers, names=("queue",)),
         ]
     return found
 
@@ -154,12 +156,21 @@ def _groups(parts: dict[str, float]) -> list[tuple[str, float]]:
 def _database() -> list[Metric]:
     ages = _by(queries.oldest(clock.now()))
     return [
-        _gauge("parley_interviews", "Interviews on their way or stuck.", _by(queries.interviews()), names=("stage",)),
-        _gauge("parley_videos", "Videos on their way or stuck.", _by(queries.videos()), names=("stage",)),
-        _gauge("parley_webhooks", "Webhooks that are not delivered.", _by(queries.deliveries()), names=("state",)),
-        _gauge("parley_webhook_endpoints", "Receivers in trouble.", _by(queries.endpoints()), names=("trouble",)),
-        _gauge("parley_letters", "Mails that are not sent.", _by(queries.letters()), names=("state",)),
-        _gauge("parley_waiting_seconds", "For how long the oldest of its kind waits.", ages, names=("what",)),
+        _gauge(
+            "parley_interviews",
+            "Interviews that are waiting, in progress or stuck.",
+            _by(queries.interviews()),
+            names=("stage",),
+        ),
+        _gauge(
+            "parley_videos", "Videos that are waiting, in progress or stuck.", _by(queries.videos()), names=("stage",)
+        ),
+        _gauge("parley_webhooks", "Webhooks not delivered yet.", _by(queries.deliveries()), names=("state",)),
+        _gauge(
+            "parley_webhook_endpoints", "Webhook endpoints with failures.", _by(queries.endpoints()), names=("trouble",)
+        ),
+        _gauge("parley_letters", "Mail not sent yet.", _by(queries.letters()), names=("state",)),
+        _gauge("parley_waiting_seconds", "How long the oldest of its kind has been waiting.", ages, names=("what",)),
     ]
 
 

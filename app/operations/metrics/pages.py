@@ -23,7 +23,7 @@ def require_reader() -> None:
     settings: Settings = current_app.extensions["parley.settings"]
     if settings.metrics_token:
         if not hmac.compare_digest(_given().encode(), settings.metrics_token.encode()):
-            abort(401, message="Send METRICS_TOKEN as bearer token.", headers={"WWW-Authenticate": "Bearer"})
+            abort(401, message="Send METRICS_TOKEN as a bearer token.", headers={"WWW-Authenticate": "Bearer"})
     elif not _is_at_home(settings):
         raise NotFound
     row_security.choose(row_security.EVERYONE)

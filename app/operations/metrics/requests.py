@@ -32,17 +32,15 @@ class Requests:
     """The counts of one application."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self.served = Counter(
-            "parley_requests", "Requests that were answered.", ("method", "route", "status"), registry=registry
-        )
+        self.served = Counter("parley_requests", "Answered requests.", ("method", "route", "status"), registry=registry)
         self.seconds = Histogram(
             "parley_request_seconds",
-            "From a request's arrival to the first byte of its answer.",
+            "Time from the request to the first byte of the response.",
             ("method", "route"),
             registry=registry,
             buckets=BUCKETS,
         )
-        self.running = Gauge("parley_requests_running", "Requests that are being worked on.", registry=registry)
+        self.running = Gauge("parley_requests_running", "Requests in progress.", registry=registry)
 
 
 def register(app: Flask) -> None:

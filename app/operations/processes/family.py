@@ -102,7 +102,7 @@ class Family:
             member.pause = FIRST_PAUSE if clean or lived > HEALTHY_AFTER else min(member.pause * 2, LONGEST_PAUSE)
             member.due = time.monotonic() + (0.0 if clean and lived > HEALTHY_AFTER else member.pause)
             if not self._stopping and not clean:
-                log.warning("%s ended with %s; starting it again", member.name, member.process.exitcode)
+                log.warning("%s ended with %s; restarting it", member.name, member.process.exitcode)
             member.process.close()
             member.process = None
 
@@ -133,7 +133,7 @@ def _live(work: Callable[[], None], hold_on: Callable[[], None] | None) -> None:
 def _kill_group(process: BaseProcess) -> None:
     """Kill what did not end in time, and whatever it had started in its own session."""
     if process.pid is not None and process.is_alive():
-        log.warning("%s did not end in time; killed", process.name)
+        log.warning("%s did not stop in time and was killed", process.name)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.kill()

@@ -47,7 +47,7 @@ def _run_all(
     say("Using the Redis of REDIS_URL …" if settings.redis_url else "Starting the embedded Redis …")
     url, server = embedded.found_or_started(settings.data_dir, settings.redis_url)
     known = replace(settings, redis_url=url)
-    say("Starting web server and workers …")
+    say("Starting the web server and workers …")
     family = Family({"web": lambda: run_web(known), "worker": lambda: run_worker(known)}, patience=25.0)
     watch = _Watch(known, set_up_address, say)
     keep = keeper_of(server) if server is not None else None
@@ -85,12 +85,12 @@ class _Watch:
             self._tell()
         elif not self._warned and time.monotonic() - self._began > READY_SECONDS:
             self._warned = True
-            self._say(f"The web server does not answer after {READY_SECONDS:.0f} s; its messages above say why.")
+            self._say(f"The web server did not answer within {READY_SECONDS:.0f} s; see its messages above.")
 
     def _tell(self) -> None:
         address = self._set_up_address(self._settings)
         if address:
-            self._say(f"Set up your organization in a browser (this address works once): {address}")
+            self._say(f"Set up your organization in a browser (this link works once): {address}")
         self._say(f"Parley is ready: {self._settings.app_url}")
         self._say("Press Ctrl-C to stop.")
 

@@ -189,6 +189,6 @@ def _run_granian(settings: Settings) -> None:
 def _taken(host: str, port: int, error: OSError) -> PortTaken:
     if error.errno == errno.EADDRINUSE:
         return PortTaken(
-            f"Port {port} on {host} is in use. Stop what listens there, or choose another: PORT={port + 1}"
+            f"Port {port} on {host} is in use. Stop the program that uses it, or choose another port: PORT={port + 1}"
         )
     return PortTaken(f"Cannot listen on {host}, port {port}: {error.strerror}. Check HOST and PORT.")

@@ -82,7 +82,7 @@ def keeper_of(server: embedded.EmbeddedRedis) -> Callable[[], None]:
         due = time.monotonic() + 1
         try:
             if server.keep_alive():
-                log.warning("the embedded Redis had died and was started again")
+                log.warning("the embedded Redis stopped unexpectedly and was restarted")
         except embedded.NoServer as error:
             log.error("%s", error)  # noqa: TRY400 - the sentence says it all
             due = time.monotonic() + 5
@@ -159,7 +159,7 @@ def _work_of(
         with suppress(RedisError):
             worker.work(logging_level="WARNING", max_jobs=JOBS_PER_LIFE)
         if worker.broke_off and time.monotonic() - began < AT_ONCE:
-            log.warning("%s: Redis takes wake-ups but hands out no jobs (%s)", queue, worker.broke_off)
+            log.warning("%s: Redis accepts wake-ups but returns no jobs (%s)", queue, worker.broke_off)
             time.sleep(AT_ONCE)
 
     return work

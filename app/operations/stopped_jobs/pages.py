@@ -55,7 +55,7 @@ def retry_all() -> AnyResponse:
     require_admin()
     kind = request.form.get("kind", "")
     if kind not in actions.KINDS:
-        raise Rejected("Choose what is tried again.", field="kind")
+        raise Rejected("Select what to retry.", field="kind")
     begun = actions.retry_all(kind, by=current_member())
     db.session.commit()
     return _back(begun)
@@ -63,9 +63,9 @@ def retry_all() -> AnyResponse:
 
 def _back(begun: int) -> AnyResponse:
     if begun:
-        flash(f"{begun} begun again; load this page in a minute.", "good")
+        flash(f"Retrying {begun}. Reload this page in a minute.", "good")
     else:
-        flash("There is nothing to try again: it has moved on in the meantime.", "info")
+        flash("Nothing to retry: the work has moved on in the meantime.", "info")
     return redirect(url_for("dashboard.jobs"), 303)
 
 

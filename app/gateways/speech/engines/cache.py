@@ -66,7 +66,7 @@ class CachedSpeaker:
         try:
             return None if data is None else unpack(data)
         except (ValueError, KeyError, TypeError):
-            log.warning("kept speech %s cannot be read; it is made anew", key)
+            log.warning("cached speech %s cannot be read; it is created again", key)
             return None
 
 

@@ -252,7 +252,7 @@ class Children:
                 return self.pick().call(*message, timeout=timeout)
             except ChildLost:
                 continue
-        raise GatewayError("the embedded engine's process ended twice while working; try again", retryable=True)
+        raise GatewayError("the embedded engine stopped unexpectedly twice; try again", retryable=True)
 
     def pids(self) -> list[int]:
         """Process ids of the running children."""

@@ -22,7 +22,7 @@ def _parsed(body: bytes) -> Any:
     try:
         return json.loads(body)
     except ValueError as error:
-        raise GatewayError(f"{SERVER} sent something else than JSON", retryable=True) from error
+        raise GatewayError(f"{SERVER} did not send JSON", retryable=True) from error
 
 
 class ElevenLabsSpeaker:
@@ -62,7 +62,7 @@ class ElevenLabsSpeaker:
             pcm = base64.b64decode(answer["audio_base64"], validate=True)
             words = _words_of(answer.get("alignment"))
         except (KeyError, TypeError, ValueError, AttributeError, binascii.Error) as error:
-            raise GatewayError(f"{SERVER} sent speech that cannot be read", retryable=True) from error
+            raise GatewayError(f"{SERVER} sent unreadable audio", retryable=True) from error
         return Spoken(pcm[: len(pcm) // 2 * 2], RATE, words, self.name)
 
     def close(self) -> None:
@@ -128,7 +128,7 @@ class ElevenLabsTranscriber(WholeAnswers):
             )
             return Heard(str(answer["text"]).strip(), words, self.name)
         except (KeyError, TypeError, ValueError) as error:
-            raise GatewayError(f"{SERVER} sent a transcript that cannot be read", retryable=True) from error
+            raise GatewayError(f"{SERVER} sent an unreadable transcript", retryable=True) from error
 
     def close(self) -> None:
         """Close the connections."""

@@ -14,7 +14,7 @@ TIMEOUT = 30.0
 PITCH_RANGE = 50
 HOW_TO_GET = {
     "ja-JP": 'Japanese needs the extra "ja" (pip install pyopenjtalk-plus) or another engine in TTS_PROVIDER',
-    "th-TH": "espeak-ng cannot speak Thai; name another engine in TTS_PROVIDER",
+    "th-TH": "espeak-ng cannot speak Thai; add another engine to TTS_PROVIDER",
 }
 
 
@@ -39,10 +39,10 @@ class EspeakSpeaker:
     def speak(self, text: str, *, voice_id: str | None, language: str) -> Spoken:
         """Speak; refuses languages it cannot speak and texts above 20,000 characters."""
         if not self.supports(language):
-            reason = HOW_TO_GET.get(language, f"espeak-ng does not know the language {language}")
+            reason = HOW_TO_GET.get(language, f"espeak-ng does not support {language}")
             raise GatewayError(reason, retryable=False)
         if len(text) > LONGEST_TEXT:
-            raise GatewayError(f"a text to speak may have {LONGEST_TEXT} characters at most", retryable=False)
+            raise GatewayError(f"a text to speak may have at most {LONGEST_TEXT} characters", retryable=False)
         voice = catalogue.voice(voice_id)
         style = (f"{catalogue.ESPEAK_LANGUAGES[language]}+{voice.variant}", voice.pace, voice.pitch, PITCH_RANGE)
         try:

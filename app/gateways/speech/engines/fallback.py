@@ -84,7 +84,7 @@ class FallbackSpeaker:
     def _refuse(self, text: str, voice_id: str | None, language: str) -> Spoken:
         if len(self._engines) == 1:  # it says best why not
             return self._engines[0].speak(text, voice_id=voice_id, language=language)
-        raise GatewayError(f"no engine of TTS_PROVIDER speaks {language}", retryable=False)
+        raise GatewayError(f"no engine in TTS_PROVIDER speaks {language}", retryable=False)
 
 
 class FallbackTranscriber:
@@ -162,10 +162,10 @@ class FallbackTranscriber:
                 with watched(self._watch, "recognition", engine.name):
                     return ask(engine)
             except GatewayError as error:
-                log.warning("recogniser %s failed, retryable=%s", engine.name, error.retryable)
+                log.warning("recognition engine %s failed, retryable=%s", engine.name, error.retryable)
                 failures.append(error)
         if not failures:
-            raise GatewayError(f"no engine of STT_PROVIDER understands {language}", retryable=False)
+            raise GatewayError(f"no engine in STT_PROVIDER recognizes {language}", retryable=False)
         raise _all_failed("recognised", failures)
 
 

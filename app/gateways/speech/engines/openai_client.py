@@ -43,4 +43,4 @@ class OpenAiServer:
             raise refused(self._server, error.status_code) from error
         except (openai.OpenAIError, ValueError, TypeError, AttributeError, LookupError) as error:
             # the package hands on whatever JSON came; reading it is part of `call`
-            raise GatewayError(f"{self._server} sent an answer that cannot be read", retryable=True) from error
+            raise GatewayError(f"{self._server} sent an unreadable response", retryable=True) from error

@@ -164,12 +164,12 @@ class PocketsphinxTranscriber:
         try:
             return self._children.call(*message, timeout=patience)
         except ChildFailed as error:
-            raise GatewayError(f"the embedded recogniser failed: {error}", retryable=False) from error
+            raise GatewayError(f"the embedded recognition engine failed: {error}", retryable=False) from error
 
     def _check(self, language: str) -> None:
         if not self.supports(language):
             raise GatewayError(
-                f"the embedded recogniser knows {LANGUAGE} only; for {language} name another engine in STT_PROVIDER",
+                f"the embedded recognition engine knows only {LANGUAGE}; add one for {language} to STT_PROVIDER",
                 retryable=False,
             )
 

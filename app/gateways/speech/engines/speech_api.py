@@ -56,7 +56,7 @@ class SpeechApiSpeaker:
         try:
             pcm, rate = read_wav(body)
         except ValueError as error:
-            raise GatewayError(f"{SERVER} sent speech that is no 16-bit mono WAV", retryable=False) from error
+            raise GatewayError(f"{SERVER} sent audio that is not 16-bit mono WAV", retryable=False) from error
         spoken = Spoken(pcm, rate, (), self.name)
         if language == ENGLISH and self._aligner is not None:
             return replace(spoken, words=self._aligner.align(text, pcm, rate=rate))

@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 AGAIN_AFTER = TAKEOVER_AFTER + timedelta(seconds=30)
 """When the sweep looks for a run that went silent: then the sitting may be taken over."""
 MOST_FAILURES = 3
-FAILED = "it could not be played; the worker's log says why"
+FAILED = "the test interview could not be run; see the worker's log"
 TRIES = 5
 ELSEWHERE = frozenset({"taken over", "finished"})
 """Why a run is refused when another one goes on with the interview, or it is over or erased."""
@@ -69,7 +69,7 @@ def play(interview_id: str) -> None:
         db.session.rollback()
         reason = error.details.get("reason") if isinstance(error, Conflict) else None
         if reason in ELSEWHERE:
-            log.info("test interview %s not played on: %s", interview_id, reason)
+            log.info("test interview %s not continued: %s", interview_id, reason)
             return
         log.warning("test interview %s failed: %s", interview_id, reason or type(error).__name__)
         _note_failure(interview_id)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .source import ROOT
+from tests.architecture.source import ROOT
 
 LEAVING = """
     import subprocess, sys
