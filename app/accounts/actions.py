@@ -272,36 +272,41 @@ def change_password(member: TeamMember, password_hash: str, *, but: str | None) 
 
 def write_audit(
     organization: Owner, *, action: str, subject: str, by: TeamMember | None, details: dict[str, Any]
-) -> AuditEntry:
+) -> None:
     """Append to the organization's log: ids and words only, no names, no addresses, no texts.
 
     Entries are numbered and each carries the hash of the one before it, so a removed or altered one shows.
     """
     db.session.flush()
+    connection = db.session.connection()
     # Locks the organization's row on PostgreSQL (SQLite has one writer): two entries never take the same number.
-    [(number,)] = db.changed_rows(
-        sa.update(Organization)
-        .where(Organization.id == organization.id)
-        .values(audit_seq=Organization.audit_seq + 1)
-        .returning(Organization.audit_seq)
-    )
-    before = db.session.scalar(
-        sa.select(AuditEntry.hash).where(AuditEntry.organization_id == organization.id, AuditEntry.number == number - 1)
-    )
-    entry = AuditEntry(
-        organization_id=organization.id,
-        number=number,
-        at=clock.now(),
-        action=action,
-        subject=subject,
-        details=details,
-        member_id=by.id if by else None,
-        hash="",
-    )
-    entry.hash = audit_hash(entry, before or "")
-    db.session.add(entry)
-    db.session.flush()
-    return entry
+    number = connection.execute(_NUMBERED, {"owner": organization.id}).scalar_one()
+    before = connection.execute(_HASHED, {"owner": organization.id, "last": number - 1}).scalar()
+    row: dict[str, Any] = {
+        "organization_id": organization.id,
+        "number": number,
+        "at": clock.now(),
+        "action": action,
+        "subject": subject,
+        "details": details,
+        "member_id": by.id if by else None,
+    }
+    connection.execute(_WRITTEN, row | {"hash": audit_hash(AuditEntry(**row), before or "")})
+
+
+# Of plain tables and built once: most changes write an entry.
+_OWNERS: Any = Organization.__table__
+_ENTRIES: Any = AuditEntry.__table__
+_NUMBERED = (
+    sa.update(_OWNERS)
+    .where(_OWNERS.c.id == sa.bindparam("owner"))
+    .values(audit_seq=_OWNERS.c.audit_seq + 1)
+    .returning(_OWNERS.c.audit_seq)
+)
+_HASHED = sa.select(_ENTRIES.c.hash).where(
+    _ENTRIES.c.organization_id == sa.bindparam("owner"), _ENTRIES.c.number == sa.bindparam("last")
+)
+_WRITTEN = sa.insert(_ENTRIES)
 
 
 def audit_hash(entry: AuditEntry, before: str) -> str:

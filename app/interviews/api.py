@@ -120,9 +120,9 @@ def delete_interview(interview_id: str) -> dict[str, bool]:
 
     The link of an interview that was not taken ends. A talk that is going on continues; its recording is never served.
     """
-    interview = interview_for(caller(), interview_id)
+    interview = interview_for(caller(), interview_id, locked=True)
     row_id = interview.id
-    is_over = actions.revoke_recordings(interview)
+    is_over = actions.revoke_recordings(interview, is_locked=True)
     write_audit(caller(), action="recordings.revoked", subject=row_id, by=None, details={"through": "/v1"})
     db.session.commit()  # access ends here, even if deleting the bytes fails
     if not is_over:

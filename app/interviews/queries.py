@@ -39,9 +39,9 @@ MISSING = "There is no interview with this id."
 FOREIGN = "This interview belongs to another organization."
 
 
-def interview_for(organization: Owner, interview_id: str) -> Interview:
-    """The interview, if it is the organization's; NotFound or Forbidden otherwise."""
-    interview = _interview(interview_id.lower())  # some customers store UUIDs in upper case
+def interview_for(organization: Owner, interview_id: str, *, locked: bool = False) -> Interview:
+    """The interview, if it is the organization's; NotFound or Forbidden otherwise. ``locked``: until the commit."""
+    interview = _interview(interview_id.lower(), locked=locked)  # some customers store UUIDs in upper case
     if interview.organization_id != organization.id:
         raise Forbidden(FOREIGN)
     return interview
@@ -93,8 +93,9 @@ def newest_results(candidate_ids: Sequence[str]) -> dict[str, Interview]:
     return {one.candidate_id: one for one in rows if one.candidate_id}
 
 
-def _interview(interview_id: str) -> Interview:
-    interview = db.session.get(Interview, interview_id) if is_id(interview_id) else None
+def _interview(interview_id: str, *, locked: bool = False) -> Interview:
+    how: dict[str, Any] = {"with_for_update": {"key_share": True}, "populate_existing": True} if locked else {}
+    interview = db.session.get(Interview, interview_id, **how) if is_id(interview_id) else None
     if interview is None:
         raise unseen(Interview, interview_id, NotFound(MISSING), foreign=FOREIGN)
     return interview

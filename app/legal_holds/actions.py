@@ -10,7 +10,7 @@ from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
 from app.legal_holds.models import LONGEST_REASON, Held, LegalHold
-from app.legal_holds.queries import hold_on
+from app.legal_holds.queries import held_since, hold_on
 
 HELD = "A legal hold placed on %(day)s prevents deletion. Release it first if it is no longer needed."
 
@@ -63,9 +63,9 @@ def release(hold: LegalHold, *, by: TeamMember) -> bool:
 
 def refuse_held(*subject_ids: str | None) -> None:
     """Raises Conflict if one of these is under a legal hold."""
-    hold = hold_on(*subject_ids)
-    if hold is not None:
-        raise Conflict(HELD, day=f"{hold.created_at:%Y-%m-%d}", details={"reason": "held"})
+    since = held_since(*subject_ids)
+    if since is not None:
+        raise Conflict(HELD, day=f"{since:%Y-%m-%d}", details={"reason": "held"})
 
 
 def erase(subject_id: str) -> None:

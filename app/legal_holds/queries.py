@@ -1,5 +1,6 @@
 """Reads of legal holds: whether something is on hold, and the holds of an organization."""
 
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -33,6 +34,24 @@ def hold_on(*subject_ids: str | None) -> LegalHold | None:
     """The oldest hold in force on any of these (an interview, and its candidate); None if there is none."""
     query = sa.select(LegalHold).where(LegalHold.subject_id.in_([one for one in subject_ids if one]), in_force())
     return db.session.scalar(query.options(joinedload(LegalHold.by)).order_by(LegalHold.created_at).limit(1))
+
+
+_T: Any = LegalHold.__table__
+_SINCE = (
+    sa.select(_T.c.created_at)
+    .where(_T.c.subject_id.in_(sa.bindparam("subjects", expanding=True)), _T.c.released_at.is_(None))
+    .where(sa.or_(_T.c.ends_at.is_(None), _T.c.ends_at > sa.bindparam("now")))
+    .order_by(_T.c.created_at)
+    .limit(1)
+)
+
+
+def held_since(*subject_ids: str | None) -> datetime | None:
+    """When the hold of ``hold_on`` was placed, by one prepared statement: every deletion asks."""
+    db.session.flush()
+    given = {"subjects": [one for one in subject_ids if one], "now": clock.now()}
+    since: datetime | None = db.session.connection().execute(_SINCE, given).scalar()
+    return since
 
 
 def holds_of(organization: Organization, *, limit: int) -> list[LegalHold]:

@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict
 from datetime import timedelta
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -107,12 +108,16 @@ def hurry(mail_id: str) -> bool:
 
 def drop(interview_id: str) -> int:
     """Cancel waiting mail about the interview; returns the number cancelled."""
-    statement = (
-        sa.update(QueuedMail)
-        .where(QueuedMail.interview_id == interview_id, QueuedMail.state == QueuedMailState.WAITING)
-        .values(state=QueuedMailState.EXPIRED, sealed=None, settled_at=clock.now(), failure=NOT_NEEDED)
-    )
-    return db.changed(statement)
+    db.session.flush()
+    return db.session.connection().execute(_DROPPED, {"interview": interview_id, "now": clock.now()}).rowcount
+
+
+_MAIL: Any = QueuedMail.__table__
+_DROPPED = (
+    sa.update(_MAIL)
+    .where(_MAIL.c.interview_id == sa.bindparam("interview"), _MAIL.c.state == QueuedMailState.WAITING)
+    .values(state=QueuedMailState.EXPIRED, sealed=None, settled_at=sa.bindparam("now"), failure=NOT_NEEDED)
+)
 
 
 def erase(interview_id: str) -> int:

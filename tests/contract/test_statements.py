@@ -54,3 +54,11 @@ def test_a_read(owner: Person, make_flow: Made, address: str) -> None:
         answer = owner.api("GET", address.format(booked))
     assert answer.status_code == 200
     assert len(sent) <= 2, sent
+
+
+def test_taking_recordings_back(owner: Person, make_flow: Made) -> None:
+    booked = owner.api("POST", PATH, json={"interview_flow_id": make_flow().id}).json["interview_id"]
+    with _counted() as sent:
+        answer = owner.api("DELETE", f"{PATH}/{booked}")
+    assert answer.status_code == 200
+    assert len(sent) <= 11, sent

@@ -12,7 +12,7 @@ from app.legal_holds import actions as legal_holds
 from app.mail_outbox import actions as mail_outbox
 
 
-def revoke_recordings(interview: Interview, *, done_again: bool = False) -> bool:
+def revoke_recordings(interview: Interview, *, done_again: bool = False, is_locked: bool = False) -> bool:
     """End access to audio and video for good. The caller commits this first and then destroys the bytes.
 
     False while the interview is running: it continues, and ``jobs.revocation`` destroys its recording when it ends.
@@ -21,19 +21,17 @@ def revoke_recordings(interview: Interview, *, done_again: bool = False) -> bool
     Conflict under a legal hold, unless an earlier revocation is ``done_again`` after a restore.
     """
     # The lock keeps out a new legal hold and a candidate who starts at this moment.
-    db.session.refresh(interview, with_for_update={"key_share": True})
+    if not is_locked:
+        db.session.refresh(interview, with_for_update={"key_share": True})
     if not done_again:
         legal_holds.refuse_held(interview.id, interview.candidate_id)
     recordings.revoke(interview.id)
     _close(interview)
     unmade = (VideoStage.WAITING, VideoStage.PROCESSING, VideoStage.FAILED)
     # A new fence, so that a worker on the video loses its claim.
-    statement = (
-        sa.update(Interview)
-        .where(Interview.id == interview.id, Interview.video_stage.in_(unmade))
-        .values(fence=Interview.fence + 1, lease_until=None)
-    )
-    if db.changed(statement):
+    if interview.video_stage in unmade:  # as it was read under the lock above
+        values = {"fence": Interview.fence + 1, "lease_until": None}
+        db.changed(sa.update(Interview).where(Interview.id == interview.id).values(values))
         db.session.refresh(interview)
         no_video(interview)
     db.session.flush()

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from app.core import claims, clock, queue
-from app.core.db import db, new_id, unless_there
+from app.core.db import Moment, db, new_id, unless_there
 from app.core.errors import Conflict, DomainError, Rejected
 from app.gateways.storage import Storage
 from app.interviews.recordings import DRAW_WAVEFORM, queries
@@ -37,6 +37,20 @@ _GROWN = (
     sa.update(RecorderRun.__table__)  # type: ignore[arg-type]
     .where(RecorderRun.__table__.c.id == sa.bindparam("run"))
     .values(size=RecorderRun.__table__.c.size + sa.bindparam("more"))
+)
+_REVOKED = unless_there(Revocation.__table__)  # type: ignore[arg-type]
+_UNDRAWN = sa.delete(Waveform.__table__).where(  # type: ignore[arg-type]
+    Waveform.__table__.c.interview_id == sa.bindparam("interview")
+)
+_GONE: Any = Revocation.__table__
+_NOW = sa.bindparam("now", type_=Moment())
+_BYTES_GONE = (
+    sa.update(_GONE)
+    .where(_GONE.c.interview_id == sa.bindparam("interview"))
+    .values(
+        settled_at=sa.case((_GONE.c.deleted_at < sa.bindparam("before"), _NOW), else_=_GONE.c.settled_at),
+        deleted_at=sa.func.coalesce(_GONE.c.deleted_at, _NOW),
+    )
 )
 _HEX = re.compile(r"[0-9a-f]{64}")
 
@@ -122,19 +136,13 @@ def seal(interview_id: str, *, segment: int, last_mix_chunk: int) -> RecorderRun
     return run
 
 
-def revoke(interview_id: str) -> Revocation:
+def revoke(interview_id: str) -> None:
     """End access for all issued URLs. Commit, then call ``destroy``, then ``bytes_gone``. May be repeated."""
-    earlier = db.session.get(Revocation, interview_id)
-    if earlier is not None:
-        return earlier
-    revocation = Revocation(interview_id=interview_id, revoked_at=clock.now())
-    try:
-        with db.session.begin_nested():
-            db.session.add(revocation)
-    except IntegrityError:  # revoked twice at the same moment, with the same effect
-        return db.session.get_one(Revocation, interview_id)
-    db.changed(sa.delete(Waveform).where(Waveform.interview_id == interview_id))
-    return revocation
+    db.session.flush()
+    row = {"interview_id": interview_id, "revoked_at": clock.now()}
+    connection = db.session.connection()
+    if connection.execute(_REVOKED, row).rowcount == 1:  # revoked twice has the same effect
+        connection.execute(_UNDRAWN, {"interview": interview_id})
 
 
 def erase(interview_id: str) -> dict[str, int]:
@@ -154,13 +162,9 @@ def destroy(interview_id: str, *, storage: Storage) -> None:
 
 def bytes_gone(interview_id: str) -> None:
     """Record that ``destroy`` succeeded; after ``SETTLES_AFTER`` a second success settles the revocation."""
-    revocation = db.session.get_one(Revocation, interview_id)
     now = clock.now()
-    if revocation.deleted_at is None:
-        revocation.deleted_at = now
-    elif revocation.deleted_at < now - queries.SETTLES_AFTER:
-        revocation.settled_at = now
-    db.session.flush()
+    given = {"interview": interview_id, "now": now, "before": now - queries.SETTLES_AFTER}
+    db.session.connection().execute(_BYTES_GONE, given)
 
 
 def unsettle(interview_id: str) -> None:
