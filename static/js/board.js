@@ -1,8 +1,8 @@
-// The pipeline's board: cards are dragged (mouse, pen, finger), moved by key or by menu, without loading the page; what
-// others move meanwhile changes the counts. Without this module every card still has its menu.
-const LATELY = 15000; // between two looks at the counts
-const HOLD = 350; // a finger that rests this long drags; a shorter touch scrolls
-const SLACK = 6; // pixels a mouse may tremble in a click
+// The pipeline's board: cards are dragged (mouse, pen, touch), or moved by key or menu, without reloading the page. Moves
+// by other members update the counts. Without this module every card still has its menu.
+const LATELY = 15000; // ms between two reads of the counts
+const HOLD = 350; // ms: a longer touch drags, a shorter one scrolls
+const SLACK = 6; // pixels the mouse may move during a click
 
 export default function board(box) {
   const lanes = [...box.querySelectorAll(".lane")];
@@ -22,7 +22,7 @@ export default function board(box) {
     lane.querySelector(".lane-empty").hidden = lane.querySelectorAll(".lane-card").length > 0;
   }
 
-  // Puts the card where it belongs and lets its menu know.
+  // Puts the card into its column and updates its menu.
   function place(card, to) {
     const from = laneOf(card);
     if (from === to) return;
@@ -59,7 +59,7 @@ export default function board(box) {
   }
 
   function again() {
-    return action("Show the board as it is now", () => location.reload());
+    return action("Reload the board", () => location.reload());
   }
 
   function action(words, does) {
@@ -91,7 +91,7 @@ export default function board(box) {
   drag(box, { over: (lane) => lanes.forEach((one) => one.classList.toggle("target", one === lane)), drop: move });
   watch();
 
-  // Counts of what others do; cards are not taken from under anyone's hand, a button shows the new board.
+  // Updates the counts after moves by other members. Cards stay where they are; a button reloads the board.
   function watch() {
     setInterval(async () => {
       if (document.hidden) return;
@@ -104,22 +104,22 @@ export default function board(box) {
         if (Number(shown.textContent) !== now) others = true;
         shown.textContent = now;
       }
-      if (others) say("Others have moved candidates. ", again());
+      if (others) say("Someone else moved candidates. ", again());
     }, LATELY);
   }
 }
 
-// The server's answer, or an error with its sentence; `stale` when someone else has moved the candidate meanwhile.
+// The server's answer, or an error with its message; `stale` if someone else moved the candidate in the meantime.
 async function send(action, body) {
   const answer = await fetch(action, { method: "POST", body, headers: { Accept: "application/json" } }).catch(() => null);
-  if (!answer) throw new Error("The server could not be reached; nothing was moved.");
-  if (answer.redirected) throw new Error("You have been signed out; nothing was moved. Load the page again.");
+  if (!answer) throw new Error("The server could not be reached. Nothing was moved.");
+  if (answer.redirected) throw new Error("You were signed out. Nothing was moved. Reload the page.");
   const told = await answer.json().catch(() => ({}));
   if (answer.ok) return told;
-  throw Object.assign(new Error(told.message ?? "This could not be moved. Load the page again."), { stale: answer.status === 409 });
+  throw Object.assign(new Error(told.message ?? "This candidate could not be moved. Reload the page."), { stale: answer.status === 409 });
 }
 
-// One gesture for mouse, pen and finger, on the pointer events of the board.
+// One gesture for mouse, pen and touch, from the board's pointer events.
 function drag(box, { over, drop }) {
   let grip = null;
   let dragged = false;
@@ -160,7 +160,7 @@ function drag(box, { over, drop }) {
     card.classList.remove("moving");
     over(null);
     if (dropped && lane) drop(card, lane);
-    dragged = true; // the click that ends a drag opens no one's page
+    dragged = true; // the click that ends a drag must not open a page
     setTimeout(() => { dragged = false; }, 0);
   }
 

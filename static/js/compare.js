@@ -1,8 +1,8 @@
-// Plays the stretch of one answer in the player of its column, and stops at its end; only one player sounds at a time.
-// Without this module the links open the recording at the same stretch.
+// Plays one answer in the player of its column and stops at its end; only one player plays at a time.
+// Without this module the links open the recording at the same place.
 export default function compare(box) {
   const heads = [...box.querySelectorAll("thead th")];
-  let now = null; // the link whose stretch plays
+  let now = null; // the link whose answer is playing
 
   const player = (link) => heads[Number(link.dataset.of)].querySelector("audio");
 

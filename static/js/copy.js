@@ -1,4 +1,4 @@
-// Copies the value of a read-only field; says so on the button, so that a screen reader hears it too.
+// Copies the value of a read-only field and confirms it on the button, so that screen readers announce it too.
 export default function copy(box) {
   const [field, button] = [box.querySelector("input"), box.querySelector("button")];
   if (!navigator.clipboard) return; // http on another host: the field stays selectable by hand

@@ -1,7 +1,7 @@
-// Shows how far a long download has come, and says when it broke off. Without this module the browser downloads the file
-// by itself; so it does wherever the server answers with a page instead of a file.
+// Shows the progress of a long download, and whether it failed. Without this module the browser downloads the file;
+// so it does when the server answers with a page instead of a file.
 
-// How many rows have arrived: line ends, without the one of the header.
+// The number of rows received: line ends, without the header's.
 export function rowsIn(bytes, before = 0) {
   return bytes.reduce((count, byte) => count + (byte === 10), before);
 }
@@ -53,7 +53,7 @@ export default function save(form) {
       hand(await read(answer), name);
       note.textContent = "The file is in your downloads.";
     } catch {
-      note.textContent = stop.signal.aborted ? "Canceled. No file was saved." : "The connection broke off, and no file was saved. Try again.";
+      note.textContent = stop.signal.aborted ? "Canceled. No file was saved." : "The connection was lost and no file was saved. Try again.";
     } finally {
       stop = null;
       start.disabled = false;

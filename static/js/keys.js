@@ -1,10 +1,10 @@
-// The sheet of keys: "?" opens and closes it on every page of the platform, unless single keys are turned off there, or
-// something is being typed. A page with a sheet of its own (triage, the player) keeps the key for that one.
+// The list of shortcuts: "?" opens and closes it on every page of the platform, unless single keys are turned off or the
+// user is typing. A page with its own list (triage, the player) uses the key for that one.
 import { singleKeys } from "./remember.js";
 
 const TYPING = "input:not([type=checkbox], [type=radio], [type=button], [type=submit]), textarea, select, [contenteditable]";
 
-// Whether a press asks for the sheet: pure, so that it can be tested without a page.
+// Whether a key press opens the list: pure, so that it can be tested without a page.
 export function asks(event, on) {
   if (!on || event.key !== "?" || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return false;
   return !event.target?.closest?.(TYPING);

@@ -1,5 +1,5 @@
-// Comfort of a player: the picture of the sound becomes a slider, a speed that is remembered, and keys that never act
-// while something is typed and can be turned off. Without this module the browser's own player does everything.
+// Additions to the player: the waveform becomes a slider, the speed is remembered, and there are shortcuts, which can be
+// turned off and never act while the user is typing. Without this module the browser's own player does everything.
 
 import { remember, remembered, singleKeys } from "./remember.js";
 
@@ -17,7 +17,7 @@ export function meaning(event, on) {
   const within = (selector) => Boolean(event.target?.closest?.(selector));
   if (within("input, textarea, select, audio, video, [contenteditable], [role=slider]")) return null;
   if (within("[popover]:popover-open") && event.key !== "?") return null;
-  if (event.key === " " && within("button, a, summary, label")) return null; // there it presses
+  if (event.key === " " && within("button, a, summary, label")) return null; // there the space bar activates the control
   return KEYS[event.key.toLowerCase()] ?? null;
 }
 
@@ -26,7 +26,7 @@ export function clock(seconds) {
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
 }
 
-// The last chapter that has begun, or null.
+// The current chapter, or null.
 export function chapterAt(chapters, time) {
   return chapters.filter((one) => one.at <= time).at(-1) ?? null;
 }
@@ -53,7 +53,7 @@ export default function listen(box) {
     event.preventDefault();
     if (meant === "help") help.togglePopover();
     else if (meant !== "toggle") seek(media.currentTime + meant);
-    else if (media.paused) media.play()?.catch(() => {}); // the browser wants a press on its own button first
+    else if (media.paused) media.play()?.catch(() => {}); // the browser requires a press on its own button first
     else media.pause();
   });
 }
@@ -77,7 +77,7 @@ function slider(media, wave, { length, seek }) {
   let shown = -1;
 
   wave.setAttribute("role", "slider");
-  wave.setAttribute("aria-label", "Place in the recording");
+  wave.setAttribute("aria-label", "Position in the recording");
   wave.setAttribute("aria-valuemin", "0");
   wave.tabIndex = 0;
 

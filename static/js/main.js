@@ -1,5 +1,5 @@
-// Mounts behaviour on plain HTML: <div data-module="copy"> loads copy.js and hands it the element.
-// One module per behaviour; a page without JavaScript loses comfort, never function.
+// Mounts behaviour on plain HTML: <div data-module="copy"> loads copy.js and passes it the element.
+// One module per behaviour; without JavaScript pages lose convenience, never function.
 const known = new Set(["copy", "menu", "redirect", "player", "autosubmit", "rows", "voices", "board", "questions", "triage", "print", "keys", "mentions", "compare", "listen", "export", "unsaved"]);
 
 for (const element of document.querySelectorAll("[data-module]")) {

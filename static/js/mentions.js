@@ -1,9 +1,9 @@
-// Offers names while someone writes "@" in a note: arrows choose, Enter or Tab takes, Escape closes. The text itself
-// names people, so without this module typing the name does the same.
+// Suggests names after "@" in a note: arrow keys choose, Enter or Tab inserts, Escape closes. The name in the text is
+// what counts, so without this module typing the name does the same.
 
 const MOST = 6;
 
-// What is being typed after the last "@" before the caret: where it begins, and its letters; null where no name begins.
+// What is being typed after the last "@" before the caret: its start and its letters; null if there is none.
 export function typedName(text, caret) {
   const at = text.lastIndexOf("@", caret - 1);
   if (at < 0 || (at > 0 && /[\w@.+-]/.test(text[at - 1]))) return null;
@@ -11,7 +11,7 @@ export function typedName(text, caret) {
   return letters.length > 60 || /[\n@]/.test(letters) ? null : { at, letters };
 }
 
-// Those of `people` in which a word begins with `letters`; none once a whole name and a space follow.
+// Those of `people` in which a word begins with `letters`; none after a complete name and a space.
 export function fitting(people, letters) {
   const wanted = letters.toLocaleLowerCase();
   if (people.some((name) => wanted.startsWith(`${name.toLocaleLowerCase()} `))) return [];
@@ -68,7 +68,7 @@ export default function mentions(box) {
       option.textContent = name;
       return option;
     }));
-    if (list.hidden) told.textContent = `${names.length} ${names.length === 1 ? "name" : "names"}; arrows choose, Enter takes.`;
+    if (list.hidden) told.textContent = `${names.length} ${names.length === 1 ? "name" : "names"}; use the arrow keys to choose, Enter to insert.`;
     list.hidden = false;
     choose(0);
   }

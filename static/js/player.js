@@ -1,7 +1,7 @@
-// Ties a recording to its transcript: the word that is being said is marked and kept in view; a click on a word, a
-// time or a chapter plays from there. Times are seconds on the recording's own clock, as the server measured them.
+// Connects a recording to its transcript: the current word is marked and kept in view; a click on a word, a time or a
+// chapter plays from there. Times are seconds from the start of the recording, as measured by the server.
 
-// The last word that has begun at `time`, or -1: words are in the order of the talk, so half of them drop out each step.
+// The last word that has started at `time`, or -1: a binary search, as words are in order.
 export function wordAt(starts, time) {
   let low = 0;
   let high = starts.length;
@@ -17,7 +17,7 @@ const LINGER = 0.4; // seconds a word stays marked after its end, so that short 
 
 export default function player(box) {
   const media = box.querySelector("audio, video");
-  if (!media) return; // deleted, or typed: the transcript stands for itself
+  if (!media) return; // deleted, or a typed interview: there is only the transcript
   const words = [...box.querySelectorAll(".word")].sort((a, b) => a.dataset.start - b.dataset.start);
   const starts = words.map((word) => Number(word.dataset.start));
   const follow = box.querySelector("#follow");
@@ -30,7 +30,7 @@ export default function player(box) {
   function seek(time) {
     media.currentTime = time;
     const playing = media.play();
-    if (playing) playing.catch(() => {}); // the browser wants a press on its own button first
+    if (playing) playing.catch(() => {}); // the browser requires a press on its own button first
   }
 
   function mark(word) {
@@ -65,7 +65,7 @@ export default function player(box) {
   media.addEventListener("timeupdate", update);
   box.addEventListener("click", (event) => {
     const target = event.target.closest("[data-start]");
-    if (!target || String(getSelection()) !== "") return; // selected text is meant to be copied
+    if (!target || String(getSelection()) !== "") return; // a selection is for copying, not for playing
     seek(Number(target.dataset.start));
   });
 }

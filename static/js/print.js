@@ -1,4 +1,4 @@
-// A button that opens the browser's print dialogue; without scripts the words beside it say where that is.
+// A button that opens the browser's print dialog; without scripts the text next to it says where that is.
 export default function print(box) {
   const button = box.querySelector("button");
   button.hidden = false;

@@ -1,5 +1,5 @@
-// The questions of a flow while it is edited: added, removed and put in order without loading the page, by drag (mouse,
-// pen, finger), by arrow keys on the handle, or by buttons. Without this module the buttons ask the server.
+// The questions in the flow editor: added, removed and reordered without reloading the page, by drag (mouse, pen,
+// touch), by arrow keys on the handle, or by buttons. Without this module the buttons ask the server.
 export default function questions(box) {
   const list = box.querySelector("ol");
   const more = box.querySelector("[name=more]");
@@ -18,7 +18,7 @@ export default function questions(box) {
     note.replaceChildren(document.createTextNode(`${words} The flow is not saved yet. `), ...others);
   }
 
-  // Names, labels and buttons tell the place that the question has now.
+  // Updates names, labels and buttons to the question's current position.
   function number() {
     items().forEach((item, place) => {
       const named = (name) => name.replace(/questions-\d+/g, `questions-${place}`);
@@ -124,7 +124,7 @@ export default function questions(box) {
     list.addEventListener(end, (event) => { if (grip && event.pointerId === grip.id) drop({ back: end === "pointercancel" }); });
   }
 
-  // Past the middle of a neighbour it makes room. What is held stays in the document, so that it keeps the pointer.
+  // Past the middle of a neighbour, it changes places. The dragged item stays in the document to keep the pointer.
   function follow(y) {
     const middle = (item) => { const { top, bottom } = item.getBoundingClientRect(); return (top + bottom) / 2; };
     for (;;) {

@@ -1,5 +1,5 @@
 // Takes the candidate to the address that the flow names, after a countdown that they can see and stop (WCAG 2.2.1). Anything
-// they do on the page stops it for good, a reload or sent feedback included: someone who reads or rates is not rushed.
+// they do on the page stops it for good, a reload or sent feedback included: people who read or rate are not rushed.
 export default function redirect(box) {
   const [line, stay] = [box.querySelector("[data-countdown]"), box.querySelector("button")];
   const stopped = `parley-stay:${location.pathname}`;
@@ -29,7 +29,7 @@ export default function redirect(box) {
   document.addEventListener("focusin", (event) => { if (!box.contains(event.target)) stop(); });
 }
 
-// Where the browser keeps nothing (storage blocked), the countdown can still be stopped on the page itself.
+// If the browser stores nothing (storage blocked), the countdown can still be stopped on the page itself.
 function remembered(name) {
   try { return sessionStorage.getItem(name) !== null; } catch { return false; }
 }

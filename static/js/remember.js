@@ -1,4 +1,4 @@
-// What this browser remembers between pages, if it keeps anything at all.
+// Values that the browser stores between pages, if storage is allowed.
 export function remembered(key) {
   try { return localStorage.getItem(key); } catch { return null; }
 }
@@ -7,7 +7,7 @@ export function remember(key, value) {
   try { localStorage.setItem(key, value); } catch { /* a browser that keeps nothing */ }
 }
 
-// One choice for all pages: whether single keys act. The box shows it, and changes it.
+// One setting for all pages: whether single-key shortcuts are on. The check box shows and changes it.
 export function singleKeys(box) {
   box.checked = remembered("parley-single-keys") !== "off";
   box.addEventListener("change", () => remember("parley-single-keys", box.checked ? "on" : "off"));

@@ -1,4 +1,4 @@
-// Comfort for a list whose rows are chosen by tick boxes: all of this page at once, and how many there are.
+// For lists with check boxes: selects the whole page at once, and shows the number of selected rows.
 export default function rows(form) {
   const boxes = [...form.querySelectorAll('[name="id"]')];
   const all = form.querySelector("[data-all]");
@@ -11,7 +11,7 @@ export default function rows(form) {
     const chosen = boxes.filter((box) => box.checked).length;
     tick.checked = chosen === boxes.length;
     tick.indeterminate = chosen > 0 && chosen < boxes.length;
-    words.textContent = chosen ? `${chosen} chosen` : "Choose this page";
+    words.textContent = chosen ? `${chosen} selected` : "Select page";
     apply.textContent = everyone?.checked || !chosen ? "Apply" : `Apply to ${chosen}`;
   }
 

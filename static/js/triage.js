@@ -1,8 +1,8 @@
-// Triage by keys: what shows a key is pressed by it. Plays the best evidence, clip after clip. Single keys can be turned
-// off, and never act while something is typed; without scripts everything is a button or a link.
+// Triage by keyboard: each control shows the key that activates it. Plays the best evidence, clip after clip. Shortcuts
+// can be turned off and never act while the user is typing; without scripts everything is a button or a link.
 import { singleKeys } from "./remember.js";
 
-// Which element a key stands for, or null: pure, so that it can be tested without a page.
+// The element that a key activates, or null: pure, so that it can be tested without a page.
 export function meant(event, controls, on) {
   if (!on || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return null;
   const { target } = event;
@@ -32,7 +32,7 @@ function reel(box, media) {
   const clips = [...box.querySelectorAll("[data-clip]")];
   const button = box.querySelector("[data-reel]");
   const text = button.querySelector("span");
-  let at = -1; // which clip plays, -1: none
+  let at = -1; // the clip that is playing, -1: none
   let all = false; // whether the next one follows
 
   if (!clips.length) return;
@@ -50,7 +50,7 @@ function reel(box, media) {
     text.textContent = at < 0 ? "Play" : "Stop";
     if (at < 0) return media.pause();
     media.currentTime = Number(clips[at].dataset.start);
-    return media.play()?.catch(() => begin(-1)); // the browser wants a press on its own button first
+    return media.play()?.catch(() => begin(-1)); // the browser requires a press on its own button first
   }
 
   function check() {

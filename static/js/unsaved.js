@@ -1,5 +1,5 @@
-// Asks before a form is left with changes that were not saved. What counts is the difference from what the server sent, so
-// a change that was taken back is none; a form that came back with errors (data-unsaved) has changes from the start.
+// Warns before you leave a form with unsaved changes, compared with what the server sent: an undone change does not
+// count; a form that came back with errors (data-unsaved) has changes from the start.
 export function differs(form) {
   return "unsaved" in form.dataset || JSON.stringify(values(form, true)) !== JSON.stringify(values(form, false));
 }
@@ -22,7 +22,7 @@ function values(form, now) {
 }
 
 export default function unsaved(form) {
-  // Texts that are moved among each other keep their values: their order counts, too.
+  // Reordered texts keep their values, so their order counts too.
   const texts = () => [...form.elements].filter((control) => control.type === "textarea");
   const sent = texts();
   const moved = () => texts().some((text, place) => sent[place] !== text) || texts().length !== sent.length;

@@ -1,4 +1,4 @@
-// Lets a recruiter hear the voices in the flow's language without leaving the form. A press plays, another one stops.
+// Lets a recruiter hear the voices in the flow's language without leaving the form. One press plays, another stops.
 export function sampleUrl(href, language, base) {
   const url = new URL(href, base);
   url.searchParams.set("language", language);
@@ -46,7 +46,7 @@ export default function voices(box) {
     try {
       await audio.play();
     } catch (error) {
-      if (playing !== link || error.name === "AbortError") return; // another one was pressed meanwhile
+      if (playing !== link || error.name === "AbortError") return; // another one was pressed in the meantime
       mark(null);
       say("broken");
     }
@@ -61,7 +61,7 @@ export default function voices(box) {
       if (playing === link) stop(); else play(link);
     });
     link.addEventListener("keydown", (event) => {
-      if (event.key === " ") { event.preventDefault(); link.click(); } // a button answers to the space bar too
+      if (event.key === " ") { event.preventDefault(); link.click(); } // buttons also react to the space bar
     });
   }
   audio.addEventListener("ended", () => mark(null));

@@ -117,8 +117,8 @@ def test_it_is_narrowed_by_kind_person_day_and_id(owner, filled):
     assert rows(owner, subject=filled["team"]) == ["Added a team"]
     today = clock.now().date()
     assert len(rows(owner, **{"from": str(today), "to": str(today)})) == 3
-    assert "No entry fits this filter" in shown(owner, to=str(today - timedelta(days=1)))
-    assert "No entry fits this filter" in shown(owner, **{"from": str(today + timedelta(days=1))})
+    assert "No entries match this filter" in shown(owner, to=str(today - timedelta(days=1)))
+    assert "No entries match this filter" in shown(owner, **{"from": str(today + timedelta(days=1))})
 
 
 @pytest.mark.parametrize(
@@ -178,9 +178,9 @@ def test_cells_never_run_in_a_spreadsheet(owner):
 
 def test_the_page_says_that_the_log_is_whole_or_what_is_wrong(owner, filled):
     browser = owner.browser
-    assert "first check has not been made" in browser.get("/audit").text
+    assert "has not been checked yet" in browser.get("/audit").text
     assert "The audit log is intact" in browser.post("/audit/check", follow_redirects=True).text
-    assert "are what was written" in browser.get("/audit").text
+    assert "are unchanged" in browser.get("/audit").text
     db.session.execute(sa.text("UPDATE audit_entry SET subject = 'x' WHERE number = 2"))
     db.session.commit()
     told = browser.post("/audit/check", follow_redirects=True).text

@@ -138,7 +138,7 @@ def test_an_old_key_that_is_still_used_near_its_end_is_told_once(owner, issued):
         late = members.late_keys()
         assert (watch_old_keys(), watch_old_keys()) == (1, 0)
         assert [members.note_late(key_id) for key_id in late] == [False], "another worker had found it as well"
-        assert "is still used" in owner.browser.get("/api-keys").text
+        assert "is still in use" in owner.browser.get("/api-keys").text
     assert db.session.query(AuditEntry).filter_by(action="api_key.still_used").count() == 1
     with at(hours=25):
-        assert "is still used" not in owner.browser.get("/api-keys").text
+        assert "is still in use" not in owner.browser.get("/api-keys").text

@@ -84,7 +84,7 @@ def test_the_password_alone_opens_nothing(guarded, sign_in, client) -> None:
     assert (asked.status_code, asked.location) == (302, "/sign-in/code")
     assert db.session.query(Login).count() == 0
     assert client.get("/team").status_code == 302
-    assert "Your password is right" in client.get("/sign-in/code").text
+    assert "Enter the six digits" in client.get("/sign-in/code").text
     code = code_of(person.member)
     opened = client.post("/sign-in/code", data={"code": f"{code[:3]} {code[3:]}"})
     assert (opened.status_code, opened.location) == (302, "/team")
@@ -187,7 +187,7 @@ def test_an_administrator_helps_whoever_has_lost_everything(owner: Person, colle
     assert "On since" in owner.browser.get(path).text
     assert owner.browser.post(f"{path}/second-factor-off").status_code == 302
     assert theirs.get("/team").status_code == 302
-    assert "signs in with the password alone" in owner.browser.get(path).text
+    assert "signs in with only a password" in owner.browser.get(path).text
     own = owner.browser.post(f"/team/members/{owner.member.id}/second-factor-off")
     assert (own.status_code, "in your profile, with a code" in own.text) == (422, True)
 

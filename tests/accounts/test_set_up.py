@@ -42,8 +42,8 @@ def test_the_first_administrator_names_everything_and_is_signed_in(app, client, 
 
 def test_the_key_is_shown_this_once(app, client, path):
     client.post(path, data=FIELDS)
-    assert b"shown this once" in client.get("/api-keys").data
-    assert b"shown this once" not in client.get("/api-keys").data
+    assert b"shown only once" in client.get("/api-keys").data
+    assert b"shown only once" not in client.get("/api-keys").data
 
 
 def test_the_address_is_dead_once_an_organization_exists(owner, client, path):

@@ -139,8 +139,8 @@ def test_a_signed_in_member_is_led_on_at_once(known):
 
 
 def test_before_the_set_up_the_page_says_where_to_begin(client):
-    assert b"Nobody has set this installation up yet" in client.get("/sign-in").data
+    assert b"This installation is not set up yet" in client.get("/sign-in").data
 
 
 def test_after_the_set_up_the_page_says_nothing_of_it(owner, client):
-    assert b"Nobody has set" not in client.get("/sign-in").data
+    assert b"is not set up yet" not in client.get("/sign-in").data

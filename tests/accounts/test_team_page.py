@@ -95,13 +95,13 @@ def test_a_team_without_flows_is_deleted_and_its_members_leave_it(owner, colleag
     team = actions.add_team(owner.organization, "Sales", by=owner.member)
     db.session.add(TeamMembership(team_id=team.id, member_id=colleague.member.id))
     db.session.commit()
-    assert "Its member is taken out of it." in owner.browser.get("/team").text
+    assert "Its member will be removed from it." in owner.browser.get("/team").text
     assert "Team deleted." in post(owner, f"{team.id}/delete").text
     assert [one.name for one in queries.teams_of(owner.organization)] == [owner.team.name]
     db.session.expire_all()
     assert [one.id for one in colleague.member.teams] == [owner.team.id]
     assert [(one.action, one.details) for one in entries("team.deleted")] == [("team.deleted", {"members": 1})]
-    assert "No longer there" in owner.browser.get("/audit?group=member").text
+    assert ">Deleted<" in owner.browser.get("/audit?group=member").text
 
 
 def test_a_team_with_flows_and_the_last_one_stay(owner, make_flow):

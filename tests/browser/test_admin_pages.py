@@ -72,5 +72,5 @@ def test_the_audit_log_is_read_narrowed_checked_and_exported_by_keyboard(
         admin.keyboard.press("Enter")
     assert "Created an API key" in Path(download.value.path()).read_text(encoding="utf-8-sig")
     admin.goto(f"{installation.url}/audit?subject=nothing")
-    assert "No entry fits this filter" in admin.inner_text("main")
+    assert "No entries match this filter" in admin.inner_text("main")
     accessible(admin)

@@ -100,7 +100,7 @@ def test_a_stale_board_moves_nobody_and_says_so(board: Callable[..., Any]) -> No
     stale.locator(".lane-card", has_text="Dee").locator("a").focus()
     stale.keyboard.press("Shift+ArrowRight")
     stale.wait_for_selector("text=moved to interviewed meanwhile")
-    stale.get_by_role("button", name="Show the board as it is now").click()
+    stale.get_by_role("button", name="Reload the board").click()
     stale.wait_for_selector(".can-drag")
     assert standing(stale)["Dee"] == "interviewed"
 
@@ -130,8 +130,8 @@ def test_the_list_chooses_many_and_says_what_came_of_each(board: Callable[..., A
         page.get_by_text("More filters and columns").click()
         assert_accessible(page)
         assert page.locator("#bulk-tag").is_hidden()
-        page.get_by_label("Choose this page").check()
-        assert page.get_by_text("4 chosen").is_visible()
+        page.get_by_label("Select page").check()
+        assert page.get_by_text("4 selected").is_visible()
         page.locator("#bulk-kind").select_option("tag")
         page.locator("#bulk-tag").fill(f"wide {width}")
         page.get_by_role("button", name="Apply").click()
@@ -172,10 +172,10 @@ def test_no_column_of_the_list_is_cut_off(board: Callable[..., Any]) -> None:
 def test_a_move_of_many_asks_first(board: Callable[..., Any]) -> None:
     page = board(viewport={"width": 1280, "height": 900})
     page.goto(page.url.replace("/board", ""))
-    page.get_by_label("Choose this page").check()
+    page.get_by_label("Select page").check()
     page.get_by_role("button", name="Apply to 4").click()
-    page.get_by_role("alert").get_by_text("Choose what to do").wait_for()
-    page.get_by_label("Choose this page").check()
+    page.get_by_role("alert").get_by_text("Choose an action").wait_for()
+    page.get_by_label("Select page").check()
     page.locator("#bulk-kind").select_option("move")
     page.locator("#bulk-status").select_option("rejected")
     page.get_by_role("button", name="Apply to 4").click()
@@ -183,7 +183,7 @@ def test_a_move_of_many_asks_first(board: Callable[..., Any]) -> None:
     for width in (1280, 360):
         page.set_viewport_size({"width": width, "height": 800})
         assert_accessible(page)
-    assert page.get_by_text("No webhook event goes out").is_visible()
+    assert page.get_by_text("No webhook events are sent").is_visible()
     page.get_by_role("button", name="Move 4 candidates to Rejected").click()
     page.get_by_role("heading", name="4 of 4 changed").wait_for()
 
@@ -199,7 +199,7 @@ def test_the_export_says_how_far_it_is_and_that_it_broke_off(board: Callable[...
     page.get_by_text("The file is in your downloads.").wait_for()
     page.route("**/candidates/export*", lambda route: route.abort())
     export.click()
-    page.get_by_text("The connection broke off, and no file was saved. Try again.").wait_for()
+    page.get_by_text("The connection was lost and no file was saved. Try again.").wait_for()
     assert_accessible(page)
     page.unroute("**/candidates/export*")
     asked = "**/candidates/export*"

@@ -126,7 +126,7 @@ def test_from_the_thank_you_to_the_proof_of_erasure(
     accessible(recruiter)
     correction = recruiter.locator("li", has=recruiter.locator("h3", has_text="Correction"))
     correction.locator("select").select_option("granted")
-    correction.locator("button", has_text="Send the answer").click()
+    correction.locator("button", has_text="Send answer").click()
     recruiter.locator("ins", has_text="thirteen").wait_for()
     page.reload()
     assert page.locator(".said-user ins", has_text="thirteen").count() == 1

@@ -114,7 +114,7 @@ def test_somebody_is_invited_and_chooses_a_password(
     accessible(theirs)
     theirs.context.clear_cookies()
     theirs.goto(f"{installation.url}/sign-in")
-    theirs.locator("a", has_text="Forgotten your password?").press("Enter")
+    theirs.locator("a", has_text="Forgot your password?").press("Enter")
     theirs.locator("main", has_text="Ask an administrator").wait_for()
     accessible(theirs)
     theirs.context.close()

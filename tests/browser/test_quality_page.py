@@ -86,7 +86,7 @@ def test_the_player_moves_by_its_picture_and_by_keys_that_stay_out_of_fields(
         what="the sound",
     )
     page = signed_in(f"/interviews/{taken}", viewport={"width": 1280, "height": 900})
-    wave = page.get_by_role("slider", name="Place in the recording")
+    wave = page.get_by_role("slider", name="Position in the recording")
     wait_until(lambda: page.evaluate("document.querySelector('audio')?.readyState >= 1"), seconds=60, what="the player")
 
     def second() -> float:
@@ -110,7 +110,7 @@ def test_the_player_moves_by_its_picture_and_by_keys_that_stay_out_of_fields(
     page.keyboard.press("ArrowLeft")
     assert second() == pytest.approx(0, abs=0.1)
     page.keyboard.press("?")
-    page.get_by_role("dialog", name="Keys of the player").wait_for()
+    page.get_by_role("dialog", name="Player shortcuts").wait_for()
     assert_accessible(page)
     page.keyboard.press("Escape")
     page.select_option("#speed", "1.5")

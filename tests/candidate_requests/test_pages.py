@@ -54,8 +54,8 @@ def test_the_list_shows_what_is_open_with_what_is_overdue_on_top(owner: Person, 
 
 
 def test_nothing_to_do_is_said(owner: Person) -> None:
-    assert "Nothing waits for an answer" in words_of(owner.browser.get("/requests"))
-    assert "No request fits" in words_of(owner.browser.get("/requests?kind=review&state=done"))
+    assert "No open requests" in words_of(owner.browser.get("/requests"))
+    assert "No requests match" in words_of(owner.browser.get("/requests?kind=review&state=done"))
     assert owner.browser.get("/requests?kind=%00&state=odd&offset=x").status_code == 200
 
 

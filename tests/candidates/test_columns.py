@@ -122,7 +122,7 @@ def test_the_page_does_all_of_it(owner: Person, make_candidate: Made) -> None:
     assert browser.post(f"/candidates/statuses/{column_id}/rename", data={"name": "Trial"}).status_code == 303
     text = browser.get("/candidates/statuses").text
     assert 'value="Trial"' in text
-    assert "candidates begin here" in text
+    assert "candidates start here" in text
     assert browser.post(f"/candidates/statuses/{column_id}/remove").status_code == 303
     assert "Trial" not in statuses_of(owner.organization)
     kinds = db.session.scalars(sa.select(AuditEntry.action).where(AuditEntry.action == "pipeline.changed")).all()

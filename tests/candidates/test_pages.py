@@ -48,7 +48,7 @@ def test_the_list_can_be_filtered_and_searched(owner: Person, make_flow: Made, m
     assert _emails(owner, "text=100%25") == ["eve@e.com"]
     assert _emails(owner, f"flow={flow.id}&status=invited&text=eve") == []
     assert len(_emails(owner, "text=%00&flow=%ED%A0%80&offset=-3")) <= 3
-    assert "No candidate fits this filter" in owner.browser.get("/candidates?text=nobody").text
+    assert "No candidates match this filter" in owner.browser.get("/candidates?text=nobody").text
 
 
 def test_an_empty_list_says_how_candidates_come(owner: Person) -> None:
@@ -113,7 +113,7 @@ def test_the_page_shows_history_and_interviews(owner: Person, make_candidate: Ma
     seen = owner.browser.get(f"/candidates/{candidate.id}").text
     assert "Strong &lt;answers&gt;." in seen
     assert "Owner" in seen
-    assert "Under way" in seen
+    assert "In progress" in seen
     assert 'value="shortlisted"' in seen
 
 

@@ -108,7 +108,7 @@ def test_a_move_is_asked_about_with_its_number_and_whether_systems_hear_of_it(
     owner: Person, three: dict[str, str], make_flow: Made, make_candidate: Made
 ) -> None:
     assert re.search(
-        r'<select[^>]+id="bulk-kind"[^>]*>\s*<option value="" ?[^>]*>Choose what to do',
+        r'<select[^>]+id="bulk-kind"[^>]*>\s*<option value="" ?[^>]*>Choose an action',
         owner.browser.get("/candidates").text,
     )
     silent = make_candidate("dan@e.com", flow=make_flow(webhook_url=None), first_name="Dan")
@@ -206,8 +206,8 @@ def test_many_are_assigned_and_judged(owner: Person, three: dict[str, str]) -> N
     ("form", "words"),
     [
         ({}, "at least one"),
-        ({"id": "x", "kind": "dance"}, "Choose what to do"),
-        ({"id": "x", "kind": ""}, "Choose what to do"),
+        ({"id": "x", "kind": "dance"}, "Choose an action"),
+        ({"id": "x", "kind": ""}, "Choose an action"),
         ({"id": "x", "kind": "move", "status": ""}, "Choose a status"),
         ({"id": "x", "kind": "move", "status": "accepted", "sure": ""}, "Nothing would change"),
         ({"id": "x", "kind": "tag", "tag": " "}, "Enter a tag"),

@@ -29,7 +29,7 @@ def test_every_page_has_it_and_its_button_but_triage_which_has_its_own(owner: Pe
         f"/flows/{flow.id}",
     ):
         page = browser.get(path)
-        assert "Show or hide this sheet" in sheet_of(page), path
+        assert "Show or hide this list" in sheet_of(page), path
         assert page.text.count('id="key-sheet"') == 1
         assert 'popovertarget="key-sheet">' in page.text
     assert sheet_of(browser.get("/candidates/triage")) == ""

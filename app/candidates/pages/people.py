@@ -187,7 +187,7 @@ def _change() -> Change:
     try:
         kind = Kind(request.form.get("kind", ""))
     except ValueError:
-        raise Rejected("Choose what to do.", field="kind") from None
+        raise Rejected("Choose an action.", field="kind") from None
     field = _FIELDS.get(kind, "")
     value = request.form.get(field, "") if field else ""
     flaw = flaw_of(value)
