@@ -93,7 +93,7 @@ class MemberForm(FlaskForm):  # type: ignore[misc]
     password = PasswordField(
         "First password",
         [Optional(), clean, strong],
-        description=f"Leave this empty to send an invite link, so that they choose their own. {PASSWORD_HELP}",
+        description=f"Leave this empty to send an invitation link with which they choose their own. {PASSWORD_HELP}",
     )
 
 

@@ -99,7 +99,7 @@ def test_a_stale_board_moves_nobody_and_says_so(board: Callable[..., Any]) -> No
     fresh.wait_for_selector("text=Dee Example is now in")
     stale.locator(".lane-card", has_text="Dee").locator("a").focus()
     stale.keyboard.press("Shift+ArrowRight")
-    stale.wait_for_selector("text=moved to interviewed meanwhile")
+    stale.wait_for_selector("text=moved to interviewed in the meantime")
     stale.get_by_role("button", name="Reload the board").click()
     stale.wait_for_selector(".can-drag")
     assert standing(stale)["Dee"] == "interviewed"

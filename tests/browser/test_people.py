@@ -44,7 +44,7 @@ def test_two_step_sign_in_from_setting_it_up_to_turning_it_off(installation: Ins
     page.set_viewport_size({"width": 1280, "height": 800})
     page.locator("main a", has_text="Two-step sign-in").press("Enter")
     accessible(page)
-    page.locator("button", has_text="Set it up").press("Enter")
+    page.locator("button", has_text="Set up").press("Enter")
     secret = page.input_value("#totp-key")
     drawn = page.locator(".qr svg").bounding_box()
     assert drawn["width"] > 150

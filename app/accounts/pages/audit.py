@@ -46,7 +46,7 @@ def audit() -> str:
         found_by=filters,
         groups=list(GROUPS.items()),
         people=people,
-        nobody=NO_MEMBER,
+        no_member=NO_MEMBER,
         words=WORDS,
         kept=_parameters(),
         check=audit_log.check_of(organization),
