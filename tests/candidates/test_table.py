@@ -32,7 +32,7 @@ def names(person: Person, query: str = "") -> list[str]:
     """The rows' names in order."""
     seen = person.browser.get(f"/candidates?{query}")
     assert seen.status_code == 200
-    return re.findall(r'data-label="Name"><a[^>]+>([^<]+)<', seen.text)
+    return re.findall(r'data-label="Name">\s*<a[^>]+>([^<]+)<', seen.text)
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_the_list_is_narrowed_and_sorted(owner: Person, three: dict[str, str], q
 
 def test_columns_are_chosen(owner: Person, three: dict[str, str]) -> None:
     text = owner.browser.get("/candidates?show=tags&show=score&show=%3Cb%3E").text
-    assert re.findall(r'<th scope="col">([^<]+)<', text) == ["Choose", "Name", "Score", "Tags"]
+    assert re.findall(r'<th scope="col">([^<]+)<', text) == ["Select", "Name", "Score", "Tags"]
     assert ">remote<" in text
     assert "4.2" in text
 
@@ -120,8 +120,8 @@ def test_a_move_is_asked_about_with_its_number_and_whether_systems_hear_of_it(
     assert asked.status_code == 200
     words = text_of(asked)
     assert "Move 3 candidates to Accepted?" in words
-    assert "2 webhook events go out" in words
-    assert "1 of those you chose is there already." in words
+    assert "2 webhook events are sent" in words
+    assert "1 of the selected candidates is already there." in words
     assert "1 of those you chose cannot be changed" in words
     db.session.expire_all()
     assert db.session.scalar(sa.select(sa.func.count(Delivery.id))) == 1, "nothing has happened"
@@ -168,13 +168,13 @@ def test_what_was_changed_in_bulk_is_taken_back_where_nobody_moved_it_since(
     actions.move(ada, "rejected", by=colleague.member)
     db.session.commit()
     page = post(owner, **form).text
-    assert "2 of 3 taken back" in page
+    assert "2 of 3 undone" in page
     assert "Moved again in the meantime. The status is now rejected." in page
     assert ">Undo<" not in page
     db.session.expire_all()
     assert [one.status for one in (ada, bob, cyd)] == ["rejected", "invited", "rejected"]
     assert bob.reviewed_at is None, "the result waits for a person again"
-    assert "0 of 3 taken back" in post(owner, **form).text, "twice is once"
+    assert "0 of 3 undone" in post(owner, **form).text, "twice is once"
     tagged = post(owner, id=bob.id, kind="tag", tag="new").text
     assert 'name="kind" value="untag"' in tagged
     assert 'name="tag" value="new"' in tagged
@@ -327,7 +327,7 @@ def test_the_page_says_whom_filter_and_right_leave_out(
     assert "Export 3 as CSV" in plain
     assert "The export has" not in plain
     assert "Export 1 as CSV" in narrowed
-    assert "The export has 1 of 3 candidates. The filter leaves out 2." in narrowed
+    assert "The export has 1 of 3 candidates. The filter excludes 2." in narrowed
     other = make_flow(team_id=add_team(owner.organization, "Other", by=None).id)
     dan = make_candidate("dan@e.com", flow=other, first_name="Dan")
     given = {"flow_id": other.id, "member_id": colleague.member.id, "by_id": owner.member.id}
@@ -335,7 +335,7 @@ def test_the_page_says_whom_filter_and_right_leave_out(
     db.session.commit()
     page = text_of(colleague.browser.get("/candidates"))
     assert "Export 3 as CSV" in page
-    assert "The export has 3 of 4 candidates. 1 is left out because you may only view their flows." in page
+    assert "The export has 3 of 4 candidates. 1 is left out because you can only view their flows." in page
     refused = post(colleague, id=[three["Bob"], dan.id], kind="export")
     assert refused.status_code == 422
     assert "You cannot export 1 of the 2 selected candidates" in text_of(refused)

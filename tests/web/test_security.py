@@ -40,11 +40,11 @@ def test_ids_of_a_refused_form_travel_along_unseen(site):
     flow = str(uuid.uuid4())
     client = site().test_client()
     response = client.post("/form", data={"name": "long text", "flow": flow, "note": ""}, forged=True)
-    assert b"1 chosen entry goes along" in response.data
+    assert b"1 selected entry will be sent too" in response.data
     assert f'<input type="hidden" name="flow" value="{flow}">'.encode() in response.data
     assert b'<input type="hidden" name="name"' not in response.data
     people = [str(uuid.uuid4()) for _ in range(3)]
-    assert b"3 chosen entries go along" in client.post("/form", data={"ids": people}, forged=True).data
+    assert b"3 selected entries will be sent too" in client.post("/form", data={"ids": people}, forged=True).data
     assert b"chosen" not in client.post("/form", data={"name": "long text"}, forged=True).data
 
 
