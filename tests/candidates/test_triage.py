@@ -44,7 +44,7 @@ def decide(person: Person, candidate: Candidate, decision: str, note: str = "") 
 def test_the_oldest_comes_first_and_others_can_be_looked_at(owner: Person, waiting: list[Candidate]) -> None:
     seen = owner.browser.get("/candidates/triage")
     assert shown(seen) == "Ada X"
-    assert "3 results wait" in seen.text
+    assert "3 results to review" in seen.text
     order = [shown(owner.browser.get(f"/candidates/triage?after={one.id}")) for one in waiting]
     assert order == ["Bob X", "Cyd X", "Ada X"]
 
@@ -109,7 +109,7 @@ def test_a_decision_that_is_none(owner: Person, waiting: list[Candidate], decisi
 def test_the_last_one_and_after(owner: Person, waiting: list[Candidate]) -> None:
     for one in waiting:
         seen = owner.browser.get(decide(owner, one, "rejected").location)
-    assert "Everything is judged" in seen.text
+    assert "Everything is reviewed" in seen.text
 
 
 def test_a_viewer_looks_and_decides_nothing(app: Any, owner: Person, waiting: list[Candidate]) -> None:

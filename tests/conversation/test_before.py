@@ -148,7 +148,7 @@ def test_declining_keeps_the_moment_and_nothing_else(
         assert db.session.query(rows).count() == 0
     assert "Nothing was recorded." in text_of(client, path_of(interview) + "/declined")
     browser = owner.browser
-    assert "did not agree to the interview" in text_of(browser, f"/interviews/{interview.id}")
+    assert "declined the interview" in text_of(browser, f"/interviews/{interview.id}")
     assert "Declined" in text_of(browser, "/interviews")
 
 
@@ -191,8 +191,8 @@ def test_who_declined_may_start_after_all(candidates: Candidates, book: Made, cl
     assert candidate.start("text")["stage"] == "live"
     assert interview_of(candidate).declined_at is not None, "what happened stays"
     page = text_of(owner.browser, f"/interviews/{interview.id}")
-    assert "did not agree to the interview" not in page
-    assert "Did not agree" in page
+    assert "declined the interview" not in page
+    assert "Declined" in page
 
 
 def test_nobody_declines_for_the_browser_that_holds_the_interview(

@@ -152,7 +152,7 @@ def test_a_talk_leaves_a_report_and_the_page_shows_it(
     second = candidate.turn(2, "answer", **talk.answer(real_speech), played={**first, "latency_ms": 800})
     asked = candidate.turn(3, "text", text="How high is the pay?", played={**talk.listen(second), "latency_ms": 400})
     live = owner.browser.get(f"/interviews/{interview_of(candidate).id}").get_data(as_text=True)
-    assert "Quality of the recording" in live
+    assert "Recording quality" in live
     ended = candidate.turn(4, "end", played=talk.listen(asked))
     candidate.finish([], played=talk.listen(ended))
     interview = interview_of(candidate)
@@ -167,11 +167,17 @@ def test_a_talk_leaves_a_report_and_the_page_shows_it(
     }
     assert [part["words"] for part in report["recognition"]["weak"]] == ["a ferry in the north"]
     page = owner.browser.get(f"/interviews/{interview.id}").get_data(as_text=True)
-    for shown in ("Listen before judging", "a ferry in the north", "48.0 kHz", "1 reply was interrupted", "0.40 s"):
+    for shown in (
+        "Listen before you decide",
+        "a ferry in the north",
+        "48.0 kHz",
+        "the candidate interrupted 1 reply",
+        "0.40 s",
+    ):
         assert shown in page
     public = owner.api("GET", f"/v1/interviews/{interview.id}").get_data(as_text=True)
     assert not any(name in public for name in ("confidence", "sample_rate", "headset", "quality"))
-    assert "How high is the pay?" in page.split("Asked by the candidate")[-1]
+    assert "How high is the pay?" in page.split("Questions from the candidate")[-1]
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_an_empty_organization_has_nothing_waiting(owner: Person, book: Made) ->
     book()
     assert counts(owner) == {}
     page = owner.browser.get("/dashboard")
-    assert "Nothing waits for you." in words_of(page)
+    assert "You have no tasks." in words_of(page)
 
 
 def test_results_are_counted_until_somebody_judges_them(owner: Person, colleague: Person, book: Made) -> None:

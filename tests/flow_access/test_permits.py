@@ -104,7 +104,7 @@ def test_the_right_to_view_shows_everything_of_the_flow_and_changes_nothing(
     for path in (f"/flows/{flow.id}/close", f"/interviews/{interview.id}/notes", f"/flows/{flow.id}/access"):
         refused = browser.post(path, data={"text": "x", "member": neighbour.member.id, "right": "edit"})
         assert refused.status_code == 403
-        assert "may look at this flow" in words_of(refused)
+        assert "You can view this flow" in words_of(refused)
     assert noted() == ["flow.access_given"]
 
 
@@ -140,7 +140,7 @@ def test_who_becomes_a_viewer_keeps_the_right_to_view(
     db.session.commit()
     assert neighbour.browser.get(f"/flows/{flow.id}").status_code == 200
     assert neighbour.browser.post(f"/flows/{flow.id}/close").status_code == 403
-    assert "May view" in words_of(colleague.browser.get(f"/flows/{flow.id}/access"))
+    assert "Can view" in words_of(colleague.browser.get(f"/flows/{flow.id}/access"))
 
 
 def test_a_narrowed_flow_is_seen_by_those_who_are_named(
@@ -249,8 +249,8 @@ def test_a_request_is_made_once_and_waits_for_those_who_may_decide(
     for who, count in ((owner, 1), (colleague, 1), (neighbour, 0)):
         tasks = {task.kind: task.count for task in tasks_of(who.member, link_days=30)}
         assert tasks.get("access", 0) == count, who.member.email
-        assert words_of(who.browser.get("/access")).count("asks for access") == count
-    assert "Members who ask for access to a flow" in words_of(colleague.browser.get("/dashboard"))
+        assert words_of(who.browser.get("/access")).count("requests access") == count
+    assert "Requests for access to a flow" in words_of(colleague.browser.get("/dashboard"))
     asked = rows(AccessRequest).one()
     for who in (viewer, neighbour):
         refused = who.browser.post(f"/access/{asked.id}/answer", data={"decision": "edit"})
@@ -342,7 +342,7 @@ def test_a_viewer_who_asks_is_given_the_right_to_view_alone(
     neighbour.member.role = Role.VIEWER
     db.session.commit()
     ask(neighbour, "flow", flow.id)
-    assert "Give the right to edit" not in colleague.browser.get("/access").text
+    assert "Allow to edit" not in colleague.browser.get("/access").text
     answer(colleague, "edit")
     asked = rows(AccessRequest).one()
     assert asked.state is RequestState.OPEN, "nothing was changed"

@@ -191,7 +191,7 @@ def test_the_report_says_how_each_score_was_judged(owner: Person, colleague: Per
         "1. Why do you want this job?",
         "2. Tell me about your last team. Not reached.",
         "No consent is recorded.",
-        "Made on",
+        "Exported on",
         "by Owner",
     ):
         assert part in words, part
@@ -273,7 +273,7 @@ def test_the_consent_is_kept_word_for_word(owner: Person, judged: Interview) -> 
         {"agreed_at": "2026-01-31T09:15:00Z", "text_version": "3", "locale": "en-US", "mode": "voice", "text": shown}
     ]
     words = words_of(owner.browser.get(f"/interviews/{judged.id}/report"))
-    assert "Given on 31 Jan 2026, 09:15 UTC, to answer by voice. Text 3 in en-US: You are recorded." in words
+    assert "Given on 31 Jan 2026, 09:15 UTC, answered by voice. Text 3 in en-US: You are recorded." in words
     assert "A machine asks <b>you</b>." in words
 
 
@@ -298,7 +298,7 @@ def test_viewers_and_strangers_export_nothing(
 def test_a_written_interview_has_everything_but_captions(owner: Person, completed: Made) -> None:
     interview = completed()
     page = owner.browser.get(f"/interviews/{interview.id}")
-    assert "There are no captions" in words_of(page)
+    assert "No captions, because" in words_of(page)
     assert 'value="vtt"' not in page.text
     answer = exported(owner, interview.id, "vtt")
     assert answer.status_code == 303
@@ -309,7 +309,7 @@ def test_a_written_interview_has_everything_but_captions(owner: Person, complete
 def test_revoked_recordings_are_in_nothing(owner: Person, recorded: Interview) -> None:
     actions.revoke_recordings(recorded)
     db.session.commit()
-    assert "The recordings were deleted and are in none of these." in words_of(
+    assert "The recordings were deleted, so exports do not contain them." in words_of(
         owner.browser.get(f"/interviews/{recorded.id}")
     )
     files = unpacked(exported(owner, recorded.id, "zip"))
@@ -343,7 +343,7 @@ def test_where_there_is_nothing_the_page_says_so(owner: Person, judged: Intervie
     interview_id = interview.id
     db.session.commit()
     browser = owner.browser
-    said = "There is nothing to export" if state == "erased" else "There is no result yet"
+    said = "so there is nothing to export" if state == "erased" else "There is no result yet"
     shown = browser.get(f"/interviews/{interview_id}")
     assert said in words_of(shown)
     assert "/export" not in shown.text

@@ -213,7 +213,7 @@ def test_the_page_shows_every_chart_with_its_numbers(owner: Person, past: Made, 
     past(at=yesterday, minutes=8, ready=30, rating=4, answered=2)
     past(at=yesterday)
     page = owner.browser.get(f"/insights?flow={flow.id}").text
-    for words in ("How far interviews get", "Why?", "Length of the talks", "Use by month", "4 of 5", "50 %", "8 min"):
+    for words in ("Funnel", "Why?", "Length of interviews", "Usage by month", "4 of 5", "50 %", "8 min"):
         assert words in page, words
     assert page.count('<svg class="share-bar"') == 4 + 4 + 8 + 5
     assert "/insights/usage.csv?flow=" in page
@@ -304,6 +304,6 @@ def test_scores_replies_and_stays_are_told_as_spreads(
     assert spreads.replies(outsider.member, MARCH) == (None, [])
     assert spreads.stays(outsider.member, MARCH) == []
     page = owner.browser.get("/insights?since=2026-03-01&until=2026-03-31").text
-    for words in ("How scores spread", "2.2–2.8", "How soon the agent replies", "How long candidates stay in a status"):
+    for words in ("Distribution of scores", "2.2–2.8", "Reply time of the agent", "Time in each status"):
         assert words in page, words
     assert page.count("share-bar quarters") == 2

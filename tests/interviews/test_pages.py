@@ -77,7 +77,7 @@ def test_the_list_is_narrowed_and_paged(owner: Person, book: Made, make_flow: Ma
     assert "Nurse Hall" not in first.text
     second = owner.browser.get(f"/interviews?flow={flow.id}&offset=25")
     assert "Porter0 Hall" in second.text
-    assert "Nothing fits" in owner.browser.get("/interviews?status=completed").text
+    assert "No results" in owner.browser.get("/interviews?status=completed").text
     assert owner.browser.get("/interviews?status=odd&flow=%00&offset=x").status_code == 200
 
 
@@ -223,8 +223,8 @@ def test_recruiters_see_the_interviews_of_their_own_teams(owner: Person, colleag
     assert theirs.post(f"/interviews/{interview.id}/retry").status_code == 403
     assert "No interview flows yet" in theirs.get("/dashboard").text
     a_flow(owner, team_id=other.id)
-    assert "0 Not completed yet" in _figures(theirs.get("/dashboard"))
-    assert "1 Not completed yet" in _figures(owner.browser.get("/dashboard"))
+    assert "0 Not completed" in _figures(theirs.get("/dashboard"))
+    assert "1 Not completed" in _figures(owner.browser.get("/dashboard"))
     assert page(owner, interview).status_code == 200
 
 
@@ -236,11 +236,11 @@ def _figures(answer: Any) -> set[str]:
 @pytest.mark.parametrize(
     ("stage", "words"),
     [
-        (Stage.CREATED, "The candidate's link"),
-        (Stage.RUNNING, "has begun"),
+        (Stage.CREATED, "Invite link"),
+        (Stage.RUNNING, "has started"),
         (Stage.SUBMITTED, "is being processed"),
-        (Stage.ABANDONED, "Process what is there"),
-        (Stage.WAITS_FOR_RECOGNITION, "Look again now"),
+        (Stage.ABANDONED, "Process now"),
+        (Stage.WAITS_FOR_RECOGNITION, "Check again"),
         (Stage.PROCESSING_FAILED, "Try again"),
     ],
 )
@@ -270,7 +270,7 @@ def test_a_failed_video_is_tried_again_from_its_page(owner: Person, completed: M
     interview.video_stage = VideoStage.FAILED
     db.session.commit()
     waker.enqueued.clear()
-    assert "The video could not be made" in words_of(page(owner, interview))
+    assert "The video could not be processed" in words_of(page(owner, interview))
     owner.browser.post(f"/interviews/{interview.id}/retry")
     assert waker.enqueued == [(PROCESS_VIDEO, (interview.id,))]
 
@@ -428,7 +428,7 @@ def test_scores_without_evidence_are_explained_once(owner: Person, submitted: Ma
     interview = submitted()
     process_interview(interview.id)
     said = words_of(page(owner, interview))
-    assert said.count("No language model is configured that could judge it") == 1
+    assert said.count("No language model is configured") == 1
     assert "by script" not in said
     assert "In the candidate's own words, as they were typed." in said
     assert "as they were recognised" not in said

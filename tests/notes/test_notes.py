@@ -178,7 +178,7 @@ def test_authors_change_their_own_and_only_new_names_are_told(
     db.session.expire_all()
     assert [one.said for one in db.session.get_one(Note, note.id).mentions] == ["Viewer"]
     assert (unread(owner), unread(viewer)) == (0, 1)
-    assert "changed" in words_of(owner.browser.get(f"/interviews/{interview.id}"))
+    assert "edited" in words_of(owner.browser.get(f"/interviews/{interview.id}"))
     assert colleague.browser.post(path, data={"text": ""}).status_code == 422
     told = [entry.action for entry in db.session.scalars(sa.select(AuditEntry).order_by(AuditEntry.number))]
     assert told.count("interview.note_changed") == 2

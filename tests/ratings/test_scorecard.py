@@ -63,7 +63,7 @@ def test_a_rating_stands_beside_the_score_with_its_reason(
     owner: Person, colleague: Person, interview: Interview
 ) -> None:
     browser = owner.browser
-    assert "Nobody has rated this interview yet" in words_of(browser.get(f"/interviews/{interview.id}"))
+    assert "No ratings yet" in words_of(browser.get(f"/interviews/{interview.id}"))
     page = words_of(browser.get(f"/interviews/{interview.id}/scorecard"))
     assert "AI: 3.5 of 5" in page
     assert "AI: not assessed" in page
@@ -72,9 +72,9 @@ def test_a_rating_stands_beside_the_score_with_its_reason(
     assert answer.location.endswith("#scorecard")
     rate(colleague, interview, skills_value="4.0")
     shown = words_of(browser.get(f"/interviews/{interview.id}"))
-    assert "Skills 4.5 of 5 in the mean of 2 · AI 3.5" in shown
+    assert "Skills 4.5 of 5 on average of 2 · AI 3.5" in shown
     assert "Has led five." in shown
-    assert "Overall No rating, words only" in shown
+    assert "Overall Comments only" in shown
     assert interview.data is not None
     assert interview.data.scores is not None
     assert interview.data.scores["skills"] == 3.5, "the machine's score is never touched"
@@ -157,7 +157,7 @@ def test_without_a_result_there_is_nothing_to_rate(owner: Person, book: Made, in
     waiting = book()
     answer = owner.browser.get(f"/interviews/{waiting.id}/scorecard")
     assert answer.status_code == 303
-    assert "Scorecard of people" not in owner.browser.get(f"/interviews/{waiting.id}").text
+    assert "Team scorecard" not in owner.browser.get(f"/interviews/{waiting.id}").text
     with pytest.raises(Conflict):
         actions.assess(waiting, {"skills": Opinion(3.0)}, by=owner.member)
     rate(owner, interview, skills_value="4.0", skills_comment="withheld words")

@@ -124,14 +124,14 @@ def test_no_cache_no_search_engine_and_no_other_site_learns_the_address(
     ("ends", "said"),
     [
         ("revoked", "This link was ended"),
-        ("expired", "This link has run out"),
-        ("withdrawn", "no longer be shown"),
-        ("quarantined", "no longer be shown"),
-        ("maker disabled", "no longer be shown"),
-        ("maker may only look", "no longer be shown"),
-        ("maker left the team", "no longer be shown"),
-        ("organization disabled", "no longer be shown"),
-        ("erased", "There is nothing here"),
+        ("expired", "This link has expired"),
+        ("withdrawn", "no longer available"),
+        ("quarantined", "no longer available"),
+        ("maker disabled", "no longer available"),
+        ("maker may only look", "no longer available"),
+        ("maker left the team", "no longer available"),
+        ("organization disabled", "no longer available"),
+        ("erased", "Page not found"),
     ],
 )
 def test_a_link_that_has_ended_shows_nothing_and_serves_nothing(
@@ -206,7 +206,7 @@ def test_every_opening_is_counted_and_listed(client: Browser, owner: Person, int
     assert "Firefox on Linux · 2001:db8:1::/48" in words_of(shown)
     assert "203.0.113.77" not in shown
     assert "For &lt;b&gt;Ben" in shown
-    assert "1 link to parts of this interview works" in words_of(owner.browser.get(f"/interviews/{interview.id}").text)
+    assert "1 active share link." in words_of(owner.browser.get(f"/interviews/{interview.id}").text)
     revoked(owner, interview)
     written = [one.action for one in db.session.scalars(sa.select(AuditEntry).order_by(AuditEntry.number))]
     told = [action for action in written if "share" in action]

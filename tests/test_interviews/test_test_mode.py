@@ -150,7 +150,7 @@ def test_no_figure_counts_it_and_lists_show_it_when_asked(owner: Person, booked:
         assert mark in shown
         assert ">Test</span>" in shown
     page = browser.get(f"/interviews/{done.id}").text
-    assert "This is a test: the interview was booked with a test key" in page
+    assert "This is a test interview, created with a test key" in page
     assert ">Test</span>" in page
     assert EMAIL not in browser.get("/candidates/board").text
 

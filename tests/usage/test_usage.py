@@ -105,7 +105,7 @@ def test_an_interview_counts_with_its_result_and_only_then(owner: Person, flow: 
         )
         result = Result(freeze_text(""), freeze_details((), (), duration=None), None, None, {})
         interviews.complete(failed.id, Finished(result), token=token or 0, app_url="http://localhost")
-    assert queries.used_in(owner.organization.id, "2026-03").interviews == 3, "in the month it was handed in"
+    assert queries.used_in(owner.organization.id, "2026-03").interviews == 3, "in the month in which it was submitted"
     assert queries.used_in(owner.organization.id, "2026-04").interviews == 0
 
 
@@ -213,7 +213,7 @@ def test_without_a_mail_server_the_log_and_the_dashboard_say_it(owner: Person, v
         page = words_of(owner.browser.get("/dashboard"))
         assert "90 % of this month's quota is used: 9.0 of 10 minutes" in page
         used(owner, 1)
-        assert "used up: 10.0 of 10 minutes. Interviews go on all the same." in words_of(
+        assert "used up: 10.0 of 10 minutes. You can still create interviews." in words_of(
             owner.browser.get("/dashboard")
         )
         assert "quota" not in words_of(viewer.browser.get("/dashboard"))
@@ -229,7 +229,7 @@ def test_the_page_shows_months_flows_and_the_quota(owner: Person, flow: Any) -> 
         words = words_of(owner.browser.get("/usage?months=3"))
         assert "2026-03 3 4.5 2026-02 0 0.0 2026-01 1 0.0" in words
         assert "2026-03 =Nurse 3 4.5 2026-01 =Nurse 1 0.0" in words
-        assert "Of the quota used 75 %" in words
+        assert "Quota used 75 %" in words
         assert "2025" not in words
         assert "2025-04" in words_of(owner.browser.get("/usage?months=nonsense"))
 
