@@ -126,8 +126,9 @@ def require_sitting() -> None:
     keep_private()
     with reading():
         seat = _seat()
-        interview_id, language = seat.interview_id, (seat.script or FlowScript()).language
-        languages.choose(language or FlowScript.of(linked_interview().flow).language)
+        interview_id = seat.interview_id
+        language = (seat.script or FlowScript.of(linked_interview().flow)).language
+        languages.choose(language)
         if cookie_name(interview_id) not in request.cookies:
             db.session.rollback()
             raise Forbidden(sentence("This browser does not hold the interview; open its link and press Start."))
