@@ -4,8 +4,8 @@
 
 Prints file:line, the phrase and a better one. Without a path it reads everything people read of the product. Left
 alone: texts of consent and decisions, which stay as they were published; sentences of the candidate's pages, which are
-keys of the catalogues; migrations; tests, which quote pages; sentences that benchmarks speak; released parts of the
-changelog.
+keys of the catalogues; sentences that the demo, test interviews and benchmarks speak; migrations; tests, which quote
+pages; released parts of the changelog.
 """
 
 import re
@@ -19,6 +19,7 @@ KINDS = {".py", ".html", ".js", ".md", ".yaml", ".example", ".sh", ".service", "
 LEFT = re.compile(
     r"^docs/(decisions/|words\.md)|^\.ci/english\.py|^app/web/translations/|^bench/speech\.py"
     r"|^templates/(conversation/|privacy/own_page/|layouts/candidate\.html)|^app/conversation/pages/accessibility\.py"
+    r"|^app/operations/(demo/(answers|cli_acts|content)|test_interviews/answers)\.py"
 )
 TRANSLATED = re.compile(r"""(?:\b_|gettext|sentence)\(\s*"[^"]*"\s*[,)]""")
 
@@ -52,7 +53,7 @@ BETTER = {
     "ever new": "more, new",
 }
 RULES = [
-    (re.compile(r"(?<![\w.\-/])" + phrase.replace(" ", r"[\s#*]+") + r"(?![\w\-(])", re.IGNORECASE), better)
+    (re.compile(r"(?<![\w.\-/])" + phrase.replace(" ", r"[\s#*]+") + r"(?![\w\-(=\"])", re.IGNORECASE), better)
     for phrase, better in BETTER.items()
 ]
 
