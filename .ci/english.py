@@ -19,7 +19,7 @@ KINDS = {".py", ".html", ".js", ".md", ".yaml", ".example", ".sh", ".service", "
 LEFT = re.compile(
     r"^docs/(decisions/|words\.md)|^\.ci/english\.py|^app/web/translations/|^bench/speech\.py"
     r"|^templates/(conversation/|privacy/own_page/|layouts/candidate\.html)|^app/conversation/pages/accessibility\.py"
-    r"|^app/operations/(demo/(answers|cli_acts|content)|test_interviews/answers)\.py"
+    r"|^app/gateways/language_model/prompts\.py|^app/operations/(demo/(answers|cli_acts|content)|test_interviews/answers)\.py"
 )
 TRANSLATED = re.compile(r"""(?:\b_|gettext|sentence)\(\s*"[^"]*"\s*[,)]""")
 

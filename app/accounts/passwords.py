@@ -62,7 +62,7 @@ def flaw_of(password: str) -> str | None:
 
 @lru_cache(maxsize=1)
 def _dummy() -> str:
-    return _hasher.hash("nobody has this password")
+    return _hasher.hash("no one has this password")
 
 
 def matches(stored: str | None, password: str) -> bool:

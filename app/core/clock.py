@@ -26,7 +26,7 @@ class _Told:
 
 
 class _Here(threading.local):
-    """What was told at the beginning of this thread's transaction, while it is open."""
+    """The clock at the beginning of this thread's transaction, while it is open."""
 
     told: _Told | None = None
 

@@ -1,7 +1,7 @@
 """What all processes of an installation count together, kept in Redis, so that one look shows the whole of it.
 
 A process gathers in memory and hands over when a request, a job or a tick ends. Redis may lose the counts: they begin
-anew, which readers of counters expect. While it is away they wait here. Names and labels are fixed words, never ids.
+again, which readers of counters expect. While it is away they wait here. Names and labels are fixed words, never ids.
 """
 
 import json
@@ -18,7 +18,7 @@ KEY = "parley:tally"
 BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 """Upper bounds, in seconds, of the groups that times are counted in; one more group holds what took longer."""
 PATIENCE = 0.3
-"""Seconds that one word with Redis may take: somebody may be waiting for the request that hands over."""
+"""Seconds that one word with Redis may take: someone may be waiting for the request that hands over."""
 PAUSE = 30.0
 """Seconds without another try after Redis has failed."""
 
@@ -27,7 +27,7 @@ Labels = tuple[str, ...]
 
 
 def connect(url: str) -> Redis:
-    """A client that keeps nobody waiting."""
+    """A client that keeps no one waiting."""
     return Redis.from_url(url, socket_connect_timeout=PATIENCE, socket_timeout=PATIENCE)
 
 

@@ -46,7 +46,7 @@ def close_to_others(data_dir: Path) -> None:
     log.warning("other users of this machine could read DATA_DIR %s; it is now restricted to its owner", data_dir)
     for folder, folders, files in os.walk(data_dir):
         for name in (*folders, *files):
-            with suppress(OSError):  # gone meanwhile, or another user's: nobody else reaches it any more
+            with suppress(OSError):  # gone meanwhile, or another user's: no one else reaches it any more
                 _close(Path(folder, name))
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 ERASED, REVOKED, WITHDRAWN = "erased", "revoked", "withdrawn"
 ACTS = (ERASED, REVOKED, WITHDRAWN)
-"""In the order in which they are done again: whoever is erased needs nothing else."""
+"""In the order in which they are done again: what is erased needs nothing else."""
 
 NAME = "erasures.jsonl"
 _BEGINS = b'{"what"'
@@ -34,7 +34,7 @@ class Kept:
 
     @property
     def line(self) -> str:
-        """As it stands in the file."""
+        """The line of the file."""
         at = self.at.astimezone(UTC).isoformat(timespec="microseconds")
         return json.dumps({"what": self.what, "interview": self.interview, "at": at}) + "\n"
 

@@ -5,7 +5,7 @@ No status codes here: under ``/v1`` and in the pages the same error reads differ
 
 
 def place_of(error: BaseException) -> str:
-    """The last lines of code that an error went through: for logs, since its text may quote what somebody typed."""
+    """The last lines of code that an error went through: for logs, since its text may quote what someone typed."""
     steps, trace = [], error.__traceback__
     while trace is not None:
         steps.append(f"{trace.tb_frame.f_code.co_filename.rsplit('/app/', 1)[-1]}:{trace.tb_lineno}")
@@ -19,7 +19,7 @@ def sentence(text: str) -> str:
 
 
 class DomainError(Exception):
-    """Something that the caller can be told in one sentence.
+    """A problem that one sentence explains to the caller.
 
     ``values`` fill the sentence's ``%(name)s`` places; ``template`` is the sentence without them, which is what a
     translation is looked up by.

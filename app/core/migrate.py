@@ -59,7 +59,7 @@ def drift(url: str) -> list[Any]:
 
 
 def is_current(connection: sa.Connection) -> bool:
-    """Whether the database stands at the newest revision."""
+    """Whether the database is at the newest revision."""
     return MigrationContext.configure(connection).get_current_revision() == head()
 
 
@@ -103,12 +103,12 @@ def _work_on(connection: sa.Connection, work: Any) -> None:
     plain: Any = connection.connection.dbapi_connection
     if is_postgresql:
         plain.is_patient = True
-        # Another's turn, an index over many rows and a copy of them take as long as they take; a lock that the old
+        # Another's turn, an index over many rows and a copy of them have no time limit; a lock that the old
         # release holds on a table is waited for as briefly as ever.
         connection.execute(sa.text("SET statement_timeout = 0"))
         _await_turn(connection)
     else:
-        # A table that is made anew to be changed is dropped in between: its rows' children must survive that.
+        # A table that is rebuilt to be changed is dropped in between: its rows' children must survive that.
         plain.cursor().execute("PRAGMA foreign_keys=off")
     config.attributes["connection"] = connection
     try:
@@ -122,7 +122,7 @@ def _work_on(connection: sa.Connection, work: Any) -> None:
 
 
 def _await_turn(connection: sa.Connection) -> None:
-    """Ask again and again: an index that is built while others write waits for whoever stands in a statement."""
+    """Ask again and again: an index that is built while others write waits for their statements."""
     while not connection.scalar(sa.text("SELECT pg_try_advisory_lock(:lock)"), {"lock": _LOCK}):
         connection.commit()
         time.sleep(0.2)

@@ -126,7 +126,7 @@ class Outage:
 class Mark:
     """Names the RQ job that was put last for a job and its ids, so that no second one waits beside it.
 
-    Nobody has to take it down, and none can go wrong for long: it counts only while the job that it names is seen in
+    No one has to take it down, and none can go wrong for long: it counts only while the job that it names is seen in
     its queue, or among the retries that are due or were so until a moment ago. What has been taken to be run, or got
     lost on the way, does not wait any more. Change it in a transaction that watches ``key``.
     """
@@ -155,7 +155,7 @@ class Mark:
 
 
 def connect(url: str) -> Redis:
-    """A client whose calls take at most a second, so that a dead Redis slows nobody down."""
+    """A client whose calls take at most a second, so that a dead Redis slows no one down."""
     return Redis.from_url(url, socket_connect_timeout=1, socket_timeout=1)
 
 
@@ -176,13 +176,13 @@ def after_commit(job: Job, *ids: str) -> None:
 
 
 def enqueue_now(job: Job, *ids: str) -> bool:
-    """Ring at once: for the sweep and the tick, which change nothing. False when nobody could hear it."""
+    """Ring at once: for the sweep and the tick, which change nothing. False when no one could hear it."""
     waker: Waker = current_app.extensions["parley.bell"]
     return waker.enqueue(job, ids)
 
 
 def overdue(job: Job) -> list[tuple[str, ...]]:
-    """Ids for which ``job`` is due while nobody works on them. The rows know, whatever Redis forgot."""
+    """Ids for which ``job`` is due while no one works on them. The rows know, whatever Redis forgot."""
     with reading():
         found = rooms.resolve(job.overdue)()
         db.session.rollback()
@@ -190,7 +190,7 @@ def overdue(job: Job) -> list[tuple[str, ...]]:
 
 
 def enqueue_overdue(*jobs: Job) -> None:
-    """Ring again for all that is due; called by the worker's tick. Workers look themselves where nobody hears it."""
+    """Ring again for all that is due; called by the worker's tick. Workers look themselves where no one hears it."""
     for job in jobs:
         if not all(enqueue_now(job, *ids) for ids in overdue(job)):
             return
@@ -243,7 +243,7 @@ def _waiting(redis: Redis, name: str, now: datetime) -> Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A run that RQ gave up: of which job, for which ids, and when. What went wrong stands in the worker's log."""
+    """A run that RQ gave up: of which job, for which ids, and when. The worker's log says what went wrong."""
 
     job: Job
     ids: tuple[str, ...]
@@ -251,7 +251,7 @@ class Failed:
 
 
 def failed(redis: Redis, *, limit: int = 200) -> list[Failed]:
-    """Runs that RQ gave up within the last hour, the newest first; what is none of our jobs is left out."""
+    """Runs that RQ gave up within the last hour, the newest first; unknown jobs are left out."""
     known = rooms.jobs()
     found: list[Failed] = []
     for name in Queued:

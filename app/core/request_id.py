@@ -1,4 +1,4 @@
-"""The id of what set work off: a request, or a job or tick that nobody asked for.
+"""The id of what set work off: a request, or a job or tick that no one asked for.
 
 It goes along from the request to the jobs that it rings for and the webhooks that it writes, and every line of the log
 has it, so that one search finds all that came of one call.
@@ -29,7 +29,7 @@ def known() -> str | None:
 
 
 def begin(given: str | None = None) -> str:
-    """What follows is work of ``given``, or of a new id when there is none or it is none of ours; returns the id
+    """What follows is work of ``given``, or of a new id when there is none or it has another form; returns the id
     before, for ``end``."""
     before = _id.get()
     _id.set(given if given and SAFE.match(given) else uuid.uuid4().hex)

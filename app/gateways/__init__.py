@@ -34,7 +34,7 @@ class Gateways:
 
 
 class _SpeechShelf:
-    """Where spoken lines are remembered: the storage everybody shares, so that one process speaks for all."""
+    """Where spoken lines are remembered: the storage everyone shares, so that one process speaks for all."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage

@@ -1,4 +1,4 @@
-"""Files that somebody sent in, handed out again."""
+"""Files that someone sent in, handed out again."""
 
 from collections.abc import Iterable
 from urllib.parse import quote

@@ -128,4 +128,4 @@ class PiecesFile(_Waiting):
             self._pieces, self._ends, self._last, self._at = (), [], b"", self._length
 
     def __del__(self) -> None:
-        self.close()  # a body that nobody asked for, after HEAD for instance
+        self.close()  # a body that no one asked for, after HEAD for instance

@@ -1,7 +1,7 @@
-"""Static files and pages go out as gzip, unless that could tell somebody else what stands in them.
+"""Static files and pages go out as gzip, unless that could reveal their content to another site.
 
 An attacker who sees how long an encrypted answer is, and makes a browser ask for a page that repeats their guess,
-learns from its compressed length whether the guess stands elsewhere on the page (BREACH). So a page is compressed only
+learns from its compressed length whether the guess is elsewhere on the page (BREACH). So a page is compressed only
 where the browser vouches that no other site asked for it; static files hold no secrets.
 """
 
@@ -82,6 +82,6 @@ def _file(response: Response) -> bytes | None:
             kept.clear()
         kept[key] = gzip.compress(response.get_data(), LEVEL, mtime=0)
     elif close := getattr(response.response, "close", None):
-        close()  # the opened file, which nobody reads
+        close()  # the opened file, which no one reads
     response.direct_passthrough = False
     return kept[key]

@@ -21,7 +21,7 @@ from app.core.errors import Conflict, DomainError, Forbidden, GatewayError, NotF
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 5
-"""What a client is told to wait when the database or something outside is away."""
+"""How long a client is asked to wait when the database or something outside is away."""
 
 API_STATUS: dict[type[DomainError], int] = {
     NotFound: 422,
@@ -81,7 +81,7 @@ def wants_json() -> bool:
 
 
 def respond(failure: Failure) -> Response:
-    """The answer in the language of whoever asked."""
+    """The answer in the caller's language."""
     if wants_json():
         body: dict[str, Any] = {"code": failure.code, "status": failure.status, "message": failure.message}
         if failure.errors:
@@ -106,7 +106,7 @@ def first_words(errors: Any, name: str = "") -> str:
 
 
 def from_http(error: HTTPException) -> Failure:
-    """What ``abort`` was told, or a sentence of our own; headers such as ``Allow`` are kept."""
+    """The message given to ``abort``, or Parley's own sentence; headers such as ``Allow`` are kept."""
     code = error.code or 500
     data: dict[str, Any] = getattr(error, "data", None) or {}
     errors: dict[str, Any] = data.get("errors") or data.get("messages") or {}
@@ -181,7 +181,7 @@ def _on_domain(error: DomainError) -> Response:
 
 
 def _on_database(error: SQLAlchemyError) -> Response:
-    """Away, locked or out of connections: try again. Anything else is a fault of ours."""
+    """Away, locked or out of connections: try again. Anything else is a fault of Parley's."""
     _give_up_transaction()
     away = isinstance(error, OperationalError | InterfaceError | PoolTimeout)
     if away or (isinstance(error, DBAPIError) and error.connection_invalidated):

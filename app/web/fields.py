@@ -32,7 +32,7 @@ def flaw_of(text: str) -> str | None:
 
 
 def day_in(text: str) -> date | None:
-    """The day that an address names as ``2026-01-31``; None for what is no day, or is far from any of ours."""
+    """The day that an address names as ``2026-01-31``; None for what is no day, or is far from any of Parley's."""
     try:
         day = date.fromisoformat(text)
     except ValueError:

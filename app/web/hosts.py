@@ -28,7 +28,7 @@ WARNING = (
 
 
 def register(app: Flask) -> None:
-    """Refuse what is for somebody else. While APP_URL is an address of this machine, warn once instead."""
+    """Refuse what is for someone else. While APP_URL is an address of this machine, warn once instead."""
     settings: Settings = app.extensions["parley.settings"]
     app.before_request(_Door(settings).look)
 

@@ -41,7 +41,7 @@ LOCALES = {tag: tag.replace("-", "_") for tag in LANGUAGES} | {"no-NO": "nb_NO",
 
 
 def register(app: Flask) -> None:
-    """Hang translations on the application; where nobody chose, they are the English originals."""
+    """Hang translations on the application; where no one chose, they are the English originals."""
     Babel(app, default_locale="en_US", default_translation_directories="app/web/translations", locale_selector=_locale)
     app.context_processor(_shown)
 
@@ -73,7 +73,7 @@ def remember(response: Response, *, settings: Settings, path: str = COOKIE_PATH)
 
 
 def chosen() -> str:
-    """The language of this request; English where nobody chose."""
+    """The language of this request; English where no one chose."""
     return _chosen() or DEFAULT
 
 

@@ -52,7 +52,7 @@ def front() -> Response:
 
 @pages.get("/healthz")
 def healthz() -> Response:
-    """200 as soon as this process serves; it asks nobody else."""
+    """200 as soon as this process serves; it asks no one else."""
     return jsonify(status="ok")
 
 
@@ -67,7 +67,7 @@ def readyz() -> tuple[Response, int]:
 def csp_reports() -> tuple[str, int]:
     """Notes that a browser refused something, without what or where: reports may quote addresses.
 
-    Anybody may send them: they are limited by address, and one a minute is written down with the number of the others.
+    Anyone may send them: they are limited by address, and one a minute is written down with the number of the others.
     """
     rate_limits.count("csp-reports", most=REPORTS_PER_MINUTE)
     request.max_content_length = 64 * 1024

@@ -1,6 +1,6 @@
 """Whose address a request has: the caller's, with the proxies of TRUSTED_PROXIES taken off.
 
-Behind a proxy that is not counted everybody has the proxy's address and shares its limits, so that is warned of.
+Behind a proxy that is not counted everyone has the proxy's address and shares its limits, so that is warned of.
 """
 
 import logging

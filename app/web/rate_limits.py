@@ -170,7 +170,7 @@ def count(name: str, *, most: int, of: str = "") -> None:
         return
     try:
         allowed = limiter.limiter.hit(counting.parse(f"{most} per minute"), "page", name, of, address_of_request())
-    except Exception:  # noqa: BLE001 - whatever the store raises, a limit that cannot be counted stops nobody
+    except Exception:  # noqa: BLE001 - whatever the store raises, a limit that cannot be counted stops no one
         return
     if not allowed:
         abort(429, headers={"Retry-After": "60"})

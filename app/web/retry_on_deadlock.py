@@ -1,4 +1,4 @@
-"""Answers a request anew when PostgreSQL ended its transaction for the sake of another one: a deadlock.
+"""Answers a request again when PostgreSQL ended its transaction for the sake of another one: a deadlock.
 
 The one who is ended has done nothing wrong, and a moment later nothing stands in the way. So the view runs again, at
 most three times, after a pause that differs from the other one's, on a session as it came. Only while nothing of it was

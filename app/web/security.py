@@ -1,4 +1,4 @@
-"""What browsers are told and asked: CSRF token and origin on every change, a strict content policy, no leaks by header.
+"""What browsers get and are asked: CSRF token and origin on every change, a strict content policy, no leaks by header.
 
 The interview page needs a little more (camera, microphone, WebAssembly for the voice detector): its views call
 ``allow_devices()`` before they render.
@@ -49,7 +49,7 @@ def allow_devices() -> None:
 
 
 def keep_private() -> None:
-    """This answer is for whoever is signed in: no cache may keep it."""
+    """This answer is for a signed-in member: no cache may keep it."""
     request.environ[_PRIVATE] = True
 
 

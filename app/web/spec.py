@@ -38,7 +38,7 @@ class ErrorResponseSchema(ma.Schema):
     """A documented error of one status."""
 
     class Meta:
-        """Further facts such as ``errors`` may stand beside the three."""
+        """Further facts such as ``errors`` may be beside the three."""
 
         unknown = ma.INCLUDE
 
@@ -180,7 +180,7 @@ def server(app_url: str, *, asked_at: str) -> str:
 
 
 def describe(document: APISpec) -> None:
-    """The interface's error of one status. flask-smorest has registered Error, and a shape of pages nobody uses."""
+    """The interface's error of one status. flask-smorest has registered Error, and an unused shape of pages."""
     document.components.schema("ErrorResponse", schema=ErrorResponseSchema)
     document.components.schemas.pop("PaginationMetadata", None)
 

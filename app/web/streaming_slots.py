@@ -1,4 +1,4 @@
-"""Answers that last as long as their readers take, each with a thread of the server: only so many at once."""
+"""Answers that last as long as their readers take, each with a thread of the server: a limited number at once."""
 
 import threading
 import weakref
@@ -12,7 +12,7 @@ from app.settings import Settings
 
 
 class Place:
-    """The right to hold a thread; given back by ``leave``, or when nobody has it any more."""
+    """The right to hold a thread; given back by ``leave``, or when no one has it any more."""
 
     def __init__(self, among: "weakref.WeakSet[Place]") -> None:
         self._among = among
@@ -23,7 +23,7 @@ class Place:
 
 
 class Places:
-    """So many at once. Counts those that somebody still has, so that no way of losing an answer costs a place."""
+    """At most this many at once. Counts those that are still held, so that no way of losing an answer costs a place."""
 
     def __init__(self, count: int) -> None:
         self._count = count

@@ -30,7 +30,7 @@ def _begin() -> None:
     request.environ[_START] = time.perf_counter()
     set_reading(request.method in {"GET", "HEAD", "OPTIONS"})
     request.environ[_BEFORE] = row_security.chosen()
-    row_security.choose(row_security.NOBODY)  # no rows before a guard has found out whose
+    row_security.choose(row_security.NO_ONE)  # no rows before a guard has found out whose
 
 
 def _end(response: Response) -> Response:

@@ -13,7 +13,7 @@ from sqlalchemy.exc import ProgrammingError
 
 from app.core import clock
 from app.core.db import db, new_id
-from app.core.db.row_security import NOBODY, choose, everyone, only
+from app.core.db.row_security import NO_ONE, choose, everyone, only
 from app.mail_outbox.models import QueuedMail
 from app.outreach.apply_links.models import FlowLink, FlowVisit
 from app.outreach.apply_links.queries import visits
@@ -96,7 +96,7 @@ def test_one_organization_sees_and_changes_nothing_of_another(sides: tuple[Side,
 
 def test_nobody_writes_into_another_organization(sides: tuple[Side, Side]) -> None:
     ours, theirs = sides
-    for context in (whose(ours), NOBODY):
+    for context in (whose(ours), NO_ONE):
         with only(context):
             for table in covered():
                 if table.name in theirs:
@@ -113,7 +113,7 @@ def refused(statement: sa.Executable) -> None:
 
 
 def test_where_nothing_was_chosen_there_are_no_rows(sides: tuple[Side, Side]) -> None:
-    with only(NOBODY):
+    with only(NO_ONE):
         assert {table.name: seen(table) for table in covered() if seen(table)} == {}
     with only(new_id()):
         assert {table.name: seen(table) for table in covered() if seen(table)} == {}

@@ -204,7 +204,7 @@ def engine_options(url: str) -> dict[str, Any]:
             "hide_parameters": True,
             "connect_args": {"timeout": BUSY_SECONDS, "isolation_level": None, "factory": Queued},
         }
-    from app.core.db import timeouts  # the driver is loaded only by whoever needs it
+    from app.core.db import timeouts  # the driver is loaded only when it is needed
 
     return {
         "pool_size": 20,
@@ -250,7 +250,7 @@ def _on_execute(_connection: Connection, cursor: Any, *given: Any) -> None:
 def _on_connect(connection: Any, _record: object) -> None:
     cursor = connection.cursor()
     for pragma in ("journal_mode=wal", "synchronous=full", "foreign_keys=on", f"busy_timeout={BUSY_SECONDS * 1000}"):
-        # nosemgrep: sql-put-together - four settings of ours, written out above
+        # nosemgrep: sql-put-together - four fixed settings, written out above
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

@@ -1,9 +1,9 @@
-"""Whose rows the work at hand may touch: what PostgreSQL is told for its row-level security, the wall behind our own.
+"""Whose rows the work at hand may touch: what PostgreSQL's row-level security gets to know.
 
 Its policies (``migrations/``) go by the parameter ``parley.organization``: one organization's id, the word "everyone",
-or nothing where nothing was chosen, and then there are no rows. It is told before a transaction's first statement, for
+or nothing where nothing was chosen, and then there are no rows. It is set before a transaction's first statement, for
 that transaction alone, and again as soon as something else is chosen. The same statement brings back the database's
-time (``app.core.clock``). SQLite has no such wall and is told nothing.
+time (``app.core.clock``). SQLite has no row-level security.
 """
 
 import functools
@@ -20,9 +20,9 @@ from app.core import clock
 P = ParamSpec("P")
 R = TypeVar("R")
 
-EVERYONE, NOBODY = "everyone", ""
+EVERYONE, NO_ONE = "everyone", ""
 
-_whose: ContextVar[str] = ContextVar("whose", default=NOBODY)
+_whose: ContextVar[str] = ContextVar("whose", default=NO_ONE)
 _TOLD = "parley.organization"
 
 
@@ -87,7 +87,7 @@ def stand(engine: Engine) -> None:
 
 
 def _begun(connection: Connection) -> None:
-    connection.info[_TOLD] = NOBODY  # what was told before ended with its transaction
+    connection.info[_TOLD] = NO_ONE  # what was set before ended with its transaction
 
 
 def _ended(_connection: Connection) -> None:
@@ -99,7 +99,7 @@ def _tell(connection: Connection, cursor: Any, statement: str, *_given: Any) -> 
 
     whose = _whose.get()
     if statement.startswith("ROLLBACK TO"):
-        connection.info[_TOLD] = None  # the database goes back to what it had been told before the SAVEPOINT
+        connection.info[_TOLD] = None  # the database goes back to what was set before the SAVEPOINT
         return
     # A transaction that has failed only takes its own end.
     if connection.info.get(_TOLD) != whose and cursor.connection.info.transaction_status != TransactionStatus.INERROR:

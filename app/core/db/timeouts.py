@@ -43,7 +43,7 @@ CONNECT_ARGS: dict[str, Any] = {
 class Impatient(psycopg.Connection[Any]):
     """Hangs up on a server that owes an answer for longer than it may itself work on one.
 
-    Not where ``is_patient``: a migration may take as long as it takes.
+    Not where ``is_patient``: a migration has no time limit.
     """
 
     is_patient = False

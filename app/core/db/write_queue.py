@@ -2,7 +2,7 @@
 
 SQLite's own way of waiting is to sleep for longer and longer and to ask whether the writer is gone. Among 16 threads
 that let 150 transactions a second through, and some waited for seconds; in line it is a thousand. The line is a
-courtesy: who has waited long enough, and whoever is in another process, still gets SQLite's own answer.
+courtesy: a thread that has waited long enough, and another process, still gets SQLite's own answer.
 """
 
 import os
@@ -29,7 +29,7 @@ class Queued(sqlite3.Connection):
     _held: Any = None
 
     def enter(self) -> None:
-        """Wait until no other thread writes; whoever has waited too long goes on all the same."""
+        """Wait until no other thread writes; a thread that has waited too long goes on all the same."""
         if self.line is not None and self._held is None and self.line.writer.acquire(timeout=WAIT_SECONDS):
             self._held = self.line.writer
 
@@ -64,7 +64,7 @@ _lines: "weakref.WeakSet[Line]" = weakref.WeakSet()
 
 def _forked() -> None:
     for line in list(_lines):
-        line.writer = threading.Lock()  # whoever held it is not here
+        line.writer = threading.Lock()  # its holder is not here
 
 
 os.register_at_fork(after_in_child=_forked)

@@ -67,7 +67,7 @@ Answer = TypeVar("Answer", bound=BaseModel)
 class Chat:
     """One model on one server. `json_mode`: `schema` (enforced), `object` (JSON promised) or `prompt` (asked for).
 
-    `watch` is told how each question went, as the `part` that this model plays.
+    `watch` gets the outcome of each question, as the `part` that this model plays.
     """
 
     def __init__(

@@ -23,13 +23,13 @@ class Unanswered(GatewayError):
 
 
 class Mailer(Protocol):
-    """Hands mails over. ``is_configured`` says whether there is anybody to hand them to."""
+    """Hands mails over. ``is_configured`` says whether there is anyone to hand them to."""
 
     is_configured: bool
 
     def send(self, mail: Mail) -> None:
         """On return the server has accepted the mail. GatewayError says whether trying again may help, Unanswered that
-        nobody knows whether it arrived."""
+        no one knows whether it arrived."""
 
 
 class NoMailer:

@@ -69,7 +69,7 @@ def is_public(address: Address) -> bool:
 
 
 def listens_locally(settings: Settings) -> bool:
-    """Whether nobody but this machine can reach the platform, by its own port or through a proxy in front of it."""
+    """Whether no one but this machine can reach the platform, by its own port or through a proxy in front of it."""
     return _is_loopback(settings.host) and _is_loopback(urlsplit(settings.app_url).hostname or "")
 
 

@@ -29,7 +29,7 @@ LONGEST_SOCKET_PATH = 103
 START_SECONDS = 20.0
 _PR_SET_PDEATHSIG = 1
 _ENVIRONMENT = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "PATH") if name in os.environ}
-"""No secret of ours reaches the server."""
+"""No secret of Parley's reaches the server."""
 
 
 class NoServer(Exception):
@@ -62,7 +62,7 @@ def socket_path(data_dir: Path) -> Path:
     if len(os.fsencode(wanted)) <= LONGEST_SOCKET_PATH:
         return wanted
     name = hashlib.sha256(os.fsencode(data_dir.absolute())).hexdigest()[:12]
-    # nosemgrep: guessable-temporary-name - the folder is made for its user alone, and refused if it is somebody else's
+    # nosemgrep: guessable-temporary-name - the folder is made for its user alone, and refused if it is someone else's
     return Path(tempfile.gettempdir()) / f"parley-{os.getuid()}-{name}" / "redis.sock"
 
 

@@ -17,7 +17,7 @@ QUICKER = {"vi-VN": 9.0, "th-TH": 10.0}
 SPARE_WORDS = 2
 """Short words run together ("I don't know"), and the detector comes a little late."""
 LOOKED_FOR = 3.0
-"""Seconds of speech that are looked for at most, since somebody waits: what is invented is short or stands alone."""
+"""Seconds of speech that are looked for at most, since someone waits: what is invented is short or alone."""
 
 Pieces = Callable[[], Iterable[bytes]]
 

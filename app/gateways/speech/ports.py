@@ -31,7 +31,7 @@ class Segment:
 
     `words` is empty where nothing measured their times (typed answers, engines without word times).
     `question_index` is the script question it belongs to; None for intro, outro and small talk. `obeyed`: words to the
-    agent that it followed; they are no answer, so nobody judges them.
+    agent that it followed; they are no answer, so no one judges them.
     """
 
     role: Role
@@ -109,7 +109,7 @@ class Exchange:
 @dataclass(frozen=True, slots=True)
 class FollowUp:
     """What to say next: `text` asks on. The others leave the question open: `reply` answers the candidate, `unknown`
-    says that nobody here can, `repeat` says the question again, `wait` gives a moment. All empty: go on."""
+    says that no one here can, `repeat` says the question again, `wait` gives a moment. All empty: go on."""
 
     text: str | None = None
     reply: str | None = None
@@ -156,7 +156,7 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Words of the candidate that carry a judgement, and the segment they stand in."""
+    """Words of the candidate that carry a judgement, and their segment."""
 
     text: str
     segment_index: int
@@ -197,7 +197,7 @@ class Transcriber(Protocol):
         ...
 
     def prepare(self, language: str) -> None:
-        """Somebody will speak soon: load what takes time. Never blocks, never raises."""
+        """Someone will speak soon: load what takes time. Never blocks, never raises."""
         ...
 
     def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None:

@@ -25,7 +25,7 @@ class Span:
 
 
 def speech_spans(pcm: bytes, rate: int) -> list[Span]:
-    """Where somebody speaks. Pauses under 0.3 s are bridged, sounds under 0.15 s are no speech."""
+    """Where someone speaks. Pauses under 0.3 s are bridged, sounds under 0.15 s are no speech."""
     whole = pcm[: len(pcm) // SAMPLE_BYTES * SAMPLE_BYTES]
     audio = np.frombuffer(resample(whole, rate, SPEECH_RATE), "<i2")
     rest = -len(audio) % WINDOW
@@ -36,7 +36,7 @@ def speech_spans(pcm: bytes, rate: int) -> list[Span]:
 
 
 def speech_seconds(pcm: bytes, rate: int) -> float:
-    """How long somebody speaks in it."""
+    """How long someone speaks in it."""
     return sum(span.end - span.start for span in speech_spans(pcm, rate))
 
 

@@ -1,4 +1,4 @@
-"""Tells whoever counts how an engine did: which one, how long it took, and whether it failed."""
+"""Reports how an engine did: which one, how long it took, and whether it failed."""
 
 import time
 from collections.abc import Iterator
@@ -9,13 +9,13 @@ Part = Literal["recognition", "speech", "questions", "judgement"]
 
 
 class Watch(Protocol):
-    """Is told of every call."""
+    """Gets every call."""
 
     def __call__(self, part: Part, engine: str, *, seconds: float, failed: bool) -> None: ...
 
 
 def unwatched(part: Part, engine: str, *, seconds: float, failed: bool) -> None:
-    """Nobody counts."""
+    """Counts nothing."""
 
 
 @contextmanager

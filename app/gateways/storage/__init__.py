@@ -1,4 +1,4 @@
-"""Where bytes are kept: a local directory or an S3-compatible bucket. Rows name keys; nobody else knows which it is."""
+"""Where bytes are kept: a local directory or an S3-compatible bucket. Rows name keys; no one else knows which it is."""
 
 import uuid
 from urllib.parse import urlsplit

@@ -1,7 +1,7 @@
 """Files in a local directory, written so that what was acknowledged survives a power cut.
 
 Temporary file, fsync, rename, fsync of the directory: in this order, and each checked. After a failed fsync the kernel
-may have dropped the pages and still report success for the next one, so a failed file is thrown away and written anew
+may have dropped the pages and still report success for the next one, so a failed file is thrown away and written again
 under another name.
 """
 

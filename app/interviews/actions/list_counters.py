@@ -15,7 +15,7 @@ _LIVE, _TEST = "interview_bucket", "interview_test_bucket"
 
 @cache
 def _added(table: str, rows: int) -> sa.TextClause:
-    """The statement that adds to so many counters at once, with the values of each by its number."""
+    """The statement that adds to this many counters at once, with the values of each by its number."""
     # As text, because SQLAlchemy compiles an INSERT of several rows again whenever it runs.
     places = ", ".join(f"(:owner_{row}, :status_{row}, :bucket_{row}, :change_{row})" for row in range(rows))
     # nosemgrep: sql-put-together - one of two tables and numbered places, written out above

@@ -30,7 +30,7 @@ NO_ARCHIVE = "this is not an archive made by parley backup"
 
 
 class Broken(Exception):
-    """This is no archive of ours, or not a whole one; the message says why."""
+    """This is not an archive of Parley's, or an incomplete one; the message says why."""
 
 
 class _Hashed:

@@ -35,9 +35,9 @@ class Unsound(Exception):
 
 
 def take(source: Path, target: Path) -> None:
-    """Copy the database at ``source``, which may be written to meanwhile, as it stands at one moment.
+    """Copy the database at ``source``, which may be written to meanwhile, as it is at one moment.
 
-    By VACUUM INTO: one reading transaction, which keeps nobody from writing, and a copy without the remains of deleted
+    By VACUUM INTO: one reading transaction, which keeps no one from writing, and a copy without the remains of deleted
     rows that a copy page by page would carry along.
     """
     target.unlink(missing_ok=True)
@@ -105,7 +105,7 @@ def destroyed(database: Path) -> list[Kept]:
 
 
 def settle(database: Path) -> None:
-    """Write it anew as one file, without the remains of deleted rows, so that it can be moved."""
+    """Rewrite it as one file, without the remains of deleted rows, so that it can be moved."""
     compact = database.with_name(f"{database.name}.compact")
     with closing(sqlite3.connect(database, isolation_level=None)) as kept:
         kept.execute("PRAGMA wal_checkpoint(truncate)")

@@ -78,7 +78,7 @@ def backup(*, file: Path, without_key: bool, as_json: bool) -> None:
 
 
 def layout_of(known: Settings, verb: str) -> making.Place:
-    """Where database and files are, or words for whoever keeps them elsewhere."""
+    """Where database and files are, or a hint if they are elsewhere."""
     if not known.database_url.startswith("sqlite"):
         raise Failed(ELSEWHERE.format(what="The database, PostgreSQL,", verb=verb))
     if known.storage_url.startswith("s3://"):

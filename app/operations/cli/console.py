@@ -71,7 +71,7 @@ class JsonLines(JsonFormatter):
     """One JSON object a line. ``event`` is the message before its values are put in, so that equal events are equal."""
 
     def add_fields(self, log_data: dict[str, Any], record: logging.LogRecord, message_dict: dict[str, Any]) -> None:
-        """The fields of the record, and those of ours."""
+        """The fields of the record, and Parley's."""
         super().add_fields(log_data, record, message_dict)
         log_data["event"] = str(record.msg)
 

@@ -176,7 +176,7 @@ class Talk:
         self._fell_silent: float | None = None
 
     def listen(self, prompt: Prompt, *, until: float | None = None) -> dict[str, Any]:
-        """Hear the agent out, or ``until`` so many seconds of it; returns the report for the next turn."""
+        """Hear the agent out, or ``until`` that many seconds of it; returns the report for the next turn."""
         self._tape.pause(GAP)
         pieces, left = [], float("inf") if until is None else until
         for number, (pcm, rate) in enumerate(self._candidate.sounds_of(prompt)):

@@ -10,7 +10,7 @@ from app.operations.demo.content import FIRST, LAST, Answer, Question, Script
 
 
 class Fate(enum.StrEnum):
-    """How far somebody's interview gets."""
+    """How far someone's interview gets."""
 
     VOICE = "voice"
     TEXT = "text"
@@ -53,7 +53,7 @@ COMMENTS = (
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One candidate. Times are when things happen; ``recruiter`` is a number of one, None for nobody; ``pace`` is how
+    """One candidate. Times are when things happen; ``recruiter`` is a number of one, None for no one; ``pace`` is how
     many seconds pass before each answer."""
 
     script: Script
@@ -81,7 +81,7 @@ class Part:
 
 
 def cast(scripts: Sequence[Script], *, seed: int, now: datetime) -> list[Part]:
-    """Everybody, in the order in which they are booked."""
+    """Everyone, in the order in which they are booked."""
     # Not for secrets: the same people come again with the same seed.
     chance = random.Random(seed)  # noqa: S311
     fates = [fate for fate, count in FATES.items() for _ in range(count)]

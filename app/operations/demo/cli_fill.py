@@ -38,7 +38,7 @@ AWAY = timedelta(hours=25)
 
 @dataclass
 class Filled:
-    """What came of it; ``password`` opens the administrator's account."""
+    """The outcome; ``password`` opens the administrator's account."""
 
     organization_id: str
     email: str
@@ -49,7 +49,7 @@ class Filled:
 def fill(
     settings: Settings, scripts: tuple[Script, ...], parts: list[Part], *, now: datetime, say: Callable[[str], None]
 ) -> Filled:
-    """Play everything in ``settings``' own database and storage; ``say`` is told how far it is."""
+    """Play everything in ``settings``' own database and storage; ``say`` gets the progress."""
     time, transcriber = Time(parts[0].booked - timedelta(days=2)), KnowingTranscriber()
     calm = replace(settings, rate_limit_per_minute=0)
     engines = gateways.build(calm)

@@ -25,7 +25,7 @@ class Time:
 
 
 class Browser:
-    """A candidate's browser inside of this process, in which time passes as somebody thinks and speaks."""
+    """A candidate's browser inside of this process, in which time passes as someone thinks and speaks."""
 
     def __init__(self, app: Flask, time: Time, pace: float) -> None:
         self._client, self._time, self._pace = app.test_client(), time, pace

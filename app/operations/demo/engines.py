@@ -33,7 +33,7 @@ class KnowingTranscriber:
         self._text = ""
 
     def expect(self, text: str, spoken: Spoken) -> bytes:
-        """What is said next; returns its sound as the microphone has it: 16 kHz."""
+        """What is said next; returns its sound at the microphone's rate: 16 kHz."""
         self._text, self._next = text, spoken
         return resample(spoken.pcm, spoken.rate, SPEECH_RATE)
 

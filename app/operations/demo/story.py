@@ -1,6 +1,6 @@
 """``parley demo``: an interview from the customer's first call to the last webhook, and a check of every promise.
 
-The answers' texts stand below; a synthetic voice speaks them with a little noise, and the recognition is real.
+The answers' texts are below; a synthetic voice speaks them with a little noise, and the recognition is real.
 """
 
 import time

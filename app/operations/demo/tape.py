@@ -68,7 +68,7 @@ class Tape:
         return len(self._voice) / VOICE_RATE
 
     def pause(self, seconds: float) -> None:
-        """Nobody speaks."""
+        """No one speaks."""
         self._roll(np.zeros(round(seconds * VOICE_RATE), np.int16), is_candidate=False)
 
     def play(self, pcm: bytes, rate: int) -> None:

@@ -52,7 +52,7 @@ class Installation(Collector):
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """At most every few seconds anew; whoever comes meanwhile waits for that."""
+        """Refreshed every few seconds at most; callers meanwhile wait for that."""
         with self._lock:
             if time.monotonic() >= self._until:
                 self._kept = list(_everything())

@@ -1,4 +1,4 @@
-"""``/metrics``: for whoever has the token; without one for this machine alone, while Parley serves nobody else."""
+"""``/metrics``: for callers with the token; without one for this machine alone, while Parley serves no one else."""
 
 import hmac
 import ipaddress
@@ -31,7 +31,7 @@ def require_reader() -> None:
 
 @pages.get("/metrics")
 def show() -> Response:
-    """All figures, none of them about anybody."""
+    """All figures, none of them about anyone."""
     response = Response(collecting.text(), content_type=CONTENT_TYPE_LATEST)
     response.cache_control.no_store = True
     return response

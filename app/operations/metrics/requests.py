@@ -45,7 +45,7 @@ class Requests:
 
 def register(app: Flask) -> None:
     """Hang it on the application, as early as its request ids."""
-    # When each count began: as many lines again, which nobody asks for.
+    # When each count began: as many lines again, which no one asks for.
     disable_created_metrics()  # type: ignore[no-untyped-call]
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)

@@ -46,7 +46,7 @@ class Channel(HTTPChannel):
     error_task_class = RefusalTask
 
     def service(self) -> None:
-        """Answer one request. A server that stops says "Connection: close", so that nobody sends the next one here."""
+        """Answer one request. A server that stops says "Connection: close", so that no one sends the next one here."""
         if getattr(self.server, "is_stopping", False):
             request: Any = self.requests[0]
             request.headers["CONNECTION"] = "close"

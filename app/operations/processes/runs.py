@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 class UnknownJob(Exception):
-    """Something that is none of our jobs lay in the queue."""
+    """An unknown job was in the queue."""
 
 
 def run(app: Flask, job: Job, ids: tuple[str, ...]) -> bool:

@@ -30,7 +30,7 @@ SEND_BUFFER = 128 * 1024
 
 MANY, GATHERED = 200, 0.004
 """Each turn of waitress's loop asks every connection whether it has something to do. With more than this many it waits
-so many seconds between turns, and one turn serves several: at 500 connections most of a core went into asking."""
+this many seconds between turns, and one turn serves several: at 500 connections most of a core went into asking."""
 
 _STOP_SECONDS = 20.0
 _SETTLED_SECONDS = 0.5
@@ -54,7 +54,7 @@ def run_web(settings: Settings, *, application: Callable[[Settings], Flask] = cr
 
 
 def check_port(host: str, port: int) -> None:
-    """Raise PortTaken when nobody new can listen there; the same for an address that is not this machine's."""
+    """Raise PortTaken when no one new can listen there; the same for an address that is not this machine's."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as attempt:
         attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -130,7 +130,7 @@ def serve(server: Any, *, until: Callable[[], bool], patience: float = _STOP_SEC
 
 
 def _take_no_more(listening: Any, sockets: dict[int, Any]) -> None:
-    """Whoever has come through to the kernel is let in first: closing the door would cut them off."""
+    """Connections that the kernel has accepted are let in first: closing the door would cut them off."""
     from waitress.wasyncore import dispatcher
 
     listening.is_stopping, before = True, -1

@@ -1,4 +1,4 @@
-"""What has stopped in one organization, and why: rows that wait for a person, or for work that nobody does.
+"""What has stopped in one organization, and why: rows that wait for a person, or for work that no one does.
 
 Rows hold the truth about work; what the queues say comes second (``owned_runs``), and only of the organization's own.
 """

@@ -1,6 +1,6 @@
 """Speech that is spoken again and again (questions, intro, outro) is synthesized once.
 
-Addressed by content: the same words in the same voice of the same engine are one entry, whoever asks. The caller
+Addressed by content: the same words in the same voice of the same engine are one entry, for every caller. The caller
 says what may be kept; text with a candidate's words in it is not.
 """
 

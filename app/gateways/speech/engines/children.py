@@ -29,7 +29,7 @@ from app.core.errors import GatewayError
 END_PATIENCE = 2.0
 _KEPT = ("LD_LIBRARY_PATH", "PATH", "TMPDIR", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 _ENVIRONMENT = {name: os.environ[name] for name in _KEPT if name in os.environ}
-"""No secret of ours reaches an engine, and no place where it would look for models of somebody else."""
+"""No secret of Parley's reaches an engine, and no place where it would look for other models."""
 
 
 class ChildLost(Exception):
@@ -160,7 +160,7 @@ class Child:
                     answer.set_result(result)
                 else:
                     answer.set_exception(ChildFailed(problem))
-        except Exception:  # noqa: BLE001 - the end of the socket, or bytes that no engine of ours sends
+        except Exception:  # noqa: BLE001 - the end of the socket, or bytes that no engine sends
             self._give_up()
 
     def _tell(self, news: tuple[Any, ...]) -> None:
@@ -277,7 +277,7 @@ class Children:
 
 
 _owners: weakref.WeakSet[Children] = weakref.WeakSet()
-_inherited: list[Child] = []  # kept, so that nobody waits for processes of another parent
+_inherited: list[Child] = []  # kept, so that no one waits for processes of another parent
 
 
 def _forget_all() -> None:

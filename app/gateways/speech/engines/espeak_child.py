@@ -80,7 +80,7 @@ class Espeak:
         return 0
 
     def speak(self, text: str, style: Style) -> tuple[bytes, Spans]:
-        """The samples, and where each word stands in text and time."""
+        """The samples, and the place of each word in text and time."""
         voice, pace, pitch, span = style
         if self._library.espeak_SetVoiceByName(voice.encode()):
             raise ValueError(f"espeak-ng has no voice {voice}")

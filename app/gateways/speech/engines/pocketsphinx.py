@@ -91,7 +91,7 @@ class PocketsphinxTranscriber:
         if child is not None:
             try:
                 found = child.call("finish", key, first, last, timeout=LIVE_PATIENCE)
-            except (ChildLost, ChildFailed):  # a process that is only busy would take longer still to begin anew
+            except (ChildLost, ChildFailed):  # a process that is only busy would take longer still to begin again
                 found = None
             if found is not None:
                 return self._heard(found)

@@ -44,7 +44,7 @@ else:
 DECODERS = 4
 IDLE_SECONDS = 10.0
 LOOK_AGAIN = 0.5
-"""Seconds until somebody who waits for a decoder looks again whether one has been left."""
+"""Seconds until someone who waits for a decoder looks again whether one has been left."""
 FORGET_SECONDS = 900.0
 PDEATHSIG = 1
 
@@ -62,7 +62,7 @@ class Recogniser:
         self.chooser = Chooser()
 
     def lend(self, utterance: Utterance, others: list[Utterance]) -> bool:
-        """Give the utterance a decoder, if need be that of one which nobody feeds any more."""
+        """Give the utterance a decoder, if need be that of one which no one feeds any more."""
         if not self._free and self._made < DECODERS:
             self._free.append(new_decoder())
             self._made += 1
@@ -251,7 +251,7 @@ class Desk:
             self._streams = {key: one for key, one in self._streams.items() if one is not utterance}
 
     def _report(self, utterance: Utterance) -> None:
-        """Tell how far it is understood, for whoever shows words while they are spoken."""
+        """Tell how far it is understood, for pages that show words while they are spoken."""
         key = next((key for key, one in self._streams.items() if utterance in {one, one.attempt}), None)
         heard = utterance.decoder.hyp()
         if key is None or heard is None or utterance.asked_by is not None:
@@ -276,7 +276,7 @@ def _end_with_parent() -> None:
 
 
 def main() -> None:
-    """Serve until the parent closes the socket; what it does not wait for any more is nobody's."""
+    """Serve until the parent closes the socket; what it does not wait for any more is no one's."""
     _end_with_parent()
     connection = Connection(int(sys.argv[1]))
     inbox: queue.SimpleQueue[tuple[Any, ...] | None] = queue.SimpleQueue()

@@ -13,15 +13,15 @@ import numpy as np
 
 RATE, SAMPLE_BYTES, FRAMES_PER_SECOND = 16_000, 2, 100
 LONGEST = 4.0
-"""Seconds of speech that are looked at again; whoever speaks for longer gives an answer."""
+"""Seconds of speech that are looked at again; longer speech is an answer."""
 KEPT = 6
-"""Grammars that are kept; there are two, unless somebody changes the sayings."""
+"""Grammars that are kept; there are two, unless someone changes the sayings."""
 POLITE = 0.1
 """Chance of a word of politeness before or after a saying; at most two before and one after are expected."""
 QUIET = ("<sil>", "[NOISE]")
 HEARD, NO_SEARCH = "heard", "for one word, which costs next to nothing"
 FRAME, AROUND = 160, 12
-"""Samples of 10 ms; so many of these frames are left before and after the speech."""
+"""Samples of 10 ms; this many of these frames are left before and after the speech."""
 OVER_ROOM, OF_LOUDEST = 2.5, 0.06
 VOWELS = frozenset(("AA", "AE", "AH", "AO", "AW", "AY", "EH", "ER", "EY", "IH", "IY", "OW", "OY", "UH", "UW"))
 ALIKE, MISSING, ADDED, OUTSIDE = 0.6, 0.9, 0.8, 0.4

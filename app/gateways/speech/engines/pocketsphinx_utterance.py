@@ -66,7 +66,7 @@ class Utterance:
 
     @property
     def is_waited_for(self) -> bool:
-        """Whether somebody wants its words now."""
+        """Whether someone wants its words now."""
         return self.asked_by is not None or self.peeked_by is not None
 
     def take_block(self) -> bytes:

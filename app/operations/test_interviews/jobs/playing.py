@@ -76,7 +76,7 @@ def play(interview_id: str) -> None:
 
 
 def _begun(interview_id: str) -> _Talk | None:
-    """Claim the sitting as a browser does; None where there is nothing to play, or somebody else is at it."""
+    """Claim the sitting as a browser does; None where there is nothing to play, or someone else is at it."""
     interview = db.session.get(Interview, interview_id)
     waits = interview is not None and interview.is_test and interview.stage in {Stage.CREATED, Stage.RUNNING}
     if interview is None or not waits or interview.failures >= MOST_FAILURES or interview.withdrawn_at is not None:

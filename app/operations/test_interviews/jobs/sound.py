@@ -13,7 +13,7 @@ from app.interviews.recordings.queries import chunk_key
 from app.operations.demo.tape import CHUNK_SECONDS, Tape
 
 GAP = 0.4
-"""Seconds of silence before whoever speaks next."""
+"""Seconds of silence before the next speaker."""
 
 
 class Recorder:
