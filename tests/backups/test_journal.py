@@ -147,7 +147,7 @@ def test_a_disk_that_refuses_is_logged_and_tried_again(
     db.session.commit()
     kept.mkdir()
     assert jobs.keep_journal() == 0
-    assert "was not written" in caplog.text
+    assert "could not be written" in caplog.text
     kept.rmdir()
     assert jobs.keep_journal() == 2
 

@@ -89,7 +89,7 @@ def test_when_all_fail_the_error_names_them_and_is_retryable_if_any_is(first, re
 def test_a_language_that_nobody_speaks_or_hears_is_refused():
     with pytest.raises(GatewayError, match="TTS_PROVIDER speaks th-TH"):
         FallbackSpeaker((Engine("a"), Engine("b"))).speak("hi", voice_id=None, language="th-TH")
-    with pytest.raises(GatewayError, match="STT_PROVIDER understands th-TH") as failure:
+    with pytest.raises(GatewayError, match="STT_PROVIDER recognizes th-TH") as failure:
         FallbackTranscriber((Engine("a"),)).transcribe(b"", rate=16000, language="th-TH")
     assert not failure.value.retryable
     assert not FallbackTranscriber(()).supports("en-US")
