@@ -110,7 +110,7 @@ def planted(app: Flask, name: str) -> Side:
     for one in (flow, archived):
         flow_access.give(one, guest.member, Right.VIEW, by=admin.member)
         flow_access.give(one, ally.member, Right.EDIT, by=admin.member)
-    flow_access.ask(flow, by=neighbour.member, told=None)
+    flow_access.ask(flow, by=neighbour.member, mail_for=None)
     side.ids["access_request"] = db.session.query(AccessRequest).filter_by(flow_id=flow.id).one().id
     db.session.commit()
     side.archived_flow_id = archived.id
@@ -141,7 +141,7 @@ def planted(app: Flask, name: str) -> Side:
     apply_links.turn_on(flow, by=admin.member)
     side.ids["wish"] = _asked_for(completed)
     ratings.assess(completed, {"overall": Opinion(4.0, f"{team_mark} opinion")}, by=recruiter.member)
-    note = notes.write(completed, f"{team_mark} note for @{admin.member.email}", by=recruiter.member, told=None)
+    note = notes.write(completed, f"{team_mark} note for @{admin.member.email}", by=recruiter.member, mail_for=None)
     side.ids |= {"note": note.id, "mention": note.mentions[0].id}
     shared, _token = share_links.make(completed, ["summary"], days=7, label=f"{team_mark} link", by=recruiter.member)
     side.ids["share"] = shared.id
