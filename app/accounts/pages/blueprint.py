@@ -7,6 +7,7 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
 from app.accounts.access import require_member
+from app.accounts.pages.navigation import links_of
 from app.core.db import row_security
 from app.web.browsers import browser_name
 from app.web.security import keep_private
@@ -35,4 +36,4 @@ pages.add_app_template_filter(browser_name)
 @pages.app_context_processor
 def who() -> dict[str, Any]:
     """The signed-in member, looked up when a template uses it, so that error pages need no database."""
-    return {"current_user": current_user}
+    return {"current_user": current_user, "navigation": lambda: links_of(current_user or None)}
