@@ -55,12 +55,12 @@ def rotate_api_key(key_id: str) -> ResponseReturnValue:
     except Rejected as refusal:
         db.session.rollback()
         words = "Choose when the old key ends." if refusal.field == "ends" else refusal.message
-        flash(f"Nothing was changed. {words}", "error")
+        flash(f"Nothing was changed. {words}", "bad")
         return redirect(url_for("accounts.api_keys"))
     db.session.commit()
     remember_key(new)
     until = "no longer works" if key.revoked_at else f"works until {moment(key.expires_at)}"
-    flash(f"New key created. The old one, …{key.last4}, {until}.", "success")
+    flash(f"New key created. The old one, …{key.last4}, {until}.", "good")
     return redirect(url_for("accounts.api_keys"))
 
 
@@ -71,7 +71,7 @@ def revoke_api_key(key_id: str) -> ResponseReturnValue:
     key = queries.key_for(me.organization, key_id)
     actions.revoke_api_key(key, by=me)
     db.session.commit()
-    flash(f"The key …{key.last4} no longer works.", "success")
+    flash(f"The key …{key.last4} no longer works.", "good")
     return redirect(url_for("accounts.api_keys"))
 
 

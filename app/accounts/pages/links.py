@@ -29,11 +29,11 @@ def invite(member: TeamMember, *, by: TeamMember) -> None:
     address = password_links.issue(member, post, by=by)
     one_time.keep(NEW_LINK, [member.id, address])
     if post.by_mail:
-        flash("We have sent the link by email. It is also shown below, only once.", "success")
+        flash("We have sent the link by email. It is also shown below, only once.", "good")
     else:
         flash(
             "This installation does not send email. Copy the link below and hand it over. It is shown only once.",
-            "success",
+            "good",
         )
 
 
@@ -115,7 +115,7 @@ def _chosen(link: EntryLink | None, hashed: str, *, full_name: str | None) -> Re
     if is_first:
         response: ResponseReturnValue = signed_in(member, home())
     else:
-        flash("Password changed. You were signed out everywhere. Sign in with the new one.", "success")
+        flash("Password changed. You were signed out everywhere. Sign in with the new one.", "good")
         response = redirect(url_for("accounts.sign_in"))
         remember_browser(response, member.email)  # other people's guesses do not make this browser wait
     db.session.commit()

@@ -39,7 +39,7 @@ def change_member(member_id: str) -> ResponseReturnValue:
         form.role.errors = [f"This member {refusal.message}."]
         return _page(queries.member_of(current_member().organization, member_id), form, ResetForm(formdata=None)), 422
     db.session.commit()
-    flash("Saved.", "success")
+    flash("Saved.", "good")
     return redirect(url_for("accounts.member", member_id=member_id))
 
 
@@ -57,7 +57,7 @@ def reset_password(member_id: str) -> ResponseReturnValue:
     members.reset_password(person, hashed, by=me)
     passwords.forget_failures(person.email)
     db.session.commit()
-    flash("Password changed. The member was signed out everywhere. Hand over the password in person.", "success")
+    flash("Password changed. The member was signed out everywhere. Hand over the password in person.", "good")
     return redirect(url_for("accounts.member", member_id=member_id))
 
 
@@ -69,10 +69,10 @@ def disable_member(member_id: str) -> ResponseReturnValue:
         members.disable(queries.member_of(me.organization, member_id), by=me)
     except Rejected as refusal:
         db.session.rollback()
-        flash(refusal.message, "error")
+        flash(refusal.message, "bad")
     else:
         db.session.commit()
-        flash("Member disabled and signed out everywhere.", "success")
+        flash("Member disabled and signed out everywhere.", "good")
     return redirect(url_for("accounts.member", member_id=member_id))
 
 
@@ -82,7 +82,7 @@ def enable_member(member_id: str) -> ResponseReturnValue:
     me = current_member()
     members.enable(queries.member_of(me.organization, member_id), by=me)
     db.session.commit()
-    flash("The member can sign in again.", "success")
+    flash("The member can sign in again.", "good")
     return redirect(url_for("accounts.member", member_id=member_id))
 
 
@@ -96,7 +96,7 @@ def drop_second_factor(member_id: str) -> ResponseReturnValue:
         raise Rejected("Turn off your own two-step sign-in in your profile, with a code.")
     members.drop_second_factor(person, by=me)
     db.session.commit()
-    flash("Two-step sign-in is off for this member, who was signed out everywhere.", "success")
+    flash("Two-step sign-in is off for this member, who was signed out everywhere.", "good")
     return redirect(url_for("accounts.member", member_id=member_id))
 
 

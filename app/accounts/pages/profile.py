@@ -21,7 +21,7 @@ def organization() -> ResponseReturnValue:
         actions.set_assess_language(me.organization, wanted=form.assess_language.data, by=me)
         actions.set_shows_status(me.organization, wanted=form.shows_status.data, by=me)
         db.session.commit()
-        flash("Saved.", "success")
+        flash("Saved.", "good")
         return redirect(url_for("accounts.organization"))
     return render_template("accounts/organization.html", form=form, organization=me.organization)
 
@@ -34,7 +34,7 @@ def profile() -> ResponseReturnValue:
     if form.validate_on_submit():
         actions.rename(me, form.full_name.data or "")
         db.session.commit()
-        flash("Saved.", "success")
+        flash("Saved.", "good")
         return redirect(url_for("accounts.profile"))
     page = render_template(
         "accounts/profile.html",
@@ -58,7 +58,7 @@ def end_session(login_id: str) -> ResponseReturnValue:
         raise NotFound("You have no such session.")
     actions.sign_out(login)
     db.session.commit()
-    flash("That browser was signed out.", "success")
+    flash("That browser was signed out.", "good")
     return redirect(url_for("accounts.sessions"))
 
 
@@ -79,5 +79,5 @@ def password() -> ResponseReturnValue:
     member = db.session.get_one(TeamMember, member_id)
     actions.change_password(member, hashed, but=login_id)
     db.session.commit()
-    flash("Password changed. You were signed out in other browsers.", "success")
+    flash("Password changed. You were signed out in other browsers.", "good")
     return redirect(url_for("accounts.sessions"))

@@ -86,7 +86,7 @@ def begin_second_factor() -> ResponseReturnValue:
         second_factor.begin(current_member())
     except Rejected as refusal:
         db.session.rollback()
-        flash(refusal.message, "error")
+        flash(refusal.message, "bad")
     else:
         db.session.commit()
     return redirect(url_for("accounts.second_factor", next=target), 303)
@@ -112,7 +112,7 @@ def confirm_second_factor() -> ResponseReturnValue:
     passwords.succeeded(attempt)
     db.session.commit()
     one_time.keep(_CODES, codes)
-    flash("Two-step sign-in is on. You were signed out in other browsers.", "success")
+    flash("Two-step sign-in is on. You were signed out in other browsers.", "good")
     return redirect(url_for("accounts.second_factor", next=safe_next(form.next.data)), 303)
 
 
@@ -125,7 +125,7 @@ def renew_recovery_codes() -> ResponseReturnValue:
     codes = second_factor.renew_codes(member)
     db.session.commit()
     one_time.keep(_CODES, codes)
-    flash("These are your new recovery codes. The old ones no longer work.", "success")
+    flash("These are your new recovery codes. The old ones no longer work.", "good")
     return redirect(url_for("accounts.second_factor"), 303)
 
 
@@ -137,7 +137,7 @@ def turn_off_second_factor() -> ResponseReturnValue:
         return refused
     second_factor.turn_off(member, by=member)
     db.session.commit()
-    flash("Two-step sign-in is off.", "success")
+    flash("Two-step sign-in is off.", "good")
     return redirect(url_for("accounts.second_factor"), 303)
 
 

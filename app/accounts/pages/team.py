@@ -73,7 +73,7 @@ def add_member() -> ResponseReturnValue:
     if hashed is None:
         invite(member, by=me)
     else:
-        flash(f"{member.email} can sign in now. Hand over the first password in person.", "success")
+        flash(f"{member.email} can sign in now. Hand over the first password in person.", "good")
     target = url_for("accounts.member", member_id=member.id) if hashed is None else url_for("accounts.team")
     db.session.commit()
     return redirect(target)
@@ -88,7 +88,7 @@ def add_team() -> ResponseReturnValue:
     me = current_member()
     actions.add_team(me.organization, form.name.data, by=me)
     db.session.commit()
-    flash("Team added.", "success")
+    flash("Team added.", "good")
     return redirect(url_for("accounts.team"))
 
 
@@ -105,7 +105,7 @@ def rename_team(team_id: str) -> ResponseReturnValue:
         flash(f"The team was not renamed. A name {refusal.message}.", "bad")
     else:
         db.session.commit()
-        flash("Team renamed.", "success")
+        flash("Team renamed.", "good")
     return redirect(url_for("accounts.team", _anchor="teams"), 303)
 
 
@@ -122,5 +122,5 @@ def delete_team(team_id: str) -> ResponseReturnValue:
         flash(refusal.message, "bad")
     else:
         db.session.commit()
-        flash("Team deleted.", "success")
+        flash("Team deleted.", "good")
     return redirect(url_for("accounts.team", _anchor="teams"), 303)
