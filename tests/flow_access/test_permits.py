@@ -300,7 +300,7 @@ def test_a_request_is_refused_and_may_be_made_again(
     [
         ("open", "", "Choose whether to grant or refuse"),
         ("", "", "Choose whether to grant or refuse"),
-        ("view", "\x00", "character NUL"),
+        ("view", "\x00", "the NUL character"),
         ("view", "x" * (LONGEST_NOTE + 1), f"up to {LONGEST_NOTE} characters"),
     ],
 )

@@ -47,7 +47,7 @@ def write(who: Person, interview: Interview, text: str) -> Any:
 
 
 def unread(who: Person) -> int:
-    found = re.search(r"\((\d+) unread\)", who.browser.get("/dashboard").text)
+    found = re.search(r"\((\d+)\s+unread\)", who.browser.get("/dashboard").text)
     return int(found[1]) if found else 0
 
 
@@ -100,7 +100,7 @@ def test_a_note_is_read_by_the_team_and_escaped(owner: Person, viewer: Person, i
     ("text", "said"),
     [
         ("  \n", "Enter a note"),
-        ("a\x00", "character NUL"),
+        ("a\x00", "the NUL character"),
         ("x" * (LONGEST_NOTE + 1), f"Notes can have up to {LONGEST_NOTE} characters"),
     ],
 )

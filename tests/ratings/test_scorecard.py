@@ -113,7 +113,7 @@ def test_what_was_typed_is_not_lost_where_something_is_wrong(owner: Person, inte
     shown = words_of(answer)
     assert "Skills : Choose a rating from 0 to 5 in steps of 0.5" in shown
     assert f"Comment (Overall) : Comments can have up to {LONGEST_COMMENT} characters" in shown
-    assert "Comment (Communication) : May not contain the character NUL" in shown
+    assert "Comment (Communication) : Must not contain the NUL character" in shown
     assert "Kept words" in shown
     assert '<option selected value="2.5">' in answer.text
     assert kept() == []
