@@ -7,9 +7,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flask import Flask
-
 if TYPE_CHECKING:
+    from flask import Flask
+
     from app.core.counters import Counters
     from app.core.queue import Waker
     from app.gateways import Gateways

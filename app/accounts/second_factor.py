@@ -7,7 +7,6 @@ import hashlib
 import hmac
 import secrets
 
-import pyotp
 import sqlalchemy as sa
 
 from app.accounts.actions import end_sessions, write_audit
@@ -32,6 +31,8 @@ def throttle_name(member: TeamMember) -> str:
 
 def begin(member: TeamMember) -> None:
     """Create a secret that takes effect with ``confirm``. Raises Rejected if two-step sign-in is on."""
+    import pyotp  # loaded with the first code
+
     if member.totp_since is not None:
         raise Rejected("Two-step sign-in is already on. Turn it off first.")
     member.totp_secret = encryption.seal(pyotp.random_base32(), context=_context(member))
@@ -48,6 +49,8 @@ def pending_secret(member: TeamMember) -> str | None:
 
 def address_of(member: TeamMember, secret: str) -> str:
     """The ``otpauth://`` URI for the QR code."""
+    import pyotp
+
     return pyotp.TOTP(secret, interval=STEP_SECONDS).provisioning_uri(name=member.email, issuer_name=ISSUER)
 
 
@@ -110,6 +113,8 @@ def _context(member: TeamMember) -> str:
 
 def _step_of(secret: str, code: str) -> int | None:
     """The half minute that the code belongs to: the current one or one to either side, for clocks slightly off."""
+    import pyotp
+
     totp, now = pyotp.TOTP(secret), int(clock.now().timestamp()) // STEP_SECONDS
     digits = "".join(code.split()).encode()
     steps = [step for step in (now - 1, now, now + 1) if hmac.compare_digest(totp.generate_otp(step).encode(), digits)]

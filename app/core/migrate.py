@@ -1,22 +1,25 @@
-"""Brings the database to the newest schema, and says whether rows and schema agree."""
+"""Brings the database to the newest schema, and says whether rows and schema agree.
+
+Alembic is loaded by what changes or compares a schema. Which revision a database is at, and which is the newest, every
+web process and every command asks: that takes one row and the names of the migrations' files.
+"""
 
 import time
 import warnings
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from alembic import command
-from alembic.autogenerate import compare_metadata
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 
 from app.core.db import Base, engine_options, prepare
 from app.core.rooms import load_tables
 
+if TYPE_CHECKING:
+    from alembic.config import Config
+
 _LOCK = 7_264_102
+_MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
 
 
 class Refused(RuntimeError):
@@ -36,16 +39,23 @@ def upgrade(url: str, revision: str = "head") -> None:
 
     Raises Refused where a newer release has brought it further already.
     """
+    from alembic import command
+
     _run(url, lambda config: command.upgrade(config, revision))
 
 
 def downgrade(url: str, revision: str) -> None:
     """Go back to ``revision``."""
+    from alembic import command
+
     _run(url, lambda config: command.downgrade(config, revision))
 
 
 def drift(url: str) -> list[Any]:
     """Differences between the migrated database and the rows the code declares; empty when they agree."""
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
     load_tables()
     engine = engine_for(url)
     with engine.connect() as connection:
@@ -60,7 +70,7 @@ def drift(url: str) -> list[Any]:
 
 def is_current(connection: sa.Connection) -> bool:
     """Whether the database is at the newest revision."""
-    return MigrationContext.configure(connection).get_current_revision() == head()
+    return revision_of(connection) == head()
 
 
 def may_serve(connection: sa.Connection) -> bool:
@@ -68,24 +78,40 @@ def may_serve(connection: sa.Connection) -> bool:
 
     A migration leaves what the release before it needs (docs/adding.md): both serve while one replaces the other.
     """
-    found = MigrationContext.configure(connection).get_current_revision()
+    found = revision_of(connection)
     return found is not None and (found == head() or (not knows(found) and found > head()))
 
 
 @cache
 def head() -> str:
     """The newest revision that this code knows."""
-    return str(ScriptDirectory.from_config(_config()).get_current_head())
+    return max(_revisions())
 
 
 def knows(revision: str) -> bool:
     """Whether a database at ``revision`` can be brought up by this code."""
-    return any(script.revision == revision for script in ScriptDirectory.from_config(_config()).walk_revisions())
+    return revision in _revisions()
 
 
-def _config() -> Config:
+def revision_of(connection: sa.Connection) -> str | None:
+    """The revision that the database is at; None before the first migration."""
+    if not sa.inspect(connection).has_table("alembic_version"):
+        return None
+    found: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
+    return found
+
+
+@cache
+def _revisions() -> frozenset[str]:
+    """The numbers that the files of migrations begin with are their revisions."""
+    return frozenset(path.name.partition("_")[0] for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
+
+
+def _config() -> "Config":
+    from alembic.config import Config
+
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).resolve().parents[2] / "migrations"))
+    config.set_main_option("script_location", str(_MIGRATIONS))
     return config
 
 
@@ -130,7 +156,7 @@ def _await_turn(connection: sa.Connection) -> None:
 
 
 def _refuse_newer(connection: sa.Connection) -> None:
-    found = MigrationContext.configure(connection).get_current_revision()
+    found = revision_of(connection)
     connection.commit()
     if found is not None and not knows(found):
         raise Refused(

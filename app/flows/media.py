@@ -17,13 +17,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import BinaryIO
-
-from PIL import Image, ImageOps
+from typing import TYPE_CHECKING, BinaryIO
 
 from app.core.errors import GatewayError, NotFound, Rejected
-from app.gateways.outbound import FetchLimits, Outbound, Unreachable
+from app.gateways.outbound import FetchLimits, Unreachable
 from app.gateways.storage import Storage
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from app.gateways.outbound import Outbound
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +58,7 @@ class StoredMedia:
 
 
 @contextmanager
-def stored(*, logo_url: str | None, video_url: str | None, http: Outbound, storage: Storage) -> Iterator[StoredMedia]:
+def stored(*, logo_url: str | None, video_url: str | None, http: "Outbound", storage: Storage) -> Iterator[StoredMedia]:
     """Fetch, check and store the named files for the block that writes the row.
 
     If the block or the second file fails, the stored files are deleted again. Raises Rejected(field=…) for a file that
@@ -109,7 +112,7 @@ def discard(keys: list[str], *, storage: Storage) -> None:
             log.warning("media: %s was not deleted: %s", key, error)
 
 
-def _keep_logo(url: str, http: Outbound, storage: Storage, *, stored: list[str]) -> str:
+def _keep_logo(url: str, http: "Outbound", storage: Storage, *, stored: list[str]) -> str:
     with _fetched(url, http, LOGO_LIMITS, unusable=_unusable_logo) as file:
         image, ending = read_logo(file)
     key = f"flow-media/{uuid.uuid4()}.{ending}"
@@ -118,7 +121,7 @@ def _keep_logo(url: str, http: Outbound, storage: Storage, *, stored: list[str])
     return key
 
 
-def _keep_video(url: str, http: Outbound, storage: Storage, *, stored: list[str]) -> tuple[str, str]:
+def _keep_video(url: str, http: "Outbound", storage: Storage, *, stored: list[str]) -> tuple[str, str]:
     if not _places.acquire(timeout=PLACE_SECONDS):
         raise GatewayError("Too many intro videos are being fetched right now.", retryable=True)
     try:
@@ -135,7 +138,7 @@ def _keep_video(url: str, http: Outbound, storage: Storage, *, stored: list[str]
 
 @contextmanager
 def _fetched(
-    url: str, http: Outbound, limits: FetchLimits, *, unusable: Callable[[str], Rejected]
+    url: str, http: "Outbound", limits: FetchLimits, *, unusable: Callable[[str], Rejected]
 ) -> Iterator[BinaryIO]:
     """The file at ``url`` in an unnamed temporary file, which disappears with the block."""
     with TemporaryFile() as file:
@@ -151,6 +154,8 @@ def _fetched(
 
 def read_logo(file: BinaryIO) -> tuple[bytes, str]:
     """The image, encoded again so that only pixels remain, and ``png`` or ``jpg``. Raises Rejected."""
+    from PIL import Image  # loaded with the first logo
+
     file.seek(0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # Pillow warns of bombs before it raises
@@ -164,7 +169,9 @@ def read_logo(file: BinaryIO) -> tuple[bytes, str]:
     raise _unusable_logo(f"it has {size[0]} × {size[1]} pixels, but the limit is {LOGO_PIXELS} in each direction")
 
 
-def _encoded(picture: Image.Image) -> tuple[bytes, str]:
+def _encoded(picture: "Image") -> tuple[bytes, str]:
+    from PIL import ImageOps
+
     is_photo = picture.format == "JPEG"
     shown = ImageOps.exif_transpose(picture).convert("RGB" if is_photo else "RGBA")
     shown.thumbnail((SHOWN_PIXELS, SHOWN_PIXELS))

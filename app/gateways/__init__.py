@@ -1,18 +1,25 @@
-"""The objects that talk to something slow or outside, built once per process from the settings."""
+"""The objects that talk to something slow or outside, built once per process from the settings.
 
+Engines and the client for customers' addresses are built when they are first used: numpy and aiohttp alone would double
+what a process weighs before its first request.
+"""
+
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
 
-from flask import current_app
-
-from app.core.counters import Counters
 from app.core.errors import NotFound
-from app.gateways.engines import build_analyst, build_interviewer, build_speaker, build_transcriber
 from app.gateways.mail import Mailer, build_mailer
-from app.gateways.outbound import Outbound
 from app.gateways.speech.ports import Analyst, Interviewer, Speaker, Transcriber
 from app.gateways.speech.watching import Part, Watch, unwatched
 from app.gateways.storage import Storage, build_storage, read
 from app.settings import Settings
+
+if TYPE_CHECKING:
+    from app.core.counters import Counters
+    from app.gateways.outbound import Outbound
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +31,49 @@ class Gateways:
     interviewer: Interviewer
     analyst: Analyst
     storage: Storage
-    http: Outbound
+    http: "Outbound"
     mail: Mailer
 
     def close(self) -> None:
         """End the engines' own processes."""
         for part in (self.transcriber, self.speaker, self.interviewer, self.analyst):
+            part.close()
+
+
+class _Lazy(Gateways):
+    """Builds each part that it was not given when it is first used, once, whatever thread comes first."""
+
+    _lock: Any
+    _builders: Mapping[str, Callable[[], object]]
+
+    @classmethod
+    def of(cls, builders: Mapping[str, Callable[[], object]]) -> Self:
+        """None of the parts is there yet; a part may use others while it is built."""
+        gateways = cls.__new__(cls)
+        object.__setattr__(gateways, "_lock", threading.RLock())
+        object.__setattr__(gateways, "_builders", builders)
+        return gateways
+
+    def __getattr__(self, name: str) -> Any:
+        """Called for what is not there: the slots of parts that nothing has used yet."""
+        builders = self.__dict__.get("_builders", {})
+        if name not in builders:
+            raise AttributeError(name)
+        with self._lock:
+            try:
+                return object.__getattribute__(self, name)  # another thread was first
+            except AttributeError:
+                part = builders[name]()
+                object.__setattr__(self, name, part)
+                return part
+
+    def close(self) -> None:
+        """End the processes of the engines that were built."""
+        for name in ("transcriber", "speaker", "interviewer", "analyst"):
+            try:
+                part = object.__getattribute__(self, name)
+            except AttributeError:
+                continue
             part.close()
 
 
@@ -49,22 +93,36 @@ class _SpeechShelf:
         self._storage.put(f"speech/{key}", data)
 
 
-def build(settings: Settings, *, counters: Counters | None = None) -> Gateways:
+def build(settings: Settings, *, counters: "Counters | None" = None) -> Gateways:
     """What the settings name; engines load their models when first used, and ``counters`` counts how they do."""
-    storage = build_storage(settings)
+    storage, mail = build_storage(settings), build_mailer(settings)
     watch = unwatched if counters is None else _counting(counters)
-    return Gateways(
-        transcriber=build_transcriber(settings, watch=watch),
-        speaker=build_speaker(settings, store=_SpeechShelf(storage), watch=watch),
-        interviewer=build_interviewer(settings, watch=watch),
-        analyst=build_analyst(settings, watch=watch),
-        storage=storage,
-        http=Outbound(settings),
-        mail=build_mailer(settings),
-    )
+    builders: dict[str, Callable[[], object]] = {
+        name: partial(_engine, name, settings, storage=storage, watch=watch)
+        for name in ("transcriber", "speaker", "interviewer", "analyst")
+    }
+    builders |= {"http": partial(_client, settings), "storage": lambda: storage, "mail": lambda: mail}
+    return _Lazy.of(builders)
 
 
-def _counting(counters: Counters) -> Watch:
+def _engine(name: str, settings: Settings, *, storage: Storage, watch: Watch) -> object:
+    from app.gateways import engines
+
+    if name == "speaker":
+        return engines.build_speaker(settings, store=_SpeechShelf(storage), watch=watch)
+    if name == "transcriber":
+        return engines.build_transcriber(settings, watch=watch)
+    build_one = engines.build_interviewer if name == "interviewer" else engines.build_analyst
+    return build_one(settings, watch=watch)
+
+
+def _client(settings: Settings) -> object:
+    from app.gateways.outbound.client import Outbound
+
+    return Outbound(settings)
+
+
+def _counting(counters: "Counters") -> Watch:
     def watch(part: Part, engine: str, *, seconds: float, failed: bool) -> None:
         counters.time("engine", part, engine, "failed" if failed else "served", seconds=seconds)
 
@@ -73,5 +131,7 @@ def _counting(counters: Counters) -> Watch:
 
 def current() -> Gateways:
     """The gateways of the running application: for pages, endpoints and jobs only."""
+    from flask import current_app
+
     gateways: Gateways = current_app.extensions["parley.gateways"]
     return gateways

@@ -7,8 +7,6 @@ operator should know before the first interview, not after it.
 import logging
 from dataclasses import dataclass
 
-import numpy as np
-
 from app.core.errors import GatewayError
 from app.gateways.engines import SpeechSettings, make_remote
 from app.gateways.speech.engines.espeak import EspeakSpeaker
@@ -71,6 +69,8 @@ def sample() -> bytes:
         spoken = speaker.speak(SENTENCE, voice_id="vendora-Anthony", language=LANGUAGE)
     finally:
         speaker.close()
+    import numpy as np
+
     samples = np.frombuffer(resample(spoken.pcm, spoken.rate, SPEECH_RATE), "<i2").astype(np.float64)
     samples += np.random.default_rng(0).normal(0, NOISE, len(samples))
     return bytes(np.clip(samples, -32768, 32767).astype("<i2").tobytes())

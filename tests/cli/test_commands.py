@@ -3,15 +3,18 @@
 import json
 import os
 
+import click
 import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
+from app.accounts import members
 from app.accounts.audit import check
-from app.accounts.models import Organization
+from app.accounts.models import Organization, Role
 from app.core import migrate
 from app.core.db import db
 from app.operations import cli
+from app.operations.cli import accounts
 from app.operations.cli.console import database, environment, parsed, settings
 from tests.contract.test_openapi import GOLDEN as SERVED
 
@@ -139,3 +142,13 @@ def test_check_says_that_the_secret_key_was_changed_and_not_that_the_log_is_brok
     assert told.exit_code == 1
     assert [name for name, part in parts.items() if not part["ok"]] == ["secret key"]
     assert "Set SECRET_KEY to the previous value" in parts["secret key"]["words"]
+
+
+@pytest.mark.parametrize("name", cli.LATER)
+def test_a_command_is_listed_with_the_words_of_its_own_help(name):
+    command = cli.parley.get_command(click.Context(cli.parley), name)
+    assert (command.name, cli.LATER[name][1]) == (name, command.help.partition("\n\n")[0])
+
+
+def test_help_offers_the_choices_that_the_rooms_have():
+    assert (tuple(Role), tuple(members.OVERLAPS)) == (accounts.ROLES, accounts.ENDS)

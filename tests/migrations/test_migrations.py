@@ -33,6 +33,7 @@ def test_there_is_one_line_of_numbered_revisions() -> None:
     numbers = [script.revision for script in reversed(scripts)]
     assert numbers == [f"{n:04d}" for n in range(1, len(numbers) + 1)]
     assert all(Path(script.path).name.startswith(script.revision) for script in scripts)
+    assert (migrate.head(), migrate.knows(numbers[0]), migrate.knows("0000")) == (numbers[-1], True, False)
 
 
 def test_migrations_never_import_the_rows() -> None:

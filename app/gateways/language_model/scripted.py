@@ -5,8 +5,6 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-import numpy as np
-
 from app.gateways.speech import phrases
 from app.gateways.speech.catalogue import UNSPACED_LANGUAGES, word_count
 from app.gateways.speech.ports import Exchange, FollowUp, Judgement, Material
@@ -60,6 +58,8 @@ class ScriptAnalyst:
 
 def most_central(sentences: Sequence[str], language: str) -> list[int]:
     """Places of the best sentences by TextRank (Mihalcea and Tarau 2004), in the order of the text."""
+    import numpy as np
+
     terms = [_terms(sentence, language) for sentence in sentences]
     count = len(sentences)
     alike = np.zeros((count, count))

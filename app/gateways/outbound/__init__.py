@@ -1,13 +1,29 @@
 """The one way to addresses that customers gave. Engines, storage and mail, which operators choose, do not come here."""
 
-from app.gateways.outbound.client import Answer, Fetched, FetchLimits, Outbound, SendLimits
+from typing import TYPE_CHECKING
+
 from app.gateways.outbound.errors import Unreachable
 from app.gateways.outbound.target import read
+from app.gateways.outbound.values import Answer, Fetched, FetchLimits, SendLimits
+
+if TYPE_CHECKING:
+    from app.gateways.outbound.client import Outbound
 
 
 def check_form(url: str, *, http_allowed: bool) -> None:
     """Whether ``url`` has the form of an address that may be kept. Raises Rejected with the reason."""
     read(url, http_allowed=http_allowed)
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """The client is loaded when it is first used: aiohttp takes a tenth of a second and 15 MB."""
+        if name == "Outbound":
+            from app.gateways.outbound.client import Outbound
+
+            return Outbound
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = ["Answer", "FetchLimits", "Fetched", "Outbound", "SendLimits", "Unreachable", "check_form"]

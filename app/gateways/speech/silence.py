@@ -4,8 +4,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from app.gateways.speech.ports import SAMPLE_BYTES, SPEECH_RATE
 from app.gateways.speech.sound import resample
 
@@ -26,6 +24,8 @@ class Span:
 
 def speech_spans(pcm: bytes, rate: int) -> list[Span]:
     """Where someone speaks. Pauses under 0.3 s are bridged, sounds under 0.15 s are no speech."""
+    import numpy as np
+
     whole = pcm[: len(pcm) // SAMPLE_BYTES * SAMPLE_BYTES]
     audio = np.frombuffer(resample(whole, rate, SPEECH_RATE), "<i2")
     rest = -len(audio) % WINDOW
@@ -56,6 +56,8 @@ def seconds_up_to(pieces: Iterable[bytes], *, most: float) -> float:
 
 def _so_far(pieces: Iterable[bytes]) -> Iterator[tuple[float, float]]:
     """After each window of speech, the seconds found: beyond the first ``SHORTEST`` of each run of them, and in all."""
+    import numpy as np
+
     detector = _detector()
     rest, run, late, whole_runs = b"", 0.0, 0.0, 0.0
     for piece in pieces:

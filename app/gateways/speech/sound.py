@@ -3,10 +3,12 @@
 import io
 import struct
 import wave
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from app.gateways.speech.ports import SAMPLE_BYTES
+
+if TYPE_CHECKING:
+    import numpy as np
 
 BLOCK_SECONDS, MARGIN_SECONDS = 4, 1
 
@@ -15,6 +17,8 @@ def resample(pcm: bytes, rate: int, to: int) -> bytes:
     """The same sound at another sampling rate, band-limited: through the spectrum of overlapping blocks."""
     if rate == to or len(pcm) < SAMPLE_BYTES:
         return pcm
+    import numpy as np  # loaded here: most processes that import this module never resample
+
     samples = np.frombuffer(pcm[: len(pcm) // SAMPLE_BYTES * SAMPLE_BYTES], "<i2")
     wanted = round(len(samples) * to / rate)
     margin = np.zeros(MARGIN_SECONDS * rate, "<i2")
@@ -31,6 +35,8 @@ def _resample_block(
     block: "np.ndarray[tuple[int], np.dtype[np.int16]]", rate: int, to: int
 ) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
     """The inner part of a block without its margins, where the spectrum's wrap-around stays."""
+    import numpy as np
+
     count = len(block) // rate * to
     spectrum = np.fft.rfft(block)
     kept = np.zeros(count // 2 + 1, spectrum.dtype)

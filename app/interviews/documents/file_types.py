@@ -11,12 +11,6 @@ import warnings
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from xml.sax import ContentHandler, SAXException
-
-import puremagic
-from defusedxml import DefusedXmlException
-from defusedxml.sax import parse
-from PIL import Image  # nosemgrep: parser-in-the-wrong-process - the header is looked at, nothing is decoded
 
 from app.core.errors import Rejected, sentence
 
@@ -85,6 +79,8 @@ def _is_pdf(content: bytes) -> bool:
 
 def _is_image(kind: str) -> Callable[[bytes], bool]:
     def fits(content: bytes) -> bool:
+        import puremagic
+
         try:
             return puremagic.from_string(content, mime=True) == kind
         except puremagic.PureError:
@@ -161,6 +157,11 @@ def _check_entry(entry: zipfile.ZipInfo) -> None:
 
 def _check_xml(archive: zipfile.ZipFile) -> None:
     """Read the document up to the size that the archive states; reject entities and broken XML."""
+    from xml.sax import ContentHandler, SAXException
+
+    from defusedxml import DefusedXmlException
+    from defusedxml.sax import parse
+
     entry = archive.getinfo("word/document.xml")
     if entry.file_size > LARGEST_XML:
         raise _trap("its text alone is larger than 25 MiB")
@@ -176,6 +177,8 @@ def _check_xml(archive: zipfile.ZipFile) -> None:
 
 def _check_picture(content: bytes) -> None:
     """Check the size in the header without decoding the picture."""
+    from PIL import Image  # nosemgrep: parser-in-the-wrong-process - the header is looked at, nothing is decoded
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow's warning about bombs: the size is checked below

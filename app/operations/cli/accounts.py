@@ -1,16 +1,21 @@
 """Commands about organizations, teams, members and API keys. They work while Parley runs, for any organization."""
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
-from app.accounts import actions, members, passwords, queries
-from app.accounts.models import Organization, Role
 from app.core import clock
-from app.core.db import db
 from app.core.errors import Rejected
 from app.operations.cli.console import AS_JSON, database, settings, tell
+
+if TYPE_CHECKING:
+    from app.accounts.models import Organization
+
+ROLES = ("admin", "recruiter", "viewer")
+ENDS = ("24h", "7d", "now")
+"""As the rooms have them, which asking for help does not load; a test holds them equal."""
 
 ORGANIZATION = click.option(
     "--org",
@@ -34,7 +39,9 @@ def _given(context: click.Context, parameter: click.Parameter, value: str) -> st
     return value
 
 
-def _organization(named: str | None) -> Organization:
+def _organization(named: str | None) -> "Organization":
+    from app.accounts import queries
+
     if named is not None:
         return queries.organization_named(named)
     only = queries.only_organization()
@@ -67,6 +74,9 @@ def org_create(
     *, name: str, team_name: str, admin_email: str, admin_name: str | None, admin_password: str, as_json: bool
 ) -> None:
     """Create an organization with a team, an administrator and an API key. The key is shown only once."""
+    from app.accounts import actions, passwords
+    from app.core.db import db
+
     with database(settings()):
         hashed = passwords.hashed(admin_password)
         founded = actions.create_organization(
@@ -94,6 +104,9 @@ def team() -> None:
 @AS_JSON
 def team_create(*, name: str, organization: str | None, as_json: bool) -> None:
     """Create a team."""
+    from app.accounts import actions
+    from app.core.db import db
+
     with database(settings()):
         added = actions.add_team(_organization(organization), name, by=None)
         team_id = added.id
@@ -111,9 +124,7 @@ def member() -> None:
 @ORGANIZATION
 @click.option("--team", "team_id", default=None, help="Id of the team. Default: the oldest team.")
 @click.option("--name", "full_name", default=None, help="Full name of the member.")
-@click.option(
-    "--role", type=click.Choice([role.value for role in Role]), default=Role.RECRUITER.value, show_default=True
-)
+@click.option("--role", type=click.Choice(ROLES), default="recruiter", show_default=True)
 @click.option(
     "--password",
     prompt="First password",
@@ -135,6 +146,10 @@ def member_add(
     as_json: bool,
 ) -> None:
     """Add a member to a team."""
+    from app.accounts import actions, passwords, queries
+    from app.accounts.models import Role
+    from app.core.db import db
+
     with database(settings()):
         hashed = passwords.hashed(password)
         owner = _organization(organization)
@@ -161,6 +176,9 @@ def member_add(
 @AS_JSON
 def member_password(*, email: str, password: str, as_json: bool) -> None:
     """Set a new password for a member, for example a locked-out administrator. Signs the member out everywhere."""
+    from app.accounts import members, passwords, queries
+    from app.core.db import db
+
     with database(settings()):
         hashed = passwords.hashed(password)
         found = queries.member_by_address(email)
@@ -177,6 +195,9 @@ def member_password(*, email: str, password: str, as_json: bool) -> None:
 @AS_JSON
 def member_second_factor_off(*, email: str, as_json: bool) -> None:
     """Turn off two-step sign-in for a member who lost the app and the recovery codes. Signs them out everywhere."""
+    from app.accounts import members, queries
+    from app.core.db import db
+
     with database(settings()):
         found = queries.member_by_address(email)
         if found is None:
@@ -201,6 +222,9 @@ def api_key() -> None:
 @AS_JSON
 def key_create(*, name: str, is_test: bool, organization: str | None, as_json: bool) -> None:
     """Create an API key. It is shown only once."""
+    from app.accounts import actions
+    from app.core.db import db
+
     with database(settings()):
         row, key = actions.issue_api_key(_organization(organization), name=name, by=None, is_test=is_test)
         told = {"api_key_id": row.id, "api_key": key}
@@ -213,6 +237,9 @@ def key_create(*, name: str, is_test: bool, organization: str | None, as_json: b
 @AS_JSON
 def key_list(*, organization: str | None, as_json: bool) -> None:
     """List active API keys."""
+    from app.accounts import queries
+    from app.core.db import db
+
     with database(settings()):
         keys = [
             {
@@ -240,7 +267,7 @@ def key_list(*, organization: str | None, as_json: bool) -> None:
 @click.argument("key_id")
 @click.option(
     "--ends",
-    type=click.Choice(list(members.OVERLAPS)),
+    type=click.Choice(ENDS),
     default="24h",
     show_default=True,
     help="When the old key stops working.",
@@ -249,6 +276,9 @@ def key_list(*, organization: str | None, as_json: bool) -> None:
 @AS_JSON
 def key_rotate(*, key_id: str, ends: str, organization: str | None, as_json: bool) -> None:
     """Replace an API key. The new one is shown only once; the old one works until --ends."""
+    from app.accounts import members, queries
+    from app.core.db import db
+
     with database(settings()):
         key = queries.key_for(_organization(organization), key_id)
         row, secret = members.rotate_api_key(key, ends=ends, by=None)
@@ -263,6 +293,9 @@ def key_rotate(*, key_id: str, ends: str, organization: str | None, as_json: boo
 @AS_JSON
 def key_revoke(*, key_id: str, organization: str | None, as_json: bool) -> None:
     """Revoke an API key immediately."""
+    from app.accounts import actions, queries
+    from app.core.db import db
+
     with database(settings()):
         actions.revoke_api_key(queries.key_for(_organization(organization), key_id), by=None)
         db.session.commit()

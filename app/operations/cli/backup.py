@@ -8,10 +8,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 import click
-import sqlalchemy as sa
 
-from app.core import clock, migrate
-from app.core.encryption import derived_key
+from app.core import clock
 from app.core.erasure_journal import BadJournal
 from app.core.errors import GatewayError
 from app.operations.backups import Broken, making, snapshot
@@ -41,6 +39,8 @@ WITHOUT_KEY = (
 @AS_JSON
 def backup(*, file: Path, without_key: bool, as_json: bool) -> None:
     """Write database, files and secret key to a new archive FILE. Parley may be running."""
+    from app.core import migrate
+
     known = settings(makes_key=False)
     target = file.absolute()
     where = layout_of(known, "backup")
@@ -79,6 +79,8 @@ def backup(*, file: Path, without_key: bool, as_json: bool) -> None:
 
 def layout_of(known: Settings, verb: str) -> making.Place:
     """Where database and files are, or a hint if they are elsewhere."""
+    import sqlalchemy as sa
+
     if not known.database_url.startswith("sqlite"):
         raise Failed(ELSEWHERE.format(what="The database, PostgreSQL,", verb=verb))
     if known.storage_url.startswith("s3://"):
@@ -115,4 +117,6 @@ def text_of(path: Path) -> str:
 
 def check_of(key: str) -> str:
     """Tells one key from another, and nothing about it."""
+    from app.core.encryption import derived_key
+
     return derived_key("backup", secret_key=key).hex()[:32]

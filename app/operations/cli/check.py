@@ -7,15 +7,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import click
-import sqlalchemy as sa
-from sqlalchemy.exc import SQLAlchemyError
 
-from app.core import clock, data_dir, migrate, rooms
+from app.core import clock, data_dir, rooms
 from app.core.errors import DomainError
-from app.gateways.redis import embedded
 from app.operations.cli.console import AS_JSON, Failed, can_connect, database, settings, tell
 from app.settings import Settings
-from app.web import proxies
 
 JUST_NOW = timedelta(minutes=1)
 """So long after its next look a worker may take to write down what was erased, revoked or withdrawn."""
@@ -114,6 +110,10 @@ def _database(known: Settings) -> tuple[bool, str]:
 
 def _stands_above(url: str) -> bool:
     """Whether the database lets this role see every row, whatever its row-level security says."""
+    import sqlalchemy as sa
+
+    from app.core import migrate
+
     engine = migrate.engine_for(url)
     try:
         with engine.connect() as connection:
@@ -124,6 +124,8 @@ def _stands_above(url: str) -> bool:
 
 
 def _migrations(known: Settings) -> tuple[bool, str]:
+    from sqlalchemy.exc import SQLAlchemyError
+
     try:
         current, serves = _schema(known)
     except SQLAlchemyError as error:
@@ -135,6 +137,8 @@ def _migrations(known: Settings) -> tuple[bool, str]:
 
 def _schema(known: Settings) -> tuple[bool, bool]:
     """Whether the database is at our newest revision, and whether we serve on it."""
+    from app.core import migrate
+
     engine = migrate.engine_for(known.database_url)
     try:
         with engine.connect() as connection:
@@ -145,6 +149,8 @@ def _schema(known: Settings) -> tuple[bool, bool]:
 
 def _not_yet(known: Settings) -> str:
     """Why the rows are not looked at now; empty where they are."""
+    from sqlalchemy.exc import SQLAlchemyError
+
     try:
         current, serves = _schema(known)
     except SQLAlchemyError:
@@ -158,6 +164,7 @@ def _redis(known: Settings) -> tuple[bool, str]:
     from redis.exceptions import RedisError
 
     from app.core import queue
+    from app.gateways.redis import embedded
 
     url = embedded.found_alive(known.data_dir, known.redis_url)
     if not url:
@@ -174,6 +181,9 @@ def _redis(known: Settings) -> tuple[bool, str]:
 
 def look_at_proxies(known: Settings) -> tuple[bool, str]:
     """Whether limits and logs see callers' own addresses."""
+    from app.gateways.redis import embedded
+    from app.web import proxies
+
     if known.trusted_proxies:
         return True, f"{known.trusted_proxies} in front; their X-Forwarded-* headers are trusted"
     url = embedded.found_alive(known.data_dir, known.redis_url)

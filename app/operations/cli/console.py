@@ -12,13 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-import sqlalchemy as sa
-from flask import Flask
 from pythonjsonlogger.json import JsonFormatter
-from sqlalchemy.exc import SQLAlchemyError
 
-from app.core import data_dir, migrate, queue, request_id
-from app.core.db import db, engine_options, prepare, row_security
+from app.core import data_dir
 from app.core.errors import DomainError, Rejected
 from app.settings import SHORTEST_SECRET, Settings, SettingsError
 
@@ -78,6 +74,8 @@ class JsonLines(JsonFormatter):
 
 def configure_logging(known: Settings) -> None:
     """One line per event on standard error, with the request it belongs to; ids only."""
+    from app.core import request_id
+
     handler = logging.StreamHandler()
     if known.log_format == "json":
         names = {"levelname": "level", "name": "logger"}
@@ -93,6 +91,12 @@ def configure_logging(known: Settings) -> None:
 @contextmanager
 def database(known: Settings) -> Iterator[None]:
     """An application context with the migrated database and nothing else, so that commands start at once."""
+    from flask import Flask
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from app.core import queue
+    from app.core.db import db, engine_options, prepare, row_security
+
     data_dir.make_private(known.data_dir)
     app = Flask("parley")
     app.config.update(
@@ -117,6 +121,9 @@ def database(known: Settings) -> Iterator[None]:
 
 
 def _refuse_old_schema() -> None:
+    from app.core import migrate
+    from app.core.db import db
+
     with db.engine.connect() as connection:
         if migrate.is_current(connection):
             return
@@ -127,6 +134,10 @@ def _refuse_old_schema() -> None:
 
 def migrated(url: str) -> None:
     """Bring the database to the newest revision, or say in a sentence why that cannot be."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from app.core import migrate
+
     try:
         migrate.upgrade(url)
     except migrate.Refused as error:
@@ -150,11 +161,15 @@ def tell(result: Mapping[str, Any], *, as_json: bool, words: str) -> None:
 
 def can_connect(url: str) -> bool:
     """Whether the database answers, without an application."""
+    import sqlalchemy as sa
+
+    from app.core import migrate
+
     engine = migrate.engine_for(url)
     try:
         with engine.connect() as connection:
             connection.execute(sa.text("SELECT 1"))
-    except SQLAlchemyError:
+    except sa.exc.SQLAlchemyError:
         return False
     finally:
         engine.dispose()

@@ -7,11 +7,8 @@ from typing import Any
 
 import click
 
-from app.accounts import members
-from app.core import clock, data_dir, migrate
-from app.core.db import db
+from app.core import clock, data_dir
 from app.core.rooms import erasures
-from app.gateways.redis import embedded
 from app.gateways.storage import build_storage
 from app.operations.backups import Broken, Journal, Kept, snapshot, unpacking
 from app.operations.backups.archive import SECRET
@@ -43,6 +40,8 @@ def restore(
     *, file: Path, force: bool, journals: tuple[Path, ...], no_journal: bool, other_key: bool, as_json: bool
 ) -> None:
     """Bring back what FILE holds, and erase again what was erased since. Parley must not be running."""
+    from app.gateways.redis import embedded
+
     known = settings(makes_key=False)
     where = layout_of(known, "restore")
     layout = unpacking.Layout(_below(where.database, known), _below(where.files, known))
@@ -129,6 +128,8 @@ def _acts_of(paths: Iterable[Path], old: Path) -> list[Kept] | None:
 
 def _fitting(*, other_key: bool) -> Callable[[dict[str, Any]], None]:
     """Raises Broken for a backup that this code or this key cannot carry on, before anything of it is unpacked."""
+    from app.core import migrate
+
     given = environment().get("SECRET_KEY")
 
     def fits(header: dict[str, Any]) -> None:
@@ -151,6 +152,10 @@ def _fitting(*, other_key: bool) -> Callable[[dict[str, Any]], None]:
 
 def _made_ready(staged: Settings, path: Path, *, acts: list[Kept], taken_at: str) -> dict[str, Any]:
     """Bring the unpacked database to the newest schema, end every session, and do all acts again."""
+    from app.accounts import members
+    from app.core import migrate
+    from app.core.db import db
+
     snapshot.check(path)
     if not migrate.knows(snapshot.revision(path)):
         raise Broken(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from app.gateways.outbound.client import Answer as Received
+from app.gateways.outbound import Answer as Received
 from app.gateways.speech.ports import SPEECH_RATE, Heard, Judged, Judgement, Material, Quote, Sayings, Spoken, Word
 from app.gateways.speech.sound import resample
 from app.operations.demo.content import Answer, Script
