@@ -4,7 +4,8 @@ const key = (base) => `parley-left ${base}`;
 
 // After each event of the talk, so that the next page knows how the agent was heard, also where a tab was killed.
 export function remember(base, { state, played }) {
-  const { turn, continues, resumed } = state;
+  const { turn, resumed } = state;
+  const continues = state.phase === "thinking" ? state.sent : state.continues; // a turn that is on its way may not arrive
   try { sessionStorage.setItem(key(base), JSON.stringify({ turn, continues, played, resumed: Boolean(resumed) })); } catch { /* a browser that keeps nothing */ }
 }
 

@@ -21,7 +21,7 @@ export const ASK_AFTER = 25 * 16000; // of silence: the agent asks once whether 
 const EARLY = 1.5 * 16000; // no one answers a question that has been heard for less than this
 
 export function beginning({ mode = "voice", turn = 1 } = {}) {
-  return { phase: "ready", mode, turn, prompt: null, from: null, since: 0, former: null, resumed: null, continues: false, asked: false, call: null, think: false, pausing: false, again: false, asks: null, murmurs: 0 };
+  return { phase: "ready", mode, turn, prompt: null, from: null, since: 0, former: null, resumed: null, continues: false, sent: false, asked: false, call: null, think: false, pausing: false, again: false, asks: null, murmurs: 0 };
 }
 
 const ASKS = new Set(["repeat", "skip", "end"]);
@@ -41,7 +41,7 @@ const QUIET = { call: null, think: false };
 function post(state, before, body) {
   const more = state.continues ? { continues: true } : {};
   const former = body.again ? state.former ?? state.prompt : body.kind === "answer" && !body.unfinished ? state.prompt : null;
-  const next = { ...state, ...QUIET, phase: "thinking", from: null, former, resumed: null, continues: false };
+  const next = { ...state, ...QUIET, phase: "thinking", from: null, former, resumed: null, continues: false, sent: state.continues };
   return [next, [...before, { do: "post", turn: state.turn, ...body, ...more }]];
 }
 

@@ -174,6 +174,15 @@ ONCE_BROKEN = {
         [[{"when": "quiet", "ms": 1060, **_REPEAT}, {"when": "agent", "ms": 0, "act": "reload", "away": 500}]],
         {"seed": 37, "latency": [300, 1500], "detector": True, "falls": True},
     ),
+    "a reload as more of the last answer is sent": _script(
+        1,
+        [
+            [{"when": "turn", "ms": 2900, **_said((3, 1520))}],
+            [{"when": "turn", "ms": 2560, **_said((15, 1800), (23, 960), (7, 780))}],
+            [{"when": "thinking", "ms": 0, "act": "reload", "away": 500}],
+        ],
+        {**_QUICK, "seed": 1},
+    ),
     "a reload while the last answer goes on over the goodbye": _script(
         1,
         [
