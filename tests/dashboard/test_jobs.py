@@ -128,7 +128,7 @@ def test_everything_that_stopped_says_why(owner: Person, book: Made) -> None:
         "(4 attempts)",
         "Code for the candidate's own page",
         "could not be recorded",
-        "some files are not deleted yet",
+        "some files have not been deleted yet",
     ):
         assert text in words, text
     assert "Interviews to process 1" in words

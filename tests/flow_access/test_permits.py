@@ -342,7 +342,7 @@ def test_a_viewer_who_asks_is_given_the_right_to_view_alone(
     neighbour.member.role = Role.VIEWER
     db.session.commit()
     ask(neighbour, "flow", flow.id)
-    assert "Allow to edit" not in colleague.browser.get("/access").text
+    assert "Allow editing" not in colleague.browser.get("/access").text
     answer(colleague, "edit")
     asked = rows(AccessRequest).one()
     assert asked.state is RequestState.OPEN, "nothing was changed"

@@ -123,7 +123,7 @@ def test_no_cache_no_search_engine_and_no_other_site_learns_the_address(
 @pytest.mark.parametrize(
     ("ends", "said"),
     [
-        ("revoked", "This link was ended"),
+        ("revoked", "This link was revoked"),
         ("expired", "This link has expired"),
         ("withdrawn", "no longer available"),
         ("quarantined", "no longer available"),
@@ -236,7 +236,7 @@ def test_of_an_address_only_the_network_is_kept(address: str, network: str) -> N
         ({"parts": "summary", "days": "0"}, "Choose 1 to 90 days"),
         ({"parts": "summary", "days": ""}, "Enter a number of days"),
         ({"parts": "summary", "label": "x" * 101}, "Enter up to 100 characters"),
-        ({"parts": "summary", "label": "a\x00"}, "character NUL"),
+        ({"parts": "summary", "label": "a\x00"}, "NUL character"),
     ],
 )
 def test_what_cannot_be_shared_is_refused(

@@ -85,7 +85,7 @@ WORDS = {
     "interview.note_deleted": "Deleted a note on an interview",
     "interview.shared": "Created a share link to an interview",
     "interview.share_opened": "A share link to an interview was opened",
-    "interview.unshared": "Ended a share link to an interview",
+    "interview.unshared": "Revoked a share link to an interview",
     "interview.erased": "Erased an interview",
     "interview.erasure_proved": "Verified that an erased interview is gone",
     "candidate.erased": "Erased a candidate without interviews",

@@ -70,7 +70,7 @@ def revoke(interview_id: str, share_id: str) -> AnyResponse:
     share = queries.share_of(interview_to_change(member, interview_id), share_id)
     ended = actions.revoke(share, by=member)
     db.session.commit()
-    flash("Link ended." if ended else "The link had already been ended.", "good" if ended else "info")
+    flash("Link revoked." if ended else "The link had already been revoked.", "good" if ended else "info")
     return _back(interview_id)
 
 
