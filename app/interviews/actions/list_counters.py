@@ -18,7 +18,6 @@ def _added(table: str, rows: int) -> sa.TextClause:
     """The statement that adds to this many counters at once, with the values of each by its number."""
     # As text, because SQLAlchemy compiles an INSERT of several rows again whenever it runs.
     places = ", ".join(f"(:owner_{row}, :status_{row}, :bucket_{row}, :change_{row})" for row in range(rows))
-    # nosemgrep: sql-put-together - one of two tables and numbered places, written out above
     return sa.text(
         f"INSERT INTO {table} (owner_id, status, bucket, interviews) VALUES {places} "  # noqa: S608 - as above
         f"ON CONFLICT (owner_id, status, bucket) DO UPDATE SET interviews = {table}.interviews + excluded.interviews"
