@@ -86,7 +86,7 @@ def test_commands_of_an_old_release_know_that_a_newer_one_has_migrated(parley, o
     assert (
         parts["audit log"]["words"] == parts["erasures"]["words"] == "not checked: run the check of the newer release"
     )
-    for command, words in ((["migrate"], "revision 9999"), (["up"], "Start that one"), (["api-key", "list"], "newer")):
+    for command, words in ((["migrate"], "revision 9999"), (["up"], "Start the newer"), (["api-key", "list"], "newer")):
         refused = parley(*command)
         assert (refused.exit_code, words in refused.stderr) == (1, True), refused.output
 

@@ -84,7 +84,7 @@ def test_the_platform_says_so_and_offers_no_link(owner: Person, scripted: Flask,
     page = owner.browser.get(f"/interviews/{interview.id}").text
     assert "link was closed on" in page
     assert "Link closed" in page
-    assert "The link has ended; book a new interview." in page
+    assert "Create a new interview if you still want to interview the candidate." in page
     assert "Copy the link" not in page
     assert interview.link("http://localhost") not in page
     assert "Link closed" in owner.browser.get("/interviews").text

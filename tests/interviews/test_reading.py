@@ -267,7 +267,7 @@ def test_the_recruiter_reads_the_text_and_never_the_markup(
     found = add(b"Hello <script>alert(1)</script>", "cv.txt").id
     path = f"/interviews/{interview.id}"
     browser = owner.browser
-    assert "being read" in browser.get(path).text
+    assert "reading text" in browser.get(path).text
     assert "is being read" in browser.get(f"{path}/documents/{found}/text").text
     db.session.rollback()
     reading.read_document(found)

@@ -144,7 +144,7 @@ def test_a_data_directory_with_strange_letters_works(tmp_path):
 def test_a_server_that_does_not_start_says_why(tmp_path):
     with pytest.raises(NoServer, match="cannot be started"):
         EmbeddedRedis(tmp_path, program="/nonexistent/redis").start()
-    with pytest.raises(NoServer, match="did not come up"):
+    with pytest.raises(NoServer, match="did not start"):
         EmbeddedRedis(tmp_path, program="/bin/false").start()
 
 
