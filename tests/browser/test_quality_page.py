@@ -68,7 +68,7 @@ def test_the_report_stands_beside_the_result(
 ) -> None:
     page = signed_in(f"/interviews/{taken}", viewport={"width": width, "height": height})
     card = page.locator("#quality")
-    assert "1 reply was interrupted" in card.inner_text()
+    assert "the candidate interrupted 1 reply" in card.inner_text()
     assert "0.64 s" in card.inner_text()
     for summary in card.locator("summary").all():
         summary.click()
