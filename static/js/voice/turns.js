@@ -18,10 +18,11 @@
 export const LONGEST_ANSWER = 5 * 60 * 16000;
 
 export const ASK_AFTER = 25 * 16000; // of silence: the agent asks once whether it was heard, and then only waits
+const GOES_ON = 16000; // speech noticed within this after a reply came may have begun before it
 const EARLY = 1.5 * 16000; // no one answers a question that has been heard for less than this
 
 export function beginning({ mode = "voice", turn = 1 } = {}) {
-  return { phase: "ready", mode, turn, prompt: null, from: null, since: 0, former: null, resumed: null, continues: false, sent: false, asked: false, call: null, think: false, pausing: false, again: false, asks: null, murmurs: 0 };
+  return { phase: "ready", mode, turn, prompt: null, from: null, since: 0, former: null, resumed: null, continues: false, sent: false, before: null, asked: false, call: null, think: false, pausing: false, again: false, asks: null, murmurs: 0 };
 }
 
 const ASKS = new Set(["repeat", "skip", "end"]);
@@ -121,12 +122,14 @@ const events = {
   speech(state, { from }) {
     if (state.mode !== "voice") return nothing(state);
     if (state.phase === "thinking" && state.former) return goesOn(state, from);
+    if (state.phase === "thinking") return [{ ...state, before: state.before ?? from }, []]; // before anything was asked: it may go on over the question
     if (state.phase === "answering") return state.think ? [{ ...state, think: false }, []] : nothing(state);
     if (state.phase === "interrupted") return [{ ...state, call: { ...state.call, to: null } }, []];
     if (state.phase === "speaking") {
       const early = Boolean(state.former) && (awaits(state) || from < state.since + EARLY);
       if (!early && !open(state)) return nothing(state);
-      return [{ ...state, phase: "interrupted", call: { from, to: null, early, asked: false } }, [{ do: "pause-player" }]];
+      const began = from < state.since + GOES_ON ? state.before ?? from : from;
+      return [{ ...state, phase: "interrupted", before: null, call: { from: began, to: null, early, asked: false } }, [{ do: "pause-player" }]];
     }
     return open(state) ? [{ ...state, phase: "answering", from, think: false }, [{ do: "open-track", from }]] : nothing(state);
   },
@@ -150,6 +153,7 @@ const events = {
   },
   silence(state, { to }) {
     if (state.phase === "thinking" && state.resumed) return [{ ...state, resumed: { ...state.resumed, to } }, []];
+    if (state.phase === "thinking") return [{ ...state, before: null }, []];
     if (state.phase === "interrupted") return [{ ...state, call: { ...state.call, to } }, []];
     return state.phase === "answering" && !state.think ? answer(state, to) : nothing(state);
   },

@@ -174,6 +174,14 @@ ONCE_BROKEN = {
         [[{"when": "quiet", "ms": 1060, **_REPEAT}, {"when": "agent", "ms": 0, "act": "reload", "away": 500}]],
         {"seed": 37, "latency": [300, 1500], "detector": True, "falls": True},
     ),
+    "words from before the first question on, and a reload as it begins": _script(
+        2,
+        [
+            [{"when": "quiet", "ms": 1120, **_said((6, 740), (2, 920))}],
+            [{"when": "agent", "ms": 0, "act": "reload", "away": 3960}],
+        ],
+        {"seed": 37, "latency": [300, 1500], "detector": True, "falls": True},
+    ),
     "a reload as more of the last answer is sent": _script(
         1,
         [

@@ -173,7 +173,18 @@ export const tests = {
   "nothing is sent twice while the server thinks"() {
     const waiting = run([{ type: "typed", text: "x" }], listening())[0];
     for (const event of [{ type: "typed", text: "y" }, { type: "ask", kind: "skip" }, { type: "speech", from: 1 },
-      { type: "silence", to: 2 }, { type: "finished", at: 3 }, { type: "tick", at: 1e9 }]) equal(step(waiting, event), [waiting, []]);
+      { type: "silence", to: 2 }, { type: "finished", at: 3 }, { type: "tick", at: 1e9 }]) {
+      const [state, effects] = step(waiting, event);
+      equal([{ ...state, before: null }, effects], [waiting, []]);
+    }
+  },
+  "words begun before a reply count from their beginning, if they go on over it"() {
+    const waiting = run([{ type: "ask", kind: "repeat" }, { type: "speech", from: 100 }], listening())[0];
+    const reply = { type: "reply", prompt: waiting.prompt, turn: 2, at: 9000 };
+    const over = (from, events = []) => run([...events, reply, { type: "speech", from }], waiting)[0].call;
+    equal(over(10000).from, 100);
+    equal(over(40000).from, 40000); // said much later
+    equal(over(10000, [{ type: "silence", to: 500 }]).from, 10000);
   },
   "an empty text is no answer"() {
     equal(step(listening(), { type: "typed", text: "  \n" })[1], []);
