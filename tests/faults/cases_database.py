@@ -135,6 +135,10 @@ def postmaster_killed(lab: Lab) -> Verdict:
     return verdict
 
 
+COMMITS = 2
+"""Of a call with an Idempotency-Key: its first time on record, and what it did together with its answer."""
+
+
 @case("F21", "COMMIT arrives, its answer does not", invariants="I3", group="postgresql", smoke=True, takes=12)
 def ambiguous_commit(lab: Lab) -> Verdict:
     verdict, server = Verdict(), _server(lab)
@@ -147,7 +151,7 @@ def ambiguous_commit(lab: Lab) -> Verdict:
         flow = customer.flow(f"http://127.0.0.1:{free_port()}/nobody")
         one = candidates_of(installation, customer, flow, 1)[0]
         effects, answers = [], []
-        for nth in (1, 2, 3):
+        for nth in range(1, COMMITS + 1):
             email, key = f"f21-{nth}@example.com", f"f21-{flow}-{nth}"
             proxy.lose_answer_to(b"COMMIT", nth=nth)
             first = customer.book(flow, email, Idempotency_Key=key)
@@ -166,9 +170,9 @@ def ambiguous_commit(lab: Lab) -> Verdict:
         rows = installation.count("webhook_delivery", "subject = :c", c=one)
         moves_lost = proxy.counts.lost - lost
         web.stop()
-    verdict.fired = f"{proxy.counts.lost} answers to COMMIT lost" if lost == 3 and moves_lost else ""
+    verdict.fired = f"{proxy.counts.lost} answers to COMMIT lost" if lost == COMMITS and moves_lost else ""
     verdict.figure = f"interviews {effects}; move {moved} then {again}: {changes} change, {rows} outbox row"
-    verdict.holds(effects == [1, 1, 1], f"I3 interviews per key: {effects}")
+    verdict.holds(effects == [1] * COMMITS, f"I3 interviews per key: {effects}")
     verdict.holds((changes, rows) == (1, 1), f"I3 {changes} changes, {rows} outbox rows for one move")
     return verdict
 
