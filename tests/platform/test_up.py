@@ -138,7 +138,7 @@ def test_nothing_below_the_data_directory_can_be_read_by_other_users(parley: Sta
     assert (data / "parley.db").exists()
     assert _open_below(data) == []
     after = json.loads(_cli("check", "--json", env=env).stdout)["parts"]["data directory"]
-    assert after == {"ok": True, "words": f"{data} is open to its owner alone"}
+    assert after == {"ok": True, "words": f"only its owner can open {data}"}
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=40) == 0
     assert _open_below(data) == []
