@@ -41,7 +41,10 @@ def run(folder: Path, rest: str, *arguments: str) -> subprocess.CompletedProcess
     )
 
 
-@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
+@pytest.mark.skipif(
+    not Path("/proc/self/environ").exists(),
+    reason="the environment of a process can only be read on systems with /proc",
+)
 @pytest.mark.parametrize(
     "arguments", [("-p", "no:randomly"), ("-p", "no:randomly", "-n", "1")], ids=["alone", "workers"]
 )

@@ -54,7 +54,7 @@ CLAIMS = (
         "announced",
         ("4.1.3",),
         lazy_gettext(
-            "Screen readers are told what the AI does, when it is your turn, and each new question that is not spoken."
+            "Screen readers announce what the AI does, when it is your turn, and each new question that is not spoken."
         ),
     ),
     Claim("targets", ("2.5.8",), lazy_gettext("Everything that is pressed is at least 24 pixels high and wide.")),

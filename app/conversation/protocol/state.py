@@ -72,7 +72,7 @@ def open_segment() -> tuple[Response, int]:
     body = schemas.body(schemas.SegmentSchema())
     actions.hold(holder())
     if len(recording_queries.runs_of(holder().interview_id)) >= LAST_SEGMENT:
-        raise Rejected(sentence("The recording was started anew too often. Please go on in writing."))
+        raise Rejected(sentence("The recording was restarted too often. Please continue in writing."))
     run = recordings.open_run(holder().interview_id, mime_type=body["mime_type"], device=_device(body["device"]))
     db.session.commit()
     gateways.current().transcriber.prepare(holder().language)
