@@ -3,9 +3,10 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 TESTS ?= tests
-JOBS ?= 2
+# Databases, browsers and processes wait more than they work.
+JOBS ?= 4
 
-.PHONY: help install install-dev run test check audit bench demo demo-data pictures faults faults-smoke faults-figures soak
+.PHONY: help install install-dev run test models-test browsers-test check guards audit release ranges machines image bench demo demo-data pictures faults faults-smoke faults-figures soak
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -32,12 +33,42 @@ test: install-dev ## run the tests (on PostgreSQL with DATABASE_URL=postgresql:/
 	@.ci/missing
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(TESTS) $(PYTEST_ARGS)
 
+models-test: install-dev ## run the tests with real speech models; NAMES="…" fetches others than Whisper base and Piper's Joe
+	@$(BIN)/parley models install $(or $(NAMES),whisper-base piper-en_US-joe-medium)
+	@$(BIN)/python -m pytest -n 0 --models tests/speech $(PYTEST_ARGS)
+
+browsers-test: install-dev ## take spoken interviews in Chromium, Firefox and WebKit, with a sound card made for it, and open members' pages in the first two
+	@.ci/browsers
+	@$(BIN)/python -m pytest -n 0 --engines tests/browser/test_engines.py tests/browser/test_engines_pages.py $(PYTEST_ARGS)
+
 check: install-dev ## static checks: lint, format, types, bandit, semgrep, advisories, import order, templates, style sheets, migrations, English
 	@.ci/check
+
+guards: install-dev ## remove guards one by one and show that a test fails without each; 5 to 18 minutes
+	@$(BIN)/python -m tests.suite.removed_guards $(if $(ONLY),--only "$(ONLY)")
 
 audit: install-dev ## compare locked versions with advisories; ONLINE=1 fetches the newest and runs pip-audit
 	@.venv/bin/python .ci/audit.py $(if $(ONLINE),--renew)
 	@$(if $(ONLINE),.ci/venv audit && .venv/audit/bin/pip-audit --strict --disable-pip --require-hashes -r requirements.lock)
+
+release: install-dev ## build wheel, source archive, container file, bill of materials and checksums into dist/, and try them; DRAFT=1 before the version is in the changelog
+	@.ci/venv audit
+	@$(BIN)/python .ci/release.py $(if $(DRAFT),--draft)
+	@.ci/installed lock dist/*.whl
+	@$(BIN)/python -m pytest -n0 -q tests/platform/test_upgrade.py
+
+ranges: install-dev ## install the wheel with the newest of every dependency, then with the lock, and run the demo with each
+	@rm -rf build/ranges && $(BIN)/python -m hatchling build --target wheel --directory build/ranges > /dev/null
+	@.ci/installed newest build/ranges/*.whl
+	@.ci/installed lock build/ranges/*.whl
+
+machines: ## install and run Parley, its demo and its tests in fresh roots of Debian 12, 13 and forky, and with bad luck; needs root and mmdebstrap
+	@.ci/machines $(RELEASES)
+
+image: install-dev ## build the container image, run the demo in it, and run the compose file's services as processes; needs root, buildah and mmdebstrap
+	@rm -rf build/image && mkdir -p build
+	@.ci/image build/image
+	@$(BIN)/python .ci/compose.py build/image
 
 bench: install-dev ## run the benchmarks; figures are ratios to a floor of the same run
 	@.ci/bench

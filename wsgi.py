@@ -1,12 +1,5 @@
-"""What a WSGI server imports."""
+"""What a WSGI server imports from a clone, as ``wsgi:app``; an installed Parley has the same in its package."""
 
-import os
+from app.operations.processes.wsgi import app
 
-from app import create_app
-from app.core import data_dir
-from app.settings import Settings
-
-os.umask(data_dir.UMASK)
-settings = Settings.from_env(os.environ)
-data_dir.close_to_others(settings.data_dir)
-app = create_app(settings)
+__all__ = ["app"]

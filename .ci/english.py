@@ -2,10 +2,10 @@
 
     .venv/bin/python .ci/english.py [PATH …]
 
-Prints file:line, the phrase and a better one. Without a path it reads everything people read of the product. Left
-alone: texts of consent and decisions, which stay as they were published; sentences of the candidate's pages, which are
-keys of the catalogues; sentences that the demo, test interviews and benchmarks speak; migrations; tests, which quote
-pages; released parts of the changelog.
+Prints file:line, the phrase and a better one. Without a path it reads everything people read of the product. Pages and
+documents also keep to the words of the product. Left alone: texts of consent, which stay as they were published;
+sentences that the demo, test interviews and benchmarks speak; migrations; tests, which quote pages; released parts of
+the changelog.
 """
 
 import re
@@ -17,11 +17,10 @@ ROOT = Path(__file__).resolve().parents[1]
 READ = ("README.md", "CHANGELOG.md", "Makefile", "app", "templates", "static/js", "docs", "bench", ".ci")
 KINDS = {".py", ".html", ".js", ".md", ".yaml", ".example", ".sh", ".service", ""}
 LEFT = re.compile(
-    r"^docs/(decisions/|words\.md)|^\.ci/english\.py|^app/web/translations/|^bench/speech\.py"
-    r"|^templates/(conversation/|privacy/own_page/|layouts/candidate\.html)|^app/conversation/pages/accessibility\.py"
+    r"^docs/words\.md|^\.ci/english\.py|^app/web/translations/|^bench/speech\.py"
+    r"|^templates/conversation/_consent_"
     r"|^app/gateways/language_model/prompts\.py|^app/operations/(demo/(answers|cli_acts|content)|test_interviews/answers)\.py"
 )
-TRANSLATED = re.compile(r"""(?:\b_|gettext|sentence)\(\s*"[^"]*"\s*[,)]""")
 
 BETTER = {
     "whoever": "anyone who, people who, if you",
@@ -52,9 +51,30 @@ BETTER = {
     "hangs? on (?:it|them)": "belongs to, depends on",
     "ever new": "more, new",
 }
-RULES = [
-    (re.compile(r"(?<![\w.\-/])" + phrase.replace(" ", r"[\s#*]+") + r"(?![\w\-(=\"])", re.IGNORECASE), better)
-    for phrase, better in BETTER.items()
+READERS = re.compile(r"^(?:templates/|docs/(?!figures/)|README\.md|CHANGELOG\.md)")
+"""Pages and documents: here the words of the product hold too. Code keeps names that others depend on."""
+WORDS = {
+    "recognis(?:e|ed|es|er|ers|ing)": "recognize (American spelling)",
+    "(?:un)?(?:colour|behaviour|neighbour)\\w*": "color, behavior, neighbor (American spelling)",
+    "hand(?:s|ed|ing)? in(?!to)": "submit",
+    "booked|bookings?": "create an interview",
+    "colleagues?": "member",
+    "(?:the )?loudspeakers?": "speaker",
+    "webhook address(?:es)?": "webhook URL",
+    "stuck in processing": "processing has stopped",
+}
+
+
+def _rule(phrase: str) -> re.Pattern[str]:
+    spaced = phrase.replace(" ", r"[\s#*]+")
+    return re.compile(rf"(?<![\w.\-/])(?:{spaced})(?![\w\-(=\"])", re.IGNORECASE)
+
+
+RULES = [(_rule(phrase), better) for phrase, better in BETTER.items()]
+ON_PAGES = [
+    *((_rule(phrase), better) for phrase, better in WORDS.items()),
+    (re.compile(r"(?:\d|\}\}) %(?![\w}%])"), "no space before %"),
+    (re.compile(r"(?:\}\}|</strong>) of 5\b"), "out of 5"),
 ]
 
 
@@ -76,11 +96,10 @@ def text_of(file: Path) -> str:
 
 def hits(file: Path) -> Iterator[tuple[int, str, str]]:
     text = text_of(file)
-    translated = [match.span() for match in TRANSLATED.finditer(text)]
-    for rule, better in RULES:
+    is_page = READERS.search(file.relative_to(ROOT).as_posix()) is not None
+    for rule, better in [*RULES, *(ON_PAGES if is_page else [])]:
         for match in rule.finditer(text):
-            if not any(start <= match.start() < end for start, end in translated):
-                yield text.count("\n", 0, match.start()) + 1, " ".join(match.group().split()), better
+            yield text.count("\n", 0, match.start()) + 1, " ".join(match.group().split()), better
 
 
 def main() -> int:

@@ -1,17 +1,32 @@
 """Reads the source of the product for tests about the whole of it."""
 
 import ast
+import importlib.util
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[2]
 APP = ROOT / "app"
+CI = ROOT / ".ci"
 
 
 def modules() -> Iterator[tuple[Path, ast.Module]]:
     """Every module of the product, parsed."""
     for path in sorted(APP.rglob("*.py")):
         yield path.relative_to(ROOT), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def ci_script(name: str) -> ModuleType:
+    """The script ``.ci/NAME.py``, loaded again at each call: a test may replace its names."""
+    spec = importlib.util.spec_from_file_location(f"ci_{name}", CI / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
 
 
 def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

@@ -50,9 +50,9 @@ def test_postgresql_is_asked_with_each_transaction_and_sqlite_never(app: Flask) 
     is_asked = engine.dialect.name == "postgresql"
     with reading(), engine.connect() as connection:
         connection.execute(sa.text("select 1"))
-        assert (clock._here.told is not None) is is_asked
+        assert (clock._here.reading is not None) is is_asked
         if is_asked:
             theirs = connection.execute(sa.text("select clock_timestamp()")).scalar_one()
             assert abs(clock.now() - theirs) < timedelta(seconds=1)
-    assert clock._here.told is None
+    assert clock._here.reading is None
     assert (clock._last is not None) is is_asked

@@ -64,6 +64,13 @@ def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         Settings.from_env({"DATA_DIR": str(tmp_path / "file" / "below")})
 
 
+def test_models_are_below_the_data_directory_unless_they_are_shared(tmp_path: Path) -> None:
+    own = Settings.from_env({"DATA_DIR": str(tmp_path)})
+    shared = Settings.from_env({"DATA_DIR": str(tmp_path), "MODELS_DIR": "/srv/models", "MODELS": "off"})
+    assert (own.models_dir, own.models) == (tmp_path / "models", "auto")
+    assert (shared.models_dir, shared.models) == (Path("/srv/models"), "off")
+
+
 def test_two_first_starts_agree_on_one_secret(tmp_path: Path) -> None:
     assert kept_secret(tmp_path / "key") == kept_secret(tmp_path / "key")
 
@@ -87,3 +94,18 @@ def test_a_model_of_its_own_for_a_language(tmp_path: Path) -> None:
     settings = Settings.from_env({"DATA_DIR": str(tmp_path), "STT_MODEL_JA_JP": "kotoba", "TTS_MODEL_TH_TH": "siam"})
     assert settings.stt_overrides == {"MODEL_JA_JP": "kotoba"}
     assert settings.tts_overrides == {"MODEL_TH_TH": "siam"}
+
+
+def test_the_speech_host_is_an_address_and_a_port(tmp_path: Path) -> None:
+    def read(value: str) -> str:
+        return Settings.from_env({"DATA_DIR": str(tmp_path), "SPEECH_HOST": value}).speech_host
+
+    assert [read(value) for value in ("", "speech:8700", "127.0.0.1:08700", "[::1]:8700")] == [
+        "",
+        "speech:8700",
+        "127.0.0.1:8700",
+        "[::1]:8700",
+    ]
+    for wrong in ("speech", "8700", ":8700", "speech:0", "speech:70000", "::1:8700", "http://speech:8700"):
+        with pytest.raises(SettingsError, match="SPEECH_HOST must be an address and a port"):
+            read(wrong)

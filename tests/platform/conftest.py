@@ -51,12 +51,14 @@ def listens(port: int) -> bool:
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """``start(*command, env={...}, name="…")``; output goes to a file in the test's directory."""
+    """``start(*command, env={...}, name="…", cwd=…)``; output goes to a file in the test's directory."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def begin(*command: str, env: dict[str, str] | None = None, name: str = "process") -> subprocess.Popen[bytes]:
+    def begin(
+        *command: str, env: dict[str, str] | None = None, name: str = "process", cwd: Path = ROOT
+    ) -> subprocess.Popen[bytes]:
         with (tmp_path / f"{name}.log").open("ab") as log:
-            process = subprocess.Popen(command, env={**os.environ, **(env or {})}, stdout=log, stderr=log, cwd=ROOT)
+            process = subprocess.Popen(command, env={**os.environ, **(env or {})}, stdout=log, stderr=log, cwd=cwd)
         started.append(process)
         return process
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from app.gateways.speech.engines.pocketsphinx import is_installed
 from tests.faults.processes import descendants, is_running
 
 from .conftest import PYTHON, ROOT, Start, a_free_port, answers, wait_until
@@ -106,15 +107,20 @@ def test_wrong_settings_are_all_named(tmp_path: Path) -> None:
     assert "SWEEP_SECONDS" in refused.stderr
 
 
-def test_the_demo_holds_against_a_running_platform(parley: Start, tmp_path: Path) -> None:
+@pytest.mark.parametrize("recognition", [{}, {"STT_PROVIDER": "none"}], ids=["as it is", "without recognition"])
+def test_the_demo_holds_against_a_running_platform(parley: Start, tmp_path: Path, recognition: dict[str, str]) -> None:
     port = a_free_port()
-    env = _environment(tmp_path, port)
+    env = {**_environment(tmp_path, port), **recognition}
     parley("up", env=env, name="up")
     wait_until(lambda: answers(f"http://127.0.0.1:{port}/readyz"), seconds=60, what="the platform is ready")
     told = _cli("demo", env=env)
     assert told.returncode == 0, told.stdout + told.stderr
     assert "already running" in told.stdout
     assert "FAIL" not in told.stdout
+    is_typed = bool(recognition) or not is_installed()
+    assert ("the candidate types the answers" in told.stdout) is is_typed
+    assert ("every answer is in the transcript as it was typed" in told.stdout) is is_typed
+    assert ("word times never run backwards" in told.stdout) is not is_typed
 
 
 def _open_below(folder: Path) -> list[str]:
@@ -168,3 +174,19 @@ def test_a_second_up_on_one_directory_is_refused_until_the_first_is_gone(parley:
     wait_until(lambda: answers(f"http://127.0.0.1:{ports[2]}/readyz"), seconds=60, what="the next one is ready")
     third.send_signal(signal.SIGTERM)
     assert third.wait(timeout=40) == 0
+
+
+def test_a_disk_that_is_full_at_the_first_start_ends_it_with_a_sentence(tmp_path: Path) -> None:
+    env = {**os.environ, **_environment(tmp_path, a_free_port())}
+    small = tmp_path / "data"
+    small.mkdir()
+    # Nothing of the mount is seen, or left, outside the namespace.
+    steps = 'mount -t tmpfs -o size=300k none "$1" && shift && exec "$@"'
+    inside = ["unshare", "--map-root-user", "--mount", "sh", "-c", steps, "-", str(small)]
+    if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("a small disk needs Linux' namespaces of mounts and users")
+    command = [*inside, str(PYTHON), "-m", "app.operations.cli", "up"]
+    refused = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert refused.returncode == 1
+    assert "disk is full" in refused.stderr
+    assert "Traceback" not in refused.stderr
