@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from app.gateways.speech.engines import pocketsphinx
 from app.gateways.speech.engines.espeak import EspeakSpeaker
 from app.gateways.speech.engines.pocketsphinx import PocketsphinxTranscriber
 from app.gateways.speech.ports import SPEECH_RATE, Spoken
@@ -22,6 +23,13 @@ ANSWERS = (
     "When a customer is angry I first listen and then I ask questions.",
 )
 CLEAREST = "vendora-Anthony"
+
+
+@pytest.fixture(autouse=True)
+def _unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is, what was heard live is used, and the second look comes to its end."""
+    monkeypatch.setattr(pocketsphinx, "LIVE_PATIENCE", 600.0)
+    monkeypatch.setattr(pocketsphinx, "CHOICE_PATIENCE", 600.0)
 
 
 @pytest.fixture(scope="session")

@@ -4,8 +4,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from app.gateways.engines import build_analyst, build_interviewer, build_speaker, build_transcriber
+from app.gateways.engines import build_analyst, build_interviewer, build_speaker, build_transcriber, voices_in_order
 from app.gateways.speech.engines.cache import CachedSpeaker
+from app.gateways.speech.engines.pocketsphinx import is_installed
+from app.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -91,3 +93,20 @@ def test_with_a_store_speech_is_remembered(built):
     spoken = speaker.speak("Hello.", voice_id=None, language="en-US", remember=True)
     assert len(store) == 1
     assert speaker.speak("Hello.", voice_id=None, language="en-US") == spoken
+
+
+def test_kokoro_is_preferred_where_there_is_power_enough():
+    default = Settings.from_env({"SECRET_KEY": "s" * 32}).tts_provider
+    assert voices_in_order(default, cores=2) == default
+    assert voices_in_order(default, cores=4) == ("kokoro", "piper", "espeak")
+    assert voices_in_order(("espeak", "piper"), cores=8) == ("espeak", "piper")
+
+
+def test_without_a_host_the_default_is_what_the_packages_carry(built, tmp_path):
+    settings = Settings.from_env({"SECRET_KEY": "s" * 32, "DATA_DIR": str(tmp_path)})
+    transcriber, speaker = built(build_transcriber(settings)), built(build_speaker(settings))
+    hears_english = is_installed()
+    assert [transcriber.supports(language) for language in ("en-US", "de-DE")] == [hears_english, False]
+    assert transcriber.is_demonstration("en-US") is hears_english
+    assert not transcriber.improves("en-US")
+    assert speaker.speak("Hello.", voice_id=None, language="en-US").engine == "espeak"

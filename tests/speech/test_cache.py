@@ -20,7 +20,8 @@ class Counting:
     def identity(self, voice_id, language):
         return f"engine:{voice_id}"
 
-    def speak(self, text, *, voice_id, language, remember=False):
+    def speak(self, text, *, voice_id, language, remember=False, steady=None):
+        self.steady = steady
         self.spoken.append((text, voice_id))
         return Spoken(text.encode(), 8_000, (), self.name, self.fell_back)
 
@@ -91,3 +92,14 @@ def test_the_engine_behind_it_is_asked_and_closed(store):
     assert speaker.name == "counting"
     speaker.close()
     assert engine.closed
+
+
+def test_a_talk_s_voice_has_its_own_entry(store):
+    speaker = Counting()
+    cached = CachedSpeaker(speaker, store)
+    assert cached.identity("v", "en-US") == "engine:v"
+    cached.speak("Hi", voice_id="v", language="en-US", remember=True)
+    cached.speak("Hi", voice_id="v", language="en-US", remember=True, steady="engine:v")
+    assert len(speaker.spoken) == 1  # the same voice as now: what was spoken beforehand is used
+    cached.speak("Hi", voice_id="v", language="en-US", remember=True, steady="engine:older")
+    assert (len(speaker.spoken), speaker.steady, len(store)) == (2, "engine:older", 2)

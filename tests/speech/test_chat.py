@@ -13,7 +13,7 @@ EXCHANGE = Exchange(
     question="Why this job?",
     answer="I like boats.",
     limit=2,
-    asked=("Which boats?",),
+    follow_ups=("Which boats?",),
     org_name="Dock",
     additional_info="The dock lies in Bergen. Work begins at 7.",
 )
@@ -73,7 +73,7 @@ def test_servers_without_schemas_are_told_the_schema_in_words(chat, server, repl
 
 def test_the_limit_of_follow_ups_holds_whatever_the_model_wants(chat, server, reply):
     server.replies = [completion(reply, decision("follow_up", "And?"))]
-    spent = Exchange(question="Why?", answer="So.", limit=1, asked=("Really?",))
+    spent = Exchange(question="Why?", answer="So.", limit=1, follow_ups=("Really?",))
     assert ChatInterviewer(chat()).decide(spent).text is None
 
 
@@ -138,7 +138,7 @@ def test_the_judge_is_given_text_only(chat, server, reply):
     server.replies = [completion(reply, {"skills": {"value": None, "reason": "", "quotes": []}})]
     ChatAnalyst(chat()).judge(MATERIAL, scores=("skills",))
     data = json.loads(server.asked[0].json["messages"][1]["content"])
-    assert set(data) == {"organization", "title", "language", "background", "questions", "passages", "documents"}
+    assert set(data) == {"title", "language", "background", "questions", "passages"}
     assert set(data["passages"][0]) == {"index", "role", "question", "content"}
 
 

@@ -1,9 +1,12 @@
 """An ordered list of engines."""
 
+import numpy as np
 import pytest
 
 from app.core.errors import GatewayError
+from app.gateways.speech.engines.exchange import TooLate
 from app.gateways.speech.engines.fallback import FallbackSpeaker, FallbackTranscriber
+from app.gateways.speech.loudness import loudness
 from app.gateways.speech.ports import Heard, Sayings, Spoken
 
 
@@ -12,7 +15,7 @@ class Engine:
 
     def __init__(self, name, languages=("en-US",), problem=None):
         self.name, self.languages, self.problem = name, languages, problem
-        self.prepared, self.fed, self.dropped, self.closed = [], [], [], 0
+        self.prepared, self.fed, self.dropped, self.steady, self.closed = [], [], [], [], 0
 
     def supports(self, language):
         return language in self.languages
@@ -25,7 +28,8 @@ class Engine:
             raise self.problem
         return value
 
-    def speak(self, text, *, voice_id, language):
+    def speak(self, text, *, voice_id, language, steady=None):
+        self.steady.append(steady)
         return self._or_fail(Spoken(text.encode(), 8000, (), self.name))
 
     def transcribe(self, pcm, *, rate, language):
@@ -55,6 +59,49 @@ class Engine:
 
 DOWN = GatewayError("first is down", retryable=True)
 WRONG = GatewayError("second has no key", retryable=False)
+
+
+def test_a_talk_keeps_the_voice_it_began_with_while_it_is_there():
+    preferred, other = Engine("piper"), Engine("espeak")
+    speaker = FallbackSpeaker((preferred, other))
+    spoken = speaker.speak("Hi", voice_id=None, language="en-US", steady="espeak:en+f2")
+    assert (spoken.engine, spoken.fell_back, other.steady) == ("espeak", False, ["espeak:en+f2"])
+    other.problem = DOWN
+    spoken = speaker.speak("Hi", voice_id=None, language="en-US", steady="espeak:en+f2")
+    assert (spoken.engine, spoken.fell_back) == ("piper", True)
+    assert speaker.speak("Hi", voice_id=None, language="en-US").fell_back is False
+
+
+def test_a_voice_that_is_no_longer_there_is_replaced_and_the_result_says_so():
+    speaker = FallbackSpeaker((Engine("piper", languages=()), Engine("espeak")))
+    spoken = speaker.speak("Hi", voice_id=None, language="en-US", steady="piper:piper-en_US-joe-medium:")
+    assert (spoken.engine, spoken.fell_back) == ("espeak", True)
+
+
+def test_only_the_engine_that_will_speak_is_prepared():
+    loaded = []
+
+    class Loads(Engine):
+        def prepare(self, *, voice_id, language, steady=None):
+            loaded.append((self.name, voice_id, language, steady))
+
+    speaker = FallbackSpeaker((Loads("piper"), Loads("espeak"), Loads("german", languages=("de-DE",))))
+    speaker.prepare(voice_id="v", language="en-US")
+    speaker.prepare(voice_id="v", language="en-US", steady="espeak:en+f2")
+    speaker.prepare(voice_id=None, language="th-TH")
+    assert loaded == [("piper", "v", "en-US", None), ("espeak", "v", "en-US", "espeak:en+f2")]
+
+
+def test_what_every_engine_says_is_equally_loud():
+    class Loud(Engine):
+        def speak(self, text, *, voice_id, language, steady=None):
+            wave = np.sin(np.arange(24_000) * 0.2) * 32_000 * float(text)
+            return Spoken(wave.astype("<i2").tobytes(), 16_000, (), self.name)
+
+    speaker = FallbackSpeaker((Loud("first"),))
+    for volume in ("0.9", "0.05"):
+        spoken = speaker.speak(volume, voice_id=None, language="en-US")
+        assert loudness(spoken.pcm, spoken.rate) == pytest.approx(-16, abs=1)
 
 
 def test_the_preferred_voice_serves_while_it_can():
@@ -105,6 +152,12 @@ def test_live_pieces_go_to_the_preferred_recogniser_and_the_next_one_gets_the_wh
     assert transcriber.finish("k", first=3, last=3, language="en-US", pcm=lambda: b"").engine == "b"
     transcriber.drop("k")
     assert first.dropped == second.dropped == ["k"]
+
+
+def test_no_other_engine_is_asked_for_what_is_only_late():
+    transcriber = FallbackTranscriber((Engine("a", problem=TooLate("has too much to do")), Engine("b")))
+    with pytest.raises(TooLate, match="too much"):
+        transcriber.finish("k", first=0, last=0, language="en-US", pcm=lambda: b"")
 
 
 def test_each_engine_is_closed_once():

@@ -17,7 +17,7 @@ from app.gateways.speech.engines import pocketsphinx, pocketsphinx_child
 from app.gateways.speech.engines.pocketsphinx import PocketsphinxTranscriber
 from app.gateways.speech.ports import SPEECH_RATE
 
-pytestmark = pytest.mark.xdist_group("recogniser")
+pytestmark = [pytest.mark.xdist_group("recogniser"), pytest.mark.pocketsphinx]
 PIECE = SPEECH_RATE  # half a second of 16-bit samples
 
 

@@ -13,7 +13,8 @@ def test_each_language_has_every_phrase_of_its_own(language):
     said = [*phrases.all_of(language), phrases.excerpts(language), phrases.nothing_said(language)]
     assert all(said)
     if language != "en-US":
-        assert not set(said) & {*phrases.all_of("en-US"), phrases.excerpts("en-US"), phrases.nothing_said("en-US")}
+        english = {*phrases.all_of("en-US"), phrases.excerpts("en-US"), phrases.nothing_said("en-US")}
+        assert set(said) & english <= {"Okay."}  # German says it too
 
 
 SHORT = {
@@ -36,7 +37,8 @@ def test_a_very_short_answer_gets_one_fixed_follow_up(language):
     asked = decide(Exchange(question="?", answer=SHORT[language], language=language)).text
     assert asked == phrases.tell_more(language)
     assert (
-        decide(Exchange(question="?", answer=SHORT[language], language=language, asked=(asked,), limit=3)).text is None
+        decide(Exchange(question="?", answer=SHORT[language], language=language, follow_ups=(asked,), limit=3)).text
+        is None
     )
     assert decide(Exchange(question="?", answer=SHORT[language], language=language, limit=0)).text is None
     assert decide(Exchange(question="?", answer=LONG[language], language=language)).text is None

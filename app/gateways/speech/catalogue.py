@@ -8,6 +8,9 @@ that the sixteen differ audibly.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
+
+Gender = Literal["woman", "man"]
 
 DEFAULT_VOICE = "vendora-Kate"
 DEFAULT_LANGUAGE = "en-US"
@@ -19,6 +22,7 @@ class Voice:
 
     voice_id: str
     name: str
+    gender: Gender
     variant: str
     pitch: int
     pace: int
@@ -29,22 +33,22 @@ class Voice:
 VOICES = {
     voice.voice_id: voice
     for voice in (
-        Voice("vendora-Anna", "Anna", "f1", 45, 152, "nova", "IPgYtHTNLjC7Bq7IPHrm"),
-        Voice("vendorb-Onyx", "Onyx", "mike2", 15, 146, "onyx", "bhJUNIXWQQ94l8eI2VUf"),
-        Voice("vendorb-Shimmer", "Shimmer", "linda", 68, 166, "shimmer", "vUmLiNBm6MDcy1NUHaVr"),
-        Voice("vendora-Anthony", "Anthony", "klatt4", 50, 156, "echo", "UOIqAnmS11Reiei1Ytkc"),
-        Voice("vendora-Kate", "Kate", "f2", 50, 158, "alloy", "b3jcIbyC3BSnaRu8avEk"),
-        Voice("vendora-Amy", "Amy", "f3", 64, 192, "coral", "uNsWM1StCcpydKYOjKyu"),
-        Voice("vendora-Rahul", "Rahul", "m7", 70, 162, "ash", "xF681s0UeE04gsf0mVsJ"),
-        Voice("IPgYtHTNLjC7Bq7IPHrm", "Annie", "Annie", 36, 134, "nova", "IPgYtHTNLjC7Bq7IPHrm"),
-        Voice("UOIqAnmS11Reiei1Ytkc", "Arthur", "m1", 38, 148, "echo", "UOIqAnmS11Reiei1Ytkc"),
-        Voice("vUmLiNBm6MDcy1NUHaVr", "Belinda", "belinda", 52, 158, "shimmer", "vUmLiNBm6MDcy1NUHaVr"),
-        Voice("bhJUNIXWQQ94l8eI2VUf", "Adam", "adam", 56, 186, "onyx", "bhJUNIXWQQ94l8eI2VUf"),
-        Voice("b3jcIbyC3BSnaRu8avEk", "Stephanie", "steph2", 60, 164, "alloy", "b3jcIbyC3BSnaRu8avEk"),
-        Voice("xF681s0UeE04gsf0mVsJ", "Paul", "pablo", 74, 190, "ash", "xF681s0UeE04gsf0mVsJ"),
-        Voice("uNsWM1StCcpydKYOjKyu", "Agnes", "aunty", 28, 136, "coral", "uNsWM1StCcpydKYOjKyu"),
-        Voice("BGEU6wFi2uNm6Kje1Yhk", "Michel", "michel", 25, 180, "fable", "BGEU6wFi2uNm6Kje1Yhk"),
-        Voice("4kCDY3HJwvO7Zp3con83", "John", "john", 95, 178, "sage", "4kCDY3HJwvO7Zp3con83"),
+        Voice("vendora-Anna", "Anna", "woman", "f1", 45, 152, "nova", "IPgYtHTNLjC7Bq7IPHrm"),
+        Voice("vendorb-Onyx", "Onyx", "man", "mike2", 15, 146, "onyx", "bhJUNIXWQQ94l8eI2VUf"),
+        Voice("vendorb-Shimmer", "Shimmer", "woman", "linda", 68, 166, "shimmer", "vUmLiNBm6MDcy1NUHaVr"),
+        Voice("vendora-Anthony", "Anthony", "man", "klatt4", 50, 156, "echo", "UOIqAnmS11Reiei1Ytkc"),
+        Voice("vendora-Kate", "Kate", "woman", "f2", 50, 158, "alloy", "b3jcIbyC3BSnaRu8avEk"),
+        Voice("vendora-Amy", "Amy", "woman", "f3", 64, 192, "coral", "uNsWM1StCcpydKYOjKyu"),
+        Voice("vendora-Rahul", "Rahul", "man", "m7", 70, 162, "ash", "xF681s0UeE04gsf0mVsJ"),
+        Voice("IPgYtHTNLjC7Bq7IPHrm", "Annie", "woman", "Annie", 36, 134, "nova", "IPgYtHTNLjC7Bq7IPHrm"),
+        Voice("UOIqAnmS11Reiei1Ytkc", "Arthur", "man", "m1", 38, 148, "echo", "UOIqAnmS11Reiei1Ytkc"),
+        Voice("vUmLiNBm6MDcy1NUHaVr", "Belinda", "woman", "belinda", 52, 158, "shimmer", "vUmLiNBm6MDcy1NUHaVr"),
+        Voice("bhJUNIXWQQ94l8eI2VUf", "Adam", "man", "adam", 56, 186, "onyx", "bhJUNIXWQQ94l8eI2VUf"),
+        Voice("b3jcIbyC3BSnaRu8avEk", "Stephanie", "woman", "steph2", 60, 164, "alloy", "b3jcIbyC3BSnaRu8avEk"),
+        Voice("xF681s0UeE04gsf0mVsJ", "Paul", "man", "pablo", 74, 190, "ash", "xF681s0UeE04gsf0mVsJ"),
+        Voice("uNsWM1StCcpydKYOjKyu", "Agnes", "woman", "aunty", 28, 136, "coral", "uNsWM1StCcpydKYOjKyu"),
+        Voice("BGEU6wFi2uNm6Kje1Yhk", "Michel", "man", "michel", 25, 180, "fable", "BGEU6wFi2uNm6Kje1Yhk"),
+        Voice("4kCDY3HJwvO7Zp3con83", "John", "man", "john", 95, 178, "sage", "4kCDY3HJwvO7Zp3con83"),
     )
 }
 

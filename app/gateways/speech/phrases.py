@@ -3,6 +3,7 @@
 Chosen so that they fit any voice and any candidate: polite form, no gendered words, no promise about the outcome.
 """
 
+from app.gateways.speech import manners
 from app.gateways.speech.catalogue import DEFAULT_LANGUAGE
 
 ONE_MOMENT = {
@@ -19,6 +20,22 @@ ONE_MOMENT = {
     "th-TH": "กรุณารอสักครู่",
     "ar-AE": "لحظة من فضلك.",
     "no-NO": "Et øyeblikk, er du snill.",
+}
+
+ACKNOWLEDGE = {
+    "en-US": "Okay.",
+    "de-DE": "Okay.",
+    "es-419": "De acuerdo.",
+    "hi-IN": "ठीक है।",
+    "ja-JP": "はい。",
+    "pt-BR": "Certo.",
+    "fr-FR": "D'accord.",
+    "zh-CN": "好的。",
+    "ko-KR": "네.",
+    "vi-VN": "Vâng.",
+    "th-TH": "เข้าใจแล้ว",
+    "ar-AE": "حسنًا.",
+    "no-NO": "Greit.",
 }
 
 TELL_MORE = {
@@ -133,6 +150,22 @@ WAIT = {
     "no-NO": "Ta den tiden du trenger. Jeg lytter.",
 }
 
+THINK = {
+    "en-US": "Of course. Take your time.",
+    "de-DE": "Natürlich. Lassen Sie sich Zeit.",
+    "es-419": "Por supuesto. Tómese su tiempo.",
+    "hi-IN": "ज़रूर। आराम से सोचिए।",
+    "ja-JP": "もちろんです。ごゆっくりお考えください。",
+    "pt-BR": "Claro. Pense com calma.",
+    "fr-FR": "Bien sûr. Prenez votre temps.",
+    "zh-CN": "当然可以，请慢慢想。",
+    "ko-KR": "물론입니다. 천천히 생각하세요.",
+    "vi-VN": "Tất nhiên rồi. Bạn cứ từ từ suy nghĩ.",
+    "th-TH": "ได้เลย ใช้เวลาคิดได้ตามสบาย",
+    "ar-AE": "بالطبع. لا داعي للعجلة.",
+    "no-NO": "Selvfølgelig. Ta den tiden du trenger.",
+}
+
 HERE = {
     "en-US": "Yes, I can hear you.",
     "de-DE": "Ja, ich höre Sie.",
@@ -147,6 +180,22 @@ HERE = {
     "th-TH": "ได้ยินเสียงคุณแล้ว",
     "ar-AE": "نعم، صوتك مسموع.",
     "no-NO": "Ja, jeg hører deg.",
+}
+
+THERE = {
+    "en-US": "Yes, I am still here.",
+    "de-DE": "Ja, ich bin noch da.",
+    "es-419": "Sí, sigo aquí.",
+    "hi-IN": "जी हाँ, इंटरव्यू जारी है।",
+    "ja-JP": "はい、こちらにおります。",
+    "pt-BR": "Sim, continuo aqui.",
+    "fr-FR": "Oui, je suis toujours là.",
+    "zh-CN": "是的，我还在。",
+    "ko-KR": "네, 여기 있습니다.",
+    "vi-VN": "Vâng, tôi vẫn ở đây.",
+    "th-TH": "ยังอยู่ตรงนี้",
+    "ar-AE": "نعم، ما زلت هنا.",
+    "no-NO": "Ja, jeg er her fortsatt.",
 }
 
 WHO = {
@@ -216,25 +265,36 @@ SAMPLE = {
 _LINES = {
     "not_heard": NOT_HEARD,
     "wait": WAIT,
-    "think": WAIT,
+    "think": THINK,
     "moment": ONE_MOMENT,
     "pass_on": PASS_ON,
     "sure": SURE,
     "here": HERE,
+    "there": THERE,
     "who": WHO,
     "whole": WHOLE,
+    "acknowledge": ACKNOWLEDGE,
     "outro": GOODBYE,
 }
 
 
-def phrase(name: str, language: str) -> str:
-    """A line that no script holds, by its kind; `outro` is for flows that have none of their own."""
+def phrase(name: str, language: str, *, minutes: int = 0) -> str:
+    """A line that no script holds, by its kind; `outro` is for flows that have none of their own.
+
+    `minutes` are those that are left, for `long`; 0 means a few.
+    """
+    if name == "long":
+        return manners.left(language, minutes)
     return _LINES[name].get(language, _LINES[name][DEFAULT_LANGUAGE])
 
 
 def all_of(language: str) -> tuple[str, ...]:
     """Every fixed line an interview in ``language`` may need, so that they can be spoken beforehand."""
-    return (*dict.fromkeys(phrase(name, language) for name in _LINES), tell_more(language))
+    return (
+        *dict.fromkeys(phrase(name, language) for name in _LINES),
+        *manners.every_left(language),
+        tell_more(language),
+    )
 
 
 def tell_more(language: str) -> str:

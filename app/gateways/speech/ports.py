@@ -87,7 +87,7 @@ class Spoken:
 class Exchange:
     """All that an interviewer may know when it decides whether to ask on.
 
-    `answer` is everything said to `question` so far, `latest` the newest part of it; `asked` are the follow-ups already
+    `answer` is everything said to `question` so far, `latest` the newest part of it; `follow_ups` are those already
     put, of at most `limit`; `cut` is what was heard of the agent's last words where the candidate interrupted them
     (empty: all), `documents` text of the candidate's files. What comes from the candidate is data, never orders.
     """
@@ -95,7 +95,7 @@ class Exchange:
     question: str
     answer: str
     language: str = "en-US"
-    asked: tuple[str, ...] = ()
+    follow_ups: tuple[str, ...] = ()
     limit: int = 1
     flow_title: str = ""
     org_name: str = ""
@@ -192,6 +192,18 @@ class Transcriber(Protocol):
         """Whether this language of the interface can be recognised."""
         ...
 
+    def is_demonstration(self, language: str) -> bool:
+        """Whether what hears this language now is good enough to show Parley, but not to judge answers."""
+        ...
+
+    def improves(self, language: str) -> bool:
+        """Whether a finished answer is worth another hearing, by `hear_again`."""
+        ...
+
+    def hear_again(self, pcm: bytes, *, rate: int, language: str) -> Heard:
+        """A finished answer once more, with more care than `finish` has time for, and by no lesser engine."""
+        ...
+
     def transcribe(self, pcm: bytes, *, rate: int, language: str) -> Heard:
         """Recognise one whole answer."""
         ...
@@ -248,8 +260,22 @@ class Speaker(Protocol):
         """Whether this language of the interface can be spoken; if not, show the text instead."""
         ...
 
-    def speak(self, text: str, *, voice_id: str | None, language: str, remember: bool = False) -> Spoken:
-        """Speak `text`. `remember` keeps the result for the next time: never for text with a candidate's data."""
+    def identity(self, voice_id: str | None, language: str) -> str:
+        """The voice that speaks now: engine, model and their parameters. `none` where the language has no voice."""
+        ...
+
+    def prepare(self, *, voice_id: str | None, language: str, steady: str | None = None) -> None:
+        """A talk with this voice begins: load what takes time. Never blocks, never raises."""
+        ...
+
+    def speak(
+        self, text: str, *, voice_id: str | None, language: str, remember: bool = False, steady: str | None = None
+    ) -> Spoken:
+        """Speak `text`. `remember` keeps the result for the next time: never for text with a candidate's data.
+
+        `steady` is the identity of the voice that a talk began with. It speaks as long as it is there, even if another
+        one is preferred by now.
+        """
         ...
 
     def close(self) -> None:

@@ -47,11 +47,11 @@ def has_speech(pieces: Iterable[bytes], *, least: float = LEAST_SPEECH) -> bool:
 
 def seconds_up_to(pieces: Iterable[bytes], *, most: float) -> float:
     """Seconds of speech in pieces of 16 kHz sound, without pauses; reads no further than ``most`` of them needs."""
-    found = 0.0
-    for _, found in _so_far(pieces):
-        if found >= most:
+    spoken = 0.0
+    for _, spoken in _so_far(pieces):
+        if spoken >= most:
             break
-    return found
+    return spoken
 
 
 def _so_far(pieces: Iterable[bytes]) -> Iterator[tuple[float, float]]:

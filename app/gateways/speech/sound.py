@@ -39,10 +39,10 @@ def _resample_block(
 
     count = len(block) // rate * to
     spectrum = np.fft.rfft(block)
-    kept = np.zeros(count // 2 + 1, spectrum.dtype)
-    shared = min(len(kept), len(spectrum))
-    kept[:shared] = spectrum[:shared]
-    result = np.fft.irfft(kept, count) * (count / len(block))
+    target = np.zeros(count // 2 + 1, spectrum.dtype)
+    shared = min(len(target), len(spectrum))
+    target[:shared] = spectrum[:shared]
+    result = np.fft.irfft(target, count) * (count / len(block))
     return np.clip(result[MARGIN_SECONDS * to : (MARGIN_SECONDS + BLOCK_SECONDS) * to], -32768, 32767)
 
 

@@ -8,20 +8,12 @@ import hashlib
 import json
 import logging
 from dataclasses import astuple
-from typing import Protocol
 
 from app.gateways.speech.ports import Speaker, Spoken, Store, Word
 
 log = logging.getLogger(__name__)
-FORMAT = 1
-
-
-class Identified(Speaker, Protocol):
-    """A speaker that can tell what decides on its sound."""
-
-    def identity(self, voice_id: str | None, language: str) -> str:
-        """Engine, model, voice and their parameters."""
-        ...
+FORMAT = 2
+"""Raised when speech that was kept would no longer sound the same; 2: at one loudness."""
 
 
 def key_of(identity: str, *, language: str, text: str) -> str:
@@ -33,7 +25,7 @@ def key_of(identity: str, *, language: str, text: str) -> str:
 class CachedSpeaker:
     """Looks before it speaks."""
 
-    def __init__(self, speaker: Identified, store: Store) -> None:
+    def __init__(self, speaker: Speaker, store: Store) -> None:
         self._speaker = speaker
         self._store = store
 
@@ -46,13 +38,23 @@ class CachedSpeaker:
         """Whether an engine speaks it."""
         return self._speaker.supports(language)
 
-    def speak(self, text: str, *, voice_id: str | None, language: str, remember: bool = False) -> Spoken:
+    def identity(self, voice_id: str | None, language: str) -> str:
+        """The voice that speaks now."""
+        return self._speaker.identity(voice_id, language)
+
+    def prepare(self, *, voice_id: str | None, language: str, steady: str | None = None) -> None:
+        """What is not in the store will be spoken by an engine."""
+        self._speaker.prepare(voice_id=voice_id, language=language, steady=steady)
+
+    def speak(
+        self, text: str, *, voice_id: str | None, language: str, remember: bool = False, steady: str | None = None
+    ) -> Spoken:
         """From the store if it is there; a stand-in's voice is never kept in the place of the preferred one."""
-        key = key_of(self._speaker.identity(voice_id, language), language=language, text=text)
-        kept = self._kept(key)
-        if kept is not None:
-            return kept
-        spoken = self._speaker.speak(text, voice_id=voice_id, language=language)
+        key = key_of(steady or self._speaker.identity(voice_id, language), language=language, text=text)
+        cached = self._cached(key)
+        if cached is not None:
+            return cached
+        spoken = self._speaker.speak(text, voice_id=voice_id, language=language, steady=steady)
         if remember and not spoken.fell_back:
             self._store.put(key, pack(spoken))
         return spoken
@@ -61,7 +63,7 @@ class CachedSpeaker:
         """Close the engines."""
         self._speaker.close()
 
-    def _kept(self, key: str) -> Spoken | None:
+    def _cached(self, key: str) -> Spoken | None:
         data = self._store.get(key)
         try:
             return None if data is None else unpack(data)

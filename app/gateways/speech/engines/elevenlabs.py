@@ -8,7 +8,7 @@ from typing import Any
 
 from app.core.errors import GatewayError
 from app.gateways.speech import catalogue
-from app.gateways.speech.engines.remote import Remote
+from app.gateways.speech.engines.remote import Remote, model_for
 from app.gateways.speech.engines.whole_answers import WholeAnswers
 from app.gateways.speech.ports import Heard, Spoken, Word
 from app.gateways.speech.sound import wav
@@ -45,8 +45,12 @@ class ElevenLabsSpeaker:
         """Model and voice."""
         return f"elevenlabs:{self._model(language)}:{catalogue.engine_voice('elevenlabs', voice_id, self._voice_map)}"
 
-    def speak(self, text: str, *, voice_id: str | None, language: str) -> Spoken:
+    def prepare(self, *, voice_id: str | None, language: str, steady: str | None = None) -> None:
+        """Nothing takes time here that could be done before."""
+
+    def speak(self, text: str, *, voice_id: str | None, language: str, steady: str | None = None) -> Spoken:
         """Speech and the times of its words from the character times."""
+        del steady  # its voices do not change with what is installed
         voice = catalogue.engine_voice("elevenlabs", voice_id, self._voice_map)
         body = self._remote.post(
             f"/v1/text-to-speech/{voice}/with-timestamps",
@@ -70,7 +74,7 @@ class ElevenLabsSpeaker:
         self._remote.close()
 
     def _model(self, language: str) -> str:
-        return self._models.get(f"MODEL_{language.replace('-', '_').upper()}", SPEECH_MODEL)
+        return model_for(language, overrides=self._models, default=SPEECH_MODEL)
 
 
 def _words_of(alignment: Any) -> tuple[Word, ...]:

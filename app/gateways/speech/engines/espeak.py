@@ -36,8 +36,12 @@ class EspeakSpeaker:
         voice = catalogue.voice(voice_id)
         return f"espeak:{catalogue.ESPEAK_LANGUAGES.get(language)}+{voice.variant}:{voice.pitch}:{voice.pace}"
 
-    def speak(self, text: str, *, voice_id: str | None, language: str) -> Spoken:
+    def prepare(self, *, voice_id: str | None, language: str, steady: str | None = None) -> None:
+        """Nothing takes time here."""
+
+    def speak(self, text: str, *, voice_id: str | None, language: str, steady: str | None = None) -> Spoken:
         """Speak; refuses languages it cannot speak and texts above 20,000 characters."""
+        del steady  # its voices do not change with what is installed
         if not self.supports(language):
             reason = HOW_TO_GET.get(language, f"espeak-ng does not support {language}")
             raise GatewayError(reason, retryable=False)

@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from app.core.errors import GatewayError
+from app.gateways.speech.engines.exchange import TooLate
+from app.gateways.speech.loudness import level
 from app.gateways.speech.ports import Heard, Sayings, Spoken, Transcriber
 from app.gateways.speech.watching import Watch, unwatched, watched
 
@@ -30,8 +32,12 @@ class Voice(Protocol):
         """What decides on the sound besides the text."""
         ...
 
-    def speak(self, text: str, *, voice_id: str | None, language: str) -> Spoken:
-        """Speak the text or raise GatewayError."""
+    def prepare(self, *, voice_id: str | None, language: str, steady: str | None = None) -> None:
+        """Load what takes time; never blocks."""
+        ...
+
+    def speak(self, text: str, *, voice_id: str | None, language: str, steady: str | None = None) -> Spoken:
+        """Speak the text or raise GatewayError; with the voice of this identity, where `steady` names one it has."""
         ...
 
     def close(self) -> None:
@@ -59,18 +65,26 @@ class FallbackSpeaker:
         """That of the preferred engine for this language."""
         return next((one.identity(voice_id, language) for one in self._engines if one.supports(language)), "none")
 
-    def speak(self, text: str, *, voice_id: str | None, language: str, remember: bool = False) -> Spoken:
-        """`fell_back` tells that an engine before the one that served has failed."""
+    def prepare(self, *, voice_id: str | None, language: str, steady: str | None = None) -> None:
+        """The engine that will speak."""
+        for engine in self._able(language, steady)[1][:1]:
+            engine.prepare(voice_id=voice_id, language=language, steady=steady)
+
+    def speak(
+        self, text: str, *, voice_id: str | None, language: str, remember: bool = False, steady: str | None = None
+    ) -> Spoken:
+        """At one loudness. `fell_back` tells that an engine before the one that served failed or is not there."""
         del remember  # only the cache remembers
-        able = [engine for engine in self._engines if engine.supports(language)]
+        wanted, able = self._able(language, steady)
         if not able:
             return self._refuse(text, voice_id, language)
         failures: list[GatewayError] = []
         for engine in able:
             try:
                 with watched(self._watch, "speech", engine.name):
-                    spoken = engine.speak(text, voice_id=voice_id, language=language)
-                return replace(spoken, fell_back=bool(failures))
+                    spoken = engine.speak(text, voice_id=voice_id, language=language, steady=steady)
+                is_other = bool(failures) or (wanted not in {"", engine.name})
+                return replace(spoken, pcm=level(spoken.pcm, spoken.rate), fell_back=is_other)
             except GatewayError as error:
                 log.warning("speech engine %s failed, retryable=%s", engine.name, error.retryable)
                 failures.append(error)
@@ -80,6 +94,12 @@ class FallbackSpeaker:
         """Close every engine."""
         for engine in self._engines:
             engine.close()
+
+    def _able(self, language: str, steady: str | None) -> tuple[str, list[Voice]]:
+        """The name of the engine that the talk began with, and all engines for the language, that one first."""
+        wanted = (steady or "").partition(":")[0]
+        able = [engine for engine in self._engines if engine.supports(language)]
+        return wanted, sorted(able, key=lambda engine: engine.name != wanted)
 
     def _refuse(self, text: str, voice_id: str | None, language: str) -> Spoken:
         if len(self._engines) == 1:  # it says best why not
@@ -106,9 +126,25 @@ class FallbackTranscriber:
         """Whether any engine hears it."""
         return any(engine.supports(language) for engine in self._engines)
 
+    def is_demonstration(self, language: str) -> bool:
+        """Whether the preferred engine of the language is one there."""
+        return any(engine.is_demonstration(language) for engine in self._able(language)[:1])
+
+    def improves(self, language: str) -> bool:
+        """Whether the preferred engine of the language hears better the second time."""
+        return any(engine.improves(language) for engine in self._able(language)[:1])
+
     def transcribe(self, pcm: bytes, *, rate: int, language: str) -> Heard:
         """One whole answer."""
         return self._first(language, lambda engine: engine.transcribe(pcm, rate=rate, language=language))
+
+    def hear_again(self, pcm: bytes, *, rate: int, language: str) -> Heard:
+        """By the preferred engine of the language alone: what another one hears is no better than what is there."""
+        engines = self._able(language)
+        if not engines:
+            raise GatewayError(f"no engine in STT_PROVIDER recognizes {language}", retryable=True)
+        with watched(self._watch, "recognition", engines[0].name):
+            return engines[0].hear_again(pcm, rate=rate, language=language)
 
     def prepare(self, language: str) -> None:
         """The preferred engine of the language."""
@@ -127,7 +163,7 @@ class FallbackTranscriber:
         return None
 
     def finish(self, key: str, *, first: int, last: int, language: str, pcm: Callable[[], bytes]) -> Heard:
-        """From the stream if the preferred engine has it, else from `pcm()`."""
+        """From the stream if the preferred engine has it, else from `pcm()`. Nothing else is asked after TooLate."""
         return self._first(
             language, lambda engine: engine.finish(key, first=first, last=last, language=language, pcm=pcm)
         )
@@ -161,6 +197,8 @@ class FallbackTranscriber:
             try:
                 with watched(self._watch, "recognition", engine.name):
                     return ask(engine)
+            except TooLate:
+                raise
             except GatewayError as error:
                 log.warning("recognition engine %s failed, retryable=%s", engine.name, error.retryable)
                 failures.append(error)

@@ -204,8 +204,8 @@ class Desk:
         except RuntimeError:
             self._connection.send((number, "the text cannot be aligned with the audio", None))
 
-    def _choose(self, number: int, among: Any, *asked: Any) -> None:
-        pcm, heard = asked
+    def _choose(self, number: int, among: Any, *sound_and_words: Any) -> None:
+        pcm, heard = sound_and_words
         self._connection.send((number, None, self._recogniser.chooser.choose(among, _audible(pcm), heard)))
 
     def _forget_old(self) -> None:
@@ -257,8 +257,8 @@ class Desk:
         if key is None or heard is None or utterance.asked_by is not None:
             return
         text = " ".join(re.sub(r"\(\d+\)$", "", word) for word in heard.hypstr.split() if word[0] not in "<[+")
-        if text and text != utterance.told:
-            utterance.told = text
+        if text and text != utterance.reported:
+            utterance.reported = text
             self._connection.send((None, None, (key, text)))
 
 

@@ -167,8 +167,8 @@ class Chooser:
         self._decoder.add_fsg(name, self._grammar(Grammar((whole, before, after))))
         self._names[sayings] = name
 
-    def _grammar(self, known: Grammar) -> Any:
-        return self._decoder.create_fsg("sayings", known.begin, known.end, known.arcs)
+    def _grammar(self, grammar: Grammar) -> Any:
+        return self._decoder.create_fsg("sayings", grammar.begin, grammar.end, grammar.arcs)
 
     def _sounds(self, said: str) -> list[str]:
         """Empty where a word is unknown."""

@@ -36,7 +36,7 @@ class Utterance:
         self.decoder: Any = None
         self.broken = False
         self.asked_by: int | None = None
-        self.told = ""
+        self.reported = ""
         self.peeked_by: int | None = None
         self.noise: np.random.Generator | None = None
         self.attempt: Attempt | None = None

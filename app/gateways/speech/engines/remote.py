@@ -1,7 +1,7 @@
 """Calls to speech and language servers that the operator configured: deadlines, few retries, and who may try again."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
 import requests
@@ -16,6 +16,11 @@ PAUSE = 0.4
 CONNECT_SECONDS = 5.0
 MOST_BYTES = 100_000_000
 RETRYABLE_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
+
+
+def model_for(language: str, *, overrides: Mapping[str, str], default: str) -> str:
+    """The model for a language: that of its override, such as ``MODEL_ES_419``, or else the default."""
+    return overrides.get(f"MODEL_{language.replace('-', '_').upper()}", default)
 
 
 class Aligner(Protocol):

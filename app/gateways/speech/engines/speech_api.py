@@ -6,7 +6,7 @@ from dataclasses import replace
 from app.core.errors import GatewayError
 from app.gateways.speech import catalogue
 from app.gateways.speech.engines.openai_client import OpenAiServer
-from app.gateways.speech.engines.remote import Aligner
+from app.gateways.speech.engines.remote import Aligner, model_for
 from app.gateways.speech.ports import Spoken
 from app.gateways.speech.sound import read_wav
 
@@ -45,8 +45,12 @@ class SpeechApiSpeaker:
         """Model and voice."""
         return f"openai:{self._model_for(language)}:{catalogue.engine_voice('openai', voice_id, self._voice_map)}"
 
-    def speak(self, text: str, *, voice_id: str | None, language: str) -> Spoken:
+    def prepare(self, *, voice_id: str | None, language: str, steady: str | None = None) -> None:
+        """Nothing takes time here that could be done before."""
+
+    def speak(self, text: str, *, voice_id: str | None, language: str, steady: str | None = None) -> Spoken:
         """Speech of any 16-bit mono rate."""
+        del steady  # its voices do not change with what is installed
         voice = catalogue.engine_voice("openai", voice_id, self._voice_map)
         body = self._server.ask(
             lambda: self._server.client.audio.speech.create(
@@ -69,4 +73,4 @@ class SpeechApiSpeaker:
             self._aligner.close()
 
     def _model_for(self, language: str) -> str:
-        return self._models.get(f"MODEL_{language.replace('-', '_').upper()}", self._model)
+        return model_for(language, overrides=self._models, default=self._model)

@@ -29,8 +29,8 @@ class Token:
 
 def tokens_of(text: str) -> list[Token]:
     """The words of a text; what has neither letters nor digits is not spoken."""
-    found = [Token(written, _spoken(written)) for written in text.split()]
-    return [token for token in found if token.spoken]
+    tokens = [Token(written, _spoken(written)) for written in text.split()]
+    return [token for token in tokens if token.spoken]
 
 
 def _spoken(written: str) -> tuple[str, ...]:
@@ -50,12 +50,12 @@ def sounds_of(word: str) -> str:
     return " ".join(sounds)
 
 
-def as_written(tokens: list[Token], found: list[tuple[str, float, float, float]]) -> tuple[Word, ...]:
+def as_written(tokens: list[Token], spans: list[tuple[str, float, float, float]]) -> tuple[Word, ...]:
     """The measured spans on the written words; none if the text is not what was said."""
-    if len(found) != sum(len(token.spoken) for token in tokens):
+    if len(spans) != sum(len(token.spoken) for token in tokens):
         return ()
     words, place = [], 0
     for token in tokens:
-        words.append(Word(token.written, found[place][1], found[place + len(token.spoken) - 1][2]))
+        words.append(Word(token.written, spans[place][1], spans[place + len(token.spoken) - 1][2]))
         place += len(token.spoken)
     return tuple(words)

@@ -5,7 +5,7 @@ from typing import Any
 
 from app.gateways.speech import catalogue
 from app.gateways.speech.engines.openai_client import OpenAiServer
-from app.gateways.speech.engines.remote import Aligner
+from app.gateways.speech.engines.remote import Aligner, model_for
 from app.gateways.speech.engines.whole_answers import WholeAnswers
 from app.gateways.speech.ports import Heard, Word
 from app.gateways.speech.sound import wav
@@ -48,7 +48,7 @@ class TranscriptionApiTranscriber(WholeAnswers):
         """One whole answer."""
         arguments: dict[str, Any] = {
             "file": ("answer.wav", wav(pcm, rate), "audio/wav"),
-            "model": self._models.get(f"MODEL_{language.replace('-', '_').upper()}", self._model),
+            "model": model_for(language, overrides=self._models, default=self._model),
             "language": catalogue.iso_language(language),
             "temperature": 0,
         }
@@ -71,7 +71,7 @@ def _read(answer: Any) -> tuple[str, tuple[Word, ...]]:
     text = getattr(answer, "text", None)
     if not isinstance(text, str):
         raise ValueError("no text")  # noqa: TRY004 - the value came from a server
-    found = [
+    words = [
         Word(str(one.word).strip(), float(one.start), float(one.end)) for one in getattr(answer, "words", None) or ()
     ]
-    return text.strip(), tuple(word for word in found if word.word)
+    return text.strip(), tuple(word for word in words if word.word)

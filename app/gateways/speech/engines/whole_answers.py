@@ -8,9 +8,20 @@ from app.gateways.speech.ports import SPEECH_RATE, Heard, Sayings
 class WholeAnswers:
     """Nothing is loaded, decoded or kept ahead; `finish` transcribes the whole answer."""
 
+    def is_demonstration(self, language: str) -> bool:
+        del language
+        return False
+
+    def improves(self, language: str) -> bool:
+        del language
+        return False
+
     def transcribe(self, pcm: bytes, *, rate: int, language: str) -> Heard:
         """What each service does its own way."""
         raise NotImplementedError
+
+    def hear_again(self, pcm: bytes, *, rate: int, language: str) -> Heard:
+        return self.transcribe(pcm, rate=rate, language=language)
 
     def prepare(self, language: str) -> None: ...
 

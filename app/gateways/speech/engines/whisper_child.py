@@ -1,0 +1,60 @@
+"""The process that recognises with Whisper: started by path with a socket's number, it loads nothing of Parley.
+
+Its parts are in `whisper_process/`, loaded as a package of its own; `serving` there describes the messages.
+"""
+
+import contextlib
+import ctypes
+import importlib
+import importlib.util
+import os
+import queue
+import signal
+import sys
+import threading
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+PDEATHSIG = 1
+
+# Threads that wait for each other by spinning double the work. Read when the libraries are loaded.
+os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+
+def _parts(name: str) -> Any:
+    folder = Path(__file__).with_name(name)
+    spec = importlib.util.spec_from_file_location(
+        name, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{folder} is missing; install Parley again")
+    package = importlib.util.module_from_spec(spec)
+    sys.modules[name] = package
+    spec.loader.exec_module(package)
+    return importlib.import_module(f"{name}.serving")
+
+
+def _read(connection: Connection, inbox: "queue.SimpleQueue[tuple[Any, ...] | None]") -> None:
+    try:
+        while True:
+            inbox.put(connection.recv())
+    except (EOFError, OSError):
+        inbox.put(None)
+
+
+def main() -> None:
+    """Serve until the parent closes the socket; what it does not wait for any more is no one's."""
+    with contextlib.suppress(OSError, AttributeError):  # no Linux: the closed socket ends us
+        ctypes.CDLL(None).prctl(PDEATHSIG, signal.SIGKILL)
+    connection = Connection(int(sys.argv[1]))
+    inbox: queue.SimpleQueue[tuple[Any, ...] | None] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(connection, inbox), daemon=True).start()
+    serving = _parts("whisper_process")
+    with contextlib.suppress(ConnectionError):
+        serving.serve(inbox, serving.Desk(connection.send))
+
+
+if __name__ == "__main__":
+    main()
