@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from app.core.errors import NotFound
 from app.gateways.mail import Mailer, build_mailer
+from app.gateways.speech.coding import Codec
+from app.gateways.speech.host.client import SpeechHost
 from app.gateways.speech.ports import Analyst, Interviewer, Speaker, Transcriber
 from app.gateways.speech.watching import Part, Watch, unwatched
 from app.gateways.storage import Storage, build_storage, read
@@ -24,19 +26,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Gateways:
-    """Hears, speaks, asks, judges, keeps files, calls customers, and sends mail."""
+    """Hears, speaks, asks, judges, encodes speech, keeps files, calls customers, and sends mail."""
 
     transcriber: Transcriber
     speaker: Speaker
     interviewer: Interviewer
     analyst: Analyst
+    codec: Codec
     storage: Storage
     http: "Outbound"
     mail: Mailer
 
     def close(self) -> None:
         """End the engines' own processes."""
-        for part in (self.transcriber, self.speaker, self.interviewer, self.analyst):
+        for part in (self.transcriber, self.speaker, self.interviewer, self.analyst, self.codec):
             part.close()
 
 
@@ -45,11 +48,14 @@ class _Lazy(Gateways):
 
     _lock: Any
     _builders: Mapping[str, Callable[[], object]]
+    _also_close: Callable[[], None] = staticmethod(lambda: None)
+    """A copy with other parts closes its parts only."""
 
     @classmethod
-    def of(cls, builders: Mapping[str, Callable[[], object]]) -> Self:
+    def of(cls, builders: Mapping[str, Callable[[], object]], *, also_close: Callable[[], None]) -> Self:
         """None of the parts is there yet; a part may use others while it is built."""
         gateways = cls.__new__(cls)
+        object.__setattr__(gateways, "_also_close", also_close)
         object.__setattr__(gateways, "_lock", threading.RLock())
         object.__setattr__(gateways, "_builders", builders)
         return gateways
@@ -69,12 +75,13 @@ class _Lazy(Gateways):
 
     def close(self) -> None:
         """End the processes of the engines that were built."""
-        for name in ("transcriber", "speaker", "interviewer", "analyst"):
+        for name in ("transcriber", "speaker", "interviewer", "analyst", "codec"):
             try:
                 part = object.__getattribute__(self, name)
             except AttributeError:
                 continue
             part.close()
+        self._also_close()
 
 
 class _SpeechShelf:
@@ -97,21 +104,22 @@ def build(settings: Settings, *, counters: "Counters | None" = None) -> Gateways
     """What the settings name; engines load their models when first used, and ``counters`` counts how they do."""
     storage, mail = build_storage(settings), build_mailer(settings)
     watch = unwatched if counters is None else _counting(counters)
+    host = SpeechHost(settings)
     builders: dict[str, Callable[[], object]] = {
-        name: partial(_engine, name, settings, storage=storage, watch=watch)
+        name: partial(_engine, name, settings, host, storage=storage, watch=watch)
         for name in ("transcriber", "speaker", "interviewer", "analyst")
     }
-    builders |= {"http": partial(_client, settings), "storage": lambda: storage, "mail": lambda: mail}
-    return _Lazy.of(builders)
+    builders |= {"http": partial(_client, settings), "storage": lambda: storage, "mail": lambda: mail, "codec": Codec}
+    return _Lazy.of(builders, also_close=host.close)
 
 
-def _engine(name: str, settings: Settings, *, storage: Storage, watch: Watch) -> object:
+def _engine(name: str, settings: Settings, host: SpeechHost, *, storage: Storage, watch: Watch) -> object:
     from app.gateways import engines
 
     if name == "speaker":
-        return engines.build_speaker(settings, store=_SpeechShelf(storage), watch=watch)
+        return engines.build_speaker(settings, host=host, store=_SpeechShelf(storage), watch=watch)
     if name == "transcriber":
-        return engines.build_transcriber(settings, watch=watch)
+        return engines.build_transcriber(settings, host=host, watch=watch)
     build_one = engines.build_interviewer if name == "interviewer" else engines.build_analyst
     return build_one(settings, watch=watch)
 

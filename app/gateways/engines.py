@@ -7,7 +7,13 @@ from app.gateways.language_model.scripted import ScriptAnalyst, ScriptInterviewe
 from app.gateways.speech.engines.cache import CachedSpeaker
 from app.gateways.speech.engines.espeak import EspeakSpeaker
 from app.gateways.speech.engines.fallback import FallbackSpeaker, FallbackTranscriber, Recogniser, Voice
+from app.gateways.speech.engines.kokoro import KokoroSpeaker
+from app.gateways.speech.engines.piper import PiperSpeaker
 from app.gateways.speech.engines.pocketsphinx import PocketsphinxTranscriber
+from app.gateways.speech.engines.whisper import WhisperTranscriber
+from app.gateways.speech.host.client import SpeechHost
+from app.gateways.speech.host.machine import this_machine
+from app.gateways.speech.host.wire import HostSettings
 from app.gateways.speech.ports import Analyst, Interviewer, Speaker, Store, Transcriber
 from app.gateways.speech.watching import Part, Watch, unwatched
 
@@ -15,7 +21,12 @@ if TYPE_CHECKING:
     from app.gateways.language_model.chat import Chat
 
 
-class SpeechSettings(Protocol):
+DEFAULT_VOICES = ("piper", "kokoro", "espeak")
+KOKORO_CORES = 4
+"""From this number on Kokoro speaks faster than people do, beside all else."""
+
+
+class SpeechSettings(HostSettings, Protocol):
     """The settings that speech reads; names as in the environment, in small letters."""
 
     @property
@@ -64,7 +75,9 @@ class SpeechSettings(Protocol):
     def elevenlabs_api_key(self) -> str: ...
 
 
-def build_transcriber(settings: SpeechSettings, *, watch: Watch = unwatched) -> Transcriber:
+def build_transcriber(
+    settings: SpeechSettings, *, host: SpeechHost | None = None, watch: Watch = unwatched
+) -> Transcriber:
     """The recognisers of STT_PROVIDER in order; `none` leaves every language without one.
 
     The embedded recogniser also aligns English where a server gives text without word times.
@@ -72,6 +85,8 @@ def build_transcriber(settings: SpeechSettings, *, watch: Watch = unwatched) -> 
     embedded = PocketsphinxTranscriber(processes=settings.stt_processes)
 
     def make(provider: str) -> Recogniser:
+        if provider == "whisper":
+            return WhisperTranscriber(host or SpeechHost(settings))
         remote = provider in {"openai", "elevenlabs"}
         return make_remote(settings, provider, aligner=embedded) if remote else embedded
 
@@ -102,10 +117,21 @@ def make_remote(
     )
 
 
-def build_speaker(settings: SpeechSettings, *, store: Store | None = None, watch: Watch = unwatched) -> Speaker:
+def build_speaker(
+    settings: SpeechSettings,
+    *,
+    host: SpeechHost | None = None,
+    store: Store | None = None,
+    watch: Watch = unwatched,
+) -> Speaker:
     """The voices of TTS_PROVIDER in order; with a `store`, speech can be remembered."""
 
     def make(provider: str) -> Voice:
+        if provider in {"piper", "kokoro"}:
+            speech_host = host or SpeechHost(settings)
+            return (PiperSpeaker if provider == "piper" else KokoroSpeaker)(
+                speech_host.engine(provider), speech_host.state
+            )
         if provider == "openai":
             from app.gateways.speech.engines.speech_api import SpeechApiSpeaker
 
@@ -130,8 +156,16 @@ def build_speaker(settings: SpeechSettings, *, store: Store | None = None, watch
             )
         return EspeakSpeaker()
 
-    speaker = FallbackSpeaker(tuple(make(provider) for provider in settings.tts_provider), watch=watch)
+    order = voices_in_order(settings.tts_provider, cores=this_machine().cores)
+    speaker = FallbackSpeaker(tuple(make(provider) for provider in order), watch=watch)
     return speaker if store is None else CachedSpeaker(speaker, store)
+
+
+def voices_in_order(providers: tuple[str, ...], *, cores: int) -> tuple[str, ...]:
+    """The default order of voices with Kokoro before Piper from four cores on; any other order is the operator's."""
+    if providers == DEFAULT_VOICES and cores >= KOKORO_CORES:
+        return "kokoro", *(name for name in providers if name != "kokoro")
+    return providers
 
 
 LONGEST_THOUGHT = 6.0

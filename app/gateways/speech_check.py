@@ -54,11 +54,11 @@ def probe(settings: SpeechSettings) -> list[Probed]:
 def report(settings: SpeechSettings) -> None:
     """The same for the log, at the start of a process."""
     try:
-        found = probe(settings)
+        findings = probe(settings)
     except GatewayError as error:  # no voice of our own to try it with
         log.warning("recognition engines could not be tested: %s", error.message)
         return
-    for one in found:
+    for one in findings:
         log.log(logging.INFO if one.has_words else logging.WARNING, "recognition: %s", one.words)
 
 

@@ -3,16 +3,16 @@
 ``Settings.from_env`` reads the environment, reports everything that is wrong in one go, and never starts half.
 """
 
-import os
-import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from app.settings.derived import SHORTEST_SECRET, derive, kept_secret
 from app.settings.values import (
     Network,
     address,
+    address_and_port,
     boolean,
     engines,
     hosts,
@@ -25,7 +25,7 @@ from app.settings.values import (
     token,
 )
 
-SHORTEST_SECRET = 32
+__all__ = ["SHORTEST_SECRET", "Settings", "SettingsError", "kept_secret"]
 
 
 class SettingsError(Exception):
@@ -47,7 +47,7 @@ class Settings:
 
     host: str = var("HOST", text, "127.0.0.1", "Address the web server listens on.")
     port: int = var("PORT", number(1, 65535), 8000, "Port the web server listens on.")
-    app_url: str = var("APP_URL", address, "", "Public address of Parley. Default: http://HOST:PORT.")
+    app_url: str = var("APP_URL", address, "", "Public URL of Parley. Default: http://HOST:PORT.")
     data_dir: Path = var(
         "DATA_DIR",
         Path,
@@ -152,7 +152,9 @@ class Settings:
         "EGRESS_SOURCE_ADDRESS", text, "", "Local IP address that requests to customers' URLs are sent from."
     )
 
-    smtp_host: str = var("SMTP_HOST", text, "", "Mail server. Without one, people copy links and send them themselves.")
+    smtp_host: str = var(
+        "SMTP_HOST", text, "", "Mail server. Without one, members copy links and send them themselves."
+    )
     smtp_port: int = var("SMTP_PORT", number(1, 65535), 587, "Port of the mail server.")
     smtp_username: str = var("SMTP_USERNAME", text, "", "User name for the mail server, if it needs one.")
     smtp_password: str = var("SMTP_PASSWORD", text, "", "Password for the mail server.")
@@ -205,10 +207,34 @@ class Settings:
         "How the language model is asked for JSON: by a schema, as an object, or in the prompt.",
     )
     llm_timeout: float = var("LLM_TIMEOUT", seconds, 20.0, "Time limit of one call to the language model, in seconds.")
+    models: str = var(
+        "MODELS",
+        one_of("auto", "off"),
+        "auto",
+        "Whether parley up fetches speech models that are missing. off keeps it from the network; models that are there are used.",
+    )
+    models_dir: Path = var(
+        "MODELS_DIR",
+        Path,
+        None,
+        "Directory of speech models; processes and machines may share it. Default: models in DATA_DIR.",
+    )
+    models_mirror: str = var(
+        "MODELS_MIRROR",
+        text,
+        "",
+        "Directory or URL of your own copies of speech models, asked before all other sources.",
+    )
+    speech_host: str = var(
+        "SPEECH_HOST",
+        address_and_port,
+        "",
+        "Address and port of the speech host (parley speech), for example speech:8700. Default: a socket in DATA_DIR.",
+    )
     stt_provider: tuple[str, ...] = var(
         "STT_PROVIDER",
-        engines("pocketsphinx", "openai", "elevenlabs", "none"),
-        ("pocketsphinx",),
+        engines("whisper", "pocketsphinx", "openai", "elevenlabs", "none"),
+        ("whisper", "pocketsphinx"),
         "Speech recognition engines, comma-separated, in the order they are tried.",
     )
     stt_base_url: str = var("STT_BASE_URL", text, "", "OpenAI-compatible server for speech recognition.")
@@ -226,11 +252,17 @@ class Settings:
         2,
         "Number of embedded recognition processes per web or worker process; each needs about 140 MB.",
     )
+    whisper_model: str = var(
+        "WHISPER_MODEL",
+        text,
+        "",
+        "Whisper model to use if it is installed, for example whisper-small. WHISPER_MODEL_DE_DE and so on set it for one language. Default: by language, processors and memory.",
+    )
     tts_provider: tuple[str, ...] = var(
         "TTS_PROVIDER",
-        engines("espeak", "openai", "elevenlabs"),
-        ("espeak",),
-        "Speech synthesis engines, comma-separated, in the order they are tried.",
+        engines("piper", "kokoro", "espeak", "openai", "elevenlabs"),
+        ("piper", "kokoro", "espeak"),
+        "Speech synthesis engines, comma-separated, in the order they are tried. In the default order, Kokoro is tried before Piper on four processors or more.",
     )
     tts_base_url: str = var("TTS_BASE_URL", text, "", "OpenAI-compatible server for speech synthesis.")
     tts_api_key: str = var("TTS_API_KEY", text, "", "API key for TTS_BASE_URL.")
@@ -251,6 +283,7 @@ class Settings:
 
     stt_overrides: dict[str, str] = field(default_factory=dict)
     tts_overrides: dict[str, str] = field(default_factory=dict)
+    whisper_overrides: dict[str, str] = field(default_factory=dict)
 
     @property
     def is_https(self) -> bool:
@@ -280,12 +313,12 @@ class Settings:
         for declared in fields(cls):
             if declared.metadata:
                 values[declared.name] = _read(declared.metadata, declared.default, environment, problems=problems)
-        for kind in ("stt", "tts"):
+        for kind in ("stt", "tts", "whisper"):
             prefix = f"{kind.upper()}_MODEL_"
             values[f"{kind}_overrides"] = {
                 n[len(kind) + 1 :]: v for n, v in environment.items() if n.startswith(prefix)
             }
-        _derive(values, problems)
+        derive(values, problems)
         if problems:
             raise SettingsError(problems)
         return cls(**values)
@@ -323,68 +356,3 @@ def _shown(default: Any) -> str:
     if isinstance(default, tuple):
         return ",".join(str(item) for item in default)
     return str(default)
-
-
-def _derive(values: dict[str, Any], problems: list[str]) -> None:
-    data_dir = Path(values["data_dir"]).absolute()
-    shown_host = "127.0.0.1" if values["host"] in {"0.0.0.0", "::"} else values["host"]  # noqa: S104 - compared, not bound
-    values["data_dir"] = data_dir
-    values["erasure_journal"] = Path(values["erasure_journal"] or data_dir / "erasures.jsonl").absolute()
-    values["app_url"] = values["app_url"] or f"http://{shown_host}:{values['port']}"
-    values["database_url"] = _database_url(values["database_url"] or f"sqlite:///{data_dir / 'parley.db'}", problems)
-    values["storage_url"] = values["storage_url"] or str(data_dir / "files")
-    embedded = not values["redis_url"] and values["database_url"].startswith("sqlite")
-    values["secret_key"] = _secret_key(values["secret_key"], data_dir, embedded=embedded, problems=problems)
-    _need(values, problems, "stt_provider", needs={"openai": "stt_base_url", "elevenlabs": "elevenlabs_api_key"})
-    _need(values, problems, "tts_provider", needs={"openai": "tts_base_url", "elevenlabs": "elevenlabs_api_key"})
-    if values["llm_base_url"] and not values["llm_model"]:
-        problems.append("LLM_MODEL must be set when LLM_BASE_URL is set")
-    if values["smtp_host"] and not values["smtp_from"]:
-        problems.append("SMTP_FROM must be set when SMTP_HOST is set")
-
-
-def _need(values: dict[str, Any], problems: list[str], provider: str, *, needs: dict[str, str]) -> None:
-    for engine, variable in needs.items():
-        if engine in values[provider] and not values[variable]:
-            problems.append(f"{variable.upper()} must be set when {provider.upper()} contains {engine}")
-
-
-def _database_url(url: str, problems: list[str]) -> str:
-    if url.startswith(("postgres://", "postgresql://")):
-        return "postgresql+psycopg://" + url.split("://", 1)[1]
-    if not url.startswith(("sqlite:///", "postgresql+psycopg://")):
-        problems.append("DATABASE_URL must start with sqlite:/// or postgresql://")
-    return url
-
-
-def _secret_key(given: str, data_dir: Path, *, embedded: bool, problems: list[str]) -> str:
-    if given:
-        if len(given) < SHORTEST_SECRET:
-            problems.append(f"SECRET_KEY must have at least {SHORTEST_SECRET} characters")
-        return given
-    if not embedded:
-        problems.append(
-            "SECRET_KEY must be set: it is generated only for an embedded installation (SQLite and no REDIS_URL)"
-        )
-        return ""
-    try:
-        return kept_secret(data_dir / "secret_key")
-    except OSError as error:
-        problems.append(f"DATA_DIR cannot be written: {data_dir} ({error.strerror})")
-        return ""
-
-
-def kept_secret(path: Path) -> str:
-    """The secret in ``path``, generated there with mode 600 at the first start; two first starts agree on one."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    if not path.exists():
-        draft.touch(mode=0o600)
-        draft.write_text(secrets.token_urlsafe(48))
-        try:
-            os.link(draft, path)
-        except FileExistsError:
-            pass
-        finally:
-            draft.unlink()
-    return path.read_text().strip()

@@ -83,6 +83,14 @@ def address(value: str) -> str:
     return value.rstrip("/")
 
 
+def address_and_port(value: str) -> str:
+    host, _, port = value.strip().rpartition(":")
+    is_name = bool(host) and (host.startswith("[") == (":" in host)) and not set(host) & set("/@ ")
+    if not is_name or not port.isdecimal() or not 1 <= int(port) <= 65535:
+        raise ValueError("must be an address and a port, such as 127.0.0.1:8700 or [::1]:8700")
+    return f"{host}:{int(port)}"
+
+
 def hosts(value: str) -> tuple[str, ...]:
     names = tuple(name.lower() for name in words(value))
     try:
@@ -104,9 +112,9 @@ def token(value: str) -> str:
 
 def mapping(value: str) -> dict[str, str]:
     try:
-        found = json.loads(value)
+        parsed = json.loads(value)
     except ValueError:
-        found = None
-    if not isinstance(found, dict) or not all(isinstance(item, str) for item in found.values()):
+        parsed = None
+    if not isinstance(parsed, dict) or not all(isinstance(item, str) for item in parsed.values()):
         raise ValueError('must be a JSON object whose values are strings, for example {"vendora-Kate": "alloy"}')
-    return found
+    return parsed

@@ -111,16 +111,25 @@ class Receiver:
         self.port = server.sockets[0].getsockname()[1]
         self._started.set()
         await self._stop.wait()
+        # A connection that is accepted while its server closes is never closed (asyncio in Python 3.11), so accepting
+        # stops first, and what was accepted becomes a task.
+        for listening in server.sockets:
+            self._loop.remove_reader(listening.fileno())
+        for _ in range(3):
+            await asyncio.sleep(0)
         server.close()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.sleep(0)  # transports close one turn of the loop later
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         task = self._loop.create_task(self._answer(reader, writer))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        # Not in the task: one that is cancelled before it begins closes nothing.
+        task.add_done_callback(lambda _task: writer.transport.abort())
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from app.core.errors import GatewayError
-from app.gateways.language_model import prompts
+from app.gateways.language_model import prompts, usage
 from app.gateways.speech import phrases
 from app.gateways.speech.engines.openai_client import OpenAiServer
 from app.gateways.speech.ports import Exchange, FollowUp, Judged, Judgement, Material, Quote
@@ -126,6 +126,10 @@ class Chat:
             ],
             **arguments,
         )
+        spent = completion.usage
+        usage.count(
+            input_tokens=(spent and spent.prompt_tokens) or 0, output_tokens=(spent and spent.completion_tokens) or 0
+        )
         return completion.choices[0].message.content or "" if completion.choices else ""
 
 
@@ -158,7 +162,7 @@ class ChatInterviewer:
             is_known = bool(text) and _stands_in(decision.source, exchange.additional_info or "")
             return FollowUp(reply=text) if is_known else FollowUp(unknown=True)
         if decision.action == "follow_up":
-            return FollowUp(text if text and len(exchange.asked) < exchange.limit else None)
+            return FollowUp(text if text and len(exchange.follow_ups) < exchange.limit else None)
         wanted = decision.action
         return FollowUp(unknown=wanted == "unknown", repeat=wanted == "repeat", wait=wanted == "wait")
 
@@ -169,8 +173,8 @@ class ChatInterviewer:
 
 def _stands_in(source: str, background: str) -> bool:
     """Whether the words are really there, give or take spaces, case and punctuation."""
-    said, given = ("".join(c for c in part.casefold() if c.isalnum()) for part in (source, background))
-    return len(said) >= SHORTEST_SOURCE and said in given
+    quoted, whole = ("".join(c for c in part.casefold() if c.isalnum()) for part in (source, background))
+    return len(quoted) >= SHORTEST_SOURCE and quoted in whole
 
 
 class ChatAnalyst:
@@ -196,7 +200,7 @@ class ChatAnalyst:
             return Judgement(self.name)
         fields: dict[str, Any] = dict.fromkeys(scores, (ScoreShape, ...))
         shape = create_model("Scores", __base__=Shape, **fields)
-        answer = self._chat.ask(prompts.judge_rules(scores), prompts.material_data(material), shape)
+        answer = self._chat.ask(prompts.judge_rules(scores), prompts.scored_data(material), shape)
         return Judgement(self.name, tuple(_judged(score, getattr(answer, score)) for score in scores))
 
     def close(self) -> None:
@@ -204,6 +208,6 @@ class ChatAnalyst:
         self._chat.close()
 
 
-def _judged(score: str, given: ScoreShape) -> Judged:
-    quotes = tuple(Quote(quote.text, quote.segment) for quote in given.quotes)
-    return Judged(score, given.value, given.reason, quotes)
+def _judged(score: str, shape: ScoreShape) -> Judged:
+    quotes = tuple(Quote(quote.text, quote.segment) for quote in shape.quotes)
+    return Judged(score, shape.value, shape.reason, quotes)

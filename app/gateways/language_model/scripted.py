@@ -24,7 +24,7 @@ class ScriptInterviewer:
     def decide(self, exchange: Exchange) -> FollowUp:
         """One `tell me more` after an answer of fewer than eight words."""
         words = word_count(exchange.answer, exchange.language)
-        if 0 < words < SHORT_ANSWER_WORDS and not exchange.asked and exchange.limit > 0:
+        if 0 < words < SHORT_ANSWER_WORDS and not exchange.follow_ups and exchange.limit > 0:
             return FollowUp(phrases.tell_more(exchange.language))
         return FollowUp()
 

@@ -79,15 +79,15 @@ class SmtpMailer:
 
     @contextmanager
     def _connected(self) -> Iterator[smtplib.SMTP]:
-        known = self._settings
-        where: dict[str, Any] = {"host": known.smtp_host, "port": known.smtp_port, "timeout": self._timeout}
-        server = _TlsTalk(**where, context=self._context) if known.smtp_security == "tls" else _Talk(**where)
+        settings = self._settings
+        where: dict[str, Any] = {"host": settings.smtp_host, "port": settings.smtp_port, "timeout": self._timeout}
+        server = _TlsTalk(**where, context=self._context) if settings.smtp_security == "tls" else _Talk(**where)
         server.patience = self._patience
         try:
-            if known.smtp_security == "starttls":
+            if settings.smtp_security == "starttls":
                 server.starttls(context=self._context)
-            if known.smtp_username:
-                server.login(known.smtp_username, known.smtp_password)
+            if settings.smtp_username:
+                server.login(settings.smtp_username, settings.smtp_password)
             yield server
         finally:
             with suppress(smtplib.SMTPException, OSError):  # what was taken stays taken, however the server takes leave

@@ -1,4 +1,4 @@
-"""The one way to addresses that customers gave. Engines, storage and mail, which operators choose, do not come here."""
+"""The only way to URLs that customers enter. Servers that operators choose (engines, storage, mail) do not use it."""
 
 from typing import TYPE_CHECKING
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 def check_form(url: str, *, http_allowed: bool) -> None:
-    """Whether ``url`` has the form of an address that may be kept. Raises Rejected with the reason."""
+    """Check that ``url`` has a form that may be stored. Raises Rejected with the reason."""
     read(url, http_allowed=http_allowed)
 
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        """The client is loaded when it is first used: aiohttp takes a tenth of a second and 15 MB."""
+        """Load the client on first use: aiohttp takes a tenth of a second and 15 MB."""
         if name == "Outbound":
             from app.gateways.outbound.client import Outbound
 

@@ -1,7 +1,7 @@
-"""The only HTTP client for addresses that customers gave: webhooks out, logos and intro videos in.
+"""The only HTTP client for URLs that customers enter: it sends webhooks and downloads logos and intro videos.
 
-Connections come from ``dial``; aiohttp's parser reads the answers. Nothing is decoded, nothing is followed unvetted,
-and one monotonic deadline holds for the whole of an attempt.
+``dial`` opens the connections; aiohttp's parser reads the answers. Bodies are not decoded, every redirect is vetted
+before it is followed, and one monotonic deadline covers a whole attempt.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from app.settings import Settings
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 MOST_REDIRECTS = 3
 MOST_INTERIM = 100
-"""Answers 1xx that are read over before the receiver counts as broken."""
+"""Number of 1xx answers that are skipped before the receiver counts as broken."""
 
 
 class Head(Protocol):
@@ -38,9 +38,9 @@ class Head(Protocol):
 
 
 class Outbound:
-    """Customers' addresses, called under the guard. One per process; safe in threads and in many tasks at once.
+    """Calls customers' URLs behind the guard. One per process; safe in threads and in concurrent tasks.
 
-    ``tls`` and ``names`` stand in for the system's certificates and its resolver.
+    ``tls`` and ``names`` replace the system's certificates and its resolver.
     """
 
     def __init__(
@@ -56,17 +56,17 @@ class Outbound:
         self._dialer = Dialer(settings, resolve_seconds=self.limits.resolve, tls=tls, names=names)
 
     def check_form(self, url: str) -> None:
-        """Whether an address can be kept: its form, and an IP address in it by the rule of every call. Raises Rejected.
+        """Check a URL before it is stored: its form, and an IP address in it by the rule of calls. Raises Rejected.
 
-        Where a name leads is checked at each call.
+        The addresses of a host name are checked at each call.
         """
         target = self._read(url)
         refusal = self._dialer.guard.refusal(str(target.literal)) if target.literal else None
         if refusal:
-            raise Rejected(f"The address {target.host} is not allowed: {refusal}. Use a public address.")
+            raise Rejected(f"The IP address {target.host} is not allowed: {refusal}. Use a public address.")
 
     async def post(self, url: str, *, body: bytes, headers: Mapping[str, str]) -> Answer:
-        """POST ``body`` once, on a connection of its own, following nothing. Raises Unreachable.
+        """POST ``body`` once, on a new connection, without following redirects. Raises Unreachable.
 
         HTTP/1.1 with Content-Length, ``Connection: close`` and ``Accept-Encoding: identity`` besides ``headers``.
         """
@@ -88,7 +88,7 @@ class Outbound:
     def fetch(self, url: str, sink: BinaryIO, *, limits: FetchLimits) -> Fetched:
         """Download into ``sink`` piece by piece, following at most 3 redirects, each vetted. Raises Unreachable.
 
-        Blocks; call it outside a transaction. ``sink`` may hold a part of the file when this fails.
+        Blocks, so call it outside a transaction. If it fails, ``sink`` may have received a part of the file.
         """
         return asyncio.run(self._fetch(url, sink, limits))
 
@@ -127,13 +127,13 @@ class Outbound:
         if payload.is_eof():
             whole = payload.read_nowait(most + 1)
             return Answer(message.code, retry_after, whole[:most], len(whole) > most, address)
-        kept = bytearray()
-        # Status and head decide; the body is only for the log, so it may be slow, broken or endless.
+        body = bytearray()
+        # Status and headers decide. The body is only for the log, so it may be slow, broken or endless.
         with suppress(TimeoutError, ClientError, HttpProcessingError, OSError):
             async with asyncio.timeout(self.limits.body):
-                while len(kept) <= most and not payload.at_eof():
-                    kept += await payload.read(most + 1 - len(kept))
-        return Answer(message.code, retry_after, bytes(kept[:most]), len(kept) > most, address)
+                while len(body) <= most and not payload.at_eof():
+                    body += await payload.read(most + 1 - len(body))
+        return Answer(message.code, retry_after, bytes(body[:most]), len(body) > most, address)
 
 
 _FETCH_HEADERS = {"User-Agent": "Parley/1.0", "Accept": "*/*"}
@@ -149,7 +149,7 @@ def _head(method: str, target: Target, headers: Mapping[str, str], *, length: in
 
 
 async def _ask(connection: Connection, request: bytes) -> tuple[Head, StreamReader]:
-    """Send, and wait for the head of the final answer."""
+    """Send the request and wait for the headers of the final answer."""
     protocol = connection.protocol
     protocol.set_response_params(read_until_eof=True, auto_decompress=False, read_bufsize=16_384)
     connection.transport.write(request)
@@ -189,7 +189,7 @@ async def _download(message: Head, payload: StreamReader, sink: BinaryIO, *, lim
 
 
 async def _piece(payload: StreamReader) -> bytes:
-    """What has come, or nothing after a second, so that the rate is looked at even in silence."""
+    """The bytes that have arrived, or none after a second, so that the rate is also checked while nothing arrives."""
     try:
         return await asyncio.wait_for(payload.readany(), 1.0)
     except TimeoutError:

@@ -1,7 +1,7 @@
-"""Opens a connection to a vetted address: the name is resolved once, every answer is checked, and that address is used.
+"""Opens a connection to a vetted address: the name is resolved once, every answer is checked, and one of them is used.
 
-The name itself serves TLS and the Host header only, so a name server that changes its mind between check and use
-changes nothing. Proxy variables and netrc are never read; EGRESS_PROXY is, and it too is handed the vetted address.
+The name itself is used for TLS and the Host header only, so a name server that answers differently between check and
+use changes nothing. Proxy variables and netrc are never read. EGRESS_PROXY is, and it too gets the vetted address.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from app.gateways.outbound.target import Target
 from app.settings import Settings
 
 TRIED = 4
-"""Addresses of one name that are tried, each with its share of the time for connecting."""
+"""The number of a name's addresses that are tried, each with its share of the time for connecting."""
 OWN_KEPT_SECONDS = 60.0
 
 _LARGEST_BUFFER = 16_384
@@ -36,14 +36,14 @@ Lookup = Callable[[str], list[str]]
 
 @dataclass(slots=True)
 class Connection:
-    """An open connection that has carried nothing yet."""
+    """An open connection that nothing has been sent on yet."""
 
     protocol: ResponseHandler
     transport: asyncio.Transport
     address: str
 
     def close(self) -> None:
-        """Drop it at once; each request has a connection of its own."""
+        """Drop it at once; each request has its own connection."""
         self.transport.abort()
 
 
@@ -110,10 +110,10 @@ class Dialer:
 
     async def _resolve(self, name: str) -> list[str]:
         loop = asyncio.get_running_loop()
-        asked = loop.run_in_executor(self._names, self._lookup, name)
+        pending = loop.run_in_executor(self._names, self._lookup, name)
         try:
             async with asyncio.timeout(self._resolve_seconds):
-                answers = await asked
+                answers = await pending
         except TimeoutError:
             raise Unreachable("dns", f"the name server did not answer within {self._resolve_seconds:g} s") from None
         except (OSError, UnicodeError):
@@ -171,7 +171,7 @@ class Dialer:
         return connection
 
     async def _tunnel(self, connection: Connection, target: Target) -> None:
-        """Ask the proxy for the vetted address, then speak through it; the proxy never sees the name."""
+        """Open a tunnel through the proxy to the vetted address. The proxy never sees the name."""
         try:
             await _ask_proxy(connection, target.port)
             loop = asyncio.get_running_loop()
@@ -200,14 +200,14 @@ async def _ask_proxy(connection: Connection, port: int) -> None:
 
 async def _address_of(proxy: SplitResult) -> tuple[int, Any]:
     port = proxy.port or (443 if proxy.scheme == "https" else 80)
-    found = await asyncio.get_running_loop().getaddrinfo(proxy.hostname, port, type=socket.SOCK_STREAM)
-    return found[0][0], found[0][4]
+    entries = await asyncio.get_running_loop().getaddrinfo(proxy.hostname, port, type=socket.SOCK_STREAM)
+    return entries[0][0], entries[0][4]
 
 
 def lookup(name: str) -> list[str]:
-    """All addresses of ``name``, in the order the system gives them. Blocks. Raises OSError."""
-    found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    """All addresses of ``name``, in the system's order. Blocks. Raises OSError."""
+    entries = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 def _tls_reason(error: ssl.SSLError) -> str:

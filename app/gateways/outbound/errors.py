@@ -1,10 +1,10 @@
-"""What can go wrong on the way to a customer's address."""
+"""Errors on the way to a customer's URL."""
 
 
 class Unreachable(Exception):
-    """No usable answer. ``kind`` is the error class of the log; ``address`` is what was connected to, if that far.
+    """No usable answer. ``kind`` is the error class for the log; ``address`` is the IP address, if it got that far.
 
-    Deliberately no OSError: libraries catch those and try again by another way.
+    It is deliberately no OSError: libraries catch those and try another way.
     """
 
     def __init__(self, kind: str, message: str, *, address: str | None = None) -> None:
@@ -15,5 +15,5 @@ class Unreachable(Exception):
 
     @property
     def refused(self) -> bool:
-        """Whether our own guard said no; nothing was sent then."""
+        """Whether Parley's own guard refused, so that nothing was sent."""
         return self.kind == "forbidden_address"

@@ -1,4 +1,4 @@
-"""Which addresses may be called: an explicit list, because ``ipaddress.is_global`` calls multicast and others global.
+"""Which addresses may be called: an explicit list, because ``ipaddress.is_global`` is true for multicast and others.
 
 (Security design, section 7: deny list, and rules 7 and 8.)
 """
@@ -55,39 +55,39 @@ NEVER = frozenset(
         "192.0.0.192",
     )
 )
-"""Where clouds answer with credentials: no exemption reaches these."""
+"""Addresses where clouds answer with credentials. No exemption applies to them."""
 LOOPBACK: tuple[Network, ...] = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128"))
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 def is_public(address: Address) -> bool:
-    """Whether the deny list lets this address through."""
+    """Whether the deny list allows this address."""
     if isinstance(address, ipaddress.IPv4Address):
         return not any(address in net for net in REFUSED_V4)
     return address in ALLOWED_V6 and not any(address in net for net in REFUSED_V6)
 
 
 def listens_locally(settings: Settings) -> bool:
-    """Whether no one but this machine can reach the platform, by its own port or through a proxy in front of it."""
+    """Whether only this machine can reach the platform, directly or through a proxy."""
     return _is_loopback(settings.host) and _is_loopback(urlsplit(settings.app_url).hostname or "")
 
 
 class Guard:
-    """The verdict on one address at a time, made from the settings."""
+    """Decides on one address at a time, by the settings."""
 
     def __init__(self, settings: Settings) -> None:
         self.loopback_allowed = listens_locally(settings)
         self._exempt = settings.outbound_allow + (LOOPBACK if self.loopback_allowed else ())
 
     def refusal(self, text: str) -> str | None:
-        """Why this address (as ``getaddrinfo`` and ``getpeername`` write it) may not be called; None when it may."""
+        """Why this address (in the form of ``getaddrinfo`` and ``getpeername``) may not be called; None if it may."""
         return _standing(text, self._exempt)
 
 
 @lru_cache(maxsize=8192)
 def _standing(text: str, exempt: tuple[Network, ...]) -> str | None:
-    """The verdict of the lists, which never change while a process runs."""
+    """As ``refusal``, by the lists, which never change while a process runs."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
@@ -101,12 +101,12 @@ def _standing(text: str, exempt: tuple[Network, ...]) -> str | None:
 
 @lru_cache(maxsize=8192)
 def seems_public(text: str) -> bool:
-    """Whether a readable address is a public one: only then can it be the platform's own."""
+    """Whether a valid address is public: only then can it be the platform's own."""
     return is_public(ipaddress.ip_address(text))
 
 
 def is_ours(address: Address) -> bool:
-    """Whether this machine itself has the address: the kernel would answer from it. Sends nothing."""
+    """Whether the address belongs to this machine: the kernel would send from it. Sends nothing."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
         probe.connect((str(address), 9))
@@ -115,7 +115,7 @@ def is_ours(address: Address) -> bool:
 
 
 def _inner(address: Address) -> Address:
-    """The IPv4 address that an IPv6 one stands for, so that no spelling hides it."""
+    """The IPv4 address that an IPv6 address embeds, so that no notation hides it."""
     if isinstance(address, ipaddress.IPv4Address):
         return address
     packed = address.packed

@@ -1,7 +1,8 @@
-"""Reads a customer's address once, strictly; check and use share this one reading.
+"""Parses a customer's URL once, strictly. Check and use share the result.
 
-Only what every parser reads alike gets through: a dotted name, a canonical dotted quad or a bracketed IPv6 address as
-the host; no user, fragment, backslash, white space or control character. (Security design, section 7, rules 1 and 2.)
+Only URLs that every parser reads the same way are accepted: a dotted name, a canonical dotted quad or a bracketed IPv6
+address as the host; no user, fragment, backslash, white space or control character. (Security design, section 7,
+rules 1 and 2.)
 """
 
 import ipaddress
@@ -62,7 +63,7 @@ REFUSED_PORTS = frozenset(
         50070,
     }
 )
-"""Ports from 1024 on where databases, caches, clusters and chat servers listen, which an HTTP request could harm."""
+"""Ports from 1024 on where databases, caches, clusters and chat servers listen: an HTTP request could harm these."""
 
 _WHOLE = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<host>\[[^\[\]/?#@\\]*\]|[^\[\]/?#@:\\]*)(?::(?P<port>[^/?#@]*))?"
@@ -77,7 +78,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One address, taken apart. ``host`` is lower-case ASCII without brackets; ``literal`` is set when it is an IP."""
+    """The parts of one URL. ``host`` is lower-case ASCII without brackets; ``literal`` is set if it is an IP."""
 
     scheme: str
     host: str
@@ -87,79 +88,79 @@ class Target:
 
     @property
     def authority(self) -> str:
-        """What the Host header says."""
+        """The value of the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == STANDARD_PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def url(self) -> str:
-        """The whole address again, as it is used."""
+        """The whole URL, as it is used."""
         return f"{self.scheme}://{self.authority}{self.path}"
 
 
 @lru_cache(maxsize=4096)
 def read(url: str, *, http_allowed: bool, local_names: bool = False) -> Target:
-    """Take ``url`` apart. Raises Rejected with the reason. ``local_names`` lets the name ``localhost`` through."""
+    """Parse ``url``. Raises Rejected with the reason. ``local_names`` allows the name ``localhost``."""
     if len(url) > LONGEST:
-        raise Rejected(f"The address has {len(url)} characters; {LONGEST} are allowed.")
+        raise Rejected(f"The URL has {len(url)} characters. The maximum is {LONGEST}.")
     if any(not "!" <= sign <= "~" for sign in url if sign.isascii()) or "\\" in url:
-        raise Rejected("The address may not hold white space, control characters or backslashes.")
+        raise Rejected("The URL must not contain white space, control characters or backslashes.")
     if "#" in url:
-        raise Rejected("The address may not have a fragment (#…).")
+        raise Rejected("The URL must not have a fragment (#…).")
     parts = _WHOLE.fullmatch(url)
     if parts is None:
-        raise Rejected("The address must be a whole one such as https://example.com/hook, without user or password.")
+        raise Rejected("The URL must be complete, such as https://example.com/hook, without a user name or password.")
     scheme = _scheme(parts["scheme"], http_allowed=http_allowed)
     host, literal = _host(parts["host"], local_names=local_names)
     path = (parts["path"] or "/") + (parts["query"] or "")
     if not path.isascii():
-        raise Rejected("The path of the address must be ASCII; write other characters percent-encoded.")
+        raise Rejected("The path of the URL must be ASCII. Write other characters percent-encoded.")
     return Target(scheme, host, _port(parts["port"], scheme), path, literal)
 
 
-def _scheme(given: str, *, http_allowed: bool) -> str:
-    scheme = given.lower()
+def _scheme(text: str, *, http_allowed: bool) -> str:
+    scheme = text.lower()
     if scheme == "https" or (scheme == "http" and http_allowed):
         return scheme
     if scheme == "http":
-        raise Rejected("The address must begin with https://; http is not allowed on this server.")
-    raise Rejected("The address must begin with https://.")
+        raise Rejected("The URL must begin with https://. http is not allowed on this server.")
+    raise Rejected("The URL must begin with https://.")
 
 
-def _port(given: str | None, scheme: str) -> int:
-    if given is None:
+def _port(text: str | None, scheme: str) -> int:
+    if text is None:
         return STANDARD_PORTS[scheme]
-    if not re.fullmatch(r"[1-9][0-9]{0,4}", given):
-        raise Rejected("The port of the address must be a number without leading zeros.")
-    port = int(given)
+    if not re.fullmatch(r"[1-9][0-9]{0,4}", text):
+        raise Rejected("The port of the URL must be a number without leading zeros.")
+    port = int(text)
     if port not in {80, 443} and not (1024 <= port <= 65_535 and port not in REFUSED_PORTS):
-        raise Rejected(f"Port {port} is not allowed; use 80, 443 or a free one from 1024 to 65535.")
+        raise Rejected(f"Port {port} is not allowed. Use 80, 443 or an allowed port from 1024 to 65535.")
     return port
 
 
-def _host(given: str, *, local_names: bool) -> tuple[str, Address | None]:
-    if given.startswith("["):
-        return _bracketed(given[1:-1])
-    name = _ascii(given)
+def _host(name: str, *, local_names: bool) -> tuple[str, Address | None]:
+    if name.startswith("["):
+        return _bracketed(name[1:-1])
+    name = _ascii(name)
     if _QUAD.fullmatch(name):
         return _quad(name)
     if name == "localhost" and local_names:
         return name, None
     labels = name.split(".")
     if len(name) > 253 or len(labels) < 2 or not all(_LABEL.fullmatch(label) for label in labels):
-        raise Rejected("The host of the address must be a full name such as example.com, or an IP address.")
+        raise Rejected("The host of the URL must be a full name such as example.com, or an IP address.")
     if _NUMERIC.fullmatch(labels[-1]):
-        raise Rejected("The host of the address looks like a number; write an IPv4 address as four decimal numbers.")
+        raise Rejected("The host of the URL looks like a number. Write an IPv4 address as four decimal numbers.")
     return name, None
 
 
-def _ascii(given: str) -> str:
-    if given.isascii():
-        return given.lower()
+def _ascii(name: str) -> str:
+    if name.isascii():
+        return name.lower()
     try:
-        return idna.encode(given.lower(), strict=True, std3_rules=True).decode()
+        return idna.encode(name.lower(), strict=True, std3_rules=True).decode()
     except idna.IDNAError:
-        raise Rejected("The host of the address is no valid international name.") from None
+        raise Rejected("The host of the URL is not a valid international name.") from None
 
 
 def _quad(name: str) -> tuple[str, Address]:
@@ -174,7 +175,7 @@ def _bracketed(text: str) -> tuple[str, Address]:
     try:
         literal = ipaddress.IPv6Address(text)
     except ValueError:
-        raise Rejected("The IPv6 address cannot be read.") from None
+        raise Rejected("The IPv6 address is not valid.") from None
     if literal.scope_id is not None:
-        raise Rejected("An IPv6 address may not name a network interface (%…).")
+        raise Rejected("An IPv6 address must not name a network interface (%…).")
     return str(literal), literal

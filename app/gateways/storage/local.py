@@ -1,8 +1,8 @@
-"""Files in a local directory, written so that what was acknowledged survives a power cut.
+"""Files in a local directory, written so that an acknowledged file survives a power cut.
 
 Temporary file, fsync, rename, fsync of the directory: in this order, and each checked. After a failed fsync the kernel
-may have dropped the pages and still report success for the next one, so a failed file is thrown away and written again
-under another name.
+may drop the pages and still report success for the next one, so the file is deleted and written again under another
+name.
 """
 
 import errno
@@ -27,7 +27,7 @@ _INCOMING = ".incoming"
 
 
 class LocalStorage:
-    """Keys are paths below ``directory``. ``fsync`` can be handed in, so that a failing disk can be tried out."""
+    """Keys are paths below ``directory``. Tests pass another ``fsync`` to try a failing disk."""
 
     def __init__(self, directory: Path | str, *, fsync: Callable[[int], None] = os.fsync) -> None:
         self._root = Path(directory).absolute()
@@ -36,7 +36,7 @@ class LocalStorage:
         self._durable: set[str] = set()
 
     def put(self, key: str, content: Content) -> Stored:
-        target = f"{self._root}/{vetted(key)}"  # text, since Path takes longer than the system calls here
+        target = f"{self._root}/{vetted(key)}"  # a string, because Path takes longer than the system calls here
         try:
             return self._put(target, content)
         except OSError as error:
@@ -77,7 +77,7 @@ class LocalStorage:
                 shutil.rmtree(folder)
                 self._sync_directory(folder.parent)
         except FileNotFoundError:
-            return self.delete_prefix(prefix)  # someone else deletes the same; see to the rest
+            return self.delete_prefix(prefix)  # another process deletes the same; delete the rest
         except OSError as error:
             raise _trouble(error) from error
 
@@ -100,7 +100,7 @@ class LocalStorage:
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 return self._write(target, content)
-            except FileNotFoundError:  # the folder was deleted while we wrote
+            except FileNotFoundError:  # the folder was deleted meanwhile
                 if attempt == _ATTEMPTS or not _rewound(content):
                     raise
             except OSError as error:
@@ -134,7 +134,7 @@ class LocalStorage:
         return Stored(size=size, sha256=digest.hexdigest())
 
     def _make_durable(self, name: str) -> None:
-        """Create a folder and see that its entry and those above it are on the disk, once per process and folder."""
+        """Create a folder and sync its entry and those above it to disk, once per process and folder."""
         if name in self._durable and os.path.isdir(name):  # noqa: PTH112
             return
         folder = Path(name)

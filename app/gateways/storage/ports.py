@@ -1,4 +1,4 @@
-"""What Parley asks of a place for files. Keys look like paths, are made by us alone, and are vetted all the same."""
+"""What Parley needs of a storage for files. Keys look like paths; only Parley creates them, and all are vetted."""
 
 import hashlib
 import re
@@ -9,7 +9,7 @@ from typing import BinaryIO, Protocol
 from app.core.errors import GatewayError
 
 PIECE = 256 * 1024
-"""How many bytes travel at once."""
+"""Bytes per piece."""
 
 LONGEST_KEY = 200
 _KEY = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*")
@@ -19,60 +19,63 @@ Content = bytes | BinaryIO | Iterable[bytes]
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What was really written: bytes, and their SHA-256 in lower-case hex."""
+    """What was actually written: number of bytes, and their SHA-256 in lower-case hex."""
 
     size: int
     sha256: str
 
 
 class Damaged(GatewayError):
-    """Stored bytes are not the ones that were acknowledged. Trying again reads the same damage.
+    """The stored bytes differ from the acknowledged ones. Reading again does not help.
 
-    People read the message, so ``key`` is for the log alone.
+    People read the message, so ``key`` is for the log only.
     """
 
     def __init__(self, key: str) -> None:
-        super().__init__("a file in the storage is damaged: it differs from what was stored", retryable=False)
+        super().__init__(
+            "a stored file is damaged and no longer matches what was saved; restore it from a backup, then retry",
+            retryable=False,
+        )
         self.key = key
 
 
 class Storage(Protocol):
-    """Keeps files under keys. GatewayError means that the place itself failed, NotFound that the key is empty."""
+    """Stores files under keys. GatewayError means that the storage failed, NotFound that there is no such key."""
 
     def put(self, key: str, content: Content) -> Stored:
-        """Store ``content`` under ``key`` in place of what was there; on return the bytes would survive a power cut."""
+        """Store ``content`` under ``key``, replacing what was there. On return the bytes survive a power cut."""
 
     def open(self, key: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """Yield the bytes from ``start`` up to, not including, ``end``; without ``end`` to the last one.
+        """Yield the bytes from ``start`` up to, but not including, ``end``; without ``end`` up to the last.
 
-        With ``end`` nothing is looked up beforehand: NotFound comes with the first bytes.
+        With ``end``, nothing is checked beforehand: NotFound is raised when the first bytes are read.
         """
 
     def size(self, key: str) -> int:
-        """Bytes under ``key``."""
+        """The number of bytes under ``key``."""
 
     def delete(self, key: str) -> None:
-        """Destroy the bytes; a key without any is fine."""
+        """Delete the bytes for good. A missing key is no error."""
 
     def delete_prefix(self, prefix: str) -> None:
-        """Destroy everything below the folder ``prefix``; an empty or absent one is fine."""
+        """Delete everything below the folder ``prefix`` for good. An empty or missing folder is no error."""
 
     def list(self, prefix: str) -> Iterator[str]:
         """Keys below the folder ``prefix``, sorted."""
 
     def has_room(self) -> bool:
-        """Whether there is room for another interview; running ones may go on even when there is not."""
+        """Whether there is space for another interview. Running ones may continue without it."""
 
 
 def vetted(key: str) -> str:
-    """``key`` itself, when it can only mean a place inside the storage; ValueError otherwise."""
+    """Return ``key`` if it can only name a place inside the storage. Raises ValueError otherwise."""
     if len(key) > LONGEST_KEY or not _KEY.fullmatch(key) or ".." in key:
         raise ValueError("a storage key is made of letters, digits, '_', '-', '.' and single slashes")
     return key
 
 
 def pieces_of(content: Content) -> Iterator[bytes]:
-    """The content in pieces, whatever form it came in."""
+    """The content in pieces, whatever form it has."""
     if isinstance(content, (bytes, bytearray, memoryview)):
         yield bytes(content)
     elif hasattr(content, "read"):
@@ -88,7 +91,7 @@ def read(storage: Storage, key: str) -> bytes:
 
 
 def read_verified(storage: Storage, key: str, *, sha256: str) -> bytes:
-    """As ``read``; raises Damaged unless the bytes are the ones that were acknowledged under ``sha256``."""
+    """As ``read``. Raises Damaged if the bytes do not have the hash ``sha256``."""
     content = read(storage, key)
     if hashlib.sha256(content).hexdigest() != sha256:
         raise Damaged(key)

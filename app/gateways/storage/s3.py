@@ -1,4 +1,4 @@
-"""Files in an S3-compatible bucket. An answered upload is durable; deleting takes all versions of an object along."""
+"""Files in an S3-compatible bucket. A confirmed upload is durable; deleting removes all versions of an object."""
 
 import hashlib
 import itertools
@@ -20,7 +20,7 @@ _PART = 8 * 1024 * 1024
 
 
 class S3Storage:
-    """Keys are objects of ``bucket`` below ``prefix``; credentials come from boto3's usual places unless given."""
+    """Keys are objects of ``bucket`` below ``prefix``. Credentials come from boto3's usual places unless passed."""
 
     def __init__(
         self,
@@ -52,8 +52,8 @@ class S3Storage:
     def put(self, key: str, content: Content) -> Stored:
         source = _Counted(content)
         with _translated():
-            # Without seek() every byte is read once and in order, so the hash is that of the bytes sent; repeats of a
-            # failed part come from memory.
+            # Without seek(), every byte is read once and in order, so the hash is of the bytes sent. Repeats of a
+            # failed part are sent from memory.
             self._client.upload_fileobj(source, self._bucket, self._name(key), Config=self._transfer)
         return Stored(size=source.size, sha256=source.digest.hexdigest())
 
@@ -67,10 +67,10 @@ class S3Storage:
 
     def delete(self, key: str) -> None:
         name = self._name(key)
-        self._delete({"Key": found, **version} for found, version in self._versions(name) if found == name)
+        self._delete({"Key": stored, **version} for stored, version in self._versions(name) if stored == name)
 
     def delete_prefix(self, prefix: str) -> None:
-        self._delete({"Key": found, **version} for found, version in self._versions(f"{self._name(prefix)}/"))
+        self._delete({"Key": stored, **version} for stored, version in self._versions(f"{self._name(prefix)}/"))
 
     def list(self, prefix: str) -> Iterator[str]:
         with _translated():
@@ -102,7 +102,7 @@ class S3Storage:
                 body.close()
 
     def _versions(self, name: str) -> Iterator[tuple[str, dict[str, str]]]:
-        """Objects whose name begins with ``name``, with their versions where the bucket keeps any."""
+        """Objects whose names begin with ``name``, with their versions if the bucket keeps any."""
         with _translated():
             try:
                 for page in self._client.get_paginator("list_object_versions").paginate(
@@ -126,7 +126,7 @@ class S3Storage:
 
 
 class _Counted:
-    """A reader that hashes and counts what passes through it."""
+    """A reader that hashes and counts the bytes it returns."""
 
     def __init__(self, content: Content) -> None:
         self._pieces = pieces_of(content)
@@ -141,15 +141,15 @@ class _Counted:
             gathered.append(piece)
             have += len(piece)
         whole = b"".join(gathered)
-        taken, self._waiting = (whole, b"") if amount < 0 else (whole[:amount], whole[amount:])
-        self.digest.update(taken)
-        self.size += len(taken)
-        return taken
+        content, self._waiting = (whole, b"") if amount < 0 else (whole[:amount], whole[amount:])
+        self.digest.update(content)
+        self.size += len(content)
+        return content
 
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Turn what boto3 raises into our two errors."""
+    """Turn boto3's errors into GatewayError and NotFound."""
     try:
         yield
     except ClientError as error:
