@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,14 +15,13 @@ if TYPE_CHECKING:
     from app.settings import Settings
     from app.web.api import Api
 
-ROOT = Path(__file__).resolve().parent.parent
-
 
 def create_app(settings: Settings, *, gateways: Gateways | None = None, waker: Waker | None = None) -> Flask:
     """The application. Tests hand in gateways and a bell of their own; processes take what the settings name."""
     # Imported here, so that one module of a room can be used (and tested) without loading all the others.
     from app import gateways as built
     from app.accounts import access
+    from app.core import product_files
     from app.core.db import db, prepare
     from app.operations.metrics import requests
     from app.web import (
@@ -40,7 +38,9 @@ def create_app(settings: Settings, *, gateways: Gateways | None = None, waker: W
         tracing,
     )
 
-    app = retry_on_deadlock.Application("app", root_path=str(ROOT), template_folder="templates", static_folder="static")
+    app = retry_on_deadlock.Application(
+        "app", root_path=str(product_files.root()), template_folder="templates", static_folder="static"
+    )
     app.config.update(_configuration(settings))
     app.extensions["parley.settings"] = settings
     app.extensions["parley.counters"] = counts = _counters(settings)

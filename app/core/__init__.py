@@ -1,1 +1,1 @@
-"""What every room stands on and what knows no room: time, rows, claims, jobs and their queues, secrets at rest."""
+"""What every room uses and what depends on none: time, rows, claims, jobs and their queues, encryption."""

@@ -1,7 +1,8 @@
-"""Who works on a row: conditional UPDATEs with a lease and a fencing token, alike on SQLite and PostgreSQL.
+"""Who works on a row: conditional UPDATEs with a lease and a fencing token, the same on SQLite and PostgreSQL.
 
-A claim holds only if exactly one row changed. The token it returns goes along with the outcome: if someone else took
-over in the meantime, no row matches and the outcome is dropped. (After M. Kleppmann's description of fencing tokens.)
+A claim holds only if exactly one row changed. The outcome is written with the token that the claim returned: if
+another worker took over in the meantime, no row matches and the outcome is dropped. (After M. Kleppmann's fencing
+tokens.)
 """
 
 import logging
@@ -22,13 +23,13 @@ log = logging.getLogger(__name__)
 Source = TypeVar("Source")
 
 PARKED_AFTER = 3
-"""A row whose work has died or failed this often is given up until a person looks at it."""
+"""After this many failed attempts a row is given up until a person looks at it."""
 LATER = timedelta(seconds=30)
-"""How long a row rests after a failure that may pass."""
+"""How long a row waits after a failure that may be temporary."""
 
 
 class Claimable:
-    """The columns a row needs to be claimed; the state column is named by each call."""
+    """The columns a row needs to be claimed. Each call names the state column."""
 
     lease_until: Mapped[datetime | None] = mapped_column(Moment(), default=None)
     fence: Mapped[int] = mapped_column(default=0)
@@ -36,13 +37,13 @@ class Claimable:
 
 
 def moment(after: timedelta = timedelta()) -> sa.ColumnElement[Any]:
-    """The database's own present (plus ``after``) on PostgreSQL; this host's on SQLite."""
+    """The present (plus ``after``) by the database's clock on PostgreSQL, by this host's on SQLite."""
     return sa.literal(clock.now() + after, Moment()) if is_by_host() else sa.func.clock_timestamp() + after
 
 
 def is_by_host() -> bool:
     """Whether ``moment`` goes by this host's clock."""
-    return clock.is_replaced() or db.session.get_bind().dialect.name == "sqlite"
+    return clock.is_replaced() or db.engine.dialect.name == "sqlite"
 
 
 def take(
@@ -50,7 +51,7 @@ def take(
 ) -> int | None:
     """Claim the row whose state ``column`` is one of ``expects``, or is ``becomes`` under a lease that has run out.
 
-    Returns the fencing token, or None when the row is not to be had. The caller commits before it starts to work.
+    Returns the fencing token, or None if the row cannot be claimed. The caller commits before it starts to work.
     """
     model: Any = column.class_
     abandoned = sa.and_(column == becomes, model.lease_until.is_not(None), model.lease_until < moment())
@@ -73,20 +74,20 @@ def take(
 
 
 def renew(model: type[Any], row_id: str, token: int, *, lease: timedelta) -> bool:
-    """Hold on for another ``lease``; False when someone else has taken over and the work should stop."""
+    """Extend the claim by another ``lease``. False if another worker has taken over, so the work should stop."""
     return _changed(model, row_id, token=token, values={"lease_until": moment(lease)})
 
 
 def finish(model: type[Any], row_id: str, token: int, **outcome: Any) -> bool:
-    """Write the outcome if the claim still holds, and give the row up. False: drop everything else as well."""
+    """Write the outcome if the claim still holds, and release the row. If False, drop everything else as well."""
     return _changed(model, row_id, token=token, values={"lease_until": None, **outcome})
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """How the rows of a table are worked on: their state column, its values, and for how long one may be claimed.
+    """How the rows of a table are worked on: their state column, its values, and how long a claim lasts.
 
-    ``reason`` is the column that says why a row was given up, and ``broken_off`` what it says of work that died.
+    ``reason`` is the column that says why a row was given up; ``broken_off`` is its text for work that died.
     """
 
     column: Any
@@ -98,17 +99,17 @@ class Work:
     broken_off: str = ""
 
     def given_up(self, reason: str) -> dict[str, Any]:
-        """The outcome of a row that nothing more is done for."""
+        """The outcome of a row that is given up."""
         return {self.column.key: self.failed, **({self.reason.key: reason[:300]} if self.reason is not None else {})}
 
 
 def run(
     work: Work, row_id: str, *, read: Callable[[Any, int], Source], do: Callable[[Source], dict[str, Any] | None]
 ) -> None:
-    """Claim the row, commit, ``do`` the slow work, write its outcome. May run twice; an absent row is fine.
+    """Claim the row, commit, ``do`` the slow work, write its outcome. May run twice; a missing row is no error.
 
-    ``read`` makes plain values of the row and the token, inside the transaction. ``do`` returns columns and values, or
-    None when there is nothing to write. A GatewayError makes the row wait, or gives it up.
+    ``read`` turns the row and the token into plain values inside the transaction. ``do`` returns columns and values, or
+    None if there is nothing to write. After a GatewayError the row waits or is given up.
     """
     model: Any = work.column.class_
     token = take(work.column, row_id, expects=[work.waits], becomes=work.works, lease=work.lease)

@@ -1,9 +1,8 @@
-"""The one source of time: UTC, aware, and replaceable as a whole so that a test can live through a week.
+"""The one source of time: UTC, with time zone, and replaceable as a whole so that a test can span a week.
 
-Where there is a PostgreSQL its clock counts, for all processes on all hosts: ``app.core.db.row_security`` asks it
-at the beginning of each transaction, and from there on this machine only counts the seconds. A host whose
-clock is wrong, or is set
-while it works, thereby moves no due time and no lease (those are compared in the database, ``app.core.claims.moment``).
+With PostgreSQL, its clock counts for all processes on all hosts: ``app.core.db.row_security`` reads it at the
+beginning of each transaction, and from then on this machine only counts seconds. So a host whose clock is wrong, or
+is set while it works, moves no due time. Leases are compared in the database (``app.core.claims.moment``).
 """
 
 import threading
@@ -14,25 +13,25 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 LONGEST_TRANSACTION = 60.0
-"""Seconds, and the database ends what is idle for so long. Where more have passed it was this machine that jumped."""
+"""Seconds. The database ends a transaction that is idle for this long: if more passed, this machine's clock jumped."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """What the database's clock said, and what our own seconds were then."""
+class _Reading:
+    """A reading of the database's clock, and this machine's monotonic seconds at that moment."""
 
     at: datetime
     seconds: float
 
 
 class _Here(threading.local):
-    """The clock at the beginning of this thread's transaction, while it is open."""
+    """The reading at the beginning of this thread's transaction, while it is open."""
 
-    told: _Told | None = None
+    reading: _Reading | None = None
 
 
 _source: Callable[[], datetime] | None = None
-_last: _Told | None = None
+_last: _Reading | None = None
 _here = _Here()
 
 
@@ -40,34 +39,34 @@ def now() -> datetime:
     """The present moment in UTC, with its time zone."""
     if _source is not None:
         return _source()
-    told = _here.told or _last
-    if told is None:
+    reference = _here.reading or _last
+    if reference is None:
         return datetime.now(UTC)
-    passed = time.monotonic() - told.seconds
-    if told is _here.told and not 0 <= passed <= LONGEST_TRANSACTION:
-        return told.at
-    return told.at + timedelta(seconds=passed)
+    passed = time.monotonic() - reference.seconds
+    if reference is _here.reading and not 0 <= passed <= LONGEST_TRANSACTION:
+        return reference.at
+    return reference.at + timedelta(seconds=passed)
 
 
 def begun(at: datetime) -> None:
-    """This thread has begun a transaction, and ``at`` is what the database's clock said."""
+    """This thread has begun a transaction; ``at`` is the database's time."""
     global _last  # noqa: PLW0603 - time is global
-    _last = _here.told = _Told(at.astimezone(UTC), time.monotonic())
+    _last = _here.reading = _Reading(at.astimezone(UTC), time.monotonic())
 
 
 def ended() -> None:
     """This thread's transaction is over."""
-    _here.told = None
+    _here.reading = None
 
 
 def is_replaced() -> bool:
-    """Whether time comes from somewhere else than this machine."""
+    """Whether time comes from elsewhere than this machine."""
     return _source is not None
 
 
 @contextmanager
 def replaced(source: Callable[[], datetime]) -> Iterator[None]:
-    """Let ``source`` tell the time for all threads of this process until the block ends."""
+    """Use ``source`` as the clock of all threads of this process until the block ends."""
     global _source  # noqa: PLW0603 - time is global; this is the one place that may say otherwise
     before, _source = _source, source
     try:
@@ -77,5 +76,5 @@ def replaced(source: Callable[[], datetime]) -> Iterator[None]:
 
 
 def rfc3339(moment: datetime) -> str:
-    """``2026-01-31T09:15:00Z``: seconds, UTC, as RFC 3339 and ``/v1`` write it."""
+    """``2026-01-31T09:15:00Z``: whole seconds, UTC, in the format of RFC 3339 and ``/v1``."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,7 +1,8 @@
-"""What all processes of an installation count together, kept in Redis, so that one look shows the whole of it.
+"""Counts of all processes of an installation, kept in Redis so that one read shows them all.
 
-A process gathers in memory and hands over when a request, a job or a tick ends. Redis may lose the counts: they begin
-again, which readers of counters expect. While it is away they wait here. Names and labels are fixed words, never ids.
+A process counts in memory and hands the counts over when a request, a job or a tick ends. If Redis loses them, they
+start again at zero, which readers of counters expect. While Redis is down they wait here. Names and labels are fixed
+words, never ids.
 """
 
 import json
@@ -16,29 +17,29 @@ from redis.exceptions import RedisError
 
 KEY = "parley:tally"
 BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-"""Upper bounds, in seconds, of the groups that times are counted in; one more group holds what took longer."""
+"""Upper bounds, in seconds, of the groups that times are counted in. One more group counts longer times."""
 PATIENCE = 0.3
-"""Seconds that one word with Redis may take: someone may be waiting for the request that hands over."""
+"""Seconds that one call to Redis may take: someone may be waiting for the request that hands the counts over."""
 PAUSE = 30.0
-"""Seconds without another try after Redis has failed."""
+"""Seconds without another attempt after Redis has failed."""
 
 COUNT, SUM = "count", "sum"
 Labels = tuple[str, ...]
 
 
 def connect(url: str) -> Redis:
-    """A client that keeps no one waiting."""
+    """A client whose calls end soon even if Redis does not answer."""
     return Redis.from_url(url, socket_connect_timeout=PATIENCE, socket_timeout=PATIENCE)
 
 
 def current() -> "Counters":
-    """The counts of the running application; one that was given none counts for itself."""
+    """The counts of the running application; an application without any gets its own."""
     counts: Counters = current_app.extensions.setdefault("parley.counters", Counters())
     return counts
 
 
 class Counters:
-    """Counts by name and labels. Without Redis it shows what this process alone has counted."""
+    """Counts by name and labels. Without Redis, ``read`` returns the counts of this process only."""
 
     def __init__(self, redis: Redis | None = None) -> None:
         self._redis = redis
@@ -49,17 +50,17 @@ class Counters:
         self._process = os.getpid()
 
     def count(self, name: str, *labels: str, by: float = 1) -> None:
-        """Something happened ``by`` times."""
+        """Count something that happened ``by`` times."""
         self._add({_field(name, labels, COUNT): by})
 
     def time(self, name: str, *labels: str, seconds: float) -> None:
-        """Something took ``seconds``."""
+        """Count something that took ``seconds``."""
         group = bisect_left(BUCKETS, seconds)
         bound = str(BUCKETS[group]) if group < len(BUCKETS) else "+Inf"
         self._add({_field(name, labels, COUNT): 1, _field(name, labels, SUM): seconds, _field(name, labels, bound): 1})
 
     def flush(self) -> None:
-        """Hand over what waits. Never raises; what Redis does not take waits on."""
+        """Hand over the waiting counts. Never raises; counts that Redis does not take wait for the next call."""
         with self._lock:
             self._forget_what_the_parent_counted()
             if not self._waiting or time.monotonic() < self._not_before:
@@ -78,15 +79,15 @@ class Counters:
             self._add(going)
 
     def read(self) -> dict[tuple[str, Labels], dict[str, float]]:
-        """By name and labels: ``count``, ``sum``, and how many lie in the group of each bound. Raises RedisError."""
+        """By name and labels: ``count``, ``sum``, and the count in the group of each bound. Raises RedisError."""
         if self._redis is None:
             with self._lock:
-                found = dict(self._kept)
+                totals = dict(self._kept)
         else:
             raw = self._redis.hgetall(KEY)
-            found = {field.decode(): float(value) for field, value in raw.items()}  # type: ignore[union-attr]
+            totals = {field.decode(): float(value) for field, value in raw.items()}  # type: ignore[union-attr]
         counts: dict[tuple[str, Labels], dict[str, float]] = {}
-        for field, value in found.items():
+        for field, value in totals.items():
             name, *labels, part = json.loads(field)
             counts.setdefault((name, tuple(labels)), {})[part] = value
         return counts
@@ -103,7 +104,7 @@ class Counters:
                 self._kept[field] = self._kept.get(field, 0.0) + by
 
     def _forget_what_the_parent_counted(self) -> None:
-        """After a fork: the parent hands that over itself."""
+        """After a fork: drop the waiting counts, which the parent hands over."""
         if self._process != os.getpid():
             self._process, self._waiting = os.getpid(), {}
 

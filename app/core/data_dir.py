@@ -11,7 +11,7 @@ from pathlib import Path
 log = logging.getLogger(__name__)
 
 UMASK = 0o077
-"""Of every process of Parley: what it writes can be read by its own user alone."""
+"""Umask of every Parley process: only its own user can read what it writes."""
 
 _OTHERS = 0o077
 _LOCK = "up.lock"
@@ -22,16 +22,16 @@ class InUse(Exception):
 
 
 def make_private(data_dir: Path) -> None:
-    """Create the directory for its user alone, or close the one that is there."""
+    """Create the directory so that only its user can read it, or restrict an existing one."""
     data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     close_to_others(data_dir)
 
 
 def close_to_others(data_dir: Path) -> None:
-    """Close a directory that others could read, with everything in it, and say so in the log.
+    """Restrict a directory that others can read, with everything in it, to its owner, and log it.
 
-    A release that wrote files for everyone may have left them there, so all of them are closed, once: afterwards the
-    directory itself keeps others out. One that cannot be changed is left to ``parley check``.
+    An earlier release may have left files that everyone can read, so all of them are restricted, once. Afterwards the
+    directory itself keeps others out. ``parley check`` reports a directory that cannot be changed.
     """
     if not data_dir.is_dir() or not is_open(data_dir):
         return
@@ -46,17 +46,17 @@ def close_to_others(data_dir: Path) -> None:
     log.warning("other users of this machine could read DATA_DIR %s; it is now restricted to its owner", data_dir)
     for folder, folders, files in os.walk(data_dir):
         for name in (*folders, *files):
-            with suppress(OSError):  # gone meanwhile, or another user's: no one else reaches it any more
+            with suppress(OSError):  # deleted meanwhile, or another user's; the directory keeps others out
                 _close(Path(folder, name))
 
 
 def is_open(path: Path) -> bool:
-    """Whether others than its owner may do anything with it."""
+    """Whether its mode lets anyone but the owner do anything with it."""
     return bool(path.stat().st_mode & _OTHERS)
 
 
 def is_reachable(path: Path) -> bool:
-    """Whether every user of this machine may read it: it is open to all, and so is the way there."""
+    """Whether every user of this machine can read it: its mode allows it, and so do those of all parent directories."""
     return bool(path.stat().st_mode & stat.S_IROTH) and all(
         above.stat().st_mode & stat.S_IXOTH for above in path.resolve().parents
     )
@@ -72,7 +72,7 @@ def _close(path: Path) -> None:
 def held_alone(data_dir: Path) -> Iterator[None]:
     """Hold the directory for this process. Raises InUse.
 
-    A record lock: forked children do not inherit it, so it ends with this process, however that ends.
+    The lock is a record lock: forked children do not inherit it, so it ends with this process, however that ends.
     """
     with (data_dir / _LOCK).open("a+") as file:
         try:

@@ -1,6 +1,7 @@
-"""Seals what is kept and read again, such as a webhook secret: AES-256-GCM under a key made from SECRET_KEY.
+"""Encrypts secrets that are stored and read again, such as webhook secrets: AES-256-GCM, key derived from SECRET_KEY.
 
-A sealed text opens only in the context it was sealed for (table, row, column), so it cannot be moved to another row.
+A sealed text can be read only in the context it was sealed for (table, row, column), so it cannot be moved to another
+row.
 """
 
 import base64
@@ -22,7 +23,7 @@ class SealBroken(Exception):
 
 
 def derived_key(purpose: str, *, secret_key: str | None = None) -> bytes:
-    """32 bytes made from SECRET_KEY for one purpose: leaking one such key tells nothing about another."""
+    """32 bytes derived from SECRET_KEY for one purpose. One such key says nothing about another."""
     return _derived(secret_key or str(current_app.config["SECRET_KEY"]), purpose)
 
 
@@ -38,14 +39,14 @@ def _cipher(key: bytes) -> AESGCM:
 
 
 def seal(text: str, *, context: str) -> str:
-    """Ciphertext of ``text``, printable; ``context`` names table, row and column."""
+    """Encrypt ``text``; the result is printable. ``context`` names table, row and column."""
     nonce = os.urandom(_NONCE_BYTES)
     sealed = _cipher(derived_key("vault")).encrypt(nonce, text.encode(), context.encode())
     return PREFIX + base64.urlsafe_b64encode(nonce + sealed).decode()
 
 
 def unseal(sealed: str, *, context: str) -> str:
-    """The text again. Raises SealBroken."""
+    """Decrypt what ``seal`` returned. Raises SealBroken."""
     try:
         raw = base64.urlsafe_b64decode(sealed.removeprefix(PREFIX))
         opened = _cipher(derived_key("vault")).decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], context.encode())

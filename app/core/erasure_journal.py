@@ -1,6 +1,7 @@
-"""A small file beside the database that says what was destroyed for good, so that no older backup brings it back.
+"""A small file outside the database that records permanent deletions, so that no older backup brings data back.
 
-One line per act: what, the interview's id, when. Ids and times only. Only ever added to, and read by a restore.
+One line per act: what, the interview's id, when. It holds ids and times only. Lines are only added, and a restore
+reads them.
 """
 
 import fcntl
@@ -14,19 +15,19 @@ from pathlib import Path
 
 ERASED, REVOKED, WITHDRAWN = "erased", "revoked", "withdrawn"
 ACTS = (ERASED, REVOKED, WITHDRAWN)
-"""In the order in which they are done again: what is erased needs nothing else."""
+"""In the order in which a restore repeats them: an erased interview needs no other act."""
 
 NAME = "erasures.jsonl"
 _BEGINS = b'{"what"'
 
 
 class BadJournal(Exception):
-    """A line of the journal cannot be read; the message names file and line."""
+    """A line of the journal cannot be read. The message names the file and the byte."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One act: ``what`` of ``ACTS``, on which interview, and when it was done."""
+    """One act: ``what`` (one of ``ACTS``), the interview's id, and when."""
 
     what: str
     interview: str
@@ -34,13 +35,13 @@ class Kept:
 
     @property
     def line(self) -> str:
-        """The line of the file."""
+        """The act as a line of the file."""
         at = self.at.astimezone(UTC).isoformat(timespec="microseconds")
         return json.dumps({"what": self.what, "interview": self.interview, "at": at}) + "\n"
 
 
 class Journal:
-    """The file at ``path``. Remembers what it has read of it, so that looking again is cheap."""
+    """The file at ``path``. Remembers what it has read, so that reading again is cheap."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -50,11 +51,11 @@ class Journal:
 
     @property
     def latest(self) -> datetime | None:
-        """When the last act was done, as far as the file has been read."""
+        """When the last act was done, as far as the file has been read. None before the first."""
         return max(self._known.values(), default=None)
 
     def read(self) -> list[Kept]:
-        """Everything in it, in the order of ``ACTS``; nothing when there is no file. Raises BadJournal."""
+        """All acts, in the order of ``ACTS``; empty without a file. Raises BadJournal."""
         if self.path.is_file():
             with self.path.open("rb") as file:
                 self._catch_up(file.fileno())
@@ -62,12 +63,12 @@ class Journal:
         return sorted(acts, key=lambda act: (ACTS.index(act.what), act.at))
 
     def add(self, acts: Iterable[Kept]) -> int:
-        """Put what it does not have yet at its end, durably; makes the file. Returns how many there were."""
+        """Append the acts that it does not have yet, durably; creates the file. Returns how many were new."""
         with self._held() as descriptor:
             self._catch_up(descriptor)
             new = {(act.what, act.interview): act for act in acts if (act.what, act.interview) not in self._known}
             if new:
-                # A line that a power cut left unfinished is ended first, so that ours stands alone.
+                # End a line that a power cut left unfinished, so that the new ones are lines of their own.
                 size = os.fstat(descriptor).st_size
                 begin = b"\n" if size and os.pread(descriptor, 1, size - 1) != b"\n" else b""
                 left = memoryview(begin + "".join(act.line for act in new.values()).encode())
@@ -105,9 +106,9 @@ class Journal:
         if not line.strip() or _is_cut_off(line):
             return
         try:
-            told = json.loads(line)
-            key = (str(told["what"]), str(told["interview"]))
-            at = datetime.fromisoformat(told["at"]).astimezone(UTC)
+            act = json.loads(line)
+            key = (str(act["what"]), str(act["interview"]))
+            at = datetime.fromisoformat(act["at"]).astimezone(UTC)
         except (ValueError, KeyError, TypeError):
             raise BadJournal(
                 f"{self.path} cannot be read: the line at byte {self._read} was not written by Parley"
@@ -118,7 +119,7 @@ class Journal:
 
 
 def _is_cut_off(line: bytes) -> bool:
-    """Whether this is the beginning of one of our lines that a power cut ended."""
+    """Whether this is the beginning of a line that a power cut ended."""
     begun = line.strip()
     return b"}" not in begun and begun.startswith(_BEGINS[: len(begun)])
 

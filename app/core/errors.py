@@ -1,11 +1,11 @@
-"""The four ways in which the domain says no; edges translate them, each for its own audience.
+"""The errors that actions and queries raise. Edges translate them for their own readers.
 
-No status codes here: under ``/v1`` and in the pages the same error reads differently (``app.web.errors``).
+There are no status codes here: ``/v1`` and pages answer the same error differently (``app.web.errors``).
 """
 
 
 def place_of(error: BaseException) -> str:
-    """The last lines of code that an error went through: for logs, since its text may quote what someone typed."""
+    """The last places in the code that an error passed, for logs: its text may quote what someone typed."""
     steps, trace = [], error.__traceback__
     while trace is not None:
         steps.append(f"{trace.tb_frame.f_code.co_filename.rsplit('/app/', 1)[-1]}:{trace.tb_lineno}")
@@ -14,15 +14,15 @@ def place_of(error: BaseException) -> str:
 
 
 def sentence(text: str) -> str:
-    """Marks a message that candidates may read, so that it is collected for translation; gives it back as it is."""
+    """Mark a message that candidates may read, so that it is collected for translation. Returns it unchanged."""
     return text
 
 
 class DomainError(Exception):
     """A problem that one sentence explains to the caller.
 
-    ``values`` fill the sentence's ``%(name)s`` places; ``template`` is the sentence without them, which is what a
-    translation is looked up by.
+    ``values`` fill the sentence's ``%(name)s`` placeholders. ``template`` is the sentence with placeholders, by which
+    translations are looked up.
     """
 
     def __init__(self, message: str, **values: object) -> None:
@@ -36,21 +36,22 @@ class NotFound(DomainError):
 
 
 class Forbidden(DomainError):
-    """The object exists and belongs to someone else, or the role does not reach this far."""
+    """The object exists but belongs to someone else, or the role does not allow this."""
 
 
 class Unseen(Forbidden, NotFound):
-    """Not for this member, or not there at all: which of the two is not said. ``kind`` and ``thing_id`` are what was
-    asked for; without an id access to it cannot be requested.
+    """The object does not exist or the member may not see it; the error does not reveal which.
+
+    ``kind`` and ``thing_id`` name what was requested. Without an id, access cannot be requested.
     """
 
     def __init__(self, kind: str = "", thing_id: str = "") -> None:
-        super().__init__("There is nothing here, or nothing that you may see.")
+        super().__init__("There is nothing here, or you do not have access to it.")
         self.kind, self.thing_id = kind, thing_id
 
 
 class Rejected(DomainError):
-    """The input cannot be used. ``field`` names the culprit as the caller wrote it, where there is one."""
+    """The input cannot be used. ``field`` is the name of the field at fault as the caller wrote it, if there is one."""
 
     def __init__(self, message: str, *, field: str | None = None, **values: object) -> None:
         super().__init__(message, **values)
@@ -58,7 +59,7 @@ class Rejected(DomainError):
 
 
 class Conflict(DomainError):
-    """The request was right once, but the thing has moved on; ``details`` says where to."""
+    """The object is no longer in a state that allows the request. ``details`` says which state it is in."""
 
     def __init__(self, message: str, *, details: dict[str, object] | None = None, **values: object) -> None:
         super().__init__(message, **values)
@@ -66,7 +67,7 @@ class Conflict(DomainError):
 
 
 class GatewayError(DomainError):
-    """Something outside failed. ``retryable`` is decided where the failure is seen."""
+    """Something outside Parley failed. The gateway decides whether it is ``retryable``."""
 
     def __init__(self, message: str, *, retryable: bool, **values: object) -> None:
         super().__init__(message, **values)

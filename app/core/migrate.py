@@ -1,7 +1,7 @@
-"""Brings the database to the newest schema, and says whether rows and schema agree.
+"""Migrates the database to the newest schema, and checks whether models and schema agree.
 
-Alembic is loaded by what changes or compares a schema. Which revision a database is at, and which is the newest, every
-web process and every command asks: that takes one row and the names of the migrations' files.
+Only functions that change or compare a schema load Alembic. Every web process and command checks the revision, which
+takes one row and the file names of the migrations.
 """
 
 import time
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from app.core import product_files
 from app.core.db import Base, engine_options, prepare
 from app.core.rooms import load_tables
 
@@ -19,25 +20,24 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 _LOCK = 7_264_102
-_MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
 
 
 class Refused(RuntimeError):
-    """A migration that would do harm: nothing of it is kept. The message says why."""
+    """The migration would do harm and was rolled back. The message says why."""
 
 
 def engine_for(url: str) -> sa.Engine:
-    """An engine with the habits of the application's own."""
-    kept = {k: v for k, v in engine_options(url).items() if k in {"connect_args", "pool_pre_ping"}}
-    engine = sa.create_engine(url, hide_parameters=True, **kept)
+    """An engine set up like the application's own."""
+    options = {k: v for k, v in engine_options(url).items() if k in {"connect_args", "pool_pre_ping"}}
+    engine = sa.create_engine(url, hide_parameters=True, **options)
     prepare(engine)
     return engine
 
 
 def upgrade(url: str, revision: str = "head") -> None:
-    """Migrate the database at ``url``; two processes that do so at once take turns on PostgreSQL.
+    """Migrate the database at ``url``. On PostgreSQL, two processes that do so at the same time take turns.
 
-    Raises Refused where a newer release has brought it further already.
+    Raises Refused if a newer release has already migrated it further.
     """
     from alembic import command
 
@@ -52,7 +52,7 @@ def downgrade(url: str, revision: str) -> None:
 
 
 def drift(url: str) -> list[Any]:
-    """Differences between the migrated database and the rows the code declares; empty when they agree."""
+    """Differences between the migrated database and the models; empty if they agree."""
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
@@ -61,11 +61,11 @@ def drift(url: str) -> list[Any]:
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True, "render_as_batch": True})
         with warnings.catch_warnings():
-            # There are none on SQLite, and Alembic says that it could not compare them.
+            # SQLite has none, and Alembic warns that it could not compare them.
             warnings.filterwarnings("ignore", "autogenerate skipping metadata-specified expression-based index")
-            found = compare_metadata(context, Base.metadata)
+            differences = compare_metadata(context, Base.metadata)
     engine.dispose()
-    return list(found)
+    return list(differences)
 
 
 def is_current(connection: sa.Connection) -> bool:
@@ -74,12 +74,12 @@ def is_current(connection: sa.Connection) -> bool:
 
 
 def may_serve(connection: sa.Connection) -> bool:
-    """Whether this code works on the database: it is current, or a newer release has already brought it further.
+    """Whether this code works on the database: it is current, or a newer release has already migrated it further.
 
-    A migration leaves what the release before it needs (docs/adding.md): both serve while one replaces the other.
+    A migration keeps what the release before it needs (docs/adding.md), so both can serve during an upgrade.
     """
-    found = revision_of(connection)
-    return found is not None and (found == head() or (not knows(found) and found > head()))
+    revision = revision_of(connection)
+    return revision is not None and (revision == head() or (not knows(revision) and revision > head()))
 
 
 @cache
@@ -89,29 +89,33 @@ def head() -> str:
 
 
 def knows(revision: str) -> bool:
-    """Whether a database at ``revision`` can be brought up by this code."""
+    """Whether this code can migrate a database at ``revision``."""
     return revision in _revisions()
 
 
 def revision_of(connection: sa.Connection) -> str | None:
-    """The revision that the database is at; None before the first migration."""
+    """The revision of the database; None before the first migration."""
     if not sa.inspect(connection).has_table("alembic_version"):
         return None
-    found: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
-    return found
+    revision: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
+    return revision
+
+
+def _migrations() -> Path:
+    return product_files.root() / "migrations"
 
 
 @cache
 def _revisions() -> frozenset[str]:
-    """The numbers that the files of migrations begin with are their revisions."""
-    return frozenset(path.name.partition("_")[0] for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
+    """All revisions: the numbers at the beginning of the migrations' file names."""
+    return frozenset(path.name.partition("_")[0] for path in (_migrations() / "versions").glob("[0-9]*.py"))
 
 
 def _config() -> "Config":
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option("script_location", str(_MIGRATIONS))
+    config.set_main_option("script_location", str(_migrations()))
     return config
 
 
@@ -148,7 +152,7 @@ def _work_on(connection: sa.Connection, work: Any) -> None:
 
 
 def _await_turn(connection: sa.Connection) -> None:
-    """Ask again and again: an index that is built while others write waits for their statements."""
+    """Try again and again: an index that is built while others write waits for their statements."""
     while not connection.scalar(sa.text("SELECT pg_try_advisory_lock(:lock)"), {"lock": _LOCK}):
         connection.commit()
         time.sleep(0.2)
@@ -156,10 +160,10 @@ def _await_turn(connection: sa.Connection) -> None:
 
 
 def _refuse_newer(connection: sa.Connection) -> None:
-    found = revision_of(connection)
+    revision = revision_of(connection)
     connection.commit()
-    if found is not None and not knows(found):
+    if revision is not None and not knows(revision):
         raise Refused(
-            f"the database is at revision {found}, but this release supports revisions up to {head()}. Start the "
+            f"the database is at revision {revision}, but this release supports revisions up to {head()}. Start the "
             "newer release that migrated it"
         )

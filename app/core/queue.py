@@ -1,6 +1,6 @@
-"""The bell that wakes the workers. Rows hold the truth; RQ carries only the name of a job and ids.
+"""Wakes the workers up. Rows hold the truth; RQ carries only the name of a job and ids.
 
-A wake-up that gets lost costs one interval of the sweep, nothing else, so a Redis that cannot be reached is no error.
+A lost wake-up only delays the job until the next sweep, so it is no error if Redis cannot be reached.
 """
 
 import logging
@@ -49,13 +49,13 @@ SHORT_JOBS = frozenset({"webhooks", "speech", "letters"})
 
 
 class Waker(Protocol):
-    """What wakes a worker. ``ring`` says whether one was woken, or will be."""
+    """Wakes a worker up. ``ring`` returns whether one was woken up or will be."""
 
     def enqueue(self, job: Job, ids: tuple[str, ...]) -> bool: ...
 
 
 class SilentWaker:
-    """Keeps what was rung instead of waking anyone: for tests, and for commands that run no workers."""
+    """Collects the jobs instead of waking workers up: for tests, and for commands that run no workers."""
 
     def __init__(self) -> None:
         self.enqueued: list[tuple[Job, tuple[str, ...]]] = []
@@ -106,14 +106,14 @@ class RedisWaker:
 
 
 class Outage:
-    """Says once in the log that Redis takes nothing, and once that it does again."""
+    """Logs once that Redis takes no wake-ups, and once that it does again."""
 
     def __init__(self) -> None:
         self.is_told = True
         self._is_on = False
 
     def note(self, reason: str) -> None:
-        """What the last word with Redis came to: ``reason`` is empty where it went well."""
+        """Note the outcome of the last call to Redis: ``reason`` is empty if it succeeded."""
         was_on, self._is_on = self._is_on, bool(reason)
         if not self.is_told or was_on == self._is_on:
             return
@@ -124,17 +124,16 @@ class Outage:
 
 
 class Mark:
-    """Names the RQ job that was put last for a job and its ids, so that no second one waits beside it.
+    """Names the RQ job that was enqueued last for a job and its ids, so that no second one waits beside it.
 
-    No one has to take it down, and none can go wrong for long: it counts only while the job that it names is seen in
-    its queue, or among the retries that are due or were so until a moment ago. What has been taken to be run, or got
-    lost on the way, does not wait any more. Change it in a transaction that watches ``key``.
+    It needs no removal: it counts only while the RQ job is in its queue, or among the retries that are due or recently
+    were. One that has started or got lost no longer waits. Change it in a transaction that watches ``key``.
     """
 
     KEPT = 24 * 3600
-    """Seconds after which it is forgotten: a wake-up that waits for longer may get a second one beside it."""
+    """Seconds after which it expires: a wake-up that waits longer may get a second one beside it."""
     OVERDUE = 30.0
-    """Seconds after which a retry that was due is not waited for: the process that puts retries back may be gone."""
+    """Seconds after which a due retry no longer counts: the process that enqueues retries may be gone."""
 
     def __init__(self, line: Queue, path: str, ids: Iterable[str]) -> None:
         self.key = f"parley:rung:{path}({' '.join(ids)})"
@@ -142,9 +141,9 @@ class Mark:
         self._retries = ScheduledJobRegistry(queue=line).key  # type: ignore[no-untyped-call]
 
     def names_one_that_waits(self, redis: "Redis | Pipeline", *, besides: str = "") -> bool:
-        """Whether a job waits that is not ``besides``. Asked in this order, a retry that is put back is not missed."""
-        found = redis.get(self.key)
-        last = found.decode() if isinstance(found, bytes) else ""
+        """Whether a job other than ``besides`` waits. In this order the checks miss no retry enqueued meanwhile."""
+        value = redis.get(self.key)
+        last = value.decode() if isinstance(value, bytes) else ""
         if last in {"", besides}:
             return False
         due = redis.zscore(self._retries, last)
@@ -155,12 +154,12 @@ class Mark:
 
 
 def connect(url: str) -> Redis:
-    """A client whose calls take at most a second, so that a dead Redis slows no one down."""
+    """A client whose calls take at most a second, so that a dead Redis slows nothing down."""
     return Redis.from_url(url, socket_connect_timeout=1, socket_timeout=1)
 
 
 def refusal(redis: Redis) -> str:
-    """Why Redis does not take a wake-up, empty when it does. It is asked to write: without room it still answers."""
+    """Why Redis takes no wake-up; empty if it does. Tries a write, because a full Redis still answers reads."""
     try:
         redis.set("parley:asked", "1", ex=10)
     except RedisError as error:
@@ -169,28 +168,28 @@ def refusal(redis: Redis) -> str:
 
 
 def after_commit(job: Job, *ids: str) -> None:
-    """Ring for ``job`` once the outer transaction has committed; a rollback forgets it."""
+    """Enqueue ``job`` once the outer transaction has committed; a rollback drops it."""
     waiting: list[tuple[Job, tuple[str, ...]]] = db.session().info.setdefault(_WAITING, [])
     if (job, ids) not in waiting:
         waiting.append((job, ids))
 
 
 def enqueue_now(job: Job, *ids: str) -> bool:
-    """Ring at once: for the sweep and the tick, which change nothing. False when no one could hear it."""
+    """Enqueue ``job`` at once: for the sweep and the tick, which change nothing. False if Redis does not take it."""
     waker: Waker = current_app.extensions["parley.bell"]
     return waker.enqueue(job, ids)
 
 
 def overdue(job: Job) -> list[tuple[str, ...]]:
-    """Ids for which ``job`` is due while no one works on them. The rows know, whatever Redis forgot."""
+    """Ids for which ``job`` is due and not claimed. They come from the rows, whatever Redis lost."""
     with reading():
-        found = rooms.resolve(job.overdue)()
+        due = rooms.resolve(job.overdue)()
         db.session.rollback()
-    return [ids if isinstance(ids, tuple) else (ids,) for ids in found]
+    return [ids if isinstance(ids, tuple) else (ids,) for ids in due]
 
 
 def enqueue_overdue(*jobs: Job) -> None:
-    """Ring again for all that is due; called by the worker's tick. Workers look themselves where no one hears it."""
+    """Enqueue everything that is due; called by the worker's tick. Without Redis, workers find due work themselves."""
     for job in jobs:
         if not all(enqueue_now(job, *ids) for ids in overdue(job)):
             return
@@ -218,7 +217,7 @@ def _forget_all(session: Session, previous: SessionTransaction) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What waits in a queue, for how long already, and how many workers serve it."""
+    """How many jobs wait in a queue, how long the oldest has waited (s), and how many workers serve it."""
 
     jobs: int
     oldest_seconds: float
@@ -226,7 +225,7 @@ class Waiting:
 
 
 def waiting(redis: Redis, now: datetime) -> dict[str, Waiting]:
-    """How each queue stands. Raises RedisError."""
+    """The state of each queue. Raises RedisError."""
     return {name.value: _waiting(redis, name.value, now) for name in Queued}
 
 
@@ -237,13 +236,13 @@ def _waiting(redis: Redis, name: str, now: datetime) -> Waiting:
     since = first.enqueued_at if first is not None else None
     oldest = max(0.0, (now - since).total_seconds()) if since is not None else 0.0
     workers = Worker.all_keys(queue=queue)
-    alive = int(redis.exists(*workers)) if workers else 0  # one that was killed stays on the list
+    alive = int(redis.exists(*workers)) if workers else 0  # a killed worker stays on the list
     return Waiting(queue.count, oldest, alive)
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A run that RQ gave up: of which job, for which ids, and when. The worker's log says what went wrong."""
+    """A run that RQ gave up: its job, its ids, and when. The worker's log has the reason."""
 
     job: Job
     ids: tuple[str, ...]
@@ -252,21 +251,21 @@ class Failed:
 
 def failed(redis: Redis, *, limit: int = 200) -> list[Failed]:
     """Runs that RQ gave up within the last hour, the newest first; unknown jobs are left out."""
-    known = rooms.jobs()
-    found: list[Failed] = []
+    jobs_by_name = rooms.jobs()
+    failures: list[Failed] = []
     for name in Queued:
         registry = FailedJobRegistry(name.value, connection=redis, serializer=JSONSerializer)
         newest = registry.get_job_ids(0, limit - 1, desc=True)
         for run in RqJob.fetch_many(newest, connection=redis, serializer=JSONSerializer):
             with suppress(DeserializationError):
-                if run is not None and run.func_name in known:
+                if run is not None and run.func_name in jobs_by_name:
                     ids = tuple(str(one) for one in run.args)
-                    found.append(Failed(known[run.func_name], ids, _aware(run.ended_at)))
-    return sorted(found, key=lambda one: one.at or datetime.min.replace(tzinfo=UTC), reverse=True)
+                    failures.append(Failed(jobs_by_name[run.func_name], ids, _aware(run.ended_at)))
+    return sorted(failures, key=lambda one: one.at or datetime.min.replace(tzinfo=UTC), reverse=True)
 
 
 def given_up(url: str) -> list[Failed]:
-    """As ``failed``; nothing where there are no queues, or they do not answer."""
+    """As ``failed``; empty if there are no queues or they do not answer."""
     if not url:
         return []
     redis = connect(url)
@@ -279,7 +278,7 @@ def given_up(url: str) -> list[Failed]:
 
 
 def workers(redis: Redis) -> int:
-    """How many workers are alive, of all queues; one that was killed stays on the list for a while."""
+    """The number of workers of all queues. A killed one counts for a while."""
     keys = Worker.all_keys(connection=redis)
     return int(redis.exists(*keys)) if keys else 0
 

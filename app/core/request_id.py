@@ -1,7 +1,7 @@
-"""The id of what set work off: a request, or a job or tick that no one asked for.
+"""The id of what started some work: a request, or a job or tick without one.
 
-It goes along from the request to the jobs that it rings for and the webhooks that it writes, and every line of the log
-has it, so that one search finds all that came of one call.
+It passes from a request to the jobs it enqueues and the webhooks it writes, and every log line has it, so that one
+search finds everything that followed from a call.
 """
 
 import logging
@@ -13,38 +13,40 @@ from contextvars import ContextVar
 
 NONE = "-"
 SAFE = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
-"""Ids of others that are taken over; anything else could forge lines of the log."""
+"""Form of the ids that are accepted from callers. Anything else could forge log lines."""
 
 _id: ContextVar[str] = ContextVar("request_id", default=NONE)
 
 
 def current() -> str:
-    """The id of what set this off, ``-`` where nothing did."""
+    """The current id, ``-`` if there is none."""
     return _id.get()
 
 
-def known() -> str | None:
-    """As ``current``, for rows: None where nothing set it off."""
+def current_or_none() -> str | None:
+    """The current id for rows, None if there is none."""
     return None if _id.get() == NONE else _id.get()
 
 
-def begin(given: str | None = None) -> str:
-    """What follows is work of ``given``, or of a new id when there is none or it has another form; returns the id
-    before, for ``end``."""
+def begin(request_id: str | None = None) -> str:
+    """Make ``request_id`` the current id, or a new one if it is missing or malformed.
+
+    Returns the previous id, for ``end``.
+    """
     before = _id.get()
-    _id.set(given if given and SAFE.match(given) else uuid.uuid4().hex)
+    _id.set(request_id if request_id and SAFE.match(request_id) else uuid.uuid4().hex)
     return before
 
 
 def end(before: str) -> None:
-    """Back to what ``begin`` has returned. Without a token, because a server may end a request in another context."""
+    """Go back to the id that ``begin`` returned. No context token: a server may end a request in another context."""
     _id.set(before)
 
 
 @contextmanager
-def under(given: str | None = None) -> Iterator[None]:
+def under(request_id: str | None = None) -> Iterator[None]:
     """``begin`` and ``end`` around a block."""
-    before = begin(given)
+    before = begin(request_id)
     try:
         yield
     finally:
@@ -52,7 +54,7 @@ def under(given: str | None = None) -> Iterator[None]:
 
 
 class RequestIdFilter(logging.Filter):
-    """Gives every log record ``request_id``; one that brings its own keeps it."""
+    """Gives every log record a ``request_id``, unless it has one."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if not hasattr(record, "request_id"):

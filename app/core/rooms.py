@@ -1,7 +1,7 @@
 """What rooms declare about themselves. Everything is named by its path, so that declaring it loads nothing.
 
-A room is a package directly under ``app/`` whose ``__init__`` has a ``ROOM``; its parts are packages inside it
-that have one of their own.
+A room is a package directly under ``app/`` whose ``__init__`` has a ``ROOM``. Its parts are packages inside it that
+have a ``ROOM`` too.
 """
 
 from __future__ import annotations
@@ -25,10 +25,9 @@ HOUSE = Path(__file__).resolve().parents[1]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job's name in queues and metrics, its function, its queue, the seconds that a run may take, and what finds its
-    due ids.
+    """A job: its name in queues and metrics, function, queue, longest run in seconds, and the function for its due ids.
 
-    The name stays for good: a worker of another release has to know it.
+    The name never changes: workers of other releases have to know it.
     """
 
     name: str
@@ -39,18 +38,19 @@ class Job:
 
     @property
     def key(self) -> str:
-        """What RQ is given as the name of a function."""
+        """The name of the function for RQ."""
         return f"app.{self.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """Paths of blueprints, of ``/v1`` blueprints, of modules with further views, of models and of functions that the
-    worker calls every few seconds; the room's jobs; and the names of its parts."""
+    """A room's declaration: paths of blueprints, ``/v1`` blueprints, modules with more views, models and sweeps
+    (functions that the worker calls every few seconds); its jobs; and the names of its parts.
+    """
 
     blueprints: tuple[str, ...] = ()
     views: tuple[str, ...] = ()
-    """Modules whose views hang on a blueprint of another module."""
+    """Modules whose views belong to a blueprint of another module."""
     api: tuple[str, ...] = ()
     openapi: str = ""
     """A function that adds to the OpenAPI document."""
@@ -59,19 +59,19 @@ class Room:
     sweeps: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     outbox: str = ""
-    """The module that keeps events for customers until they are delivered: an ``Outbox``."""
+    """The module that stores events for customers until they are delivered: an ``Outbox``."""
     erasures: str = ""
-    """The module that knows what was erased, and does it again after a restore: ``Erasures``."""
+    """The module that knows what was erased and repeats it after a restore: ``Erasures``."""
 
 
 @cache
 def rooms() -> dict[str, Room]:
-    """Every room and part of a room by its path, in alphabetical order."""
-    found: dict[str, Room] = {}
+    """All rooms and parts by their paths, in alphabetical order."""
+    declared: dict[str, Room] = {}
     for module in pkgutil.iter_modules([str(HOUSE)], "app."):
         if module.ispkg:
-            found.update(_declared(module.name))
-    return found
+            declared.update(_declared(module.name))
+    return declared
 
 
 def _declared(package: str) -> Iterator[tuple[str, Room]]:
@@ -100,7 +100,7 @@ def load_tables() -> None:
 
 
 class Outbox(Protocol):
-    """What rooms below the outbox tell it."""
+    """How rooms below the outbox announce events."""
 
     def announce(
         self,
@@ -120,7 +120,7 @@ class Outbox(Protocol):
 
 
 class Erasures(Protocol):
-    """What commands that bring data back need of it."""
+    """What a restore needs to repeat erasures."""
 
     def acts(self, *, since: datetime | None = None) -> list[Kept]: ...
 
@@ -128,12 +128,12 @@ class Erasures(Protocol):
 
 
 def outbox() -> Outbox:
-    """Where events go. Rooms that change something do not know who tells customers about it."""
+    """The outbox. Rooms that change something do not know which room sends events to customers."""
     return cast("Outbox", _only(room.outbox for room in rooms().values()))
 
 
 def erasures() -> Erasures:
-    """What was erased, revoked or withdrawn, and how it is done again."""
+    """What was erased, revoked or withdrawn, and how to repeat it."""
     return cast("Erasures", _only(room.erasures for room in rooms().values()))
 
 
@@ -143,6 +143,6 @@ def _only(paths: Iterable[str]) -> object:
 
 
 def resolve(path: str) -> Any:
-    """What a declaration names. Raises ImportError or AttributeError."""
+    """Load what a declared path names. Raises ImportError or AttributeError."""
     module, _, name = path.rpartition(".")
     return getattr(import_module(module), name)

@@ -32,11 +32,11 @@ _reading: ContextVar[bool] = ContextVar("reading", default=False)
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _PAST_THE_SESSION = {"synchronize_session": False}
 BUSY_SECONDS = 30
-"""How long SQLite waits for its one writer before it gives up."""
+"""Seconds that SQLite waits for its one writer before it gives up."""
 
 
 class Moment(sa.types.TypeDecorator[datetime]):
-    """A moment in UTC. SQLite keeps no zone, so it is taken off on the way in and put back on the way out."""
+    """A moment in UTC. SQLite stores no time zone, so writing removes it and reading adds it again."""
 
     impl = sa.DateTime(timezone=True)
     cache_ok = True
@@ -67,7 +67,7 @@ _metadata = sa.MetaData(
 
 
 class Base(DeclarativeBase):
-    """Parent of every row. Constraints have names, so that migrations can change them on both databases."""
+    """Base class of all rows. Constraints have names, so that migrations can change them on both databases."""
 
     registry = registry(
         metadata=_metadata,
@@ -77,25 +77,25 @@ class Base(DeclarativeBase):
 
 
 def new_id() -> str:
-    """A random UUID version 4 in lower case: ids appear in addresses and answers, so none may be guessed."""
+    """A random UUID version 4 in lower case. Ids appear in URLs and responses, so they must not be guessable."""
     return str(uuid.uuid4())
 
 
 def is_id(text: str) -> bool:
-    """Whether this could be an id. What is none never reaches the database: PostgreSQL stumbles over NUL in a text."""
+    """Whether this has the form of an id. Other text never reaches the database: PostgreSQL fails on a NUL."""
     return _ID.fullmatch(text) is not None
 
 
 def unless_there(table: sa.Table) -> Insert:
-    """An INSERT that passes over rows which are there already; ``rowcount`` says how many were not."""
-    # Both databases write it alike, and SQLAlchemy's form for PostgreSQL is good for both.
+    """An INSERT that skips rows which exist already; ``rowcount`` is the number of new ones."""
+    # The syntax is the same on both databases, so SQLAlchemy's form for PostgreSQL serves both.
     return insert(table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
 
 
 def one_of(states: type[enum.StrEnum], *, name: str = "") -> sa.Enum:
     """Column type for a fixed set of words: text with a CHECK constraint, on both databases.
 
-    The constraint is called ``name``, else like the class: one that was renamed keeps its constraint's name.
+    The constraint is called ``name``, or else like the class: a renamed class keeps its constraint's name.
     """
     return sa.Enum(
         states,
@@ -115,19 +115,28 @@ Job = Callable[[str], None]
 
 
 class Database(SQLAlchemy):
-    """Flask-SQLAlchemy, and the two verbs for statements that change rows past the session."""
+    """Flask-SQLAlchemy, with methods for statements that change rows without the session."""
 
     def changed(self, statement: sa.Update | sa.Delete) -> int:
         """Run an UPDATE or DELETE without RETURNING; returns how many rows it changed.
 
-        Objects in memory keep their old values: refresh or expire those you go on with.
+        Objects in memory keep their old values: refresh or expire those that you still use.
         """
         result: Any = self.session.execute(statement, execution_options=_PAST_THE_SESSION)
         return int(result.rowcount)
 
+    def is_in_transaction(self) -> bool:
+        """Whether this context has begun a transaction. The check does not begin one."""
+        return self.session.registry.has() and self.session().in_transaction()
+
+    def end_reading(self) -> None:
+        """End the transaction of a read, if there is one."""
+        if self.session.registry.has():
+            self.session.rollback()
+
     # In quotation marks, because semgrep cannot read the star and would skip the file.
     def changed_rows(self, statement: "ReturningUpdate[*tuple[Any, ...]]") -> Sequence[sa.Row[Any]]:
-        """Run an UPDATE with RETURNING; returns what it names of every row that it changed."""
+        """Run an UPDATE with RETURNING; returns the named columns of every changed row."""
         return self.session.execute(statement, execution_options=_PAST_THE_SESSION).all()
 
 
@@ -135,9 +144,9 @@ db = Database(model_class=Base, session_options={"join_transaction_mode": "creat
 
 
 def unseen(model: type[Any], row_id: str, missing: NotFound, *, foreign: str) -> DomainError:
-    """What to raise for a row that was not found: ``missing``, or Forbidden when another organization has it.
+    """The error for a row that was not found: ``missing``, or Forbidden if it belongs to another organization.
 
-    Behind PostgreSQL's wall both look alike. Nothing but that it exists is asked beyond it.
+    Row security hides the difference, so this reads past it, but only whether the row exists.
     """
     if (
         row_security.chosen() == row_security.EVERYONE
@@ -151,9 +160,9 @@ def unseen(model: type[Any], row_id: str, missing: NotFound, *, foreign: str) ->
 
 
 def for_one(model: type[Any]) -> Callable[[Job], Job]:
-    """Decorates the job of one row: it works among the rows of that row's organization, not among everyone's.
+    """Decorate the job of one row: it sees only the rows of that row's organization.
 
-    The row names its organization, or its interview does.
+    The organization is that of the row, or of its interview.
     """
 
     def narrowed(job: Job) -> Job:
@@ -172,15 +181,15 @@ def _owner(model: type[Any], row_id: str) -> str | None:
         return None
     table, interview = model.__table__, Base.metadata.tables["interview"]
     owned = table if "organization_id" in table.c else table.join(interview)
-    found = sa.select(owned.c.organization_id if owned is table else interview.c.organization_id).select_from(owned)
-    owner = db.session.scalar(found.where(table.c.id == row_id))
+    query = sa.select(owned.c.organization_id if owned is table else interview.c.organization_id).select_from(owned)
+    owner = db.session.scalar(query.where(table.c.id == row_id))
     db.session.rollback()
     return owner
 
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Begin transactions as readers: on SQLite they then never wait for the one writer."""
+    """Begin transactions as readers: on SQLite these never wait for the one writer."""
     token = _reading.set(True)
     try:
         yield
@@ -188,13 +197,18 @@ def reading() -> Iterator[None]:
         _reading.reset(token)
 
 
+def is_reading() -> bool:
+    """Whether transactions currently begin as readers."""
+    return _reading.get()
+
+
 def set_reading(value: bool) -> None:  # noqa: FBT001 - one switch, named by the function
-    """The same for an edge that cannot wrap its work in a block; the edge sets it for a request, and back after it."""
+    """As ``reading``, for an edge that cannot use a block: it sets this for a request and resets it afterwards."""
     _reading.set(value)
 
 
 def engine_options(url: str) -> dict[str, Any]:
-    """Pool and driver settings for ``url``. Errors quote no values: they end up in logs."""
+    """Pool and driver settings for ``url``. Errors quote no values, because they end up in logs."""
     if url.startswith("sqlite"):
         # The latest connection first: its pages are still in memory.
         return {
@@ -217,9 +231,9 @@ def engine_options(url: str) -> dict[str, Any]:
 
 
 def prepare(engine: Engine, *, shares_lock_time: bool = False) -> None:
-    """Hang the habits on an engine. SQLite: WAL, foreign keys, durable commits, IMMEDIATE wherever an edge writes.
+    """Set an engine up. SQLite: WAL, foreign keys, durable commits, and BEGIN IMMEDIATE where an edge writes.
 
-    With ``shares_lock_time`` a transaction on PostgreSQL waits for locks as long as one statement may, and no longer.
+    With ``shares_lock_time``, all statements of a transaction on PostgreSQL share the time limit for locks.
     """
     if engine.dialect.name != "sqlite":
         from app.core.db import timeouts
@@ -240,9 +254,9 @@ def prepare(engine: Engine, *, shares_lock_time: bool = False) -> None:
     event.listen(engine, "begin", _on_begin)
 
 
-def _on_execute(_connection: Connection, cursor: Any, *given: Any) -> None:
-    # A statement with the option ``binary_results`` gets bytes as they are kept: PostgreSQL's text form doubles them.
-    _statement, _parameters, context, _many = given
+def _on_execute(_connection: Connection, cursor: Any, *event_arguments: Any) -> None:
+    # ``binary_results`` reads bytes as they are stored. PostgreSQL's text form is twice as long.
+    _statement, _parameters, context, _many = event_arguments
     if context is not None and context.execution_options.get("binary_results"):
         cursor.format = 1
 
@@ -256,7 +270,7 @@ def _on_connect(connection: Any, _record: object) -> None:
 
 
 def _on_begin(connection: Connection) -> None:
-    # A transaction that begins as a reader and then writes gets "locked" at once, whatever the busy time-out says.
+    # A transaction that begins as a reader and then writes fails with "locked" at once, whatever the busy time-out is.
     if _reading.get():
         connection.exec_driver_sql("BEGIN")
         return

@@ -1,9 +1,9 @@
-"""Whose rows the work at hand may touch: what PostgreSQL's row-level security gets to know.
+"""Whose rows the current work may touch, for PostgreSQL's row-level security.
 
-Its policies (``migrations/``) go by the parameter ``parley.organization``: one organization's id, the word "everyone",
-or nothing where nothing was chosen, and then there are no rows. It is set before a transaction's first statement, for
-that transaction alone, and again as soon as something else is chosen. The same statement brings back the database's
-time (``app.core.clock``). SQLite has no row-level security.
+The policies (``migrations/``) use the parameter ``parley.organization``: one organization's id, the word "everyone",
+or nothing if nothing was chosen, which hides all rows. It is set before a transaction's first statement, for that
+transaction only, and again when something else is chosen. The same statement reads the database's time
+(``app.core.clock``). SQLite has no row-level security.
 """
 
 import functools
@@ -37,7 +37,7 @@ def _chosen(whose: str) -> Iterator[None]:
 
 
 def everyone() -> AbstractContextManager[None]:
-    """A block that may touch the rows of all organizations: guards that do not know yet who asks, jobs, commands."""
+    """A block that may touch the rows of all organizations: guards before the caller is known, jobs, commands."""
     return _chosen(EVERYONE)
 
 
@@ -47,39 +47,39 @@ def only(organization_id: str) -> AbstractContextManager[None]:
 
 
 def finding() -> AbstractContextManager[None]:
-    """A block that looks for whose the work at hand is: in what is chosen already, else among everyone's rows."""
+    """A block that looks up whose work this is: among the rows already chosen, or else among everyone's."""
     return _chosen(_whose.get() or EVERYONE)
 
 
 def settle(organization_id: str) -> None:
-    """It is found: from now on this organization's rows alone, unless something else was chosen before."""
+    """Choose the organization that was looked up, unless something was chosen before."""
     choose(_whose.get() or organization_id)
 
 
 def choose(whose: str) -> None:
-    """From now on the rows of one organization, or of ``EVERYONE``: for guards, whose block is the request."""
+    """Choose the rows of one organization, or of ``EVERYONE``: for guards, whose block is the request."""
     _whose.set(whose)
 
 
 def chosen() -> str:
-    """What is chosen, so that an edge that cannot wrap its work in a block can go back to it."""
+    """The current choice, so that an edge that cannot use a block can go back to it."""
     return _whose.get()
 
 
 def as_chosen(work: Callable[P, R]) -> Callable[P, R]:
-    """``work`` with what is chosen now, wherever it is called: another thread, or after the request."""
+    """``work`` with the current choice, wherever it is called: in another thread, or after the request."""
     whose = _whose.get()
 
     @functools.wraps(work)
-    def done(*given: P.args, **named: P.kwargs) -> R:
+    def done(*args: P.args, **kwargs: P.kwargs) -> R:
         with _chosen(whose):
-            return work(*given, **named)
+            return work(*args, **kwargs)
 
     return done
 
 
 def stand(engine: Engine) -> None:
-    """Hang it on an engine of PostgreSQL."""
+    """Set it up on an engine of PostgreSQL."""
     event.listen(engine, "begin", _begun)
     event.listen(engine, "before_cursor_execute", _tell)
     for end in ("commit", "rollback"):
@@ -87,7 +87,7 @@ def stand(engine: Engine) -> None:
 
 
 def _begun(connection: Connection) -> None:
-    connection.info[_TOLD] = NO_ONE  # what was set before ended with its transaction
+    connection.info[_TOLD] = NO_ONE  # the previous value ended with its transaction
 
 
 def _ended(_connection: Connection) -> None:
@@ -99,13 +99,13 @@ def _tell(connection: Connection, cursor: Any, statement: str, *_given: Any) -> 
 
     whose = _whose.get()
     if statement.startswith("ROLLBACK TO"):
-        connection.info[_TOLD] = None  # the database goes back to what was set before the SAVEPOINT
+        connection.info[_TOLD] = None  # the database goes back to the value before the SAVEPOINT
         return
-    # A transaction that has failed only takes its own end.
+    # A failed transaction accepts nothing but its end.
     if connection.info.get(_TOLD) != whose and cursor.connection.info.transaction_status != TransactionStatus.INERROR:
         with cursor.connection.cursor() as own:
             own.execute("SELECT set_config('parley.organization', %s, true), clock_timestamp()", (whose,))
-            told = own.fetchone()
+            row = own.fetchone()
         connection.info[_TOLD] = whose
-        if told is not None:
-            clock.begun(told[1])
+        if row is not None:
+            clock.begun(row[1])

@@ -1,8 +1,7 @@
-"""How long PostgreSQL may keep us waiting: for a connection, for an answer, and for locks.
+"""How long Parley waits for PostgreSQL: for a connection, for an answer, and for locks.
 
-The server ends its own statements and waits (``OPTIONS``), but only a server that still runs can do so. Against one
-that is cut off there is TCP, which gives up after ``NETWORK_SECONDS``; against one that stands still while its machine
-goes on answering for it, there is ``ANSWER_SECONDS``.
+The server limits its own statements and waits (``OPTIONS``), but only while it runs. If it is cut off, TCP gives up
+after ``NETWORK_SECONDS``. If it hangs while its machine still acknowledges, ``ANSWER_SECONDS`` applies.
 """
 
 import time
@@ -17,9 +16,9 @@ CONNECT_SECONDS = 2
 STATEMENT_SECONDS = 30
 LOCK_SECONDS = 3.0
 NETWORK_SECONDS = 5
-"""What was sent and is not even acknowledged for so long: the network swallows it."""
+"""Seconds without an acknowledgement after which the network counts as broken."""
 ANSWER_SECONDS = STATEMENT_SECONDS + 5.0
-"""The server would have ended the statement by itself long ago."""
+"""By then the server would have ended the statement itself."""
 NOTEWORTHY_SECONDS = 0.2
 LEAST_LOCK_SECONDS = 0.5
 
@@ -28,7 +27,7 @@ OPTIONS = (
     " -c idle_in_transaction_session_timeout=60000"
     " -c tcp_keepalives_idle=15 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 -c tcp_user_timeout=30000"
 )
-"""The last line is for the server: it gives up connections whose other end is gone without a word."""
+"""The last line is for the server: it drops connections whose client is gone without closing them."""
 CONNECT_ARGS: dict[str, Any] = {
     "connect_timeout": CONNECT_SECONDS,
     "options": OPTIONS,
@@ -41,39 +40,39 @@ CONNECT_ARGS: dict[str, Any] = {
 
 
 class Impatient(psycopg.Connection[Any]):
-    """Hangs up on a server that owes an answer for longer than it may itself work on one.
+    """Closes the connection if the server takes longer to answer than a statement may run.
 
-    Not where ``is_patient``: a migration has no time limit.
+    Not if ``is_patient``: a migration has no time limit.
     """
 
     is_patient = False
 
-    def wait(self, gen: Any, *given: Any, **named: Any) -> Any:
-        """As usual, but not for ever."""
-        if not self.is_patient and named.get("timeout") is None and len(given) < 2:
-            named["timeout"] = ANSWER_SECONDS
+    def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
+        """As the driver's own, with a time limit."""
+        if not self.is_patient and kwargs.get("timeout") is None and len(args) < 2:
+            kwargs["timeout"] = ANSWER_SECONDS
         try:
-            return super().wait(gen, *given, **named)
+            return super().wait(gen, *args, **kwargs)
         except errors._WaitTimeout:  # noqa: SLF001 - what the driver's own wait raises
             self.pgconn.finish()
             raise
 
 
 def prepare(engine: Engine) -> None:
-    """Let the engine make its connections so."""
+    """Make the engine open its connections like this."""
     event.listen(engine, "do_connect", _connect)
 
 
 def share_lock_time(engine: Engine) -> None:
-    """Let all statements of a transaction share the time for locks, so that two waits do not take twice as long."""
+    """Make all statements of a transaction share the time limit for locks, so that two waits do not add up."""
     event.listen(engine, "begin", _on_begin)
     event.listen(engine, "before_cursor_execute", _before)
     event.listen(engine, "after_cursor_execute", _after)
 
 
 def _connect(*event_arguments: Any) -> Impatient:
-    _dialect, _record, given, named = event_arguments
-    return Impatient.connect(*given, **named)
+    _dialect, _record, args, kwargs = event_arguments
+    return Impatient.connect(*args, **kwargs)
 
 
 def _on_begin(connection: Connection) -> None:
@@ -90,6 +89,6 @@ def _after(connection: Connection, cursor: Any, *_given: Any) -> None:
         return
     left = connection.info.get("parley.lock_seconds", LOCK_SECONDS) - took
     connection.info["parley.lock_seconds"] = left
-    # A cursor of its own: the statement's still holds its rows.
+    # Another cursor: the statement's own still holds its rows.
     with cursor.connection.cursor() as aside:
         aside.execute(f"SET LOCAL lock_timeout = {max(left, LEAST_LOCK_SECONDS) * 1000:.0f}")

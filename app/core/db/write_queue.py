@@ -1,8 +1,8 @@
-"""The line before SQLite's one writer: threads of a process wait here for each other.
+"""The queue for SQLite's one writer: threads of a process wait here for each other.
 
-SQLite's own way of waiting is to sleep for longer and longer and to ask whether the writer is gone. Among 16 threads
-that let 150 transactions a second through, and some waited for seconds; in line it is a thousand. The line is a
-courtesy: a thread that has waited long enough, and another process, still gets SQLite's own answer.
+SQLite itself waits by sleeping ever longer between attempts. With 16 threads that allows 150 transactions a second,
+and some wait for seconds; in a queue it is a thousand. The queue is not a guarantee: a thread that has waited too long,
+and any other process, goes on to SQLite's own waiting.
 """
 
 import os
@@ -15,7 +15,7 @@ WAIT_SECONDS = 30.0
 
 
 class Line:
-    """Where the writers of one database wait. A forked child begins with an empty one."""
+    """The queue of one database. A forked child begins with an empty one."""
 
     def __init__(self) -> None:
         self.writer = threading.Lock()
@@ -23,24 +23,24 @@ class Line:
 
 
 class Queued(sqlite3.Connection):
-    """A connection that is in line from before its BEGIN IMMEDIATE until its transaction is over."""
+    """A connection that is in the queue from before its BEGIN IMMEDIATE until its transaction ends."""
 
     line: Line | None = None
     _held: Any = None
 
     def enter(self) -> None:
-        """Wait until no other thread writes; a thread that has waited too long goes on all the same."""
+        """Wait until no other thread writes; a thread that has waited too long goes on anyway."""
         if self.line is not None and self._held is None and self.line.writer.acquire(timeout=WAIT_SECONDS):
             self._held = self.line.writer
 
     def leave(self) -> None:
-        """Let the next one write. May be called from another thread, and again."""
-        held, self._held = self._held, None
-        if held is not None:
-            held.release()
+        """Let the next thread write. May be called from another thread, and repeatedly."""
+        lock, self._held = self._held, None
+        if lock is not None:
+            lock.release()
 
     def commit(self) -> None:
-        """As usual; if it fails, the transaction goes on and so does the place in line."""
+        """As usual; if it fails, the transaction continues and keeps its place."""
         super().commit()
         self.leave()
 
@@ -64,7 +64,7 @@ _lines: "weakref.WeakSet[Line]" = weakref.WeakSet()
 
 def _forked() -> None:
     for line in list(_lines):
-        line.writer = threading.Lock()  # its holder is not here
+        line.writer = threading.Lock()  # the parent's thread that holds the old lock does not exist here
 
 
 os.register_at_fork(after_in_child=_forked)

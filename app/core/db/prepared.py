@@ -1,0 +1,122 @@
+"""The statements that every call makes, such as whose key it is: each compiled once, and sent by the shortest way.
+
+On SQLite they go to the driver directly, since what a session and a connection add costs several times as much. A read
+outside a transaction gets none there: one SELECT is a transaction of its own. On PostgreSQL they go the usual way,
+since row security is set for a transaction.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.sql.compiler import SQLCompiler
+
+from app.core.db import db, is_reading
+
+Row = Sequence[Any]
+Values = Mapping[str, Any]
+
+
+class _Plan(NamedTuple):
+    """A statement in the driver's terms: its text, and what converts its parameters and its results, in order."""
+
+    sql: str
+    parameters: Sequence[tuple[str, Any]]
+    constants: Values
+    """Parameters that are part of the statement."""
+    defaults: Sequence[tuple[str, Any]]
+    """What settles columns that an INSERT leaves to their defaults."""
+    results: Sequence[Any]
+
+    def bound(self, values: Values) -> list[Any]:
+        by_name = {**self.constants, **values, **{name: default() for name, default in self.defaults}}
+        return [by_name[name] if process is None else process(by_name[name]) for name, process in self.parameters]
+
+    def row(self, raw: Row) -> Row:
+        columns = zip(self.results, raw, strict=True)
+        return tuple([value if process is None else process(value) for process, value in columns])
+
+
+class Prepared:
+    """A statement of plain tables, without lists among its parameters.
+
+    What the driver refuses is sent again the usual way, which raises, counts and reports the error as everywhere.
+    """
+
+    def __init__(self, statement: sa.Select[*tuple[Any, ...]] | sa.UpdateBase | sa.TextClause) -> None:
+        self._statement: Any = statement.execution_options(preserve_rowcount=True)
+        self._plans: dict[tuple[str, ...], _Plan] = {}
+
+    def rows(self, **values: Any) -> Sequence[Row]:
+        """Run it and return all rows, of a SELECT or of RETURNING. An edge that may write begins its transaction."""
+        if (engine := _sqlite()) is not None:
+            plan = self._plan(engine, values)
+            with _driver(engine) as driver:
+                try:
+                    return [plan.row(raw) for raw in driver.execute(plan.sql, plan.bound(values)).fetchall()]
+                except engine.dialect.loaded_dbapi.Error:
+                    pass
+        return db.session.connection().execute(self._statement, values).all()
+
+    def changed(self, *values: Values) -> int:
+        """Run it for each of ``values`` and return how many rows it changed. The first one names the parameters."""
+        if (engine := _sqlite()) is not None and len(values) == 1:
+            plan = self._plan(engine, values[0])
+            with _driver(engine) as driver:
+                try:
+                    return int(driver.execute(plan.sql, plan.bound(values[0])).rowcount)
+                except engine.dialect.loaded_dbapi.Error:
+                    pass
+        parameters = values[0] if len(values) == 1 else list(values)
+        return db.session.connection().execute(self._statement, parameters).rowcount
+
+    def _plan(self, engine: Engine, values: Values) -> _Plan:
+        names = tuple(values)
+        plan = self._plans.get(names)
+        if plan is None:
+            # The parameters name the columns of an INSERT, and only of that.
+            columns = list(names) if isinstance(self._statement, sa.Insert) else None
+            self._plans[names] = plan = _plan(self._statement.compile(dialect=engine.dialect, column_keys=columns))
+        return plan
+
+
+def _plan(compiled: SQLCompiler) -> _Plan:
+    dialect, names, binds = compiled.dialect, compiled.positiontup or (), compiled.binds
+    parameters = [(name, binds[name].type.dialect_impl(dialect).bind_processor(dialect)) for name in names]
+    constants = {name: compiled.params[name] for name in names if not binds[name].required}
+    defaults = [(column.key, _default(column)) for column in compiled.insert_prefetch]
+    results = [kind.dialect_impl(dialect).result_processor(dialect, None) for kind in _types(compiled.statement)]
+    return _Plan(str(compiled), parameters, constants, defaults, results)
+
+
+def _default(column: sa.Column[Any]) -> Callable[[], Any]:
+    default: Any = column.default
+    return partial(default.arg, None) if default.is_callable else lambda: default.arg
+
+
+def _types(statement: Any) -> list[sa.types.TypeEngine[Any]]:
+    if isinstance(statement, sa.Select):
+        return [column.type for column in statement.selected_columns]
+    return [column["type"] for column in getattr(statement, "returning_column_descriptions", ())]
+
+
+def _sqlite() -> Engine | None:
+    """The engine, where it is SQLite's; a test that keeps everything in one transaction has a connection instead."""
+    engine: Engine | Connection = db.engine
+    return engine if isinstance(engine, Engine) and engine.dialect.name == "sqlite" else None
+
+
+@contextmanager
+def _driver(engine: Engine) -> Iterator[Any]:
+    """The driver's connection of the transaction, or one of the pool for a read without a transaction."""
+    if not is_reading() or db.is_in_transaction():
+        yield db.session.connection().connection.driver_connection
+        return
+    pooled = engine.raw_connection()
+    try:
+        yield pooled.driver_connection
+    finally:
+        pooled.close()
