@@ -370,6 +370,16 @@ def test_what_was_there_comes_back_when_the_new_one_cannot_take_its_place(tmp_pa
     assert not (tmp_path / "aside").exists()
 
 
+def test_speech_models_stay_and_do_not_stand_in_the_way(installation: Installation, copy: Path) -> None:
+    model = installation.data / "models" / "whisper-base" / "model.bin"
+    model.parent.mkdir(parents=True)
+    model.write_text("fetched")
+    told(installation.parley("restore", copy, "--no-journal", "--json"))
+    assert model.read_text() == "fetched"
+    told(installation.parley("restore", copy, "--no-journal", "--force", "--json"))
+    assert model.read_text() == "fetched"
+
+
 def test_a_running_installation_is_left_alone(
     installation: Installation, copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -94,7 +94,7 @@ def test_the_organization_must_be_named_when_there_are_several(parley, founded):
     assert parley("team", "create", "Sales", "--org", "Second Ltd").exit_code == 0
     assert parley("team", "create", "Sales", "--org", "Nobody").exit_code == 1
     parley("org", "create", "Second Ltd", *CREATE, "--admin-email", "third@first.example")
-    assert "use the id" in parley("team", "create", "Sales", "--org", "Second Ltd").stderr
+    assert "Use the id" in parley("team", "create", "Sales", "--org", "Second Ltd").stderr
 
 
 def test_keys_are_created_listed_and_revoked(parley, founded, ping):

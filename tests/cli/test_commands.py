@@ -2,6 +2,8 @@
 
 import json
 import os
+from dataclasses import fields
+from threading import Thread
 
 import click
 import pytest
@@ -13,9 +15,11 @@ from app.accounts.audit import check
 from app.accounts.models import Organization, Role
 from app.core import migrate
 from app.core.db import db
+from app.interviews.recordings import video
 from app.operations import cli
-from app.operations.cli import accounts
+from app.operations.cli import accounts, console
 from app.operations.cli.console import database, environment, parsed, settings
+from app.settings import Settings
 from tests.contract.test_openapi import GOLDEN as SERVED
 
 
@@ -36,7 +40,17 @@ def test_all_wrong_settings_are_listed_at_once(home, monkeypatch):
 def test_check_tells_in_words_what_is_there(parley):
     told = parley("check")
     assert told.exit_code == 0, told.output
-    for part in ("settings", "database", "migrations", "redis", "storage", "engines", "audit log", "erasures"):
+    for part in (
+        "settings",
+        "database",
+        "migrations",
+        "redis",
+        "storage",
+        "decoders",
+        "engines",
+        "audit log",
+        "erasures",
+    ):
         assert f"ok   {part}: " in told.stdout
 
 
@@ -47,6 +61,14 @@ def test_check_names_what_is_not_there(home, monkeypatch, free_port):
     assert told.exit_code == 1
     assert [name for name, part in parts.items() if not part["ok"]] == ["migrations", "redis"]
     assert "parley migrate" in parts["migrations"]["words"]
+
+
+@pytest.mark.parametrize(("is_cut_off", "words"), [(True, "run without a network"), (False, "keep the network")])
+def test_check_says_whether_decoders_keep_the_network(home, monkeypatch, is_cut_off, words):
+    monkeypatch.setattr(video, "is_cut_off", lambda: is_cut_off)
+    part = json.loads(_run("check", "--json").stdout)["parts"]["decoders"]
+    assert part["ok"], "most containers forbid namespaces"
+    assert part["words"].startswith(words)
 
 
 def test_check_finds_an_audit_log_that_was_changed(parley, founded, own_database):
@@ -71,6 +93,44 @@ def test_migrate_brings_an_empty_database_up_and_may_be_repeated(home):
     assert _run("migrate").exit_code == 0
     assert _run("migrate").exit_code == 0
     assert _run("api-key", "list").stderr.startswith("Error: --org")
+
+
+def test_a_process_can_wait_for_the_migration_of_another(home, own_database, capsys):
+    engine = migrate.engine_for(own_database)
+    revise = sa.text("UPDATE alembic_version SET version_num = :revision")
+    with engine.begin() as connection:
+        connection.execute(revise, {"revision": "0001"})
+    waiting = Thread(target=console.wait_until_migrated, args=(own_database,), kwargs={"pause": 0.1})
+    waiting.start()
+    waiting.join(timeout=1)
+    assert waiting.is_alive(), "the schema is an older one"
+    with engine.begin() as connection:
+        connection.execute(revise, {"revision": migrate.head()})
+    engine.dispose()
+    waiting.join(timeout=20)
+    assert not waiting.is_alive()
+    assert capsys.readouterr().err == "Waiting for the database until it is migrated (parley migrate).\n"
+
+
+def test_waiting_changes_nothing_and_ends_at_once_where_all_is_migrated(parley):
+    assert (parley("migrate", "--wait").exit_code, parley("migrate", "--wait").output) == (0, "")
+
+
+def test_waiting_for_a_migration_outlasts_a_database_that_does_not_answer(home, monkeypatch, free_port, capsys):
+    class Enough(Exception):
+        """The third look."""
+
+    looks = []
+
+    def sleep(seconds):
+        looks.append(seconds)
+        if len(looks) == 3:
+            raise Enough
+
+    monkeypatch.setattr(console.time, "sleep", sleep)
+    with pytest.raises(Enough):
+        console.wait_until_migrated(f"postgresql://parley:secret-word@127.0.0.1:{free_port}/parley")
+    assert capsys.readouterr().err == "Waiting for the database until it answers.\n", "once, and without the password"
 
 
 def test_commands_of_an_old_release_know_that_a_newer_one_has_migrated(parley, own_database, monkeypatch, free_port):
@@ -106,6 +166,15 @@ def test_openapi_prints_the_document(parley):
     assert document == served | {"servers": document["servers"]}
     assert document["servers"] != served["servers"]
     assert "/v1/ping" in document["paths"]
+
+
+def test_all_settings_are_printed_as_a_file_that_is_read_back(home):
+    printed = _run("settings").stdout
+    lines = [line.removeprefix("#") for line in printed.splitlines() if not line.startswith("# ")]
+    names = parsed("\n".join(lines))
+    assert names["PORT"] == "8000"
+    assert len(names) == sum("name" in declared.metadata for declared in fields(Settings))
+    assert parsed(printed) == {}, "a default is a remark until someone changes it"
 
 
 def test_a_file_of_settings_is_read_and_the_environment_counts_more(home, monkeypatch):

@@ -39,6 +39,7 @@ class Program:
             "DATA_DIR": str(data_dir),
             "PORT": str(port),
             "SWEEP_SECONDS": "0.5",
+            "MODELS": "off",
         }
         command = [sys.executable, "-m", *what]
         with self.output.open("w") as output:

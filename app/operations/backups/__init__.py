@@ -1,4 +1,4 @@
-"""Taking the embedded installation (SQLite and a directory of files) into one archive while it runs, and back out."""
+"""Backups of the embedded installation (SQLite and a directory of files): one archive, made while Parley runs."""
 
 from app.core.erasure_journal import Journal, Kept
 from app.operations.backups.archive import Broken, Reader, Writer

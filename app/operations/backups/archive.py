@@ -1,7 +1,7 @@
-"""The archive: a tar file that is written and read front to back, a piece in memory at a time.
+"""The archive: a tar file that is written and read front to back, with one piece in memory at a time.
 
-``parley-backup.json`` comes first and says what this is; ``manifest.jsonl`` comes last, so that an archive that was cut
-off has none: its first line counts, every other one names a member with its size and SHA-256.
+``parley-backup.json`` comes first and describes the backup. ``manifest.jsonl`` comes last, so that a truncated archive
+has none: its first line has totals, every other line names a member with its size and SHA-256.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ NO_ARCHIVE = "this is not an archive made by parley backup"
 
 
 class Broken(Exception):
-    """This is not an archive of Parley's, or an incomplete one; the message says why."""
+    """Not a Parley archive, or an incomplete one. The message says why."""
 
 
 class _Hashed:
@@ -47,7 +47,7 @@ class _Hashed:
 
 
 class _Members:
-    """Which members there are, with size and hash, in a file of its own: there may be a million."""
+    """The members with size and hash, in a temporary file: there may be a million."""
 
     def __init__(self, path: Path) -> None:
         self._rows = sqlite3.connect(path, isolation_level=None)
@@ -66,7 +66,7 @@ class _Members:
         self._rows.execute("INSERT INTO member VALUES (?, ?, ?)", (name, size, sha256))
 
     def totals(self) -> tuple[int, int]:
-        """How many members, and how many bytes in them."""
+        """The number of members, and their bytes in total."""
         number, size = self._rows.execute("SELECT count(*), coalesce(sum(size), 0) FROM member").fetchone()
         return int(number), int(size)
 
@@ -75,7 +75,7 @@ class _Members:
 
 
 class Writer:
-    """Writes an archive into ``target``; ``room`` is a directory for what is noted meanwhile. Raises OSError."""
+    """Writes an archive into ``target``; ``room`` is a directory for temporary files. Raises OSError."""
 
     def __init__(self, target: IO[bytes], room: Path, *, header: dict[str, Any]) -> None:
         self._room = room
@@ -105,12 +105,12 @@ class Writer:
         """Add a small text."""
         self._add(name, io.BytesIO(content))
 
-    def finish(self, **told: Any) -> None:
-        """Add the manifest, with ``told`` in its first line, and the archive's end."""
+    def finish(self, **facts: Any) -> None:
+        """Add the manifest, with ``facts`` in its first line, and the archive's end."""
         path = self._room / "manifest"
         number, size = self._members.totals()
         with path.open("wb") as manifest:
-            manifest.write(_line({**told, "members": number, "bytes": size}))
+            manifest.write(_line({**facts, "members": number, "bytes": size}))
             for member in self._members:
                 manifest.write(_line(member))
         with path.open("rb") as manifest:
@@ -118,7 +118,7 @@ class Writer:
         self._tar.close()
 
     def close(self) -> None:
-        """Let go of everything, also in the middle, while ``target`` is still open."""
+        """Release everything, even in the middle; ``target`` has to be open still."""
         self._members.close()
         with suppress(OSError):
             self._tar.close()
@@ -134,9 +134,9 @@ class Writer:
 
 
 class Reader:
-    """Reads an archive front to back; ``room`` is a directory for what is noted meanwhile.
+    """Reads an archive front to back; ``room`` is a directory for temporary files.
 
-    Whatever its bytes are, nothing is written outside of what ``place`` names, and what is odd raises Broken.
+    Whatever its bytes are, files are written only where ``place`` says, and anything unexpected raises Broken.
     """
 
     def __init__(self, source: IO[bytes], room: Path) -> None:
@@ -176,7 +176,7 @@ class Reader:
         return self._compare(self._room / "manifest")
 
     def close(self) -> None:
-        """Let go of what was noted."""
+        """Release the temporary files."""
         self._members.close()
 
     def _extract(self, member: tarfile.TarInfo, place: Callable[[str], Path]) -> None:
@@ -192,10 +192,10 @@ class Reader:
             self._copy(member, file)
 
     def _copy(self, member: tarfile.TarInfo, target: IO[bytes]) -> None:
-        found = self._tar.extractfile(member)
-        if found is None:
+        content = self._tar.extractfile(member)
+        if content is None:
             raise Broken(f"{member.name!r} is not a regular file")
-        source = _Hashed(found)
+        source = _Hashed(content)
         while piece := source.read(PIECE):
             target.write(piece)
         if source.size != member.size:
@@ -204,19 +204,19 @@ class Reader:
 
     def _compare(self, manifest: Path) -> dict[str, Any]:
         with manifest.open("rb") as lines:
-            told = _object(lines.readline(LARGEST_WORDS))
+            first = _object(lines.readline(LARGEST_WORDS))
             there = (member for member in self._members if member["name"] != MANIFEST)
-            for found in there:
-                said = _object(lines.readline(LARGEST_WORDS))
-                if said != found:
-                    raise Broken(f"{found['name']} does not match the manifest: it is damaged or was changed")
+            for member in there:
+                listed = _object(lines.readline(LARGEST_WORDS))
+                if listed != member:
+                    raise Broken(f"{member['name']} does not match the manifest: it is damaged or was changed")
             if lines.read(1):
                 raise Broken("files that the manifest lists are missing")
-        return told
+        return first
 
 
 def _vetted(name: str) -> str:
-    """The name, when it is one that a backup has: nothing leads out of the directory it is unpacked into."""
+    """The name, if a backup can have it: no name leads out of the directory. Raises Broken."""
     if name in {DATABASE, SECRET}:
         return name
     try:
@@ -226,15 +226,15 @@ def _vetted(name: str) -> str:
     return name
 
 
-def _line(told: dict[str, Any]) -> bytes:
-    return json.dumps(told, ensure_ascii=False).encode() + b"\n"
+def _line(record: dict[str, Any]) -> bytes:
+    return json.dumps(record, ensure_ascii=False).encode() + b"\n"
 
 
 def _object(line: bytes) -> dict[str, Any]:
     try:
-        told = json.loads(line)
+        record = json.loads(line)
     except (ValueError, RecursionError):
-        told = None
-    if not isinstance(told, dict):
+        record = None
+    if not isinstance(record, dict):
         raise Broken("its manifest is unreadable")
-    return told
+    return record

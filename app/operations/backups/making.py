@@ -1,7 +1,7 @@
-"""Making a backup while Parley runs and writes: files, then the database, then the files that have come since.
+"""Makes a backup while Parley runs and writes: files, then the database, then the files added since.
 
-Files are durable before rows name them, so whatever a snapshot of the database names was there when it was taken. What
-was deleted between the snapshot and the second look at the files is missing; then a newer snapshot takes its place.
+Files are durable before rows name them, so every file that a snapshot names existed when it was taken. Files that were
+deleted between the snapshot and the second pass are missing; then a newer snapshot replaces it.
 """
 
 import os
@@ -26,7 +26,7 @@ class Restless(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an installation keeps its things. ``secret``: the key that goes along, None when it stays out."""
+    """Where an installation stores its data. ``secret`` is the key to include, None to leave it out."""
 
     database: Path
     files: Path
@@ -35,7 +35,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What became of it. ``missing`` are files that rows name although they were already gone."""
+    """A finished backup. ``missing`` are files that rows name but that no longer existed."""
 
     size: int
     files: int
@@ -46,9 +46,9 @@ class Made:
 
 
 def make(target: Path, place: Place, *, header: dict[str, Any], snapped: Callable[[], None] = lambda: None) -> Made:
-    """Write the archive ``target``, which must not exist; until it is whole and on the disk it has no name.
+    """Write the archive ``target``, which must not exist. It gets its name once it is complete and on the disk.
 
-    ``snapped`` is called after each snapshot. Raises OSError, Unsound and Restless, and leaves nothing behind then.
+    ``snapped`` is called after each snapshot. Raises OSError, Unsound and Restless, and then leaves nothing behind.
     """
     if target.exists():
         raise FileExistsError(f"{target} already exists")
@@ -58,7 +58,7 @@ def make(target: Path, place: Place, *, header: dict[str, Any], snapped: Callabl
             (room / "archive").chmod(0o600)
             writer = Writer(file, room, header=header)
             try:
-                made = _write(writer, place, room=room, snapped=snapped)
+                archive = _write(writer, place, room=room, snapped=snapped)
             finally:
                 writer.close()
             file.flush()
@@ -69,7 +69,7 @@ def make(target: Path, place: Place, *, header: dict[str, Any], snapped: Callabl
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        return made
+        return archive
 
 
 def _write(writer: Writer, place: Place, *, room: Path, snapped: Callable[[], None]) -> Made:
@@ -110,7 +110,7 @@ def _write(writer: Writer, place: Place, *, room: Path, snapped: Callable[[], No
 
 
 def _add_files(writer: Writer, root: Path) -> None:
-    """Every stored file that is not in yet. What is still being written has no key yet and is left out."""
+    """Add every stored file that is not in the archive yet. Files still being written have no key and are left out."""
     for key, path in _stored(root):
         if FILES + key not in writer:
             writer.file(FILES + key, path)

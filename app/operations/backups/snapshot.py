@@ -1,4 +1,4 @@
-"""One moment of a live SQLite database as a file of its own, and what that moment names, counts and has destroyed."""
+"""A snapshot of a live SQLite database as a file, and what it names, counts and has erased."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ KEYS = (
     ("interview_flow", "logo_key"),
     ("interview_flow", "preamble_video_key"),
 )
-"""Every column that names a stored file; a test holds this against the declared rows."""
+"""Every column that names a stored file. A test compares this with the models."""
 
 _ACTS = {
     ERASED: "SELECT interview_id, erased_at FROM erasure",
@@ -27,18 +27,18 @@ _ACTS = {
 
 
 class Unreadable(Exception):
-    """A database that is only asked what it knows does not answer."""
+    """The database cannot be read."""
 
 
 class Unsound(Exception):
-    """The copy is no sound database; the message says what SQLite says."""
+    """The copy is damaged. The message is SQLite's."""
 
 
 def take(source: Path, target: Path) -> None:
-    """Copy the database at ``source``, which may be written to meanwhile, as it is at one moment.
+    """Copy the database at ``source`` as of one moment, even while it is written to.
 
-    By VACUUM INTO: one reading transaction, which keeps no one from writing, and a copy without the remains of deleted
-    rows that a copy page by page would carry along.
+    VACUUM INTO reads in one transaction, which blocks no writer, and leaves out the remains of deleted rows, which a
+    copy of the pages would contain.
     """
     target.unlink(missing_ok=True)
     with closing(sqlite3.connect(f"{source.as_uri()}?mode=rw", uri=True, timeout=30, isolation_level=None)) as live:
@@ -47,7 +47,7 @@ def take(source: Path, target: Path) -> None:
 
 
 def check(database: Path) -> None:
-    """Raise Unsound unless SQLite finds the file whole, every row pointing at one that is there."""
+    """Raise Unsound unless SQLite finds the file intact and every foreign key valid."""
     with closing(sqlite3.connect(database)) as copy:
         try:
             said = str(copy.execute("PRAGMA quick_check(1)").fetchone()[0])
@@ -61,14 +61,14 @@ def check(database: Path) -> None:
 
 
 def revision(database: Path) -> str:
-    """The schema revision that the database says it has."""
+    """The schema revision of the database."""
     with closing(sqlite3.connect(database)) as copy:
-        found = copy.execute("SELECT version_num FROM alembic_version").fetchone()
-    return str(found[0])
+        row = copy.execute("SELECT version_num FROM alembic_version").fetchone()
+    return str(row[0])
 
 
 def counts(database: Path) -> dict[str, int]:
-    """Rows by table."""
+    """The number of rows by table."""
     with closing(sqlite3.connect(database)) as copy:
         tables = copy.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
         names = sorted(name for (name,) in tables)
@@ -77,7 +77,7 @@ def counts(database: Path) -> dict[str, int]:
 
 
 def named(database: Path) -> Iterator[str]:
-    """Keys of all files that rows name, but those of revoked recordings, which are meant to be gone."""
+    """Keys of all files that rows name, except those of revoked recordings, which should be gone."""
     wanted = " UNION ".join(f'SELECT "{column}" AS key FROM "{table}"' for table, column in KEYS)  # noqa: S608 - our own words
     statement = (
         f"SELECT key FROM ({wanted}) WHERE key IS NOT NULL AND NOT (key LIKE 'recordings/%' AND "  # noqa: S608 - as above
@@ -89,27 +89,27 @@ def named(database: Path) -> Iterator[str]:
 
 
 def destroyed(database: Path) -> list[Kept]:
-    """What was erased, revoked or withdrawn in this database, which may be one that is no longer in use.
+    """What was erased, revoked or withdrawn in this database, which may no longer be in use.
 
     Raises Unreadable.
     """
     try:
-        with closing(sqlite3.connect(f"{database.as_uri()}?mode=rw", uri=True, timeout=30)) as kept:
+        with closing(sqlite3.connect(f"{database.as_uri()}?mode=rw", uri=True, timeout=30)) as connection:
             return [
                 Kept(what, str(interview), datetime.fromisoformat(at).replace(tzinfo=UTC))
                 for what, statement in _ACTS.items()
-                for interview, at in kept.execute(statement)
+                for interview, at in connection.execute(statement)
             ]
     except sqlite3.Error as error:
         raise Unreadable(str(error)) from None
 
 
 def settle(database: Path) -> None:
-    """Rewrite it as one file, without the remains of deleted rows, so that it can be moved."""
+    """Rewrite the database as one file without remains of deleted rows, so that it can be moved."""
     compact = database.with_name(f"{database.name}.compact")
-    with closing(sqlite3.connect(database, isolation_level=None)) as kept:
-        kept.execute("PRAGMA wal_checkpoint(truncate)")
-        kept.execute("VACUUM INTO ?", (str(compact),))
+    with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(truncate)")
+        connection.execute("VACUUM INTO ?", (str(compact),))
     for ending in ("-wal", "-shm"):
         Path(f"{database}{ending}").unlink(missing_ok=True)
     compact.chmod(0o600)

@@ -1,4 +1,4 @@
-"""Bringing a backup back: all is unpacked, checked and made ready aside, and takes its place in the last step."""
+"""Restores a backup: it is unpacked, checked and prepared in a separate folder, then moved into place."""
 
 import errno
 import os
@@ -13,17 +13,19 @@ from typing import Any
 from app.operations.backups.archive import DATABASE, FILES, SECRET, Broken, Reader
 
 STAGING = ".restoring-"
+MODELS = "models"
+"""Directory of speech models below DATA_DIR, unless MODELS_DIR names another. A restore leaves it where it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where database and files belong below a DATA_DIR, as relative paths."""
+    """Paths of database and files, relative to DATA_DIR."""
 
     database: Path
     files: Path
 
     def place(self, below: Path) -> Callable[[str], Path]:
-        """Where a member of an archive belongs."""
+        """A function that returns the path of a member of the archive."""
 
         def placed(name: str) -> Path:
             if name == DATABASE:
@@ -35,25 +37,27 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Unpacked:
-    """A backup on the disk, with nothing in its place yet. ``told`` is the first line of its manifest."""
+    """An unpacked backup, not in place yet. ``manifest`` is the first line of its manifest."""
 
     folder: Path
     header: dict[str, Any]
-    told: dict[str, Any]
+    manifest: dict[str, Any]
 
 
 def holds_something(data_dir: Path) -> bool:
-    """Whether there is anything in it, but what a restore left that was killed."""
-    return data_dir.is_dir() and any(not path.name.startswith(STAGING) for path in data_dir.iterdir())
+    """Whether it contains anything besides speech models and the remains of a killed restore."""
+    return data_dir.is_dir() and any(
+        path.name != MODELS and not path.name.startswith(STAGING) for path in data_dir.iterdir()
+    )
 
 
 @contextmanager
 def unpacked(
     archive: Path, data_dir: Path, layout: Layout, *, fits: Callable[[dict[str, Any]], None]
 ) -> Iterator[Unpacked]:
-    """The archive's content in a folder inside ``data_dir``, gone at the end unless it was put in its place.
+    """The archive's content in a folder inside ``data_dir``, deleted at the end unless it was moved into place.
 
-    ``fits`` sees the header before anything is unpacked, and raises when it should not be. Raises Broken and OSError.
+    ``fits`` gets the header before anything is unpacked, and raises if it must not be. Raises Broken and OSError.
     """
     data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     for left in data_dir.glob(STAGING + "*"):
@@ -66,20 +70,20 @@ def unpacked(
             reader = Reader(file, Path(room))
             try:
                 fits(reader.header)
-                told = reader.extract(layout.place(folder))
+                manifest = reader.extract(layout.place(folder))
             finally:
                 reader.close()
         if not (folder / layout.database).is_file():
             raise Broken("it contains no database")
-        yield Unpacked(folder, reader.header, told)
+        yield Unpacked(folder, reader.header, manifest)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def put_in_place(folder: Path, data_dir: Path, *, aside: Path) -> bool:
-    """Make ``folder``, which lies inside ``data_dir``, the new one; what was there goes to ``aside``, all of it.
+    """Make ``folder``, inside ``data_dir``, the new ``data_dir``. What was there moves to ``aside``, except models.
 
-    True when there was something. Everything is on the disk before. Raises OSError.
+    Returns whether there was anything. Everything is on the disk first. Raises OSError.
     """
     os.sync()
     if not holds_something(data_dir):
@@ -96,5 +100,7 @@ def put_in_place(folder: Path, data_dir: Path, *, aside: Path) -> bool:
         aside.rename(data_dir)
         raise
     data_dir.chmod(0o700)
+    if (aside / MODELS).exists():
+        (aside / MODELS).rename(data_dir / MODELS)
     os.sync()
     return True

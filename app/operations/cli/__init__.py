@@ -1,6 +1,6 @@
-"""The ``parley`` command: starts everything, looks after accounts, checks, shows.
+"""The ``parley`` command: starts the processes, manages accounts, checks and shows.
 
-A command loads what it works with when it runs, so that help and small commands start at once.
+A command loads what it needs when it runs, so that help and small commands start at once.
 """
 
 import json
@@ -11,7 +11,14 @@ import click
 
 from app.core import data_dir
 from app.core.rooms import resolve
-from app.operations.cli.console import Failed, configure_logging, database, migrated, settings
+from app.operations.cli.console import (
+    Failed,
+    configure_logging,
+    database,
+    migrated,
+    settings,
+    wait_until_migrated,
+)
 from app.settings import Settings
 
 LATER = {
@@ -24,27 +31,39 @@ LATER = {
         "app.operations.cli.check.check",
         "Check settings, database, migrations, Redis, storage, engines and journals. Exits with status 1 on failure.",
     ),
+    "hear": (
+        "app.operations.cli.speech.hear",
+        "Recognize the speech in FILE (sound or video), and print text, word times, engine and seconds.",
+    ),
+    "say": (
+        "app.operations.cli.speech.say",
+        "Speak TEXT into FILE (WAV), and print engine and seconds.",
+    ),
     "demo": (
         "app.operations.cli.demo.demo",
-        "Take one interview from end to end against the running platform, or one started for it.",
+        "Run one interview from start to finish on the running platform, or on one started for it.",
     ),
     "erase-again": (
         "app.operations.cli.restore.erase_again",
-        "Do again what JOURNALS tell, after PostgreSQL or a bucket was restored by its own means.",
+        "Repeat the erasures recorded in JOURNALS, after you restored PostgreSQL or a bucket with other tools.",
     ),
     "member": ("app.operations.cli.accounts.member", "Members, who sign in to the platform."),
+    "models": (
+        "app.operations.cli.speech_models.models",
+        "Models that recognize and speak: list, install, verify, remove. They are kept in MODELS_DIR.",
+    ),
     "org": ("app.operations.cli.accounts.org", "Organizations."),
     "restore": (
         "app.operations.cli.restore.restore",
-        "Bring back what FILE holds, and erase again what was erased since. Parley must not be running.",
+        "Restore the backup FILE, and repeat erasures made since then. Parley must not be running.",
     ),
     "team": ("app.operations.cli.accounts.team", "Teams."),
 }
-"""Commands of other modules: where each is, and the first words of its help, so that listing them loads none."""
+"""Commands of other modules: the path of each and the first words of its help, so that listing them loads none."""
 
 
 class _Commands(click.Group):
-    """Its own commands, and those of other modules, which are loaded when they are run or asked for help."""
+    """The commands of this module and those of other modules, which are loaded when they run or show their help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*super().list_commands(ctx), *LATER})
@@ -62,7 +81,7 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="parley", message="%(version)s")
 def parley() -> None:
-    """Voice interviews on your own machines. Settings are environment variables; see .env.example."""
+    """Voice interviews on your own machines. Settings are environment variables; parley settings lists them."""
 
 
 @parley.command()
@@ -73,10 +92,10 @@ def up() -> None:
     from app.operations.processes import run_up
     from app.operations.processes.web import PortTaken
 
-    known = settings()
-    configure_logging(known)
+    config = settings()
+    configure_logging(config)
     try:
-        run_up(known, migrate=migrated, set_up_address=set_up_address, say=_say)
+        run_up(config, migrate=migrated, set_up_address=set_up_address, say=_say)
     except (InUse, PortTaken, NoServer) as error:
         raise Failed(str(error)) from None
 
@@ -86,13 +105,13 @@ def _say(words: str) -> None:
     sys.stdout.flush()
 
 
-def set_up_address(known: Settings) -> str | None:
-    """The one-time address of the first set-up, None once an organization exists."""
+def set_up_address(config: Settings) -> str | None:
+    """The one-time URL of the first set-up; None once an organization exists."""
     from app.accounts import queries
     from app.accounts.access import setup_address
 
-    with database(known):
-        return None if queries.has_organization() else setup_address(known)
+    with database(config):
+        return None if queries.has_organization() else setup_address(config)
 
 
 @parley.command()
@@ -101,10 +120,10 @@ def web() -> None:
     from app.operations.processes import run_web
     from app.operations.processes.web import PortTaken
 
-    known = settings()
-    configure_logging(known)
+    config = settings()
+    configure_logging(config)
     try:
-        run_web(known)
+        run_web(config)
     except PortTaken as error:
         raise Failed(str(error)) from None
 
@@ -115,21 +134,44 @@ def worker() -> None:
     from app.gateways.redis.embedded import NoServer
     from app.operations.processes import run_worker
 
-    known = settings()
-    configure_logging(known)
+    config = settings()
+    configure_logging(config)
     try:
-        run_worker(known)
+        run_worker(config)
     except NoServer as error:
         raise Failed(str(error)) from None
 
 
+@parley.command()
+def speech() -> None:
+    """Run the speech host, which loads each speech model once per machine."""
+    from app.operations.processes import CannotListen, run_speech
+
+    config = settings()
+    configure_logging(config)
+    try:
+        run_speech(config, say=_say)
+    except CannotListen as error:
+        raise Failed(str(error)) from None
+
+
 @parley.command("migrate")
-def migrate_command() -> None:
+@click.option("--wait", "only_waits", is_flag=True, help="Wait until another process has done it; change nothing.")
+def migrate_command(*, only_waits: bool) -> None:
     """Migrate the database to the current schema."""
-    known = settings()
-    data_dir.make_private(known.data_dir)
-    migrated(known.database_url)
+    config = settings()
+    if only_waits:
+        wait_until_migrated(config.database_url)
+        return
+    data_dir.make_private(config.data_dir)
+    migrated(config.database_url)
     click.echo("The database schema is up to date.")
+
+
+@parley.command("settings")
+def settings_command() -> None:
+    """Print all settings with their defaults, as the text of a .env file."""
+    click.echo(Settings.example(), nl=False)
 
 
 @parley.command()
@@ -138,9 +180,9 @@ def openapi() -> None:
     from app import create_app
     from app.core import queue
 
-    known = settings()
-    application = create_app(known, waker=queue.SilentWaker())
-    document = application.extensions["parley.api"].document(known.app_url)
+    config = settings()
+    application = create_app(config, waker=queue.SilentWaker())
+    document = application.extensions["parley.api"].document(config.app_url)
     click.echo(json.dumps(document, indent=2, ensure_ascii=False))
 
 

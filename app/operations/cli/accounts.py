@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ROLES = ("admin", "recruiter", "viewer")
 ENDS = ("24h", "7d", "now")
-"""As the rooms have them, which asking for help does not load; a test holds them equal."""
+"""A copy of the rooms' own values, so that help does not load those. A test compares them."""
 
 ORGANIZATION = click.option(
     "--org",
@@ -82,15 +82,15 @@ def org_create(
         founded = actions.create_organization(
             name, team_name=team_name, admin_email=admin_email, admin_hash=hashed, admin_name=admin_name
         )
-        told = {
+        created = {
             "organization_id": founded.organization.id,
             "team_id": founded.team.id,
             "member_id": founded.admin.id,
             "api_key": founded.key,
         }
         db.session.commit()
-    words = "\n".join(f"{key.replace('_', ' ')}: {value}" for key, value in told.items())
-    tell(told, as_json=as_json, words=words)
+    words = "\n".join(f"{key.replace('_', ' ')}: {value}" for key, value in created.items())
+    tell(created, as_json=as_json, words=words)
 
 
 @click.group()
@@ -181,11 +181,11 @@ def member_password(*, email: str, password: str, as_json: bool) -> None:
 
     with database(settings()):
         hashed = passwords.hashed(password)
-        found = queries.member_by_address(email)
-        if found is None:
+        member = queries.member_by_address(email)
+        if member is None:
             raise Rejected(f"no member has the email address {email}", field="email")
-        members.reset_password(found, hashed, by=None)
-        member_id = found.id
+        members.reset_password(member, hashed, by=None)
+        member_id = member.id
         db.session.commit()
     tell({"member_id": member_id}, as_json=as_json, words="Password changed. The member is signed out everywhere.")
 
@@ -199,11 +199,11 @@ def member_second_factor_off(*, email: str, as_json: bool) -> None:
     from app.core.db import db
 
     with database(settings()):
-        found = queries.member_by_address(email)
-        if found is None:
+        member = queries.member_by_address(email)
+        if member is None:
             raise Rejected(f"no member has the email address {email}", field="email")
-        members.drop_second_factor(found, by=None)
-        member_id = found.id
+        members.drop_second_factor(member, by=None)
+        member_id = member.id
         db.session.commit()
     tell(
         {"member_id": member_id}, as_json=as_json, words="Two-step sign-in is off. The member is signed out everywhere."
@@ -227,9 +227,9 @@ def key_create(*, name: str, is_test: bool, organization: str | None, as_json: b
 
     with database(settings()):
         row, key = actions.issue_api_key(_organization(organization), name=name, by=None, is_test=is_test)
-        told = {"api_key_id": row.id, "api_key": key}
+        created = {"api_key_id": row.id, "api_key": key}
         db.session.commit()
-    tell(told, as_json=as_json, words=f"api key id: {told['api_key_id']}\napi key: {key}")
+    tell(created, as_json=as_json, words=f"api key id: {created['api_key_id']}\napi key: {key}")
 
 
 @api_key.command("list")
@@ -282,9 +282,10 @@ def key_rotate(*, key_id: str, ends: str, organization: str | None, as_json: boo
     with database(settings()):
         key = queries.key_for(_organization(organization), key_id)
         row, secret = members.rotate_api_key(key, ends=ends, by=None)
-        told = {"api_key_id": row.id, "api_key": secret, "old_ends": ends}
+        row_id = row.id
         db.session.commit()
-    tell(told, as_json=as_json, words=f"api key id: {told['api_key_id']}\napi key: {secret}\nold key ends: {ends}")
+    words = f"api key id: {row_id}\napi key: {secret}\nold key expires: {ends}"
+    tell({"api_key_id": row_id, "api_key": secret, "old_ends": ends}, as_json=as_json, words=words)
 
 
 @api_key.command("revoke")

@@ -41,10 +41,10 @@ def backup(*, file: Path, without_key: bool, as_json: bool) -> None:
     """Write database, files and secret key to a new archive FILE. Parley may be running."""
     from app.core import migrate
 
-    known = settings(makes_key=False)
+    config = settings(makes_key=False)
     target = file.absolute()
-    where = layout_of(known, "backup")
-    key = environment().get("SECRET_KEY") or text_of(known.data_dir / SECRET)
+    where = layout_of(config, "backup")
+    key = environment().get("SECRET_KEY") or text_of(config.data_dir / SECRET)
     with in_words("backup"):
         if not where.database.is_file():
             raise Failed(f"nothing to back up: {where.database} does not exist")
@@ -58,48 +58,48 @@ def backup(*, file: Path, without_key: bool, as_json: bool) -> None:
             "has_key": place.secret is not None,
             "key_check": check_of(key) if key else None,
         }
-        made = making.make(target, place, header=header)
-    lost = f"\nNot in the archive: {len(made.missing)} files that were already missing." if made.missing else ""
+        archive = making.make(target, place, header=header)
+    lost = f"\nNot in the archive: {len(archive.missing)} files that were already missing." if archive.missing else ""
     tell(
         {
             "file": str(target),
-            "bytes": made.size,
-            "files": made.files,
-            "rows": made.rows,
-            "revision": made.revision,
+            "bytes": archive.size,
+            "files": archive.files,
+            "rows": archive.rows,
+            "revision": archive.revision,
             "has_key": place.secret is not None,
-            "taken_at": made.taken_at,
-            "missing": list(made.missing),
+            "taken_at": archive.taken_at,
+            "missing": list(archive.missing),
         },
         as_json=as_json,
-        words=f"{target}: {made.rows:,} rows, {made.files:,} files, {made.size:,} bytes, schema {made.revision}."
-        f"{lost}\n{WITH_KEY if place.secret is not None else WITHOUT_KEY}",
+        words=f"{target}: {archive.rows:,} rows, {archive.files:,} files, {archive.size:,} bytes, "
+        f"schema {archive.revision}.{lost}\n{WITH_KEY if place.secret is not None else WITHOUT_KEY}",
     )
 
 
-def layout_of(known: Settings, verb: str) -> making.Place:
-    """Where database and files are, or a hint if they are elsewhere."""
+def layout_of(config: Settings, verb: str) -> making.Place:
+    """Paths of database and files. Raises Failed with a hint if they are not on this machine's disk."""
     import sqlalchemy as sa
 
-    if not known.database_url.startswith("sqlite"):
+    if not config.database_url.startswith("sqlite"):
         raise Failed(ELSEWHERE.format(what="The database, PostgreSQL,", verb=verb))
-    if known.storage_url.startswith("s3://"):
-        raise Failed(ELSEWHERE.format(what=f"The file storage {known.storage_url}", verb=verb))
-    path = Path(str(sa.make_url(known.database_url).database)).absolute()
-    return making.Place(path, Path(known.storage_url.removeprefix("file://")).absolute(), None)
+    if config.storage_url.startswith("s3://"):
+        raise Failed(ELSEWHERE.format(what=f"The file storage {config.storage_url}", verb=verb))
+    path = Path(str(sa.make_url(config.database_url).database)).absolute()
+    return making.Place(path, Path(config.storage_url.removeprefix("file://")).absolute(), None)
 
 
 @contextmanager
 def in_words(verb: str) -> Iterator[None]:
-    """What a disk or an archive does to us, in a sentence that says how to go on."""
+    """Turn errors of disks and archives into a sentence that says what to do next."""
     stays = "completed steps are kept" if verb == "erase-again" else "nothing was changed"
     again = f"{stays}; run parley {verb} again"
     try:
         yield
     except OSError as error:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-            told = error.strerror if "needs" in (error.strerror or "") else "no space left"
-            raise Failed(f"the disk is full: {told}. Free some space; {again}") from None
+            reason = error.strerror if "needs" in (error.strerror or "") else "no space left"
+            raise Failed(f"the disk is full: {reason}. Free some space; {again}") from None
         where = f" ({error.filename})" if error.filename else ""
         raise Failed(f"disk error{where}: {error.strerror or error}; {again}") from None
     except Broken as error:
@@ -111,12 +111,12 @@ def in_words(verb: str) -> Iterator[None]:
 
 
 def text_of(path: Path) -> str:
-    """What is written there, nothing where there is no file."""
+    """The content of the file; empty if there is none."""
     return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
 
 
 def check_of(key: str) -> str:
-    """Tells one key from another, and nothing about it."""
+    """A check value that distinguishes keys and reveals nothing about them."""
     from app.core.encryption import derived_key
 
     return derived_key("backup", secret_key=key).hex()[:32]

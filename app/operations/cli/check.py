@@ -13,11 +13,13 @@ from app.core.errors import DomainError
 from app.operations.cli.console import AS_JSON, Failed, can_connect, database, settings, tell
 from app.settings import Settings
 
+HOST_SECONDS = 3.0
+"""For the speech host to answer."""
 JUST_NOW = timedelta(minutes=1)
 """So long after its next look a worker may take to write down what was erased, revoked or withdrawn."""
 
 
-NO_WALL = (
+NO_ROW_SECURITY = (
     "but row-level security has no effect, because this role is a superuser or has BYPASSRLS. Use a role without "
     "these rights that owns the database (docs/operations.md)"
 )
@@ -36,19 +38,19 @@ class Finding:
 @AS_JSON
 def check(as_json: bool) -> None:
     """Check settings, database, migrations, Redis, storage, engines and journals. Exits with status 1 on failure."""
-    known = settings()
-    found = findings(known)
-    lines = [f"{'ok  ' if one.good else 'FAIL'} {one.part}: {one.words}" for one in found]
-    told = {
-        "ok": all(one.good for one in found),
-        "parts": {one.part: {"ok": one.good, "words": one.words} for one in found},
+    config = settings()
+    results = findings(config)
+    lines = [f"{'ok  ' if one.good else 'FAIL'} {one.part}: {one.words}" for one in results]
+    report = {
+        "ok": all(one.good for one in results),
+        "parts": {one.part: {"ok": one.good, "words": one.words} for one in results},
     }
-    tell(told, as_json=as_json, words="\n".join(lines))
-    if not told["ok"]:
+    tell(report, as_json=as_json, words="\n".join(lines))
+    if not report["ok"]:
         raise SystemExit(1)
 
 
-def findings(known: Settings) -> list[Finding]:
+def findings(config: Settings) -> list[Finding]:
     """All parts, each looked at although another one fails."""
     parts: dict[str, Callable[[Settings], tuple[bool, str]]] = {
         "settings": _settings,
@@ -58,57 +60,62 @@ def findings(known: Settings) -> list[Finding]:
         "redis": _redis,
         "proxies": look_at_proxies,
         "storage": _storage,
+        "decoders": look_at_decoders,
+        "speech host": _speech_host,
+        "speech models": _speech_models,
+        "languages": _languages,
         "engines": _engines,
+        "language model": _language_model,
         "word times": _word_times,
         "secret key": _secret_key,
         "audit log": _audit_log,
         "erasures": _erasures,
     }
-    found = []
+    results = []
     for part, look in parts.items():
         try:
-            good, words = look(known)
+            good, words = look(config)
         except Failed as error:
             good, words = False, error.message
         except Exception as error:  # noqa: BLE001 - whatever a part raises is a finding about it
             said = error.message if isinstance(error, DomainError) else "failed"
             good, words = False, f"{type(error).__name__}: {said}"
-        found.append(Finding(part, good, words))
-    return found
+        results.append(Finding(part, good, words))
+    return results
 
 
-def _settings(known: Settings) -> tuple[bool, str]:
-    mode = "embedded, on one host" if known.is_embedded else "with external services"
-    return True, f"valid; public address {known.app_url}; runs {mode}"
+def _settings(config: Settings) -> tuple[bool, str]:
+    mode = "embedded, on one host" if config.is_embedded else "with external services"
+    return True, f"valid; public address {config.app_url}; runs {mode}"
 
 
-def _data_dir(known: Settings) -> tuple[bool, str]:
+def _data_dir(config: Settings) -> tuple[bool, str]:
     """Whether other users of this machine are kept out of what belongs to candidates."""
-    if not known.data_dir.exists():
-        return True, f"{known.data_dir} is created at the first start, readable by one user only"
-    if data_dir.is_open(known.data_dir):
+    if not config.data_dir.exists():
+        return True, f"{config.data_dir} is created at the first start, readable by one user only"
+    if data_dir.is_open(config.data_dir):
         return False, (
-            f"other users of this machine can open {known.data_dir}; start Parley as its owner, which restricts it, "
-            f"or run: chmod -R go= {known.data_dir}"
+            f"other users of this machine can open {config.data_dir}; start Parley as its owner, which restricts it, "
+            f"or run: chmod -R go= {config.data_dir}"
         )
-    places = [Path(known.database_url.removeprefix("sqlite:///")), Path(known.storage_url), known.erasure_journal]
+    places = [Path(config.database_url.removeprefix("sqlite:///")), Path(config.storage_url), config.erasure_journal]
     if exposed := [str(path) for path in places if path.exists() and data_dir.is_reachable(path)]:
         return False, f"other users of this machine can read {', '.join(exposed)}; run: chmod -R o= {' '.join(exposed)}"
-    return True, f"only its owner can open {known.data_dir}"
+    return True, f"only its owner can open {config.data_dir}"
 
 
-def _database(known: Settings) -> tuple[bool, str]:
-    kind = "SQLite" if known.database_url.startswith("sqlite") else "PostgreSQL"
+def _database(config: Settings) -> tuple[bool, str]:
+    kind = "SQLite" if config.database_url.startswith("sqlite") else "PostgreSQL"
     if kind == "SQLite":
-        known.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if not can_connect(known.database_url):
+        config.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not can_connect(config.database_url):
         return False, f"{kind} does not answer; check DATABASE_URL"
-    if kind == "PostgreSQL" and _stands_above(known.database_url):
-        return True, f"{kind} answers; {NO_WALL}"
+    if kind == "PostgreSQL" and _bypasses_row_security(config.database_url):
+        return True, f"{kind} answers; {NO_ROW_SECURITY}"
     return True, f"{kind} answers"
 
 
-def _stands_above(url: str) -> bool:
+def _bypasses_row_security(url: str) -> bool:
     """Whether the database lets this role see every row, whatever its row-level security says."""
     import sqlalchemy as sa
 
@@ -123,11 +130,11 @@ def _stands_above(url: str) -> bool:
         engine.dispose()
 
 
-def _migrations(known: Settings) -> tuple[bool, str]:
+def _migrations(config: Settings) -> tuple[bool, str]:
     from sqlalchemy.exc import SQLAlchemyError
 
     try:
-        current, serves = _schema(known)
+        current, serves = _schema(config)
     except SQLAlchemyError as error:
         return False, f"cannot be read ({type(error).__name__})"
     if serves and not current:
@@ -135,11 +142,11 @@ def _migrations(known: Settings) -> tuple[bool, str]:
     return current, "up to date" if current else "out of date; run: parley migrate"
 
 
-def _schema(known: Settings) -> tuple[bool, bool]:
+def _schema(config: Settings) -> tuple[bool, bool]:
     """Whether the database is at our newest revision, and whether we serve on it."""
     from app.core import migrate
 
-    engine = migrate.engine_for(known.database_url)
+    engine = migrate.engine_for(config.database_url)
     try:
         with engine.connect() as connection:
             return migrate.is_current(connection), migrate.may_serve(connection)
@@ -147,12 +154,12 @@ def _schema(known: Settings) -> tuple[bool, bool]:
         engine.dispose()
 
 
-def _not_yet(known: Settings) -> str:
+def _not_yet(config: Settings) -> str:
     """Why the rows are not looked at now; empty where they are."""
     from sqlalchemy.exc import SQLAlchemyError
 
     try:
-        current, serves = _schema(known)
+        current, serves = _schema(config)
     except SQLAlchemyError:
         return "not checked: the database does not answer"
     if current:
@@ -160,13 +167,13 @@ def _not_yet(known: Settings) -> str:
     return "not checked: run the check of the newer release" if serves else "not checked: run parley migrate first"
 
 
-def _redis(known: Settings) -> tuple[bool, str]:
+def _redis(config: Settings) -> tuple[bool, str]:
     from redis.exceptions import RedisError
 
     from app.core import queue
     from app.gateways.redis import embedded
 
-    url = embedded.found_alive(known.data_dir, known.redis_url)
+    url = embedded.found_alive(config.data_dir, config.redis_url)
     if not url:
         return True, "the embedded server is not running; parley up starts it"
     redis = queue.connect(url)
@@ -176,28 +183,28 @@ def _redis(known: Settings) -> tuple[bool, str]:
         return False, f"does not answer ({type(error).__name__}); check REDIS_URL"
     if why := queue.refusal(redis):
         return False, f"answers but accepts no writes ({why}); give it more memory (maxmemory) or disk space"
-    return True, "answers" if known.redis_url else "the embedded server answers"
+    return True, "answers" if config.redis_url else "the embedded server answers"
 
 
-def look_at_proxies(known: Settings) -> tuple[bool, str]:
+def look_at_proxies(config: Settings) -> tuple[bool, str]:
     """Whether limits and logs see callers' own addresses."""
     from app.gateways.redis import embedded
     from app.web import proxies
 
-    if known.trusted_proxies:
-        return True, f"{known.trusted_proxies} in front; their X-Forwarded-* headers are trusted"
-    url = embedded.found_alive(known.data_dir, known.redis_url)
+    if config.trusted_proxies:
+        return True, f"{config.trusted_proxies} in front; their X-Forwarded-* headers are trusted"
+    url = embedded.found_alive(config.data_dir, config.redis_url)
     if url and proxies.was_seen(url):
         return True, f"but in the last 24 hours {proxies.WARNING}"
-    if known.is_https:
+    if config.is_https:
         return True, "but APP_URL is https, which needs a proxy in front; set TRUSTED_PROXIES to the number of proxies"
     return True, "none in front"
 
 
-def _storage(known: Settings) -> tuple[bool, str]:
+def _storage(config: Settings) -> tuple[bool, str]:
     from app.gateways.storage import build_storage
 
-    storage = build_storage(known)
+    storage = build_storage(config)
     storage.put("check/probe", b"parley")
     read = b"".join(storage.open("check/probe"))
     storage.delete("check/probe")
@@ -208,10 +215,56 @@ def _storage(known: Settings) -> tuple[bool, str]:
     return True, "files can be written, read and deleted"
 
 
-def _engines(known: Settings) -> tuple[bool, str]:
-    from app import gateways
+def look_at_decoders(_config: Settings) -> tuple[bool, str]:
+    """Whether what decodes untrusted recordings and documents gives up the network first."""
+    from app.interviews.recordings import video
 
-    built = gateways.build(known)
+    if video.is_cut_off():
+        return True, "run without a network"
+    return True, (
+        "keep the network, because this system gives them no network namespace of their own; restrict what this host "
+        "can reach (docs/operations.md, Containers)"
+    )
+
+
+def _speech_host(config: Settings) -> tuple[bool, str]:
+    """Whether the process that has the speech models answers, and for how many languages each engine has one."""
+    from app.gateways.speech.host.client import SpeechHost
+    from app.operations.processes.speech import has_host_engines
+
+    if not has_host_engines(config):
+        return True, "not needed: no engine of STT_PROVIDER or TTS_PROVIDER runs in it"
+    host = SpeechHost(config)
+    try:
+        offers = host.state(wait=HOST_SECONDS)
+        is_there = host.is_reached
+    finally:
+        host.close()
+    if not is_there and config.speech_host:
+        return False, f"does not answer at {config.speech_host}; run parley speech there, with the same SECRET_KEY"
+    if not is_there:
+        return True, "not running; parley up starts it, and parley speech runs it beside parley web and parley worker"
+    counts = ", ".join(f"{engine} in {len(languages)} languages" for engine, languages in sorted(offers.items()))
+    return True, f"answers; {counts}" if counts else "answers; no model is installed (parley models list)"
+
+
+def _speech_models(config: Settings) -> tuple[bool, str]:
+    from app.operations.cli.speech_check import look_at_models
+
+    return look_at_models(config)
+
+
+def _languages(config: Settings) -> tuple[bool, str]:
+    from app.operations.cli.speech_check import look_at_languages
+
+    return look_at_languages(config)
+
+
+def _engines(config: Settings) -> tuple[bool, str]:
+    from app import gateways
+    from app.operations.cli.speech_check import left_out
+
+    built = gateways.build(config)
     try:
         spoken = built.speaker.speak("Hello.", voice_id=None, language="en-US")
         heard = built.transcriber.supports("en-US")
@@ -220,67 +273,74 @@ def _engines(known: Settings) -> tuple[bool, str]:
         built.close()
     if not spoken.pcm:
         return False, f"{names}; speech synthesis returned no sound"
+    if without := left_out(config):
+        names += f"; {without}"
     return True, names if heard else f"{names}; English is not recognized, so candidates have to type their answers"
 
 
-def _word_times(known: Settings) -> tuple[bool, str]:
+def _language_model(config: Settings) -> tuple[bool, str]:
+    from app.operations.cli.model_check import look_at_language_model
+
+    return look_at_language_model(config)
+
+
+def _word_times(config: Settings) -> tuple[bool, str]:
+    from app.gateways.speech.engines.pocketsphinx import is_installed
     from app.gateways.speech_check import probe
 
-    found = probe(known)
-    if not found:
+    probes = probe(config)
+    if not probes:
         return True, "no recognition server is configured" + (
-            "; the embedded engine gives word times" if "pocketsphinx" in known.stt_provider else ""
+            "; the embedded engine gives word times" if "pocketsphinx" in config.stt_provider and is_installed() else ""
         )
-    return not any(one.failure for one in found), "; ".join(one.words for one in found)
+    return not any(one.failure for one in probes), "; ".join(one.words for one in probes)
 
 
-def _secret_key(known: Settings) -> tuple[bool, str]:
+def _secret_key(config: Settings) -> tuple[bool, str]:
     """Whether the key is the one that the database was used with."""
     from app.accounts.audit import check as audit_check
     from app.accounts.audit import entries
     from app.accounts.jobs import OTHER_KEY
 
-    if words := _not_yet(known):
+    if words := _not_yet(config):
         return True, words
-    with database(known):
+    with database(config):
         if any(audit_check.is_of_other_key(seal) for seal in entries.seals()):
             return False, f"SECRET_KEY does not belong to this database: {OTHER_KEY}"
     return True, "belongs to this database"
 
 
-def _audit_log(known: Settings) -> tuple[bool, str]:
+def _audit_log(config: Settings) -> tuple[bool, str]:
     from app.accounts import queries
     from app.accounts.jobs import look
 
-    if words := _not_yet(known):
+    if words := _not_yet(config):
         return True, words
-    with database(known):
+    with database(config):
         whole = 0
         for organization_id, name in queries.all_organizations():
-            found = look(organization_id)
-            if found.flaw:
-                return False, f"the audit log of {name} is not intact: {found.flaw}"
-            whole += found.number
+            log = look(organization_id)
+            if log.flaw:
+                return False, f"the audit log of {name} is not intact: {log.flaw}"
+            whole += log.number
     return True, f"intact, {whole} entries"
 
 
-def _erasures(known: Settings) -> tuple[bool, str]:
+def _erasures(config: Settings) -> tuple[bool, str]:
     """The journal that keeps restores from bringing back what was erased, held against the database."""
-    if words := _not_yet(known):
+    if words := _not_yet(config):
         return True, words
-    with database(known):
-        written = clock.now() - JUST_NOW - timedelta(seconds=known.sweep_seconds)
+    with database(config):
+        written = clock.now() - JUST_NOW - timedelta(seconds=config.sweep_seconds)
         done = {(act.what, act.interview) for act in rooms.erasures().acts() if act.at < written}
-    if known.erasure_journal.exists():
-        return _journal(known.erasure_journal, done)
+    if config.erasure_journal.exists():
+        return _journal(config.erasure_journal, done)
     if not done:
         return True, "nothing has been erased, revoked or withdrawn yet"
-    if not known.is_embedded:
+    if not config.is_embedded:
         return True, f"no journal on this host; each worker writes its own, with {len(done)} entries by now"
-    return (
-        False,
-        f"the journal {known.erasure_journal} does not exist, but the database has entries ({len(done)}); {_NO_WRITER}",
-    )
+    without = f"the journal {config.erasure_journal} does not exist, but the database has entries ({len(done)})"
+    return False, f"{without}; {_NO_WRITER}"
 
 
 def _journal(path: Path, done: set[tuple[str, str]]) -> tuple[bool, str]:
@@ -294,12 +354,12 @@ def _journal(path: Path, done: set[tuple[str, str]]) -> tuple[bool, str]:
             f"this user cannot read and write {path}; workers that run as this user cannot either",
         )
     try:
-        kept = {(act.what, act.interview) for act in Journal(path).read()}
+        entries = {(act.what, act.interview) for act in Journal(path).read()}
     except BadJournal as error:
         return False, f"{error}; move the file aside and keep it for restores: a worker writes a complete new one"
-    if missing := done - kept:
+    if missing := done - entries:
         return False, f"{len(missing)} of {len(done)} entries are missing in {path}; {_NO_WRITER}"
-    return True, f"{len(kept)} entries in {path}"
+    return True, f"{len(entries)} entries in {path}"
 
 
 _NO_WRITER = "a worker writes them within seconds: check that one runs with the same settings and can write there"

@@ -1,11 +1,12 @@
-"""What the commands share: reading the settings, a database without the rest of the application, and how they speak.
+"""What the commands share: settings, a database without the rest of the application, and output.
 
-A file ``.env`` in the working directory is read; what the environment says counts more.
+A file ``.env`` in the working directory is read; variables of the environment take precedence.
 """
 
 import json
 import logging
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,32 +25,32 @@ AS_JSON = click.option(
 
 
 class Failed(click.ClickException):
-    """The command could not do what it was asked; the message goes to standard error."""
+    """The command failed; the message goes to standard error."""
 
 
 def environment(folder: Path | None = None) -> dict[str, str]:
     """The process's variables, and those of ``.env`` that it does not have."""
     path = (folder or Path.cwd()) / ".env"
-    kept = path.read_text(encoding="utf-8") if path.is_file() else ""
-    return {**parsed(kept), **os.environ}
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    return {**parsed(text), **os.environ}
 
 
 def parsed(text: str) -> dict[str, str]:
-    """``NAME=value`` lines; quotes round a value are taken off, ``#`` begins a line of remarks, nothing is expanded."""
-    found = {}
+    """Parse ``NAME=value`` lines: quotes around a value are removed, ``#`` begins a comment, nothing is expanded."""
+    variables = {}
     for line in text.splitlines():
         name, equals, value = line.strip().removeprefix("export ").partition("=")
         if equals and not name.startswith("#"):
             cleaned = value.strip()
             is_quoted = len(cleaned) > 1 and cleaned[0] == cleaned[-1] and cleaned[0] in "\"'"
-            found[name.strip()] = cleaned[1:-1] if is_quoted else cleaned
-    return found
+            variables[name.strip()] = cleaned[1:-1] if is_quoted else cleaned
+    return variables
 
 
 def settings(*, makes_key: bool = True) -> Settings:
-    """The settings, or the full list of what is wrong with them.
+    """The settings. Raises Failed with everything that is wrong with them.
 
-    Without ``makes_key`` nothing is written into DATA_DIR, and a key that is not set is a placeholder.
+    Without ``makes_key``, nothing is written into DATA_DIR, and a missing SECRET_KEY is a placeholder.
     """
     variables = environment()
     if not makes_key and not variables.get("SECRET_KEY"):
@@ -64,7 +65,7 @@ def settings(*, makes_key: bool = True) -> Settings:
 
 
 class JsonLines(JsonFormatter):
-    """One JSON object a line. ``event`` is the message before its values are put in, so that equal events are equal."""
+    """One JSON object per line. ``event`` is the message without its values, so that equal events have equal text."""
 
     def add_fields(self, log_data: dict[str, Any], record: logging.LogRecord, message_dict: dict[str, Any]) -> None:
         """The fields of the record, and Parley's."""
@@ -72,24 +73,24 @@ class JsonLines(JsonFormatter):
         log_data["event"] = str(record.msg)
 
 
-def configure_logging(known: Settings) -> None:
-    """One line per event on standard error, with the request it belongs to; ids only."""
+def configure_logging(config: Settings) -> None:
+    """Log one line per event to standard error, with its request id; ids only."""
     from app.core import request_id
 
     handler = logging.StreamHandler()
-    if known.log_format == "json":
+    if config.log_format == "json":
         names = {"levelname": "level", "name": "logger"}
         handler.setFormatter(JsonLines("%(levelname)s %(name)s %(message)s", rename_fields=names, timestamp="time"))
     else:
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s [%(request_id)s]: %(message)s"))
     handler.addFilter(request_id.RequestIdFilter())
-    logging.basicConfig(level=known.log_level.upper(), handlers=[handler], force=True)
+    logging.basicConfig(level=config.log_level.upper(), handlers=[handler], force=True)
     for noisy in ("urllib3", "botocore", "boto3", "alembic", "rq.worker", "waitress.queue"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 
 @contextmanager
-def database(known: Settings) -> Iterator[None]:
+def database(config: Settings) -> Iterator[None]:
     """An application context with the migrated database and nothing else, so that commands start at once."""
     from flask import Flask
     from sqlalchemy.exc import SQLAlchemyError
@@ -97,12 +98,12 @@ def database(known: Settings) -> Iterator[None]:
     from app.core import queue
     from app.core.db import db, engine_options, prepare, row_security
 
-    data_dir.make_private(known.data_dir)
+    data_dir.make_private(config.data_dir)
     app = Flask("parley")
     app.config.update(
-        SECRET_KEY=known.secret_key,
-        SQLALCHEMY_DATABASE_URI=known.database_url,
-        SQLALCHEMY_ENGINE_OPTIONS=engine_options(known.database_url),
+        SECRET_KEY=config.secret_key,
+        SQLALCHEMY_DATABASE_URI=config.database_url,
+        SQLALCHEMY_ENGINE_OPTIONS=engine_options(config.database_url),
     )
     app.extensions["parley.bell"] = queue.SilentWaker()
     db.init_app(app)
@@ -133,7 +134,7 @@ def _refuse_old_schema() -> None:
 
 
 def migrated(url: str) -> None:
-    """Bring the database to the newest revision, or say in a sentence why that cannot be."""
+    """Migrate the database to the newest revision. Raises Failed with a sentence if that is not possible."""
     from sqlalchemy.exc import SQLAlchemyError
 
     from app.core import migrate
@@ -148,6 +149,31 @@ def migrated(url: str) -> None:
             f"the database could not be migrated: {said}. The failed step was rolled back; fix the cause and run it "
             "again"
         ) from None
+
+
+def wait_until_migrated(url: str, *, pause: float = 2.0) -> None:
+    """Return once this release can serve on the database; ask every ``pause`` seconds. Nothing is changed."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from app.core import migrate
+
+    engine = migrate.engine_for(url)
+    told = ""
+    try:
+        while True:
+            try:
+                with engine.connect() as connection:
+                    if migrate.may_serve(connection):
+                        return
+                reason = "it is migrated (parley migrate)"
+            except SQLAlchemyError:
+                reason = "it answers"
+            if reason != told:
+                click.echo(f"Waiting for the database until {reason}.", err=True)
+                told = reason
+            time.sleep(pause)
+    finally:
+        engine.dispose()
 
 
 def _sentence(error: DomainError) -> str:

@@ -18,35 +18,35 @@ UNTIL_THEN = (
 
 
 @click.command()
-@click.option("--data", "wants_data", is_flag=True, help="Fill a new organization with demo data instead.")
+@click.option("--data", "wants_data", is_flag=True, help="Create an organization with demo data instead.")
 @click.option("--again", is_flag=True, help="With --data: add more even if there is demo data already.")
 @click.option("--seed", default=7, show_default=True, help="With --data: the same seed creates the same candidates.")
 @click.option("--remove", is_flag=True, help="With --data: delete all demo data and nothing else.")
 def demo(*, wants_data: bool, again: bool, seed: int, remove: bool) -> None:
-    """Take one interview from end to end against the running platform, or one started for it.
+    """Run one interview from start to finish on the running platform, or on one started for it.
 
     With --data: fill an organization of its own with invented candidates, talks and results, to look around in.
     """
-    known = settings()
+    config = settings()
     logging.basicConfig(level="ERROR" if wants_data else "WARNING")
     if not wants_data:
         if again or remove:
             raise Failed("--again and --remove need --data")
         from app.operations.demo import story
 
-        raise SystemExit(story.main(known))
+        raise SystemExit(story.main(config))
     if remove:
-        _remove(known)
+        _remove(config)
     else:
-        _fill(known, seed=seed, again=again)
+        _fill(config, seed=seed, again=again)
 
 
-def _fill(known: Settings, *, seed: int, again: bool) -> None:
+def _fill(config: Settings, *, seed: int, again: bool) -> None:
     from app.accounts import queries
     from app.gateways.storage import build_storage
     from app.operations.demo import cast, cli_fill, cli_keep, content
 
-    with database(known):
+    with database(config):
         is_there, is_first = bool(cli_keep.filled()), not queries.has_organization()
     if is_there and not again:
         raise Failed("there is demo data already; use --again to add more, or --remove to delete it")
@@ -54,30 +54,30 @@ def _fill(known: Settings, *, seed: int, again: bool) -> None:
     scripts, now = content.scripts(), clock.now()
     with tempfile.TemporaryDirectory(prefix="parley-demo-") as folder:
         room = Path(folder)
-        # Its own database and files, so that nothing of it is seen, or worked on, before all of it is there.
+        # A separate database and files, so that nothing is shown or processed before everything is there.
         own = replace(
-            known, data_dir=room, database_url=cli_keep.scratch(room), storage_url=str(room / "files"), redis_url=""
+            config, data_dir=room, database_url=cli_keep.scratch(room), storage_url=str(room / "files"), redis_url=""
         )
         parts = cast.cast(scripts, seed=seed, now=now)
         filled = cli_fill.fill(own, scripts, parts, now=now, say=click.echo)
-        with database(known):
-            cli_keep.take_over(own.database_url, source=build_storage(own), storage=build_storage(known))
+        with database(config):
+            cli_keep.take_over(own.database_url, source=build_storage(own), storage=build_storage(config))
     click.echo(
         f"Created {filled.interviews} interviews in the organization “{cli_fill.NAME}”.\n\nIf Parley is not "
-        f"running, start it (make run). Sign in at\n  {known.app_url}/sign-in\n  address   {filled.email}\n  "
+        f"running, start it (parley up). Sign in at\n  {config.app_url}/sign-in\n  address   {filled.email}\n  "
         f"password  {filled.password}\n\nTo delete all demo data: parley demo --data --remove"
         + (UNTIL_THEN if is_first else "")
     )
 
 
-def _remove(known: Settings) -> None:
+def _remove(config: Settings) -> None:
     from app.gateways.storage import build_storage
     from app.operations.demo import cli_keep
 
-    storage = build_storage(known)
-    with database(known):
-        found = cli_keep.filled()
-        if not found:
+    storage = build_storage(config)
+    with database(config):
+        filled = cli_keep.filled()
+        if not filled:
             raise Failed("there is no demo data")
-        removed = sum(cli_keep.remove(organization, storage=storage) for organization in found)
-    click.echo(f"Removed: {len(found)} organization{'s' if len(found) != 1 else ''}, {removed} interviews.")
+        removed = sum(cli_keep.remove(organization, storage=storage) for organization in filled)
+    click.echo(f"Removed: {len(filled)} organization{'s' if len(filled) != 1 else ''}, {removed} interviews.")

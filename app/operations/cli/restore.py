@@ -1,4 +1,4 @@
-"""``parley restore``: a backup back in its place, without what was erased since; ``parley erase-again`` elsewhere."""
+"""``parley restore`` restores a backup without what was erased since; ``parley erase-again`` repeats erasures only."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -39,55 +39,55 @@ FOREIGN_KEY = (
 def restore(
     *, file: Path, force: bool, journals: tuple[Path, ...], no_journal: bool, other_key: bool, as_json: bool
 ) -> None:
-    """Bring back what FILE holds, and erase again what was erased since. Parley must not be running."""
+    """Restore the backup FILE, and repeat erasures made since then. Parley must not be running."""
     from app.gateways.redis import embedded
 
-    known = settings(makes_key=False)
-    where = layout_of(known, "restore")
-    layout = unpacking.Layout(_below(where.database, known), _below(where.files, known))
-    if data_dir.is_held(known.data_dir) or embedded.found_alive(known.data_dir, ""):
-        raise Failed(f"Parley is running on {known.data_dir}; stop it first")
-    if unpacking.holds_something(known.data_dir) and not force:
-        raise Failed(f"{known.data_dir} is not empty; use --force to move it aside first (nothing is deleted)")
+    config = settings(makes_key=False)
+    where = layout_of(config, "restore")
+    layout = unpacking.Layout(_below(where.database, config), _below(where.files, config))
+    if data_dir.is_held(config.data_dir) or embedded.found_alive(config.data_dir, ""):
+        raise Failed(f"Parley is running on {config.data_dir}; stop it first")
+    if unpacking.holds_something(config.data_dir) and not force:
+        raise Failed(f"{config.data_dir} is not empty; use --force to move it aside first (nothing is deleted)")
     with in_words("restore"):
-        acts = _acts_of((known.erasure_journal, *journals), where.database)
+        acts = _acts_of((config.erasure_journal, *journals), where.database)
         if acts is None and not no_journal:
             raise Failed(
                 "data erased after the backup would come back, because there is no erasure journal at "
-                f"{known.erasure_journal}; pass it with --journal FILE, or use --no-journal"
+                f"{config.erasure_journal}; pass it with --journal FILE, or use --no-journal"
             )
         fits = _fitting(other_key=other_key)
-        with unpacking.unpacked(file.absolute(), known.data_dir, layout, fits=fits) as found:
-            told = _brought_back(found, known, layout=layout, acts=acts or [])
-    tell(told, as_json=as_json, words=_words(told, known))
+        with unpacking.unpacked(file.absolute(), config.data_dir, layout, fits=fits) as backup:
+            outcome = _brought_back(backup, config, layout=layout, acts=acts or [])
+    tell(outcome, as_json=as_json, words=_words(outcome, config))
 
 
 def _brought_back(
-    found: unpacking.Unpacked, known: Settings, *, layout: unpacking.Layout, acts: list[Kept]
+    backup: unpacking.Unpacked, config: Settings, *, layout: unpacking.Layout, acts: list[Kept]
 ) -> dict[str, Any]:
-    """Make it ready where it was unpacked, and only then let it take its place."""
-    key = environment().get("SECRET_KEY") or text_of(found.folder / SECRET) or kept_secret(found.folder / SECRET)
-    path, taken_at = found.folder / layout.database, str(found.told.get("taken_at"))
+    """Prepare the backup where it was unpacked, then move it into place."""
+    key = environment().get("SECRET_KEY") or text_of(backup.folder / SECRET) or kept_secret(backup.folder / SECRET)
+    path, taken_at = backup.folder / layout.database, str(backup.manifest.get("taken_at"))
     staged = replace(
-        known,
-        data_dir=found.folder,
+        config,
+        data_dir=backup.folder,
         database_url=f"sqlite:///{path}",
-        storage_url=str(found.folder / layout.files),
+        storage_url=str(backup.folder / layout.files),
         secret_key=key,
     )
-    told = _made_ready(staged, path, acts=acts, taken_at=taken_at)
-    journal = known.erasure_journal
-    if known.data_dir in journal.parents:
-        journal = found.folder / journal.relative_to(known.data_dir)
+    outcome = _made_ready(staged, path, acts=acts, taken_at=taken_at)
+    journal = config.erasure_journal
+    if config.data_dir in journal.parents:
+        journal = backup.folder / journal.relative_to(config.data_dir)
     Journal(journal).add([*acts, *snapshot.destroyed(path)])
     snapshot.settle(path)
-    aside = known.data_dir.with_name(f"{known.data_dir.name}.before-{clock.now():%Y%m%dT%H%M%SZ}")
-    moved = unpacking.put_in_place(found.folder, known.data_dir, aside=aside)
+    aside = config.data_dir.with_name(f"{config.data_dir.name}.before-{clock.now():%Y%m%dT%H%M%SZ}")
+    moved = unpacking.put_in_place(backup.folder, config.data_dir, aside=aside)
     return {
-        **told,
+        **outcome,
         "aside": str(aside) if moved else None,
-        "rows": sum(found.told.get("rows", {}).values()),
-        "files": found.told.get("files"),
+        "rows": sum(backup.manifest.get("rows", {}).values()),
+        "files": backup.manifest.get("files"),
         "taken_at": taken_at,
     }
 
@@ -96,41 +96,41 @@ def _brought_back(
 @click.argument("journals", type=JOURNAL, nargs=-1, required=True)
 @AS_JSON
 def erase_again(journals: tuple[Path, ...], as_json: bool) -> None:
-    """Do again what JOURNALS tell, after PostgreSQL or a bucket was restored by its own means."""
-    known = settings()
+    """Repeat the erasures recorded in JOURNALS, after you restored PostgreSQL or a bucket with other tools."""
+    config = settings()
     with in_words("erase-again"):
         acts = [act for path in journals for act in Journal(path).read()]
-        with database(known):
-            told = erasures().repeat(acts, build_storage(known))
-    tell(told, as_json=as_json, words=_done_again(told))
+        with database(config):
+            outcome = erasures().repeat(acts, build_storage(config))
+    tell(outcome, as_json=as_json, words=_done_again(outcome))
 
 
-def _below(path: Path, known: Settings) -> Path:
-    if known.data_dir not in path.parents:
+def _below(path: Path, config: Settings) -> Path:
+    if config.data_dir not in path.parents:
         raise Failed(
-            f"{path} is outside DATA_DIR ({known.data_dir}), and a restore writes only there; unset DATABASE_URL "
+            f"{path} is outside DATA_DIR ({config.data_dir}), and a restore writes only there; unset DATABASE_URL "
             "and STORAGE_URL, restore, then move the files"
         )
-    return path.relative_to(known.data_dir)
+    return path.relative_to(config.data_dir)
 
 
 def _acts_of(paths: Iterable[Path], old: Path) -> list[Kept] | None:
-    """All acts that can be known of: of journals, and of the database that is to be replaced; None without any."""
+    """All known acts: those of the journals and of the database that will be replaced. None if there are no sources."""
     there = [path for path in paths if path.is_file()]
     acts = [act for path in there for act in Journal(path).read()]
     if not old.is_file():
         return acts if there else None
     try:
         return acts + snapshot.destroyed(old)
-    except snapshot.Unreadable:  # it is being replaced because it is broken
+    except snapshot.Unreadable:  # it may be replaced because it is broken
         return acts if there else None
 
 
 def _fitting(*, other_key: bool) -> Callable[[dict[str, Any]], None]:
-    """Raises Broken for a backup that this code or this key cannot carry on, before anything of it is unpacked."""
+    """A check that raises Broken for a backup that this release or this key cannot use, before it is unpacked."""
     from app.core import migrate
 
-    given = environment().get("SECRET_KEY")
+    secret = environment().get("SECRET_KEY")
 
     def fits(header: dict[str, Any]) -> None:
         if not migrate.knows(str(header.get("revision"))):
@@ -138,11 +138,11 @@ def _fitting(*, other_key: bool) -> Callable[[dict[str, Any]], None]:
                 f"it was made by a newer Parley ({header.get('parley')}, schema {header.get('revision')}); this one "
                 f"supports schemas up to {migrate.head()}. Install that version, then restore"
             )
-        if given and header.get("key_check") not in {None, check_of(given)} and not other_key:
+        if secret and header.get("key_check") not in {None, check_of(secret)} and not other_key:
             raise Broken(
                 f"SECRET_KEY is not the one that the backup was made with. {FOREIGN_KEY} --other-key continues anyway"
             )
-        if not given and not header.get("has_key") and not other_key:
+        if not secret and not header.get("has_key") and not other_key:
             raise Broken(
                 f"it does not contain the secret key; set SECRET_KEY to it. {FOREIGN_KEY} --other-key continues anyway"
             )
@@ -151,7 +151,7 @@ def _fitting(*, other_key: bool) -> Callable[[dict[str, Any]], None]:
 
 
 def _made_ready(staged: Settings, path: Path, *, acts: list[Kept], taken_at: str) -> dict[str, Any]:
-    """Bring the unpacked database to the newest schema, end every session, and do all acts again."""
+    """Migrate the unpacked database to the newest schema, end every session, and repeat all acts."""
     from app.accounts import members
     from app.core import migrate
     from app.core.db import db
@@ -165,22 +165,23 @@ def _made_ready(staged: Settings, path: Path, *, acts: list[Kept], taken_at: str
     with database(staged):
         sessions = members.restored(taken_at=taken_at)
         db.session.commit()
-        told = erasures().repeat([*acts, *snapshot.destroyed(path)], build_storage(staged))
-    return {**told, "sessions": sessions}
+        outcome = erasures().repeat([*acts, *snapshot.destroyed(path)], build_storage(staged))
+    return {**outcome, "sessions": sessions}
 
 
-def _done_again(told: dict[str, Any]) -> str:
+def _done_again(outcome: dict[str, Any]) -> str:
     return (
-        f"Erased, revoked or withdrawn again: {told['erased_again']}. Already done: {told['known']}. Not in the "
-        f"backup: {told['not_in_it']}."
+        f"Erased, revoked or withdrawn again: {outcome['erased_again']}. Already done: {outcome['known']}. Not in the "
+        f"backup: {outcome['not_in_it']}."
     )
 
 
-def _words(told: dict[str, Any], known: Settings) -> str:
-    moved = f"\nThe previous data is in {told['aside']}. Delete it when you no longer need it." if told["aside"] else ""
+def _words(outcome: dict[str, Any], config: Settings) -> str:
+    aside = outcome["aside"]
+    moved = f"\nThe previous data is in {aside}. Delete it when you no longer need it." if aside else ""
     return (
-        f"Restored to {known.data_dir}: {told['rows']:,} rows, {told['files']:,} files, as of "
-        f"{told['taken_at']}.\n{_done_again(told)}\nAll {told['sessions']} sessions ended; members have to sign in "
-        "again. API keys, members and flows are as they were then: revoke again what was revoked "
+        f"Restored to {config.data_dir}: {outcome['rows']:,} rows, {outcome['files']:,} files, as of "
+        f"{outcome['taken_at']}.\n{_done_again(outcome)}\nAll {outcome['sessions']} sessions ended; members have to "
+        "sign in again. API keys, members and flows are as they were then: revoke again what was revoked "
         f"since.{moved}\nStart Parley with: parley up"
     )

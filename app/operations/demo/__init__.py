@@ -1,1 +1,1 @@
-"""The main job from end to end against a running platform, over the same HTTP as everyone else."""
+"""One interview from end to end against a running platform, over the same HTTP that everyone uses."""

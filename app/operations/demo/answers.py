@@ -17,16 +17,18 @@ ANSWERS = {
         "Then we changed one part and the work was done in half the time. "
         "It was not easy, because two of my friends did not believe me at first. "
         "So we tried it for one week, and after that week everybody could see the difference. "
-        "I learned that a small test is better than a long talk."
+        "I learned that a small test is better than a long talk. "
+        "Since then I always begin with the smallest change that could help, and I measure before and after it."
     ),
     "How do you work with other people?": (
         "I try to listen first and to speak later. When somebody needs help, I take the time to sit down together. "
         "If we do not agree, I write down what each of us wants and we look for a way that works for both. "
-        "At the end of the day I say thank you, because nobody can do a good job alone."
+        "At the end of the day I say thank you, because nobody can do a good job alone. "
+        "In my last team we had a short meeting every morning, and everyone said what they needed from the others."
     ),
 }
 NOISE = 100
-"""Standard deviation of the noise under the synthetic voice: without any, recognition suffers from digital silence."""
+"""Standard deviation of the noise under the synthetic voice. Recognition is worse with digital silence."""
 
 
 def spoken_answers(settings: Settings) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""A candidate without a browser: takes an interview over the page's own HTTP protocol, from given spoken answers."""
+"""A candidate without a browser: takes an interview over the page's own HTTP protocol, with recorded answers."""
 
 import hashlib
 import io
@@ -22,13 +22,13 @@ Answers = Sequence[bytes] | Callable[[Prompt], bytes | None]
 
 
 class Session(Protocol):
-    """What is needed of ``requests.Session``; tests bring one that calls the application directly."""
+    """The part of ``requests.Session`` that is used; tests pass one that calls the application directly."""
 
     def request(self, method: str, url: str, **kwargs: Any) -> Any: ...
 
 
 class Refused(Exception):
-    """The platform said no; ``status`` and ``body`` are its answer."""
+    """The platform refused; ``status`` and ``body`` are its response."""
 
     def __init__(self, answer: Any) -> None:
         super().__init__(f"answered {answer.status_code}: {answer.content[:300]!r}")
@@ -52,8 +52,8 @@ class Candidate:
         """Load the page and keep its CSRF token; returns the page."""
         answer = self._session.request("GET", self.link, timeout=SECONDS_PER_CALL)
         page: str = answer.content.decode()
-        found = re.search(r'<meta name="csrf-token" content="([^"]+)"', page)
-        self._token = found.group(1) if found else ""
+        match = re.search(r'<meta name="csrf-token" content="([^"]+)"', page)
+        self._token = match.group(1) if match else ""
         return page
 
     def start(
@@ -99,7 +99,7 @@ class Candidate:
         return arrived
 
     def turn(self, number: int, kind: str, **body: Any) -> Prompt:
-        """Post a turn and wait for its reply, asking again while the platform is at it."""
+        """Post a turn and wait for its reply; repeats the request while the platform works on it."""
         while True:
             reply: Prompt = self.call("POST", f"/turns/{number}", json={"kind": kind, **body})
             if "retry_after_ms" not in reply:
@@ -107,7 +107,7 @@ class Candidate:
             time.sleep(reply["retry_after_ms"] / 1000)
 
     def sounds_of(self, prompt: Prompt) -> list[tuple[bytes, int]]:
-        """Samples and rate of the reply's pieces, in order; none when it is only shown."""
+        """Samples and rate of the reply's pieces, in order; none if the reply is only shown."""
         return [self._sound(urlsplit(address).path) for address in prompt["audio_urls"]]
 
     def _sound(self, path: str) -> tuple[bytes, int]:
@@ -126,11 +126,13 @@ class Candidate:
         video: bool = False,
         on_turn: Callable[[str, str | None], None] | None = None,
     ) -> None:
-        """Talk until the outro and hand in. ``answers``: s16le, 16 kHz, in order, or asked for per prompt; without an
-        answer left the question is skipped. ``on_turn`` gets what the agent says and what it has heard before.
+        """Talk until the outro and hand in.
+
+        ``answers`` are s16le at 16 kHz, in order, or a function of the prompt; without an answer the question is
+        skipped. ``on_turn`` gets what the agent says and what it heard before.
         """
         talk = Talk(self, Tape(video=video))
-        given = iter(answers) if not callable(answers) else None
+        remaining = iter(answers) if not callable(answers) else None
         prompt = self.turn(self.state["turn"], "begin")
         while True:
             if on_turn is not None:
@@ -141,18 +143,18 @@ class Candidate:
             if "awaits" in prompt:  # the recogniser needs a moment
                 prompt = self.turn(prompt["turn"] + 1, "answer", played=played, **prompt["awaits"])
                 continue
-            spoken = answers(prompt) if callable(answers) else next(given, None)  # type: ignore[arg-type]
+            spoken = answers(prompt) if callable(answers) else next(remaining, None)  # type: ignore[arg-type]
             body = talk.answer(spoken) if spoken is not None else {}
             kind = "answer" if spoken is not None else "skip"
             prompt = self.turn(prompt["turn"] + 1, kind, played=played, **body)
         self.finish([talk.end()], played=played)
 
     def write(self, answers: Sequence[str], *, on_turn: Callable[[str, str | None], None] | None = None) -> None:
-        """The same in writing; questions without an answer left are skipped."""
-        given = iter(answers)
+        """The same in writing. Questions without an answer are skipped."""
+        remaining = iter(answers)
         prompt = self.turn(self.state["turn"], "begin")
         while prompt["expects"] == "answer":
-            text = next(given, None)
+            text = next(remaining, None)
             prompt = self.turn(
                 prompt["turn"] + 1, *(("text",) if text else ("skip",)), **({"text": text} if text else {})
             )
@@ -166,7 +168,7 @@ class Candidate:
 
 
 class Talk:
-    """A run of the recorder that goes along with the protocol."""
+    """A run of the recorder, in step with the protocol."""
 
     def __init__(self, candidate: Candidate, tape: Tape) -> None:
         self._candidate, self._tape = candidate, tape
@@ -176,7 +178,7 @@ class Talk:
         self._fell_silent: float | None = None
 
     def listen(self, prompt: Prompt, *, until: float | None = None) -> dict[str, Any]:
-        """Hear the agent out, or ``until`` that many seconds of it; returns the report for the next turn."""
+        """Listen to the agent to the end, or for ``until`` seconds; returns the report for the next turn."""
         self._tape.pause(GAP)
         pieces, left = [], float("inf") if until is None else until
         for number, (pcm, rate) in enumerate(self._candidate.sounds_of(prompt)):
@@ -201,7 +203,7 @@ class Talk:
         }
 
     def answer(self, pcm: bytes) -> dict[str, Any]:
-        """Speak, and send the chunks of it; returns what names them in the turn."""
+        """Speak and send the chunks; returns the turn's fields that name them."""
         self._tape.pause(GAP)
         began = self._tape.now
         self._tape.speak(pcm)

@@ -1,4 +1,4 @@
-"""Who is in the demo data, what becomes of each, and when. Pure: the same seed and day give the same cast."""
+"""Who is in the demo data, what happens to each of them, and when. The same seed and day give the same cast."""
 
 import enum
 import random
@@ -10,7 +10,7 @@ from app.operations.demo.content import FIRST, LAST, Answer, Question, Script
 
 
 class Fate(enum.StrEnum):
-    """How far someone's interview gets."""
+    """How far an interview gets."""
 
     VOICE = "voice"
     TEXT = "text"
@@ -48,13 +48,14 @@ COMMENTS = (
     None,
     None,
 )
-"""What candidates say about the interview; most give a number only."""
+"""What candidates say about the interview; most give only a number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One candidate. Times are when things happen; ``recruiter`` is a number of one, None for no one; ``pace`` is how
-    many seconds pass before each answer."""
+    """One candidate, with the times of events. ``recruiter`` is the number of the recruiter, or None; ``pace`` is the
+    seconds before each answer.
+    """
 
     script: Script
     first: str
@@ -76,24 +77,24 @@ class Part:
 
     @property
     def value(self) -> float:
-        """What the answers are worth on the whole."""
+        """The average value of the answers."""
         return sum(answer.value for answer in self.answers) / len(self.answers)
 
 
 def cast(scripts: Sequence[Script], *, seed: int, now: datetime) -> list[Part]:
-    """Everyone, in the order in which they are booked."""
-    # Not for secrets: the same people come again with the same seed.
+    """Everyone, in the order of their bookings."""
+    # Not for secrets: the same seed gives the same people.
     chance = random.Random(seed)  # noqa: S311
     fates = [fate for fate, count in FATES.items() for _ in range(count)]
     chance.shuffle(fates)
     weights = [script.share for script in scripts]
-    taken: set[str] = set()
-    parts = [_part(chance, chance.choices(list(scripts), weights)[0], fate, now=now, taken=taken) for fate in fates]
+    names: set[str] = set()
+    parts = [_part(chance, chance.choices(list(scripts), weights)[0], fate, now=now, names=names) for fate in fates]
     return sorted(parts, key=lambda part: part.booked)
 
 
-def _part(chance: random.Random, script: Script, fate: Fate, *, now: datetime, taken: set[str]) -> Part:
-    first, last, email = _name(chance, script.language, taken)
+def _part(chance: random.Random, script: Script, fate: Fate, *, now: datetime, names: set[str]) -> Part:
+    first, last, email = _name(chance, script.language, names)
     booked = _booked(chance, fate, now)
     begun = min(booked + timedelta(hours=chance.uniform(3, 70)), now - timedelta(hours=chance.uniform(2, 9)))
     if fate is Fate.RUNNING:
@@ -123,10 +124,10 @@ def _part(chance: random.Random, script: Script, fate: Fate, *, now: datetime, t
     )
 
 
-def _name(chance: random.Random, language: str, taken: set[str]) -> tuple[str, str, str]:
+def _name(chance: random.Random, language: str, names: set[str]) -> tuple[str, str, str]:
     pairs = [(first, last) for first in FIRST[language] for last in LAST[language]]
-    first, last = chance.choice([pair for pair in pairs if "".join(pair) not in taken])
-    taken.add(first + last)
+    first, last = chance.choice([pair for pair in pairs if "".join(pair) not in names])
+    names.add(first + last)
     plain = f"{first}.{last}".lower().translate(str.maketrans("áéíóúüöäıñ", "aeiouuoain"))
     return first, last, f"{plain}@example.com"
 
@@ -145,7 +146,7 @@ def _booked(chance: random.Random, fate: Fate, now: datetime) -> datetime:
 
 
 def _answers(chance: random.Random, script: Script) -> tuple[Answer, ...]:
-    """More good answers than weak ones, and not the same level in every question."""
+    """More good answers than weak ones, and not the same level for every question."""
     level = chance.random() ** 1.5
     return tuple(_answer(question, level + chance.uniform(-0.25, 0.25)) for question in script.questions)
 

@@ -1,4 +1,4 @@
-"""What happens in the demo data, one act after the other: each is what a person or a worker would have the product do.
+"""The acts of the demo data: each does what a person or a worker would make the product do.
 
 An edge, like the command line that it belongs to.
 """
@@ -41,7 +41,7 @@ NOTES = {
 
 @dataclass
 class Stage:
-    """The application that is played in, its engines, and the ids of what stands on it."""
+    """The application in which the demo is played, its engines, and the ids of its rows."""
 
     app: Flask
     time: Time
@@ -55,7 +55,7 @@ class Stage:
 
     @contextmanager
     def inside(self) -> Iterator[None]:
-        """An application context of its own: none may be open while a browser calls."""
+        """A separate application context: none may be open while a browser calls."""
         with self.app.app_context():
             yield
             db.session.rollback()
@@ -69,7 +69,7 @@ class Stage:
 
 
 def book(stage: Stage, part: Part) -> None:
-    """Somebody is booked."""
+    """A candidate is booked."""
     with stage.inside():
         organization = db.session.get_one(Organization, stage.organization_id)
         recruiter = None if part.recruiter is None else stage.member_ids[1 + part.recruiter]
@@ -86,7 +86,7 @@ def book(stage: Stage, part: Part) -> None:
 
 
 def take(stage: Stage, part: Part) -> None:
-    """Somebody follows the link, and gets as far as their fate says."""
+    """A candidate opens the link and gets as far as their fate says."""
     if part.fate is Fate.DECLINED:
         with stage.inside():
             interviews.decline(stage.interview(part), at=stage.time.now)
@@ -116,8 +116,8 @@ def _arrived(stage: Stage, part: Part) -> Candidate:
     stage.time.spend(80)
     candidate.start("voice" if part.fate in SPOKEN else "text")
     if part.has_document:
-        told = f"{part.first} {part.last}\n\nAbout me\n{part.answers[0].says}\n{part.answers[-1].says}\n"
-        candidate.ask("POST", "/documents", files={"file": (f"{part.last} CV.txt", told.encode())})
+        text = f"{part.first} {part.last}\n\nAbout me\n{part.answers[0].says}\n{part.answers[-1].says}\n"
+        candidate.ask("POST", "/documents", files={"file": (f"{part.last} CV.txt", text.encode())})
     return candidate
 
 
@@ -129,7 +129,7 @@ def _spoken(stage: Stage, part: Part, text: str) -> bytes:
 def _process(stage: Stage, part: Part) -> None:
     with stage.inside():
         interview_id = stage.interview_ids[part.email]
-        if part.fate is Fate.FAILED:  # a disk that changed a piece of the recording
+        if part.fate is Fate.FAILED:  # as if a disk had changed a piece of the recording
             storage = gateways.current().storage
             storage.put(next(key for key in storage.list(prefix_of(interview_id)) if "/mix/" in key), b"something else")
         db.session.rollback()
@@ -141,7 +141,7 @@ def _process(stage: Stage, part: Part) -> None:
 
 
 def _send(stage: Stage) -> None:
-    """Nothing is left to be sent by a worker afterwards: every second try succeeds."""
+    """Send everything, so that no worker has to afterwards: every second attempt succeeds."""
     waiting = sa.select(sa.exists().where(Delivery.state == DeliveryState.PENDING))
     for pause in (20, 400, 2400):
         drain()
@@ -153,7 +153,7 @@ def _send(stage: Stage) -> None:
 
 
 def left(stage: Stage, part: Part) -> None:
-    """A day after somebody closed the page."""
+    """A day after a candidate closed the page."""
     with stage.inside():
         sweep_sittings(watched_for=0)
         if part.fate is Fate.LEFT:
@@ -161,14 +161,14 @@ def left(stage: Stage, part: Part) -> None:
 
 
 def ask(stage: Stage, part: Part, kind: RequestKind, *, words: str | None = None) -> None:
-    """Somebody asks for something on their own page."""
+    """A candidate makes a request on their own page."""
     with stage.inside():
         ask_afterwards(stage.interview(part), kind, words)
         db.session.commit()
 
 
 def judge(stage: Stage, part: Part) -> None:
-    """A recruiter looks at the result: tags, an opinion of their own, and a decision."""
+    """A recruiter reviews the result: tags, ratings and a decision."""
     with stage.inside():
         interview, by = stage.interview(part), stage.member(1 + (part.recruiter or 0))
         candidate = interview.candidate

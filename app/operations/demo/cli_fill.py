@@ -1,7 +1,7 @@
-"""Plays the demo data: all are booked, talk, are processed and judged, by the product's own code, in order of time.
+"""Plays the demo data: everyone is booked, talks, is processed and rated by the product's own code, in order of time.
 
-An edge, like the command line that it belongs to. It works on a database and storage of its own (``cli_keep`` takes
-them over), with a clock that it sets itself: what takes months is done in a minute.
+An edge, like the command line that it belongs to. It works on a separate database and storage (``cli_keep`` takes them
+over) and sets its own clock, so that months take a minute.
 """
 
 import secrets
@@ -32,7 +32,7 @@ from app.settings import Settings
 NAME = "Demo data (Northwind)"
 FILLED = "organization.demo_filled"
 HOOK = "https://ats.example/hooks/parley"
-"""Reserved for examples: leads nowhere, now and later."""
+"""Reserved for examples, so it never leads anywhere."""
 AWAY = timedelta(hours=25)
 
 
@@ -53,8 +53,8 @@ def fill(
     time, transcriber = Time(parts[0].booked - timedelta(days=2)), KnowingTranscriber()
     calm = replace(settings, rate_limit_per_minute=0)
     engines = gateways.build(calm)
-    known = replace(engines, transcriber=transcriber, analyst=KnowingAnalyst(scripts), http=Receiver())  # type: ignore[arg-type]
-    app = create_app(calm, gateways=known, waker=SilentWaker())
+    scripted = replace(engines, transcriber=transcriber, analyst=KnowingAnalyst(scripts), http=Receiver())  # type: ignore[arg-type]
+    app = create_app(calm, gateways=scripted, waker=SilentWaker())
     stage = Stage(app, time, transcriber, engines.speaker, secrets.token_hex(2))
     try:
         with clock.replaced(lambda: time.now):
@@ -62,8 +62,8 @@ def fill(
             _play(stage, sorted(_events(stage, parts, now), key=lambda event: event[0]), now=now, say=say)
             _close(stage, now)
     finally:
-        known.close()
-        engines.transcriber.close()
+        scripted.close()
+        engines.close()
         with app.app_context():
             db.engine.dispose()
     return Filled(stage.organization_id, _admin(stage), password, len(parts))
@@ -139,19 +139,19 @@ def _events(stage: Stage, parts: list[Part], now: datetime) -> Iterator[Event]:
 
 
 def _requests(stage: Stage, parts: list[Part], now: datetime) -> Iterator[Event]:
-    """Two of those who were processed lately ask for something."""
+    """Two candidates whose interviews were processed recently make requests."""
     done = [part for part in parts if part.fate is Fate.TEXT]
-    asked = ((RequestKind.REVIEW, "Please have a person look at my second answer."), (RequestKind.DELETION, None))
-    for part, (kind, words) in zip(done[-2:], asked, strict=False):
+    requests = ((RequestKind.REVIEW, "Please have a person look at my second answer."), (RequestKind.DELETION, None))
+    for part, (kind, words) in zip(done[-2:], requests, strict=False):
         at = min(now - timedelta(minutes=50), part.begun + timedelta(hours=30))
         yield at, "", lambda part=part, kind=kind, words=words: cli_acts.ask(stage, part, kind, words=words)  # type: ignore[misc]
 
 
 def _play(stage: Stage, events: list[Event], *, now: datetime, say: Callable[[str], None]) -> None:
-    told = [event for event in events if event[1]]
+    announced = [event for event in events if event[1]]
     for at, words, act in events:
         if words:
-            say(f"  {told.index((at, words, act)) + 1:2} of {len(told)}  {words}")
+            say(f"  {announced.index((at, words, act)) + 1:2} of {len(announced)}  {words}")
         stage.time.at(min(at, now))
         act()
 

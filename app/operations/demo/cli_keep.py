@@ -1,4 +1,4 @@
-"""Takes what was played over into the installation, all of it or nothing, and takes it out again."""
+"""Copies the played demo data into the installation, all or nothing, and removes it again."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +16,9 @@ from app.interviews.models import Interview, InterviewBucket
 from app.operations.demo.cli_fill import FILLED
 
 ALWAYS_THERE = frozenset({"installation", "webhook_turnstile"})
-"""Tables with a single row, which every installation has of its own."""
+"""Tables with a single row, which every installation already has."""
 AT_ONCE = 300
-load_tables()  # every table has to be known, whatever the command has loaded
+load_tables()  # every table has to be declared, whatever the command has loaded
 FOLDERS = ("recordings", "documents", "speech")
 
 Ids = dict[sa.Column[Any], set[Any]]
@@ -26,9 +26,9 @@ Ids = dict[sa.Column[Any], set[Any]]
 
 def filled() -> list[Organization]:
     """Organizations that are demo data, the oldest first."""
-    known = sa.select(AuditEntry.organization_id).where(AuditEntry.action == FILLED)
+    marked = sa.select(AuditEntry.organization_id).where(AuditEntry.action == FILLED)
     return list(
-        db.session.scalars(sa.select(Organization).where(Organization.id.in_(known)).order_by(Organization.created_at))
+        db.session.scalars(sa.select(Organization).where(Organization.id.in_(marked)).order_by(Organization.created_at))
     )
 
 
@@ -51,19 +51,19 @@ def take_over(source_url: str, *, source: Storage, storage: Storage) -> None:
 
 
 def _rows(connection: sa.Connection, table: sa.Table) -> Iterator[list[dict[str, Any]]]:
-    """All rows, those with the same columns together: what is NULL in a column of JSON is left out, to stay NULL."""
+    """All rows, grouped by their columns: a NULL in a JSON column is left out, so that it stays NULL."""
     nullable = {column.name for column in table.columns if isinstance(column.type, sa.JSON)}
     alike: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for row in connection.execute(sa.select(table)).mappings():
-        kept = {name: value for name, value in row.items() if value is not None or name not in nullable}
-        alike.setdefault(tuple(kept), []).append(kept)
+        values = {name: value for name, value in row.items() if value is not None or name not in nullable}
+        alike.setdefault(tuple(values), []).append(values)
     yield from alike.values()
 
 
 def remove(organization: Organization, *, storage: Storage) -> int:
-    """Destroy all of a demo organization, files first; returns how many interviews there were. Commits.
+    """Delete all of a demo organization, files first; returns the number of its interviews. Commits.
 
-    Raises NotFound for an organization that is no demo data.
+    Raises NotFound if the organization is not demo data.
     """
     if organization.id not in {one.id for one in filled()}:
         raise NotFound("This organization is not demo data.")
@@ -84,7 +84,7 @@ def remove(organization: Organization, *, storage: Storage) -> int:
 
 
 def _forget_installation(organization_id: str) -> None:
-    """The installation is another organization's then, or new again when there is no other."""
+    """Afterwards the installation belongs to another organization, or is new again if there is none."""
     row = db.session.get(Installation, 1)
     if row is None or row.organization_id != organization_id:
         return
@@ -98,9 +98,9 @@ def _forget_installation(organization_id: str) -> None:
 
 
 def _doomed(organization_id: str) -> Iterator[tuple[sa.Table, list[sa.ColumnElement[bool]]]]:
-    """Each table with conditions for the rows that hang on the organization by foreign keys; parents come first."""
+    """Each table with conditions for the rows that belong to the organization by foreign keys; parents come first."""
     organization = Base.metadata.tables["organization"]
-    found: Ids = {organization.c.id: {organization_id}}
+    ids: Ids = {organization.c.id: {organization_id}}
     yield organization, [organization.c.id == organization_id]
     for table in Base.metadata.sorted_tables:
         if table is organization or table.name in ALWAYS_THERE:
@@ -108,12 +108,12 @@ def _doomed(organization_id: str) -> Iterator[tuple[sa.Table, list[sa.ColumnElem
         conditions: list[sa.ColumnElement[bool]] = [
             key.parent.in_(some)
             for key in table.foreign_keys
-            if found.get(key.column)
-            for some in _pieces(sorted(found[key.column]))
+            if ids.get(key.column)
+            for some in _pieces(sorted(ids[key.column]))
         ]
         for column in table.primary_key.columns:
             rows = {value for one in conditions for value in db.session.scalars(sa.select(column).where(one))}
-            found[column] = rows
+            ids[column] = rows
         if conditions:
             yield table, conditions
 
@@ -124,7 +124,7 @@ def _pieces(rows: list[Any]) -> Iterator[list[Any]]:
 
 
 def scratch(folder: Path) -> str:
-    """A new, migrated database in ``folder``; returns its address."""
+    """Create a migrated database in ``folder``; returns its URL."""
     url = f"sqlite:///{folder / 'parley.db'}"
     migrate.upgrade(url)
     return url

@@ -1,4 +1,4 @@
-"""What the demo data is made of, read from ``data.toml``."""
+"""The content of the demo data, read from ``data.toml``."""
 
 import tomllib
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ LAST = {
     "de-DE": ("Brandt", "Yıldız", "Hofer", "Seidel", "Krüger"),
     "es-419": ("Rojas", "Molina", "Cárdenas", "Duarte", "Vega"),
 }
-"""Invented; addresses are made of them at example.com, which belongs to nobody."""
+"""Invented names. Their email addresses are at example.com, which is reserved."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One thing that can be said, what it is worth, by which words, and how a summary tells it."""
+    """One answer: its text, its value, the words that show it, and its sentence in a summary."""
 
     text: str
     value: float
@@ -32,7 +32,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, the score that its answers carry, and the answers from the best to the weakest."""
+    """A question, the score of its answers, and the answers from the best to the weakest."""
 
     text: str
     score: str
@@ -41,7 +41,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A flow: ``share`` of all candidates go through it, and speak with one of the voices ``speaks``."""
+    """A flow: ``share`` of all candidates take it, and speak with one of the voices in ``speaks``."""
 
     title: str
     org_name: str
@@ -56,8 +56,8 @@ class Script:
 
 
 def scripts() -> tuple[Script, ...]:
-    """Every flow, as written down."""
-    told = tomllib.loads(SOURCE.read_text(encoding="utf-8"))
+    """All flows of the file."""
+    document = tomllib.loads(SOURCE.read_text(encoding="utf-8"))
     return tuple(
         Script(
             **{name: value for name, value in flow.items() if name not in {"question", "speaks"}},
@@ -67,5 +67,5 @@ def scripts() -> tuple[Script, ...]:
                 for one in flow["question"]
             ),
         )
-        for flow in told["flow"]
+        for flow in document["flow"]
     )

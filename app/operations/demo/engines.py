@@ -1,6 +1,6 @@
 """Engines that know what the demo's candidates say, and a receiver of webhooks without a network.
 
-Everything that comes of them says so: recognised, judged and summarized by ``demo``.
+All their results name ``demo`` as the engine.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from app.operations.demo.content import Answer, Script
 
 NAME = "demo"
 LOUD = 300
-"""A sample above this is speech, not the room."""
+"""Samples above this are speech, not room noise."""
 LANGUAGE_SCORES = (
     "language_vocabulary_and_expression",
     "language_grammar_and_structure",
@@ -24,7 +24,7 @@ LANGUAGE_SCORES = (
 
 
 class KnowingTranscriber:
-    """Hears the words that were put into the candidate's mouth, at the times at which the voice spoke them."""
+    """Recognises the words that the candidate was made to say, at the times at which the voice spoke them."""
 
     name = NAME
 
@@ -33,9 +33,18 @@ class KnowingTranscriber:
         self._text = ""
 
     def expect(self, text: str, spoken: Spoken) -> bytes:
-        """What is said next; returns its sound at the microphone's rate: 16 kHz."""
+        """Set the next answer; returns its sound at the microphone's rate of 16 kHz."""
         self._text, self._next = text, spoken
         return resample(spoken.pcm, spoken.rate, SPEECH_RATE)
+
+    def is_demonstration(self, language: str) -> bool:  # noqa: ARG002 - it knows every word
+        return False
+
+    def improves(self, language: str) -> bool:  # noqa: ARG002 - it knows every word
+        return False
+
+    def hear_again(self, pcm: bytes, *, rate: int, language: str) -> Heard:
+        return self.transcribe(pcm, rate=rate, language=language)
 
     def supports(self, language: str) -> bool:  # noqa: ARG002 - every language
         return True
@@ -52,7 +61,7 @@ class KnowingTranscriber:
         """Nothing to load."""
 
     def feed(self, key: str, number: int, pcm: bytes, *, language: str) -> None:
-        """Knows it anyway."""
+        """Does nothing: the words are known."""
 
     def peek(self, key: str, *, last: int, language: str, seconds: float) -> str | None:  # noqa: ARG002
         return None
@@ -67,7 +76,7 @@ class KnowingTranscriber:
         return None
 
     def drop(self, key: str) -> None:
-        """Nothing is kept."""
+        """Nothing to drop."""
 
     def close(self) -> None:
         """Nothing is open."""
@@ -79,7 +88,7 @@ def _onset(pcm: bytes) -> int:
 
 
 class KnowingAnalyst:
-    """Judges each answer as it is written down; Parley's own checks and caps come after it, as after any engine."""
+    """Scores each answer as the file says. Parley's own checks and caps follow, as after any engine."""
 
     name = NAME
 
@@ -92,11 +101,11 @@ class KnowingAnalyst:
         }
 
     def summarize(self, material: Material) -> str | None:
-        """What each answer comes down to, one after the other."""
+        """One sentence for each answer, in order."""
         return " ".join(answer.says for _, _, answer in self._said(material)) or None
 
     def judge(self, material: Material, *, scores: tuple[str, ...]) -> Judgement:
-        """Each answer carries one score; what is said about the language rests on all of them."""
+        """One score for each answer; the language score uses all of them."""
         said = self._said(material)
         judged = [
             Judged(score, answer.value, answer.reason, (Quote(answer.quote, index),))
@@ -115,15 +124,15 @@ class KnowingAnalyst:
         return Judgement(NAME, tuple(judged))
 
     def _said(self, material: Material) -> list[tuple[int, str, Answer]]:
-        known = ((one.index, self._known.get(one.content)) for one in material.passages if one.role == "user")
-        return [(index, *found) for index, found in known if found is not None]
+        answers = ((one.index, self._known.get(one.content)) for one in material.passages if one.role == "user")
+        return [(index, *answer) for index, answer in answers if answer is not None]
 
     def close(self) -> None:
         """Nothing is open."""
 
 
 class Receiver:
-    """Takes every webhook without a network; the first answer to each fifth event is an error, as in life."""
+    """Accepts every webhook without a network. The first answer to each fifth event is an error."""
 
     def __init__(self) -> None:
         self._seen: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Finds the platform that the environment names, or starts one of its own for as long as the demo lasts."""
+"""Finds the platform that the environment names, or starts one for the demo."""
 
 import json
 import os
@@ -33,7 +33,7 @@ class Platform:
 
 @dataclass(frozen=True, slots=True)
 class Customer:
-    """An organization that was founded for the demo."""
+    """An organization that was created for the demo."""
 
     organization_id: str
     api_key: str
@@ -43,7 +43,7 @@ class Customer:
 
 @contextmanager
 def running(settings: Settings) -> Iterator[Platform]:
-    """The platform at ``APP_URL`` if one answers there, else a new one in a directory of its own."""
+    """The platform at ``APP_URL`` if one answers there, or else a new one in a temporary directory."""
     if _answers(settings.app_url):
         yield Platform(settings.app_url, dict(os.environ), settings.data_dir, is_ours=False)
         return
@@ -51,6 +51,7 @@ def running(settings: Settings) -> Iterator[Platform]:
     data_dir = settings.data_dir / "demo"
     url = f"http://127.0.0.1:{port}"
     environment = {**os.environ, "HOST": "127.0.0.1", "PORT": str(port), "APP_URL": url, "DATA_DIR": str(data_dir)}
+    environment |= {"MODELS": "off", "MODELS_DIR": str(settings.models_dir)}
     for name in ("DATABASE_URL", "REDIS_URL", "STORAGE_URL", "SECRET_KEY"):
         environment.pop(name, None)
     data_dir.mkdir(parents=True, exist_ok=True)
@@ -64,23 +65,23 @@ def running(settings: Settings) -> Iterator[Platform]:
 
 
 def parley(*arguments: str) -> list[str]:
-    """The parley command of this very installation."""
+    """The parley command of this installation."""
     return [sys.executable, "-m", "app.operations.cli", *arguments]
 
 
 def found_customer(platform: Platform) -> Customer:
-    """A new organization, made with the same command that an operator uses."""
+    """Create an organization with the same command that an operator uses."""
     tag = secrets.token_hex(3)
     email, password = f"admin-{tag}@example.com", secrets.token_urlsafe(18)
-    who = ["--admin-email", email, "--admin-password", "-"]  # ps shows commands
+    who = ["--admin-email", email, "--admin-password", "-"]  # not the password: ps shows commands
     command = parley("org", "create", f"Demo {tag}", "--team", "Hiring", *who, "--json")
     environment = dict(platform.environment)
-    made = subprocess.run(  # noqa: S603 - our own
+    ended = subprocess.run(  # noqa: S603 - our own
         command, env=environment, input=f"{password}\n", capture_output=True, text=True, check=False
     )
-    if made.returncode != 0:
-        raise RuntimeError(f"parley org create failed:\n{made.stderr}")
-    answer = json.loads(made.stdout)
+    if ended.returncode != 0:
+        raise RuntimeError(f"parley org create failed:\n{ended.stderr}")
+    answer = json.loads(ended.stdout)
     return Customer(answer["organization_id"], answer["api_key"], email, password)
 
 

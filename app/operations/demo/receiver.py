@@ -12,7 +12,7 @@ from typing import Any, Self
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """One request as it came in."""
+    """One request as it arrived."""
 
     body: bytes
     headers: dict[str, str]
@@ -31,7 +31,7 @@ class Received:
 
 @dataclass
 class Receiver:
-    """Answers 200 to everything and remembers it in the order of arrival. Use as a context manager."""
+    """Answers 200 to everything and keeps the requests in order of arrival. Use as a context manager."""
 
     received: list[Received] = field(default_factory=list)
 
@@ -51,7 +51,7 @@ class Receiver:
         return f"http://127.0.0.1:{self._server.server_address[1]}/parley"
 
     def wait_for(self, event_types: list[str], *, seconds: float) -> list[Received]:
-        """What has arrived once all of ``event_types`` did, or when the time is over."""
+        """The requests so far, once all of ``event_types`` have arrived or the time is over."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             arrived = list(self.received)
@@ -71,6 +71,6 @@ def _answering(received: list[Received]) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
-            """The story prints what matters."""
+            """Log nothing: the story prints what matters."""
 
     return Answering

@@ -31,8 +31,8 @@ class _Sink:
         self._bytes += piece
         return len(piece)
 
-    def taken(self) -> bytes:
-        """What has come since the last time."""
+    def drain(self) -> bytes:
+        """The bytes since the last call, which are then gone."""
         piece = bytes(self._bytes)
         self._bytes.clear()
         return piece
@@ -68,15 +68,15 @@ class Tape:
         return len(self._voice) / VOICE_RATE
 
     def pause(self, seconds: float) -> None:
-        """No one speaks."""
+        """Record silence."""
         self._roll(np.zeros(round(seconds * VOICE_RATE), np.int16), is_candidate=False)
 
     def play(self, pcm: bytes, rate: int) -> None:
-        """The agent speaks; the candidate's microphone hears the room."""
+        """Record the agent; the candidate's microphone picks up the room only."""
         self._roll(_resampled(np.frombuffer(pcm, "<i2"), rate), is_candidate=False)
 
     def speak(self, pcm: bytes) -> None:
-        """The candidate speaks: s16le, mono, 16 kHz."""
+        """Record the candidate: s16le, mono, 16 kHz."""
         self._roll(np.frombuffer(pcm, "<i2"), is_candidate=True)
 
     def _roll(self, samples: Samples, *, is_candidate: bool) -> None:
@@ -86,14 +86,14 @@ class Tape:
         self._mixed = np.concatenate([self._mixed, _clipped(samples + room)])
 
     def voice_chunk(self, number: int) -> bytes:
-        """Half a second of the candidate's own track; the last one is filled up with silence."""
+        """Half a second of the candidate's own track; the last one is padded with silence."""
         piece = self._voice[number * CHUNK_SAMPLES : (number + 1) * CHUNK_SAMPLES]
         return bytes(np.pad(piece, (0, CHUNK_SAMPLES - len(piece))).astype("<i2").tobytes())
 
     def mixed_so_far(self) -> bytes:
-        """New bytes of the mixed track, ready to be sent as its next chunk; empty when there are none."""
+        """New bytes of the mixed track for its next chunk; empty if there are none."""
         self._encode(final=False)
-        return self._sink.taken()
+        return self._sink.drain()
 
     def stop(self) -> bytes:
         """End the run: the last bytes of the mixed track."""
@@ -102,7 +102,7 @@ class Tape:
         if self._picture is not None:
             self._file.mux(self._picture.encode(None))
         self._file.close()
-        return self._sink.taken()
+        return self._sink.drain()
 
     def _encode(self, *, final: bool) -> None:
         upsampled = VOICE_RATE * FRAME // MIX_RATE

@@ -28,6 +28,6 @@ def show(data: dict[str, Any]) -> None:
 def where_to_look(platform: Platform, customer: Customer, *, interview_id: str) -> None:
     print("\nPages to open")
     if platform.is_ours:
-        print(f"  first:    DATA_DIR={platform.data_dir} PORT={platform.url.rsplit(':', 1)[1]} make run")
+        print(f"  first:    DATA_DIR={platform.data_dir} PORT={platform.url.rsplit(':', 1)[1]} parley up")
     print(f"  sign in:  {platform.url}/sign-in as {customer.admin_email} with {customer.admin_password}")
     print(f"  result:   {platform.url}/interviews/{interview_id}")

@@ -1,4 +1,4 @@
-"""Figures of the running installation, for Prometheus and whatever else reads its format."""
+"""Figures of the running installation, in the Prometheus format."""
 
 from app.core.rooms import Room
 

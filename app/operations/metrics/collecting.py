@@ -1,7 +1,7 @@
-"""Puts the figures together: those of this process, and those of the whole installation, which are read when asked for.
+"""Collects the figures: those of this process, and those of the whole installation, which are read on request.
 
-The second kind costs a few small queries and is kept for some seconds, so that many readers cost no more than one.
-What cannot be read is left out, and a figure of its own says so: a scrape that fails tells nothing.
+The latter cost a few small queries and are kept for some seconds, so that many readers cost no more than one. Figures
+that cannot be read are left out, and another figure says so: a failed scrape would say nothing.
 """
 
 import logging
@@ -40,7 +40,7 @@ COUNTS = {"database_error": ("Database statements that failed.", ("kind",))}
 
 
 class Installation(Collector):
-    """Everything that is the same whichever web process is asked."""
+    """The figures that are the same in every web process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -48,26 +48,26 @@ class Installation(Collector):
         self._until = 0.0
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing: what there is depends on what can be read."""
+        """Nothing: the figures depend on what can be read."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """Refreshed every few seconds at most; callers meanwhile wait for that."""
+        """The figures, refreshed every few seconds at most; other callers wait for a refresh."""
         with self._lock:
             if time.monotonic() >= self._until:
                 self._kept = list(_everything())
                 self._until = time.monotonic() + KEPT_SECONDS
-            kept = self._kept
-        yield from kept
+            metrics = self._kept
+        yield from metrics
 
 
 def add_to(registry: CollectorRegistry) -> None:
-    """Show the installation's figures beside those of the process."""
+    """Add the installation's figures to those of the process."""
     registry.register(Installation())
 
 
 def text() -> bytes:
-    """All figures, as Prometheus reads them."""
+    """All figures in the Prometheus format."""
     registry: CollectorRegistry = current_app.extensions["parley.registry"]
     return generate_latest(registry)
 
@@ -78,14 +78,14 @@ def _everything() -> Iterator[Metric]:
     parts: dict[str, Callable[[], list[Metric]]] = {"redis": _shared, "database": _database}
     for name, read in parts.items():
         try:
-            found = read()
+            metrics = read()
         except (RedisError, SQLAlchemyError) as error:
             log.warning("metrics: %s cannot be read (%s)", name, type(error).__name__)
-            found = []
+            metrics = []
         finally:
             db.session.rollback()
-        yield _gauge(f"parley_{name}_up", f"Whether the {name} answers.", {(): int(bool(found))})
-        yield from found
+        yield _gauge(f"parley_{name}_up", f"Whether the {name} answers.", {(): int(bool(metrics))})
+        yield from metrics
 
 
 def _disk() -> Iterator[Metric]:
@@ -105,9 +105,9 @@ def _disk() -> Iterator[Metric]:
 
 
 def _shared() -> list[Metric]:
-    """What Redis knows: the queues, and what all processes have counted."""
+    """The figures in Redis: the queues, and the counts of all processes."""
     settings: Settings = current_app.extensions["parley.settings"]
-    found = list(_counted())
+    metrics = list(_counted())
     if settings.redis_url:
         redis = queue.connect(settings.redis_url)
         waits = queue.waiting(redis, clock.now())
@@ -115,7 +115,7 @@ def _shared() -> list[Metric]:
         ages = _by({name: wait.oldest_seconds for name, wait in waits.items()})
         workers = _by({name: wait.workers for name, wait in waits.items()})
         takes = int(not queue.refusal(redis))
-        found += [
+        metrics += [
             _gauge(
                 "parley_redis_takes", "Whether Redis accepts writes. When it is full, it only answers.", {(): takes}
             ),
@@ -123,29 +123,29 @@ def _shared() -> list[Metric]:
             _gauge("parley_queue_oldest_seconds", "How long the first job has been waiting.", ages, names=("queue",)),
             _gauge("parley_queue_workers", "Workers serving the queue.", workers, names=("queue",)),
         ]
-    return found
+    return metrics
 
 
 def _counted() -> Iterator[Metric]:
     counts = counters.current()
     counts.flush()
-    found = counts.read()
+    totals = counts.read()
     for name, (words, labels) in TIMES.items():
         times = HistogramMetricFamily(f"parley_{name}_seconds", words, labels=labels)
-        for (known, values), parts in sorted(found.items()):
-            if known == name and len(values) == len(labels):
+        for (counted, values), parts in sorted(totals.items()):
+            if counted == name and len(values) == len(labels):
                 times.add_metric(list(values), _groups(parts), sum_value=parts.get(counters.SUM, 0.0))
         yield times
     for name, (words, labels) in COUNTS.items():
         counter = CounterMetricFamily(f"parley_{name}s", words, labels=labels)
-        for (known, values), parts in sorted(found.items()):
-            if known == name and len(values) == len(labels):
+        for (counted, values), parts in sorted(totals.items()):
+            if counted == name and len(values) == len(labels):
                 counter.add_metric(list(values), parts.get(counters.COUNT, 0.0))
         yield counter
 
 
 def _groups(parts: dict[str, float]) -> list[tuple[str, float]]:
-    """Each bound with how many took at most so long."""
+    """Each bound with the number that took at most that long."""
     groups, so_far = [], 0.0
     for bound in (*map(str, counters.BUCKETS), "+Inf"):
         so_far += parts.get(bound, 0.0)
@@ -164,6 +164,12 @@ def _database() -> list[Metric]:
         ),
         _gauge(
             "parley_videos", "Videos that are waiting, in progress or stuck.", _by(queries.videos()), names=("stage",)
+        ),
+        _gauge(
+            "parley_answers",
+            "Answers that wait to be recognized once more, or are.",
+            _by(queries.answers()),
+            names=("hearing",),
         ),
         _gauge("parley_webhooks", "Webhooks not delivered yet.", _by(queries.deliveries()), names=("state",)),
         _gauge(

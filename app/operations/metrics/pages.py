@@ -1,4 +1,4 @@
-"""``/metrics``: for callers with the token; without one for this machine alone, while Parley serves no one else."""
+"""``/metrics``: for callers with the token; without one, for this machine only, while Parley serves no other host."""
 
 import hmac
 import ipaddress
@@ -19,7 +19,7 @@ pages.record_once(lambda state: collecting.add_to(state.app.extensions["parley.r
 
 @pages.before_request
 def require_reader() -> None:
-    """401 without the right token. Where none is set: 404, but for this machine itself."""
+    """401 without the right token. If none is set, 404 to everyone but this machine."""
     settings: Settings = current_app.extensions["parley.settings"]
     if settings.metrics_token:
         if not hmac.compare_digest(_given().encode(), settings.metrics_token.encode()):
@@ -31,7 +31,7 @@ def require_reader() -> None:
 
 @pages.get("/metrics")
 def show() -> Response:
-    """All figures, none of them about anyone."""
+    """All figures. None is about a person."""
     response = Response(collecting.text(), content_type=CONTENT_TYPE_LATEST)
     response.cache_control.no_store = True
     return response
@@ -43,7 +43,7 @@ def _given() -> str:
 
 
 def _is_at_home(settings: Settings) -> bool:
-    """Whether a program of this machine asks a Parley of this machine; a page of elsewhere would name another host."""
+    """Whether a program on this machine calls a Parley that serves only this machine, and by such a host name."""
     names = (request.remote_addr or "", _host_of(f"//{request.host}"), _host_of(settings.app_url))
     return all(_is_loopback(name) for name in names)
 

@@ -1,4 +1,4 @@
-"""What waits in the database: a few counts over indexes, none of which grows with what is done."""
+"""Backlogs in the database: a few counts over indexes. None takes longer with the amount of finished work."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -8,12 +8,12 @@ import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.core.db import db
-from app.interviews.models import Interview, Stage, VideoStage
+from app.interviews.models import Hearing, Interview, Stage, Utterance, VideoStage
 from app.mail_outbox.models import QueuedMail, QueuedMailState
 from app.webhooks.models import Delivery, DeliveryState, Endpoint
 
 MOST = 10_000
-"""Nothing is counted further: a backlog of 10,000 is alarming enough, and counting on would make it worse."""
+"""Counts stop here: a backlog of 10,000 is alarming enough, and counting further would make it worse."""
 
 STAGES = (
     Stage.RUNNING,
@@ -23,39 +23,45 @@ STAGES = (
     Stage.PROCESSING_FAILED,
 )
 VIDEOS = (VideoStage.WAITING, VideoStage.PROCESSING, VideoStage.FAILED)
+ANSWERS = (Hearing.WAITING, Hearing.HEARING)
 DELIVERIES = (DeliveryState.PENDING, DeliveryState.SENDING, DeliveryState.HELD, DeliveryState.EXHAUSTED)
 LETTERS = (QueuedMailState.WAITING, QueuedMailState.SENDING, QueuedMailState.REFUSED, QueuedMailState.LOST)
 
 
 def interviews() -> dict[str, int]:
-    """By stage, those that are on their way or stuck."""
+    """Interviews by stage that are in progress or stuck."""
     return _counts(Interview.stage, STAGES)
 
 
 def videos() -> dict[str, int]:
-    """The same for pictures, which follow the result."""
+    """The same for videos, which follow the result."""
     return _counts(Interview.video_stage, VIDEOS)
 
 
+def answers() -> dict[str, int]:
+    """Answers that will be heard once more, by how far that is."""
+    return _counts(Utterance.hearing, ANSWERS)
+
+
 def deliveries() -> dict[str, int]:
-    """Webhooks by state, those that were not delivered."""
+    """Undelivered webhooks by state."""
     return _counts(Delivery.state, DELIVERIES)
 
 
 def letters() -> dict[str, int]:
-    """Mails by state, those that were not sent."""
+    """Unsent mails by state."""
     return _counts(QueuedMail.state, LETTERS)
 
 
 def endpoints() -> dict[str, int]:
-    """Receivers of webhooks that are in trouble."""
+    """Webhook endpoints that are failing or disabled."""
     disabled, failing = Endpoint.disabled_at.is_not(None), Endpoint.failing_since.is_not(None)
     parts = {"disabled": disabled, "failing": sa.and_(failing, sa.not_(disabled))}
     return _selected({name: _capped(Endpoint.id, where) for name, where in parts.items()})
 
 
 def oldest(now: datetime) -> dict[str, float]:
-    """For how many seconds the oldest of each kind has been waiting for its turn; 0 where nothing waits."""
+    """Seconds that the oldest of each kind has been waiting; 0 if none waits."""
     first = {
         "webhooks": _first(Delivery.due_at, Delivery.state == DeliveryState.PENDING),
         "interviews": _first(Interview.submitted_at, Interview.stage == Stage.SUBMITTED),
@@ -70,7 +76,7 @@ def _counts(column: InstrumentedAttribute[Any], states: Iterable[Any]) -> dict[s
 
 
 def _selected(counts: dict[str, sa.ScalarSelect[Any]]) -> dict[str, int]:
-    """All of them in one statement."""
+    """All counts in one statement."""
     row = db.session.execute(sa.select(*(query.label(name) for name, query in counts.items()))).mappings().one()
     return {name: int(value) for name, value in row.items()}
 

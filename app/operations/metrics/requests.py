@@ -1,6 +1,6 @@
 """Counts what this process serves: requests by route, method and status, and how long they take. Never by ids.
 
-And hands over what all processes count together, whenever a request, a job or a tick has ended.
+It also hands over the counts of all processes when a request, a job or a tick has ended.
 """
 
 import time
@@ -22,9 +22,9 @@ from app.core.counters import Counters
 
 BUCKETS = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-"""What else strangers make up is counted as one."""
+"""Other methods, which strangers can invent, are counted as one."""
 OURS = (IntegrityError, DataError, ProgrammingError)
-"""What a database rightly refuses says nothing about how it is."""
+"""Errors that do not mean that the database is in trouble."""
 _START = "parley.metrics.started"
 
 
@@ -44,8 +44,8 @@ class Requests:
 
 
 def register(app: Flask) -> None:
-    """Hang it on the application, as early as its request ids."""
-    # When each count began: as many lines again, which no one asks for.
+    """Register it on the application, as early as its request ids."""
+    # The time when each count began would double the number of lines.
     disable_created_metrics()  # type: ignore[no-untyped-call]
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
@@ -74,7 +74,7 @@ def register(app: Flask) -> None:
 
 
 def hand_over(app: Flask, counts: Counters, *, engine: Engine) -> None:
-    """What was counted, with the end of every request, job and tick; and count what the database did not carry out."""
+    """Hand over counts at the end of every request, job and tick, and count failed statements."""
 
     def flush(_error: BaseException | None) -> None:
         counts.flush()

@@ -1,6 +1,6 @@
-"""Keeps child processes alive: forks them, starts dead ones again with growing pauses, and ends all of them together.
+"""Keeps child processes alive: forks them, restarts dead ones with growing pauses, and ends all of them together.
 
-Children are forked from the main thread of a process without other threads; they end when it does, however it ends.
+Children are forked from the main thread of a process without other threads. They end when it does, however it ends.
 """
 
 import logging
@@ -35,12 +35,13 @@ class _Member:
     born: float = 0.0
     pause: float = FIRST_PAUSE
     due: float = 0.0
+    is_passing: bool = False
 
 
 class Family:
     """Runs ``works`` (name to function) in one process each until SIGTERM, SIGINT or ``stop``.
 
-    ``patience`` is how many seconds a child may take to end by itself before it is killed.
+    ``patience`` is the number of seconds that a child has to end by itself before it is killed.
     """
 
     def __init__(self, works: Mapping[str, Callable[[], None]], *, patience: float = 20.0) -> None:
@@ -48,8 +49,12 @@ class Family:
         self._patience = patience
         self._stopping = False
 
+    def once(self, name: str, work: Callable[[], None]) -> None:
+        """Also run ``work`` in a process that is not started again when it ends. Called before ``run``."""
+        self._members.append(_Member(name, work, is_passing=True))
+
     def run(self, *, every_second: Callable[[], None] | None = None) -> None:
-        """Return when all have ended. ``every_second`` is called about that often from this, the main, thread."""
+        """Run until all have ended. ``every_second`` is called about that often in this thread, the main one."""
         before = {number: signal.signal(number, self._on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
         try:
             while not self._stopping:
@@ -64,15 +69,15 @@ class Family:
                 signal.signal(number, handler)
 
     def stop(self) -> None:
-        """Ask ``run`` to end; may be called from ``every_second``."""
+        """Make ``run`` end; may be called from ``every_second``."""
         self._stopping = True
 
     def pids(self) -> dict[str, int]:
-        """Process ids of those that live."""
+        """Process ids of the living children."""
         return {m.name: m.process.pid for m in self._members if m.process is not None and m.process.pid is not None}
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
-        if self._stopping:  # asked twice: no more patience
+        if self._stopping:  # a second signal: wait no longer
             self._patience = 0.0
         self._stopping = True
 
@@ -94,8 +99,14 @@ class Family:
         member.born = time.monotonic()
 
     def _bury_dead(self) -> None:
-        for member in self._members:
+        for member in list(self._members):
             if member.process is None or member.process.is_alive():
+                continue
+            if member.is_passing:
+                if member.process.exitcode and not self._stopping:
+                    log.warning("%s ended with %s", member.name, member.process.exitcode)
+                member.process.close()
+                self._members.remove(member)
                 continue
             lived = time.monotonic() - member.born
             clean = member.process.exitcode == 0
@@ -121,7 +132,7 @@ class Family:
 
 
 def _live(work: Callable[[], None], hold_on: Callable[[], None] | None) -> None:
-    """The life of a child: a session of its own, default signals, and an end with its parent."""
+    """Run a child: in its own session, with default signals, and until its parent ends."""
     os.setsid()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
@@ -131,7 +142,7 @@ def _live(work: Callable[[], None], hold_on: Callable[[], None] | None) -> None:
 
 
 def _kill_group(process: BaseProcess) -> None:
-    """Kill what did not end in time, and whatever it had started in its own session."""
+    """Kill a child that did not end in time, and every process of its session."""
     if process.pid is not None and process.is_alive():
         log.warning("%s did not stop in time and was killed", process.name)
         with suppress(ProcessLookupError, PermissionError):

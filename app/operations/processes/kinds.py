@@ -1,4 +1,4 @@
-"""The two kinds of RQ worker, for short and for long jobs, and how both of them do without RQ's own reconnecting."""
+"""The two kinds of RQ worker, for short and for long jobs. Both replace RQ's own reconnecting."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -21,11 +21,11 @@ MAINTENANCE_SECONDS = 30
 
 
 class _Away(Exception):
-    """Redis broke off while a worker waited for a job."""
+    """The connection to Redis broke while a worker waited for a job."""
 
 
 class _Line(Queue):
-    """RQ's queue, but RQ does not know what its waiting ends with when Redis breaks off, and so lets it through."""
+    """RQ's queue, which raises an error that RQ does not catch when the connection to Redis breaks."""
 
     @classmethod
     def dequeue_any(cls, *args: Any, **options: Any) -> Any:
@@ -37,13 +37,13 @@ class _Line(Queue):
 
 
 class _Leaving:
-    """What both kinds of worker share: they leave in silence when Redis breaks off, where RQ would log every try.
+    """What both kinds of worker share: they end silently when Redis goes away, where RQ would log every attempt.
 
-    The next process begins with a look whether Redis is back, and works from the rows until then.
+    The next process first checks whether Redis is back, and works from the rows until then.
     """
 
     broke_off = ""
-    """What Redis broke off with."""
+    """The error that broke the connection to Redis."""
 
     @contextmanager
     def _leaving(self) -> Iterator[None]:
@@ -54,7 +54,7 @@ class _Leaving:
             raise StopRequested from error
 
     def subscribe(self) -> None:
-        """Take no commands through Redis, which would need a thread and a connection of its own."""
+        """Take no commands through Redis, which would need another thread and connection."""
 
     def check_for_suspension(self, burst: bool) -> None:  # noqa: FBT001 - RQ's way to call it
         """Workers cannot be suspended."""
@@ -89,10 +89,10 @@ class ShortWorker(_Leaving, SimpleWorker):
 
 
 class LongWorker(_Leaving, Worker):
-    """Forks for every job, so that a risky one takes only itself down."""
+    """Forks for every job, so that a crash affects that job only."""
 
     def fork_work_horse(self, job: Any, queue: Any) -> None:
-        """As RQ, but the fork ends when this worker does, so that no orphan works on."""
+        """As RQ, but the fork ends with this worker, so that no orphan continues."""
         self._hold_on = embedded.ends_with_parent(9)
         super().fork_work_horse(job, queue)
 

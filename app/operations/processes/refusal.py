@@ -1,6 +1,6 @@
-"""Under ``/v1`` also those requests get a JSON answer which waitress refuses before the application sees them.
+"""Gives requests under ``/v1`` a JSON answer even if waitress refuses them before the application sees them.
 
-A broken chunk, an impossible Content-Length, a body beyond what the server takes: waitress answers in plain text.
+For a broken chunk, an impossible Content-Length or a body that is too large, waitress itself answers in plain text.
 """
 
 import json
@@ -14,10 +14,10 @@ from app.web.errors import is_api_path
 
 
 class RefusalTask(ErrorTask):
-    """The answer to a request that could not be read; the connection is closed after it."""
+    """Answers a request that could not be read; then the connection is closed."""
 
     def execute(self) -> None:
-        """Write the answer: the error shape of ``/v1`` there, waitress's own words elsewhere."""
+        """Write the answer: the error shape of ``/v1`` there, waitress's own text elsewhere."""
         request: Any = self.request
         if not is_api_path(_path_of(request)):
             super().execute()
@@ -33,7 +33,7 @@ class RefusalTask(ErrorTask):
 
 
 def _path_of(request: Any) -> str:
-    """Empty where a broken first line or header left the request without one."""
+    """The path; empty if a broken first line or header left the request without one."""
     if request.error.code != HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
         return str(getattr(request, "path", ""))
     first_line = bytes(request.header_plus).partition(b"\r\n")[0].split()  # nothing of such a request is parsed
@@ -41,12 +41,12 @@ def _path_of(request: Any) -> str:
 
 
 class Channel(HTTPChannel):
-    """A connection whose refusals are written by ``RefusalTask``, and which says so when it is the server's last."""
+    """A connection whose refusals ``RefusalTask`` writes, and which closes while the server stops."""
 
     error_task_class = RefusalTask
 
     def service(self) -> None:
-        """Answer one request. A server that stops says "Connection: close", so that no one sends the next one here."""
+        """Answer one request. A stopping server sends "Connection: close", so that the next request goes elsewhere."""
         if getattr(self.server, "is_stopping", False):
             request: Any = self.requests[0]
             request.headers["CONNECTION"] = "close"

@@ -1,6 +1,6 @@
-"""What the worker of a queue does while Redis takes nothing: it finds its due work in the rows, as the sweep would.
+"""What the worker of a queue does while Redis is down: it finds its due work in the rows, as the sweep does.
 
-Claims decide who does what, so any number of workers on any number of hosts may do this at once.
+Claims decide which worker does what, so any number of workers on any number of hosts can do this at the same time.
 """
 
 import logging
@@ -22,13 +22,13 @@ from app.operations.processes.runs import run
 log = logging.getLogger(__name__)
 
 ASKED_EVERY = 1.0
-"""Seconds between two looks whether Redis is back."""
+"""Seconds between checks whether Redis is back."""
 
 Finder = Callable[[Queued], Sequence[tuple[Job, tuple[str, ...]]]]
 
 
 def work_from_rows(app: Flask, redis: Redis, queue: Queued, *, pause: float, find: Finder = due) -> None:
-    """Run what is due in ``queue``, with a look at the rows every ``pause`` seconds, until Redis is back or SIGTERM."""
+    """Run what is due in ``queue``, reading the rows every ``pause`` seconds, until Redis is back or SIGTERM."""
     until = _Until(redis)
     while not until.is_over():
         for job, ids in _found(app, queue, find):
@@ -39,19 +39,19 @@ def work_from_rows(app: Flask, redis: Redis, queue: Queued, *, pause: float, fin
 
 
 def _found(app: Flask, queue: Queued, find: Finder) -> list[tuple[Job, tuple[str, ...]]]:
-    """By chance in what order: workers then rarely meet, and one that kills its worker does not hold up the others."""
+    """In random order: workers then rarely collide, and a job that kills its worker does not delay the others."""
     try:
         with app.app_context(), row_security.everyone():
-            found = list(find(queue))
+            runs = list(find(queue))
     except Exception as error:  # noqa: BLE001 - told with its place; the text could quote a person
         log.error("%s: due work not found: %s at %s", queue, type(error).__name__, place_of(error))  # noqa: TRY400
         return []
-    random.shuffle(found)
-    return found
+    random.shuffle(runs)
+    return runs
 
 
 class _Until:
-    """Whether to go on: not after SIGTERM or SIGINT, which let the running job finish, and not with Redis back."""
+    """Whether to continue: not after SIGTERM or SIGINT, which let the running job finish, nor once Redis is back."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis, self._asked, self._is_over = redis, time.monotonic(), False

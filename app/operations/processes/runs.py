@@ -26,7 +26,7 @@ class UnknownJob(Exception):
 
 
 def run(app: Flask, job: Job, ids: tuple[str, ...]) -> bool:
-    """Run a job that no queue has handed over. One that fails is logged, and the rows say when it is due again."""
+    """Run a job that came from no queue. A failure is logged, and the rows say when the job is due again."""
     try:
         limit = UnixSignalDeathPenalty(job.seconds, JobTimeoutException)  # type: ignore[no-untyped-call]
         with limit, _inside(app, job.key, ids):
@@ -38,7 +38,7 @@ def run(app: Flask, job: Job, ids: tuple[str, ...]) -> bool:
 
 
 def job_class(app: Flask, jobs: Mapping[str, Job]) -> type[RqJob]:
-    """RQ's job, run inside the application, only if it is one of Parley's: Redis is no place to take code from."""
+    """RQ's job, run inside the application and only if it is one of Parley's: code must not come from Redis."""
 
     class OurJob(RqJob):
         @property
@@ -53,7 +53,7 @@ def job_class(app: Flask, jobs: Mapping[str, Job]) -> type[RqJob]:
                 return super().perform()
 
         def retry(self, queue: Queue, pipeline: Pipeline) -> None:  # noqa: ARG002 - RQ's way to call it
-            """Once more after its pause, unless another wake-up for the same ids waits: that is its once more."""
+            """Retry after the pause, unless another wake-up for the same ids waits, which is the retry then."""
             mark, left = Mark(queue, str(self.func_name), self.args), self.retries_left
 
             def put(together: Pipeline) -> None:

@@ -9,7 +9,9 @@ from urllib.error import URLError
 
 from app.core.data_dir import held_alone, make_private
 from app.gateways.redis import embedded
+from app.operations.processes import model_fetch
 from app.operations.processes.family import Family
+from app.operations.processes.speech import has_host_engines, run_speech
 from app.operations.processes.web import check_port, run_web
 from app.operations.processes.worker import keeper_of, run_worker
 from app.settings import Settings
@@ -17,6 +19,8 @@ from app.settings import Settings
 log = logging.getLogger(__name__)
 
 READY_SECONDS = 60.0
+LINGERS = 15.0
+"""Seconds that the speech host goes on at most after it was asked to stop, for answers that are being recognised."""
 
 Say = Callable[[str], None]
 
@@ -46,10 +50,15 @@ def _run_all(
     migrate(settings.database_url)
     say("Using the Redis of REDIS_URL …" if settings.redis_url else "Starting the embedded Redis …")
     url, server = embedded.found_or_started(settings.data_dir, settings.redis_url)
-    known = replace(settings, redis_url=url)
+    config = replace(settings, redis_url=url)
     say("Starting the web server and workers …")
-    family = Family({"web": lambda: run_web(known), "worker": lambda: run_worker(known)}, patience=25.0)
-    watch = _Watch(known, set_up_address, say)
+    works = {"web": lambda: run_web(config), "worker": lambda: run_worker(config)}
+    if not config.speech_host and has_host_engines(config):
+        works["speech"] = lambda: run_speech(config, lingers=LINGERS)
+    family = Family(works, patience=25.0)
+    if names := model_fetch.missing(config):
+        family.once("models", lambda: model_fetch.fetch(config, names, say))
+    watch = _Watch(config, set_up_address, say)
     keep = keeper_of(server) if server is not None else None
 
     def every_second() -> None:

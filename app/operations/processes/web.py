@@ -1,4 +1,4 @@
-"""``parley web``: serves so that slow clients cannot starve the others, and stops without cutting anyone off."""
+"""``parley web``: slow clients cannot block others, and stopping interrupts no request."""
 
 import errno
 import logging
@@ -23,10 +23,10 @@ log = logging.getLogger(__name__)
 CONNECTIONS = 2_000
 LARGEST_BODY = 32 * 1024 * 1024
 WATERMARK = 64 * 1024
-"""Bytes kept for a slow reader: small, so that a revoked recording stops within seconds."""
+"""Bytes buffered for a slow reader: few, so that a revoked recording stops within seconds."""
 
 SEND_BUFFER = 128 * 1024
-"""The kernel's share of the same, which otherwise grows to megabytes; doubled by the kernel, it is plenty."""
+"""The kernel's buffer for the same, which otherwise grows to megabytes. The kernel doubles this value."""
 
 MANY, GATHERED = 200, 0.004
 """Each turn of waitress's loop asks every connection whether it has something to do. With more than this many it waits
@@ -39,22 +39,22 @@ was taken a moment ago, and a thread that has answered still tidies up."""
 
 
 class PortTaken(Exception):
-    """Someone else listens there; the message says which setting chooses another port."""
+    """Another program listens there. The message names the setting for another port."""
 
 
 def run_web(settings: Settings, *, application: Callable[[Settings], Flask] = create_app) -> None:
-    """Serve until SIGTERM or SIGINT; what has been accepted is answered first. Raises PortTaken."""
+    """Serve until SIGTERM or SIGINT; accepted requests are answered first. Raises PortTaken."""
     close_to_others(settings.data_dir)
-    known = replace(settings, redis_url=embedded.found_alive(settings.data_dir, settings.redis_url))
+    connected = replace(settings, redis_url=embedded.found_alive(settings.data_dir, settings.redis_url))
     if settings.web_server == "granian":
-        check_port(known.host, known.port)
-        _run_granian(known)
+        check_port(connected.host, connected.port)
+        _run_granian(connected)
     else:
-        _run_waitress(application(known), known)
+        _run_waitress(application(connected), connected)
 
 
 def check_port(host: str, port: int) -> None:
-    """Raise PortTaken when no one new can listen there; the same for an address that is not this machine's."""
+    """Raise PortTaken if the port is in use, or if the address is not this machine's."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as attempt:
         attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -113,7 +113,7 @@ def _run_waitress(application: Flask, settings: Settings) -> None:
 
 
 def serve(server: Any, *, until: Callable[[], bool], patience: float = _STOP_SECONDS) -> None:
-    """Run the server's loop ``until`` it is time, then take no more connections and finish what was begun."""
+    """Run the server's loop ``until`` it returns True, then accept no more connections and finish open requests."""
     sockets = _sockets(server)
     while not until():
         _turn(server, sockets)
@@ -130,14 +130,14 @@ def serve(server: Any, *, until: Callable[[], bool], patience: float = _STOP_SEC
 
 
 def _take_no_more(listening: Any, sockets: dict[int, Any]) -> None:
-    """Connections that the kernel has accepted are let in first: closing the door would cut them off."""
+    """Accept the connections that the kernel already has: closing the socket would cut them off."""
     from waitress.wasyncore import dispatcher
 
     listening.is_stopping, before = True, -1
     while before != len(sockets):
         before = len(sockets)
         listening.handle_accept()
-    # Its own way of closing takes along what threads call the loop with, and who is answered now would be cut off.
+    # waitress's own close also closes what threads wake the loop with, which would cut off current responses.
     dispatcher.close(listening)
 
 
@@ -148,18 +148,18 @@ def _turn(server: Any, sockets: dict[int, Any]) -> None:
 
 
 def _sockets(server: Any) -> dict[int, Any]:
-    """waitress's own table: listening sockets and connections."""
+    """waitress's table of listening sockets and connections."""
     sockets: dict[int, Any] = server.map if hasattr(server, "map") else server._map  # noqa: SLF001 - no other way in
     return sockets
 
 
 def _is_busy(one: Any) -> bool:
-    """A connection whose request is being read, worked on or answered."""
+    """Whether a request of the connection is being read, processed or answered."""
     return bool(getattr(one, "requests", None) or getattr(one, "total_outbufs_len", 0) or getattr(one, "request", None))
 
 
 def _run_granian(settings: Settings) -> None:
-    """Faster, for use behind a proxy that buffers requests; it imports ``wsgi`` in processes of its own."""
+    """Faster, for use behind a proxy that buffers requests; it imports ``processes.wsgi`` in processes of its own."""
     from granian.constants import Interfaces
     from granian.server import Server
 
@@ -173,7 +173,7 @@ def _run_granian(settings: Settings) -> None:
         SECRET_KEY=settings.secret_key,
     )
     Server(
-        "wsgi:app",
+        "app.operations.processes.wsgi:app",
         address=settings.host,
         port=settings.port,
         interface=Interfaces.WSGI,

@@ -1,7 +1,7 @@
-"""``parley worker``: one child per queue, and one that looks every few seconds for what is overdue.
+"""``parley worker``: one child per queue, and one that looks for overdue work every few seconds.
 
-One queue per RQ worker, because a worker of two queues loses a job for good when it dies between taking and starting
-it. The application is loaded before anything is forked. Rows hold the truth, so a worker that dies costs time only.
+Each RQ worker has one queue, because a worker of two queues loses a job for good if it dies between taking and starting
+it. The application is loaded before anything is forked. Rows hold the truth, so a dead worker costs only time.
 """
 
 import logging
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 JOBS_PER_LIFE = 5_000
 AT_ONCE = 1.0
-"""Seconds. A worker that Redis breaks off so soon would otherwise be started again and again without a word."""
+"""Seconds. A worker that loses Redis sooner than this would otherwise be restarted again and again silently."""
 
 
 def run_worker(
@@ -47,23 +47,22 @@ def run_worker(
     jobs: Mapping[str, Job] | None = None,
     find: Finder = due,
 ) -> None:
-    """Work until SIGTERM or SIGINT. Starts the embedded Redis when there is none and no REDIS_URL.
+    """Work until SIGTERM or SIGINT. Starts the embedded Redis if none runs and there is no REDIS_URL.
 
-    ``ticks`` and ``jobs`` are those of all rooms unless given. ``find`` names the due work of a queue: for the workers
-    while Redis takes nothing.
+    ``ticks`` and ``jobs`` default to those of all rooms. ``find`` returns the due work of a queue while Redis is down.
     """
     close_to_others(settings.data_dir)
     url, server = embedded.found_or_started(settings.data_dir, settings.redis_url)
-    known = replace(settings, redis_url=url)
-    app = application(known)
+    connected = replace(settings, redis_url=url)
+    app = application(connected)
     waker = app.extensions.get("parley.bell")
     if isinstance(waker, RedisWaker):
-        waker.outage.is_told = False  # the ticking process tells it for all
+        waker.outage.is_told = False  # the ticking process logs it for all
     known_jobs = rooms.jobs() if jobs is None else jobs
     works: dict[str, Callable[[], None]] = {
-        queue.value: _work_of(app, known, queue, jobs=known_jobs, find=find) for queue in Queued
+        queue.value: _work_of(app, connected, queue, jobs=known_jobs, find=find) for queue in Queued
     }
-    works["tick"] = lambda: tick_forever(app, known, list(rooms.sweeps() if ticks is None else ticks))
+    works["tick"] = lambda: tick_forever(app, connected, list(rooms.sweeps() if ticks is None else ticks))
     try:
         Family(works).run(every_second=None if server is None else keeper_of(server))
     finally:
@@ -72,7 +71,7 @@ def run_worker(
 
 
 def keeper_of(server: embedded.EmbeddedRedis) -> Callable[[], None]:
-    """To be called every second: starts a Redis that has died again, with pauses when that fails."""
+    """A function to call every second: restarts a dead Redis, with pauses if that fails."""
     due = 0.0
 
     def keep() -> None:
@@ -91,9 +90,9 @@ def keeper_of(server: embedded.EmbeddedRedis) -> Callable[[], None]:
 
 
 def tick_forever(app: Flask, settings: Settings, ticks: list[str]) -> None:
-    """Call each of ``ticks`` every SWEEP_SECONDS, and put RQ's own delayed retries back into their queues.
+    """Call each of ``ticks`` every SWEEP_SECONDS, and put RQ's delayed retries back into their queues.
 
-    First of all it is tried, aside, what configured recognisers are able to, and the log says so.
+    At the start, a thread tests the configured recognition engines and logs the outcome.
     """
     scheduler = Scheduler(settings.redis_url, round(settings.sweep_seconds) + 1)
     threading.Thread(target=report, args=(settings,), daemon=True).start()  # a server may be slow to answer
@@ -107,7 +106,7 @@ def tick_forever(app: Flask, settings: Settings, ticks: list[str]) -> None:
 
 
 def tick_once(app: Flask, path: str) -> bool:
-    """One tick; a failing one is logged and leaves the others alone."""
+    """Run one tick. A failure is logged and does not affect the others."""
     try:
         with app.app_context(), row_security.everyone(), request_id.under():
             rooms.resolve(path)()
@@ -127,8 +126,9 @@ class Scheduler:
         self._scheduler: RQScheduler | None = None
 
     def turn(self) -> None:
-        """Enqueue what is due, if no other worker's scheduler does. Says once that Redis is away, and once that it is
-        back."""
+        """Enqueue due retries, if no other worker's scheduler does. Logs once that Redis is down, and once that it
+        is back.
+        """
         if not self._url:
             return
         try:
@@ -149,7 +149,7 @@ def _work_of(
     app: Flask, settings: Settings, queue: Queued, *, jobs: Mapping[str, Job], find: Finder
 ) -> Callable[[], None]:
     def work() -> None:
-        """Ends when Redis goes or comes back: the next process has inherited nothing, and does what is right then."""
+        """Runs until Redis goes away or comes back; the next process starts fresh and does what fits then."""
         asking = connect(settings.redis_url)
         if refusal(asking):
             work_from_rows(app, asking, queue, pause=settings.sweep_seconds, find=find)

@@ -1,4 +1,4 @@
-"""Work that has stopped: what it is, why, and how it is tried again."""
+"""Stopped jobs: what they are, why they stopped, and how to retry them."""
 
 from app.core.rooms import Room
 

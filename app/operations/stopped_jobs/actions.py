@@ -1,4 +1,4 @@
-"""Has what has stopped tried again. Every step may be taken twice: rows are changed where they are still stopped."""
+"""Retries stopped jobs. Every step may be repeated: rows are changed only if they are still stopped."""
 
 from collections.abc import Callable
 
@@ -14,11 +14,11 @@ from app.mail_outbox import actions as mail_outbox
 from app.operations.stopped_jobs import queries
 
 KINDS = ("interviews", "documents", "mails", "voices")
-"""What can be tried again as a whole."""
+"""Kinds of jobs that can be retried all at once."""
 
 
 def retry_interview(interview: Interview) -> bool:
-    """Begin again what has failed, or wake a worker for what is due. False when there is nothing to do."""
+    """Retry a failed job, or wake a worker up for a due one. False if there is nothing to do."""
     if interviews.retry(interview):
         return True
     if interview.withdrawn_at is not None or interview.erased_at is not None:
@@ -33,7 +33,7 @@ def retry_interview(interview: Interview) -> bool:
 
 
 def retry_all(kind: str, *, by: TeamMember) -> int:
-    """Try everything of a kind again that the page shows; returns how many were begun. Audited."""
+    """Retry all jobs of a kind that the page shows; returns how many were started. Audited."""
     tries: dict[str, Callable[[], list[bool]]] = {
         "interviews": lambda: [retry_interview(one) for one in queries.interviews(mine)],
         "documents": lambda: [interviews.read_again(document) for document, _interview in queries.documents(mine)],

@@ -1,4 +1,4 @@
-"""The page of work that has stopped, with ways to have it tried again; the views hang on the dashboard's blueprint."""
+"""The page of stopped jobs, with buttons to retry them. The views belong to the dashboard's blueprint."""
 
 from flask import current_app, flash, redirect, render_template, request, url_for
 from redis.exceptions import RedisError
@@ -18,7 +18,7 @@ from app.settings import Settings
 
 @pages.get("/jobs")
 def jobs() -> str:
-    """What has stopped in the organization and why, with a way to have it tried again; and what is on its way."""
+    """The organization's stopped jobs with their reasons, and the work in progress."""
     require_admin()
     mine = current_member().organization_id
     db.session.rollback()  # the queues may be slow to answer
@@ -42,7 +42,7 @@ def jobs() -> str:
 
 @pages.post("/jobs/interviews/<interview_id>/retry")
 def retry(interview_id: str) -> AnyResponse:
-    """Try one interview again."""
+    """Retry one interview."""
     require_admin()
     begun = actions.retry_interview(interview_seen_by(current_member(), interview_id))
     db.session.commit()
@@ -51,7 +51,7 @@ def retry(interview_id: str) -> AnyResponse:
 
 @pages.post("/jobs/retry")
 def retry_all() -> AnyResponse:
-    """Try everything of a kind again."""
+    """Retry everything of a kind."""
     require_admin()
     kind = request.form.get("kind", "")
     if kind not in actions.KINDS:
@@ -70,7 +70,7 @@ def _back(begun: int) -> AnyResponse:
 
 
 def _queues() -> tuple[list[Failed] | None, int | None]:
-    """Runs that the queues gave up and how many workers there are; None where the queues do not answer."""
+    """Runs that the queues gave up, and the number of workers; None if the queues do not answer."""
     settings: Settings = current_app.extensions["parley.settings"]
     if not settings.redis_url:
         return None, None

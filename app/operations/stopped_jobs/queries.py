@@ -1,6 +1,6 @@
-"""What has stopped in one organization, and why: rows that wait for a person, or for work that no one does.
+"""Stopped jobs of one organization, and why they stopped: rows that wait for a person or for work that does not happen.
 
-Rows hold the truth about work; what the queues say comes second (``owned_runs``), and only of the organization's own.
+Rows hold the truth about work. The queues come second (``owned_runs``), and only the organization's own runs.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,13 +31,13 @@ from app.outreach.models import Message, Step
 from app.webhooks.models import Delivery, DeliveryState, Endpoint
 
 MOST = 100
-"""Of each kind a page shows; the rest follows when these are dealt with."""
+"""Rows of each kind on a page. More appear once these are dealt with."""
 LOOKED_BACK = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """Work that is on its way: of which kind, how much, and since when the oldest is due."""
+    """Work in progress: its kind, how much, and since when the oldest is due."""
 
     kind: str
     count: int
@@ -46,9 +46,9 @@ class Backlog:
 
 @dataclass(frozen=True, slots=True)
 class Unsent:
-    """A mail that was not sent, or has not been so far.
+    """A mail that was not sent, or not yet.
 
-    About an interview (``step`` None: a code, or word of a note), or a member's link: to a password, or to an address.
+    It is about an interview (``step`` is None for a code or a note), or it is a member's link to a password or address.
     """
 
     letter: QueuedMail
@@ -59,13 +59,13 @@ class Unsent:
 
 
 def interviews(organization_id: str, *, limit: int = MOST) -> Sequence[Interview]:
-    """Interviews that are stuck, the oldest first, with their flow."""
+    """Stuck interviews with their flows, the oldest first."""
     mine = sa.select(Interview).where(Interview.organization_id == organization_id, pending.stuck())
     return db.session.scalars(mine.options(joinedload(Interview.flow)).order_by(Interview.org_seq).limit(limit)).all()
 
 
 def documents(organization_id: str, *, limit: int = MOST) -> Sequence[tuple[Document, Interview]]:
-    """Documents whose text could not be read, with their interview."""
+    """Documents whose text could not be read, with their interviews."""
     rows = db.session.execute(
         sa.select(Document, Interview)
         .join(Interview, Interview.id == Document.interview_id)
@@ -77,10 +77,10 @@ def documents(organization_id: str, *, limit: int = MOST) -> Sequence[tuple[Docu
 
 
 def mails(organization_id: str, *, limit: int = MOST) -> list[Unsent]:
-    """Mails of the last 30 days that did not go out, or are overdue; not those that were sent again since."""
+    """Mails of the last 30 days that failed or are overdue, except those that were sent again since."""
     since = clock.now() - LOOKED_BACK
     later = sa.orm.aliased(QueuedMail)
-    is_invitation = sa.exists().where(sa.orm.aliased(Message).letter_id == later.id)  # and no word to a colleague, say
+    is_invitation = sa.exists().where(sa.orm.aliased(Message).letter_id == later.id)  # not a colleague's mail
     sent_since = sa.exists().where(
         later.interview_id == QueuedMail.interview_id,
         later.state == QueuedMailState.SENT,
@@ -94,7 +94,7 @@ def mails(organization_id: str, *, limit: int = MOST) -> list[Unsent]:
         .where(*_kept(organization_id), _not_sent(since), ~sent_since)
         .order_by(QueuedMail.created_at.desc(), QueuedMail.id)
     )
-    found = [Unsent(row[0], row[0].interview_id, row[1]) for row in db.session.execute(about.limit(limit))]
+    unsent = [Unsent(row[0], row[0].interview_id, row[1]) for row in db.session.execute(about.limit(limit))]
     for link in (EntryLink, AddressChange):
         to_members = (
             sa.select(QueuedMail, TeamMember)
@@ -105,8 +105,8 @@ def mails(organization_id: str, *, limit: int = MOST) -> list[Unsent]:
             .limit(limit)
         )
         is_address = link is AddressChange
-        found += [Unsent(row[0], member=row[1], is_address=is_address) for row in db.session.execute(to_members)]
-    return sorted(found, key=lambda one: one.letter.created_at, reverse=True)[:limit]
+        unsent += [Unsent(row[0], member=row[1], is_address=is_address) for row in db.session.execute(to_members)]
+    return sorted(unsent, key=lambda one: one.letter.created_at, reverse=True)[:limit]
 
 
 def recordings(organization_id: str, *, limit: int = MOST) -> list[tuple[str, str, datetime]]:
@@ -123,10 +123,10 @@ def recordings(organization_id: str, *, limit: int = MOST) -> list[tuple[str, st
             Revocation.revoked_at < clock.now() - TOO_LONG,
         )
     )
-    found: list[tuple[str, str, datetime]] = []
-    found += [(row[0], row[1].value, row[2] or clock.now()) for row in db.session.execute(damaged.limit(limit))]
-    found += [(row[0], "revoked", row[1]) for row in db.session.execute(left.limit(limit))]
-    return sorted(found, key=lambda one: one[2])
+    affected: list[tuple[str, str, datetime]] = []
+    affected += [(row[0], row[1].value, row[2] or clock.now()) for row in db.session.execute(damaged.limit(limit))]
+    affected += [(row[0], "revoked", row[1]) for row in db.session.execute(left.limit(limit))]
+    return sorted(affected, key=lambda one: one[2])
 
 
 def voices(organization_id: str, *, limit: int = MOST) -> Sequence[InterviewFlow]:
@@ -140,7 +140,7 @@ def voices(organization_id: str, *, limit: int = MOST) -> Sequence[InterviewFlow
 
 
 def backlog(organization_id: str) -> list[Backlog]:
-    """What is on its way in this organization, by kind: the lengths of its queues, read from the rows."""
+    """Work in progress in this organization, by kind, read from the rows."""
     mine = Interview.organization_id == organization_id
     talk = Interview.stage.in_((Stage.SUBMITTED, Stage.PROCESSING))
     film = (Interview.stage == Stage.COMPLETED) & Interview.video_stage.in_((VideoStage.WAITING, VideoStage.PROCESSING))
@@ -162,12 +162,12 @@ def backlog(organization_id: str) -> list[Backlog]:
             InterviewFlow.organization_id == organization_id, spoken, InterviewFlow.status != FlowStatus.ARCHIVED
         ),
     }
-    found = {kind: db.session.execute(statement).one() for kind, statement in counts.items()}
-    return [Backlog(kind, count, oldest) for kind, (count, oldest) in found.items()]
+    rows = {kind: db.session.execute(statement).one() for kind, statement in counts.items()}
+    return [Backlog(kind, count, oldest) for kind, (count, oldest) in rows.items()]
 
 
 def owned_runs(organization_id: str, runs: Iterable[Failed]) -> list[tuple[Failed, str, str]]:
-    """Of runs that the queues gave up: (run, kind of page, its id) of this organization's own, and no others."""
+    """Of runs that the queues gave up, those of this organization: (run, kind of page, id of the page)."""
     mine = list(runs)
     ids = sorted({one for run in mine for one in run.ids})
     interview = sa.select(Interview.id).where(Interview.organization_id == organization_id)
@@ -182,10 +182,10 @@ def owned_runs(organization_id: str, runs: Iterable[Failed]) -> list[tuple[Faile
     pages: dict[Job, dict[str, str]] = {}
     for job, statement in owned.items():
         key: Any = statement.selected_columns[0]
-        asked = {PROCESS_INTERVIEW, PROCESS_VIDEO} if job is PROCESS_INTERVIEW else {job}
-        if any(run.job in asked for run in mine):
-            found = {row[0]: str(row[1]) for row in db.session.execute(statement.where(key.in_(ids)))}
-            pages.update(dict.fromkeys(asked, found))
+        jobs = {PROCESS_INTERVIEW, PROCESS_VIDEO} if job is PROCESS_INTERVIEW else {job}
+        if any(run.job in jobs for run in mine):
+            page_ids = {row[0]: str(row[1]) for row in db.session.execute(statement.where(key.in_(ids)))}
+            pages.update(dict.fromkeys(jobs, page_ids))
     places = [(run, pages.get(run.job, {}).get(run.ids[0]) if run.ids else None) for run in mine]
     return [(run, "flow" if run.job is PREPARE_SPEECH else "interview", place) for run, place in places if place]
 

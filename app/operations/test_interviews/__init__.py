@@ -1,1 +1,1 @@
-"""Interviews that no one takes: those of test keys, played by Parley from canned answers through the ordinary steps."""
+"""Test interviews: Parley plays them with canned answers through the ordinary steps."""

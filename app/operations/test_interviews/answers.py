@@ -1,4 +1,4 @@
-"""What is said in a test interview: plainly a test, in English whatever the flow's language."""
+"""The answers of a test interview: plainly a test, and in English whatever the flow's language."""
 
 ANSWERS = (
     (
@@ -14,10 +14,10 @@ ANSWERS = (
         "When we do not agree, I write down what each of us wants, and we look for a way that works for both."
     ),
 )
-"""Given in turn, question by question."""
+"""One for each question, in turn."""
 VOICE, LANGUAGE = "vendora-Anthony", "en-US"
 ENGINE = "test"
-"""Stands where a result names the engine that recognised the words."""
+"""The name in place of the recognition engine in a result."""
 AGREED = "TEST: booked with a test key. Nobody took this interview, so nobody was asked to agree."
 
 

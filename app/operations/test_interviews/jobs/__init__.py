@@ -1,1 +1,1 @@
-"""Plays an interview that a test key booked."""
+"""Plays an interview that a test key created."""

@@ -1,6 +1,6 @@
-"""Plays an interview that was booked with a test key, by the very actions that a candidate's browser causes.
+"""Plays an interview that a test key created, by the same actions that a candidate's browser causes.
 
-May run twice, and again after a crash: the sitting belongs to one run at a time, and the next goes on where it stopped.
+May run twice, and again after a crash: the sitting belongs to one run at a time, and the next one continues it.
 """
 
 import io
@@ -36,12 +36,12 @@ from app.settings import Settings
 log = logging.getLogger(__name__)
 
 AGAIN_AFTER = TAKEOVER_AFTER + timedelta(seconds=30)
-"""When the sweep looks for a run that went silent: then the sitting may be taken over."""
+"""When the sweep looks for a silent run, whose sitting may then be taken over."""
 MOST_FAILURES = 3
 FAILED = "the test interview could not be run; see the worker's log"
 TRIES = 5
 ELSEWHERE = frozenset({"taken over", "finished"})
-"""Why a run is refused when another one goes on with the interview, or it is over or erased."""
+"""Reasons to stop a run: another one continues the interview, or it is over or erased."""
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class _Talk:
 
 @for_one(Interview)
 def play(interview_id: str) -> None:
-    """Take the interview from its beginning, or from where an earlier run ended, and hand it in."""
+    """Take the interview from the beginning, or from where an earlier run ended, and hand it in."""
     talk = _begun(interview_id)
     if talk is None:
         return
@@ -76,7 +76,7 @@ def play(interview_id: str) -> None:
 
 
 def _begun(interview_id: str) -> _Talk | None:
-    """Claim the sitting as a browser does; None where there is nothing to play, or someone else is at it."""
+    """Claim the sitting as a browser does; None if there is nothing to play or another run has it."""
     interview = db.session.get(Interview, interview_id)
     waits = interview is not None and interview.is_test and interview.stage in {Stage.CREATED, Stage.RUNNING}
     if interview is None or not waits or interview.failures >= MOST_FAILURES or interview.withdrawn_at is not None:
@@ -108,8 +108,8 @@ def _begun(interview_id: str) -> _Talk | None:
 
 
 def _settings() -> Settings:
-    found: Settings = current_app.extensions["parley.settings"]
-    return found
+    settings: Settings = current_app.extensions["parley.settings"]
+    return settings
 
 
 def _take(talk: _Talk) -> None:
@@ -155,15 +155,15 @@ def _turn(talk: _Talk, recorder: Recorder, speaker: Speaker) -> Reply:
         detected_ms=None,
         answered_ms=round((time.perf_counter() - began) * 1000),
     )
-    taken = voice.take_turn(talk.holder, number=talk.number, kind=kind)
-    if taken.token is None or voice.record_reply(talk.holder, taken.turn.id, taken.token, outcome=outcome) is None:
+    turn = voice.take_turn(talk.holder, number=talk.number, kind=kind)
+    if turn.token is None or voice.record_reply(talk.holder, turn.turn.id, turn.token, outcome=outcome) is None:
         raise voice.taken_over()
     db.session.commit()
     return reply
 
 
 def _spoken(text: str, speaker: Speaker) -> Spoken | None:
-    """The canned answer as sound; None without a voice: then it counts as typed."""
+    """The canned answer as sound; None without a voice, in which case it counts as typed."""
     try:
         return speaker.speak(text, voice_id=VOICE, language=LANGUAGE, remember=True)
     except GatewayError:
@@ -171,7 +171,7 @@ def _spoken(text: str, speaker: Speaker) -> Spoken | None:
 
 
 def _reply(talk: _Talk, answer: Answer, speaker: Speaker) -> Reply:
-    """As to any candidate, but whole: lines that would come in pieces are remembered, and whole in the next try."""
+    """As for any candidate, but as a whole: lines that would come in pieces are remembered, for the next try."""
     for _ in range(TRIES):
         reply = respond(talk.script, talk.place, answer, engines=Engines(speaker=speaker))
         if not any(part.stretches for part in reply.parts):

@@ -1,4 +1,4 @@
-"""The recording of a test interview: what is played goes the way of a browser's chunks, durable before it is noted."""
+"""The recording of a test interview: it is stored like a browser's chunks, durable before a row names it."""
 
 import hashlib
 
@@ -26,7 +26,7 @@ class Recorder:
         self._mixed, self._voiced = 0, 0
 
     def listen(self, pcm: bytes, rate: int) -> Played:
-        """The agent's reply is heard to its end; nothing where it is only shown."""
+        """Play the agent's reply to its end; nothing if it is only shown."""
         self._tape.pause(GAP)
         began = self._tape.now
         if pcm:
@@ -35,7 +35,7 @@ class Recorder:
         return Played(self.segment, round(began, 3), round(self._tape.now - began, 3), whole=True)
 
     def answer(self, spoken: Spoken, *, question: int) -> tuple[Heard, tuple[Word, ...]]:
-        """Say the answer; gives where it lies, and its words on the clock of its chunks."""
+        """Speak the answer; returns its place in the recording, and its words on the clock of its chunks."""
         self._tape.pause(GAP)
         began = self._tape.now
         self._tape.speak(resample(spoken.pcm, spoken.rate, SPEECH_RATE))
@@ -50,7 +50,7 @@ class Recorder:
         return Heard(question, self.segment, first, last), words
 
     def stop(self) -> int:
-        """End the run; gives the number of its last piece."""
+        """End the run; returns the number of its last piece."""
         self._keep_mix(self._tape.stop())
         return self._mixed - 1
 
