@@ -11,4 +11,5 @@ ROOM = Room(
     api=("app.flows.api.blp",),
     tables="app.flows.models",
     jobs=(PREPARE_SPEECH,),
+    sweeps=("app.flows.jobs.sweep_voices",),
 )

@@ -29,6 +29,7 @@ _OF_ITS_OWN = frozenset(
         "preamble_video_key",
         "preamble_video_type",
         "speech_state",
+        "spoken_with",
         "lease_until",
         "fence",
         "recoveries",
@@ -83,7 +84,7 @@ def edit(
     changed = sorted(name for name, value in _facts(flow).items() if value != before[name])
     flow.changed_at = clock.now()
     if not set(changed).isdisjoint(_SPOKEN):
-        _speak_anew(flow)
+        speak_again(flow)
     db.session.flush()
     if changed:
         _note(flow, "flow.changed", by=by, fields=changed)
@@ -119,7 +120,7 @@ def archive(flow: InterviewFlow, *, by: TeamMember | None = None) -> None:
 def prepare_anew(flow: InterviewFlow, *, by: TeamMember | None = None) -> None:
     """Have the script spoken again after it failed."""
     _refuse_archived(flow)
-    _speak_anew(flow)
+    speak_again(flow)
     db.session.flush()
     _note(flow, "flow.spoken_anew", by=by)
 
@@ -151,7 +152,8 @@ def _attach(flow: InterviewFlow, values: Mapping[str, Any], files: StoredMedia) 
     return [key for key in replaced if key]
 
 
-def _speak_anew(flow: InterviewFlow) -> None:
+def speak_again(flow: InterviewFlow) -> None:
+    """Have the script spoken by the job, in the voice that there is now."""
     # A higher fence, so that a worker still speaking the old script cannot mark the new one as ready.
     flow.fence = flow.fence + 1
     flow.lease_until, flow.recoveries, flow.speech_state = None, 0, SpeechState.PENDING
@@ -167,4 +169,4 @@ def _turn(flow: InterviewFlow, status: FlowStatus, *, action: str, by: TeamMembe
 
 def _refuse_archived(flow: InterviewFlow) -> None:
     if flow.status is FlowStatus.ARCHIVED:
-        raise Rejected("This interview flow has been deleted and cannot be changed. Create a new one instead.")
+        raise Rejected("This interview flow is archived and cannot be changed. Create a new one instead.")

@@ -40,7 +40,7 @@ blp.before_request(require_api_key)
 @blp.response(200, InterviewFlowsSchema, description="One page of flows.", example={"interview_flows": [FLOW_EXAMPLE]})
 @blp.doc(operationId="listInterviewFlows")
 def list_interview_flows(query: dict[str, Any]) -> dict[str, list[InterviewFlow]]:
-    """List interview flows, newest first; archived ones included."""
+    """List interview flows, including archived ones, newest first."""
     organization = caller()
     team = team_of(organization, query["team_id"]) if query["team_id"] else None
     return {"interview_flows": flows_for(organization, team=team, limit=query["limit"], offset=query["offset"])}
@@ -109,7 +109,7 @@ def get_interview_flow(interview_flow_id: str) -> InterviewFlow:
 @blp.response(200, InterviewFlowArchivedSchema, description="The flow is archived.", example=FLOW_ARCHIVED_EXAMPLE)
 @blp.doc(operationId="deleteInterviewFlow")
 def delete_interview_flow(interview_flow_id: str) -> dict[str, Any]:
-    """Delete (archive) an interview flow; it stays readable."""
+    """Archive an interview flow. You can still read it."""
     flow = flow_for(caller(), interview_flow_id)
     actions.archive(flow)
     db.session.commit()

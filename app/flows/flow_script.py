@@ -15,6 +15,7 @@ from app.gateways.speech.catalogue import DEFAULT_LANGUAGE
 class FlowScript:
     """What was asked, in which language and voice, and with which switches; defaults are settled in it.
 
+    ``voice`` is the identity of the voice that the talk began with (``Speaker.identity``); it stays to the end.
     ``time_limit_minutes`` and ``follow_up_limit`` are None where the flow sets none.
     """
 
@@ -25,6 +26,7 @@ class FlowScript:
     outro: str | None = None
     language: str = DEFAULT_LANGUAGE
     voice_id: str | None = None
+    voice: str | None = None
     additional_info: str | None = None
     additional_instructions: str | None = None
     follow_up_limit: int | None = None
@@ -61,9 +63,9 @@ class FlowScript:
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "FlowScript":
         """From the stored row, also one of a release that knew fewer or other names."""
-        known = {one.name for one in fields(cls)}
-        given = {name: value for name, value in stored.items() if name in known and value is not None}
-        return cls(**{**given, "questions": tuple(stored.get("questions") or ())})
+        names = {one.name for one in fields(cls)}
+        values = {name: value for name, value in stored.items() if name in names and value is not None}
+        return cls(**{**values, "questions": tuple(stored.get("questions") or ())})
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values under the names of the fields."""

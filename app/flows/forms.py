@@ -8,22 +8,9 @@ from wtforms import BooleanField, FieldList, SelectField, StringField, TextAreaF
 
 from app.flows.models import LONGEST, MOST_FOLLOW_UPS, MOST_MINUTES, MOST_QUESTIONS, InterviewFlow, InterviewType
 from app.gateways.speech.catalogue import DEFAULT_LANGUAGE, DEFAULT_VOICE, LANGUAGES, VOICES
+from app.gateways.speech.ports import Transcriber
+from app.web.languages import ENGLISH_NAMES
 
-LANGUAGE_NAMES = {
-    "en-US": "English (US)",
-    "de-DE": "German",
-    "es-419": "Spanish (Latin America)",
-    "hi-IN": "Hindi",
-    "ja-JP": "Japanese",
-    "pt-BR": "Portuguese (Brazil)",
-    "fr-FR": "French",
-    "zh-CN": "Chinese (Mandarin)",
-    "ko-KR": "Korean",
-    "vi-VN": "Vietnamese",
-    "th-TH": "Thai",
-    "ar-AE": "Arabic",
-    "no-NO": "Norwegian",
-}
 FEWEST_SHOWN = 3
 MORE = 3
 _TEXTS = (
@@ -41,9 +28,26 @@ _TEXTS = (
 _ANSWERS = {"": None, "yes": True, "no": False}
 
 
+DEMONSTRATION = (
+    "On this installation, speech recognition for this language is a demonstration: it makes too many mistakes to "
+    "judge answers by. Ask your operator to install a better model."
+)
+NOT_HEARD = (
+    "This installation does not recognize this language. Candidates can type their answers. Interviews with spoken "
+    "answers wait until your operator sets up recognition."
+)
+
+
+def hearing_note(transcriber: Transcriber, language: str) -> str:
+    """What a recruiter should know about the recognition of a language; empty where it is good."""
+    if not transcriber.supports(language):
+        return NOT_HEARD
+    return DEMONSTRATION if transcriber.is_demonstration(language) else ""
+
+
 def language_name(code: str | None) -> str:
     """The language's English name; the default language's for None."""
-    return LANGUAGE_NAMES.get(code or DEFAULT_LANGUAGE, code or DEFAULT_LANGUAGE)
+    return ENGLISH_NAMES.get(code or DEFAULT_LANGUAGE, code or DEFAULT_LANGUAGE)
 
 
 def voice_name(voice_id: str | None) -> str:
@@ -60,13 +64,14 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
     title = StringField("Title", render_kw=_limited("title", required=True))
     org_name = StringField(
         "Organization name",
-        description="Candidates see this name as the one who invites them.",
+        description="Candidates see this as the name of the organization that invites them.",
         render_kw=_limited("org_name", required=True),
     )
     team_id = SelectField("Team", validate_choice=False)
     interview_type = SelectField(
         "Type",
-        description="Only candidates of recruitment interviews appear in the pipeline.",
+        description="Candidates appear in the pipeline only if the flow is a recruitment flow and they have an "
+        "email address.",
         choices={"recruitment": "Recruitment", "general": "General"},
         validate_choice=False,
     )
@@ -76,10 +81,12 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
         max_entries=2 * MOST_QUESTIONS,
     )
     intro = TextAreaField(
-        "Introduction", description="Spoken before the first question.", render_kw=_limited("intro", rows=3)
+        "Introduction",
+        description="The agent says this before the first question.",
+        render_kw=_limited("intro", rows=3),
     )
     outro = TextAreaField(
-        "Closing words", description="Spoken after the last answer.", render_kw=_limited("outro", rows=3)
+        "Closing words", description="The agent says this after the last answer.", render_kw=_limited("outro", rows=3)
     )
     language = SelectField(
         "Language",
@@ -90,9 +97,9 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
         "Voice", choices={voice_id: voice_name(voice_id) for voice_id in VOICES}, validate_choice=False
     )
     follow_up_limit = SelectField(
-        "Follow-up questions per question",
+        "Follow-ups per question",
         choices={str(n): str(n) for n in range(MOST_FOLLOW_UPS + 1)},
-        description="How often the agent may follow up when an answer leaves something open.",
+        description="The most follow-ups the agent can ask when an answer is incomplete.",
         validate_choice=False,
     )
     time_limit_minutes = StringField(
@@ -100,7 +107,7 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
         description=f"1 to {MOST_MINUTES}. Leave empty for the installation's default.",
         render_kw={"inputmode": "numeric", "maxlength": 4},
     )
-    is_video_enabled = BooleanField("Record video", description="Candidates are asked for their camera.")
+    is_video_enabled = BooleanField("Record video", description="Candidates are asked to turn on their camera.")
     is_doc_upload_enabled = BooleanField(
         "Allow documents", description="Candidates can add a resume or other documents during the interview."
     )
@@ -109,55 +116,58 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
         validate_choice=False,
         choices={"": "Organization default", "yes": "Yes", "no": "No"},
         description=(
-            "Yes: candidates also get scores for vocabulary, grammar, fluency and comprehension. Use this only if the "
-            "job requires the language, because it can disadvantage people who speak another first language. "
-            "No: these four scores stay empty. The other scores never consider how a person speaks."
+            "Yes: results also include scores for vocabulary, grammar, fluency and pace, and comprehension. Use "
+            "this only "
+            "if the job requires the language, because it can disadvantage candidates who answer in a language that is "
+            "not their first. No: these four scores stay empty. The other scores never consider how a candidate speaks."
         ),
     )
     additional_info = TextAreaField(
-        "Background for the AI",
-        description="Facts about the job or company that can enrich questions.",
+        "Background for the agent",
+        description="Facts about the job or organization that the agent can use in its questions.",
         render_kw=_limited("additional_info", rows=4),
     )
     additional_instructions = TextAreaField(
-        "Instructions for the AI",
+        "Instructions for the agent",
         description="Tone, topics to avoid, communication rules.",
         render_kw=_limited("additional_instructions", rows=4),
     )
     company_logo_url = StringField(
-        "Logo address",
-        description="PNG, JPEG or WebP, at most 2 MiB. Parley fetches it once and stores a copy.",
+        "Logo URL",
+        description="PNG, JPEG or WebP, at most 2 MiB. Parley fetches the logo once and stores a copy.",
         render_kw=_limited("company_logo_url", inputmode="url"),
     )
     preamble_video_url = StringField(
-        "Intro video address",
+        "Intro video URL",
         render_kw=_limited("preamble_video_url", inputmode="url"),
-        description="MP4, QuickTime or WebM, at most 100 MB, public. Parley fetches it once and stores a copy.",
+        description="MP4, QuickTime or WebM, at most 100 MB. The URL must be public. Parley fetches the video "
+        "once and stores a copy.",
     )
     fetch_again = BooleanField("Fetch logo and video again", description="Use this if the files have changed.")
     redirect_url = StringField(
-        "Where candidates go afterwards",
-        description="A full address such as https://example.com/thanks.",
+        "Page to open after the interview",
+        description="A full URL, such as https://example.com/thanks.",
         render_kw=_limited("redirect_url", inputmode="url"),
     )
     alternative_text = TextAreaField(
-        "Alternative for candidates who do not agree",
+        "Alternative for candidates who do not consent",
         render_kw=_limited("alternative_text", rows=3),
-        description="What you offer candidates who do not want to be recorded or to talk to an AI.",
+        description="What you offer to candidates who do not want to be recorded or interviewed by an AI agent.",
     )
     alternative_contact = StringField(
         "Contact for the alternative",
-        description="An email address, a phone number or the address of a page.",
+        description="An email address, a phone number or a URL.",
         render_kw=_limited("alternative_contact"),
     )
     webhook_url = StringField(
-        "Webhook address",
+        "Webhook URL",
         render_kw=_limited("webhook_url", inputmode="url"),
-        description="Called when an interview or its video is ready, and when a candidate's status changes.",
+        description="Called when the result or the video of an interview is ready, and when a candidate's status "
+        "changes.",
     )
     webhook_secret_key = StringField(
         "Webhook secret",
-        description="Signs webhooks so that you can verify them. Use at least 32 characters.",
+        description="Parley signs webhooks with this secret so that you can verify them. Use at least 32 characters.",
         render_kw=_limited("webhook_secret_key", autocomplete="off", spellcheck="false"),
     )
     remove_secret = BooleanField("Remove the secret", description="Webhooks are then sent without a signature.")

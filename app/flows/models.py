@@ -107,6 +107,8 @@ class InterviewFlow(Claimable, Base):
     follow_up_limit: Mapped[int] = mapped_column(default=1)
     time_limit_minutes: Mapped[int | None]
     speech_state: Mapped[SpeechState] = mapped_column(one_of(SpeechState), default=SpeechState.PENDING)
+    spoken_with: Mapped[str | None] = mapped_column(sa.String(200))
+    """The identity of the voice that the script was last spoken with (``Speaker.identity``)."""
     is_narrowed: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
 
     organization: Mapped[Organization] = relationship()

@@ -13,8 +13,8 @@ from app.accounts.models import Role, Team
 from app.accounts.queries import teams_seen_by
 from app.core.db import db
 from app.core.errors import Forbidden, GatewayError, NotFound, Rejected
-from app.flows import actions, media
-from app.flows.forms import BLANK, FlowForm, form_of, language_name, voice_name
+from app.flows import actions, media, voices
+from app.flows.forms import BLANK, FlowForm, form_of, hearing_note, language_name, voice_name
 from app.flows.models import MOST_QUESTIONS, FlowStatus, InterviewFlow, Right
 from app.flows.queries import FlowFilter, flow_seen_by, flow_to_change, flows_seen_by, how_many_seen_by, may, open_flow
 from app.flows.schemas import FlowFormSchema
@@ -54,15 +54,15 @@ def guard() -> Any:
 def index() -> str:
     """The member's flows, by status and words in the title."""
     status, text = request.args.get("status", ""), request.args.get("text", "").strip()[:200]
-    found_by = FlowFilter(
+    filters = FlowFilter(
         status=FlowStatus(status) if status in set(FlowStatus) else None, text="" if flaw_of(text) else text
     )
     member, offset = current_member(), offset_of_request()
     return render_template(
         "flows/index.html",
-        flows=flows_seen_by(member, found_by, limit=PER_PAGE, offset=offset),
-        found_by=found_by,
-        total=how_many_seen_by(member, found_by),
+        flows=flows_seen_by(member, filters, limit=PER_PAGE, offset=offset),
+        filters=filters,
+        total=how_many_seen_by(member, filters),
         offset=offset,
         limit=PER_PAGE,
         may_change=_may_change(),
@@ -92,7 +92,7 @@ def create() -> Answer:
         flow_id = _written(values, lambda files: actions.create(team, values, files=files, by=current_member()).id)
     except (Rejected, GatewayError) as refusal:
         return _refused(form, None, refusal)
-    flash("The flow was created. Its questions are being recorded for the agent.", "good")
+    flash("The flow was created. Speech for its questions is being generated.", "good")
     return redirect(url_for("flows.show", flow_id=flow_id), 303)
 
 
@@ -161,7 +161,7 @@ def archive(flow_id: str) -> Answer:
 @pages.post("/flows/<flow_id>/prepare-speech")
 def prepare_speech(flow_id: str) -> Answer:
     """Try again to record the agent's voice, after it failed."""
-    return _turned(flow_id, actions.prepare_anew, "The questions are being recorded again.")
+    return _turned(flow_id, actions.prepare_anew, "Speech for the questions is being generated again.")
 
 
 @pages.get("/flows/voices/<voice_id>")
@@ -177,7 +177,8 @@ def voice_sample(voice_id: str) -> Response:
     speaker = gateways.current().speaker
     if not speaker.supports(language):
         raise Rejected(
-            f"{language_name(language)} has no voice on this installation. Candidates read and type instead."
+            f"{language_name(language)} has no voice on this installation. Candidates read the questions and type "
+            "their answers."
         )
     db.session.rollback()  # ends the read: speaking is slow
     spoken = speaker.speak(phrases.sample(language), voice_id=voice_id, language=language, remember=True)
@@ -217,7 +218,7 @@ def _turned(flow_id: str, turn: Callable[..., None], words: str) -> Answer:
 def _changeable(flow_id: str) -> InterviewFlow:
     flow = flow_to_change(current_member(), flow_id)
     if flow.status is FlowStatus.ARCHIVED:
-        raise Rejected("This interview flow has been deleted and cannot be changed. Create a new one instead.")
+        raise Rejected("This interview flow is archived and cannot be changed. Create a new one instead.")
     return flow
 
 
@@ -268,7 +269,8 @@ def _form_page(form: FlowForm, flow: InterviewFlow | None, *, done: str = "") ->
     teams = teams_seen_by(current_member())
     form.team_id.choices = {team.id: team.name for team in teams}
     form.grow()
-    speaker = gateways.current().speaker
+    speaker, transcriber = gateways.current().speaker, gateways.current().transcriber
+    spoken = [language for language in LANGUAGES if speaker.supports(language)]
     return render_template(
         "flows/form.html",
         form=form,
@@ -276,7 +278,9 @@ def _form_page(form: FlowForm, flow: InterviewFlow | None, *, done: str = "") ->
         teams=teams,
         done=done,
         most=MOST_QUESTIONS,
-        spoken=[language for language in LANGUAGES if speaker.supports(language)],
+        spoken=spoken,
+        hearing_notes={language: hearing_note(transcriber, language) for language in LANGUAGES},
+        voices_about={language: voices.about(speaker, language) for language in spoken},
     )
 
 
@@ -337,5 +341,5 @@ def duplicate(flow_id: str) -> AnyResponse:
     except GatewayError:
         flash("The logo or the video could not be copied. Nothing was changed. Try again.", "bad")
         return redirect(url_for("flows.show", flow_id=flow_id), 303)
-    flash(f"This is a copy of “{flow.title}”. It is open and has no interviews yet. Change what should differ.", "good")
+    flash(f"This is a copy of “{flow.title}”. It is open and has no interviews yet. Change what you need.", "good")
     return redirect(url_for("flows.edit", flow_id=copy_id), 303)

@@ -17,8 +17,10 @@ from app.accounts.models import Owner, Role, Team, TeamMember, TeamMembership
 from app.core import encryption
 from app.core.claims import moment
 from app.core.db import db, is_id, row_security, unseen
+from app.core.db.prepared import Prepared
 from app.core.errors import Forbidden, NotFound, Unseen
 from app.flows.models import FlowGrant, FlowStatus, InterviewFlow, InterviewType, Right, SpeechState
+from app.gateways.speech.catalogue import DEFAULT_LANGUAGE
 
 Condition = sa.ColumnElement[bool]
 T = TypeVar("T")
@@ -117,17 +119,21 @@ class FlowTerms(NamedTuple):
 
 
 # Of a plain table and built once: every new interview asks it.
-_TERMS = sa.select(*(InterviewFlow.__table__.c[name] for name in FlowTerms._fields)).where(
-    InterviewFlow.__table__.c.id == sa.bindparam("flow"),
-    InterviewFlow.__table__.c.organization_id == sa.bindparam("owner"),
+_TERMS = Prepared(
+    sa.select(*(InterviewFlow.__table__.c[name] for name in FlowTerms._fields)).where(
+        InterviewFlow.__table__.c.id == sa.bindparam("flow"),
+        InterviewFlow.__table__.c.organization_id == sa.bindparam("owner"),
+    )
 )
 
 
 def terms_for(organization: Owner, flow_id: str) -> FlowTerms:
     """Of the flow that ``flow_for`` gives, without its row. Raises as that does."""
-    given = {"flow": flow_id.lower(), "owner": organization.id}
-    row = db.session.connection().execute(_TERMS, given).one_or_none() if is_id(given["flow"]) else None
-    flow: Any = row or flow_for(organization, flow_id)
+    wanted = flow_id.lower()
+    rows = _TERMS.rows(flow=wanted, owner=organization.id) if is_id(wanted) else ()
+    if rows:
+        return FlowTerms._make(rows[0])
+    flow = flow_for(organization, flow_id)
     return FlowTerms._make(getattr(flow, name) for name in FlowTerms._fields)
 
 
@@ -139,17 +145,17 @@ def flow_for(organization: Owner, flow_id: str) -> InterviewFlow:
     return flow
 
 
-def seen(member: TeamMember, model: type[T], row_id: str, *, kind: str, asked: str = "") -> T:
+def seen(member: TeamMember, model: type[T], row_id: str, *, kind: str, access_id: str = "") -> T:
     """The row, for a member who may see it.
 
     Raises Unseen whether the row is missing or not theirs, so that ids cannot be probed; administrators get NotFound
-    or Forbidden instead. ``asked``: the id, where the member can request access with it.
+    or Forbidden instead. ``access_id``: the id, where the member can request access with it.
     """
     thing = db.session.get(model, row_id) if is_id(row_id) else None
     if thing is not None and may(member, thing):
         return thing
     if member.role is not Role.ADMIN:
-        raise Unseen(kind, asked)
+        raise Unseen(kind, access_id)
     foreign = f"This {kind} belongs to another organization."
     if thing is None:
         raise unseen(model, row_id, NotFound(f"There is no {kind} with this id."), foreign=foreign)
@@ -158,7 +164,7 @@ def seen(member: TeamMember, model: type[T], row_id: str, *, kind: str, asked: s
 
 def flow_seen_by(member: TeamMember, flow_id: str) -> InterviewFlow:
     """A flow that the member may see. Raises what ``seen`` raises."""
-    return seen(member, InterviewFlow, flow_id, kind="flow", asked=flow_id)
+    return seen(member, InterviewFlow, flow_id, kind="flow", access_id=flow_id)
 
 
 def flow_to_change(member: TeamMember, flow_id: str) -> InterviewFlow:
@@ -179,7 +185,7 @@ def open_flow(flow_id: str) -> InterviewFlow:
     with row_security.finding():
         flow = _flow(flow_id)
     if flow.status is FlowStatus.ARCHIVED:
-        raise NotFound("This interview flow has been deleted.")
+        raise NotFound("This interview flow is archived.")
     row_security.settle(flow.organization_id)
     return flow
 
@@ -190,15 +196,15 @@ def flows_for(organization: Owner, *, team: Team | None, limit: int, offset: int
     return list(db.session.scalars(_newest_first(owned).limit(limit).offset(offset)))
 
 
-def flows_seen_by(member: TeamMember, found_by: FlowFilter, *, limit: int, offset: int) -> list[InterviewFlow]:
+def flows_seen_by(member: TeamMember, filters: FlowFilter, *, limit: int, offset: int) -> list[InterviewFlow]:
     """One page of the member's list, newest first, with each flow's team. Archived flows only if filtered for."""
-    query = _newest_first(*_narrowed(member, found_by)).options(joinedload(InterviewFlow.team))
+    query = _newest_first(*_narrowed(member, filters)).options(joinedload(InterviewFlow.team))
     return list(db.session.scalars(query.limit(limit).offset(offset)))
 
 
-def how_many_seen_by(member: TeamMember, found_by: FlowFilter) -> int:
+def how_many_seen_by(member: TeamMember, filters: FlowFilter) -> int:
     """Length of the whole list that ``flows_seen_by`` pages through."""
-    return db.session.scalar(sa.select(sa.func.count(InterviewFlow.id)).where(*_narrowed(member, found_by))) or 0
+    return db.session.scalar(sa.select(sa.func.count(InterviewFlow.id)).where(*_narrowed(member, filters))) or 0
 
 
 def titles_seen_by(member: TeamMember) -> list[tuple[str, str]]:
@@ -238,6 +244,34 @@ def unspoken(limit: int = 200) -> list[str]:
     return list(db.session.scalars(sa.select(InterviewFlow.id).where(sa.or_(waits, died)).limit(limit)))
 
 
+_OPEN_AND_SPOKEN = (InterviewFlow.status == FlowStatus.OPEN, InterviewFlow.speech_state == SpeechState.READY)
+_spoken_in = sa.func.coalesce(InterviewFlow.language, DEFAULT_LANGUAGE)
+
+
+class SpokenScript(NamedTuple):
+    """What scripts were spoken with: the voice and language of their flows, and the identity of the voice then."""
+
+    voice_id: str | None
+    language: str
+    identity: str | None
+
+
+def voices_of_scripts() -> list[SpokenScript]:
+    """Every voice that scripts of open flows were spoken with."""
+    rows = sa.select(InterviewFlow.voice_id, _spoken_in, InterviewFlow.spoken_with).where(*_OPEN_AND_SPOKEN).distinct()
+    return [SpokenScript(*row) for row in db.session.execute(rows)]
+
+
+def spoken_with(spoken: SpokenScript, *, limit: int) -> Sequence[InterviewFlow]:
+    """Open flows whose script was spoken with this voice, the newest first."""
+    same = (
+        InterviewFlow.voice_id.is_not_distinct_from(spoken.voice_id),
+        InterviewFlow.spoken_with.is_not_distinct_from(spoken.identity),
+        _spoken_in == spoken.language,
+    )
+    return db.session.scalars(_newest_first(*_OPEN_AND_SPOKEN, *same).limit(limit)).all()
+
+
 def _flows_open_to(member: TeamMember, right: Right) -> sa.Select[str]:
     """Ids of the flows open to a member who is not an administrator: their teams' unless narrowed, and their grants."""
     by_team = sa.and_(_FLOW.team_id.in_([team.id for team in member.teams]), _FLOW.is_narrowed.is_(False))
@@ -263,11 +297,11 @@ def _newest_first(*conditions: Condition) -> sa.Select[InterviewFlow]:
     )
 
 
-def _narrowed(member: TeamMember, found_by: FlowFilter) -> list[Condition]:
+def _narrowed(member: TeamMember, filters: FlowFilter) -> list[Condition]:
     status = InterviewFlow.status
-    by_status = status == found_by.status if found_by.status else status != FlowStatus.ARCHIVED
-    conditions = [*reach(member, InterviewFlow, found_by.right), by_status]
-    for word in found_by.text.split():
+    by_status = status == filters.status if filters.status else status != FlowStatus.ARCHIVED
+    conditions = [*reach(member, InterviewFlow, filters.right), by_status]
+    for word in filters.text.split():
         places = (InterviewFlow.title, InterviewFlow.org_name)
         conditions.append(sa.or_(*(place.icontains(word, autoescape=True) for place in places)))
     return conditions

@@ -113,8 +113,8 @@ class InterviewFlowFields(ma.Schema):
     company_logo_url = FetchedAddress(
         "company_logo_url", "Logo: PNG, JPEG or WebP, at most 2 MiB and 4096 pixels each way. Fetched once and stored."
     )
-    additional_info = text_field("additional_info", "Background that can enrich questions.")
-    additional_instructions = text_field("additional_instructions", "How the AI should behave.")
+    additional_info = text_field("additional_info", "Background that the agent can use in its questions.")
+    additional_instructions = text_field("additional_instructions", "How the agent should behave.")
     interview_type = Choice(
         TYPES,
         called="InterviewType",
@@ -137,12 +137,12 @@ class InterviewFlowFields(ma.Schema):
         allow_none=True,
         load_default=None,
         dump_default=None,
-        metadata={"description": "Where the interviewee is sent afterwards: a full http(s) URL.", "format": "uri"},
+        metadata={"description": "Page to open after the interview: a full http(s) URL.", "format": "uri"},
     )
-    webhook_url = FetchedAddress("webhook_url", "Called after processing and when a candidate's status changes.")
+    webhook_url = FetchedAddress("webhook_url", "Called after processing, and when a candidate's status changes.")
     webhook_secret_key = text_field("webhook_secret_key", "Signs webhook bodies. Use at least 32 characters.")
-    intro = text_field("intro", "Spoken by the agent at the start.")
-    outro = text_field("outro", "Spoken by the agent at the end.")
+    intro = text_field("intro", "The agent says this at the start.")
+    outro = text_field("outro", "The agent says this at the end.")
 
 
 class NewInterviewFlowSchema(InterviewFlowFields):
@@ -172,12 +172,12 @@ class FlowFormSchema(NewInterviewFlowSchema):
     alternative_contact = ContactAddress(most=LONGEST["alternative_contact"], allow_none=True, load_default=None)
     follow_up_limit = fields.Integer(
         load_default=1,
-        validate=ma.validate.Range(0, MOST_FOLLOW_UPS, error=f"Must lie between 0 and {MOST_FOLLOW_UPS}."),
+        validate=ma.validate.Range(0, MOST_FOLLOW_UPS, error=f"Must be from 0 to {MOST_FOLLOW_UPS}."),
     )
     time_limit_minutes = fields.Integer(
         allow_none=True,
         load_default=None,
-        validate=ma.validate.Range(1, MOST_MINUTES, error=f"Must lie between 1 and {MOST_MINUTES} minutes."),
+        validate=ma.validate.Range(1, MOST_MINUTES, error=f"Must be from 1 to {MOST_MINUTES} minutes."),
     )
 
 

@@ -128,6 +128,7 @@ def test_the_script_settles_what_may_be_null(make_flow: Made, owner: Person) -> 
         "outro": None,
         "language": "en-US",
         "voice_id": None,
+        "voice": None,
         "additional_info": None,
         "additional_instructions": None,
         "follow_up_limit": 1,

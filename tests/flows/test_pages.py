@@ -53,7 +53,7 @@ def test_the_list_shows_the_flows_of_the_member(owner: Person, outsider: Person,
     assert seen.status_code == 200
     assert "Mine &amp; &lt;b&gt;ours&lt;/b&gt;" in seen.text
     assert "Theirs" not in seen.text
-    assert "New flow" in seen.text
+    assert "Create a flow" in seen.text
 
 
 def test_an_empty_list_says_what_to_do(owner: Person, viewer: Person) -> None:
@@ -140,7 +140,7 @@ def test_those_who_do_not_agree_can_be_offered_another_way(colleague: Person, co
 def test_the_new_form_says_plainly_what_assessing_language_means(owner: Person) -> None:
     seen = owner.browser.get("/flows/new")
     assert seen.status_code == 200
-    assert "disadvantage people who speak another first language" in seen.text
+    assert "disadvantage candidates who answer in a language that is not their first" in seen.text
     assert 'value="First Ltd"' in seen.text
 
 
@@ -186,7 +186,7 @@ def test_twenty_questions_fit_and_no_more_fields_are_offered(owner: Person) -> N
     seen = owner.browser.post("/flows/new", data={**typed, "more": "yes"})
     assert seen.text.count('name="questions-') == 20
     assert re.search(r'name="more"[^>]* hidden>', seen.text)
-    assert "<strong><span data-count>20</span> of 20</strong>" in seen.text
+    assert "<strong><span data-count>20</span> of 20 questions used.</strong>" in seen.text
     assert owner.browser.post("/flows/new", data=typed).status_code == 303
     assert len(_only_flow().questions) == 20
 
@@ -319,7 +319,7 @@ def test_the_page_of_a_flow_shows_what_it_asks(owner: Person, make_flow: Made) -
     flow = make_flow(intro="Welcome!", additional_info="We are twelve.", speech_state=SpeechState.FAILED)
     seen = owner.browser.get(f"/flows/{flow.id}")
     assert seen.status_code == 200
-    for words in ("Welcome!", "Why do you want this job?", "We are twelve.", flow.id, "could not be recorded"):
+    for words in ("Welcome!", "Why do you want this job?", "We are twelve.", flow.id, "could not be generated"):
         assert words in seen.text
 
 
@@ -419,7 +419,7 @@ def test_the_lists_a_flow_leads_to_are_narrowed_to_it(owner: Person, make_flow: 
 def test_a_flow_without_questions_is_saved_with_a_warning(owner: Person, make_flow: Made) -> None:
     silent, asks = make_flow(questions=[]), make_flow()
     browser = owner.browser
-    warning = "Without questions the agent says only"
+    warning = "Without questions, the agent says only"
     assert "This flow has no questions" in browser.get(f"/flows/{silent.id}").text
     assert "This flow has no questions" not in browser.get(f"/flows/{asks.id}").text
     assert re.search(rf"data-none>\s*<strong>{warning}", browser.get(f"/flows/{silent.id}/edit").text)

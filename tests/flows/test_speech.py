@@ -13,7 +13,7 @@ from app.core.db import db
 from app.core.errors import GatewayError
 from app.flows import actions, jobs
 from app.flows.media import StoredMedia
-from app.flows.models import InterviewFlow, SpeechState
+from app.flows.models import FlowStatus, InterviewFlow, SpeechState
 from app.flows.queries import unspoken
 from app.gateways import Gateways
 from app.gateways.speech.phrases import all_of
@@ -35,7 +35,15 @@ class ScriptedSpeaker:
     def supports(self, language: str) -> bool:
         return not self.silent
 
-    def speak(self, text: str, *, voice_id: str | None, language: str, remember: bool = False) -> Spoken:
+    def identity(self, voice_id: str | None, language: str) -> str:
+        return f"scripted:{voice_id}"
+
+    def prepare(self, *, voice_id: str | None, language: str, steady: str | None = None) -> None:
+        """Nothing is loaded."""
+
+    def speak(
+        self, text: str, *, voice_id: str | None, language: str, remember: bool = False, steady: str | None = None
+    ) -> Spoken:
         if self.failures:
             raise self.failures.pop(0)
         self.spoken.append((text, voice_id, language, remember))
@@ -146,6 +154,45 @@ def test_an_edit_in_the_middle_stops_the_old_script(make_flow: Made, speak: Any)
     assert len(speaker.spoken) == 1
     assert speak(db.session.get_one(InterviewFlow, flow_id), speaker).speech_state is SpeechState.READY
     assert speaker.spoken[1][0] == "New?"
+
+
+class Preferred(ScriptedSpeaker):
+    """Speaks with the voice that is there now, of two engines."""
+
+    name = "piper,espeak"
+    voice = "espeak:en+f2"
+
+    def identity(self, voice_id: str | None, language: str) -> str:
+        return self.voice
+
+
+def test_a_script_is_spoken_again_when_a_better_voice_has_come(app: Flask, make_flow: Made, speak: Any) -> None:
+    speaker = Preferred()
+    flow = speak(make_flow(), speaker)
+    assert (flow.spoken_with, jobs.sweep_voices()) == ("espeak:en+f2", 0)
+    speaker.voice = "piper:piper-en_US-joe-medium:"
+    assert jobs.sweep_voices() == 1
+    assert unspoken(10) == [flow.id]
+    assert speak(flow, speaker).spoken_with == "piper:piper-en_US-joe-medium:"
+    speaker.voice = "espeak:en+f2"  # the better one is away for a while
+    assert jobs.sweep_voices() == 0
+    speaker.voice = "piper:piper-en_US-kristin-medium:"
+    flow.status = FlowStatus.CLOSED
+    db.session.commit()
+    assert jobs.sweep_voices() == 0
+
+
+def test_scripts_are_spoken_again_a_few_at_a_time(
+    app: Flask, make_flow: Made, speak: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    speaker = Preferred()
+    first, second = (speak(make_flow(voice_id=voice), speaker) for voice in ("vendora-Amy", "vendora-Kate"))
+    monkeypatch.setattr(jobs, "MOST_AGAIN", 1)
+    speaker.voice = "piper:other:"
+    assert jobs.sweep_voices() == 1
+    assert len(unspoken(10)) == 1
+    assert jobs.sweep_voices() == 1
+    assert set(unspoken(10)) == {first.id, second.id}
 
 
 def test_the_embedded_voice_speaks_a_flow(make_flow: Made) -> None:
