@@ -36,14 +36,14 @@ STATUS: dict[type[DomainError], int] = {NotFound: 404, Forbidden: 403, Rejected:
 REASONS: dict[type[DomainError], str] = {NotFound: "unknown", Forbidden: "no sitting", GatewayError: "try again"}
 
 UNTOLD = {
-    403: lazy_gettext("This page can no longer change the interview. Please load it again."),
-    413: lazy_gettext("This is too large to be sent."),
-    429: lazy_gettext("Too many requests. Please wait a little."),
-    500: lazy_gettext("Something went wrong on our side. What you said is kept. Please try again."),
-    503: lazy_gettext("Something that is needed is away for a moment. What you said is kept. Please try again."),
+    403: lazy_gettext("This page can no longer change the interview. Please reload it."),
+    413: lazy_gettext("This is too large to send."),
+    429: lazy_gettext("Too many requests. Please wait a moment."),
+    500: lazy_gettext("Something went wrong on our side. What you said is saved. Please try again."),
+    503: lazy_gettext("A part of this service is unavailable at the moment. What you said is saved. Please try again."),
 }
 """Sentences for candidates in other languages, used where the sentence itself is meant for scripts."""
-REFUSED = lazy_gettext("This could not be taken. What you said is kept. Please try again.")
+REFUSED = lazy_gettext("This could not be accepted. What you said is saved. Please try again.")
 
 protocol = Blueprint("protocol", __name__, url_prefix="/interview/api/<flow_id>/<interview_id>")
 
@@ -127,11 +127,11 @@ def require_sitting() -> None:
     with reading():
         seat = _seat()
         interview_id = seat.interview_id
-        language = (seat.script or FlowScript.of(linked_interview().flow)).language
+        language = seat.language or FlowScript.of(linked_interview().flow).language
         languages.choose(language)
         if cookie_name(interview_id) not in request.cookies:
             db.session.rollback()
-            raise Forbidden(sentence("This browser does not hold the interview; open its link and press Start."))
+            raise Forbidden(sentence("This interview is not open in this browser. Open its link and press Start."))
         if seat.sitting_id is None or not _is_holder(seat.token_hash, interview_id):
             db.session.rollback()
             raise taken_over()
@@ -144,7 +144,7 @@ def require_sitting() -> None:
             language=str(language),
         )
         is_over = seat.ended_at is not None
-        db.session.rollback()
+        db.end_reading()
     if is_over and request.method != "GET" and not str(request.endpoint).endswith(".finish"):
         raise Conflict(sentence("This interview is over."), details={"reason": "finished"})
 

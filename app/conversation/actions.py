@@ -67,11 +67,13 @@ class Taken:
 # --- who holds the interview ---------------------------------------------------------------------------------------
 
 
-def claim(interview: Interview, *, token_hash: str, agreed: Agreed, **names: str | None) -> bool:
+def claim(
+    interview: Interview, *, token_hash: str, agreed: Agreed, voice: str | None = None, **names: str | None
+) -> bool:
     """Bind the interview to one browser, for a first start and for a takeover alike.
 
     False if its link was closed, it has ended, or another browser holds it and sent a heartbeat within the last two
-    minutes. ``names`` (email, first_name, last_name) are stored where the interview has none.
+    minutes. ``names`` (email, first_name, last_name) are stored where the interview has none. ``voice``: see ``begin``.
     """
     if not interviews.may_begin(interview):
         return False
@@ -109,7 +111,7 @@ def claim(interview: Interview, *, token_hash: str, agreed: Agreed, **names: str
             shown=agreed.shown,
         )
     )
-    interviews.begin(interview, **names)
+    interviews.begin(interview, voice=voice, **names)
     db.session.flush()
     return True
 
@@ -152,7 +154,7 @@ def refusal(holder: Holder) -> Conflict:
 
 def taken_over() -> Conflict:
     """The Conflict for a browser that no longer holds the interview."""
-    return Conflict(sentence("This interview goes on in another browser."), details={"reason": "taken over"})
+    return Conflict(sentence("This interview continues in another browser."), details={"reason": "taken over"})
 
 
 def write(holder: Holder, values: dict[str, Any], *more: sa.ColumnElement[bool]) -> bool:
@@ -234,6 +236,7 @@ class Outcome:
     answered_ms: int
     sound: Mapping[str, int | None] = field(default_factory=dict)
     is_awaited: bool = False
+    hears_again: bool = False
 
 
 def record_reply(holder: Holder, turn_id: str, token: int, *, outcome: Outcome) -> Turn | None:
@@ -277,11 +280,20 @@ def record_reply(holder: Holder, turn_id: str, token: int, *, outcome: Outcome) 
     if not write(holder, values, Sitting.next_turn == outcome.number):
         raise refusal(holder)
     _write_previous(holder, outcome.number - 1, outcome.played)
-    utterances.write_candidates(
-        holder.interview_id, reply.said, outcome.heard, is_there=outcome.is_awaited, obeyed=reply.obeyed
-    )
+    _write_answer(holder, outcome)
     db.session.expire_all()
     return db.session.get_one(Turn, turn_id)
+
+
+def _write_answer(holder: Holder, outcome: Outcome) -> None:
+    utterances.write_candidates(
+        holder.interview_id,
+        outcome.reply.said,
+        outcome.heard,
+        is_there=outcome.is_awaited,
+        obeyed=outcome.reply.obeyed,
+        hears_again=outcome.hears_again,
+    )
 
 
 def _open_question(outcome: Outcome) -> str | None:

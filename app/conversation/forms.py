@@ -51,7 +51,7 @@ class StartForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
         """Nothing may be stored without it."""
         if field.data != "yes":
             raise ValidationError(
-                gettext("Please agree before you start: the interview is recorded and led by a machine.")
+                gettext("Please agree before you start: the interview is recorded and conducted by an AI.")
             )
 
     def validate_mode(self, field: StringField) -> None:
@@ -169,4 +169,4 @@ def _sent() -> MultiDict[str, str]:
 
 def _check(field: StringField) -> None:
     if flaw_of(field.data or ""):
-        raise ValidationError(gettext("Contains a character that cannot be kept."))
+        raise ValidationError(gettext("Contains a character that cannot be stored."))

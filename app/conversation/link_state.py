@@ -16,12 +16,13 @@ from werkzeug.exceptions import HTTPException
 from app import gateways
 from app.candidate_requests.models import Different, RequestKind, RequestState
 from app.candidate_requests.queries import has_more_time, requests_of
-from app.conversation import detector
+from app.conversation import browsers, detector
 from app.conversation.access import holds, settings
 from app.conversation.consent import VERSION
 from app.conversation.models import Sitting
 from app.conversation.protocol import schemas
 from app.conversation.queries import TAKEOVER_AFTER, sitting_of
+from app.conversation.script.length import likely_minutes
 from app.conversation.script.machine import Script
 from app.core import clock
 from app.core.errors import NotFound
@@ -39,7 +40,6 @@ CHECKS_PER_LINK = 120
 """Calls a minute by one address."""
 
 UNDER_WAY = (Stage.CREATED, Stage.RUNNING, Stage.ABANDONED)
-MINUTES_PER_QUESTION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def often(_error: HTTPException) -> Response:
     """The response when a link, or all links from one network, are opened too often."""
     languages.choose()
     if request.is_json or is_check():
-        response = plain_answer(429, gettext("Too many requests. Please wait a little."), "often")
+        response = plain_answer(429, gettext("Too many requests. Please wait a moment."), "often")
     else:
         response = make_response(render_template("conversation/often.html", address=request.path), 429)
     response.headers["Retry-After"] = "60"
@@ -136,7 +136,7 @@ def _feedback(interview: Interview) -> dict[str, Any]:
     values = {"rating": str(feedback.rating or ""), "comment": feedback.comment or ""} if feedback else {}
     sent = request.args.get("feedback", "") if feedback else ""
     may_rate = feedback is None or feedback.revision < MOST_REVISIONS
-    return {"given": feedback is not None, "values": values, "errors": {}, "may_rate": may_rate, "sent": sent}
+    return {"has_feedback": feedback is not None, "values": values, "errors": {}, "may_rate": may_rate, "sent": sent}
 
 
 def _is_expired(interview: Interview) -> bool:
@@ -174,8 +174,9 @@ def about(interview: Interview) -> dict[str, Any]:
         "speaks": built.speaker.supports(script.language),
         "consent_version": VERSION,
         "hears": built.transcriber.supports(script.language),
-        "asked": asked(interview),
+        "requests": requested(interview),
         "detector_url": detector.address(),
+        "oldest_browsers": browsers.NAMED,
     }
 
 
@@ -189,13 +190,7 @@ def offered(flow: InterviewFlow) -> dict[str, Any]:
     return {"alternative_text": flow.alternative_text, "alternative_contact": flow.alternative_contact}
 
 
-def likely_minutes(questions: int, *, most: int) -> int:
-    """About how long an interview takes, in minutes: rounded to five beyond ten, never beyond the limit."""
-    exact = 1 + MINUTES_PER_QUESTION * questions
-    return min(most, exact if exact <= 10 else 5 * round(exact / 5))
-
-
-def asked(interview: Interview) -> list[dict[str, Any]]:
+def requested(interview: Interview) -> list[dict[str, Any]]:
     """The requested accommodations and their outcomes, without the candidate's words: the link is not a secret."""
     return [
         {
@@ -218,7 +213,7 @@ def invitation(interview: Interview, context: dict[str, Any]) -> dict[str, Any]:
         "last_name": not interview.interviewee_last_name,
     }
     facts = about(interview)
-    granted = {one["choice"] for one in facts["asked"] if one["state"] == RequestState.GRANTED}
+    granted = {one["choice"] for one in facts["requests"] if one["state"] == RequestState.GRANTED}
     until = interview.created_at + timedelta(days=settings().link_expiry_days)
     plain = {
         "view": "invitation",

@@ -8,8 +8,9 @@ import sqlalchemy as sa
 from app.conversation.models import Sitting, Turn, TurnState
 from app.core import claims
 from app.core.db import db, is_id, row_security
+from app.core.db.prepared import Prepared
 from app.core.errors import NotFound
-from app.flows.flow_script import FlowScript
+from app.gateways.speech.catalogue import DEFAULT_LANGUAGE
 from app.interviews.models import Interview, Stage
 from app.interviews.queries import MISSING
 
@@ -25,11 +26,11 @@ def sitting_of(interview_id: str) -> Sitting | None:
 
 
 class Seat(NamedTuple):
-    """What the guard of every request needs: the interview, its script once started, and its sitting if any."""
+    """What the guard of every request needs: the interview, its language once started, and its sitting if any."""
 
     interview_id: str
     organization_id: str
-    script: FlowScript | None
+    language: str | None
     sitting_id: str | None
     token_hash: str | None
     fence: int
@@ -43,14 +44,14 @@ def seat_of(flow_id: str, interview_id: str) -> Seat:
 
     Raises NotFound if the two ids do not belong together.
     """
-    link = {"flow": flow_id, "interview": interview_id}
     are_ids = is_id(flow_id) and is_id(interview_id)
     with row_security.finding():
-        row = db.session.connection().execute(_SEAT, link).one_or_none() if are_ids else None
-    if row is None:
+        rows = _SEAT.rows(flow=flow_id, interview=interview_id) if are_ids else ()
+    if not rows:
         raise NotFound(MISSING)
-    row_security.settle(row.organization_id)
-    return Seat(*row)
+    seat = Seat._make(rows[0])
+    row_security.settle(seat.organization_id)
+    return seat
 
 
 def turn_of(sitting_id: str, number: int) -> Turn | None:
@@ -91,9 +92,18 @@ def deserted(*, link_days: int, limit: int = 100) -> dict[str, datetime | None]:
 
 
 _I, _S = Interview.__table__.c, Sitting.__table__.c
-_SEAT = (
+_LANGUAGE = sa.func.coalesce(sa.type_coerce(_I.script, sa.JSON)["language"].as_string(), DEFAULT_LANGUAGE)
+_SEAT = Prepared(
     sa.select(
-        _I.id, _I.organization_id, _I.script, _S.id, _S.token_hash, _S.fence, _S.next_turn, _S.heartbeat_at, _S.ended_at
+        _I.id,
+        _I.organization_id,
+        sa.case((_I.script.is_not(None), _LANGUAGE)),  # without reading all the questions, every second
+        _S.id,
+        _S.token_hash,
+        _S.fence,
+        _S.next_turn,
+        _S.heartbeat_at,
+        _S.ended_at,
     )
     .select_from(Interview.__table__.outerjoin(Sitting.__table__, _S.interview_id == _I.id))
     .where(_I.id == sa.bindparam("interview"), _I.flow_id == sa.bindparam("flow"))

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from app.conversation.script.machine import Kind, Line, Script
 from app.core.errors import GatewayError
+from app.flows.flow_script import FlowScript
 from app.gateways.speech import phrases, sound
 from app.gateways.speech.ports import Speaker, Spoken, Word
 
@@ -23,6 +24,8 @@ BREATH = 0.12
 """Seconds of silence between two sentences of one line that were spoken apart."""
 SOON = 0.3
 """Seconds after which the candidate waits no longer for more than the first sentence."""
+LATE = 1.0
+"""Seconds after which a candidate who then hears another voice is asked for a moment first."""
 SHORT_LINE = 80
 """A line up to this many characters is spoken as one: it takes no longer than its first sentence would."""
 SHORT_SENTENCE = 25
@@ -30,6 +33,9 @@ SHORT_SENTENCE = 25
 
 PERSONAL = frozenset({Kind.FOLLOW_UP, Kind.REPLY})
 """In a language model's words, which may quote the candidate: never in the shared cache, kept with the interview."""
+
+MADE_SLOWLY = frozenset({"piper", "kokoro", "openai", "elevenlabs"})
+"""Engines whose sentences take longer than someone waits gladly; something short and prepared is heard meanwhile."""
 
 _END = re.compile(r"(?<=[.!?…؟])[\"'”’»)]*\s+|(?<=[。！？।])")
 
@@ -90,17 +96,33 @@ def speak(script: Script, lines: tuple[Line, ...], speaker: Speaker | None) -> S
         return silent
     units = [unit for at, (line, text) in enumerate(zip(lines, texts, strict=True)) for unit in _units(at, line, text)]
     try:
+        if units[0].kind in PERSONAL and (script.voice or "").partition(":")[0] in MADE_SLOWLY:
+            said, part = _short_line(script, Kind.ACKNOWLEDGE, speaker)
+            return _with_sound(silent.parts, units, [said], before=part)
+        began = time.monotonic()
         spoken = _soon(script, units, speaker)
+        is_late = time.monotonic() - began >= LATE
     except GatewayError as error:
         log.warning("reply is shown, not spoken: %s", type(error).__name__)
         return silent
-    spoken, apology = _with_apology(script, spoken, speaker)
-    return _with_sound(silent.parts, units, spoken, apology=apology)
+    spoken, apology = _with_apology(script, spoken, speaker) if is_late else (spoken, None)
+    return _with_sound(silent.parts, units, spoken, before=apology)
+
+
+def voice_now(script: FlowScript, speaker: Speaker) -> str | None:
+    """The identity of the voice that a talk which begins now keeps to its end; None where the language has no voice."""
+    return speaker.identity(script.voice_id, script.language) if speaker.supports(script.language) else None
 
 
 def say(script: Script, kind: Kind, text: str, *, speaker: Speaker) -> Spoken:
     """Speak one text."""
-    return speaker.speak(text, voice_id=script.voice_id, language=script.language, remember=kind not in PERSONAL)
+    return speaker.speak(
+        text,
+        voice_id=script.voice_id,
+        language=script.language,
+        remember=kind not in PERSONAL,
+        steady=script.voice,
+    )
 
 
 def sentences(text: str) -> list[str]:
@@ -122,7 +144,7 @@ def _units(at: int, line: Line, text: str) -> list[_Unit]:
 
 
 def _words_of(line: Line, language: str) -> str:
-    return line.text if line.text is not None else phrases.phrase(line.kind.value, language)
+    return line.text if line.text is not None else phrases.phrase(line.kind.value, language, minutes=line.minutes)
 
 
 def _soon(script: Script, units: list[_Unit], speaker: Speaker) -> list[Spoken]:
@@ -142,17 +164,24 @@ def _with_apology(script: Script, spoken: list[Spoken], speaker: Speaker) -> tup
     """The voice has changed and the candidate has waited: say so first."""
     if not any(piece.fell_back for piece in spoken):
         return spoken, None
-    text = phrases.phrase(Kind.MOMENT.value, script.language)
     try:
-        return [say(script, Kind.MOMENT, text, speaker=speaker), *spoken], Part(Kind.MOMENT, text, None, 0.0, 0.0, ())
+        said, part = _short_line(script, Kind.MOMENT, speaker)
     except GatewayError:
         return spoken, None
+    return [said, *spoken], part
 
 
-def _with_sound(parts: tuple[Part, ...], units: list[_Unit], spoken: list[Spoken], *, apology: Part | None) -> Speech:
-    if apology is not None:
-        parts = (apology, *parts)
-        units = [_Unit(0, apology.kind, apology.text), *(replace(unit, at=unit.at + 1) for unit in units)]
+def _short_line(script: Script, kind: Kind, speaker: Speaker) -> tuple[Spoken, Part]:
+    """One of the phrases that every flow has prepared."""
+    text = phrases.phrase(kind.value, script.language)
+    return say(script, kind, text, speaker=speaker), Part(kind, text, None, 0.0, 0.0, ())
+
+
+def _with_sound(parts: tuple[Part, ...], units: list[_Unit], spoken: list[Spoken], *, before: Part | None) -> Speech:
+    """The reply with its sound, ``before`` it a short line whose sound is the first of ``spoken``."""
+    if before is not None:
+        parts = (before, *parts)
+        units = [_Unit(0, before.kind, before.text), *(replace(unit, at=unit.at + 1) for unit in units)]
     ready = len(spoken)
     stretches, wav, seconds = _joined(units[:ready], spoken)
     owed = [Stretch(number, unit.text) for number, unit in enumerate(units[ready:], start=1)]

@@ -32,8 +32,8 @@ def elapsed(sitting: Sitting, started_at: datetime | None) -> float:
     return max(0.0, (until - started_at).total_seconds() - sitting.paused)
 
 
-def told(sitting: Sitting, *, limit: float, started_at: datetime | None) -> dict[str, Any]:
-    """The clock of a talk of ``limit`` seconds as the page gets it."""
+def page_fields(sitting: Sitting, *, limit: float, started_at: datetime | None) -> dict[str, Any]:
+    """The clock of an interview of ``limit`` seconds, as fields of the JSON that the page reads."""
     return {
         "time_limit_seconds": limit + sitting.extra_seconds,
         "elapsed_seconds": round(elapsed(sitting, started_at), 1),

@@ -14,24 +14,26 @@ from app.conversation.models import Turn
 from app.conversation.script.machine import Event, Kind
 from app.conversation.speaking import Part, Stretch
 from app.conversation.turn import Said
+from app.core import queue
 from app.core.db import db
 from app.gateways.speech.ports import Word
-from app.interviews.models import Role, Utterance
-
-UNSURE, UNSURE_WORDS = 0.35, 4
-"""A mean confidence below this, over this many words, is worth listening to before assessing."""
-CHUNK_SECONDS = 0.5
-"""What one voice chunk holds, so that its number is its time on the run's clock."""
+from app.interviews import HEAR_AGAIN
+from app.interviews.actions.hearing import CHUNK_SECONDS, place_words
+from app.interviews.models import Hearing, Role, Utterance
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Where one piece of a reply was heard: on the run's clock from ``started`` on, for ``seconds``, or all of it."""
+    """Where one piece of a reply was heard: on the run's clock from ``started`` on, for ``seconds``, or all of it.
+
+    ``rate`` is below 1 where the candidate had it spoken more slowly than it was made; ``seconds`` are as heard.
+    """
 
     number: int
     started: float
     seconds: float
     whole: bool
+    rate: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Played:
     """Where a reply was heard: on the clock of run ``segment`` from ``started`` on, for ``seconds``, or all of it.
 
     ``pieces`` are given where the reply came in several; each may have waited for its sound. ``murmurs``: how often
-    something like "mm-hm" made it pause and go on.
+    something like "mm-hm" made it pause and go on. ``rate``: see ``Piece``.
     """
 
     segment: int | None
@@ -49,12 +51,15 @@ class Played:
     latency_ms: int | None = None
     pieces: tuple[Piece, ...] = ()
     murmurs: int = 0
+    rate: float = 1.0
 
     def of(self, piece: int) -> "Played | None":
         """The report on one piece; None where nothing of it was heard."""
-        reports = self.pieces or (Piece(0, self.started, self.seconds, self.whole),)
+        reports = self.pieces or (Piece(0, self.started, self.seconds, self.whole, self.rate),)
         report = next((one for one in reports if one.number == piece), None)
-        return Played(self.segment, report.started, report.seconds, report.whole) if report else None
+        if report is None:
+            return None
+        return Played(self.segment, report.started, report.seconds, report.whole, rate=report.rate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +145,8 @@ def share_heard(turn: Turn | None, played: Played | None) -> float | None:
     heard = heard_of(part, played)
     if heard is None:
         return 0.0
-    whole = sum(stretch["seconds"] for stretch in part["stretches"]) if "stretches" in part else part["seconds"]
+    spoken = sum(stretch["seconds"] for stretch in part["stretches"]) if "stretches" in part else part["seconds"]
+    whole = spoken / (played.rate if played else 1.0)
     return min(1.0, heard["played"] / whole) if "played" in heard and whole else 1.0
 
 
@@ -192,6 +198,7 @@ def _heard_part(part: dict[str, Any], played: Played | None) -> dict[str, Any] |
         return {"content": part["text"]}
     if not part["seconds"]:  # an owed stretch whose sound was never made
         return None
+    part = _as_heard(part, played.rate)
     seconds = part["seconds"] if played.whole else min(part["seconds"], played.seconds - part["offset"])
     if seconds <= 0:
         return None
@@ -211,6 +218,14 @@ def _heard_part(part: dict[str, Any], played: Played | None) -> dict[str, Any] |
     }
 
 
+def _as_heard(part: dict[str, Any], rate: float) -> dict[str, Any]:
+    """The line with the times at which it was heard, where it was spoken more slowly than it was made."""
+    if rate == 1.0:
+        return part
+    words = [[word, begin / rate, end / rate] for word, begin, end in part["words"]]
+    return {**part, "offset": part["offset"] / rate, "seconds": part["seconds"] / rate, "words": words}
+
+
 def _cut(part: dict[str, Any], words: int, seconds: float) -> str:
     """The beginning of the text that fits the words heard; without word times, the share of it that fits the time."""
     written = part["text"].split()
@@ -225,11 +240,18 @@ def _cut(part: dict[str, Any], words: int, seconds: float) -> str:
 
 
 def write_candidates(
-    interview_id: str, said: Said, heard: Heard, *, is_there: bool = False, obeyed: bool = False
+    interview_id: str,
+    said: Said,
+    heard: Heard,
+    *,
+    is_there: bool = False,
+    obeyed: bool = False,
+    hears_again: bool = False,
 ) -> None:
     """Add what the candidate said; nothing for a silent turn or a pressed button.
 
-    ``is_there``: the turn before has written it down without its words, which go into its row.
+    ``is_there``: the turn before has written it down without its words, which go into its row. ``hears_again``: the
+    recogniser hears a finished answer better than one that is being spoken, so a worker lets it hear this one again.
     """
     is_speech = heard.first_chunk is not None and heard.last_chunk is not None
     if said.event is Event.SILENCE or not (is_speech or heard.typed):
@@ -250,11 +272,18 @@ def write_candidates(
         confidence=said.confidence,
         question_index=heard.question_index,
         obeyed=obeyed,
+        first_chunk=heard.first_chunk,
+        last_chunk=heard.last_chunk,
     )
-    if heard.first_chunk is not None and heard.last_chunk is not None:
-        _place(row, said.words, (heard.first_chunk * CHUNK_SECONDS, (heard.last_chunk + 1) * CHUNK_SECONDS))
+    if is_speech:
+        place_words(row, said.words)
+    # An answer whose words are late is written down once more by the turn that waits for them.
+    if is_speech and hears_again and said.event is not Event.LATE:
+        row.hearing = Hearing.WAITING
     db.session.add(row)
     db.session.flush()
+    if row.hearing == Hearing.WAITING:
+        queue.after_commit(HEAR_AGAIN, row.id)
 
 
 def _awaited(interview_id: str, heard: Heard) -> Utterance | None:
@@ -267,30 +296,6 @@ def _awaited(interview_id: str, heard: Heard) -> Utterance | None:
         Utterance.start == (heard.first_chunk or 0) * CHUNK_SECONDS,
     )
     return db.session.scalar(rows.order_by(Utterance.number.desc()).limit(1))
-
-
-def _place(row: Utterance, words: tuple[Word, ...], sent: tuple[float, float]) -> None:
-    """On the run's clock: from the first word to the last where their times are known, else all that was sent."""
-    row.words = [[w.word, round(sent[0] + w.start, 3), round(sent[0] + w.end, 3)] for w in words] or None
-    row.start, row.end = (row.words[0][1], row.words[-1][2]) if row.words else sent
-    row.weak = [[round(sent[0] + start, 3), round(sent[0] + end, 3), text] for start, end, text in weak(words)] or None
-
-
-def weak(words: tuple[Word, ...]) -> list[tuple[float, float, str]]:
-    """(start, end, words) where a recogniser was unsure of several words in a row; one unsure word says little."""
-    sure = [word.confidence for word in words]
-    unsure: set[int] = set()
-    for at in range(max(0, len(words) - UNSURE_WORDS) + 1):
-        near = [value for value in sure[at : at + UNSURE_WORDS] if value is not None]
-        if near and sum(near) / len(near) < UNSURE:
-            unsure.update(range(at, min(at + UNSURE_WORDS, len(words))))
-    runs: list[list[int]] = []
-    for at in sorted(unsure):
-        if runs and at == runs[-1][-1] + 1:
-            runs[-1].append(at)
-        else:
-            runs.append([at])
-    return [(words[run[0]].start, words[run[-1]].end, " ".join(words[at].word for at in run)) for run in runs]
 
 
 def _next_number(interview_id: str) -> int:

@@ -104,11 +104,15 @@ def candidates(scripted: Flask) -> Candidates:
 
 @pytest.fixture
 def candidate(candidates: Candidates, book: Made) -> Candidate:
-    """Somebody who has begun an interview of two questions by voice."""
-    begun = candidates(book())
-    begun.open()
-    begun.start()
-    return begun
+    """Someone who has started an interview of two questions by voice."""
+    return started(candidates(book()))
+
+
+def started(candidate: Candidate) -> Candidate:
+    """The same candidate, who has opened the link and started the interview."""
+    candidate.open()
+    candidate.start()
+    return candidate
 
 
 @cache

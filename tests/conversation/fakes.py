@@ -25,6 +25,16 @@ class ScriptedTranscriber:
     looked_at: list[tuple[str, Sayings, int]] = field(default_factory=list)
     otherwise: str = "i like this work very much"
     name: str = "scripted"
+    is_second_better: bool = False
+
+    def is_demonstration(self, language: str) -> bool:
+        return False
+
+    def improves(self, language: str) -> bool:
+        return self.is_second_better and self.supports(language)
+
+    def hear_again(self, pcm: bytes, *, rate: int, language: str) -> Heard:
+        return self._next()
 
     def supports(self, language: str) -> bool:
         return language in self.languages
@@ -81,15 +91,26 @@ class ScriptedSpeaker:
     fell_back: bool = False
     with_words: bool = True
     spoken: list[tuple[str, bool]] = field(default_factory=list)
+    steady: list[str | None] = field(default_factory=list)
+    prepared: list[tuple[str | None, str, str | None]] = field(default_factory=list)
     name: str = "scripted"
 
     def supports(self, language: str) -> bool:
         return language in self.languages
 
-    def speak(self, text: str, *, voice_id: str | None, language: str, remember: bool = False) -> Spoken:
+    def identity(self, voice_id: str | None, language: str) -> str:
+        return f"{self.name}:{voice_id}"
+
+    def prepare(self, *, voice_id: str | None, language: str, steady: str | None = None) -> None:
+        self.prepared.append((voice_id, language, steady))
+
+    def speak(
+        self, text: str, *, voice_id: str | None, language: str, remember: bool = False, steady: str | None = None
+    ) -> Spoken:
         if self.error is not None:
             raise self.error
         self.spoken.append((text, remember))
+        self.steady.append(steady)
         words = text.split()
         pcm = b"\x10\x20" * round(len(words) * SECONDS_PER_WORD * RATE)
         times = tuple(Word(w, n * SECONDS_PER_WORD, (n + 1) * SECONDS_PER_WORD) for n, w in enumerate(words))

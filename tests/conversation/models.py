@@ -16,17 +16,22 @@ def decision(action: str, text: str = "", source: str = "") -> dict[str, str]:
 
 
 @contextmanager
-def model(played: Played) -> Iterator[str]:
-    """The address of a server whose model is ``played``."""
+def model(played: Played, *, heard: list[bytes] | None = None) -> Iterator[str]:
+    """The address of a server whose model is ``played``. Whatever bytes arrive are added to ``heard``."""
 
     class Answers(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            if heard is not None:
+                heard.append(self.requestline.encode() + b"\n" + bytes(self.headers) + body)
+            asked = json.loads(body)
             rules, data = (message["content"] for message in asked["messages"])
             said = played(rules, json.loads(data))
             message = {"role": "assistant", "content": said if isinstance(said, str) else json.dumps(said)}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
             completion = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+            completion["usage"] = usage
             body = json.dumps(completion).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")

@@ -12,8 +12,8 @@ from app.candidate_requests.actions import NewRequest
 from app.candidate_requests.models import MOST_OPEN, CandidateRequest, RequestKind, RequestState
 from app.candidate_requests.queries import requests_of
 from app.conversation.consent import VERSION, words_shown
-from app.conversation.link_state import likely_minutes
 from app.conversation.models import Agreement, Sitting
+from app.conversation.script.length import likely_minutes
 from app.core import clock
 from app.core.db import db
 from app.flows.flow_script import FlowScript

@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from flask import Flask
 
@@ -15,9 +16,10 @@ from app.interviews.recordings.models import Chunk, Track
 from app.operations.demo.candidate import Candidate, Refused
 from tests.factories import Made
 from tests.people import Browser
+from tests.speech.pieces import PREROLL, opus_piece
 
 from .conftest import Candidates, interview_of, path_of, sound
-from .fakes import ScriptedTranscriber
+from .fakes import ScriptedSpeaker, ScriptedTranscriber
 
 MIX = b"\x1a\x45\xdf\xa3 some webm"
 VOICE = sound(0.5)
@@ -226,7 +228,84 @@ def test_writing_needs_the_pages_token(candidate: Candidate, segment: int) -> No
         assert answer.get_json()["message"]
 
 
-def test_the_recogniser_is_loaded_when_the_recorder_starts(
-    candidate: Candidate, segment: int, hears: ScriptedTranscriber
+def test_recogniser_and_voice_are_loaded_when_the_recorder_starts(
+    candidate: Candidate, segment: int, hears: ScriptedTranscriber, speaks: ScriptedSpeaker
 ) -> None:
     assert (segment, hears.prepared) == (1, ["en-US"])
+    assert speaks.prepared == [("vendora-Kate", "en-US", "scripted:vendora-Kate")]
+
+
+def coded(piece: bytes, *, form: bytes = b"\x01\x00") -> bytes:
+    """A piece in ADPCM: these codes after a first sample of zero."""
+    return b"PV" + form + bytes(4) + piece * 4_000
+
+
+def test_a_piece_in_a_codec_is_stored_as_samples_and_may_come_twice(
+    candidate: Candidate, segment: int, scripted: Flask, hears: ScriptedTranscriber
+) -> None:
+    piece = coded(b"\x71")
+    answers = [put(candidate, f"/segments/{segment}/chunks/3?track=voice", piece).json() for _ in range(2)]
+    assert [answer["duplicate"] for answer in answers] == [False, True]
+    storage = scripted.extensions["parley.gateways"].storage
+    row = db.session.query(Chunk).filter_by(track=Track.VOICE).one()
+    size, sha256, key = row.size, row.sha256, row.storage_key
+    db.session.rollback()
+    samples = read(storage, key)
+    assert (len(samples), size, sha256) == (16_000, 16_000, hashlib.sha256(samples).hexdigest())
+    assert len(set(samples)) > 2
+    assert [(number, size) for _, number, size in hears.fed] == [(3, 16_000)]
+
+
+@pytest.mark.parametrize(
+    ("piece", "field"),
+    [
+        (coded(b"\x71")[:-1], "body"),
+        (coded(b"\x71", form=b"\x07\x00"), "body"),
+        (b"PV\x02\x01\x00\x00\x04\x00\xff\xff\xff\xff", "body"),
+        (bytes(8_000), "body"),
+        (bytes(15_999), "body"),
+        (coded(b"\x71") + bytes(9_000), "body"),
+    ],
+)
+def test_a_piece_that_makes_no_sound_is_refused_and_leaves_nothing(
+    candidate: Candidate, segment: int, scripted: Flask, piece: bytes, field: str
+) -> None:
+    answer = put(candidate, f"/segments/{segment}/chunks/0?track=voice", piece)
+    assert (answer.status_code, answer.json()["field"]) == (422, field)
+    assert db.session.query(Chunk).count() == 0
+    db.session.rollback()
+
+
+def test_a_piece_that_was_damaged_on_the_way_is_named_as_such(candidate: Candidate, segment: int) -> None:
+    piece = coded(b"\x71")
+    headers = {"X-Content-SHA256": hashlib.sha256(piece).hexdigest()}
+    answer = put(candidate, f"/segments/{segment}/chunks/0?track=voice", piece[:-1] + b"\x00", **headers)
+    assert (answer.status_code, answer.json()["field"]) == (422, "X-Content-SHA256")
+    assert put(candidate, f"/segments/{segment}/chunks/0?track=voice", piece).status_code == 200
+
+
+def test_plain_and_coded_pieces_go_together_in_any_order(candidate: Candidate, segment: int) -> None:
+    """As while a browser changes from one form to another, or an older page goes on after an upgrade."""
+    pieces = {7: coded(b"\x71"), 5: VOICE, 6: coded(b"\x17")}
+    listed = ",".join(f"{n} {len(body)} {hashlib.sha256(body).hexdigest()}" for n, body in pieces.items())
+    answer = put(
+        candidate, f"/segments/{segment}/chunks?track=voice", b"".join(pieces.values()), **{"X-Chunks": listed}
+    )
+    assert (answer.status_code, answer.json()["refused"]) == (200, [])
+    sizes = {row.number: row.size for row in db.session.query(Chunk).filter_by(track=Track.VOICE)}
+    db.session.rollback()
+    assert sizes == {5: 16_000, 6: 16_000, 7: 16_000}
+
+
+def test_pieces_that_come_in_the_wrong_order_lie_where_they_were_said(
+    candidate: Candidate, segment: int, scripted: Flask
+) -> None:
+    said = np.frombuffer(sound(1.1), "<i2")
+    for place in (1, 0):
+        piece = opus_piece(said[8_000 * place : 8_000 * place + PREROLL + 8_000 + 320])
+        assert put(candidate, f"/segments/{segment}/chunks/{3 + place}?track=voice", piece).status_code == 200
+    storage = scripted.extensions["parley.gateways"].storage
+    keys = [row.storage_key for row in db.session.query(Chunk).filter_by(track=Track.VOICE).order_by(Chunk.number)]
+    db.session.rollback()
+    found = np.frombuffer(b"".join(read(storage, key) for key in keys), "<i2").astype(float)
+    assert np.corrcoef(found, said[PREROLL : PREROLL + 16_000].astype(float))[0, 1] > 0.85

@@ -34,13 +34,23 @@ SAID: dict[str, dict[Event, tuple[str, ...]]] = {
             "Hello? Can you hear me?",
             "Hello?",
             "can you hear me",
-            "Are you there?",
             "Is this working?",
             "hello hello",
-            "Hi, is anybody there?",
             "is my microphone working",
         ),
         Event.WHO: ("Who are you?", "Who am I talking to?", "Are you a robot?"),
+        Event.THERE: (
+            "Are you there?",
+            "Hello, is anybody there?",
+            "are you still there",
+        ),
+        Event.LONG: (
+            "How long does this take?",
+            "How long is the interview?",
+            "and how much longer will it take",
+            "How much time do we have left?",
+            "how long",
+        ),
     },
     "de-DE": {
         Event.REPEAT: (
@@ -72,11 +82,20 @@ SAID: dict[str, dict[Event, tuple[str, ...]]] = {
             "Hallo? Können Sie mich hören?",
             "Hallo?",
             "Hören Sie mich?",
-            "Sind Sie noch da?",
             "Funktioniert das?",
-            "Ist da jemand?",
         ),
         Event.WHO: ("Wer sind Sie?", "Mit wem spreche ich?", "Sind Sie ein Roboter?"),
+        Event.THERE: (
+            "Sind Sie noch da?",
+            "Ist da jemand?",
+            "Hallo, sind Sie da?",
+        ),
+        Event.LONG: (
+            "Wie lange dauert das?",
+            "Wie lange dauert das Interview denn ungefähr?",
+            "Wie lange noch?",
+            "Wie viel Zeit habe ich dafür?",
+        ),
     },
     "es-419": {
         Event.REPEAT: (
@@ -88,8 +107,19 @@ SAID: dict[str, dict[Event, tuple[str, ...]]] = {
         Event.SKIP: ("Siguiente pregunta.", "Quiero saltar esta pregunta", "pasemos a la siguiente pregunta por favor"),
         Event.THINK: ("Déjeme pensar un momento.", "Un momento, por favor.", "necesito pensar", "deme un segundo"),
         Event.STOP: ("Quiero terminar la entrevista.", "Podemos parar aquí", "termine la entrevista por favor"),
-        Event.HELLO: ("¿Hola? ¿Me puede oír?", "¿Me escucha?", "¿Está ahí?", "¿Funciona esto?", "Hola, ¿hay alguien?"),
+        Event.HELLO: ("¿Hola? ¿Me puede oír?", "¿Me escucha?", "¿Funciona esto?"),
         Event.WHO: ("¿Quién es usted?", "¿Con quién hablo?", "¿Es usted un robot?"),
+        Event.THERE: (
+            "¿Está ahí?",
+            "Hola, ¿hay alguien?",
+            "¿Sigue ahí?",
+        ),
+        Event.LONG: (
+            "¿Cuánto dura la entrevista?",
+            "¿Cuánto tiempo va a tardar esto?",
+            "¿Cuánto falta para terminar?",
+            "Perdón, ¿cuánto tiempo tengo?",
+        ),
     },
     "pt-BR": {
         Event.REPEAT: (
@@ -108,11 +138,19 @@ SAID: dict[str, dict[Event, tuple[str, ...]]] = {
         Event.HELLO: (
             "Olá? Você consegue me ouvir?",
             "Está me ouvindo?",
-            "Você está aí?",
             "Isso está funcionando?",
-            "Alô, tem alguém aí?",
         ),
         Event.WHO: ("Quem é você?", "Com quem estou falando?", "Você é um robô?"),
+        Event.THERE: (
+            "Você está aí?",
+            "Alô, tem alguém aí?",
+            "Ainda está aí?",
+        ),
+        Event.LONG: (
+            "Quanto tempo dura a entrevista?",
+            "Quanto tempo isso vai demorar?",
+            "Quanto falta para terminar?",
+        ),
     },
     "fr-FR": {
         Event.REPEAT: (
@@ -136,11 +174,20 @@ SAID: dict[str, dict[Event, tuple[str, ...]]] = {
         Event.HELLO: (
             "Allô ? Vous m'entendez ?",
             "Est-ce que vous m'entendez ?",
-            "Vous êtes là ?",
             "Est-ce que ça marche ?",
-            "Bonjour, il y a quelqu'un ?",
         ),
         Event.WHO: ("Qui êtes-vous ?", "À qui je parle ?", "Vous êtes un robot ?"),
+        Event.THERE: (
+            "Vous êtes là ?",
+            "Bonjour, il y a quelqu'un ?",
+            "Est-ce que vous êtes toujours là ?",
+        ),
+        Event.LONG: (
+            "Combien de temps dure l'entretien ?",
+            "Ça dure combien de temps ?",
+            "Combien de temps est-ce que ça va prendre ?",
+            "Combien de temps reste-t-il ?",
+        ),
     },
     "no-NO": {
         Event.REPEAT: (
@@ -156,16 +203,35 @@ SAID: dict[str, dict[Event, tuple[str, ...]]] = {
         ),
         Event.THINK: ("La meg tenke litt.", "Et øyeblikk, takk.", "Vent litt", "Jeg må tenke meg om"),
         Event.STOP: ("Jeg vil avslutte intervjuet.", "Kan vi stoppe her?", "Avslutt intervjuet nå"),
-        Event.HELLO: ("Hallo? Kan du høre meg?", "Hører du meg?", "Er du der?", "Virker dette?"),
+        Event.HELLO: ("Hallo? Kan du høre meg?", "Hører du meg?", "Virker dette?"),
         Event.WHO: ("Hvem er du?", "Hvem snakker jeg med?", "Er du en robot?"),
+        Event.THERE: (
+            "Er du der?",
+            "Er det noen der?",
+            "Hallo, er du fortsatt der?",
+        ),
+        Event.LONG: (
+            "Hvor lang tid tar dette?",
+            "Hvor lenge varer intervjuet?",
+            "Hvor mye tid har jeg igjen?",
+        ),
     },
     "hi-IN": {
         Event.REPEAT: ("कृपया सवाल दोहराइए।", "क्या आप फिर से बता सकते हैं?", "एक बार फिर बोलिए", "मुझे सवाल सुनाई नहीं दिया"),
         Event.SKIP: ("अगला सवाल।", "कृपया अगले सवाल पर चलिए", "मैं यह सवाल छोड़ना चाहती हूँ"),
         Event.THINK: ("मुझे सोचने दीजिए।", "एक मिनट रुकिए", "मैं सोच रहा हूँ", "ज़रा रुकिए"),
         Event.STOP: ("इंटरव्यू समाप्त करें।", "मैं इंटरव्यू यहीं ख़त्म करना चाहता हूँ", "यहीं रुकिए"),
-        Event.HELLO: ("हेलो? क्या आप मुझे सुन सकते हैं?", "क्या मेरी आवाज़ आ रही है?", "आप वहाँ हैं?", "क्या यह काम कर रहा है?", "नमस्ते"),
+        Event.HELLO: ("हेलो? क्या आप मुझे सुन सकते हैं?", "क्या मेरी आवाज़ आ रही है?", "क्या यह काम कर रहा है?", "नमस्ते"),
         Event.WHO: ("आप कौन हैं?", "मैं किससे बात कर रही हूँ?", "क्या आप रोबोट हैं?"),
+        Event.THERE: (
+            "आप वहाँ हैं?",
+            "क्या कोई सुन रहा है?",
+        ),
+        Event.LONG: (
+            "इसमें कितना समय लगेगा?",
+            "इंटरव्यू कितनी देर का है?",
+            "और कितना समय लगेगा?",
+        ),
     },
     "ja-JP": {
         Event.REPEAT: (
@@ -186,18 +252,38 @@ SAID: dict[str, dict[Event, tuple[str, ...]]] = {
             "もしもし、聞こえますか。",
             "こんにちは",
             "声が聞こえていますか",
-            "もしもし、誰かいますか",
             "マイクは入っていますか",
         ),
         Event.WHO: ("あなたは誰ですか", "どなたですか", "あなたはロボットですか"),
+        Event.THERE: (
+            "もしもし、誰かいますか",
+            "いらっしゃいますか",
+        ),
+        Event.LONG: (
+            "面接はどのくらい時間がかかりますか。",
+            "あと何分くらいですか",
+            "この面接は何分ですか",
+            "時間はどれくらいかかりますか",
+        ),
     },
     "zh-CN": {
         Event.REPEAT: ("请再说一遍。", "不好意思，我没听清楚。", "能不能重复一下问题？", "请您再问一次好吗"),
         Event.SKIP: ("下一个问题。", "请跳过这个问题", "我想跳过这道题", "可以问下一题吗？"),
         Event.THINK: ("让我想一想。", "请稍等一下", "嗯，给我一点时间", "我需要考虑一下"),
         Event.STOP: ("我想结束面试。", "请停止面试", "就到这里结束吧"),
-        Event.HELLO: ("喂，你能听到我吗？", "您好", "听得到吗？", "你还在吗？", "这个能用吗？", "有人吗？"),
+        Event.HELLO: ("喂，你能听到我吗？", "您好", "听得到吗？", "这个能用吗？"),
         Event.WHO: ("你是谁？", "请问您是哪位？", "你是机器人吗？"),
+        Event.THERE: (
+            "你还在吗？",
+            "有人吗？",
+            "喂，您在吗",
+        ),
+        Event.LONG: (
+            "面试要多长时间？",
+            "大概需要多久？",
+            "还要多久才能结束？",
+            "请问需要多少分钟",
+        ),
     },
     "ko-KR": {
         Event.REPEAT: (
@@ -213,10 +299,18 @@ SAID: dict[str, dict[Event, tuple[str, ...]]] = {
             "여보세요? 제 목소리 들리세요?",
             "안녕하세요",
             "잘 들리나요?",
-            "거기 누구 계세요?",
             "이거 되나요?",
         ),
         Event.WHO: ("누구세요?", "지금 누구랑 이야기하는 건가요?", "로봇인가요?"),
+        Event.THERE: (
+            "거기 누구 계세요?",
+            "여보세요, 계세요?",
+        ),
+        Event.LONG: (
+            "면접은 얼마나 걸리나요?",
+            "시간이 얼마나 걸려요?",
+            "앞으로 몇 분 정도 더 걸리나요?",
+        ),
     },
     "vi-VN": {
         Event.REPEAT: (
@@ -231,19 +325,35 @@ SAID: dict[str, dict[Event, tuple[str, ...]]] = {
         Event.HELLO: (
             "A lô? Bạn có nghe thấy tôi không?",
             "Bạn nghe rõ không?",
-            "Bạn còn đó không?",
-            "Có ai ở đó không?",
             "Micro có hoạt động không?",
         ),
         Event.WHO: ("Bạn là ai?", "Tôi đang nói chuyện với ai?", "Bạn là robot à?"),
+        Event.THERE: (
+            "Bạn còn đó không?",
+            "Có ai ở đó không?",
+        ),
+        Event.LONG: (
+            "Phỏng vấn mất bao lâu?",
+            "Cuộc phỏng vấn này kéo dài bao lâu vậy?",
+            "Còn bao lâu nữa?",
+        ),
     },
     "th-TH": {
         Event.REPEAT: ("ขอฟังคำถามอีกครั้งครับ", "ช่วยพูดอีกครั้งได้ไหมคะ", "ทวนคำถามหน่อยค่ะ", "ไม่ได้ยินคำถามครับ"),
         Event.SKIP: ("คำถามต่อไปครับ", "ขอข้ามคำถามนี้ค่ะ", "ขอไปข้อต่อไป"),
         Event.THINK: ("ขอคิดสักครู่นะคะ", "รอสักครู่ครับ", "ขอเวลาคิดหน่อย"),
         Event.STOP: ("ขอจบการสัมภาษณ์ครับ", "อยากหยุดตรงนี้ค่ะ", "พอแค่นี้ครับ"),
-        Event.HELLO: ("ฮัลโหล ได้ยินผมไหมครับ", "สวัสดีค่ะ", "ยังอยู่ไหมคะ", "มีใครอยู่ไหม", "ไมค์ใช้ได้ไหมครับ"),
+        Event.HELLO: ("ฮัลโหล ได้ยินผมไหมครับ", "สวัสดีค่ะ", "ไมค์ใช้ได้ไหมครับ"),
         Event.WHO: ("คุณเป็นใครคะ", "ผมคุยกับใครอยู่ครับ", "คุณเป็นหุ่นยนต์หรือเปล่า"),
+        Event.THERE: (
+            "ยังอยู่ไหมคะ",
+            "มีใครอยู่ไหม",
+        ),
+        Event.LONG: (
+            "ใช้เวลานานเท่าไหร่ครับ",
+            "การสัมภาษณ์ใช้เวลากี่นาทีคะ",
+            "อีกนานไหมคะ",
+        ),
     },
     "ar-AE": {
         Event.REPEAT: ("هل يمكنك إعادة السؤال من فضلك؟", "كرر السؤال", "أعد السؤال مرة أخرى", "عفوًا، لم أسمع السؤال"),
@@ -254,11 +364,19 @@ SAID: dict[str, dict[Event, tuple[str, ...]]] = {
             "ألو؟ هل تسمعني؟",
             "مرحبًا",
             "هل يمكنك سماعي؟",
-            "هل أنت هنا؟",
             "هل الميكروفون يعمل؟",
-            "هل يوجد أحد؟",
         ),
         Event.WHO: ("من أنت؟", "مع من أتحدث؟", "هل أنت روبوت؟"),
+        Event.THERE: (
+            "هل أنت هنا؟",
+            "هل يوجد أحد؟",
+        ),
+        Event.LONG: (
+            "كم ستستغرق المقابلة؟",
+            "كم من الوقت بقي؟",
+            "ما مدة المقابلة؟",
+            "كم من الوقت سيستغرق هذا؟",
+        ),
     },
 }
 
@@ -286,6 +404,9 @@ ANSWERS: dict[str, tuple[str, ...]] = {
         "can you hear me was all she asked",
         "who are you was the name of the band",
         "i asked who is speaking",
+        "how long you cook it decides everything",
+        "it took us a long time",
+        "are you there yet is what my children ask",
     ),
     "de-DE": (
         "nein",
@@ -298,6 +419,8 @@ ANSWERS: dict[str, tuple[str, ...]] = {
         "Hallo sage ich zu jedem Kunden.",
         "Ich höre Sie.",
         "Wer sind Sie, fragte mich der Chef.",
+        "Wie lange es dauert, hängt vom Wetter ab.",
+        "Das dauert lange.",
     ),
     "es-419": (
         "no",
@@ -308,6 +431,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
         "Repite el proceso cada día.",
         "Hola es lo primero que digo.",
         "Yo le pregunté quién es usted y se fue.",
+        "Cuánto dura depende del cliente.",
     ),
     "pt-BR": (
         "não",
@@ -317,6 +441,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
         "Preciso pensar nas pessoas do meu time.",
         "Olá é o que digo a cada cliente.",
         "Eu perguntei quem é você.",
+        "Quanto tempo dura depende do cliente.",
     ),
     "fr-FR": (
         "non",
@@ -326,6 +451,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
         "Je dois réfléchir avant chaque décision.",
         "Bonjour, j'ai travaillé dix ans dans un hôpital.",
         "Je lui ai demandé qui êtes-vous.",
+        "Combien de temps ça dure dépend du client.",
     ),
     "no-NO": (
         "nei",
@@ -335,6 +461,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
         "Jeg måtte tenke meg om før jeg svarte kunden.",
         "Hallo sier jeg til alle kunder.",
         "Jeg spurte hvem er du.",
+        "Hvor lang tid det tar kommer an på kunden.",
     ),
     "hi-IN": (
         "नहीं",
@@ -342,6 +469,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
         "अगला सवाल ज़्यादा कठिन था।",
         "हमें इंटरव्यू समाप्त करना पड़ा क्योंकि बिजली चली गई।",
         "नमस्ते मेरा नाम राहुल है और मैं एक इंजीनियर हूँ",
+        "कितना समय लगेगा यह ग्राहक पर निर्भर था।",
     ),
     "ja-JP": (
         "いいえ",
@@ -351,6 +479,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
         "お客様に少々お待ちくださいと言いました。",
         "こんにちは、田中と申します。",
         "お客様に聞こえますかと尋ねました。",
+        "どのくらいかかるかはお客様によります。",
     ),
     "zh-CN": (
         "不",
@@ -360,6 +489,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
         "我跳过了这个问题的第一部分。",
         "你好，我叫王芳，我是护士。",
         "客户问我你是谁。",
+        "需要多久取决于客户。",
     ),
     "ko-KR": (
         "아니요",
@@ -369,6 +499,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
         "다시 도전했습니다.",
         "안녕하세요, 저는 김민수입니다.",
         "고객이 누구세요라고 물었습니다.",
+        "얼마나 걸리는지는 고객에 따라 달랐습니다.",
     ),
     "vi-VN": (
         "không",
@@ -377,6 +508,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
         "Chúng tôi phải kết thúc buổi phỏng vấn sớm vì mất điện.",
         "Tôi nhắc lại kế hoạch cho cả nhóm.",
         "Xin chào tôi là Minh và tôi là kỹ sư.",
+        "Mất bao lâu thì tùy khách hàng.",
     ),
     "th-TH": (
         "ไม่",
@@ -385,6 +517,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
         "ลูกค้าบอกให้รอสักครู่แล้วก็ไป",
         "สวัสดีครับ ผมชื่อสมชาย",
         "ลูกค้าถามว่าคุณเป็นใคร",
+        "ใช้เวลาเท่าไหร่ขึ้นอยู่กับลูกค้า",
     ),
     "ar-AE": (
         "لا",
@@ -393,11 +526,21 @@ ANSWERS: dict[str, tuple[str, ...]] = {
         "اضطررنا إلى إنهاء المقابلة مبكرًا.",
         "قال لي المدير انتظر لحظة ثم خرج.",
         "مرحبًا، اسمي أحمد وأعمل مهندسًا.",
+        "كم ستستغرق المهمة كان يعتمد على العميل.",
     ),
 }
 
 
-WANTED = {Event.REPEAT, Event.SKIP, Event.THINK, Event.STOP, Event.HELLO, Event.WHO}
+WANTED = {
+    Event.REPEAT,
+    Event.SKIP,
+    Event.THINK,
+    Event.STOP,
+    Event.HELLO,
+    Event.THERE,
+    Event.WHO,
+    Event.LONG,
+}
 
 
 def cases(table: dict[str, dict[Event, tuple[str, ...]]]) -> list[tuple[str, Event, str]]:

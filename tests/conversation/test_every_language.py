@@ -50,7 +50,7 @@ SAYINGS = {
     "no-NO": ("Hva gjorde du sist?", "Jeg jobbet tre år i et lite team.", "Hvorfor sluttet du?"),
 }
 NO_RECOGNISER = (
-    "This installation cannot yet turn speech in this language into text by itself. "
+    "This service cannot yet turn speech in this language into text. "
     "You can speak and be recorded, or write your answers."
 )
 NO_VOICE = "The questions are shown, not spoken, in this language."

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from app.conversation.models import Turn
-from app.conversation.utterances import Piece, Played, share_heard
+from app.conversation.utterances import Piece, Played, heard_of, share_heard
 from app.gateways.speech import phrases
 from app.gateways.speech.ports import FollowUp
 from app.interviews.models import Role
 from app.interviews.queries import utterances_of
-from app.operations.demo.candidate import Candidate, Prompt, Talk
+from app.operations.demo.candidate import Candidate, Prompt, Refused, Talk
 from app.operations.demo.tape import Tape
 
 from .conftest import interview_of, sound
@@ -75,6 +75,7 @@ def test_an_answer_that_is_typed_over_the_question_is_one(candidate: Candidate, 
     first = candidate.turn(1, "begin")
     onward = candidate.turn(2, "text", text=FULL, played=heard_for(talk, first, 0.3))
     assert onward["question_index"] == 1, "a candidate who writes has read it"
+    assert (first["minutes_left"], onward["minutes_left"]) == (5, 0), "about two minutes a question, in steps of five"
 
 
 def test_repeat_during_a_follow_up_says_the_question_too(
@@ -109,6 +110,13 @@ IN_PIECES = {
         (QUESTION, Played(1, 10.0, 3.0, whole=True), 1.0),
         (QUESTION, Played(1, 10.0, 0.9, whole=False), 0.0),
         (QUESTION, Played(1, 10.0, 2.0, whole=False), 0.5),
+        (QUESTION, Played(1, 10.0, 2.5, whole=False, rate=0.8), 0.5),
+        (QUESTION, Played(1, 10.0, 3.75, whole=True, rate=0.8), 1.0),
+        (
+            IN_PIECES,
+            Played(1, 10.0, 2.5, whole=False, pieces=(Piece(1, 11.0, 1.25, whole=False, rate=0.8),), rate=0.8),
+            0.5,
+        ),
         ({**QUESTION, "seconds": 0.0}, Played(1, 10.0, 0.0, whole=False), 1.0),
         (IN_PIECES, Played(1, 10.0, 1.0, whole=False, pieces=(Piece(0, 10.0, 1.0, whole=True),)), 0.0),
         (IN_PIECES, Played(1, 10.0, 2.0, whole=False, pieces=(Piece(1, 11.0, 1.0, whole=False),)), 0.5),
@@ -118,3 +126,39 @@ IN_PIECES = {
 def test_the_share_of_a_question_is_that_of_its_own_sound(part: dict[str, Any], played: Played, share: float) -> None:
     assert share_heard(Turn(parts=[part]), played) == (None if share is None else pytest.approx(share))
     assert share_heard(None, played) is None
+
+
+WORDS = [["Why", 0.0, 0.4], ["not", 0.5, 0.8], ["now", 1.0, 2.0]]
+SPOKEN = {"kind": "question", "text": "Why not now?", "offset": 1.0, "seconds": 2.0, "words": WORDS}
+
+
+def test_words_that_were_spoken_more_slowly_lie_where_they_were_heard() -> None:
+    heard = heard_of(SPOKEN, Played(1, 10.0, 3.75, whole=True, rate=0.8))
+    assert heard is not None
+    assert (heard["content"], heard["start"], heard["end"], heard["played"]) == ("Why not now?", 11.25, 13.75, 2.5)
+    assert heard["words"] == [["Why", 11.25, 11.75], ["not", 11.875, 12.25], ["now", 12.5, 13.75]]
+
+
+def test_words_of_a_slow_voice_are_cut_where_it_was_interrupted() -> None:
+    heard = heard_of(SPOKEN, Played(1, 10.0, 2.3, whole=False, rate=0.8))
+    assert heard is not None
+    assert (heard["content"], heard["played"]) == ("Why not", 1.05)
+    assert heard["words"] == [["Why", 11.25, 11.75], ["not", 11.875, 12.25]]
+
+
+def test_a_talk_heard_slowly_is_written_down_on_the_recording_s_clock(candidate: Candidate, talk: Talk) -> None:
+    first = candidate.turn(1, "begin")
+    heard = talk.listen(first)
+    candidate.turn(2, "text", text=FULL, played={**heard, "seconds": heard["seconds"] / 0.8, "rate": 0.8})
+    question = first["parts"][-1]
+    line = [one for one in utterances_of(interview_of(candidate).id) if one.role is Role.AGENT][-1]
+    assert line.start == pytest.approx(heard["started"] + question["offset"] / 0.8, abs=0.002)
+    assert line.end - line.start == pytest.approx(question["seconds"] / 0.8, abs=0.002)
+
+
+@pytest.mark.parametrize("rate", [0.4, 1.1, "fast", None])
+def test_other_rates_are_refused_with_their_limits(candidate: Candidate, talk: Talk, rate: Any) -> None:
+    heard = talk.listen(candidate.turn(1, "begin"))
+    with pytest.raises(Refused) as caught:
+        candidate.turn(2, "text", text=FULL, played={**heard, "rate": rate})
+    assert caught.value.status == 422

@@ -146,7 +146,7 @@ def test_a_language_without_voice_or_recognition_says_so_before_the_talk(
         "Read the questions and type your answers. Counts just the same.",
     ):
         assert str(thai[source].string) in page
-    assert any(str(m.string) in page for m in thai if str(m.id).startswith("This installation cannot yet"))
+    assert any(str(m.string) in page for m in thai if str(m.id).startswith("This service cannot yet"))
 
 
 def test_the_switch_holds_for_these_pages_alone(client: Browser, scripted: Flask, book: Made) -> None:
@@ -198,7 +198,7 @@ def test_a_refusal_is_said_in_the_language_of_the_page(candidates: Candidates, b
     candidate.start("text")
     refused = candidate.ask("POST", "/documents", files={"file": ("cv.pdf", b"MZ\x90")})
     assert refused.status_code == 422
-    french = catalogue("fr-FR")["This kind of file cannot be taken; send %(kinds)s."].string
+    french = catalogue("fr-FR")["This type of file is not accepted. You can add: %(kinds)s."].string
     assert refused.json()["message"] == french % {"kinds": KINDS}
     assert refused.json()["field"] == "file"
     candidate.ask("GET", "?lang=ko-KR")
@@ -214,14 +214,14 @@ def test_what_only_a_script_can_have_done_is_told_people_in_general(
     candidate.open()
     candidate.start("text")
     refused = candidate.ask("POST", "/turns/1", json={"kind": "begin", "colour": "red"}).json()
-    general = catalogue(tag)["This could not be taken. What you said is kept. Please try again."].string
+    general = catalogue(tag)["This could not be accepted. What you said is saved. Please try again."].string
     assert (refused["message"], refused["detail"]) == (general, "colour: Unknown field.")
     broken = candidate.ask("POST", "/turns/1", data=b"{", headers={"Content-Type": "application/json"})
     assert broken.status_code == 400
     assert broken.json()["message"] == general
     other = candidates(book(language=tag)).ask("GET", "/state")
     assert other.status_code == 403
-    words = "This browser does not hold the interview; open its link and press Start."
+    words = "This interview is not open in this browser. Open its link and press Start."
     assert other.json()["message"] == catalogue(tag)[words].string
 
 

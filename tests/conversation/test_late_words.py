@@ -12,10 +12,12 @@ from app.conversation import hearing
 from app.conversation.models import Sitting
 from app.conversation.queries import sitting_of
 from app.conversation.script.machine import Event, Kind, Phase, Place, Script, step, taken_up
+from app.core.queue import SilentWaker
 from app.gateways.speech import phrases
 from app.gateways.speech.catalogue import LANGUAGES
 from app.gateways.speech.ports import Heard
-from app.interviews.models import Role
+from app.interviews import HEAR_AGAIN
+from app.interviews.models import Hearing, Role
 from app.interviews.queries import utterances_of
 from app.operations.demo.candidate import Candidate
 
@@ -108,6 +110,22 @@ def test_the_agent_asks_for_a_moment_and_the_words_come(
     ]
     assert len(hears.finished) == 1, "the sound is not recognised twice"
     assert answers(talking) == 1
+
+
+def test_an_answer_whose_words_are_awaited_is_heard_again_once(
+    talking: Candidate, hears: LateTranscriber, real_speech: bytes, monkeypatch: pytest.MonkeyPatch, waker: SilentWaker
+) -> None:
+    hears.is_second_better = True
+    given = speak(talking, real_speech)
+    talking.turn(2, "answer", **given)
+    (late,) = [one for one in utterances_of(interview_of(talking).id) if one.role is Role.USER]
+    assert (late.content, late.hearing) == (None, Hearing.NONE)
+    hears.ready.set()
+    monkeypatch.setattr(hearing, "WAITS_MORE", 60.0)
+    talking.turn(3, "answer", **given)
+    (spoken,) = [one for one in utterances_of(interview_of(talking).id) if one.role is Role.USER]
+    assert spoken.hearing == Hearing.WAITING
+    assert [ids for job, ids in waker.enqueued if job is HEAR_AGAIN] == [(spoken.id,)]
 
 
 def test_words_that_never_come_are_left_to_the_processing(

@@ -85,7 +85,7 @@ def test_a_whole_preview_leaves_nothing(
 ) -> None:
     trial.get("")
     before = everything(scripted)
-    assert "Preview: nothing is kept." in trial.get("").text
+    assert "Preview: nothing is stored." in trial.get("").text
     assert trial.post("/start", mode="voice", consent="yes").json["turn"] == 1
     assert trial.post("/segments", mime_type="audio/webm").json == {"segment": 1}
     first = trial.post("/turns/1", kind="begin").json

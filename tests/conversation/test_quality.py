@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.conversation.devices import browser_of
-from app.conversation.utterances import weak
 from app.core import clock
 from app.core.db import db
 from app.gateways.speech.ports import FollowUp, Heard, Word
 from app.interviews import quality
+from app.interviews.actions.hearing import weak
 from app.interviews.models import QualityReport, Role
 from app.interviews.queries import utterances_of
 from app.interviews.recordings.queries import Arrived, runs_of

@@ -26,7 +26,7 @@ from app.operations.demo.tape import Tape
 from tests.factories import Made
 from tests.guards import Guarded
 
-from .conftest import Candidates, interview_of, sound
+from .conftest import Candidates, interview_of, sound, started
 from .fakes import ScriptedInterviewer, ScriptedSpeaker
 
 FIRST = "Thank you, now I know more about the work."
@@ -35,6 +35,12 @@ THIRD = "Which of these tasks would you do in another way?"
 LONG = f"{FIRST} {SECOND} {THIRD}"
 
 Replies = Callable[[], dict[str, Any]]
+
+
+def first_reply(candidate: Candidate) -> dict[str, Any]:
+    """What the agent says to a typed answer to the first question."""
+    candidate.turn(1, "begin")
+    return candidate.turn(2, "text", text="I like it.")
 
 
 @pytest.fixture
@@ -54,8 +60,7 @@ def long_reply(hurried: None, candidate: Candidate, asks: ScriptedInterviewer) -
 
     def answered() -> dict[str, Any]:
         asks.follow_ups = [FollowUp(LONG)]
-        candidate.turn(1, "begin")
-        return candidate.turn(2, "text", text="I like it.")
+        return first_reply(candidate)
 
     return answered
 
@@ -239,9 +244,9 @@ def test_the_first_sentence_is_heard_while_a_slow_server_still_speaks_the_last(
         name = "openai"
         supports = staticmethod(voice.supports)
 
-        def speak(self, text: str, *, voice_id: str | None, language: str, remember: bool = False) -> Any:
+        def speak(self, text: str, *, remember: bool = False, **wanted: Any) -> Any:
             del remember
-            return voice.speak(text, voice_id=voice_id, language=language)
+            return voice.speak(text, **wanted)
 
     scripted.extensions["parley.gateways"] = replace(built, speaker=Guarded(Speaker()))
     try:
@@ -295,3 +300,67 @@ def test_an_answer_can_be_given_over_a_reply_in_pieces(long_reply: Replies, cand
 )
 def test_sentences_are_found_in_every_script(text: str, cut: list[str]) -> None:
     assert sentences(text) == cut
+
+
+def test_before_a_sentence_that_takes_its_time_something_prepared_is_heard(
+    candidates: Candidates, book: Made, speaks: ScriptedSpeaker, asks: ScriptedInterviewer
+) -> None:
+    speaks.name = "piper"
+    candidate = started(candidates(book()))
+    asks.follow_ups = [FollowUp("What was hard?")]
+    prompt = first_reply(candidate)
+    assert [part["text"] for part in prompt["parts"]] == ["Okay.", "What was hard?"]
+    assert prompt["question"] == "What was hard?"
+    assert len(prompt["audio_urls"]) == 2
+    assert [text for text, _ in speaks.spoken][-1] == "Okay.", "the sentence is made when its sound is asked for"
+    talk = Talk(candidate, Tape(video=False))
+    candidate.turn(3, "text", text="The nights.", played=talk.listen(prompt))
+    assert [text for text, _ in speaks.spoken].count("What was hard?") == 1
+    said = [row.content for row in agent_said(candidate)]
+    assert said[-2:] == ["Okay.", "What was hard?"]
+
+
+def test_a_voice_that_speaks_at_once_needs_no_acknowledgement(
+    candidates: Candidates, book: Made, speaks: ScriptedSpeaker, asks: ScriptedInterviewer
+) -> None:
+    speaks.name = "espeak"
+    candidate = started(candidates(book()))
+    asks.follow_ups = [FollowUp("What was hard?")]
+    assert first_reply(candidate)["text"] == "What was hard?"
+
+
+def sound_in(candidate: Candidate, query: str) -> Any:
+    return candidate.ask("GET", f"/turns/1/audio{query}")
+
+
+def test_a_page_that_decodes_a_codec_gets_a_tenth_of_the_bytes(app: Flask, candidate: Candidate) -> None:
+    candidate.turn(1, "begin")
+    storage = app.extensions["parley.gateways"].storage
+    plain = sound_in(candidate, "")
+    assert plain.headers["Content-Type"] == "audio/wav"
+    for form, content_type in (("opus", "audio/ogg"), ("aac", "audio/mp4")):
+        coded = sound_in(candidate, f"?as={form}")
+        assert coded.status_code == 200
+        assert coded.headers["Content-Type"] == content_type
+        assert len(coded.content) < len(plain.content) / 4
+        assert coded.headers["ETag"] != plain.headers["ETag"]
+        assert sound_in(candidate, f"?as={form}").content == coded.content
+    endings = {key.rpartition(".")[2] for key in storage.list("speech/replies")}
+    assert endings == {"wav", "opus", "m4a"}
+    assert sound_in(candidate, "?as=flac").content == plain.content
+
+
+def test_a_reply_that_cannot_be_encoded_is_sent_as_it_is(
+    scripted: Flask, candidates: Candidates, book: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Fails:
+        def encode(self, *_: object) -> bytes:
+            raise GatewayError("no encoder", retryable=False)
+
+    candidate = candidates(book(intro="Only this test has an intro of that length. " * 7))
+    candidate.start()
+    candidate.turn(1, "begin")
+    gateways = scripted.extensions["parley.gateways"]
+    monkeypatch.setitem(scripted.extensions, "parley.gateways", replace(gateways, codec=Fails()))
+    plain = sound_in(candidate, "")
+    assert sound_in(candidate, "?as=aac").content == plain.content

@@ -39,7 +39,9 @@ AFTER_BEGIN = [
     Event.THINK,
     Event.ASIDE,
     Event.HELLO,
+    Event.THERE,
     Event.WHO,
+    Event.LONG,
     Event.STOP,
     Event.END,
 ]
@@ -176,7 +178,9 @@ def test_more_of_an_answer_is_thought_about_at_its_own_question(event: Event) ->
     assert taken_up(last, Event.STOP) == (last, Event.STOP)
 
 
-@pytest.mark.parametrize(("event", "kind"), [(Event.HELLO, Kind.HERE), (Event.WHO, Kind.WHO)])
+@pytest.mark.parametrize(
+    ("event", "kind"), [(Event.HELLO, Kind.HERE), (Event.THERE, Kind.THERE), (Event.WHO, Kind.WHO)]
+)
 def test_who_asks_whether_anybody_hears_is_answered_and_asked_again(event: Event, kind: Kind) -> None:
     place = begun().place
     for _ in range(5):
@@ -185,6 +189,16 @@ def test_who_asks_whether_anybody_hears_is_answered_and_asked_again(event: Event
         assert reply.place == place, "it costs nothing, however often"
     asked = step(TWO, place, Event.ANSWER, text="x", follow_up="Why exactly?").place
     assert [line.kind for line in step(TWO, asked, event).lines] == [kind, Kind.QUESTION, Kind.FOLLOW_UP]
+
+
+@pytest.mark.parametrize(("questions", "seconds", "minutes"), [(1, 600, 0), (2, 600, 5), (9, 6000, 20), (9, 300, 5)])
+def test_how_long_it_takes_is_said_by_what_is_left(questions: int, seconds: float, minutes: int) -> None:
+    script = Script(questions=("Why?",) * questions, seconds=seconds)
+    reply = step(script, begun(script).place, Event.LONG, text="how long does this take")
+    assert reply.lines == (Line(Kind.LONG, question_index=0, minutes=minutes), Line(Kind.QUESTION, "Why?", 0))
+    assert reply.place == begun(script).place
+    last = step(script, Place(Phase.QUESTION, questions - 1), Event.LONG)
+    assert last.lines[0].minutes == 0, "the last question takes a few minutes more"
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, ENOUGH - 0.01])

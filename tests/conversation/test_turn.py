@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import pytest
 
+from app.conversation import speaking
 from app.conversation.script.machine import Event, Kind, Phase, Place, Script
 from app.conversation.speaking import GAP
 from app.conversation.turn import Answer, Audio, Engines, respond
@@ -88,7 +89,7 @@ def test_the_interviewer_sees_everything_that_was_said_to_the_question(
     place = Place(Phase.QUESTION, 0, ("How so?",), "the first answer")
     respond(two, place, Answer("text", text="the second answer"), engines=with_all)
     assert asks.asked[0].answer == "the first answer\nthe second answer"
-    assert (asks.asked[0].asked, asks.asked[0].limit) == (("How so?",), 2)
+    assert (asks.asked[0].follow_ups, asks.asked[0].limit) == (("How so?",), 2)
 
 
 def test_a_request_to_repeat_in_the_candidates_own_words_repeats(with_all: Engines, asks: ScriptedInterviewer) -> None:
@@ -291,8 +292,17 @@ def test_a_language_without_a_voice_is_shown(with_all: Engines, speaks: Scripted
     assert (reply.wav, [part.text for part in reply.parts], speaks.spoken) == (None, ["ทำไม"], [])
 
 
-def test_another_voice_asks_for_a_moment_first(with_all: Engines, speaks: ScriptedSpeaker) -> None:
+def test_another_voice_that_comes_at_once_excuses_nothing(with_all: Engines, speaks: ScriptedSpeaker) -> None:
     speaks.fell_back = True
+    reply = respond(SCRIPT, OPEN, spoken_answer(), engines=with_all)
+    assert [part.kind for part in reply.parts] == [Kind.QUESTION]
+
+
+def test_another_voice_that_comes_late_asks_for_a_moment_first(
+    with_all: Engines, speaks: ScriptedSpeaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    speaks.fell_back = True
+    monkeypatch.setattr(speaking, "LATE", 0.0)
     reply = respond(SCRIPT, OPEN, spoken_answer(), engines=with_all)
     assert [part.kind for part in reply.parts] == [Kind.MOMENT, Kind.QUESTION]
     assert all(later.offset >= part.offset + part.seconds for part, later in pairwise(reply.parts))

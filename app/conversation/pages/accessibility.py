@@ -10,6 +10,7 @@ from flask import Blueprint, render_template
 from flask_babel import lazy_gettext
 from flask_babel.speaklater import LazyString
 
+from app.conversation.browsers import TESTED
 from app.web import languages
 from app.web.security import keep_private
 
@@ -30,25 +31,25 @@ CLAIMS = (
         "axe",
         ("1.1.1", "1.3.1", "2.4.2", "2.4.6", "3.3.2", "4.1.2"),
         lazy_gettext(
-            "Headings, names of buttons, labels of fields: a checking program (axe-core) finds no error in "
-            "any state of the pages."
+            "Headings, button names and field labels: an automated checker (axe-core) finds no errors in any state "
+            "of the pages."
         ),
     ),
-    Claim("contrast", ("1.4.3", "1.4.11"), lazy_gettext("Text stands out clearly, in light and in dark colours.")),
+    Claim("contrast", ("1.4.3", "1.4.11"), lazy_gettext("Text stands out clearly in light and dark colors.")),
     Claim(
-        "keyboard", ("2.1.1", "2.1.2", "2.1.4"), lazy_gettext("A whole interview can be taken with the keyboard alone.")
+        "keyboard", ("2.1.1", "2.1.2", "2.1.4"), lazy_gettext("You can take a whole interview with the keyboard alone.")
     ),
     Claim(
         "focus",
         ("2.4.3", "3.2.1", "3.2.2"),
         lazy_gettext(
-            "Your place on the page is never lost: after each action the keyboard goes on where you would look for it."
+            "Your place on the page is never lost: after each action, the keyboard focus is where you would expect it."
         ),
     ),
     Claim(
         "focus-visible",
         ("2.4.7", "2.4.11"),
-        lazy_gettext("The element that the keyboard is at has a clear frame and is never covered."),
+        lazy_gettext("The element with the keyboard focus has a clear frame and is never covered."),
     ),
     Claim(
         "announced",
@@ -57,47 +58,52 @@ CLAIMS = (
             "Screen readers announce what the AI does, when it is your turn, and each new question that is not spoken."
         ),
     ),
-    Claim("targets", ("2.5.8",), lazy_gettext("Everything that is pressed is at least 24 pixels high and wide.")),
-    Claim("reflow", ("1.4.10",), lazy_gettext("At a zoom of 400 % nothing is cut off and nothing scrolls sideways.")),
-    Claim("enlarged", ("1.4.4",), lazy_gettext("Text can be twice as large.")),
-    Claim("spacing", ("1.4.12",), lazy_gettext("Lines, words and letters can be set further apart.")),
-    Claim("turned", ("1.3.4",), lazy_gettext("The pages work upright and sideways.")),
-    Claim("still", ("2.2.2", "2.3.1", "2.3.3"), lazy_gettext("Nothing moves if your device asks for less motion.")),
+    Claim("targets", ("2.5.8",), lazy_gettext("Everything you can press is at least 24 pixels high and wide.")),
+    Claim("reflow", ("1.4.10",), lazy_gettext("At 400% zoom, nothing is cut off and nothing scrolls sideways.")),
+    Claim("enlarged", ("1.4.4",), lazy_gettext("You can enlarge text to twice its size.")),
+    Claim("spacing", ("1.4.12",), lazy_gettext("You can increase the spacing between lines, words and letters.")),
+    Claim("turned", ("1.3.4",), lazy_gettext("The pages work in portrait and landscape.")),
+    Claim("still", ("2.2.2", "2.3.1", "2.3.3"), lazy_gettext("Nothing moves if your device is set to reduce motion.")),
     Claim(
         "language",
         ("3.1.1", "3.1.2"),
-        lazy_gettext("Screen readers know the language of the page and that of the questions."),
+        lazy_gettext("Screen readers know the language of the page and of the questions."),
     ),
     Claim(
         "errors",
         ("3.3.1", "3.3.3"),
-        lazy_gettext("What is wrong with an entry is said in words, with a way out, and nothing typed is lost."),
+        lazy_gettext("Errors are explained in words, with a way to correct them, and nothing you typed is lost."),
     ),
     Claim(
         "in-words",
         ("1.2.4", "1.4.2"),
         lazy_gettext(
-            "What the AI says is always on the page as text, and its voice stops as soon as you wish to answer."
+            "What the AI says is always on the page as text, and its voice stops as soon as you want to answer."
         ),
     ),
     Claim(
         "in-writing",
         ("2.2.1", "2.5.1", "2.5.7"),
         lazy_gettext(
-            "You can write instead of speaking, at any moment and in the middle of a question. No answer has "
-            "to be given quickly."
+            "You can write instead of speaking at any time, even in the middle of a question. You never have to "
+            "answer quickly."
         ),
     ),
-    Claim("help", ("3.2.6",), lazy_gettext("Help is at the same place throughout the interview.")),
+    Claim("help", ("3.2.6",), lazy_gettext("Help is in the same place throughout the interview.")),
 )
 
 LIMITS = (
     lazy_gettext(
-        "The checks are done by programs, in Chromium. No person who uses a screen reader has tested the "
-        "pages for this statement."
+        "The checks are automated and run in Chromium. No one who uses a screen reader has tested the pages for this "
+        "statement."
     ),
-    lazy_gettext("Safari and real phones were not tested; phones were imitated by size, touch and kind of recording."),
-    lazy_gettext("Videos that a company adds to its invitation come from that company, and so do their captions."),
+    lazy_gettext(
+        "Spoken interviews are tested in these browsers: %(browsers)s. WebKitGTK uses the engine of Safari. Safari "
+        "itself, iPhones and other real phones have not been tested. Phones were simulated by screen size, touch and "
+        "recording format.",
+        browsers=", ".join(TESTED),
+    ),
+    lazy_gettext("Videos in an invitation come from the organization that invites you, and so do their captions."),
 )
 
 

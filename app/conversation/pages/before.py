@@ -15,7 +15,6 @@ from app.conversation.forms import DifferentForm, errors_of
 from app.conversation.link_state import (
     View,
     about,
-    asked,
     interview_of_link,
     invitation,
     limit_of,
@@ -23,6 +22,7 @@ from app.conversation.link_state import (
     pages,
     plain_answer,
     rendered,
+    requested,
     view_of,
 )
 from app.conversation.protocol import schemas
@@ -95,7 +95,7 @@ def different(flow_id: str, interview_id: str) -> Response:
     db.session.commit()
     if request.is_json:
         state = schemas.state(interview, settings=settings()) if view.is_mine else {}
-        return jsonify({"asked": asked(interview), "time_limit_seconds": state.get("time_limit_seconds")})
+        return jsonify({"asked": requested(interview), "time_limit_seconds": state.get("time_limit_seconds")})
     return make_response(redirect(f"{schemas.base_of(interview)}#asked", 303))
 
 

@@ -18,14 +18,16 @@ from app.conversation.link_state import View, about, interview_of_link, invitati
 from app.conversation.models import Mode
 from app.conversation.protocol import schemas
 from app.conversation.queries import sitting_of
+from app.conversation.speaking import voice_now
 from app.core.db import db, reading
+from app.flows.flow_script import FlowScript
 from app.interviews.models import Interview
 from app.interviews.queries import open_interview
 from app.web import languages, rate_limits
 from app.web.security import allow_devices, keep_private
 
 CHECKS_PER_ADDRESS = 4 * rate_limits.OPENS_PER_ADDRESS
-NO_ROOM = lazy_gettext("No interview can be started right now. Nothing is lost: please try again a little later.")
+NO_ROOM = lazy_gettext("You cannot start an interview right now. Nothing is lost. Please try again a little later.")
 
 
 @pages.before_request
@@ -72,10 +74,11 @@ def start(flow_id: str, interview_id: str) -> Response:
         if not form.validate():
             return _again(interview, view, form, status=422)
         agreed = _agreed(interview, form)
+        voice = voice_now(FlowScript.of(interview.flow), gateways.current().speaker)
         db.session.rollback()
     if not gateways.current().storage.has_room():
         return _no_room(flow_id, interview_id, form)
-    return _claim(flow_id, interview_id, form, agreed=agreed)
+    return _claim(flow_id, interview_id, form, agreed=agreed, voice=voice)
 
 
 def _answered_before(interview: Interview) -> Response | None:
@@ -96,10 +99,10 @@ def _agreed(interview: Interview, form: StartForm) -> Agreed:
     return Agreed(consent.VERSION, locale, Mode(form.mode.data), words)
 
 
-def _claim(flow_id: str, interview_id: str, form: StartForm, *, agreed: Agreed) -> Response:
+def _claim(flow_id: str, interview_id: str, form: StartForm, *, agreed: Agreed, voice: str | None) -> Response:
     token, token_hash = token_for(interview_id)
     interview = open_interview(flow_id, interview_id)
-    is_ours = actions.claim(interview, token_hash=token_hash, agreed=agreed, **form.names())
+    is_ours = actions.claim(interview, token_hash=token_hash, agreed=agreed, voice=voice, **form.names())
     if is_ours and has_more_time(interview.id):
         time_limit.double(interview.id, limit=link_state.limit_of(interview))
     db.session.commit()

@@ -19,7 +19,7 @@ def begin_upload() -> tuple[Response, int]:
     """A file that will be taken and dropped."""
     preview, announced = current(), schemas.body(schemas.UploadSchema())
     if not preview.frozen.is_doc_upload_enabled or len(preview.files) >= MOST or announced["size"] > LARGEST:
-        raise Rejected("This preview takes no such file.", field="file")
+        raise Rejected("This preview does not accept this file.", field="file")
     name = announced["sha256"][:32]
     preview.files[name] = {"id": name, "name": announced["name"][:255], "size": announced["size"], "whole": False}
     answer = {**announced, "id": name, "part_bytes": PART_BYTES, "parts": math.ceil(announced["size"] / PART_BYTES)}
@@ -55,7 +55,7 @@ def drop_file(name: str) -> tuple[str, int]:
 @pages.post("/<preview_id>/documents")
 def add_document() -> Response:
     """Pages without https send files whole; a preview does not take those."""
-    raise Rejected("This is a preview: files are not kept.", field="file")
+    raise Rejected("This is a preview: files are not stored.", field="file")
 
 
 def _file(name: str) -> dict[str, Any]:

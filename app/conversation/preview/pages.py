@@ -4,10 +4,12 @@ Implements the candidate's protocol, so that the page's scripts run unchanged. T
 documents are in ``preview.documents``. Nothing here commits.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from flask import Blueprint, Response, g, jsonify, make_response, redirect, render_template, request, url_for
 
+from app import gateways
 from app.accounts.access import current_member, require_member
 from app.conversation import access
 from app.conversation.access import settings
@@ -17,6 +19,7 @@ from app.conversation.models import Mode
 from app.conversation.preview import sittings
 from app.conversation.preview.sittings import Preview
 from app.conversation.protocol import schemas
+from app.conversation.speaking import voice_now
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, DomainError, NotFound, Rejected
@@ -46,7 +49,7 @@ def guard() -> Any:
     flow = flow_seen_by(member, str(values.pop("flow_id", "")))
     g.flow_id, g.member_id, g.preview_id = flow.id, member.id, str(values.pop("preview_id", ""))
     if flow.status is FlowStatus.ARCHIVED:
-        raise Rejected("This interview flow has been deleted; there is nothing to preview.")
+        raise Rejected("This interview flow is archived, so there is nothing to preview.")
     g.frozen = FlowScript.of(flow)
     languages.choose(g.frozen.language)
     if request.endpoint not in PAGES:
@@ -82,7 +85,7 @@ def current() -> Preview:
     preview = sittings.find(g.preview_id, flow_id=g.flow_id, member_id=g.member_id)
     is_asked = request.method == "GET" or request.endpoint == "preview.finish"
     if preview is None or (preview.is_over and not is_asked):
-        raise Conflict("This preview is over; begin it again.", details={"reason": "finished"})
+        raise Conflict("This preview is over. Start it again.", details={"reason": "finished"})
     return preview
 
 
@@ -134,7 +137,7 @@ def feedback() -> Response:
     form = FeedbackForm(formdata=request.form)
     if not form.validate():
         return _page("done", status=422, **{**_told(preview), "errors": errors_of(form), "values": form.typed()})
-    return _page("done", **{**_told(preview), "given": True, "sent": "sent", "values": form.typed()})
+    return _page("done", **{**_told(preview), "has_feedback": True, "sent": "sent", "values": form.typed()})
 
 
 def _flow() -> InterviewFlow:
@@ -201,7 +204,7 @@ def start() -> Response:
             g.preview_id,
             flow_id=g.flow_id,
             member_id=g.member_id,
-            frozen=g.frozen,
+            frozen=replace(g.frozen, voice=voice_now(g.frozen, gateways.current().speaker)),
             minutes=settings().interview_minutes,
             mode=mode,
         )

@@ -41,8 +41,17 @@ class Forgetful:
     def supports(self, language: str) -> bool:
         return self._speaker.supports(language)
 
-    def speak(self, text: str, *, voice_id: str | None, language: str, remember: bool = False) -> Spoken:  # noqa: ARG002 - the port has it
-        return self._speaker.speak(text, voice_id=voice_id, language=language, remember=False)
+    def identity(self, voice_id: str | None, language: str) -> str:
+        return self._speaker.identity(voice_id, language)
+
+    def prepare(self, *, voice_id: str | None, language: str, steady: str | None = None) -> None:
+        self._speaker.prepare(voice_id=voice_id, language=language, steady=steady)
+
+    def speak(
+        self, text: str, *, voice_id: str | None, language: str, remember: bool = False, steady: str | None = None
+    ) -> Spoken:
+        del remember
+        return self._speaker.speak(text, voice_id=voice_id, language=language, steady=steady)
 
     def close(self) -> None:
         """The speaker behind it belongs to others."""
@@ -180,7 +189,7 @@ class Preview:
             "next_segment": self.segments + 1,
             "redirect_url": None,
             "open_speech": None,
-            **time_limit.told(sitting, limit=self.script.seconds, started_at=self.started_at),
+            **time_limit.page_fields(sitting, limit=self.script.seconds, started_at=self.started_at),
         }
 
 

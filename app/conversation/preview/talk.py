@@ -1,9 +1,8 @@
 """The talk of a preview: chunks, silences, turns and the agent's sound, all of it in memory."""
 
-import io
 from typing import Any
 
-from flask import Response, jsonify, request, send_file
+from flask import Response, jsonify, request
 
 from app import gateways
 from app.conversation import reply_audio as pieces
@@ -12,11 +11,14 @@ from app.conversation.models import TurnKind
 from app.conversation.preview.pages import current, pages, prompt
 from app.conversation.preview.sittings import Forgetful, Preview
 from app.conversation.protocol import schemas
+from app.conversation.protocol.chunks import decoded
+from app.conversation.protocol.sound import form_asked, in_form, sound_file
 from app.conversation.script.machine import Kind, WrongMoment
 from app.conversation.speaking import say
 from app.conversation.turn import Answer, Engines, respond, utterance_key
 from app.conversation.utterances import Played, heard_text, share_heard
 from app.core.errors import Conflict, GatewayError, NotFound, Rejected
+from app.gateways.speech.coding import Undecodable
 from app.gateways.speech.sound import wav
 from app.interviews.recordings.models import LARGEST_CHUNK
 
@@ -27,7 +29,9 @@ def open_segment() -> tuple[Response, int]:
     preview = current()
     schemas.body(schemas.SegmentSchema())
     preview.segments += 1
-    gateways.current().transcriber.prepare(preview.script.language)
+    built, script = gateways.current(), preview.script
+    built.transcriber.prepare(script.language)
+    built.speaker.prepare(voice_id=script.voice_id, language=script.language, steady=script.voice)
     return jsonify({"segment": preview.segments}), 201
 
 
@@ -38,8 +42,10 @@ def put_chunk(segment: int, number: int) -> Response:
     preview, content, answer = current(), request.stream.read(), {"received": number, "missing": [], "duplicate": False}
     if request.args.get("track") != "voice":
         return jsonify(answer)
-    if len(content) != 2 * schemas.CHUNK_SAMPLES:
-        raise Rejected(f"A voice chunk has exactly {schemas.CHUNK_SAMPLES} samples.", field="body")
+    try:
+        content = decoded(content)
+    except Undecodable:
+        raise Rejected(f"A voice chunk has exactly {schemas.CHUNK_SAMPLES} samples.", field="body") from None
     transcriber = gateways.current().transcriber
     preview.hear(segment, number, content)
     key = utterance_key(preview.id, turn=preview.turn, segment=segment)
@@ -130,4 +136,8 @@ def reply_audio(number: int, piece: int = 0) -> Response:
             except GatewayError:
                 raise NotFound("This piece of the reply is only shown.") from None
             preview.sounds[piece] = wav(spoken.pcm, spoken.rate)
-        return send_file(io.BytesIO(preview.sounds[piece]), mimetype="audio/wav")
+        form = form_asked()
+        coded = in_form(preview.sounds[piece], form) if form is not None else None
+        if coded is None:
+            form, coded = None, preview.sounds[piece]
+        return sound_file(coded, form, name=f"{preview.id} {number} {piece}")

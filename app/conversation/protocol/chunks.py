@@ -1,9 +1,11 @@
 """Chunks of a recorder's run: one in a request, or a bundle of those that wait in the browser.
 
 Bytes are durable before their rows are committed, and the rows before the answer is sent. A bundle costs one request
-and one transaction, so a browser that is behind catches up; each chunk of it is judged as if it had come alone.
+and one transaction, so a browser that is behind catches up; each chunk of it is judged as if it had come alone. Pieces
+of answers come in a codec (0289) and are stored as samples: nothing behind this module knows in which form they came.
 """
 
+import hashlib
 import re
 import secrets
 from dataclasses import dataclass, field
@@ -20,6 +22,7 @@ from app.conversation.protocol.schemas import CHUNK_SAMPLES, LAST_SEGMENT
 from app.conversation.turn import utterance_key
 from app.core.db import db
 from app.core.errors import DomainError, Rejected
+from app.gateways.speech.coding import LONGEST_PIECE, Undecodable, is_coded
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings import queries as recording_queries
 from app.interviews.recordings.actions import Arrival
@@ -33,6 +36,8 @@ MOST_BUNDLED, LARGEST_BUNDLE = 10, 1024 * 1024
 """Chunks and bytes of a bundle; ``outbox.js`` keeps to them."""
 _HASH = re.compile(r"[0-9a-f]{64}")
 _LISTED = re.compile(r"([0-9]{1,9}) ([0-9]{1,9}) ([0-9a-f]{64})")
+_DAMAGED = "The bytes that arrived do not have this hash; send the chunk again."
+_FORM = f"A voice chunk has exactly {CHUNK_SAMPLES} samples: {VOICE_BYTES} bytes, or a piece in a known codec."
 _TYPES = ("application/octet-stream", "audio/", "video/")
 
 
@@ -114,8 +119,8 @@ def _fault(sent: _Sent, track: Track) -> Rejected | None:
     """Why a chunk cannot be kept, whatever its bytes are."""
     if sent.number > LAST_CHUNK:
         return Rejected(f"The number of a chunk must lie between 0 and {LAST_CHUNK}.", field="number")
-    if track is Track.VOICE and sent.size != VOICE_BYTES:
-        return Rejected(f"A voice chunk has exactly {CHUNK_SAMPLES} samples, {VOICE_BYTES} bytes.", field="body")
+    if track is Track.VOICE and sent.size != VOICE_BYTES and sent.size > LONGEST_PIECE:
+        return Rejected(_FORM, field="body")
     return Rejected("A chunk may not be empty.", field="body") if sent.size == 0 else None
 
 
@@ -158,21 +163,36 @@ class _Stored:
         fault, content = _fault(sent, bundle.track), sent.content
         if fault is not None:
             return fault
+        size, sha256 = sent.size, sent.sha256
         if bundle.track is Track.VOICE:
             content = content if isinstance(content, bytes) else content.read()
+            if hashlib.sha256(content).hexdigest() != sha256:
+                return Rejected(_DAMAGED, field="X-Content-SHA256")
+            try:
+                content = decoded(content)
+            except Undecodable:
+                return Rejected(_FORM, field="body")
+            size, sha256 = len(content), hashlib.sha256(content).hexdigest()
             self.voices[sent.number] = content
         name = recording_queries.chunk_key(
-            holder().interview_id, segment=bundle.segment, track=bundle.track, number=sent.number, sha256=sent.sha256
+            holder().interview_id, segment=bundle.segment, track=bundle.track, number=sent.number, sha256=sha256
         )
         key = f"{name}-{secrets.token_hex(4)}"
         stored = gateways.current().storage.put(key, content)
         self.keys.append(key)
-        if (stored.size, stored.sha256) != (sent.size, sent.sha256):
-            return Rejected(
-                "The bytes that arrived do not have this hash; send the chunk again.", field="X-Content-SHA256"
-            )
-        self.arrivals.append(Arrival(sent.number, sent.sha256, sent.size, key))
+        if (stored.size, stored.sha256) != (size, sha256):
+            return Rejected(_DAMAGED, field="X-Content-SHA256")
+        self.arrivals.append(Arrival(sent.number, sha256, size, key))
         return None
+
+
+def decoded(content: bytes) -> bytes:
+    """The samples of a piece of the candidate's voice, in whatever form it came. Raises Undecodable. Slow."""
+    if len(content) == VOICE_BYTES:
+        return content
+    if not is_coded(content):
+        raise Undecodable("a piece of another length")
+    return gateways.current().codec.decode(content)
 
 
 def _noted(bundle: _Bundle, arrivals: list[Arrival], refusals: dict[int, DomainError]) -> dict[int, Kept]:

@@ -181,7 +181,7 @@ def _joined(parts: Sequence[StoredPart], *, sha256: str) -> bytes:
     storage = gateways.current().storage
     content = b"".join(read_verified(storage, part.key, sha256=part.sha256) for part in parts)
     if hashlib.sha256(content).hexdigest() != sha256:
-        raise Rejected(sentence("The file has changed while it was sent; choose it again."), field="file")
+        raise Rejected(sentence("The file changed while it was being uploaded. Choose it again."), field="file")
     return content
 
 

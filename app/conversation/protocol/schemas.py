@@ -15,6 +15,7 @@ from app.conversation.models import Sitting, Turn, TurnKind
 from app.conversation.queries import last_reply, sitting_of
 from app.conversation.script import patience
 from app.conversation.script.commands import spoken_command
+from app.conversation.script.length import minutes_left
 from app.conversation.script.machine import Kind, Phase, Place, Script
 from app.conversation.utterances import Piece, Played
 from app.core.errors import NotFound, Rejected
@@ -61,6 +62,11 @@ def _mark() -> ma.fields.Float:
     return ma.fields.Float(load_default=None, allow_none=True, allow_nan=False)
 
 
+def _rate() -> ma.fields.Float:
+    words = "Must lie between 0.5 and 1."
+    return ma.fields.Float(load_default=1.0, allow_nan=False, validate=validate.Range(0.5, 1.0, error=words))
+
+
 class PieceSchema(_Strict):
     """How one piece of a reply was heard."""
 
@@ -68,6 +74,7 @@ class PieceSchema(_Strict):
     started = _seconds()
     seconds = _seconds()
     whole = ma.fields.Boolean(load_default=False, truthy={True}, falsy={False})
+    rate = _rate()
 
     @ma.post_load
     def value(self, data: dict[str, Any], **_: Any) -> Piece:
@@ -84,6 +91,7 @@ class PlayedSchema(_Strict):
     latency_ms = ma.fields.Float(load_default=None, allow_none=True, allow_nan=False)
     pieces = ma.fields.List(ma.fields.Nested(PieceSchema), load_default=list, validate=validate.Length(max=MOST_PIECES))
     murmurs = _whole(0, 10_000, load_default=0)
+    rate = _rate()
 
     @ma.post_load
     def value(self, data: dict[str, Any], **_: Any) -> Played:
@@ -225,6 +233,7 @@ def prompt(turn: Turn, *, base: str, script: Script) -> dict[str, Any]:
     """A reply of the agent as the page gets it; it sounds when the answer has been over for ``patience_ms``.
 
     ``question`` is what is open: the script's question or a follow-up to it, ``script_question`` the former always.
+    ``minutes_left`` is about how long the questions that are left take, in steps of five (0: a few), or None.
     """
     at = turn.question_index
     parts = [{k: v for k, v in part.items() if k not in {"words", "stretches"}} for part in turn.parts or []]
@@ -239,6 +248,7 @@ def prompt(turn: Turn, *, base: str, script: Script) -> dict[str, Any]:
         "seconds": turn.seconds,
         "question_index": at,
         "question_count": len(script.questions),
+        "minutes_left": None if at is None else minutes_left(len(script.questions) - at, most=script.seconds / 60),
         "question": turn.question,
         "script_question": None if at is None else script.questions[at],
         "expects": turn.expects,
@@ -298,7 +308,7 @@ def state(interview: Interview, *, settings: Settings) -> dict[str, Any]:
         "question_count": len(script.questions),
         "next_segment": (runs[-1].number if runs else 0) + 1,
         "voice_chunk_samples": CHUNK_SAMPLES,
-        **time_limit.told(sitting, limit=script.seconds, started_at=interview.started_at),
+        **time_limit.page_fields(sitting, limit=script.seconds, started_at=interview.started_at),
         "answer_seconds": 60 * settings.answer_minutes,
         "open_speech": None if is_over else _open_speech(sitting, most=longest_answer(settings)),
         "redirect_url": interview.script.redirect_url if is_over else None,

@@ -1,5 +1,8 @@
 """The sound of replies: one file, or pieces of which the later ones are made when they are asked for.
 
+It is stored as WAV. A page that says with ``as=opus`` or ``as=aac`` that it decodes this gets a tenth of the bytes: the
+file is encoded when it is first asked for in this form, and stored beside the other (0288).
+
 A piece is made without a transaction and recorded under the sitting's fence. Later requests get the stored piece from
 any process. If the process dies meanwhile, nothing is recorded and the next request makes the piece again.
 """
@@ -12,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from flask import Response, send_file
+from flask import Response, request, send_file
 
 from app import gateways
 from app.conversation import reply_audio as pieces
@@ -23,7 +26,8 @@ from app.conversation.script.machine import Kind, Script
 from app.conversation.speaking import PERSONAL, say
 from app.core.db import db, reading
 from app.core.errors import GatewayError, NotFound
-from app.gateways.speech.sound import wav
+from app.gateways.speech.coding import CONTENT_TYPES, ENDINGS, Form
+from app.gateways.speech.sound import read_wav, wav
 from app.gateways.storage import Storage, read
 from app.interviews.recordings import queries as recording_queries
 from app.interviews.recordings.models import LAST_CHUNK
@@ -118,6 +122,42 @@ def _is_stored(storage: Storage, key: str, *, size: int) -> bool:
 
 
 def _sent(key: str) -> Response:
-    content = read(gateways.current().storage, key)
-    etag = hashlib.sha256(key.encode()).hexdigest()[:32]
-    return send_file(io.BytesIO(content), mimetype="audio/wav", conditional=True, etag=etag)
+    form = form_asked()
+    content = _coded(key, form) if form is not None else None
+    if form is None or content is None:
+        form, content = None, read(gateways.current().storage, key)
+    return sound_file(content, form, name=key)
+
+
+def form_asked() -> Form | None:
+    """The codec in which this page wants the sound; None for WAV, which every page takes."""
+    asked = request.args.get("as")
+    return next((form for form in CONTENT_TYPES if form == asked), None)
+
+
+def in_form(content: bytes, form: Form) -> bytes | None:
+    """The WAV file in this codec; None where it cannot be encoded, which no page has to know. Slow."""
+    try:
+        return gateways.current().codec.encode(*read_wav(content), form)
+    except GatewayError as error:
+        log.warning("reply is sent as WAV: %s", type(error).__name__)
+        return None
+
+
+def _coded(key: str, form: Form) -> bytes | None:
+    storage = gateways.current().storage
+    coded_key = f"{key.removesuffix('.wav')}.{ENDINGS[form]}"
+    try:
+        return read(storage, coded_key)
+    except NotFound:
+        coded = in_form(read(storage, key), form)
+    if coded is not None:
+        storage.put(coded_key, coded)
+    return coded
+
+
+def sound_file(content: bytes, form: Form | None, *, name: str) -> Response:
+    """The response with this sound. ``name`` and ``form`` decide on the bytes."""
+    etag = hashlib.sha256(f"{name} {form}".encode()).hexdigest()[:32]
+    mimetype = CONTENT_TYPES[form] if form is not None else "audio/wav"
+    return send_file(io.BytesIO(content), mimetype=mimetype, conditional=True, etag=etag)

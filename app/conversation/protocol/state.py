@@ -74,8 +74,11 @@ def open_segment() -> tuple[Response, int]:
     if len(recording_queries.runs_of(holder().interview_id)) >= LAST_SEGMENT:
         raise Rejected(sentence("The recording was restarted too often. Please continue in writing."))
     run = recordings.open_run(holder().interview_id, mime_type=body["mime_type"], device=_device(body["device"]))
+    script = linked_script()
     db.session.commit()
-    gateways.current().transcriber.prepare(holder().language)
+    built = gateways.current()
+    built.transcriber.prepare(script.language)
+    built.speaker.prepare(voice_id=script.voice_id, language=script.language, steady=script.voice)
     return jsonify({"segment": run.number}), 201
 
 

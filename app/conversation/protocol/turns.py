@@ -85,6 +85,7 @@ def post_turn(number: int) -> Response | tuple[Response, int]:
             answered_ms=round((time.perf_counter() - began) * 1000),
             sound=work.sound,
             is_awaited=work.is_awaited,
+            hears_again=_hears_again(work),
         )
         turn = actions.record_reply(holder(), work.turn_id, work.token, outcome=outcome)
         answer = _told(turn, base, work.script) if turn else None
@@ -173,7 +174,7 @@ def _audio(interview_id: str, number: int, body: dict[str, Any]) -> Audio:
     segment, first, last = body["segment"], body["first_chunk"], body["last_chunk"]
     if last - first >= schemas.longest_answer(settings()) + schemas.CHUNKS_PER_MINUTE:
         raise Rejected(
-            sentence("This answer is too long. The longest possible answer has %(minutes)s minutes."),
+            sentence("This answer is too long. An answer can be at most %(minutes)s minutes long."),
             field="last_chunk",
             minutes=settings().answer_minutes,
         )
@@ -196,6 +197,11 @@ def _engines(*, is_plain: bool) -> Engines:
     """The configured engines. None after repeated crashes of a turn, so that the interview can continue."""
     built = gateways.current()
     return Engines() if is_plain else Engines(built.transcriber, built.interviewer, built.speaker)
+
+
+def _hears_again(work: _Work) -> bool:
+    """Whether a worker should have the answer heard again: only where the recogniser gains by it."""
+    return work.answer.audio is not None and gateways.current().transcriber.improves(work.script.language)
 
 
 def _keep_audio(work: _Work, reply: Reply) -> str | None:

@@ -23,7 +23,9 @@ _EVENTS = {
     Event.THINK: "think",
     Event.STOP: "stop",
     Event.HELLO: "hello",
+    Event.THERE: "there",
     Event.WHO: "who",
+    Event.LONG: "long",
 }
 
 LONGEST = 80

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from app.conversation.script.length import minutes_left
 from app.flows.flow_script import FlowScript
 
 
@@ -26,7 +27,8 @@ class Event(StrEnum):
 
     THINK: the candidate wants a moment. ASIDE: the agent says something else and comes back to the open question.
     LATE: something was said whose words are not known yet; the agent asks for a moment.
-    HELLO: they ask whether they are heard, WHO: who is speaking; the agent says so and puts the question again.
+    HELLO: they ask whether they are heard, THERE: whether anyone is there, WHO: who is speaking, LONG: how long it
+    takes; the agent says so and puts the question again.
     STOP: the candidate said that they want to end; the agent asks whether it heard right. END: they confirmed it, or
     pressed the button.
     """
@@ -39,7 +41,9 @@ class Event(StrEnum):
     THINK = "think"
     ASIDE = "aside"
     HELLO = "hello"
+    THERE = "there"
     WHO = "who"
+    LONG = "long"
     STOP = "stop"
     END = "end"
     PART = "part"
@@ -61,14 +65,17 @@ class Kind(StrEnum):
     PASS_ON = "pass_on"
     SURE = "sure"
     HERE = "here"
+    THERE = "there"
     WHO = "who"
+    LONG = "long"
     WHOLE = "whole"
+    ACKNOWLEDGE = "acknowledge"
 
 
 ENOUGH = 0.6
 """The share of a question's sound that has to be heard; below it, the question counts as not asked."""
-_TO_THE_AGENT = frozenset((Event.END, Event.STOP, Event.HELLO, Event.WHO))
-_REPLIES = {Event.HELLO: Kind.HERE, Event.WHO: Kind.WHO}
+_REPLIES = {Event.HELLO: Kind.HERE, Event.THERE: Kind.THERE, Event.WHO: Kind.WHO, Event.LONG: Kind.LONG}
+_TO_THE_AGENT = frozenset((Event.END, Event.STOP, *_REPLIES))
 MOST_ASIDES = 3
 """How often an interviewer may turn away from one question before what is said counts as its answer."""
 
@@ -79,7 +86,7 @@ class WrongMoment(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """The flow as it was frozen when the interview began. ``seconds`` is the time limit of the talk."""
+    """The flow as it was frozen when the interview began. ``seconds`` is the talk's time limit, ``voice`` its voice."""
 
     questions: tuple[str, ...]
     seconds: float
@@ -87,6 +94,7 @@ class Script:
     outro: str | None = None
     language: str = "en-US"
     voice_id: str | None = None
+    voice: str | None = None
     follow_up_limit: int = 1
     title: str = ""
     org_name: str = ""
@@ -103,6 +111,7 @@ class Script:
             outro=flow.outro,
             language=flow.language,
             voice_id=flow.voice_id,
+            voice=flow.voice,
             follow_up_limit=flow.follow_up_limit or 0,
             title=flow.title,
             org_name=flow.org_name,
@@ -162,11 +171,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One thing the agent says. ``text`` is None where the language's fixed phrase for ``kind`` is meant."""
+    """One thing the agent says. ``text`` is None where the language's fixed phrase for ``kind`` is meant.
+
+    ``minutes`` is what that phrase may have to know: how many are left.
+    """
 
     kind: Kind
     text: str | None = None
     question_index: int | None = None
+    minutes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +291,8 @@ def _stay(script: Script, place: Place, event: Event, *, text: str, aside: Line 
         return Step(back, (aside, open_line(script, back)))
     asides = place.asides + int(event is Event.ASIDE)
     back = replace(place, silences=0, asides=asides, former=place.former if event is Event.REPEAT else None)
-    reply = (Line(_REPLIES[event], question_index=at),) if event in _REPLIES else ()
+    minutes = minutes_left(len(script.questions) - at, most=script.seconds / 60) if event is Event.LONG else 0
+    reply = (Line(_REPLIES[event], question_index=at, minutes=minutes),) if event in _REPLIES else ()
     return Step(back, (*reply, *_once_more(script, back)))
 
 

@@ -47,7 +47,7 @@ def decide(script: Script, place: Place, statement: Statement, *, interviewer: I
         answer=answered(place, statement.text),
         latest=statement.text,
         language=script.language,
-        asked=place.asked,
+        follow_ups=place.asked,
         limit=script.follow_up_limit,
         flow_title=script.title,
         org_name=script.org_name,
