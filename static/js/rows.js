@@ -11,7 +11,7 @@ export default function rows(form) {
     const chosen = boxes.filter((box) => box.checked).length;
     tick.checked = chosen === boxes.length;
     tick.indeterminate = chosen > 0 && chosen < boxes.length;
-    words.textContent = chosen ? `${chosen} selected` : "Select page";
+    words.textContent = chosen ? `${chosen} selected` : "Select all on this page";
     apply.textContent = everyone?.checked || !chosen ? "Apply" : `Apply to ${chosen}`;
   }
 

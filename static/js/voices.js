@@ -10,6 +10,7 @@ export default function voices(box) {
   const note = box.querySelector("[data-voice-note]");
   const links = [...box.querySelectorAll("[data-voice]")];
   const language = document.getElementById("language");
+  const about = JSON.parse(box.dataset.about);
   const audio = new Audio();
   let playing = null;
 
@@ -36,6 +37,7 @@ export default function voices(box) {
     for (const link of links) {
       link.href = sampleUrl(link.href, language.value, location.href);
       link.setAttribute("aria-disabled", String(silent));
+      link.parentElement.querySelector("[data-voice-about]").textContent = about[language.value]?.[link.dataset.voice] ?? "";
     }
   }
 

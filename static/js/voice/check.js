@@ -1,6 +1,7 @@
 // Before the talk: asks for microphone and camera, shows that they work, says what helps when they do not. A microphone
 // counts once something like speech has come in through it; another one has to prove itself again.
 import { EnergyEndpoint } from "./endpoint.js";
+import { whenGone } from "./interruptions.js";
 import { ask, devices, explain, unusable } from "./microphone.js";
 import { grade, measure } from "./network.js";
 import { Sound } from "./sound.js";
@@ -43,7 +44,16 @@ export class Check {
     const { base, token, video } = view.settings;
     view.checked("network", "busy", "network-busy");
     const found = grade(await measure(base, token), { video });
-    view.checked("network", { good: "good", slow: "warn", none: "bad" }[found], `network-${found}`);
+    view.checked("network", { good: "good", speech: "warn", slow: "warn", none: "bad" }[found], `network-${found}`);
+    view.show("thin", found === "speech" || found === "slow");
+    const camera = view.control("camera-off");
+    if (camera) camera.hidden = !video || found === "none";
+  }
+
+  // On a line that does not carry a picture: checked once more, with the microphone alone.
+  withoutCamera() {
+    view.withoutCamera();
+    return this.begin();
   }
 
   #fails(key) {
@@ -66,7 +76,7 @@ export class Check {
   #watch() {
     const [track] = this.sound.stream.getAudioTracks();
     const current = () => this.sound?.stream.getAudioTracks()[0] === track && !this.sound.recorder;
-    track.addEventListener("ended", () => { if (current()) this.#lost(); });
+    this.present = whenGone(track, () => { if (current()) this.#lost(); });
     track.addEventListener("mute", () => { if (current()) { this.#listen(); view.say("check", "muted"); this.onChange(); } });
   }
 
@@ -79,6 +89,7 @@ export class Check {
   #frame(pcm, level) {
     view.level(level);
     this.samples += pcm.length;
+    this.present?.(level);
     if (this.heard) return;
     this.loudest = Math.max(this.loudest, level);
     if (this.ear.push(level, this.samples)?.type === "speech") this.#hears();

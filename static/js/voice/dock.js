@@ -1,6 +1,7 @@
 // The bar with everything that can be pressed during the talk. Each press does one thing, once; none ends the interview
 // by accident.
 import { hear, wake } from "./pausing.js";
+import { offer } from "./slower.js";
 import * as view from "./view.js";
 
 const KEYS = { KeyF: "finished", KeyR: "repeat", KeyS: "skip", KeyT: "write", KeyL: "think", KeyP: "pause", KeyC: "captions", KeyH: "help" };
@@ -16,6 +17,7 @@ export function dock(current) {
   view.on("go-on", () => failing(wake(talk())));
   view.on("captions", () => view.captions(view.part("talk").dataset.captions === "off"));
   view.captions(remembered());
+  offer(view.control("slower"));
   time(talk, failing);
   dialogs(talk, failing);
   writing(talk);

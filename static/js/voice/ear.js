@@ -26,10 +26,11 @@ export class Ear {
     this.filled = 0;
     this.newest = 0;
     this.ready = false;
-    if (detector) this.#use(detector);
+    if (detector) this.use(detector);
   }
 
-  #use(detector) {
+  // A detector that comes later, because it would take a thin line from the first question.
+  use(detector) {
     this.detector = detector;
     detector.onReady = () => { this.ready = true; };
     detector.onChance = (chance, sample) => this.#judged(chance, sample);

@@ -9,6 +9,7 @@ export async function finish(talk) {
   const read = talk.sound ? 0 : Math.min(10000, 2500 + 45 * (talk.state.prompt?.text.length ?? 0));
   const shown = sleep(read);
   await talk.sound?.close();
+  talk.outbox.press("none");
   const late = setInterval(() => view.saving(talk.outbox.pending), 400);
   try {
     await talk.outbox.empty();

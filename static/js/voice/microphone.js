@@ -2,10 +2,20 @@
 const SOUND = { echoCancellation: true, noiseSuppression: true, autoGainControl: true, channelCount: 1 };
 const PICTURE = { width: { ideal: 640 }, height: { ideal: 480 }, frameRate: { ideal: 24, max: 30 } };
 
+// What the page cannot do without: app/conversation/browsers.py knows since when each browser has it.
+const NEEDED = {
+  "AudioWorklet": window.AudioWorkletNode,
+  "MediaRecorder": window.MediaRecorder,
+  "crypto.subtle": crypto.subtle,
+  "HTMLDialogElement": window.HTMLDialogElement?.prototype.showModal,
+  "Array.findLast": Array.prototype.findLast,
+  "AbortSignal.timeout": AbortSignal.timeout,
+};
+
 export function unusable() {
   if (!window.isSecureContext) return "no-https";
   if (!navigator.mediaDevices?.getUserMedia) return "no-devices-here"; // the browsers inside of other apps
-  if (!window.MediaRecorder || !window.AudioWorkletNode || !crypto.subtle) return "no-recorder";
+  if (!Object.values(NEEDED).every(Boolean)) return "no-recorder";
   return null;
 }
 

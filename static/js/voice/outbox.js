@@ -1,14 +1,20 @@
 // Brings every chunk to the server: kept until it is acknowledged, sent in order, one request at a time per track, tried
-// again without a limit; what had to wait for a request goes together. Knows no page and no database.
+// again without a limit; what had to wait for a request goes together. What a reply depends on goes first: the recorder's
+// chunks wait for the voice's, and on a thin line for the reply. Knows no page and no database.
 const REMEMBERED = 80; // acknowledged chunks that could still be asked for again
 const MOST = 10; // chunks of a bundle …
 const LARGEST = 1024 * 1024; // … and bytes
+const THIN = 400; // ms that a request with a piece of the voice takes on a thin line
+const SMALL = 8 * 1024; // bytes of a recorder's chunk that may go between two pieces there: sound without a picture
+const LATEST = 4000; // ms that the recorder's chunks wait for company
+const [AT_ONCE, IN_ALL] = [3, 8]; // times that a chunk is sent which something on the way refuses or damages
 
 export class Outbox {
   // send(chunk) resolves with the server's {missing} or throws an error with a status; bundle(chunks) the same for several
-  // of a run, and {refused} ({number, error} each); store: see store.js
-  constructor(send, store, { bundle = null, onChange = () => {}, onStop = () => {} } = {}) {
-    Object.assign(this, { send, store, bundle, onChange, onStop });
+  // of a run, and {refused} ({number, error} each); both get a signal that ends the request. store: see store.js
+  // company: how many chunks of a track wait for each other while nothing depends on them
+  constructor(send, store, { bundle = null, onChange = () => {}, onStop = () => {}, company = { voice: 1, mix: 1 } } = {}) {
+    Object.assign(this, { send, store, bundle, onChange, onStop, company, pressure: "none", thin: false, flight: null, timer: null });
     this.queues = { voice: [], mix: [] };
     this.busy = { voice: false, mix: false };
     this.recent = new Map();
@@ -23,8 +29,10 @@ export class Outbox {
     for (const chunk of await this.store.waiting()) this.#queue(chunk);
   }
 
+  // chunk: { segment, track, number, bytes, type }. Where its bytes are still being made, `coding` resolves when they are
+  // there; `others` make them in other forms, should the server not be able to read this one.
   add(chunk) {
-    const stored = this.held.get(name(chunk)) ?? this.store.keep({ ...chunk });
+    const stored = this.held.get(name(chunk)) ?? this.#keep(chunk);
     this.held.delete(name(chunk));
     chunk.kept = stored.then((order) => { chunk.order = order; }, () => {});
     this.#queue(chunk);
@@ -32,7 +40,13 @@ export class Outbox {
 
   // A chunk that may have to be sent later: only a page that comes after this one sends it by itself.
   hold(chunk) {
-    if (!this.held.has(name(chunk))) this.held.set(name(chunk), this.store.keep({ ...chunk }).catch(() => null));
+    if (!this.held.has(name(chunk))) this.held.set(name(chunk), this.#keep(chunk).catch(() => null));
+  }
+
+  async #keep(chunk) {
+    await chunk.coding;
+    const { segment, track, number, bytes, type } = chunk;
+    return this.store.keep({ segment, track, number, bytes, type });
   }
 
   // What was held and not added is not wanted.
@@ -45,11 +59,27 @@ export class Outbox {
     return this.queues.voice.length + this.queues.mix.length;
   }
 
+  // Seconds of the interview that are not with the server yet.
+  get behind() {
+    return Math.max(this.queues.mix.length, this.queues.voice.length / 2);
+  }
+
   // Resolves once nothing (of this track) waits any more.
   empty(track = null) {
     const idle = () => this.stopped || (track ? !this.queues[track].length : !this.pending);
     if (idle()) return Promise.resolve();
-    return new Promise((resolve) => this.waiters.push({ idle, resolve }));
+    const emptied = new Promise((resolve) => this.waiters.push({ track, idle, resolve }));
+    this.#wakeAll();
+    return emptied;
+  }
+
+  // What depends on the line now: "none", "speaking" (a candidate who goes on), "reply" (what is sent decides when the
+  // agent speaks).
+  press(pressure) {
+    if (pressure === this.pressure) return;
+    this.pressure = pressure;
+    this.#makeWay();
+    this.#wakeAll();
   }
 
   // The server misses these numbers: queue those that are still known. Gives the numbers that are not.
@@ -72,24 +102,61 @@ export class Outbox {
   #queue(chunk) {
     this.queues[chunk.track].push(chunk);
     this.#changed();
+    if (chunk.track === "voice") this.#makeWay();
     this.#wake(chunk.track);
+  }
+
+  #wakeAll() {
+    this.#wake("voice");
+    this.#wake("mix");
   }
 
   #wake(track) {
     if (this.busy[track] || this.stopped || !this.queues[track].length) return;
+    if (!this.#may(track)) return this.#later(track);
     this.busy[track] = true;
-    this.#drain(track).finally(() => { this.busy[track] = false; this.#wake(track); });
+    this.#drain(track).finally(() => { this.busy[track] = false; this.#wakeAll(); });
+  }
+
+  // Whether the track's first chunk goes now.
+  #may(track) {
+    const queue = this.queues[track];
+    if (!queue.length || this.stopped) return false;
+    if (track === "voice") return this.pressure !== "speaking" || queue.length >= this.company.voice || this.#awaited("voice");
+    if (this.busy.voice || this.#may("voice")) return false;
+    if (this.thin && this.pressure === "reply") return false;
+    if (this.thin && this.pressure === "speaking") return queue[0].bytes.length <= SMALL;
+    return queue.length >= this.company.mix || queue[0].late || this.#awaited("mix");
+  }
+
+  #awaited(track) {
+    return this.waiters.some((one) => !one.track || one.track === track);
+  }
+
+  #later(track) {
+    if (track !== "mix" || this.timer !== null) return;
+    const [chunk] = this.queues.mix;
+    this.timer = setTimeout(() => { this.timer = null; chunk.late = true; this.#wakeAll(); }, LATEST);
+  }
+
+  // On a thin line the recorder's request that is under way is given up, and sent again later.
+  #makeWay() {
+    if (this.thin && this.pressure !== "none" && this.flight && performance.now() - this.flight.since > THIN) this.flight.control.abort();
   }
 
   async #drain(track) {
     const queue = this.queues[track];
     let alone = false;
-    while (queue.length && !this.stopped) {
-      const chunks = alone || !this.bundle ? [queue[0]] : together(queue);
+    while (this.#may(track)) {
+      if (!queue[0].bytes) await queue[0].coding;
+      const single = alone || !this.bundle || (track === "mix" && this.thin && this.pressure === "speaking");
+      const chunks = single ? [queue[0]] : together(queue);
+      const control = new AbortController();
       let answer;
       try {
-        answer = await (chunks[1] ? this.bundle(chunks) : this.send(chunks[0]));
+        answer = await this.#timed(track, control, () => (chunks[1] ? this.bundle(chunks, control.signal) : this.send(chunks[0], control.signal)));
       } catch (error) {
+        if (control.signal.aborted) return;
         alone = chunks.length > 1; // a bundle is tried once, then its first chunk alone
         if (alone) {
           if (this.#ends(error)) return;
@@ -103,7 +170,8 @@ export class Outbox {
         const refusal = answer?.refused?.find(({ number }) => number === chunk.number);
         if (refusal && this.#stays(chunk, refusal.error)) continue;
         queue.splice(queue.indexOf(chunk), 1);
-        this.#remember(chunk);
+        if (!refusal || mayPass(chunk, refusal.error)) this.#remember(chunk); // the server will say that it is missing
+        else this.recent.delete(name(chunk));
         await this.#forget(chunk);
       }
       const before = answer?.missing?.filter((number) => number < chunks.at(-1).number);
@@ -112,10 +180,25 @@ export class Outbox {
     }
   }
 
+  async #timed(track, control, request) {
+    const since = performance.now();
+    if (track === "mix") this.flight = { control, since };
+    try {
+      return await request();
+    } finally {
+      if (track === "mix") this.flight = null;
+      else this.thin = performance.now() - since > THIN;
+    }
+  }
+
   #stays(chunk, error) {
     if (this.stopped || this.#ends(error)) return true;
     chunk.tries = (chunk.tries ?? 0) + 1;
-    if (error.status === 422 && chunk.tries < 3) return true; // bytes that were damaged on the way are sent again
+    if (error.status === 422 && error.data?.field === "body" && chunk.others?.length) {
+      chunk.bytes = chunk.others.shift()();
+      return true;
+    }
+    if ([413, 422].includes(error.status) && chunk.tries < AT_ONCE) return true; // what was damaged, or refused, on the way is sent again
     this.refused.push({ segment: chunk.segment, track: chunk.track, number: chunk.number, status: error.status });
     return false;
   }
@@ -155,12 +238,14 @@ export class Outbox {
 }
 
 const name = ({ segment, track, number }) => `${segment}/${track}/${number}`;
+const mayPass = (chunk, error) => chunk.tries < IN_ALL && (error.status === 413 || error.data?.field === "X-Content-SHA256");
 
 // The chunks of one run that have waited longest, and not too much.
 function together([first, ...rest]) {
   const chunks = [first];
   let bytes = first.bytes.length;
   for (const chunk of rest.slice(0, MOST - 1)) {
+    if (!chunk.bytes) break; // still being made
     bytes += chunk.bytes.length;
     if (bytes > LARGEST || chunk.segment !== first.segment) break;
     chunks.push(chunk);

@@ -1,6 +1,7 @@
 // The candidate's page: invitation, checks, talk, end. Puts the other modules together.
 import { Allowance } from "./allowance.js";
 import { Check } from "./check.js";
+import { Coder, startOpus } from "./coder.js";
 import { different } from "./different.js";
 import { dock } from "./dock.js";
 import { documents } from "./documents.js";
@@ -49,8 +50,10 @@ function speaker() {
 async function open(server, sound) {
   const store = await openStore(settings.base);
   const { send, bundle } = sender(protocol, (words) => talk.hears(words));
-  const outbox = new Outbox(send, store, { bundle, onStop: (error) => talk.fails(error) });
-  talk = new Talk({ protocol, outbox, sound, server, allowance: new Allowance(protocol, server, { show: view }) });
+  const company = store.durable ? { voice: 2, mix: 4 } : undefined; // what lives in this page alone goes at once
+  const outbox = new Outbox(send, store, { bundle, company, onStop: (error) => talk.fails(error) });
+  const coder = new Coder(sound && startOpus());
+  talk = new Talk({ protocol, outbox, sound, server, coder, allowance: new Allowance(protocol, server, { show: view }) });
   await outbox.restore();
   documents(protocol, server.documents, server.uploads);
   if (!store.durable && sound) view.say("document", "no-memory");
@@ -64,7 +67,7 @@ async function open(server, sound) {
 }
 
 function keepAlive() {
-  setInterval(() => talk.allowance.tick(), 1000);
+  setInterval(() => { talk.allowance.tick(); view.lag(talk.outbox.behind); }, 1000);
   setInterval(() => protocol.call("POST", "heartbeat", { body: "{}", type: "application/json", tries: 1 }).catch((error) => {
     if (error instanceof Refused) talk.fails(error);
   }), 30000);
@@ -125,6 +128,8 @@ if (form) {
   form.addEventListener("submit", start);
   form.addEventListener("change", ready);
   view.on("check", () => check.begin());
+  view.on("camera-off", () => check.withoutCamera());
+  view.on("write-instead", () => { form.elements.mode.value = "text"; ready(); });
   speaker();
   document.querySelector("details:target")?.setAttribute("open", "");
   ready();

@@ -7,6 +7,7 @@ const KEPT_RUNS = 45; // of 50 that an interview may have: from then on a pause 
 // The run of the recorder ends, the microphone falls silent, the time limit waits.
 export async function rest(talk) {
   talk.resting = (async () => {
+    talk.outbox.press("none");
     if (talk.sound) {
       const ends = talk.segment < KEPT_RUNS;
       talk.sound.onFrame = ends ? () => {} : (pcm) => talk.track.push(pcm); // a run's clock goes on, and the track's with it

@@ -1,5 +1,7 @@
 // Plays the agent's replies through the page's own sound graph, so that the recording holds what was heard, and knows to
 // the hundredth of a second how much of each was heard.
+import { pace, slowedBuffer } from "./slower.js";
+
 const REPEATED = 0.3; // seconds said again after a pause, so that no word is lost in it
 
 export class Player {
@@ -22,13 +24,15 @@ export class Player {
   play(buffer, { segment, speechEnd = null, onSound = () => {} }) {
     const { halted } = this;
     this.stop();
+    const { rate } = pace;
+    const sounding = rate === 1 ? buffer : slowedBuffer(this.context, buffer, rate);
     this.halted = halted; // a piece that comes while the agent pauses waits as well
     this.last = {
-      segment, started: round((this.clock() ?? 0) + 0.02), seconds: 0, whole: false,
+      segment, started: round((this.clock() ?? 0) + 0.02), seconds: 0, whole: false, ...(rate === 1 ? {} : { rate }),
       latency_ms: speechEnd === null ? null : Math.max(0, Math.round(performance.now() + 20 + this.lag * 1000 - speechEnd)),
     };
     return new Promise((resolve) => {
-      this.playing = { buffer, resolve, onSound };
+      this.playing = { buffer: sounding, resolve, onSound };
       this.offset = 0;
       if (!halted) this.#sound(0);
     });

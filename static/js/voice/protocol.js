@@ -31,10 +31,11 @@ export class Protocol {
     return response.ok ? response.arrayBuffer() : null;
   }
 
-  async call(method, path, { body, type, headers = {}, tries } = {}) {
+  // signal: gives the request up, with the error that fetch throws then
+  async call(method, path, { body, type, headers = {}, tries, signal } = {}) {
     const sent = { ...headers, Accept: "application/json", ...(type ? { "Content-Type": type } : {}) };
     for (;;) {
-      const response = await this.#patiently(method, `${this.base}/${path}`, { body, headers: sent, tries });
+      const response = await this.#patiently(method, `${this.base}/${path}`, { body, headers: sent, tries, signal });
       const data = response.status === 204 ? null : await response.json().catch(() => null);
       if (response.status === 202) {
         await sleep(data?.retry_after_ms ?? 500);
@@ -46,13 +47,13 @@ export class Protocol {
     }
   }
 
-  async #patiently(method, url, { body, headers, tries = Infinity }) {
+  async #patiently(method, url, { body, headers, tries = Infinity, signal }) {
     for (let attempt = 0; ; attempt += 1) {
       // nosemgrep: guessable-number - a pause that is spread by chance
       let wait = Math.min(8000, 400 * 2 ** Math.min(attempt, 6)) * (0.75 + Math.random() / 2);
       try {
         const unsafe = method === "GET" ? {} : { "X-CSRFToken": this.token };
-        const response = await fetch(url, { method, body, headers: { ...headers, ...unsafe }, credentials: "same-origin", cache: "no-store" });
+        const response = await fetch(url, { method, body, signal, headers: { ...headers, ...unsafe }, credentials: "same-origin", cache: "no-store" });
         if (!PASSING.has(response.status) || attempt + 1 >= tries) {
           this.onLink(true);
           return response;
@@ -60,7 +61,7 @@ export class Protocol {
         const asked = Number(response.headers.get("Retry-After"));
         if (asked > 0) wait = Math.min(30000, asked * 1000);
       } catch (error) {
-        if (attempt + 1 >= tries) throw error;
+        if (attempt + 1 >= tries || signal?.aborted) throw error;
       }
       if (attempt > 0 || !navigator.onLine) this.onLink(false);
       await sleep(wait);

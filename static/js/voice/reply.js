@@ -46,7 +46,7 @@ export class Reply {
     const seconds = Math.round(pieces.reduce((sum, piece) => sum + piece.seconds, 0) * 1000) / 1000;
     return {
       ...last, started: pieces[0].started, latency_ms: pieces[0].latency_ms, seconds, whole: all,
-      pieces: pieces.map(({ number, started, seconds: heard, whole }) => ({ number, started, seconds: heard, whole })),
+      pieces: pieces.map(({ number, started, seconds: heard, whole, rate }) => ({ number, started, seconds: heard, whole, ...(rate ? { rate } : {}) })),
     };
   }
 }

@@ -9,11 +9,11 @@ export function sender(protocol, onWords = () => {}) {
     if (arrived?.partial) onWords(arrived.partial);
     return arrived;
   };
-  const send = async (chunk) => put(chunk, `/${chunk.number}`, { body: chunk.bytes, headers: { "X-Content-SHA256": await hash(chunk.bytes) } });
-  const bundle = async (chunks) => {
+  const send = async (chunk, signal) => put(chunk, `/${chunk.number}`, { body: chunk.bytes, signal, headers: { "X-Content-SHA256": await hash(chunk.bytes) } });
+  const bundle = async (chunks, signal) => {
     const listed = await Promise.all(chunks.map(async ({ number, bytes }) => `${number} ${bytes.length} ${await hash(bytes)}`));
     const body = new Blob(chunks.map(({ bytes }) => bytes));
-    const { missing, refused } = await put(chunks[0], "", { body, headers: { "X-Chunks": listed }, tries: 1 });
+    const { missing, refused } = await put(chunks[0], "", { body, signal, headers: { "X-Chunks": listed }, tries: 1 });
     return { missing, refused: refused.map((one) => ({ number: one.number, error: new Refused(one.status, one) })) };
   };
   return { send, bundle };

@@ -1,14 +1,16 @@
 // The talk itself: feeds events into turns.js and carries out what it decides, with the sound, the outbox, the server and
 // the view. Holds no rule of its own about whose turn it is.
+import { Coder, plain, plainer } from "./coder.js";
 import { catchUp, remember } from "./comeback.js";
 import { Ear, startDetector } from "./ear.js";
 import { describe } from "./device.js";
 import { finish } from "./ending.js";
-import { guard } from "./interruptions.js";
+import { guard, whenGone } from "./interruptions.js";
 import { rest } from "./pausing.js";
 import { Melody } from "./melody.js";
 import { Refused } from "./protocol.js";
 import { Reply } from "./reply.js";
+import { ReplySound } from "./reply-sound.js";
 import { Silences } from "./silences.js";
 import { beginning, open, step } from "./turns.js";
 import { CHUNK, VoiceTrack } from "./voice-track.js";
@@ -20,12 +22,30 @@ const SETTLES = 8000; // samples after "Let me think" that may still be the end 
 const AFTER_THINKING = 5000; // ms of silence once "let me think" is undone
 
 export class Talk {
-  constructor({ protocol, outbox, sound, server, allowance }) {
-    Object.assign(this, { protocol, outbox, sound, server, allowance, segment: null, track: null, speechEnd: null, over: null, reply: null, next: null, silences: null, thinking: 0, taken: null });
-    this.ear = new Ear((change) => this.#changes(change), sound && view.settings.detector ? startDetector(view.settings.detector) : null);
+  constructor({ protocol, outbox, sound, server, allowance, coder = new Coder() }) {
+    Object.assign(this, { protocol, outbox, sound, server, allowance, coder, segment: null, track: null, speechEnd: null, over: null, reply: null, next: null, silences: null, thinking: 0, taken: null });
+    this.#hears();
     this.melody = Melody.of(view.settings.language);
+    this.#decides();
     this.writing = !sound;
     this.state = beginning({ mode: this.writing ? "text" : "voice", turn: server.turn });
+  }
+
+  #hears() {
+    this.ear = new Ear((change) => this.#changes(change));
+    this.detects = false;
+  }
+
+  // The detector is nearly a megabyte: it is loaded once the agent's first words are there.
+  #detects() {
+    if (this.detects || !this.sound || !view.settings.detector) return;
+    this.detects = true;
+    this.ear.use(startDetector(view.settings.detector));
+  }
+
+  // What of the replies' forms this browser decodes.
+  #decides() {
+    if (this.sound) this.replies ??= new ReplySound((url) => this.protocol.sound(url), (bytes) => this.sound.player.decode(bytes));
   }
 
   async begin() {
@@ -50,6 +70,7 @@ export class Talk {
     if (state.continues && !this.state.continues) this.silences?.patience.wasWrong();
     this.state = state;
     for (const effect of effects) this.#do(effect);
+    if (this.sound) this.outbox.press(this.#pressure());
     remember(view.settings.base, this);
     view.phase(this.state, { writing: this.writing, sound: this.sound, taken: this.taken });
   }
@@ -62,14 +83,17 @@ export class Talk {
   async listens(sound) {
     this.deaf();
     Object.assign(this, { sound, taken: null });
+    this.#decides();
     view.mirror(sound);
     this.ear.close();
-    if (view.settings.detector) this.ear = new Ear((change) => this.#changes(change), startDetector(view.settings.detector));
+    this.#hears();
+    this.#detects();
     if (this.state.phase === "paused") return sound.rest({ ends: false });
     return this.record();
   }
 
   deaf() {
+    this.outbox.press("none");
     this.sound?.close().catch(() => {});
     this.sound = null;
     return true;
@@ -97,20 +121,34 @@ export class Talk {
     const { segment } = await this.protocol.post("segments", { mime_type: this.sound.type, device: describe(this.sound) });
     this.segment = segment;
     await this.sound.record((number, bytes) => this.outbox.add({ segment, track: "mix", number, bytes, type: this.sound.type.split(";")[0] }));
-    const voice = (number, pcm) => ({ segment, track: "voice", number, bytes: new Uint8Array(pcm.buffer), type: "application/octet-stream" });
+    const voice = (number, pcm) => this.#piece({ segment, track: "voice", number, type: "application/octet-stream" }, pcm);
     this.track = new VoiceTrack((...chunk) => this.outbox.add(voice(...chunk)), (...chunk) => this.outbox.hold(voice(...chunk)));
     this.sound.onLost ??= guard(this.sound, () => this.#interrupted());
     const ask = (chunks) => this.#judged({ segment, ...chunks });
     this.silences = new Silences({ ear: this.ear, track: this.track, ask, melody: this.melody, patience: this.silences?.patience });
-    this.sound.stream.getAudioTracks()[0].onended = () => {
-      if (this.state.phase === "leaving") return;
-      this.taken = "microphone-lost";
-      this.write(true);
-    };
+    const [microphone] = this.sound.stream.getAudioTracks();
+    if (microphone === this.microphone) return; // the same one after a pause
+    this.microphone = microphone;
+    this.present = whenGone(microphone, () => this.#goneDeaf(microphone));
+  }
+
+  #goneDeaf(microphone) {
+    if (this.state.phase === "leaving" || microphone !== this.microphone) return;
+    microphone.stop();
+    this.taken = "microphone-lost";
+    this.write(true);
+  }
+
+  // A chunk of the own voice, whose bytes are ready a moment later.
+  #piece(chunk, pcm) {
+    chunk.coding = this.coder.code(pcm).then((bytes) => { chunk.bytes = bytes; });
+    chunk.others = [() => { this.coder.lose(); return plainer(pcm); }, () => plain(pcm)];
+    return chunk;
   }
 
   #frame(pcm, level) {
     this.track.push(pcm);
+    this.present(level);
     view.level(level);
     this.ear.push(pcm, level, this.at);
     this.#ends();
@@ -118,6 +156,15 @@ export class Talk {
     this.silences.frame();
     if (this.state.phase === "answering" || this.state.phase === "listening") this.#tick();
     if (this.state.think && this.state.phase === "answering" && !this.ear.waits) this.#speaksAgain();
+    this.outbox.press(this.#pressure());
+  }
+
+  // What depends on the line now: see outbox.js.
+  #pressure() {
+    const { phase } = this.state;
+    if (phase === "thinking" || (phase === "speaking" && !this.sound.player.playing)) return "reply";
+    if (phase !== "answering" && phase !== "interrupted") return "none";
+    return this.ear.talks ? "speaking" : "reply";
   }
 
   // A candidate who presses "Let me think" in the last word has not gone on yet.
@@ -199,6 +246,7 @@ export class Talk {
   }
 
   #listen() {
+    this.#detects();
     this.ear.agentSpeaks(false);
     this.ear.reset();
     if (this.writing) view.focusAnswer();
@@ -212,10 +260,7 @@ export class Talk {
 
   // Its sound is fetched at once, also while it is held back.
   #fetched(prompt) {
-    return new Reply(prompt.audio_urls ?? [prompt.audio_url], async (url) => {
-      const bytes = await this.protocol.sound(url);
-      return bytes && this.sound.player.decode(bytes);
-    });
+    return new Reply(prompt.audio_urls ?? [prompt.audio_url], (url) => this.replies.fetch(url));
   }
 
   async #play(prompt) {
@@ -226,7 +271,10 @@ export class Talk {
     this.ear.reset();
     this.ear.agentSpeaks(true);
     const wanted = () => ["speaking", "interrupted"].includes(this.state.phase) && this.state.prompt === prompt;
-    const onSound = () => this.happens({ type: "sounds", at: this.at });
+    const onSound = () => {
+      this.#detects();
+      this.happens({ type: "sounds", at: this.at });
+    };
     this.reply = ready ?? this.#fetched(prompt);
     await this.reply.play(player, { segment: this.segment, speechEnd, wanted, onSound });
     if (wanted()) this.happens({ type: "played", at: this.at });

@@ -15,6 +15,8 @@
 //
 // Any sound of a voice makes the agent pause at once. A cough or "mm-hm" lets it go on where it was; words take the turn.
 
+import { CHUNK } from "./voice-track.js";
+
 export const LONGEST_ANSWER = 5 * 60 * 16000;
 
 export const ASK_AFTER = 25 * 16000; // of silence: the agent asks once whether it was heard, and then only waits
@@ -157,13 +159,15 @@ const events = {
     if (state.phase === "interrupted") return [{ ...state, call: { ...state.call, to } }, []];
     return state.phase === "answering" && !state.think ? answer(state, to) : nothing(state);
   },
-  // Time passes: an answer has a longest length, so that steady noise cannot hold the turn for ever.
+  // Time passes: an answer has a longest length, so that steady noise cannot hold the turn for ever. Both ends lie at a
+  // whole chunk, so that a word in the rest of it belongs to what follows.
   tick(state, { at }) {
     if (state.phase === "listening" && state.mode === "voice" && !state.asked && !state.think && at - state.since > ASK_AFTER) {
-      const from = at - 16000;
-      return post({ ...state, asked: true }, [{ do: "open-track", from }], { kind: "answer", from, to: at });
+      const to = at - (at % CHUNK);
+      const from = to - 16000;
+      return post({ ...state, asked: true }, [{ do: "open-track", from }], { kind: "answer", from, to });
     }
-    return state.phase === "answering" && at - state.from > LONGEST_ANSWER ? answer(state, at) : nothing(state);
+    return state.phase === "answering" && at - state.from > LONGEST_ANSWER ? answer(state, at - (at % CHUNK)) : nothing(state);
   },
   // "I have finished": ends the answer, also one that was spoken too softly to be noticed.
   finished(state, { at }) {

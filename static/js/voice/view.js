@@ -11,6 +11,9 @@ export const settings = {
   token: document.querySelector("meta[name=csrf-token]")?.content ?? "",
 };
 
+const CAMERA = `parley-camera ${settings.base}`;
+try { if (sessionStorage.getItem(CAMERA) === "off") settings.video = false; } catch { /* a browser that keeps nothing */ }
+
 export const part = (name) => document.querySelector(`[data-part="${name}"]`);
 export const control = (name) => document.querySelector(`[data-do="${name}"]`);
 
@@ -83,10 +86,20 @@ export function openTalk() {
   window.scrollTo(0, 0);
 }
 
+const LONG_THOUGHT = 4000; // ms, after which the page says that it takes longer
+const thought = { timer: null, long: false };
+function ponder(thinking) {
+  if (thinking && thought.timer === null) thought.timer = setTimeout(() => { thought.long = true; say("phase", "thinking-long"); }, LONG_THOUGHT);
+  if (thinking) return;
+  clearTimeout(thought.timer);
+  Object.assign(thought, { timer: null, long: false });
+}
+
 // The talk in one of its phases: what can be pressed, what is read out.
 export function phase(state, { writing, sound, taken = null }) {
   const talk = part("talk");
-  const shown = state.phase === "interrupted" ? "answering" : state.phase === "paused" && taken ? taken : state.phase;
+  ponder(state.phase === "thinking" && !state.pausing && !state.think);
+  const shown = thought.long ? "thinking-long" : state.phase === "interrupted" ? "answering" : state.phase === "paused" && taken ? taken : state.phase;
   talk.dataset.phase = state.phase;
   talk.dataset.mode = writing ? "text" : "voice";
   const open = isOpen(state);
@@ -126,7 +139,7 @@ export function captions(yes) {
 
 export function mirror(sound) {
   const self = part("self");
-  if (!self || !sound) return;
+  if (!self || !sound?.stream.getVideoTracks().length) return;
   self.querySelector("video").srcObject = new MediaStream(sound.stream.getVideoTracks());
   self.hidden = false;
 }
@@ -145,6 +158,8 @@ export function prompt(prompt, { spoken }) {
   question.classList.toggle("long", question.textContent.length > 160);
   question.setAttribute("aria-live", spoken ? "off" : "polite"); // a screen reader would talk over the agent
   if (prompt.heard) write("heard", prompt.heard.text ?? "");
+  toGo.questions = prompt.minutes_left ?? null;
+  sayToGo();
   const at = prompt.question_index;
   if (prompt.kind === "outro" || prompt.expects === "finish") say("progress", "closing");
   else if (Number.isInteger(at)) say("progress", "progress", { n: at + 1, m: prompt.question_count });
@@ -167,9 +182,17 @@ export function sent(text) {
   if (text !== undefined && box.value.trim() === text) box.value = "";
 }
 
+const ROUND = 5; // minutes: no one can know it better
+const toGo = { questions: null, most: Infinity }; // minutes: for the questions that are left, and what the limit leaves
+
+// About how long it still takes: never more than the limit leaves. A countdown of the limit would make people hurry.
+function sayToGo() {
+  say("time", toGo.questions === null ? null : `to-go-${Math.min(toGo.questions, toGo.most)}`);
+}
+
 export function time(seconds, limit) {
-  const clock = (all) => `${Math.floor(all / 60)}:${String(Math.floor(all % 60)).padStart(2, "0")}`;
-  write("time", word(limit ? "time" : "time-alone", { used: clock(seconds), left: clock(Math.max(0, (limit ?? 0) - seconds)) }));
+  toGo.most = limit ? ROUND * Math.round(Math.max(0, limit - seconds) / 60 / ROUND) : Infinity;
+  sayToGo();
 }
 
 // "soon", "over" or null; ``more``: whether more time can still be had.
@@ -182,6 +205,28 @@ export function timeNote(note, { more }) {
   control("more-time").hidden = !more;
   part("time-note").querySelector(".buttons").hidden = note === "added";
   if (note !== "soon" && note !== "over" && focused) focusQuestion();
+}
+
+// The camera stays off in this tab, also after a reload.
+export function withoutCamera() {
+  settings.video = false;
+  try { sessionStorage.setItem(CAMERA, "off"); } catch { /* asked again after a reload */ }
+  for (const name of ["preview", "camera-field"]) show(name, false);
+}
+
+const [FAR_BEHIND, CAUGHT_UP, STEP] = [10, 5, 5]; // seconds
+let behind = 0;
+
+// seconds of the interview that are not with the server yet: said from some seconds on, and in steps, so that a screen
+// reader does not count aloud
+export function lag(seconds) {
+  const told = seconds >= FAR_BEHIND || (behind && seconds > CAUGHT_UP) ? Math.max(STEP, Math.round(seconds / STEP) * STEP) : 0;
+  if (told === behind) return;
+  behind = told;
+  const note = document.createElement("div");
+  note.className = "notice notice-info";
+  note.textContent = told ? word("behind", { n: told }) : "";
+  part("behind")?.replaceChildren(...(told ? [note] : []));
 }
 
 let connected = true;

@@ -1,14 +1,16 @@
 // The candidate's own track: 16 kHz samples counted from the start of the recorder's run, cut into chunks of 8,000.
 // Only chunks of answers are handed out (with one before, so that no first word is lost). Pure.
 export const CHUNK = 8000;
+export const LEAD = 640; // samples before each chunk that lie in the same buffer: an encoder needs a start
 const KEPT = 2 * 5 * 61; // chunks that wait in memory: a little more than the longest answer
 
 export class VoiceTrack {
   constructor(hand, hold = () => {}) {
-    this.hand = hand; // (number, Int16Array of 8,000) => void
+    this.hand = hand; // (number, Int16Array of 8,000, see LEAD) => void
     this.hold = hold; // the same, for chunks that may be handed out later
     this.samples = 0;
-    this.current = new Int16Array(CHUNK);
+    this.before = null;
+    this.current = empty();
     this.waiting = new Map();
     this.next = null; // number of the first chunk not yet handed out, null while no one answers
     this.first = null;
@@ -50,7 +52,7 @@ export class VoiceTrack {
     const running = Math.floor(this.samples / CHUNK);
     const last = Math.max(this.first, Math.min(Math.floor(Math.max(0, to - 1) / CHUNK), running));
     if (this.last < last) {
-      const padded = new Int16Array(CHUNK);
+      const padded = empty(last === running ? this.before : null);
       if (last === running) padded.set(this.current.subarray(0, this.samples % CHUNK));
       this.#out(last, padded);
     }
@@ -69,7 +71,8 @@ export class VoiceTrack {
 
   #complete(number) {
     const chunk = this.current;
-    this.current = new Int16Array(CHUNK);
+    this.before = chunk;
+    this.current = empty(chunk);
     if (number <= this.last) return; // its beginning was the padded end of an answer
     this.waiting.set(number, chunk);
     if (number >= this.held) this.hold(number, chunk);
@@ -90,4 +93,11 @@ export class VoiceTrack {
     for (const old of this.waiting.keys()) if (old <= number) this.waiting.delete(old);
     this.hand(number, chunk);
   }
+}
+
+// A chunk after this one, with the end of that one before it in its buffer.
+function empty(before = null) {
+  const all = new Int16Array(LEAD + CHUNK);
+  if (before) all.set(before.subarray(CHUNK - LEAD));
+  return new Int16Array(all.buffer, 2 * LEAD);
 }

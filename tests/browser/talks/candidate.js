@@ -1,7 +1,7 @@
 // What the candidate does: the moves of a script one after the other, each at its moment, then plain answers to the end.
 // A move: { when, ms, act, … }. when: "turn" (ms since the agent listens), "agent" (ms since it began to sound),
 // "thinking" (ms since the server thinks), "speaking" (ms since the candidate's own words began), "quiet" (ms of silence
-// on both sides). A moment that does not come within PATIENCE is passed over with its move.
+// on both sides). A moment that does not come within PATIENCE (or the weather's patience) is passed over with its move.
 const MS = 20;
 const FRAME = 320;
 const SILENCE = { id: 0, loud: false };
@@ -14,7 +14,7 @@ const GIVES_UP = 8000; // ms of an answer that hangs open, until somebody presse
 export class Candidate {
   // reserve: { answers: [ids], no: [ids] }, words for plain answers and for a no to "do you want to end?"
   constructor(world, { moves, reserve }) {
-    Object.assign(this, { world, moves: [...moves], reserve, frames: [], said: [], phrases: 0, phase: null });
+    Object.assign(this, { world, moves: [...moves], reserve, frames: [], said: [], tape: "", phrases: 0, phase: null });
     this.since = { move: 0, own: 0, any: 0, agent: 0, phase: 0 };
   }
 
@@ -31,7 +31,9 @@ export class Candidate {
     if (!audible) this.since.agent = this.#now;
     if (audible || this.#speaks) this.since.any = this.#now;
     if (talk && phase !== "leaving" && phase !== "stopped") this.#acts();
-    return this.frames.shift() ?? SILENCE;
+    const frame = this.frames.shift() ?? SILENCE;
+    if (frame.id) this.falls = frame.falls;
+    return frame;
   }
 
   #acts() {
@@ -40,7 +42,7 @@ export class Candidate {
       if (!this.#speaks) this.#plain();
       return;
     }
-    const late = this.#now - this.since.move > PATIENCE;
+    const late = this.#now - this.since.move > (this.world.weather.patience ?? PATIENCE);
     if (!late && !this.#isDue(move)) return;
     this.moves.shift();
     this.since.move = this.#now;
@@ -71,12 +73,13 @@ export class Candidate {
     acts[move.act]();
   }
 
-  // phrases: [{ ids, pause }]: words, then ms of silence
+  // phrases: [{ ids, pause, falls }]: words, then ms of silence; whether the voice falls at their end, if it is not the
+  // weather that says so
   #say(phrases, kind) {
     this.since.own = this.#now;
-    for (const { ids, pause } of phrases) {
+    for (const { ids, pause, falls } of phrases) {
       this.phrases += 1;
-      for (const id of ids) for (let n = WORD; n > 0; n -= 1) this.frames.push({ id, kind, phrase: this.phrases, loud: n > SOFT });
+      for (const id of ids) for (let n = WORD; n > 0; n -= 1) this.frames.push({ id, kind, phrase: this.phrases, loud: n > SOFT, falls });
       this.frames.push(...Array(pause / MS).fill(SILENCE));
     }
     this.frames = this.frames.slice(0, this.frames.findLastIndex(({ id }) => id) + 1);
@@ -110,10 +113,12 @@ export class Candidate {
     this.#say([{ ids, pause: 0 }], isAsked ? "command" : "answer");
   }
 
-  // After a frame: where the word in it fell. ear: the sound that was listened to then; null where nobody listened.
-  note({ id, kind, phrase }, ear) {
-    if (!id) return;
+  // After a frame: where the word in it fell. ear: the sound that was listened to then; null where nobody listened. The tape
+  // has one digit for each frame: 1 where the candidate sounds, 2 where the agent does, 3 for both.
+  note({ id, kind, phrase, loud }, ear) {
     const { talk, audible } = this.world;
+    this.tape += Number(loud) + 2 * Number(audible);
+    if (!id) return;
     const state = talk?.state ?? { phase: "away" };
     let word = this.said.at(-1);
     if (word?.id !== id) {

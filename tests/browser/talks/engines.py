@@ -45,6 +45,15 @@ class Recogniser:
     busy: float = 0.0
     name: str = "exact"
 
+    def is_demonstration(self, language: str) -> bool:
+        return False
+
+    def improves(self, language: str) -> bool:
+        return False
+
+    def hear_again(self, pcm: bytes, *, rate: int, language: str) -> Heard:
+        return self.transcribe(pcm, rate=rate, language=language)
+
     def supports(self, language: str) -> bool:
         return True
 
@@ -119,7 +128,15 @@ class Voice:
     def supports(self, language: str) -> bool:
         return True
 
-    def speak(self, text: str, *, voice_id: str | None, language: str, remember: bool = False) -> Spoken:
+    def identity(self, voice_id: str | None, language: str) -> str:
+        return f"scripted:{voice_id}"
+
+    def prepare(self, *, voice_id: str | None, language: str, steady: str | None = None) -> None:
+        """Nothing is loaded."""
+
+    def speak(
+        self, text: str, *, voice_id: str | None, language: str, remember: bool = False, steady: str | None = None
+    ) -> Spoken:
         words = text.split()
         times = tuple(Word(word, n * AGENT_WORD, (n + 1) * AGENT_WORD) for n, word in enumerate(words))
         return Spoken(b"\1\0" * round(len(words) * AGENT_WORD * AGENT_RATE), AGENT_RATE, times, self.name)

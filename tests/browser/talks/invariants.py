@@ -19,7 +19,7 @@ LONG = 1.0
 """Seconds from which on speech in the agent's silence counts, whether or not the page gave the turn to it."""
 WORD_SECONDS = 0.3
 CHUNK_SECONDS = 0.5
-OBEYED = {"repeat", "think", "sure", "here", "who"}
+OBEYED = {"repeat", "think", "sure", "here", "there", "who", "long"}
 """Kinds of replies that do what was asked, or ask back."""
 NEAR = 2.0
 """Seconds: what lies closer together was said in one go."""

@@ -78,14 +78,14 @@ SCENES = some.one_of(
     _scene((WHENEVER, some.one_of(SAYINGS, ANSWERS))),
     _scene((WHENEVER, DEEDS)),
 )
-WEATHERS = some.fixed_dictionaries(
-    {
-        "seed": some.integers(0, 10_000),
-        "latency": some.sampled_from(([20, 60], [40, 400], [300, 1500])),
-        "detector": some.sampled_from((True, True, False)),
-        "falls": some.sampled_from((True, False, None)),
-    }
-)
+_WEATHER = {
+    "seed": some.integers(0, 10_000),
+    "latency": some.sampled_from(([20, 60], [40, 400], [300, 1500])),
+    "detector": some.sampled_from((True, True, False)),
+    "falls": some.sampled_from((True, False, None)),
+}
+WEATHERS = some.fixed_dictionaries(_WEATHER)
+STORMS = some.fixed_dictionaries({**_WEATHER, "drops": some.just(True)})
 
 
 def _script(count: int, scenes: list[list[dict[str, Any]]], weather: dict[str, Any]) -> Script:
@@ -108,6 +108,8 @@ def _numbered(move: dict[str, Any], words: _Words) -> dict[str, Any]:
 
 
 SCRIPTS = some.builds(_script, some.integers(1, 3), some.lists(SCENES, max_size=5), WEATHERS)
+WITH_DROPS = some.builds(_script, some.integers(1, 3), some.lists(SCENES, max_size=5), STORMS)
+"""The line breaks for 0.5 to 5 seconds, every 8 to 20 seconds."""
 
 _QUICK = {"seed": 0, "latency": [20, 60], "detector": True, "falls": True}
 _ANSWER = {"act": "say", "kind": "answer", "phrases": [{"words": 20, "pause": 200}]}
@@ -190,6 +192,15 @@ ONCE_BROKEN = {
             [{"when": "thinking", "ms": 0, "act": "reload", "away": 500}],
         ],
         {**_QUICK, "seed": 1},
+    ),
+    "a word as the agent asks whether it was heard": _script(
+        1,
+        [
+            [{"when": "agent", "ms": 2160, **_REPEAT}],
+            [{"when": "agent", "ms": 880, **_REPEAT}],
+            [{"when": "agent", "ms": 40, **_said((4, 1920), (12, 1960), (6, 200))}],
+        ],
+        {"seed": 17, "latency": [20, 60], "detector": True, "falls": False},
     ),
     "a reload while the last answer goes on over the goodbye": _script(
         1,

@@ -3,14 +3,13 @@
     TALKS=1000 TALKS_SEED=7 python -m pytest -n0 tests/browser/talks
 
 A talk that fails is made as short as it can be; the seed is printed, and the same one gives the same talks.
-TALKS_CHECKS=questions,answers holds these alone.
+TALKS_CHECKS=questions,answers holds these alone. TALKS_DROPS=1 plays talks over a line that breaks.
 """
 
 import json
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,22 +22,16 @@ from tests.factories import a_flow
 from tests.people import Person
 
 from . import invariants
-from .moves import ONCE_BROKEN, SCRIPTS
+from .moves import ONCE_BROKEN, SCRIPTS, WITH_DROPS
 from .stage import Script, Theatre
 
 TALKS, AT_ONCE = int(os.environ.get("TALKS", "150")), 25
 SEED = int(os.environ.get("TALKS_SEED", "1"))
 GIVEN = [name for name in os.environ.get("TALKS_CHECKS", "").split(",") if name]
 CHECKS = GIVEN or list(invariants.CHECKS)
+PLAYED = WITH_DROPS if os.environ.get("TALKS_DROPS") else SCRIPTS
 SHORTENS = 120.0
 """Seconds for which a failing talk is made shorter; a test that takes five minutes is ended."""
-
-
-@pytest.fixture(scope="module")
-def page(chromium: Any) -> Iterator[Any]:
-    page = chromium.new_page()
-    yield page
-    page.close()
 
 
 @pytest.mark.parametrize("part", range(-(-TALKS // AT_ONCE)))
@@ -54,12 +47,13 @@ def test_generated_talks(app: Flask, engines: Gateways, owner: Person, page: Any
         phases=[Phase.generate, Phase.shrink],
         suppress_health_check=list(HealthCheck),
     )
-    @given(script=SCRIPTS)
+    @given(script=PLAYED)
     def keeps_its_promises(script: Script) -> None:
         if failed and script not in failed and time.monotonic() - began > SHORTENS:
             return
         played = theatre.play(script)
         seen.update(talks=1, seconds=round(played.report["seconds"]), back_channels=len(invariants.murmurs(played)))
+        seen.update(drops=played.report["drops"])
         wrong = invariants.broken(played, CHECKS)
         if wrong:
             failed.append(script)

@@ -7,6 +7,8 @@ const FRAME = 320; // samples at 16 kHz
 const MS = 20;
 const PIECE = 2000; // ms of the recording in one chunk
 const REFUSED_AFTER = 30; // ms in which a request without a network fails
+const [RARELY, OFTEN] = [20000, 8000]; // ms between two drops of a line that has them
+const [SHORT, LONG] = [500, 5000]; // ms that a drop lasts
 
 class Clock {
   constructor() {
@@ -237,7 +239,7 @@ export async function prepare(html) {
   pageHtml = new DOMParser().parseFromString(html, "text/html");
   for (const script of pageHtml.querySelectorAll("script, link")) script.remove();
   document.body.replaceChildren(...document.importNode(pageHtml.body, true).children);
-  const names = ["talk", "player", "pausing", "outbox", "protocol", "sender", "allowance", "sound", "view", "dock"];
+  const names = ["talk", "player", "pausing", "outbox", "protocol", "sender", "coder", "allowance", "sound", "view", "dock"];
   const loaded = await Promise.all(names.map((name) => import(`/static/js/voice/${name}.js`)));
   modules = Object.assign({}, ...loaded.filter((_, at) => !["view", "dock"].includes(names[at])));
   Object.assign(modules, { view: loaded[names.indexOf("view")], dock: loaded[names.indexOf("dock")].dock });
@@ -247,11 +249,13 @@ export async function prepare(html) {
 let modules = null;
 
 export class World {
-  // given: { base, token, state, moves, reserve, weather: { seed, latency: [least, most], detector, falls }, longest }
+  // given: { base, token, state, moves, reserve, weather: { seed, latency: [least, most], detector, falls, drops }, longest }
   constructor(given) {
     Object.assign(this, given, { clock: new Clock(), cards: new Set(), requests: [], flying: new Map(), last: 0, offline: false, busy: null, store: new Kept() });
     Object.assign(this, { heard: [], runs: {}, errors: [], over: null, talk: null, loads: 0, log: [], shown: new Set() });
     this.dice = chance(this.weather.seed);
+    this.storm = chance(this.weather.seed + 1);
+    Object.assign(this, { drops: 0, dropsAt: this.weather.drops ? this.#between(SHORT, RARELY) : Infinity });
     this.candidate = new Candidate(this, given);
     world = this;
   }
@@ -292,6 +296,20 @@ export class World {
     this.clock.timer(() => { if (loads === this.loads) this.connect(); }, ms);
   }
 
+  #between(least, most) {
+    return least + (most - least) * this.storm();
+  }
+
+  // A line that breaks every now and then: what is on its way is lost in both directions.
+  #drop() {
+    if (this.clock.now < this.dropsAt) return;
+    const lasts = this.#between(SHORT, LONG);
+    this.dropsAt = this.clock.now + lasts + this.#between(OFTEN, RARELY);
+    if (this.offline) return; // it is away already
+    this.drops += 1;
+    this.disconnect(lasts);
+  }
+
   connect() {
     this.offline = false;
     window.dispatchEvent(new Event("online"));
@@ -300,7 +318,7 @@ export class World {
   // --- the page
 
   async load(state, spoken) {
-    const { Protocol, Outbox, Talk, Allowance, Sound, sender, view, dock } = modules;
+    const { Protocol, Outbox, Talk, Allowance, Sound, sender, plain, view, dock } = modules;
     document.body.replaceChildren(...document.importNode(pageHtml.body, true).children);
     Object.assign(view.settings, { base: this.base, live: true, token: this.token, worklet: "", detector: this.weather.detector ? "/detector" : "", state });
     const protocol = new Protocol(this.base, this.token, view.link);
@@ -308,10 +326,11 @@ export class World {
     if (server.stage === "finished") { this.over = "finished"; return; }
     const sound = spoken ? await Sound.open(new Stream(), { worklet: "", video: false, onFrame() {} }) : null;
     const { send, bundle } = sender(protocol, (text) => talk.hears(text));
-    const outbox = new Outbox(send, this.store, { bundle, onStop: (error) => talk.fails(error) });
-    const talk = new Talk({ protocol, outbox, sound, server, allowance: new Allowance(protocol, server, { show: view }) });
+    const outbox = new Outbox(send, this.store, { bundle, company: { voice: 2, mix: 4 }, onStop: (error) => talk.fails(error) });
+    const coder = { code: async (pcm) => plain(pcm), lose() {} }; // each word is a number in the samples, which no codec keeps
+    const talk = new Talk({ protocol, outbox, sound, server, coder, allowance: new Allowance(protocol, server, { show: view }) });
     const { falls } = this.weather;
-    talk.melody = { push() {}, falls: () => falls };
+    talk.melody = { push() {}, falls: () => this.candidate.falls ?? falls };
     await outbox.restore();
     dock(() => talk);
     window.setInterval(() => talk.allowance.tick(), 1000);
@@ -349,6 +368,7 @@ export class World {
 
   async #frame() {
     this.clock.on(MS);
+    this.#drop();
     for (const card of this.cards) card.pass();
     await settle();
     const heard = this.candidate.frame();
@@ -382,7 +402,7 @@ export class World {
   // What happened, for the checks.
   get report() {
     for (const card of [...this.cards]) card.end();
-    const { heard, runs, errors, over, log } = this;
-    return { heard, runs, errors, over, log, shown: [...this.shown], seconds: this.clock.now / 1000, words: this.candidate.said, loads: this.loads, phase: this.talk?.state.phase ?? null };
+    const { heard, runs, errors, over, log, drops } = this;
+    return { heard, runs, errors, over, log, drops, shown: [...this.shown], seconds: this.clock.now / 1000, words: this.candidate.said, loads: this.loads, phase: this.talk?.state.phase ?? null };
   }
 }

@@ -1,4 +1,4 @@
-import { guard, stayLit } from "/static/js/voice/interruptions.js";
+import { guard, stayLit, whenGone } from "/static/js/voice/interruptions.js";
 import { equal } from "./assert.js";
 
 // A Sound whose parts fail when told, and a clock that moves when told.
@@ -13,6 +13,18 @@ function made() {
   kept.becomes = (state) => { context.state = state; context.dispatchEvent(new Event("statechange")); };
   kept.mute = (yes) => { track.muted = yes; track.dispatchEvent(new Event(yes ? "mute" : "unmute")); };
   kept.later = async () => { for (const done of kept.over.splice(0)) done(); await new Promise((resolve) => { setTimeout(resolve, 0); }); };
+  return kept;
+}
+
+// A microphone among devices that come and go.
+function pluggedIn(list = [{ kind: "audioinput", deviceId: "a" }]) {
+  const [devices, track] = [new EventTarget(), new EventTarget()];
+  const kept = { track, devices, list, asked: 0, lost: 0 };
+  Object.assign(track, { readyState: "live", getSettings: () => ({ deviceId: "a" }) });
+  devices.enumerateDevices = async () => { kept.asked += 1; return kept.list; };
+  kept.frame = whenGone(track, () => { kept.lost += 1; }, devices);
+  kept.changes = (list) => { kept.list = list; devices.dispatchEvent(new Event("devicechange")); return kept.later(); };
+  kept.later = () => new Promise((resolve) => { setTimeout(resolve, 0); });
   return kept;
 }
 
@@ -76,5 +88,40 @@ export const tests = {
     page.visibilityState = "visible";
     page.dispatchEvent(new Event("visibilitychange"));
     equal(asked, 2);
+  },
+  async "a microphone that is missing from the list is gone, also where its track does not end, and is told once"() {
+    const kept = pluggedIn();
+    await kept.later();
+    await kept.changes([{ kind: "audiooutput", deviceId: "a" }]);
+    equal(kept.lost, 1);
+    kept.track.dispatchEvent(new Event("ended"));
+    await kept.changes([]);
+    equal(kept.lost, 1);
+  },
+  async "other devices may come and go, and what the page itself has stopped is not gone"() {
+    const kept = pluggedIn();
+    await kept.later();
+    await kept.changes([{ kind: "audioinput", deviceId: "b" }, { kind: "audioinput", deviceId: "a" }]);
+    equal(kept.lost, 0);
+    kept.track.readyState = "ended";
+    await kept.changes([]);
+    equal(kept.lost, 0);
+  },
+  async "two seconds in which nothing comes in are a reason to look, quiet ones are not"() {
+    const kept = pluggedIn();
+    await kept.later();
+    kept.list = [];
+    for (let frame = 0; frame < 200; frame += 1) kept.frame(-70);
+    equal(kept.asked, 1);
+    for (let frame = 0; frame < 100; frame += 1) kept.frame(-Infinity);
+    equal(kept.asked, 2);
+    await kept.later();
+    equal(kept.lost, 1);
+  },
+  async "a microphone that was in no list is left alone"() {
+    const kept = pluggedIn([]);
+    await kept.later();
+    await kept.changes([{ kind: "audioinput", deviceId: "b" }]);
+    equal(kept.lost, 0);
   },
 };

@@ -8,13 +8,16 @@ export const tests = {
   },
   "what carries a voice may be too slow for a camera"() {
     equal(grade({ ms: 40, kilobits: 900 }, { video: false }), "good");
-    equal(grade({ ms: 40, kilobits: 900 }, { video: true }), "slow");
+    equal(grade({ ms: 40, kilobits: 900 }, { video: true }), "speech");
+    equal(grade({ ms: 40, kilobits: 100 }, { video: true }), "speech");
   },
   "a long way makes replies late"() {
     equal(grade({ ms: 900, kilobits: 4000 }, { video: false }), "slow");
   },
   "too little room is slow and no answer is none"() {
-    equal(grade({ ms: 40, kilobits: 300 }, { video: false }), "slow");
+    equal(grade({ ms: 40, kilobits: 100 }, { video: false }), "good");
+    equal(grade({ ms: 40, kilobits: 90 }, { video: false }), "slow");
+    equal(grade({ ms: 40, kilobits: 90 }, { video: true }), "slow");
     equal(grade(null, { video: false }), "none");
   },
 };

@@ -6,6 +6,7 @@ const bytes = (number) => new Uint8Array([number, 1, 2]);
 const chunk = (number, track = "mix", segment = 1) => ({ segment, track, number, bytes: bytes(number), type: "audio/webm" });
 const fresh = async (name) => { const store = await openStore(name); await store.clear(); return store; };
 const until = async (yes) => { for (let i = 0; i < 200 && !yes(); i += 1) await new Promise((go) => { setTimeout(go, 10); }); ok(yes(), "it never came"); };
+const sleep = (ms) => new Promise((go) => { setTimeout(go, ms); });
 const refusal = (status, reason) => Object.assign(new Error(String(status)), { status, reason });
 
 export const tests = {
@@ -121,6 +122,149 @@ export const tests = {
     await outbox.empty();
     equal(sent, [[0], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], [11, 12, 13], [14, 15], [0]]);
     equal(await store.waiting(), []);
+  },
+  async "a chunk is sent once its bytes are made, and in order"() {
+    const sent = [];
+    const store = await fresh("coding");
+    const outbox = new Outbox(async (one) => { sent.push([one.number, one.bytes.length]); return {}; }, store);
+    let made = null;
+    const slow = { ...chunk(0, "voice"), bytes: undefined };
+    slow.coding = new Promise((resolve) => { made = () => { slow.bytes = bytes(9); resolve(); }; });
+    outbox.add(slow);
+    outbox.add(chunk(1, "voice"));
+    await new Promise((go) => { setTimeout(go, 30); });
+    equal(sent, []);
+    made();
+    await outbox.empty("voice");
+    equal([sent, await store.waiting()], [[[0, 3], [1, 3]], []]);
+  },
+  async "while somebody goes on speaking pieces go in pairs, and at once when a reply depends on them"() {
+    const sent = [];
+    const company = { voice: 2, mix: 1 };
+    const bundle = async (chunks) => { sent.push(chunks.map(({ number }) => number)); return { refused: [] }; };
+    const outbox = new Outbox(async (one) => { sent.push(one.number); return {}; }, await fresh("pairs"), { bundle, company });
+    outbox.press("speaking");
+    outbox.add(chunk(0, "voice"));
+    await sleep(30);
+    equal(sent, []);
+    outbox.add(chunk(1, "voice"));
+    await until(() => sent.length === 1);
+    outbox.add(chunk(2, "voice"));
+    await sleep(30);
+    equal(sent, [[0, 1]]);
+    outbox.press("reply");
+    await until(() => sent.length === 2);
+    outbox.press("speaking");
+    outbox.add(chunk(3, "voice"));
+    await outbox.empty("voice"); // somebody waits for it
+    equal(sent, [[0, 1], 2, 3]);
+  },
+  async "the recorder's chunks wait while pieces wait, for company, and not for ever"() {
+    const sent = [];
+    const company = { voice: 1, mix: 3 };
+    const release = [];
+    const send = (one) => { sent.push(`${one.track}${one.number}`); return one.track === "voice" ? new Promise((go) => { release.push(() => go({})); }) : Promise.resolve({}); };
+    const bundle = async (chunks) => { sent.push(chunks.map(({ number }) => number)); return { refused: [] }; };
+    const outbox = new Outbox(send, await fresh("way"), { bundle, company });
+    outbox.add(chunk(0, "voice"));
+    for (const number of [0, 1, 2]) outbox.add(chunk(number));
+    await sleep(30);
+    equal(sent, ["voice0"]);
+    release[0]();
+    await until(() => sent.length === 2);
+    equal(sent[1], [0, 1, 2]);
+    outbox.add(chunk(3));
+    await sleep(30);
+    equal(sent.length, 2);
+    await outbox.empty();
+    equal(sent[2], "mix3");
+  },
+  async "on a thin line nothing of the recorder is under way while a reply depends on the line"() {
+    const sent = [];
+    let given = null;
+    const send = (one, signal) => {
+      sent.push(`${one.track}${one.number}`);
+      if (one.track === "voice") return sleep(420).then(() => ({}));
+      return new Promise((go, fail) => { given = go; signal.addEventListener("abort", () => fail(new DOMException("given up", "AbortError"))); });
+    };
+    const outbox = new Outbox(send, await fresh("thin"));
+    outbox.add(chunk(0, "voice"));
+    await outbox.empty("voice");
+    ok(outbox.thin, "a slow request with a piece tells a thin line");
+    outbox.add(chunk(0));
+    await until(() => sent.length === 2);
+    await sleep(420);
+    outbox.press("reply");
+    await until(() => !outbox.busy.mix);
+    equal([outbox.queues.mix.length, outbox.refused], [1, []]);
+    await sleep(50);
+    equal(sent, ["voice0", "mix0"]);
+    outbox.press("none");
+    await until(() => sent.length === 3);
+    given({});
+    await outbox.empty();
+    equal(sent, ["voice0", "mix0", "mix0"]);
+  },
+  async "on a thin line a picture waits for the end of the answer, a small chunk goes between two pieces"() {
+    const sent = [];
+    const outbox = new Outbox(async (one) => { sent.push(one.number); return {}; }, await fresh("picture"));
+    Object.assign(outbox, { thin: true });
+    outbox.press("speaking");
+    outbox.add(chunk(0));
+    outbox.add({ ...chunk(1), bytes: new Uint8Array(100000) });
+    await until(() => sent.length === 1);
+    await sleep(30);
+    equal(sent, [0]);
+    outbox.press("none");
+    await outbox.empty();
+    equal(sent, [0, 1]);
+  },
+  async "what the server cannot read is sent in the next form, and the last form is given up"() {
+    const sent = [];
+    const cannot = Object.assign(refusal(422, null), { data: { field: "body" } });
+    const outbox = new Outbox(async (one) => { sent.push(one.bytes[0]); if (one.bytes[0] < 9) throw cannot; return {}; }, await fresh("forms"));
+    outbox.add({ ...chunk(0, "voice"), others: [() => bytes(1), () => bytes(9)] });
+    await outbox.empty("voice");
+    equal([sent, outbox.refused], [[0, 1, 9], []]);
+    outbox.add({ ...chunk(1, "voice"), others: [] });
+    await outbox.empty("voice");
+    equal(outbox.refused.map((one) => one.number), [1]);
+    equal(outbox.again(1, "voice", [1]), [1]); // it is lost, not sent for ever
+  },
+  async "a piece that was damaged on the way is sent again as it is"() {
+    const sent = [];
+    const damaged = Object.assign(refusal(422, null), { data: { field: "X-Content-SHA256" } });
+    const outbox = new Outbox(async (one) => { sent.push(one.bytes[0]); if (sent.length < 3) throw damaged; return {}; }, await fresh("damaged"));
+    outbox.add({ ...chunk(0, "voice"), others: [() => bytes(9)] });
+    await outbox.empty("voice");
+    equal([sent, outbox.refused], [[0, 0, 0], []]);
+  },
+  async "what a proxy refuses three times is sent once more whenever the server misses it, and not for ever"() {
+    for (const track of ["mix", "voice"]) {
+      const sent = [];
+      const outbox = new Outbox(async (one) => { sent.push(one.number); if (one.number === 0) throw refusal(413, null); return { missing: [] }; }, await fresh(`limit-${track}`));
+      outbox.add(chunk(0, track));
+      outbox.add(chunk(1, track));
+      await outbox.empty();
+      equal(sent.splice(0), [0, 0, 0, 1]);
+      for (let round = 0; round < 5; round += 1) {
+        equal(outbox.again(1, track, [0]), []);
+        await outbox.empty();
+      }
+      equal([sent, outbox.again(1, track, [0])], [[0, 0, 0, 0, 0], [0]]);
+    }
+  },
+  async "a refusal that passes costs the recording nothing"() {
+    const kept = [];
+    let refusals = 3;
+    const outbox = new Outbox(async (one) => {
+      if (one.number === 1 && refusals) { refusals -= 1; throw refusal(413, null); }
+      kept.push(one.number);
+      return { missing: one.number > 1 && !kept.includes(1) ? [1] : [] };
+    }, await fresh("passes"));
+    for (let number = 0; number < 4; number += 1) outbox.add(chunk(number));
+    await outbox.empty();
+    equal([...kept].sort(), [0, 1, 2, 3]);
   },
   async "of a bundle only what was refused is sent again, and a take-over ends it"() {
     const sent = [];

@@ -1,0 +1,101 @@
+// Encodes pieces of an answer beside the page. In: "try", or { id, samples: Int16Array at 16 kHz, skip: how many of them only
+// lead up to the piece, count: how many it has }. Out: { works: true or false }, or { id, piece } without a piece where the
+// encoder failed. Every piece is decoded again: an encoder that gives silence, or something else, is not believed.
+const RATE = 16000;
+const TIMES = 3; // Opus counts at 48 kHz
+const FRAME = 960; // 20 ms there
+const DELAY = 312; // of libopus at 48 kHz, in every browser; what Chromium tells counts at the rate of its input
+const LOUD = 30; // of 32,768: what is softer may become anything
+const ALIKE = [0.25, 4]; // times the power
+const CONFIG = {
+  codec: "opus", sampleRate: RATE, numberOfChannels: 1, bitrate: 16000,
+  opus: { frameDuration: 20000, application: "voip", complexity: 5, usedtx: false, useinbandfec: false },
+};
+
+async function encoded(samples) {
+  const packets = [];
+  await new Promise((resolve, reject) => {
+    const encoder = new AudioEncoder({
+      output: (chunk) => {
+        const bytes = new Uint8Array(chunk.byteLength);
+        chunk.copyTo(bytes);
+        packets.push(bytes);
+      },
+      error: reject,
+    });
+    encoder.configure(CONFIG); // a new one for each piece, so that it depends on nothing before it
+    encoder.encode(new AudioData({ format: "s16", sampleRate: RATE, numberOfChannels: 1, numberOfFrames: samples.length, timestamp: 0, data: samples }));
+    encoder.flush().then(() => { encoder.close(); resolve(); }, reject);
+  });
+  return packets;
+}
+
+// What the packets sound like: the mean power in each tenth of a second at 48 kHz.
+async function powers(packets) {
+  const sums = [];
+  let at = 0;
+  await new Promise((resolve, reject) => {
+    const decoder = new AudioDecoder({
+      output: (data) => {
+        const plane = new Float32Array(data.numberOfFrames);
+        data.copyTo(plane, { planeIndex: 0, format: "f32-planar" });
+        for (const value of plane) { sums[Math.floor(at / 4800)] = (sums[Math.floor(at / 4800)] ?? 0) + (value * 32768) ** 2 / 4800; at += 1; }
+        data.close();
+      },
+      error: reject,
+    });
+    decoder.configure({ codec: "opus", sampleRate: RATE * TIMES, numberOfChannels: 1 });
+    packets.forEach((data, number) => decoder.decode(new EncodedAudioChunk({ type: "key", timestamp: number * 20000, data })));
+    decoder.flush().then(() => { decoder.close(); resolve(); }, reject);
+  });
+  return sums;
+}
+
+const power = (samples) => samples.reduce((sum, value) => sum + value ** 2, 0) / Math.max(1, samples.length);
+
+async function believed(samples, packets) {
+  const [said, heard] = [power(samples), (await powers(packets)).reduce((sum, one) => sum + one, 0) / (samples.length / (RATE / 10))];
+  return said < LOUD ** 2 || (heard > ALIKE[0] * said && heard < ALIKE[1] * said);
+}
+
+async function piece({ samples, skip, count }) {
+  const packets = await encoded(samples);
+  if (!(await believed(samples, packets))) throw new Error("the encoder's sound is not what was said");
+  const leave = TIMES * skip + DELAY;
+  const needed = packets.slice(0, Math.ceil((leave + TIMES * count) / FRAME));
+  if (needed.length * FRAME < leave + TIMES * count - FRAME / 2) throw new Error("the encoder has kept sound back");
+  return written(needed, leave);
+}
+
+// As app/gateways/speech/coding reads it, without the two letters and the form.
+function written(packets, leave) {
+  const bytes = new Uint8Array(3 + 2 * packets.length + packets.reduce((sum, one) => sum + one.length, 0));
+  const view = new DataView(bytes.buffer);
+  view.setUint8(0, packets.length);
+  view.setUint16(1, leave, true);
+  let at = 3 + 2 * packets.length;
+  packets.forEach((packet, number) => {
+    view.setUint16(3 + 2 * number, packet.length, true);
+    bytes.set(packet, at);
+    at += packet.length;
+  });
+  return bytes;
+}
+
+// Half a second of a tone that stops in the middle: the first half has to sound, the other must not.
+async function works() {
+  if (!globalThis.AudioEncoder || !globalThis.AudioDecoder || !(await AudioEncoder.isConfigSupported(CONFIG)).supported) return false;
+  const samples = Int16Array.from({ length: RATE / 2 }, (_, at) => (at < RATE / 4 ? 8000 * Math.sin(at * (0.1 + at / 20000)) : 0));
+  const packets = await encoded(samples);
+  const [sounds, , , silent] = await powers(packets);
+  return (await believed(samples, packets)) && sounds > 16 * silent;
+}
+
+onmessage = async ({ data }) => {
+  if (data === "try") {
+    postMessage({ works: await works().catch(() => false) });
+    return;
+  }
+  const bytes = await piece(data).catch(() => null);
+  postMessage({ id: data.id, piece: bytes }, bytes ? [bytes.buffer] : []);
+};
