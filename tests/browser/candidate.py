@@ -14,6 +14,7 @@ from . import mouth
 from .conftest import CHROMIUM, FLAGS
 from .rehearsal import LONGEST, Platform
 
+PROGRESS = "document.querySelector('[data-text=progress]').textContent"
 WAITING = """new Promise((resolve, reject) => {
     const opened = indexedDB.open("parley-outbox");
     opened.onerror = () => reject(opened.error);
@@ -38,6 +39,7 @@ class Candidate:
         *,
         booked: tuple[str, str] | None = None,
         answers: Mapping[str, str] = ANSWERS,
+        script: str | None = None,
         **flow: Any,
     ) -> None:
         self.platform = platform
@@ -52,7 +54,7 @@ class Candidate:
             viewport={"width": 1280, "height": 900},
             reduced_motion="reduce",
         )
-        self.context.add_init_script(mouth.script(answers))
+        self.context.add_init_script(script or mouth.script(answers))
         self.page = self.context.pages[0]
 
     def close(self) -> None:
@@ -91,11 +93,12 @@ class Candidate:
             f"{list(names)}.includes(document.querySelector('[data-part=talk]').dataset.phase)", " or ".join(names)
         )
 
+    @property
+    def progress(self) -> str:
+        return str(self.page.evaluate(PROGRESS))
+
     def question(self, number: int) -> None:
-        self.reach(
-            f"document.querySelector('[data-text=progress]').textContent.includes('Question {number} of 2')",
-            f"question {number}",
-        )
+        self.reach(f"{PROGRESS}.includes('Question {number} of 2')", f"question {number}")
 
     def thanked(self, seconds: float = LONGEST) -> None:
         self.page.locator("h1", has_text="Thank you").wait_for(timeout=seconds * 1000)
@@ -104,7 +107,7 @@ class Candidate:
         """SIGKILL to the process that shows the page; the browser itself lives on, as when a phone needs memory."""
         crashed = threading.Event()
         self.page.on("crash", lambda _: crashed.set())
-        killed = self._renderers()
+        killed = self.renderers()
         for pid in killed:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -119,7 +122,7 @@ class Candidate:
         with suppress(Exception):
             old.close()
 
-    def _renderers(self) -> list[int]:
+    def renderers(self) -> list[int]:
         """The page's process, and those that stand by for pages to come."""
         found = [
             pid

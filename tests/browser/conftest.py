@@ -9,7 +9,7 @@ import sys
 import time
 import warnings
 import wave
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,12 @@ import requests
 
 from tests import leftovers
 
+from . import sound_card
+from .engine import Chromium, Engine, WebKit
 from .fake_server import Running, Story
+from .firefox import FIREFOX, Firefox
+from .limits import within
+from .sound_card import SoundCard
 from .wcag import axe
 
 NAMES = (os.environ.get("CHROMIUM") or "chromium", "chromium-browser", "google-chrome")
@@ -32,13 +37,52 @@ FLAGS = [
     "--disable-dev-shm-usage",
 ]
 ROOT = Path(__file__).resolve().parents[2]
-PASSWORD = "a long enough password"
+EMAIL, PASSWORD = "admin@freight.example", "a long enough password"
+ORGANIZATION = ("Example Freight", "--team", "Main", "--admin-email", EMAIL, "--admin-password", PASSWORD, "--json")
+
+
+LONGEST = 280.0
+"""Seconds that a test may take, from setup to teardown: after 300 pytest ends the whole process."""
+LEAST = 80.0
+"""Seconds that ``--within`` leaves to each test that begins."""
+STARTED = time.monotonic()
+BEGAN = pytest.StashKey[float]()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     mine = [item for item in items if Path(__file__).parent in item.path.parents]
     for item in mine:
         item.add_marker(pytest.mark.browser)
+
+
+def _left(item: pytest.Item) -> float:
+    """Seconds until the whole run has to be over, by ``--within``."""
+    seconds = item.config.getoption("--within")
+    return STARTED + seconds - time.monotonic() if seconds else float("inf")
+
+
+def _bounded(item: pytest.Item) -> Generator[None, Any, Any]:
+    left = min(item.stash.setdefault(BEGAN, time.monotonic()) + LONGEST - time.monotonic(), _left(item))
+    sentence = f"{item.name} was not over in time, so the browsers that it waited for were ended"
+    with within(max(5.0, left), sentence):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, Any, Any]:
+    if _left(item) < LEAST:
+        pytest.skip(f"fewer than {LEAST:.0f} s of --within were left; make browsers-test runs it without a limit")
+    return (yield from _bounded(item))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    return (yield from _bounded(item))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
+    return (yield from _bounded(item))
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +127,59 @@ def with_microphone(playwright: Any) -> Iterator[Callable[[Path], Any]]:
     yield launch
     for browser in browsers:
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def card() -> Iterator[SoundCard]:
+    """A sound card with a microphone, and a screen."""
+    if lacks := sorted(sound_card.PACKAGES & {*sound_card.missing()}):
+        pytest.skip(f"A sound card is missing: apt-get install {' '.join(lacks)}")
+    with sound_card.running() as running:
+        yield running
+
+
+@pytest.fixture(scope="module", params=["chromium", "firefox", "webkit"])
+def window(request: pytest.FixtureRequest, card: SoundCard) -> Iterator[Callable[[], Engine]]:
+    """``window()``: that of the engine that the parameter names, the same for a module unless it had to be ended."""
+    start = _starter(request, card)
+    opened: list[Engine] = []
+
+    def current() -> Engine:
+        if opened and opened[-1].is_ended:
+            opened.pop().close()
+        if not opened:
+            opened.append(start())
+        return opened[-1]
+
+    yield current
+    for engine in opened:
+        engine.close()
+
+
+def _starter(request: pytest.FixtureRequest, card: SoundCard) -> Callable[[], Engine]:
+    """Skips, by name, where the engine is missing."""
+    if request.param == "firefox":
+        if FIREFOX is None:
+            pytest.skip("Firefox is missing: apt-get install firefox-esr")
+        return lambda: Firefox(card)
+    if request.param == "webkit":
+        if lacks := sound_card.missing():
+            pytest.skip(f"WebKit is missing: apt-get install {' '.join(lacks)}")
+        return lambda: WebKit(card)
+    playwright = request.getfixturevalue("playwright")
+    return lambda: Chromium(playwright, str(CHROMIUM), card)
+
+
+@pytest.fixture
+def engine(window: Callable[[], Engine]) -> Iterator[Engine]:
+    """Each of the three engines. No page of a test complains."""
+    running = window()
+    running.trouble()
+    yield running
+    if running.is_ended:
+        return
+    running.allow(True)
+    assert running.trouble() == []
 
 
 @pytest.fixture
@@ -160,26 +257,14 @@ def installation(tmp_path_factory: pytest.TempPathFactory, more_settings: dict[s
     try:
         wait_until(lambda: _answers(f"{url}/readyz"), seconds=120, what="parley up is ready")
         made = subprocess.run(
-            [
-                *command,
-                "org",
-                "create",
-                "Example Freight",
-                "--team",
-                "Main",
-                "--admin-email",
-                "admin@freight.example",
-                "--admin-password",
-                PASSWORD,
-                "--json",
-            ],
+            [*command, "org", "create", *ORGANIZATION],
             env=env,
             cwd=ROOT,
             capture_output=True,
             check=True,
         )
         known = json.loads(made.stdout)
-        yield Installation(url, known["api_key"], known["team_id"], "admin@freight.example", data / "data")
+        yield Installation(url, known["api_key"], known["team_id"], EMAIL, data / "data")
     finally:
         leftovers.end(running)
 

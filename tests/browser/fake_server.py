@@ -17,6 +17,7 @@ from typing import Any
 from flask import Flask, Response, jsonify, make_response, redirect, render_template, request
 from werkzeug.serving import make_server
 
+from app.conversation import browsers
 from app.conversation.detector import weights
 from app.conversation.pages import accessibility
 from app.web import languages
@@ -126,6 +127,7 @@ def prompt_at(story: Story, *, kind: str, heard: str | None) -> dict[str, Any]:
         "seconds": story.spoken_seconds,
         "question_index": None if over else story.at,
         "question_count": len(story.questions),
+        "minutes_left": None if over else 5 * round(2 * (len(story.questions) - story.at) / 5),
         "kind": "outro" if over else kind,
         "expects": "finish" if over else "answer",
         "heard": {"text": heard} if heard else None,
@@ -175,6 +177,7 @@ def context(story: Story) -> dict[str, Any]:
         "speaks": True,
         "hears": True,
         "consent_version": "2",
+        "oldest_browsers": browsers.NAMED,
         "taking_over": False,
         "errors": {},
         "detector_url": f"{BASE}/detector.bin" if story.has_detector else None,
@@ -253,7 +256,7 @@ def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for ea
         story.asked.append(asked)
         told = {"choice": asked["choice"], "state": state_of_it, "kind": "accommodation", "id": "w", "answer": None}
         if not request.is_json:
-            story.context["asked"] = [told]
+            story.context["requests"] = [told]
             return redirect(BASE, 303)
         return jsonify(asked=[told], time_limit_seconds=2400)
 
@@ -312,8 +315,9 @@ def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for ea
 
     def taken(run: int, parts: list[tuple[int, str, bytes]], **more: Any) -> Any:
         track = request.args["track"]
-        for number, sha, body in parts:
-            assert hashlib.sha256(body).hexdigest() == sha
+        if any(hashlib.sha256(body).hexdigest() != sha for _, sha, body in parts):
+            return jsonify(message="damaged", reason=None, field="X-Content-SHA256"), 422
+        for number, _sha, body in parts:
             key = (run, track, number)
             if key in story.lose_chunks:
                 story.lose_chunks.discard(key)
@@ -436,8 +440,12 @@ class Running:
 
     def __init__(self, story: Story) -> None:
         self.story = story
-        self.server = make_server("127.0.0.1", 0, create_app(story), threaded=True)
+        self.app = create_app(story)
+        self._serve(0)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def _serve(self, port: int) -> None:
+        self.server = make_server("127.0.0.1", port, self.app, threaded=True)
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True)
         self.thread.start()
 
@@ -446,6 +454,11 @@ class Running:
         return self.url + BASE
 
     def stop(self) -> None:
+        """Connections are refused from now on."""
         self.server.shutdown()
         self.server.server_close()
         self.thread.join(5)
+
+    def come_back(self) -> None:
+        """At the same address, as if the network had been away."""
+        self._serve(self.server.server_port)

@@ -6,6 +6,7 @@ table. An accident is prepared up to its ``yield``, then the interview begins, t
 """
 
 import io
+import json
 import re
 import threading
 import time
@@ -15,7 +16,7 @@ from typing import Any
 
 import requests
 
-from .candidate import ANSWERS, Candidate
+from .candidate import ANSWERS, PROGRESS, Candidate
 from .rehearsal import LONGEST, QUESTIONS, Platform, until
 
 LOST = "Connection lost. Reconnecting: nothing is lost, and you can stay on this page."
@@ -77,6 +78,7 @@ def while_the_server_thinks(one: Candidate) -> Iterator[None]:
     model.held = True
     yield
     one.after(model.asked, "the language model")
+    asked = one.progress
     one.platform.kill()
     model.held = False
     model.gate.set()
@@ -84,7 +86,7 @@ def while_the_server_thinks(one: Candidate) -> Iterator[None]:
     one.platform.start()
     # The dead process holds the turn for 20 s; nobody learns anything from waiting for that.
     one.platform.rows("update turn set lease_until = datetime('now', '-1 second') where lease_until is not null")
-    one.question(2)
+    one.reach(f"{PROGRESS} !== {json.dumps(asked)}", "the reply")
     model.gate.clear()
     model.asked.clear()
 
@@ -100,8 +102,8 @@ def during_the_reply(one: Candidate) -> Iterator[None]:
             "where interview_id = :i and number = :n"
         )
         kinds = one.platform.rows(mine, i=one.interview_id, n=number)
-        # On a machine that recognises slowly the agent asks for a moment first.
-        if done.is_set() or ("moment",) in kinds:
+        # On a machine that recognises slowly the agent asks for a moment first, or goes on without the language model.
+        if one.platform.model.held or done.is_set() or ("moment",) in kinds:
             return route.continue_()
         done.set()
         one.context.set_offline(True)
@@ -111,7 +113,6 @@ def during_the_reply(one: Candidate) -> Iterator[None]:
     yield
     one.after(done, "the reply's sound")
     one.told()
-    one.question(2)
     one.context.set_offline(False)
     one.phase("speaking", "listening", "answering")
 
@@ -129,7 +130,6 @@ def during_the_last_chunks(one: Candidate) -> Iterator[None]:
 
     one.page.route("**/chunks**", pass_on)
     yield
-    one.question(2)
     words = "document.querySelector('[data-text=question]').textContent"
     one.reach(f"{words}.includes('Thank you, that was all.')", "the outro")
     leaving.set()

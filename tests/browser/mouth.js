@@ -51,7 +51,7 @@
     return stream;
   };
 
-  const mouth = { get speaks() { return current !== null; } };
+  const mouth = { get speaks() { return current !== null; }, get voice() { return mixed; } };
   mouth.hush = () => current?.stop();
   mouth.say = (name) => {
     if (!context || current) return;

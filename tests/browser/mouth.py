@@ -19,13 +19,19 @@ RATE = 16000
 HELLO = "Hello, can you hear me?"
 
 
-def script(answers: Mapping[str, str], *, automatic: bool = True) -> str:
+def script(answers: Mapping[str, str], *, automatic: bool = True, room: bytes | None = None) -> str:
     """What ``add_init_script`` takes. ``answers``: sentences by the question's number ("1"), else by ``answer``.
 
-    Unless ``automatic``, nothing is said but by the page's ``mouth.say(name)``.
+    Unless ``automatic``, nothing is said but by the page's ``mouth.say(name)``. ``room``: its sound, 16-bit samples at
+    16 kHz that are repeated (default: a quiet one).
     """
     sounds = {name: _coded(text) for name, text in {"hello": HELLO, **answers}.items()}
-    given = {"rate": RATE, "sounds": sounds, "room": _room(), "automatic": automatic}
+    given = {
+        "rate": RATE,
+        "sounds": sounds,
+        "room": base64.b64encode(room).decode() if room else _room(),
+        "automatic": automatic,
+    }
     return (Path(__file__).parent / "mouth.js").read_text().replace("__GIVEN__", json.dumps(given))
 
 

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 
 from tests import leftovers
 
-from .conftest import PASSWORD, ROOT
+from .conftest import ORGANIZATION, ROOT
 
 QUESTIONS = ["Why would you like to work with us?", "What do you want to learn here?"]
 LONGEST = 240.0
@@ -82,20 +82,7 @@ class Platform:
         }
         (folder / "data").mkdir(parents=True)
         self.command("migrate")
-        made = json.loads(
-            self.command(
-                "org",
-                "create",
-                "Example Freight",
-                "--team",
-                "Main",
-                "--admin-email",
-                "admin@freight.example",
-                "--admin-password",
-                PASSWORD,
-                "--json",
-            )
-        )
+        made = json.loads(self.command("org", "create", *ORGANIZATION))
         self.api_key, self.team_id = made["api_key"], made["team_id"]
         self.database = sa.create_engine(f"sqlite:///{folder / 'data' / 'parley.db'}", poolclass=sa.NullPool)
         self.web: subprocess.Popen[bytes] | None = None

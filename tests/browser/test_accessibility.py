@@ -200,7 +200,7 @@ def test_screen_readers_are_told_each_state_and_question(phone: Any, server: Run
     progress(page, "Question 2 of 3")
     phase(page, "listening", "answering")
     heard = page.evaluate("window.heard")
-    wanted = ["All set.", "Speaking", "Listening", "Thinking", "Speaking", "Listening"]
+    wanted = ["All set.", "Speaking", "Listening", "One moment: the reply is on its way.", "Speaking", "Listening"]
     assert in_order(wanted, heard), heard
 
 
@@ -213,8 +213,8 @@ def test_screen_readers_are_told_each_question_that_is_not_spoken(phone: Any, se
     phone.click("[data-do=send]")
     progress(phone, "Question 2 of 2")
     heard = phone.evaluate("window.heard")
-    assert in_order(["What did you build?", "Thinking", "And today?"], heard), heard
-    assert in_order(["Your turn", "Thinking", "Your turn"], heard), heard
+    assert in_order(["What did you build?", "One moment: the reply is on its way.", "And today?"], heard), heard
+    assert in_order(["Your turn", "One moment: the reply is on its way.", "Your turn"], heard), heard
 
 
 @journey("errors")

@@ -25,7 +25,9 @@ REACH = """
     const record = window.MediaRecorder;
     window.MediaRecorder = class extends record { constructor(...given) { super(...given); window.recorder = this; } };
 """
-TAKEN = "document.querySelector('[data-text=phase]').textContent.startsWith('Paused: something else took the sound')"
+TAKEN = (
+    "document.querySelector('[data-text=phase]').textContent.startsWith('Paused: something else is using the sound')"
+)
 
 
 @pytest.fixture

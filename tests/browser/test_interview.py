@@ -11,7 +11,7 @@ import requests
 from . import mouth
 from .conftest import PASSWORD, Installation, assert_accessible, wait_until
 
-pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
+pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform-talks")]
 
 ANSWER = (
     "I have worked in a small team for three years and I like to help people every day "

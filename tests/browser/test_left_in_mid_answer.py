@@ -10,7 +10,7 @@ from . import mouth
 from .conftest import Installation, assert_accessible, wait_until
 from .test_interview import LONGEST, QUESTIONS, book, reach, result
 
-pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
+pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform-talks")]
 
 FIRST = (
     "I have worked in a small team for three years and I like to help people every day "
@@ -42,7 +42,7 @@ def test_what_was_spoken_before_a_reload_is_in_transcript_and_mapping(
     page.reload()
     page.click("[data-do=resume]")
     reach(page, lambda: _phase(page) == "listening", "the microphone after the reload")
-    assert page.inner_text("[data-text=before]") == "We kept the beginning of your answer. Go on."
+    assert page.inner_text("[data-text=before]") == "We saved the beginning of your answer. Please continue."
     assert page.inner_text("[data-text=question]") == QUESTIONS[0]
     assert_accessible(page)
     _say(page, "second")

@@ -15,7 +15,7 @@ from .conftest import Installation, assert_accessible, sign_in, wait_until
 from .test_interview import book, result
 from .wcag import hold
 
-pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
+pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform-talks")]
 
 PDF = b"%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n"
 ANSWER = "I have worked in a small team for three years and I like to help people."
@@ -126,13 +126,13 @@ def test_from_the_thank_you_to_the_proof_of_erasure(
     accessible(recruiter)
     correction = recruiter.locator("li", has=recruiter.locator("h3", has_text="Correction"))
     correction.locator("select").select_option("granted")
-    correction.locator("button", has_text="Send answer").click()
+    correction.locator("button", has_text="Send reply").click()
     recruiter.locator("ins", has_text="thirteen").wait_for()
     page.reload()
     assert page.locator(".said-user ins", has_text="thirteen").count() == 1
     recruiter.locator("#erasure button", has_text="Erase everything").click()
     recruiter.fill("#erase-confirm", "erase")
-    recruiter.locator("button", has_text="Erase for good").click()
+    recruiter.locator("button", has_text="Erase permanently").click()
     assert re.fullmatch(r"[0-9a-f]{64}", recruiter.locator("#erasure code").inner_text())
     accessible(recruiter)
     assert files(interview_id) == []
@@ -187,9 +187,9 @@ def test_with_a_code_by_mail_consent_is_withdrawn_and_a_person_asked(
     sign_in(recruiter, installation)
     recruiter.goto(f"{installation.url}/requests")
     kinds = recruiter.locator(f"table a[href*='{interview_id}']").all_inner_texts()
-    assert kinds == ["Consent withdrawn", "Review by a person"], "what is due sooner stands first"
-    assert all(re.search(r"\d{4}", due) for due in recruiter.locator("td[data-label='Answer by']").all_inner_texts())
-    recruiter.locator("table a", has_text="Review by a person").first.click()
+    assert kinds == ["Withdrawal of consent", "Human review"], "what is due sooner stands first"
+    assert all(re.search(r"\d{4}", due) for due in recruiter.locator("td[data-label='Reply by']").all_inner_texts())
+    recruiter.locator("table a", has_text="Human review").first.click()
     accessible(recruiter)
     data = result(installation, interview_id)["interview_data"]
     assert (data["summary"], data["scores"], data["audio_url"]) == (None, None, None)

@@ -13,7 +13,7 @@ from . import mouth
 from .conftest import Installation, assert_accessible, sign_in, wait_until
 from .test_interview import ANSWER, book, progress, reach
 
-pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform")]
+pytestmark = [pytest.mark.platform, pytest.mark.xdist_group("platform-talks")]
 
 PART = 256 * 1024
 SPARE = {"member_session", "audit_entry"}
@@ -54,7 +54,7 @@ def open_preview(page: Any, installation: Installation) -> None:
     page.goto(f"{installation.url}/flows")
     page.locator("main table a, main .rows a").first.click()
     page.locator("a", has_text="Preview as candidate").click()
-    page.locator(".preview-note", has_text="nothing is kept").wait_for()
+    page.locator(".preview-note", has_text="nothing is stored").wait_for()
 
 
 def test_a_spoken_preview_with_a_reload_leaves_nothing(
@@ -190,9 +190,9 @@ def test_hostile_files_are_refused_in_words(installation: Installation, chromium
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("word/document.xml", bytes(60_000_000))
     refused = {
-        "cv.pdf": (b"MZ\x90\0" + bytes(5000), "This kind of file cannot be taken"),  # a program
+        "cv.pdf": (b"MZ\x90\0" + bytes(5000), "This type of file is not accepted"),  # a program
         "cv.docx": (packed.getvalue(), "Save it as a PDF"),  # 60 MB
-        "page.html": (b"<!doctype html><script>alert(1)</script>", "This kind of file cannot be taken"),
+        "page.html": (b"<!doctype html><script>alert(1)</script>", "This type of file is not accepted"),
     }
     for name, (content, words) in refused.items():
         with page.expect_response("**/finish") as answer:

@@ -89,7 +89,7 @@ def test_somebody_is_invited_and_chooses_a_password(
     page.wait_for_selector(".sidebar")
     page.goto(f"{installation.url}/team")
     page.locator("form[action='/team/members'] [name=email]").fill("new@freight.example")
-    page.locator("button", has_text="Add or invite").press("Enter")
+    page.locator("button", has_text="Add member").press("Enter")
     link = page.input_value("#new-link")
     assert link.startswith(f"{installation.url}/choose-password/")
     accessible(page)

@@ -16,9 +16,8 @@ STARTS = """
 """
 
 
-def test_the_first_sentence_sounds_before_the_last_is_made(chromium: Any, server: Running, watch: Any) -> None:
-    story = server.story
-    story.questions, story.pieces, story.made = ("What did you build last?",), 2, threading.Event()
+def with_a_first_sentence(chromium: Any, server: Running, watch: Any) -> Any:
+    """A started interview whose first sentence sounds."""
     page = watch(chromium.new_context().new_page())
     page.add_init_script(STARTS)
     page.goto(server.page)
@@ -27,6 +26,13 @@ def test_the_first_sentence_sounds_before_the_last_is_made(chromium: Any, server
     until(page, "document.querySelector('[data-text=start]').textContent === 'All set.'")
     page.click("[data-do=start]")
     until(page, "window.started.length === 1")
+    return page
+
+
+def test_the_first_sentence_sounds_before_the_last_is_made(chromium: Any, server: Running, watch: Any) -> None:
+    story = server.story
+    story.questions, story.pieces, story.made = ("What did you build last?",), 2, threading.Event()
+    page = with_a_first_sentence(chromium, server, watch)
     assert not story.made.is_set()
     assert page.text_content("[data-text=question]") == "What did you build last?"
     phase(page, "speaking")
@@ -49,14 +55,7 @@ def test_a_reply_that_is_skipped_while_its_second_piece_is_made_was_heard_so_far
 ) -> None:
     story = server.story
     story.pieces, story.made = 2, threading.Event()
-    page = watch(chromium.new_context().new_page())
-    page.add_init_script(STARTS)
-    page.goto(server.page)
-    page.check("#consent")
-    page.click("[data-do=check]")
-    until(page, "document.querySelector('[data-text=start]').textContent === 'All set.'")
-    page.click("[data-do=start]")
-    until(page, "window.started.length === 1")
+    page = with_a_first_sentence(chromium, server, watch)
     page.click("[data-do=skip]")
     until(page, "document.querySelector('[data-text=progress]').textContent === 'Question 2 of 2'")
     played = story.turns[1]["played"]

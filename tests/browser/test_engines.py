@@ -1,0 +1,203 @@
+"""The spoken interview in Chromium, Firefox and WebKit, with a sound card: what may happen to microphone and network.
+
+The answers are said into the microphone once the page listens; nothing waits by a clock of its own, but for the time
+without a network.
+"""
+
+import io
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import av
+import numpy as np
+import pytest
+
+from .engine import Engine
+from .fake_server import Running
+from .limits import Unanswered
+from .sound_card import SoundCard
+from .speech import NOISE, spoken
+from .test_candidate_page import whole
+
+pytestmark = [pytest.mark.engines, pytest.mark.xdist_group("engines")]
+
+AWAY = 20.0  # seconds without a network
+TALK = "document.querySelector('[data-part=talk]')?.dataset"
+THANKS = "document.querySelector('h1').textContent === 'Thank you'"
+
+
+@pytest.fixture(scope="module")
+def answer() -> np.ndarray:
+    words = spoken("I built a small house with my brother.")
+    return words + np.random.default_rng(1).normal(0, NOISE, len(words))
+
+
+def phase(engine: Engine, *names: str) -> None:
+    engine.until(f"{list(names)}.includes({TALK}.phase)")
+
+
+def check(engine: Engine, server: Running, card: SoundCard, answer: np.ndarray) -> None:
+    """From the invitation to a microphone that is known to work."""
+    engine.open(server.page)
+    engine.click("#consent")
+    engine.click("[data-do=check]")
+    engine.until("!document.querySelector('[data-part=devices]').hidden")
+    card.say(answer)
+    engine.until("!document.querySelector('[data-do=start]').disabled")
+
+
+def begin(engine: Engine, server: Running, card: SoundCard, answer: np.ndarray) -> None:
+    """From the invitation to the first question."""
+    check(engine, server, card, answer)
+    engine.click("[data-do=start]")
+
+
+def answers(engine: Engine, server: Running, card: SoundCard, answer: np.ndarray) -> None:
+    """One answer, in as many pieces as a busy machine takes it in."""
+    before = server.story.at
+    phase(engine, "listening", "answering")
+    card.say(answer)
+    engine.until(f"{THANKS} || !['answering', 'thinking'].includes({TALK}.phase)")
+    assert server.story.at > before
+
+
+def ended(engine: Engine, server: Running) -> None:
+    """The thank-you stands there, and every run of the recorder has arrived without a gap."""
+    engine.until(THANKS)
+    runs = {run for run, _, _ in server.story.chunks}
+    assert runs
+    assert all(whole(server, run, "mix") for run in runs)
+    assert {part["segment"] for part in (server.story.finish or {})["segments"]} == runs
+
+
+def decoded(server: Running, kind: str) -> list[Any]:
+    """Frames of the first run's recording. WebKit's MP4 begins with a packet of sound that no decoder takes."""
+    body = b"".join(body for key, body in sorted(server.story.chunks.items()) if key[:2] == (1, "mix"))
+    frames: list[Any] = []
+    with av.open(io.BytesIO(body)) as media:
+        for packet in media.demux(next(stream for stream in media.streams if stream.type == kind)):
+            with suppress(av.error.InvalidDataError):
+                frames += packet.decode()
+    return frames
+
+
+def test_an_engine_that_does_not_answer_is_ended_with_a_sentence(
+    engine: Engine, window: Callable[[], Engine], server: Running
+) -> None:
+    engine.open(server.page)
+    engine.answer_seconds = 3
+    said = f"^{engine.name} did not answer within 3 s and was ended: .*new Promise"
+    with pytest.raises(Unanswered, match=said):
+        engine.ask("new Promise((done) => { window.done = done; })")  # WebKit notices one that nobody can end
+    again = window()
+    assert again is not engine
+    again.open(server.page)
+    assert again.text("h1") == "Team lead, warehouse"
+
+
+def test_the_agent_sounds_and_the_answers_are_recorded(
+    engine: Engine, server: Running, card: SoundCard, answer: np.ndarray
+) -> None:
+    with card.listening() as heard:
+        begin(engine, server, card, answer)
+        answers(engine, server, card, answer)
+        answers(engine, server, card, answer)
+        ended(engine, server)
+    assert [turn["kind"] for turn in server.story.turns] == ["begin", "answer", "answer"]
+    assert heard() > 500, "the loudspeaker was silent"
+    loudest = [float(np.abs(frame.to_ndarray()).max()) for frame in decoded(server, "audio")]
+    assert len(loudest) > 100
+    assert max(loudest) > 0.01
+
+
+def test_a_denied_microphone_is_explained_and_can_be_allowed_later(engine: Engine, server: Running) -> None:
+    engine.allow(False)
+    engine.open(server.page)
+    engine.click("#consent")
+    engine.click("[data-do=check]")
+    says = "document.querySelector('[data-text=check]').textContent"
+    engine.until(f"/^(The browser did not allow|You have not allowed) the microphone/.test({says})")
+    assert engine.text("[data-text=check-browser]") == "Your browser has everything this interview needs."
+    assert engine.ask("document.querySelector('[data-do=start]').disabled")
+    engine.allow(True)
+    engine.click("[data-do=check]")
+    engine.until("!document.querySelector('[data-part=devices]').hidden")
+    engine.until("document.querySelector('[data-text=check]').textContent.startsWith('Say something')")
+
+
+def test_a_microphone_that_is_pulled_out_and_plugged_in_again(
+    engine: Engine, server: Running, card: SoundCard, answer: np.ndarray
+) -> None:
+    begin(engine, server, card, answer)
+    phase(engine, "listening", "answering")
+    card.unplug()
+    try:
+        engine.until(f"{TALK}.mode === 'text'")
+        engine.until("document.querySelector('[data-text=phase]').textContent.startsWith('The microphone was disconn')")
+    finally:
+        card.plug_in()
+    engine.click("[data-do=write]")
+    engine.until(f"{TALK}.mode === 'voice'")
+    answers(engine, server, card, answer)
+    answers(engine, server, card, answer)
+    ended(engine, server)
+
+
+def test_from_speaking_to_writing_and_back(
+    engine: Engine, server: Running, card: SoundCard, answer: np.ndarray
+) -> None:
+    begin(engine, server, card, answer)
+    phase(engine, "listening", "answering")
+    engine.click("[data-do=write]")
+    engine.until(f"{TALK}.mode === 'text'")
+    engine.type("#answer", "I built a bridge.")
+    engine.click("[data-do=send]")
+    engine.until("document.querySelector('[data-text=progress]').textContent === 'Question 2 of 2'")
+    engine.click("[data-do=write]")
+    engine.until(f"{TALK}.mode === 'voice'")
+    answers(engine, server, card, answer)
+    ended(engine, server)
+    told = [(turn["kind"], turn.get("text")) for turn in server.story.turns]
+    assert told == [("begin", None), ("text", "I built a bridge."), ("answer", None)]
+
+
+def test_twenty_seconds_without_a_network_cost_nothing(
+    engine: Engine, server: Running, card: SoundCard, answer: np.ndarray
+) -> None:
+    begin(engine, server, card, answer)
+    phase(engine, "listening", "answering")
+    server.stop()
+    since = time.monotonic()
+    card.say(answer)
+    engine.until("document.querySelector('[data-part=connection]').textContent.startsWith('Connection lost')")
+    time.sleep(max(0.0, since + AWAY - time.monotonic()))
+    server.come_back()
+    engine.until("document.querySelector('[data-text=progress]').textContent === 'Question 2 of 2'")
+    answers(engine, server, card, answer)
+    ended(engine, server)
+    assert [turn["kind"] for turn in server.story.turns] == ["begin", "answer", "answer"]
+
+
+@pytest.mark.parametrize("window", ["chromium", "firefox"], indirect=True, scope="module")
+def test_with_a_camera_the_picture_is_recorded(
+    engine: Engine, server: Running, card: SoundCard, answer: np.ndarray
+) -> None:
+    """Not in WebKitGTK: Debian 12 lacks what its video encoder needs, as decision 0293 says."""
+    server.story.flow["is_video_enabled"] = True
+    server.story.questions = ("One?",)
+    engine.camera(True)
+    try:
+        begin(engine, server, card, answer)
+        phase(engine, "listening", "answering")
+        card.say(answer)
+        engine.until(f"{THANKS} || document.querySelector('[data-do=finished]').ariaDisabled === 'false'")
+        if not engine.ask(THANKS):
+            engine.click("[data-do=finished]")
+        ended(engine, server)
+    finally:
+        engine.camera(False)
+    pictures = decoded(server, "video")
+    assert len(pictures) > 10
+    assert min(pictures[0].width, pictures[0].height) >= 100
