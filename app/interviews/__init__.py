@@ -23,6 +23,13 @@ PLAY_TEST = Job(
     900,
     overdue="app.interviews.jobs.processing.unplayed",
 )
+HEAR_AGAIN = Job(
+    "interviews.jobs.hear_again",
+    "app.interviews.jobs.hearing.hear_again",
+    "speech",
+    1800,
+    overdue="app.interviews.queries.unheard",
+)
 SWEEP = Job("interviews.jobs.sweep", "app.interviews.jobs.processing.sweep", "interviews", 300)
 
 ROOM = Room(
@@ -33,6 +40,7 @@ ROOM = Room(
         PROCESS_INTERVIEW,
         PROCESS_VIDEO,
         PLAY_TEST,
+        HEAR_AGAIN,
         SWEEP,
     ),
     sweeps=(

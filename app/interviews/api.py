@@ -16,7 +16,7 @@ from app.core.db import db
 from app.core.errors import GatewayError
 from app.interviews import actions
 from app.interviews.models import InterviewStatus, Scenario
-from app.interviews.queries import Published, interview_for, published, published_page
+from app.interviews.queries import Published, published, published_page
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.models import Media
 from app.interviews.recordings.queries import urls_for_many
@@ -72,7 +72,7 @@ def list_interviews(query: dict[str, Any]) -> Response:
 @blp.post("/interviews")
 @blp.arguments(NewInterviewSchema, example=NEW_INTERVIEW_EXAMPLE)
 @blp.arguments(NewInterviewHeadersSchema, location="headers")
-@blp.response(200, InterviewCreatedSchema, description="The interview can be taken.", example=INTERVIEW_CREATED_EXAMPLE)
+@blp.response(200, InterviewCreatedSchema, description="The interview was created.", example=INTERVIEW_CREATED_EXAMPLE)
 @blp.doc(operationId="createInterview")
 def create_interview(body: dict[str, Any], headers: dict[str, Any]) -> dict[str, str]:
     """Create an interview in the same team as its flow."""
@@ -113,16 +113,15 @@ def get_interview(query: dict[str, Any], interview_id: str) -> Response:
 
 
 @blp.delete("/interviews/<string:interview_id>")
-@blp.response(200, RevokedSchema, description="Access to the recordings has ended.", example={"success": True})
+@blp.response(200, RevokedSchema, description="Access to the recording is revoked.", example={"success": True})
 @blp.doc(operationId="deleteInterview")
 def delete_interview(interview_id: str) -> dict[str, bool]:
-    """Revoke access to the audio and video recordings, and destroy them.
+    """Revoke access to the recording of an interview and delete it.
 
-    The link of an interview that was not taken ends. A talk that is going on continues; its recording is never served.
+    If the interview has not started, its invite link stops working. If it is in progress, it continues, and its
+    recording is never served.
     """
-    interview = interview_for(caller(), interview_id, locked=True)
-    row_id = interview.id
-    is_over = actions.revoke_recordings(interview, is_locked=True)
+    row_id, is_over = actions.revoke_without_row(caller(), interview_id)
     write_audit(caller(), action="recordings.revoked", subject=row_id, by=None, details={"through": "/v1"})
     db.session.commit()  # access ends here, even if deleting the bytes fails
     if not is_over:

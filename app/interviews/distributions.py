@@ -18,7 +18,9 @@ from app.interviews.models import Interview, InterviewData
 
 HIGHEST = 5
 """Scores go from 0 to 5."""
-WAITS = ((0.5, "Up to 0.5 s"), (0.9, "Up to 0.9 s"), (1.5, "Up to 1.5 s"), (3.0, "Up to 3 s"))
+MEANS = ("Under 1", "1 to under 2", "2 to under 3", "3 to under 4", "4 to 5")
+"""The groups of average scores."""
+WAITS = ((0.5, "Up to 0.5 s"), (0.9, "0.5 to 0.9 s"), (1.5, "0.9 to 1.5 s"), (3.0, "1.5 to 3 s"))
 """Upper bounds in seconds of the groups of reply times; the rest took longer."""
 
 
@@ -49,7 +51,7 @@ def scores(member: TeamMember, span: Span) -> tuple[list[Scored], list[Bar]]:
         _scored(label, [one[name] for one in assessed if name in one], len(assessed)) for name, label in LABELS.items()
     ]
     means = [sum(one.values()) / len(one) for one in assessed if one]
-    groups = [(f"{low} to {low + 1}", sum(_group(mean) == low for mean in means)) for low in range(HIGHEST)]
+    groups = [(label, sum(_group(mean) == low for mean in means)) for low, label in enumerate(MEANS)]
     return [one for one in spread if one.count], bars_of(groups, whole=len(means))
 
 
@@ -64,7 +66,7 @@ def replies(member: TeamMember, span: Span) -> tuple[Spread | None, list[Bar]]:
     groups = [
         (label, sum(low < wait <= most for wait in waits)) for low, (most, label) in zip(bounds, WAITS, strict=False)
     ]
-    groups.append(("Longer", sum(wait > bounds[-1] for wait in waits)))
+    groups.append(("More than 3 s", sum(wait > bounds[-1] for wait in waits)))
     return spread_of("Reply", waits), bars_of(groups, whole=len(waits))
 
 

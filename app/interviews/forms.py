@@ -15,7 +15,7 @@ class BookForm(FlaskForm):  # type: ignore[misc]
     interview_flow_id = SelectField("Flow", validate_choice=False)
     interviewee_email_address = StringField(
         "Email address",
-        description="In recruitment flows, candidates with an address appear in the pipeline.",
+        description="In recruitment flows, only candidates with an email address appear in the pipeline.",
         render_kw={"type": "email", "maxlength": 320, "autocomplete": "off"},
     )
     interviewee_first_name = StringField("First name", render_kw={"maxlength": LONGEST_NAME, "autocomplete": "off"})

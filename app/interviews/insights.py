@@ -119,7 +119,7 @@ def times(member: TeamMember, span: Span) -> tuple[list[Spread], list[Bar]]:
         spread_of("From submission to result", [seconds_between(done, ready) for _, _, done, ready in rows if ready]),
     ]
     minutes = [talk / 60 for talk in talks]
-    groups = [(f"Up to {most} minutes", sum(low < one <= most for one in minutes)) for low, most in _groups()]
+    groups = [(_length(low, most), sum(low < one <= most for one in minutes)) for low, most in _groups()]
     groups.append((f"More than {LENGTHS[-1]} minutes", sum(one > LENGTHS[-1] for one in minutes)))
     return [spread for spread in spreads if spread.count], bars_of(groups, whole=len(minutes))
 
@@ -135,7 +135,7 @@ def ratings(member: TeamMember, span: Span) -> tuple[float | None, list[Bar]]:
     counts: dict[int, int] = {row[0]: row[1] for row in db.session.execute(query)}
     whole = sum(counts.values())
     mean = sum(rating * count for rating, count in counts.items()) / whole if whole else None
-    return mean, bars_of([(f"{n} of 5", counts.get(n, 0)) for n in range(5, 0, -1)], whole=whole)
+    return mean, bars_of([(f"{n} out of 5", counts.get(n, 0)) for n in range(5, 0, -1)], whole=whole)
 
 
 def usage(member: TeamMember, span: Span) -> list[Used]:
@@ -204,6 +204,10 @@ def _within(column: Any, span: Span) -> tuple[sa.ColumnElement[bool], ...]:
 
 def _groups() -> Iterable[tuple[int, int]]:
     return zip((-1, *LENGTHS), LENGTHS, strict=False)
+
+
+def _length(low: int, most: int) -> str:
+    return f"Up to {most} minutes" if low < 0 else f"{low} to {most} minutes"
 
 
 def bars_of(pairs: Iterable[tuple[str, int]], *, whole: int | None = None) -> list[Bar]:

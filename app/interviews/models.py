@@ -218,8 +218,24 @@ class InterviewData(Base):
     interview: Mapped[Interview] = relationship(back_populates="data")
 
 
-class Utterance(Base):
-    """What one side said: written once, when the turn is recorded, and read by the processing.
+class Hearing(enum.StrEnum):
+    """Whether an answer is heard once more. ``none``: not, or not now. ``failed``: the words of the talk stay."""
+
+    NONE = "none"
+    WAITING = "waiting"
+    HEARING = "hearing"
+    HEARD = "heard"
+    FAILED = "failed"
+
+
+_UNHEARD = sa.text("hearing IN ('waiting', 'hearing')")
+
+
+class Utterance(Claimable, Base):
+    """What one side said: written when the turn is recorded, and read by the processing.
+
+    An answer is then heard again with more care (claimed by ``hearing``), which replaces its words. ``first_chunk`` and
+    ``last_chunk`` are the voice chunks of its sound; null for the agent, for typed answers, and in older rows.
 
     ``words`` are ``[word, start, end]`` in seconds on the clock of run ``segment``, null where they were not measured;
     ``start`` and ``end`` use the same clock. ``played`` is how many seconds of the agent's speech were heard (null:
@@ -229,7 +245,10 @@ class Utterance(Base):
     """
 
     __tablename__ = "utterance"
-    __table_args__ = (sa.UniqueConstraint("interview_id", "number"),)
+    __table_args__ = (
+        sa.UniqueConstraint("interview_id", "number"),
+        sa.Index("ix_utterance_hearing", "hearing", "lease_until", sqlite_where=_UNHEARD, postgresql_where=_UNHEARD),
+    )
 
     id: Mapped[Id]
     interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"))
@@ -247,6 +266,9 @@ class Utterance(Base):
     confidence: Mapped[float | None]
     weak: Mapped[list[list[Any]] | None] = mapped_column(sa.JSON(none_as_null=True))
     obeyed: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    first_chunk: Mapped[int | None]
+    last_chunk: Mapped[int | None]
+    hearing: Mapped[str] = mapped_column(sa.String(20), default=Hearing.NONE, server_default=Hearing.NONE)
     created_at: Mapped[CreatedAt]
 
 

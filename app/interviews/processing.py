@@ -8,13 +8,14 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from app.flows.flow_script import FlowScript
+from app.gateways.language_model.usage import counted
 from app.gateways.speech import believing
 from app.gateways.speech.ports import SPEECH_RATE, Analyst, Segment, Transcriber
-from app.interviews.analysis.answers import Brief, analyse
+from app.interviews.analysis.answers import NO_ONE, Brief, Known, analyse
 from app.interviews.published_result import Result, freeze_details, freeze_text
 from app.interviews.transcript import TurnValue, as_text, lay_out
 
-__all__ = ["NotRecognised", "Result", "Talk", "TurnValue", "process"]
+__all__ = ["NO_ONE", "Known", "NotRecognised", "Result", "Talk", "TurnValue", "process"]
 
 Samples = Callable[[int, float, float], bytes]
 """Returns the candidate's voice of a recorder run between two times (seconds on its clock): s16le, 16 kHz, mono."""
@@ -33,7 +34,8 @@ class Talk:
 
     ``offsets``: seconds to add to each turn's times, by its number; ``ends``: where its recorder run ends.
     ``script``: the snapshot of the flow; ``duration``: seconds of the recording, None without one;
-    ``abandoned``: the candidate left before the end; ``documents``: the extracted text of the files they added.
+    ``abandoned``: the candidate left before the end; ``documents``: the extracted text of the files they added;
+    ``known``: names and email addresses of the candidate's record, which no language model sees.
     """
 
     script: FlowScript
@@ -43,21 +45,26 @@ class Talk:
     duration: float | None = None
     abandoned: bool = False
     documents: tuple[str, ...] = ()
+    known: Known = NO_ONE
 
 
 def process(talk: Talk, *, transcriber: Transcriber, analyst: Analyst, samples: Samples) -> Result:
     """The result of the interview. NotRecognised when answers have no text and no engine supports the language."""
     turns = with_text(talk, transcriber=transcriber, samples=samples)
     segments = lay_out(turns, offsets=talk.offsets, ends=talk.ends, duration=talk.duration)
-    analysis = analyse(_brief(talk), segments, analyst=analyst)
+    with counted() as used:
+        analysis = analyse(_brief(talk), segments, analyst=analyst)
     silent = not any(segment.is_answer for segment in segments)
     evidence = {**analysis.evidence_json(), "speech": _speech(turns, segments)}
+    if used.calls:
+        evidence["model"] = asdict(used)
     return Result(
         text=freeze_text(as_text(segments)),
         details=freeze_details(segments, analysis.mapping, duration=talk.duration),
         summary=SILENT if silent else analysis.summary,
         scores=asdict(analysis.scores),
         evidence={**evidence, "summary": {"source": None}} if silent else evidence,
+        used=used,
     )
 
 
@@ -72,6 +79,7 @@ def _brief(talk: Talk) -> Brief:
         assess_language=script.assess_language,
         abandoned=talk.abandoned,
         documents=talk.documents,
+        known=talk.known,
     )
 
 

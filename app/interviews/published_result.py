@@ -4,12 +4,13 @@ These bytes are not parsed again when they are sent, so errors have to be found 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import marshmallow as ma
 import orjson
 
+from app.gateways.language_model.usage import Used
 from app.gateways.speech.ports import Segment
 from app.interviews.analysis.alignment import as_written
 from app.interviews.analysis.answers import QuestionPart
@@ -65,7 +66,10 @@ class DetailsSchema(ma.Schema):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The outcome of processing: two fragments ready to be sent, and the small parts that pages read."""
+    """The outcome of processing: two fragments ready to be sent, and the small parts that pages read.
+
+    ``used``: what the language model cost.
+    """
 
     text: Fragment
     details: Fragment
@@ -73,6 +77,7 @@ class Result:
     scores: dict[str, float | None] | None
     evidence: dict[str, Any]
     format: int = FORMAT
+    used: Used = field(default_factory=Used)
 
 
 def freeze_text(transcript: str) -> Fragment:

@@ -15,10 +15,12 @@ from sqlalchemy.orm import joinedload, undefer
 from app.accounts.models import Owner, Team, TeamMember
 from app.core.claims import moment
 from app.core.db import db, is_id, row_security, unseen
+from app.core.db.prepared import Prepared
 from app.core.errors import Forbidden, NotFound, sentence
 from app.flows.queries import reach, refuse_viewer, seen
 from app.interviews.models import (
     Document,
+    Hearing,
     Interview,
     InterviewBucket,
     InterviewData,
@@ -59,7 +61,7 @@ def open_interview(flow_id: str, interview_id: str) -> Interview:
 
 def interview_seen_by(member: TeamMember, interview_id: str) -> Interview:
     """An interview of a flow that the member may see. Raises the same NotFound for hidden and for missing ones."""
-    return seen(member, Interview, interview_id, kind="interview", asked=interview_id)
+    return seen(member, Interview, interview_id, kind="interview", access_id=interview_id)
 
 
 def interview_to_change(member: TeamMember, interview_id: str) -> Interview:
@@ -196,8 +198,9 @@ def _statement(transcript: str) -> sa.Select[*tuple[Any, ...]]:
 
 
 @cache
-def _single(transcript: str) -> sa.Select[*tuple[Any, ...]]:
-    return _statement(transcript).where(_I.id == sa.bindparam("id"), _I.organization_id == sa.bindparam("owner"))
+def _single(transcript: str) -> Prepared:
+    here = (_I.id == sa.bindparam("id"), _I.organization_id == sa.bindparam("owner"))
+    return Prepared(_statement(transcript).where(*here))
 
 
 def _numbers(*, of_team: bool) -> tuple[Any, Any]:
@@ -205,13 +208,13 @@ def _numbers(*, of_team: bool) -> tuple[Any, Any]:
 
 
 @cache
-def _range(of_team: bool, has_mode: bool, transcript: str) -> sa.Select[*tuple[Any, ...]]:  # noqa: FBT001 - keys of the cache
+def _range(of_team: bool, has_mode: bool, transcript: str) -> Prepared:  # noqa: FBT001 - keys of the cache
     owner, seq = _numbers(of_team=of_team)
     mode = _mode(has_mode=has_mode)
     if has_mode:
         seq = _I.team_mode_seq if of_team else _I.org_mode_seq
     here = (owner == sa.bindparam("owner"), seq <= sa.bindparam("top"), seq > sa.bindparam("bottom"), *mode)
-    return _statement(transcript).where(*here).order_by(seq.desc())
+    return Prepared(_statement(transcript).where(*here).order_by(seq.desc()))
 
 
 def _mode(*, has_mode: bool) -> list[sa.ColumnElement[bool]]:
@@ -219,7 +222,7 @@ def _mode(*, has_mode: bool) -> list[sa.ColumnElement[bool]]:
 
 
 @cache
-def _filtered(of_team: bool, has_mode: bool, transcript: str) -> sa.Select[*tuple[Any, ...]]:  # noqa: FBT001 - as above
+def _filtered(of_team: bool, has_mode: bool, transcript: str) -> Prepared:  # noqa: FBT001 - as above
     owner, seq = _numbers(of_team=of_team)
     ids = (
         sa.select(_I.id)
@@ -229,11 +232,11 @@ def _filtered(of_team: bool, has_mode: bool, transcript: str) -> sa.Select[*tupl
         .limit(sa.bindparam("limit"))
         .offset(sa.bindparam("offset"))
     )
-    return _statement(transcript).where(_I.id.in_(ids)).order_by(seq.desc())
+    return Prepared(_statement(transcript).where(_I.id.in_(ids)).order_by(seq.desc()))
 
 
-def _read(statement: sa.Select[*tuple[Any, ...]], values: dict[str, Any]) -> list[Published]:
-    return [_published(row) for row in db.session.connection().execute(statement, values).all()]
+def _read(statement: Prepared, values: dict[str, Any]) -> list[Published]:
+    return [_published(row) for row in statement.rows(**values)]
 
 
 def _published(row: Sequence[Any]) -> Published:
@@ -279,22 +282,22 @@ class InterviewFilter:
     tests: bool = False
 
 
-def shown_on_platform(member: TeamMember, found_by: InterviewFilter, *, limit: int, offset: int) -> Sequence[Interview]:
+def shown_on_platform(member: TeamMember, filters: InterviewFilter, *, limit: int, offset: int) -> Sequence[Interview]:
     """The platform's list: recruitment interviews with an address, newest first, with everything a row shows.
 
     Stuck interviews are listed with or without an address, because both need attention.
     """
     shown = _of_member(member).where(Interview.quarantined_at.is_(None)).order_by(Interview.org_seq.desc())
-    if found_by.waiting is not Waiting.STUCK:
+    if filters.waiting is not Waiting.STUCK:
         shown = shown.where(Interview.candidate_id.is_not(None))
-        if not found_by.tests:
+        if not filters.tests:
             shown = shown.where(Interview.is_test.is_(False))
-    if found_by.waiting is not None:
-        shown = shown.where(condition(found_by.waiting, link_days=found_by.link_days))
-    if found_by.status is not None:
-        shown = shown.where(Interview.status == found_by.status)
-    if found_by.flow_id:
-        shown = shown.where(Interview.flow_id == found_by.flow_id)
+    if filters.waiting is not None:
+        shown = shown.where(condition(filters.waiting, link_days=filters.link_days))
+    if filters.status is not None:
+        shown = shown.where(Interview.status == filters.status)
+    if filters.flow_id:
+        shown = shown.where(Interview.flow_id == filters.flow_id)
     together = (joinedload(Interview.flow), joinedload(Interview.candidate), joinedload(Interview.assigned_recruiter))
     return db.session.scalars(shown.options(*together).limit(limit).offset(offset)).all()
 
@@ -333,6 +336,30 @@ def overdue(stage: Stage, *, limit: int = 200) -> list[str]:
         .limit(limit)
     )
     return list(db.session.execute(statement).scalars())
+
+
+def unheard(*, limit: int = 200) -> list[str]:
+    """Ids of answers that wait to be heard again, or whose worker died."""
+    free = sa.or_(Utterance.lease_until.is_(None), Utterance.lease_until < moment())
+    waits = sa.and_(Utterance.hearing.in_((Hearing.WAITING, Hearing.HEARING)), free)
+    return list(db.session.scalars(sa.select(Utterance.id).where(waits).order_by(Utterance.created_at).limit(limit)))
+
+
+def unheard_of(interview_id: str) -> list[tuple[str, bool]]:
+    """The same of one interview, in order, and whether each can be claimed; one that rests after a failure is not."""
+    free = sa.or_(Utterance.lease_until.is_(None), Utterance.lease_until < moment())
+    rows = sa.select(Utterance.id, free).where(
+        Utterance.interview_id == interview_id,
+        sa.or_(Utterance.hearing == Hearing.HEARING, sa.and_(Utterance.hearing == Hearing.WAITING, free)),
+    )
+    return [(row[0], bool(row[1])) for row in db.session.execute(rows.order_by(Utterance.number))]
+
+
+def await_hearing(interview_id: str) -> None:
+    """Let all spoken answers that no one was able to hear again wait for it."""
+    spoken = sa.and_(Utterance.hearing == Hearing.NONE, Utterance.first_chunk.is_not(None))
+    statement = sa.update(Utterance).where(Utterance.interview_id == interview_id, spoken)
+    db.session.execute(statement.values(hearing=Hearing.WAITING))
 
 
 def overdue_videos(*, limit: int = 200) -> list[str]:

@@ -44,9 +44,13 @@ def _or_null(description: str) -> ma.fields.String:
 class InterviewDataNoTranscriptSchema(ma.Schema):
     """The result of a completed interview as ``transcript=none`` shows it."""
 
-    audio_url = _or_null("Address of the sound, for an hour at most; null without one or when access was revoked.")
-    video_url = _or_null("Address of the video; null without one, until it is processed, or when access was revoked.")
-    summary = _or_null("What was said, in short.")
+    audio_url = _or_null(
+        "URL of the audio. It works for one hour. Null if there is no audio, or if access was revoked."
+    )
+    video_url = _or_null(
+        "URL of the video. Null if there is no video, until it is processed, or if access was revoked."
+    )
+    summary = _or_null("A summary of what was said.")
     scores = ma.fields.Nested(ScoresSchema, allow_none=True, dump_default=None)
     interviewee_email_address = _or_null("As given when the interview was created.")
     interviewee_first_name = _or_null("First name of the interviewee.")
@@ -73,7 +77,7 @@ class InterviewSchema(ma.Schema):
         InterviewDataTextOnlySchema,
         InterviewDataNoTranscriptSchema,
         required=True,
-        metadata={"description": "Null until the interview is completed; otherwise its shape follows `transcript`."},
+        metadata={"description": "Null until the interview is completed. Then its shape depends on `transcript`."},
     )
 
 
@@ -98,7 +102,7 @@ class InterviewsQuerySchema(ma.Schema):
         called="InterviewStatus",
         allow_none=True,
         load_default=None,
-        metadata={"description": "Only interviews of this status; absent means both."},
+        metadata={"description": "Only interviews of this status. If absent, both."},
     )
     team_id = team_id_field()
     transcript = _transcript_field()
@@ -107,7 +111,9 @@ class InterviewsQuerySchema(ma.Schema):
         called="InterviewMode",
         allow_none=True,
         load_default=None,
-        metadata={"description": "Only what live keys (`live`) or test keys (`test`) booked; absent means both."},
+        metadata={
+            "description": "Only interviews created with live keys (`live`) or test keys (`test`). If absent, both."
+        },
     )
 
 
@@ -127,12 +133,12 @@ class NewInterviewSchema(ma.Schema):
     interview_flow_id = Text(
         most=100,
         required=True,
-        metadata={"description": "The flow to use: `interview_flow_id` of the answer to createInterviewFlow."},
+        metadata={"description": "The flow to use: `interview_flow_id` from the response of createInterviewFlow."},
     )
     interviewee_email_address = EmailAddress(
         allow_none=True,
         load_default=None,
-        metadata={"description": "Who this is on the web platform; without it the interview does not appear there."},
+        metadata={"description": "Who this is on the web platform. Without it, the interview does not appear there."},
     )
     interviewee_first_name = _name("First name of the interviewee.")
     interviewee_last_name = _name("Last name of the interviewee.")
@@ -164,7 +170,7 @@ class InterviewCreatedSchema(ma.Schema):
     interview_id = ma.fields.String(required=True)
     interview_link = ma.fields.String(required=True, metadata={"description": "Single-use link for the interviewee."})
     hint = ma.fields.String(
-        allow_none=True, metadata={"description": "Whether the interview will show on the web platform."}
+        allow_none=True, metadata={"description": "Whether the interview will appear on the web platform."}
     )
 
 

@@ -51,6 +51,28 @@ def scored(*judged, segments=None, **brief):
     return analyse(Brief(questions=("Q",), **brief), segments or talk(), analyst=judge), judge
 
 
+@dataclass
+class Wavering(Judge):
+    """Gives the next of its values in each round; None stands for no value, a text for a quote that no one said."""
+
+    values: tuple = ()
+
+    def judge(self, material, *, scores):
+        value = self.values[len(self.asked)]
+        self.asked.append(scores)
+        if isinstance(value, str):
+            return Judgement("judge:1", (Judged("skills", 4.0, "made up", (Quote(value, 1),)),))
+        if value is None:
+            return Judgement("judge:1")
+        return Judgement("judge:1", (Judged("skills", value, f"gave {value}", (Quote("old boats", 1),)),))
+
+
+def wavering(*values, segments=None, **brief):
+    judge = Wavering(values=values)
+    analysis = analyse(Brief(questions=("Q",), **brief), segments or talk(), analyst=judge)
+    return next(one for one in analysis.evidence if one.score == "skills"), analysis
+
+
 def quoted(score, value, text="old boats", segment=1):
     return Judged(score, value, "because", (Quote(text, segment),))
 
@@ -144,8 +166,8 @@ def test_a_silent_interview_has_null_scores_whatever_the_judge_says_and_says_so(
 
 def test_the_judge_sees_what_was_said_and_no_documents():
     _, judge = scored(documents=("cv",), title="T", org_name="O", additional_info="info")
-    judged, summarized = judge.seen
-    assert (judged.documents, summarized.documents) == ((), ("cv",))
+    *judged, summarized = judge.seen
+    assert ([one.documents for one in judged], summarized.documents) == ([()] * 3, ("cv",))
     for material in judge.seen:
         assert isinstance(material, Material)
         for passage in material.passages:
@@ -167,7 +189,11 @@ def test_fluency_is_measured_and_never_asked_for_or_taken_from_the_judge():
 def test_language_scores_are_left_out_where_language_is_not_assessed():
     everything = [quoted(name, 4) for name in NAMES if name != FLUENCY]
     analysis, judge = scored(*everything, assess_language=False)
-    assert judge.asked == [("communication", "motivation", "skills")]
+    assert judge.asked == [
+        ("communication", "motivation", "skills"),
+        ("motivation", "skills", "communication"),
+        ("skills", "communication", "motivation"),
+    ]
     assert analysis.scores.skills == 4.0
     for name in NAMES:
         assert (getattr(analysis.scores, name) is None) == name.startswith("language_")
@@ -181,3 +207,52 @@ def test_without_a_model_only_fluency_has_a_value_and_each_null_says_why():
     assert [name for name, value in values.items() if value is not None] == [FLUENCY]
     assert all(one.reason for one in analysis.evidence)
     assert [one.score for one in analysis.evidence] == list(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("values", "score", "is_unstable"),
+    [
+        ((3.0, 3.0, 3.0), 3.0, False),
+        ((3.1, 3.4, 3.2), 3.2, False),  # 0.3 apart is stable, also where 3.4 - 3.1 is a little more in binary
+        ((3.1, 3.5, 3.2), 3.2, True),
+        ((4.4, 3.6, 4.6), 4.4, True),  # 1.0 apart is still a score
+        ((3.0, 4.1, 3.5), None, True),
+        ((0.0, 5.0, 2.5), None, True),
+        ((3.0, None, 3.2), 3.1, True),
+        ((3.0, "never said", 3.0), 3.0, True),
+        ((3.0, math.nan, 4.5), None, True),
+        ((3.0, None, None), None, False),
+        ((None, "never said", 3.0), None, False),
+    ],
+)
+def test_three_scorings_agree_or_there_is_no_score(values, score, is_unstable):
+    evidence, analysis = wavering(*values)
+    assert (evidence.value, evidence.is_unstable) == (score, is_unstable)
+    assert analysis.scores.skills == score
+    assert evidence.rounds == tuple(
+        value if isinstance(value, float) and math.isfinite(value) else None for value in values
+    )
+    if score is not None:
+        assert float(evidence.reason.removeprefix("gave ")) in values
+        assert evidence.quotes == (Quote("old boats", 1),)
+        return
+    assert (evidence.method, evidence.quotes) == ("not assessed", ())
+    assert evidence.reason
+
+
+def test_scorings_too_far_apart_say_so():
+    evidence, _ = wavering(4.5, 3.0, 3.5)
+    assert evidence.reason == "3 scorings gave 3.0, 3.5 and 4.5, which is too far apart"
+
+
+def test_a_cap_hides_no_disagreement():
+    evidence, _ = wavering(2.5, 4.0, 5.0, segments=talk(seconds=20))
+    assert evidence.value is None
+    evidence, _ = wavering(2.5, 2.9, 3.0, segments=talk(seconds=20))
+    assert (evidence.value, evidence.is_unstable, evidence.rounds) == (2.0, True, (2.5, 2.9, 3.0))
+
+
+def test_what_no_scoring_assesses_has_no_rounds():
+    evidence, _ = wavering(None, None, None)
+    assert (evidence.rounds, evidence.is_unstable) == ((), False)
+    assert evidence.reason == "this engine does not assess it"

@@ -15,6 +15,22 @@ class ScriptedTranscriber:
     languages: tuple[str, ...] = ("en-US",)
     asked: list[int] = field(default_factory=list)
     name: str = "scripted"
+    better: str | GatewayError | None = None
+
+    def is_demonstration(self, language: str) -> bool:
+        return False
+
+    def improves(self, language: str) -> bool:
+        return self.better is not None and self.supports(language)
+
+    def hear_again(self, pcm: bytes, *, rate: int, language: str) -> Heard:
+        self.asked.append(len(pcm))
+        if isinstance(self.better, GatewayError):
+            raise self.better
+        words = tuple(
+            Word(word, 0.2 + 0.3 * at, 0.4 + 0.3 * at, 0.9) for at, word in enumerate((self.better or "").split())
+        )
+        return Heard(self.better or "", words, engine="better", confidence=0.9)
 
     def supports(self, language: str) -> bool:
         return language in self.languages

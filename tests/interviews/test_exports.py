@@ -148,6 +148,25 @@ def test_captions_name_the_voices_on_the_recording_s_clock(owner: Person, judged
     assert "00:01:05.250 --> 00:01:06.450\n<v Candidate>=I like to help people." in answer.text
 
 
+def test_the_video_on_the_interview_s_page_has_the_same_captions(
+    owner: Person, judged: Interview, tmp_path: Path
+) -> None:
+    path = tmp_path / "video"
+    path.write_bytes(SOUND)
+    interview_id, organization_id = judged.id, judged.organization_id
+    db.session.rollback()
+    file = keep(path, Media.VIDEO, interview_id=interview_id, duration=70.0, storage=gateways.current().storage)
+    recordings.publish(interview_id, organization_id=organization_id, file=file)
+    db.session.commit()
+    page = owner.browser.get(f"/interviews/{interview_id}").text
+    tracks = re.findall(r'<track kind="captions" src="([^"]+)"\s+srclang="([\w-]+)" label="Captions">', page)
+    assert tracks == [(f"/interviews/{interview_id}/captions.vtt", "en-US")]
+    answer = owner.browser.get(tracks[0][0])
+    assert (answer.status_code, answer.mimetype) == (200, "text/vtt")
+    assert answer.text == exported(owner, interview_id, "vtt").text
+    assert "<v Candidate>=I like to help people." in answer.text
+
+
 def test_captions_keep_punctuation_where_words_are_counted_differently(owner: Person, judged: Interview) -> None:
     words = (Word("at a", 1.0, 1.2), Word("bank", 1.3, 1.5), Word("twenty", 1.6, 1.8), Word("five", 1.9, 2.1))
     fragment = freeze_details([Segment("user", "At a bank, 25.", words, 1.0, 2.1, 0)], (), duration=70.0)
@@ -186,7 +205,7 @@ def test_the_report_says_how_each_score_was_judged(owner: Person, colleague: Per
         "Judged by scripted: said so",
         "Not assessed",
         "Worth a second talk.",
-        "3.5 of 5",
+        "3.5 out of 5",
         "Colleague",
         "1. Why do you want this job?",
         "2. Tell me about your last team. Not reached.",

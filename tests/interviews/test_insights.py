@@ -136,8 +136,8 @@ def test_times_are_told_as_the_middle_and_the_long_end(owner: Person, past: Made
     assert result.median == 660
     assert {label: n for label, n in counts(lengths).items() if n} == {
         "Up to 5 minutes": 2,
-        "Up to 15 minutes": 1,
-        "Up to 60 minutes": 1,
+        "10 to 15 minutes": 1,
+        "45 to 60 minutes": 1,
         "More than 60 minutes": 1,
     }
 
@@ -148,7 +148,7 @@ def test_ratings_are_a_mean_and_a_spread(owner: Person, past: Made) -> None:
         past(minutes=5, rating=rating)
     mean, bars = insights.ratings(owner.member, MARCH)
     assert mean == 4.0
-    assert counts(bars) == {"5 of 5": 2, "4 of 5": 1, "3 of 5": 0, "2 of 5": 1, "1 of 5": 0}
+    assert counts(bars) == {"5 out of 5": 2, "4 out of 5": 1, "3 out of 5": 0, "2 out of 5": 1, "1 out of 5": 0}
     assert bars[0].share == 0.5
 
 
@@ -213,7 +213,7 @@ def test_the_page_shows_every_chart_with_its_numbers(owner: Person, past: Made, 
     past(at=yesterday, minutes=8, ready=30, rating=4, answered=2)
     past(at=yesterday)
     page = owner.browser.get(f"/insights?flow={flow.id}").text
-    for words in ("Funnel", "Why?", "Length of interviews", "Usage by month", "4 of 5", "50 %", "8 min"):
+    for words in ("Funnel", "Why?", "Length of interviews", "Usage by month", "4 out of 5", "50%", "8 min"):
         assert words in page, words
     assert page.count('<svg class="share-bar"') == 4 + 4 + 8 + 5
     assert "/insights/usage.csv?flow=" in page
@@ -291,7 +291,7 @@ def test_scores_replies_and_stays_are_told_as_spreads(
             ("Communication", 2, 1, 2.25, 2.5, 2.75),
             ("Motivation", 2, 1, 4.0, 4.0, 4.0),
         ]
-        assert {label: n for label, n in counts(means).items() if n} == {"3 to 4": 2}
+        assert {label: n for label, n in counts(means).items() if n} == {"3 to under 4": 2}
         reply, waits = spreads.replies(member, MARCH)
         assert reply is not None
         assert (reply.count, reply.median, reply.most) == (4, 1.1, 9.0)
@@ -304,6 +304,6 @@ def test_scores_replies_and_stays_are_told_as_spreads(
     assert spreads.replies(outsider.member, MARCH) == (None, [])
     assert spreads.stays(outsider.member, MARCH) == []
     page = owner.browser.get("/insights?since=2026-03-01&until=2026-03-31").text
-    for words in ("Distribution of scores", "2.2–2.8", "Reply time of the agent", "Time in each status"):
+    for words in ("Distribution of scores", "2.2–2.8", "Agent reply time", "Time in each status"):
         assert words in page, words
     assert page.count("share-bar quarters") == 2

@@ -14,7 +14,7 @@ from app.core.db import db
 from app.core.errors import GatewayError
 from app.core.queue import Failed, SilentWaker
 from app.interviews import PROCESS_INTERVIEW, PROCESS_VIDEO, actions
-from app.interviews.jobs import processing
+from app.interviews.jobs import claim_renewal, processing
 from app.interviews.jobs.stuck_jobs import NEVER_BEGUN
 from app.interviews.models import Interview, InterviewBucket, InterviewData, InterviewStatus, Role, Stage
 from app.webhooks.models import Delivery
@@ -312,7 +312,7 @@ def test_the_claim_is_renewed_while_the_work_lasts(own_app: Flask) -> None:
         )
         db.session.commit()
         assert token is not None
-        with processing._holding(found, token, every=0.02):
+        with claim_renewal.renewing(Interview, found, token, every=0.02):
             for _ in range(500):
                 until = db.session.scalar(sa.select(Interview.lease_until).where(Interview.id == found))
                 db.session.rollback()

@@ -4,12 +4,14 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 from flask import Flask
 
 from app import gateways
 from app.accounts.models import AuditEntry
+from app.conversation.protocol import chunks
 from app.core.db import db
 from app.core.errors import GatewayError
 from app.core.queue import SilentWaker
@@ -23,6 +25,7 @@ from app.webhooks.models import Delivery
 from tests.factories import Made
 from tests.people import Person
 from tests.recordings import recorder
+from tests.speech.pieces import PREROLL, adpcm_piece, opus_piece
 
 from .conftest import engines_of
 from .fakes import ScriptedAnalyst
@@ -32,8 +35,12 @@ SPOKEN = recorder.speech(3.0, seed=7)
 HOOK = "https://receiver.example/hook"
 
 
-def record_run(interview: Interview, path: Path, **how: Any) -> None:
-    """A run of 6 s in which the candidate speaks from 2 s on, but the recorder lags 0.12 s behind the voice's clock."""
+def record_run(interview: Interview, path: Path, *, form: str = "samples", **how: Any) -> None:
+    """A run of 6 s in which the candidate speaks from 2 s on, but the recorder lags 0.12 s behind the voice's clock.
+
+    ``form``: in which the page sends pieces of the answer; what the server makes of them is kept.
+    """
+    voice = as_arrived(form)
     mix = recorder.sound(6.0, [])
     start = round((2.0 + LAG) * recorder.RATE)
     spoken = recorder.up_to_48k(SPOKEN)
@@ -45,13 +52,23 @@ def record_run(interview: Interview, path: Path, **how: Any) -> None:
     db.session.commit()
     raw, size = path.read_bytes(), 20_000
     keep(interview.id, number, Track.MIX, {at // size: raw[at : at + size] for at in range(0, len(raw), size)})
-    pcm = (SPOKEN * 32767).astype("<i2").tobytes()
-    keep(
-        interview.id,
-        number,
-        Track.VOICE,
-        {4 + at // 16_000: pcm[at : at + 16_000] for at in range(0, len(pcm), 16_000)},
-    )
+    keep(interview.id, number, Track.VOICE, {4 + at: piece for at, piece in enumerate(voice)})
+
+
+def as_arrived(form: str) -> list[bytes]:
+    """The candidate's voice in pieces of half a second, as they are kept once they have come in this form."""
+    spoken = (SPOKEN * 32767).astype("<i2")
+    around = np.concatenate([np.zeros(PREROLL, "<i2"), spoken, np.zeros(320, "<i2")])
+    pieces = []
+    for first in range(0, len(spoken), 8_000):
+        if form == "opus":
+            coded = opus_piece(around[first : first + PREROLL + 8_000 + 320])
+        elif form == "adpcm":
+            coded = adpcm_piece(spoken[first : first + 8_000])
+        else:
+            coded = spoken[first : first + 8_000].tobytes()
+        pieces.append(chunks.decoded(coded))
+    return pieces
 
 
 def keep(interview_id: str, segment: int, track: Track, chunks: dict[int, bytes]) -> None:
@@ -94,14 +111,15 @@ def say_it(interview: Interview) -> None:
 
 @pytest.fixture
 def recorded(book: Made, make_flow: Made, tmp_path: Path, scripted: ScriptedAnalyst) -> Made:
-    """``recorded(video=None, **values)``: a spoken interview that has been handed in, booked with ``values``."""
+    """``recorded(video=None, form="samples", **values)``: a spoken interview that has been handed in, booked with
+    ``values``."""
 
-    def make(video: str | None = None, **values: Any) -> Interview:
+    def make(video: str | None = None, form: str = "samples", **values: Any) -> Interview:
         flow = make_flow(is_video_enabled=video is not None, webhook_url=HOOK)
         interview: Interview = book(flow, **values)
         actions.begin(interview)
         db.session.commit()
-        record_run(interview, tmp_path / "run.webm", **({"video": video} if video else {}))
+        record_run(interview, tmp_path / "run.webm", form=form, **({"video": video} if video else {}))
         say_it(interview)
         actions.submit(interview)
         db.session.commit()
@@ -134,6 +152,19 @@ def test_words_lie_on_the_recordings_own_clock(owner: Person, recorded: Made) ->
     agent, answer = read(owner, interview)["transcript_with_timestamp"]
     assert answer["words"][0]["start"] == pytest.approx(2.5 + LAG, abs=0.01)
     assert agent["words"][0]["start"] == pytest.approx(0.5 + LAG, abs=0.01)
+
+
+def test_times_of_words_are_the_same_in_whatever_form_the_answer_came(owner: Person, recorded: Made) -> None:
+    """At most 30 ms from those of plain samples."""
+    begins: dict[str, list[float]] = {}
+    for form in ("samples", "opus", "adpcm"):
+        interview = recorded(form=form, email=f"{form}@candidate.example")
+        processing.process_interview(interview.id)
+        _agent, answer = read(owner, interview)["transcript_with_timestamp"]
+        begins[form] = [word["start"] for word in answer["words"]]
+    assert begins["samples"] == pytest.approx([2.5 + LAG, 3.0 + LAG], abs=0.01)
+    assert begins["opus"] == pytest.approx(begins["samples"], abs=0.03)
+    assert begins["adpcm"] == pytest.approx(begins["samples"], abs=0.03)
 
 
 def test_the_sound_is_there_with_the_result_and_plays_everywhere(app: Flask, owner: Person, recorded: Made) -> None:
@@ -276,7 +307,10 @@ def test_a_damaged_recording_parks_the_interview_with_a_reason_for_people(
     assert parked.stage.value == "processing_failed"
     for page in ("/dashboard", f"/interviews/{interview.id}", "/jobs"):
         text = owner.browser.get(page).text
-        assert "a file in the storage is damaged: it differs from what was stored" in text, page
+        assert (
+            "a stored file is damaged and no longer matches what was saved; restore it from a backup, then retry"
+            in text
+        ), page
         assert "/mix" not in text, "the key is for the operator's log"
     assert f'href="/interviews/{interview.id}"' in owner.browser.get("/dashboard").text
     assert key in caplog.text

@@ -65,14 +65,14 @@ def test_a_rating_stands_beside_the_score_with_its_reason(
     browser = owner.browser
     assert "No ratings yet" in words_of(browser.get(f"/interviews/{interview.id}"))
     page = words_of(browser.get(f"/interviews/{interview.id}/scorecard"))
-    assert "AI: 3.5 of 5" in page
-    assert "AI: not assessed" in page
+    assert "Score: 3.5 out of 5" in page
+    assert "Score: not assessed" in page
     answer = rate(owner, interview, skills_value="5.0", skills_comment="Has led\r\nfive.", overall_comment="Nice")
     assert answer.status_code == 303
     assert answer.location.endswith("#scorecard")
     rate(colleague, interview, skills_value="4.0")
     shown = words_of(browser.get(f"/interviews/{interview.id}"))
-    assert "Skills 4.5 of 5 on average of 2 · AI 3.5" in shown
+    assert "Skills 4.5 out of 5 on average, from 2 ratings · Score: 3.5" in shown
     assert "Has led five." in shown
     assert "Overall Comments only" in shown
     assert interview.data is not None
@@ -92,7 +92,7 @@ def test_who_differs_from_the_score_says_why(
     answer = rate(owner, interview, skills_value=value, motivation_value="1.0")
     assert answer.status_code == (422 if needs_reason else 303)
     assert (
-        "Comment (Skills) : Explain why your rating differs from the AI's score of 3.5" in words_of(answer)
+        "Skills: comment : Explain why your rating differs from the score of 3.5" in words_of(answer)
     ) is needs_reason
     assert ('href="#skills_comment"' in answer.text) is needs_reason
     assert bool(kept()) is not needs_reason, "all of it, or nothing"
@@ -112,8 +112,8 @@ def test_what_was_typed_is_not_lost_where_something_is_wrong(owner: Person, inte
     assert answer.status_code == 422
     shown = words_of(answer)
     assert "Skills : Choose a rating from 0 to 5 in steps of 0.5" in shown
-    assert f"Comment (Overall) : Comments can have up to {LONGEST_COMMENT} characters" in shown
-    assert "Comment (Communication) : Must not contain the NUL character" in shown
+    assert f"Overall: comment : Comments can have up to {LONGEST_COMMENT} characters" in shown
+    assert "Communication: comment : Must not contain the NUL character" in shown
     assert "Kept words" in shown
     assert '<option selected value="2.5">' in answer.text
     assert kept() == []
@@ -147,7 +147,7 @@ def test_viewers_read_and_nobody_rates_what_they_do_not_see(
     viewer = person(owner.app, "vera@first.example", organization=owner.organization, role="viewer")
     assert rate(viewer, interview, skills_value="1.0").status_code == 403
     shown = viewer.browser.get(f"/interviews/{interview.id}")
-    assert "Skills 4.0 of 5" in words_of(shown)
+    assert "Skills 4.0 out of 5" in words_of(shown)
     assert "Rate this interview" not in shown.text
     assert rate(outsider, interview, skills_value="1.0").status_code == 403
     assert [value for _, _, value, _ in kept()] == [4.0]

@@ -1,5 +1,10 @@
 """Runs of a recorder become files that play and seek, with every word where it was said."""
 
+import json
+import subprocess
+import sys
+from dataclasses import asdict
+
 import av
 import numpy as np
 import pytest
@@ -117,6 +122,23 @@ def test_a_run_without_a_picture_among_others_keeps_its_sound(tmp_path):
 def test_no_picture_means_no_video(tmp_path):
     path = recorder.record(tmp_path / "a.webm", recorder.sound(1, []))
     assert assemble([run(path)], directory=tmp_path, want_video=True).video is None
+
+
+FORBIDDEN = 'echo 0 > /proc/sys/user/max_net_namespaces && exec "$@"'
+
+
+def test_a_decoder_says_whether_it_gave_up_the_network():
+    order = json.dumps({"work": "confine", "limits": asdict(Limits())})
+    child = [sys.executable, "-m", "app.interviews.recordings.video.child"]
+    unshared = ["unshare", "--user", "--map-root-user"]
+    if subprocess.run([*unshared, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this system allows no user namespaces")
+
+    def said(*before):
+        return json.loads(subprocess.check_output([*before, *child], input=order, text=True))["is_cut_off"]
+
+    assert said(*unshared), "the kernel allows it"
+    assert not said(*unshared, "sh", "-c", FORBIDDEN, "sh"), "the kernel allows no further network namespace"
 
 
 def test_a_recording_that_is_cut_off_keeps_what_arrived(tmp_path):

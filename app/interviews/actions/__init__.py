@@ -32,7 +32,7 @@ from app.interviews.actions.outcomes import (
     wait_for_recognition,
 )
 from app.interviews.actions.result import result_of
-from app.interviews.actions.revocation import revoke_recordings, video_revoked
+from app.interviews.actions.revocation import revoke_recordings, revoke_without_row, video_revoked
 from app.interviews.actions.uploads import (
     PART_BYTES,
     begin_upload,
@@ -76,6 +76,7 @@ __all__ = [
     "result_of",
     "retry",
     "revoke_recordings",
+    "revoke_without_row",
     "room_for_document",
     "submit",
     "video_failed",

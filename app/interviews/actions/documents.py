@@ -44,12 +44,12 @@ def read_again(document: Document) -> bool:
 def room_for_document(interview: Interview, *, count: int) -> None:
     """Raise Rejected or Conflict unless one more document may be added. Called before and after storing the bytes."""
     if not (interview.script or FlowScript()).is_doc_upload_enabled:
-        raise Rejected(sentence("This interview takes no documents."), field="file")
+        raise Rejected(sentence("This interview does not accept documents."), field="file")
     if interview.stage is not Stage.RUNNING:
         raise _over()
     if count >= MOST_DOCUMENTS:
         raise Rejected(
-            sentence("An interview takes at most %(most)s documents; remove one first."),
+            sentence("You can add at most %(most)s documents. Remove one first."),
             field="file",
             most=MOST_DOCUMENTS,
         )

@@ -1,5 +1,6 @@
 """An interview until it is submitted: created, started, declined, abandoned, submitted, retried."""
 
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from app.accounts.usage import actions as usage
 from app.candidates import actions as candidates
 from app.core import clock, queue
 from app.core.db import db, new_id
+from app.core.db.prepared import Prepared
 from app.core.errors import Conflict, Rejected
 from app.flows.flow_script import FlowScript
 from app.flows.models import FlowStatus, InterviewType
@@ -120,7 +122,7 @@ def book_without_row(
         "scenario": scenario,
         "due_at": clock.now() if is_test else None,
     }
-    db.session.connection().execute(_NEW, row)
+    _NEW.changed(row)
     owners = ((flow.organization_id, org_seq), (flow.team_id, team_seq))
     count_for(owners, {InterviewStatus.INCOMPLETE: 1}, is_test=is_test)
     if is_test:
@@ -128,7 +130,7 @@ def book_without_row(
     return Booked(interview_id, flow, assigned, email, is_test, scenario)
 
 
-_NEW = sa.insert(Interview.__table__)  # type: ignore[arg-type]  # a declared table is a Table
+_NEW = Prepared(sa.insert(Interview.__table__))  # type: ignore[arg-type]  # a declared table is a Table
 
 
 def _open_flow(organization: Owner, flow_id: str, scenario: Scenario | None) -> FlowTerms:
@@ -170,7 +172,7 @@ def hint_for(interview: Interview) -> str:
 def _hint(kind: InterviewType | None, *, email: str | None, is_test: bool, scenario: str | None) -> str:
     if is_test:
         how = HOW_IT_GOES.get(scenario or "", "it completes within minutes")
-        return f"This is a test interview: {how}. It is not counted in figures."
+        return f"This is a test interview: {how}. No figures include it."
     if kind is not InterviewType.RECRUITMENT:
         return "This interview will not appear on the web platform: its flow is not of type recruitment."
     if not email:
@@ -183,7 +185,7 @@ def _recruiter(flow: FlowTerms, recruiter_id: str | None) -> TeamMember | None:
         return None
     member = member_in_team(flow.team_id, recruiter_id)
     if member is None:
-        words = "No member of the flow's team has this id; GET /v1/team-members lists them."
+        words = "No member of the flow's team has this id. GET /v1/team-members lists them."
         raise Rejected(words, field="assigned_recruiter_id")
     return member
 
@@ -191,19 +193,17 @@ def _recruiter(flow: FlowTerms, recruiter_id: str | None) -> TeamMember | None:
 def _next_numbers(owner: type[Organization] | type[Team], owner_id: str, *, is_test: bool) -> tuple[int, int]:
     """The next number among all interviews of the owner, and among those of the same mode."""
     # The row stays locked until the commit, so numbers have no holes and become visible in order.
-    given = {"owner": owner_id, "tests": int(is_test)}
-    every, tests = db.session.connection().execute(_one_more(owner), given).one()
+    [(every, tests)] = _one_more(owner).rows(owner=owner_id, tests=int(is_test))
     return every, tests if is_test else every - tests
 
 
 @cache
-def _one_more(owner: type[Organization] | type[Team]) -> sa.Update:
+def _one_more(owner: type[Organization] | type[Team]) -> Prepared:
     table: Any = owner.__table__
     of_tests = table.c.interview_test_seq + sa.bindparam("tests")
     numbered = sa.update(table).values(interview_seq=table.c.interview_seq + 1, interview_test_seq=of_tests)
-    return numbered.where(table.c.id == sa.bindparam("owner")).returning(
-        table.c.interview_seq, table.c.interview_test_seq
-    )
+    own = numbered.where(table.c.id == sa.bindparam("owner"))
+    return Prepared(own.returning(table.c.interview_seq, table.c.interview_test_seq))
 
 
 def may_begin(interview: Interview) -> bool:
@@ -213,16 +213,22 @@ def may_begin(interview: Interview) -> bool:
 
 
 def begin(
-    interview: Interview, *, email: str | None = None, first_name: str | None = None, last_name: str | None = None
+    interview: Interview,
+    *,
+    voice: str | None = None,
+    email: str | None = None,
+    first_name: str | None = None,
+    last_name: str | None = None,
 ) -> Interview:
     """Start or resume the interview: take the snapshot of the flow, and fill in missing names and address.
 
+    ``voice`` is the one that speaks now; an interview that is resumed keeps the voice it began with.
     An address collected here does not enrol the candidate. Conflict once the interview is submitted.
     """
     if interview.stage not in {Stage.CREATED, Stage.RUNNING, Stage.ABANDONED}:
         raise Conflict("This interview has already been submitted.")
     if interview.script is None:
-        interview.script = FlowScript.of(interview.flow)
+        interview.script = replace(FlowScript.of(interview.flow), voice=voice)
         interview.started_at = clock.now()
         mail_outbox.drop(interview.id)  # unsent reminders are no longer needed
     interview.stage = Stage.RUNNING

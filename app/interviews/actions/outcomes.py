@@ -13,6 +13,7 @@ from app.candidates.queries import status_for, statuses_of
 from app.core import claims, clock, queue
 from app.core.db import db
 from app.core.rooms import outbox
+from app.gateways.language_model.usage import Used
 from app.interviews import PROCESS_VIDEO, events
 from app.interviews.actions.list_counters import count
 from app.interviews.actions.revocation import no_video
@@ -66,7 +67,7 @@ def complete(interview_id: str, finished: Finished, *, token: int, app_url: str)
     if finished.audio:
         recordings.publish(interview_id, organization_id=interview.organization_id, file=finished.audio)
     _interviewed(interview, finished.result.scores)
-    _count_use(interview, seconds=finished.audio.duration if finished.audio else 0.0)
+    _count_use(interview, seconds=finished.audio.duration if finished.audio else 0.0, model=finished.result.used)
     _announce(interview, events.INTERVIEW_PROCESSED, app_url)
     if finished.with_video and interview.scenario == Scenario.LATE_VIDEO:
         interview.due_at = clock.now() + VIDEO_LATE  # found by the sweep
@@ -76,12 +77,20 @@ def complete(interview_id: str, finished: Finished, *, token: int, app_url: str)
     return True
 
 
-def _count_use(interview: Interview, *, seconds: float) -> None:
+def _count_use(interview: Interview, *, seconds: float, model: Used) -> None:
     """Count interviews with a result, in the month in which they were submitted; tests never count."""
     if interview.is_test:
         return
     at = interview.submitted_at or interview.completed_at or clock.now()
-    usage.count(interview.organization_id, flow_id=interview.flow_id, subject=interview.id, at=at, seconds=seconds)
+    usage.count(
+        interview.organization_id,
+        flow_id=interview.flow_id,
+        subject=interview.id,
+        at=at,
+        seconds=seconds,
+        model_calls=model.calls,
+        model_tokens=model.input_tokens + model.output_tokens,
+    )
 
 
 def _data_row(interview: Interview, result: Result) -> InterviewData:

@@ -29,7 +29,7 @@ def begin_upload(interview: Interview, name: str, *, size: int, sha256: str) -> 
     waiting = [row for row in uploads.values() if row.document_id is None and row.sha256 != sha256]
     room_for_document(interview, count=len(interview.documents))
     if len(waiting) >= MOST_DOCUMENTS:
-        raise Rejected(sentence("Too many files are unfinished; remove one first."), field="file")
+        raise Rejected(sentence("Too many uploads are unfinished. Remove one first."), field="file")
     if upload is None:
         upload = DocumentUpload(interview_id=interview.id, sha256=sha256, size=size, name=label_of(name))
         db.session.add(upload)

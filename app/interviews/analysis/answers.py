@@ -6,15 +6,19 @@ from typing import Any
 
 from app.gateways.speech.ports import Analyst, Material, Passage, Scores, Segment
 from app.interviews.analysis.mapping import QuestionPart, check, map_questions
+from app.interviews.analysis.placeholders import NO_ONE, Known, Shielded
 from app.interviews.analysis.scores import Evidence, assess
 from app.interviews.analysis.summary import summarize
 
-__all__ = ["Analysis", "Brief", "Evidence", "QuestionPart", "analyse"]
+__all__ = ["NO_ONE", "Analysis", "Brief", "Evidence", "Known", "QuestionPart", "analyse"]
 
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """The interview's context besides its transcript. `abandoned`: the candidate left before the end."""
+    """The interview's context besides its transcript.
+
+    `abandoned`: the candidate left before the end. `known`: who the candidate is, which the analyst never sees.
+    """
 
     questions: tuple[str, ...]
     language: str = "en-US"
@@ -24,6 +28,7 @@ class Brief:
     documents: tuple[str, ...] = ()
     assess_language: bool = True
     abandoned: bool = False
+    known: Known = NO_ONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,7 @@ class Analysis:
 
 def analyse(brief: Brief, segments: Sequence[Segment], *, analyst: Analyst) -> Analysis:
     """Map, summarize and score. Raises the analyst's GatewayError, and ValueError for inconsistent input."""
+    shielded = Shielded(analyst, brief.known, language=brief.language)
     mapping = map_questions(brief.questions, segments)
     check(mapping, segments)
     material = Material(
@@ -63,13 +69,13 @@ def analyse(brief: Brief, segments: Sequence[Segment], *, analyst: Analyst) -> A
     evidence = assess(
         replace(material, documents=()),
         segments,
-        analyst=analyst,
+        analyst=shielded,
         assess_language=brief.assess_language,
         abandoned=brief.abandoned,
     )
     return Analysis(
         mapping=mapping,
-        summary=summarize(material, analyst=analyst),
+        summary=summarize(material, analyst=shielded),
         summary_source=analyst.name,
         scores=Scores(**{one.score: one.value for one in evidence}),
         evidence=evidence,

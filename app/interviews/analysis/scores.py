@@ -1,12 +1,14 @@
 """Checks the analyst's scores: within 0..5, each with a quote from the transcript, capped where little was said.
 
-The caps are applied here and not in a prompt, so that a model cannot ignore them.
+The analyst scores everything three times. What it cannot repeat is no score. All this is applied here and not in a
+prompt, so that a model cannot ignore it.
 """
 
 import math
+import statistics
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from app.gateways.speech.catalogue import word_count
 from app.gateways.speech.ports import Analyst, Judged, Material, Quote, Scores, Segment
@@ -17,6 +19,9 @@ SHORT_SECONDS, SHORT_CAP, ABANDONED_CAP = 30.0, 2.0, 2.5
 WORDS_PER_SECOND = 2.5
 """Words that count as a second of speech where no times were measured: 150 a minute."""
 LEAST_QUOTE = 4
+ROUNDS = 3
+STEADY, WIDEST = 0.3, 1.0
+"""Largest difference between the rounds of a stable score, and of any score; beyond that there is none."""
 FLUENCY = "language_fluency_and_pace"
 NAMES = tuple(field.name for field in fields(Scores))
 MEASURED, JUDGED, NOT_ASSESSED = "measured", "judged", "not assessed"
@@ -24,7 +29,11 @@ MEASURED, JUDGED, NOT_ASSESSED = "measured", "judged", "not assessed"
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How one score was made. `method`: measured, judged or not assessed; `source`: the engine; `reason`: why."""
+    """How one score was made. `method`: measured, judged or not assessed; `source`: the engine; `reason`: why.
+
+    `rounds`: what each scoring gave, before the caps; None where it gave no value that counts. `is_unstable`: they
+    differ by more than 0.3, or one of them gave none.
+    """
 
     score: str
     value: float | None
@@ -32,6 +41,8 @@ class Evidence:
     source: str = ""
     reason: str = ""
     quotes: tuple[Quote, ...] = ()
+    rounds: tuple[float | None, ...] = ()
+    is_unstable: bool = False
 
 
 def wanted(*, assess_language: bool) -> tuple[str, ...]:
@@ -46,19 +57,26 @@ def assess(
     if not any(segment.is_answer and segment.content.strip() for segment in segments):
         return tuple(Evidence(name, None, NOT_ASSESSED, reason="nothing was answered") for name in NAMES)
     cap = cap_for(segments, language=material.language, abandoned=abandoned)
-    judgement = analyst.judge(material, scores=wanted(assess_language=assess_language))
-    by_score = {judged.score: judged for judged in judgement.judged}
+    names = wanted(assess_language=assess_language)
+    judgements = [analyst.judge(material, scores=turned(names, by=turn)) for turn in range(ROUNDS)]
+    rounds = [{judged.score: judged for judged in judgement.judged} for judgement in judgements]
+    source = judgements[-1].method
     evidence = []
     for name in NAMES:
         if name.startswith("language_") and not assess_language:
             evidence.append(Evidence(name, None, NOT_ASSESSED, reason="language is not assessed in this interview"))
         elif name == FLUENCY:
             evidence.append(_fluency(measure(segments, material.language), cap=cap))
-        elif name in by_score:
-            evidence.append(_judged(by_score[name], material, source=judgement.method, cap=cap))
         else:
-            evidence.append(Evidence(name, None, NOT_ASSESSED, judgement.method, "this engine does not assess it"))
+            given = [one.get(name, Judged(name, None, "this engine does not assess it")) for one in rounds]
+            evidence.append(_agreed([_checked(one, material, source=source) for one in given], cap=cap))
     return tuple(evidence)
+
+
+def turned(names: tuple[str, ...], *, by: int) -> tuple[str, ...]:
+    """The same scores in another order for each round: a model without chance would only repeat itself otherwise."""
+    at = by * len(names) // ROUNDS
+    return names[at:] + names[:at]
 
 
 def spoken_seconds(segments: Sequence[Segment], *, language: str) -> float:
@@ -103,7 +121,8 @@ def _spaced(letter: str) -> str:
     return letter if kind[0] in "LNM" else "" if letter in "'\N{RIGHT SINGLE QUOTATION MARK}" else " "
 
 
-def _judged(judged: Judged, material: Material, *, source: str, cap: float) -> Evidence:
+def _checked(judged: Judged, material: Material, *, source: str) -> Evidence:
+    """One round's value, if it is one and has a quote."""
     quotes = tuple(quote for quote in judged.quotes if is_said(quote, material))
     value, reason = judged.value, judged.reason
     if value is None:
@@ -112,7 +131,30 @@ def _judged(judged: Judged, material: Material, *, source: str, cap: float) -> E
         return Evidence(judged.score, None, NOT_ASSESSED, source, "the engine's value was outside 0 to 5")
     if not quotes:
         return Evidence(judged.score, None, NOT_ASSESSED, source, "the engine quoted nothing that the candidate said")
-    return Evidence(judged.score, round(min(value, cap), 1), JUDGED, source, reason, quotes)
+    return Evidence(judged.score, round(value, 1), JUDGED, source, reason, quotes)
+
+
+def _agreed(checked: Sequence[Evidence], *, cap: float) -> Evidence:
+    """The median of the rounds, with reason and quotes of the round nearest to it; null where most gave no value."""
+    rounds = tuple(one.value for one in checked)
+    values = [value for value in rounds if value is not None]
+    if 2 * len(values) <= ROUNDS:
+        return replace(next(one for one in checked if one.value is None), rounds=rounds if values else ())
+    spread = round(max(values) - min(values), 1)
+    if spread > WIDEST:
+        reason = f"{len(values)} scorings gave {_listed(values)}, which is too far apart"
+        return Evidence(
+            checked[0].score, None, NOT_ASSESSED, checked[0].source, reason, rounds=rounds, is_unstable=True
+        )
+    middle = statistics.median(values)
+    nearest = min((one for one in checked if one.value is not None), key=lambda one: abs((one.value or 0.0) - middle))
+    is_unstable = spread > STEADY or len(values) < ROUNDS
+    return replace(nearest, value=round(min(middle, cap), 1), rounds=rounds, is_unstable=is_unstable)
+
+
+def _listed(values: Sequence[float]) -> str:
+    *first, last = (f"{value:.1f}" for value in sorted(values))
+    return f"{', '.join(first)} and {last}"
 
 
 def _fluency(fluency: Fluency | None, *, cap: float) -> Evidence:

@@ -51,7 +51,9 @@ def accept(name: str, content: bytes) -> Accepted:
         words = sentence("This PDF is damaged: its end is missing. Open it, save it again, and add the new file.")
         raise Rejected(words, field="file")
     if content_type is None:
-        raise Rejected(sentence("This kind of file cannot be taken; send %(kinds)s."), field="file", kinds=KINDS)
+        raise Rejected(
+            sentence("This type of file is not accepted. You can add: %(kinds)s."), field="file", kinds=KINDS
+        )
     if content_type == DOCX:
         check_archive(content)
     if content_type.startswith("image/"):
@@ -151,7 +153,7 @@ def _check_entry(entry: zipfile.ZipInfo) -> None:
     if entry.file_size > LARGEST_RATIO * max(entry.compress_size, 1):
         raise _trap("it is packed more than a hundredfold")
     if entry.flag_bits & 0x1:
-        words = sentence("This file is protected by a password. Save it without one and add that.")
+        words = sentence("This file is protected by a password. Save it without a password, then add it again.")
         raise Rejected(words, field="file")
 
 
@@ -189,10 +191,10 @@ def _check_picture(content: bytes) -> None:
     except Exception as error:  # a hostile picture may fail in any way
         raise Rejected(sentence("This picture is damaged and cannot be read."), field="file") from error
     if width * height > MOST_PIXELS:
-        raise Rejected(sentence("This picture has more than 50 million pixels; send a smaller one."), field="file")
+        raise Rejected(sentence("This picture has more than 50 million pixels. Add a smaller one."), field="file")
 
 
 def _trap(reason: str) -> Rejected:
     """The message tells the candidate what helps; ``reason`` stays in the error's values."""
-    words = sentence("This Office file is damaged or built in an unusual way. Save it as a PDF and add that.")
+    words = sentence("This Office file is damaged or has an unusual structure. Save it as a PDF and add the PDF.")
     return Rejected(words, field="file", reason=reason)

@@ -5,32 +5,32 @@ outcome under its token. If the claim was lost, it drops its work.
 """
 
 import logging
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import Any
 
-from flask import Flask, current_app
+from flask import current_app
 from sqlalchemy.exc import SQLAlchemyError
 
 from app import gateways
 from app.core import claims, queue
-from app.core.db import db, for_one, row_security
+from app.core.db import db, for_one
 from app.core.errors import GatewayError, place_of
 from app.flows import PREPARE_SPEECH
 from app.flows.flow_script import FlowScript
 from app.gateways.speech.ports import SPEECH_RATE
 from app.gateways.storage import Damaged, read_verified
-from app.interviews import PLAY_TEST, PROCESS_INTERVIEW, PROCESS_VIDEO, actions, queries
+from app.interviews import HEAR_AGAIN, PLAY_TEST, PROCESS_INTERVIEW, PROCESS_VIDEO, actions, queries
 from app.interviews.documents import queries as document_queries
 from app.interviews.documents.jobs import read_documents
 from app.interviews.jobs import stuck_jobs
-from app.interviews.models import Interview, Scenario, Stage, Utterance, VideoStage
+from app.interviews.jobs.claim_renewal import LEASE, renewing
+from app.interviews.jobs.hearing import hear_answers
+from app.interviews.models import Interview, Role, Scenario, Stage, Utterance, VideoStage
 from app.interviews.out_of_memory import NO_MEMORY, is_starved
-from app.interviews.processing import NotRecognised, Talk, TurnValue, process
+from app.interviews.processing import NO_ONE, Known, NotRecognised, Talk, TurnValue, process
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.media import Workshop
 from app.interviews.recordings.queries import Take, is_revoked, takes_of
@@ -39,9 +39,6 @@ from app.interviews.transcript import offsets_of
 
 log = logging.getLogger(__name__)
 
-LEASE = timedelta(seconds=30)
-RENEWED_EVERY = 10.0
-"""Seconds. A worker that does not renew its claim for a whole lease loses it."""
 CHUNK_SECONDS = 0.5
 MOST_OF_DOCUMENTS = 20_000
 """Characters of all documents together that the analyst receives."""
@@ -69,7 +66,7 @@ def process_interview(interview_id: str) -> None:
     token = _claimed(Interview.stage, interview_id, expects=Stage.SUBMITTED, becomes=Stage.PROCESSING)
     if token is None:
         return
-    with _holding(interview_id, token), _failures(interview_id, token, actions.fail):
+    with renewing(Interview, interview_id, token), _failures(interview_id, token, actions.fail):
         read_documents(interview_id)
         try:
             _process(interview_id, token)
@@ -80,15 +77,19 @@ def process_interview(interview_id: str) -> None:
 
 
 def _process(interview_id: str, token: int) -> None:
-    source, storage = _read(interview_id), gateways.current().storage
-    if source.scenario == Scenario.FAILED:
-        raise GatewayError(FAILED_AS_ASKED, retryable=False)
-    with recordings.workshop(interview_id, source.takes, storage=storage) as shop:
-        runs = [run for run in shop.timeline() if run.duration] if source.is_playable else []
-        with ThreadPoolExecutor(max_workers=1) as aside:
+    recorded, storage = _recorded(interview_id), gateways.current().storage
+    with recordings.workshop(interview_id, recorded.takes, storage=storage) as shop:
+        runs = [run for run in shop.timeline() if run.duration] if recorded.takes else []
+        # Side by side: the recording is placed without words, and words are recognized without the recording.
+        with ThreadPoolExecutor(max_workers=2) as aside:
             # Copying packets is fast and plays in most browsers. The file that plays everywhere replaces it later.
             copied = aside.submit(shop.quick_audio) if runs else None
-            talk, engines = source.talk(shop, runs), gateways.current()
+            measured = aside.submit(recorded.shifts, shop, runs)
+            hear_answers(interview_id)
+            source = _read(interview_id)
+            if source.scenario == Scenario.FAILED:
+                raise GatewayError(FAILED_AS_ASKED, retryable=False)
+            talk, engines = source.talk(runs, shifts=measured.result()), gateways.current()
             result = process(talk, transcriber=engines.transcriber, analyst=engines.analyst, samples=source.samples)
             if source.scenario == Scenario.SCORES:
                 result = replace(result, scores=dict(TEST_SCORES))
@@ -115,6 +116,22 @@ def _publish_audio(interview_id: str, organization_id: str, shop: Workshop, *, r
 
 
 @dataclass(frozen=True, slots=True)
+class _Recorded:
+    """What of the recording may be played, and the answers in it: by run, their numbers and voice chunks."""
+
+    takes: list[Take]
+    answers: dict[int, dict[int, tuple[int, int]]]
+
+    def shifts(self, shop: Workshop, runs: list[PlacedRun]) -> dict[int, float | None]:
+        """For each answer, how much later it lies in the recording than its chunks say."""
+        found: dict[int, float | None] = {}
+        for run in runs:
+            if spoken := self.answers.get(run.number):
+                found |= zip(spoken, shop.shifts(run.number, list(spoken.values())), strict=True)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
 class _Source:
     """Everything that processing needs, read before the slow work."""
 
@@ -124,25 +141,20 @@ class _Source:
     takes: list[Take]
     with_video: bool
     abandoned: bool
-    is_playable: bool
     documents: tuple[str, ...] = ()
     scenario: str | None = None
+    known: Known = NO_ONE
 
-    def talk(self, shop: Workshop, runs: list[PlacedRun]) -> Talk:
+    def talk(self, runs: list[PlacedRun], *, shifts: dict[int, float | None]) -> Talk:
         """The interview on the clock of its recording, in which each answer is located by the candidate's voice."""
+        talk = Talk(self.script, self.turns, abandoned=self.abandoned, documents=self.documents, known=self.known)
         if not runs:
-            return Talk(self.script, self.turns, abandoned=self.abandoned, documents=self.documents)
-        shifts: dict[int, float | None] = {}
-        for run in runs:
-            spoken = [turn for turn in self.turns if turn.segment == run.number and _is_speech(turn)]
-            if spoken:
-                measured = shop.shifts(run.number, [_chunks(turn.start or 0.0, turn.end or 0.0) for turn in spoken])
-                shifts |= {turn.number: shift for turn, shift in zip(spoken, measured, strict=True)}
+            return talk
         offsets = offsets_of(self.turns, runs={run.number: run.offset for run in runs}, shifts=shifts)
         reach = {run.number: round(run.offset + run.duration, 3) for run in runs if run.duration}
         ends = {turn.number: reach[turn.segment] for turn in self.turns if turn.segment in reach}
         duration = round(sum(run.duration for run in runs), 3)
-        return Talk(self.script, self.turns, offsets, ends, duration, self.abandoned, self.documents)
+        return replace(talk, offsets=offsets, ends=ends, duration=duration)
 
     def samples(self, segment: int, start: float, end: float) -> bytes:
         """The candidate's voice between two times of a run; silence where chunks are missing."""
@@ -154,14 +166,28 @@ class _Source:
         return b"".join(read)
 
 
-def _is_speech(turn: TurnValue) -> bool:
-    return turn.role == "user" and not turn.typed and turn.start is not None and turn.end is not None
-
-
 def _chunks(start: float, end: float) -> tuple[int, int]:
     """Numbers of the first and last voice chunk of a span."""
     first = int(start / CHUNK_SECONDS)
     return first, max(first, int(end / CHUNK_SECONDS - 1e-6))
+
+
+def _recorded(interview_id: str) -> _Recorded:
+    interview = db.session.get_one(Interview, interview_id)
+    takes = [] if interview.without_recording or is_revoked(interview_id) else takes_of(interview_id)
+    answers: dict[int, dict[int, tuple[int, int]]] = {}
+    for row in queries.utterances_of(interview_id) if takes else ():
+        if row.role is Role.USER and not row.typed and row.segment is not None and (span := _span(row)):
+            answers.setdefault(row.segment, {})[row.number] = span
+    db.session.rollback()  # ends the read: what follows is slow
+    return _Recorded(takes, answers)
+
+
+def _span(row: Utterance) -> tuple[int, int] | None:
+    """First and last voice chunk of an answer; rows of earlier releases have only times."""
+    if row.first_chunk is not None and row.last_chunk is not None:
+        return row.first_chunk, row.last_chunk
+    return None if row.start is None or row.end is None else _chunks(row.start, row.end)
 
 
 def _read(interview_id: str) -> _Source:
@@ -174,13 +200,23 @@ def _read(interview_id: str) -> _Source:
         takes=takes,
         turns=tuple(_turn(row) for row in queries.utterances_of(interview_id)),
         abandoned=interview.submitted_at is None,
-        is_playable=bool(takes) and not interview.without_recording,
         with_video=script.is_video_enabled and any(take.has_picture for take in takes),
         documents=document_queries.document_texts(interview_id, most=MOST_OF_DOCUMENTS),
         scenario=interview.scenario,
+        known=_known(interview),
     )
     db.session.rollback()  # ends the read: what follows is slow
     return source
+
+
+def _known(interview: Interview) -> Known:
+    candidate = interview.candidate
+    names = {interview.interviewee_first_name, interview.interviewee_last_name}
+    addresses = {interview.interviewee_email_address}
+    if candidate is not None:
+        names |= {candidate.first_name, candidate.last_name}
+        addresses |= {candidate.email, candidate.address}
+    return Known(tuple(sorted(filter(None, names))), tuple(sorted(filter(None, addresses))))
 
 
 def _turn(row: Utterance) -> TurnValue:
@@ -207,7 +243,7 @@ def process_video(interview_id: str) -> None:
     token = _claimed(Interview.video_stage, interview_id, expects=VideoStage.WAITING, becomes=VideoStage.PROCESSING)
     if token is None:
         return
-    with _holding(interview_id, token), _failures(interview_id, token, actions.video_failed):
+    with renewing(Interview, interview_id, token), _failures(interview_id, token, actions.video_failed):
         _process_video(interview_id, token)
 
 
@@ -273,34 +309,6 @@ def _failures(interview_id: str, token: int, fail: Callable[..., bool]) -> Itera
     db.session.commit()
 
 
-@contextmanager
-def _holding(interview_id: str, token: int, *, every: float = RENEWED_EVERY) -> Iterator[None]:
-    """Renew the claim from a separate thread during the work."""
-    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001 - Flask's own way
-    over = threading.Event()
-    renew = row_security.as_chosen(lambda: _renew(app, interview_id, token, is_over=lambda: over.wait(every)))
-    thread = threading.Thread(target=renew, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-
-
-def _renew(app: Flask, interview_id: str, token: int, *, is_over: Callable[[], bool]) -> None:
-    while not is_over():
-        with app.app_context():
-            try:
-                is_held = claims.renew(Interview, interview_id, token, lease=LEASE)
-                db.session.commit()
-            except SQLAlchemyError as error:
-                log.warning("interview %s: claim not renewed: %s", interview_id, type(error).__name__)
-                continue
-        if not is_held:
-            return
-
-
 def _app_url() -> str:
     return str(current_app.extensions["parley.settings"].app_url)
 
@@ -319,7 +327,7 @@ def sweep() -> None:
     """Enqueue overdue work without a lease again, park stuck work, and check for engines that interviews wait for."""
     waiting = queries.overdue(Stage.WAITS_FOR_RECOGNITION)
     stuck_jobs.park(lease=LEASE)
-    queue.enqueue_overdue(PROCESS_INTERVIEW, PROCESS_VIDEO, PREPARE_SPEECH, PLAY_TEST)
+    queue.enqueue_overdue(PROCESS_INTERVIEW, HEAR_AGAIN, PROCESS_VIDEO, PREPARE_SPEECH, PLAY_TEST)
     for interview_id in waiting:
         _look_for_recogniser(interview_id)
 

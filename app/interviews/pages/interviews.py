@@ -4,6 +4,7 @@ from typing import Any
 
 from flask import (
     Blueprint,
+    Response,
     current_app,
     flash,
     redirect,
@@ -23,7 +24,7 @@ from app.core.db import db
 from app.core.errors import Conflict, GatewayError, Rejected
 from app.flows.models import FlowStatus, Right
 from app.flows.queries import FlowFilter, flow_to_change, flows_seen_by, may, titles_seen_by
-from app.interviews import actions, insights, quality, queries
+from app.interviews import actions, archive, insights, quality, queries
 from app.interviews.feedback import ratings_seen_by
 from app.interviews.forms import BookForm
 from app.interviews.models import Interview, InterviewStatus, Stage
@@ -75,7 +76,7 @@ def index() -> str:
     """Recruitment interviews with an address, newest first, filtered by status, flow and what they wait for."""
     member, offset = current_member(), offset_of_request()
     status, flow_id, waiting = (request.args.get(name, "") for name in ("status", "flow", "waiting"))
-    found_by = queries.InterviewFilter(
+    filters = queries.InterviewFilter(
         status=InterviewStatus(status) if status in set(InterviewStatus) else None,
         flow_id="" if flaw_of(flow_id) else flow_id[:36],
         waiting=Waiting(waiting) if waiting in set(Waiting) else None,
@@ -84,11 +85,11 @@ def index() -> str:
     )
     return render_template(
         "interviews/index.html",
-        found_by=found_by,
+        filters=filters,
         offset=offset,
         limit=PER_PAGE,
         may_change=_may_change(member),
-        interviews=queries.shown_on_platform(member, found_by, limit=PER_PAGE, offset=offset),
+        interviews=queries.shown_on_platform(member, filters, limit=PER_PAGE, offset=offset),
         flow_choices=[("", "All"), *titles_seen_by(member)],
         status_choices=[("", "All"), *((kind.value, kind.value.capitalize()) for kind in InterviewStatus)],
     )
@@ -171,6 +172,14 @@ def show(interview_id: str) -> str:
     )
 
 
+@pages.get("/interviews/<interview_id>/captions.vtt")
+def captions(interview_id: str) -> Response:
+    """The transcript as captions of the video on the interview's page; without cues if there is no result."""
+    result = actions.result_of(queries.interview_seen_by(current_member(), interview_id))
+    segments = result["transcript_with_timestamp"] if result else []
+    return Response(archive.captions(segments, agent="Agent", candidate="Candidate"), mimetype="text/vtt")
+
+
 @pages.post("/interviews/<interview_id>/retry")
 def retry(interview_id: str) -> AnyResponse:
     """Retry an interview that failed, waits for an engine, or was abandoned."""
@@ -190,7 +199,7 @@ def retry(interview_id: str) -> AnyResponse:
     if began:
         flash("Processing has restarted. Reload this page in a minute.", "good")
     else:
-        flash("There is nothing to retry: the interview's state has changed in the meantime.", "info")
+        flash("There is nothing to retry: the interview's status has changed in the meantime.", "info")
     return redirect(url_for("interviews.show", interview_id=interview_id), 303)
 
 
@@ -214,12 +223,12 @@ def revoke(interview_id: str) -> AnyResponse:
     write_audit(member.organization, action="recordings.revoked", subject=row_id, by=member, details={})
     db.session.commit()  # access ends here, even if deleting the bytes fails
     if not is_over:
-        flash("Access is revoked. The interview is still running; its files are deleted when it ends.", "good")
+        flash("Access is revoked. The interview is still in progress. Its files are deleted when it ends.", "good")
         return answer
     try:
         recordings.destroy(row_id, storage=gateways.current().storage)
     except GatewayError:
-        flash("Access is revoked. The files could not be deleted yet; Parley will retry.", "warn")
+        flash("Access is revoked. The files could not be deleted yet. Parley will retry.", "warn")
         return answer
     recordings.bytes_gone(row_id)
     db.session.commit()

@@ -14,6 +14,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.core import claims, clock, queue
 from app.core.db import Moment, db, new_id, unless_there
+from app.core.db.prepared import Prepared
 from app.core.errors import Conflict, DomainError, Rejected
 from app.gateways.storage import Storage
 from app.interviews.recordings import DRAW_WAVEFORM, queries
@@ -32,19 +33,21 @@ from app.interviews.recordings.models import (
 
 _MIME = re.compile(r"(audio|video)/(webm|mp4)(\s*;.*)?")
 # Built once from plain tables, because they run every second for every candidate.
-_ADDED = unless_there(Chunk.__table__)  # type: ignore[arg-type]  # a declared table is a Table
-_GROWN = (
+_ADDED = Prepared(unless_there(Chunk.__table__))  # type: ignore[arg-type]  # a declared table is a Table
+_GROWN = Prepared(
     sa.update(RecorderRun.__table__)  # type: ignore[arg-type]
     .where(RecorderRun.__table__.c.id == sa.bindparam("run"))
     .values(size=RecorderRun.__table__.c.size + sa.bindparam("more"))
 )
-_REVOKED = unless_there(Revocation.__table__)  # type: ignore[arg-type]
-_UNDRAWN = sa.delete(Waveform.__table__).where(  # type: ignore[arg-type]
-    Waveform.__table__.c.interview_id == sa.bindparam("interview")
+_REVOKED = Prepared(unless_there(Revocation.__table__))  # type: ignore[arg-type]
+_UNDRAWN = Prepared(
+    sa.delete(Waveform.__table__).where(  # type: ignore[arg-type]
+        Waveform.__table__.c.interview_id == sa.bindparam("interview")
+    )
 )
 _GONE: Any = Revocation.__table__
 _NOW = sa.bindparam("now", type_=Moment())
-_BYTES_GONE = (
+_BYTES_GONE = Prepared(
     sa.update(_GONE)
     .where(_GONE.c.interview_id == sa.bindparam("interview"))
     .values(
@@ -113,13 +116,12 @@ def keep_chunks(
             place = {"interview_id": interview_id, "segment": segment, "track": track}
             rows.append(judged._asdict() | place | {"size": one.size, "created_at": clock.now()})
         outcomes[one.number] = judged
-    connection = db.session.connection()
-    if rows and connection.execute(_ADDED, rows).rowcount < len(rows):  # the same chunk arrived twice at once
+    if rows and _ADDED.changed(*rows) < len(rows):  # the same chunk arrived twice at once
         standing = queries.standing(interview_id, segment, track, first=min(numbers), last=max(numbers))
         outcomes |= {one.number: _judged(one, standing, track=track) or outcomes[one.number] for one in arrivals}
         rows = [row for row in rows if standing.chunks[row["number"]].id == row["id"]]
     if rows:
-        connection.execute(_GROWN, {"run": standing.run_id, "more": sum(row["size"] for row in rows)})
+        _GROWN.changed({"run": standing.run_id, "more": sum(row["size"] for row in rows)})
     return [outcomes[number] for number in numbers]
 
 
@@ -140,9 +142,8 @@ def revoke(interview_id: str) -> None:
     """End access for all issued URLs. Commit, then call ``destroy``, then ``bytes_gone``. May be repeated."""
     db.session.flush()
     row = {"interview_id": interview_id, "revoked_at": clock.now()}
-    connection = db.session.connection()
-    if connection.execute(_REVOKED, row).rowcount == 1:  # revoked twice has the same effect
-        connection.execute(_UNDRAWN, {"interview": interview_id})
+    if _REVOKED.changed(row) == 1:  # revoked twice has the same effect
+        _UNDRAWN.changed({"interview": interview_id})
 
 
 def erase(interview_id: str) -> dict[str, int]:
@@ -163,8 +164,7 @@ def destroy(interview_id: str, *, storage: Storage) -> None:
 def bytes_gone(interview_id: str) -> None:
     """Record that ``destroy`` succeeded; after ``SETTLES_AFTER`` a second success settles the revocation."""
     now = clock.now()
-    given = {"interview": interview_id, "now": now, "before": now - queries.SETTLES_AFTER}
-    db.session.connection().execute(_BYTES_GONE, given)
+    _BYTES_GONE.changed({"interview": interview_id, "now": now, "before": now - queries.SETTLES_AFTER})
 
 
 def unsettle(interview_id: str) -> None:

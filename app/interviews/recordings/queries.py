@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from app.core import claims
 from app.core.db import db
+from app.core.db.prepared import Prepared
 from app.core.errors import NotFound
 from app.interviews.recordings.addresses import Purpose, signer
 from app.interviews.recordings.models import (
@@ -96,8 +97,7 @@ def contiguous(interview_id: str, segment: int, track: Track) -> int:
 
 def arrived(interview_id: str, segment: int, track: Track) -> tuple[int, int]:
     """The highest contiguous number (as ``contiguous``), and the highest number that has arrived; -1 for none."""
-    values = {"interview": interview_id, "segment": segment, "track": track}
-    count, last = db.session.connection().execute(_COUNTED, values).one()
+    [(count, last)] = _COUNTED.rows(interview=interview_id, segment=segment, track=track)
     if last is None or count == last + 1:
         return count - 1, count - 1
     return missing_chunks(interview_id, segment=segment, track=track, first=0, last=last)[0] - 1, last
@@ -123,12 +123,12 @@ class Standing(NamedTuple):
 
 def standing(interview_id: str, segment: int, track: Track, *, first: int, last: int) -> Standing:
     """Read in one statement, because every candidate needs it every second; NotFound without the run."""
-    values = {"interview": interview_id, "segment": segment, "track": track, "first": first, "last": last}
-    rows = db.session.connection().execute(_STANDING, values).all()
+    rows = _STANDING.rows(interview=interview_id, segment=segment, track=track, first=first, last=last)
     if not rows:
         raise NotFound(NO_RUN.format(segment))
     chunks = {row[4]: Kept(*row[3:]) for row in rows if row[3] is not None}
-    return Standing(*rows[0][:3], chunks)
+    run_id, last_mix_chunk, kept_bytes = rows[0][:3]
+    return Standing(run_id, last_mix_chunk, kept_bytes, chunks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,9 +262,9 @@ _TRACK = (
     _C.track == sa.bindparam("track"),
 )
 _THESE = (*_TRACK, _C.number.between(sa.bindparam("first"), sa.bindparam("last")))
-_COUNTED = sa.select(sa.func.count(), sa.func.max(_C.number)).where(*_TRACK)
+_COUNTED = Prepared(sa.select(sa.func.count(), sa.func.max(_C.number)).where(*_TRACK))
 _EVERY_RUN = RecorderRun.__table__.alias("every_run").c
-_STANDING = (
+_STANDING = Prepared(
     sa.select(
         _RUN.id,
         _RUN.last_mix_chunk,

@@ -143,7 +143,7 @@ _KINDS: tuple[tuple[str, Any, Any, str, str], ...] = (
     ("Member", TeamMember, sa.func.coalesce(TeamMember.full_name, TeamMember.email), "accounts.member", "member_id"),
     ("Team", Team, Team.name, "accounts.team", ""),
     ("API key", ApiKey, ApiKey.name, "accounts.api_keys", ""),
-    ("Webhook address", Endpoint, Endpoint.url, "webhooks.index", ""),
+    ("Webhook endpoint", Endpoint, Endpoint.url, "webhooks.index", ""),
     ("Status", PipelineStatus, PipelineStatus.name, "candidates.statuses", ""),
     ("Webhook event", Delivery, Delivery.event_type, "webhooks.show", "delivery_id"),
 )

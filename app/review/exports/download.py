@@ -46,7 +46,7 @@ def as_document(export: Mapping[str, Any]) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>Interview report</title>\n'
         f"<style>\n{styles}</style>\n</head>\n<body>\n<main>\n"
-        f"{render_template('review/exports/_report.html', told=export)}\n</main>\n</body>\n</html>\n"
+        f"{render_template('review/exports/_report.html', report=export)}\n</main>\n</body>\n</html>\n"
     )
 
 

@@ -39,7 +39,7 @@ def report(interview_id: str) -> str | AnyResponse:
         return _refused(interview_id, lack)
     note_access(member.organization, "interview.reported", interview.id, by=member)
     interview = interview_to_change(member, interview_id)
-    return render_template("review/exports/report.html", interview=interview, told=export_of(interview, by=member))
+    return render_template("review/exports/report.html", interview=interview, report=export_of(interview, by=member))
 
 
 @pages.post("/interviews/<interview_id>/export")

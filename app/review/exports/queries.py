@@ -154,6 +154,8 @@ def _score(
         "method": how.get("method"),
         "source": how.get("source"),
         "reason": how.get("reason"),
+        "rounds": how.get("rounds") or [],
+        "is_unstable": value is not None and bool(how.get("is_unstable")),
         "quotes": [
             {
                 "text": quote["text"],

@@ -25,8 +25,8 @@ PAGES = {
     "candidate": ("candidates.show", "candidate_id"),
 }
 PASSED_ON = (
-    "If that address exists in your organization, your request was sent to the people who can grant access. "
-    "Their answer appears here."
+    "If that page exists in your organization, your request was sent to the members who can grant access. "
+    "Their reply appears here."
 )
 
 pages = Blueprint("flow_access", __name__)
@@ -68,7 +68,7 @@ def take(flow_id: str, member_id: str) -> AnyResponse:
     changed = actions.take(flow, member, by=me)
     db.session.commit()
     name = member.full_name or member.email
-    flash(f"Access of {name} removed." if changed else f"{name} had no access of their own.", "good")
+    flash(f"Access of {name} removed." if changed else f"{name} had not been given access.", "good")
     if not may(me, flow, Right.EDIT):
         return redirect(url_for("flows.index"), 303)
     return redirect(url_for("flow_access.show", flow_id=flow_id), 303)

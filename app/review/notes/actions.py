@@ -119,7 +119,7 @@ def _name(note: Note, interview: Interview, *, by: TeamMember, mail_for: MailFor
     """Store the mentions: mail new ones, and delete those that the text no longer has."""
     handles_by_id = named(note.text, nameable(interview, but=by))
     if len(handles_by_id) > MOST_NAMED:
-        raise Rejected(f"You can mention up to {MOST_NAMED} people in one note.", field="text")
+        raise Rejected(f"You can mention up to {MOST_NAMED} members in one note.", field="text")
     mentions = {one.member_id: one for one in note.mentions}
     for who in mentions.keys() - handles_by_id.keys():
         db.session.delete(mentions[who])

@@ -14,7 +14,7 @@ class NoteForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
     text = TextAreaField(
         "Note",
         id="note-text",
-        description="Type @ and a name to notify a colleague.",
+        description="Type @ and a name to notify another member.",
         render_kw={"maxlength": LONGEST_NOTE, "rows": 3},
     )
 

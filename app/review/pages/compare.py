@@ -64,6 +64,7 @@ def compare() -> str | tuple[str, int]:
         rows=rows_of(compared),
         labels=LABELS,
         scores=[one.scores if one else None for one in compared],
+        evidence=[one.evidence if one else {} for one in compared],
         title=columns[0].candidate.flow.title,
     )
 

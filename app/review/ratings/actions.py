@@ -41,7 +41,7 @@ def flaws(interview: Interview, opinions: Mapping[str, Opinion]) -> dict[str, st
                 f"Comments can have up to {LONGEST_COMMENT} characters. This one has {len(opinion.comment)}."
             )
         elif score is not None and _lacks_a_reason(opinion, score):
-            wrong[f"{name}_comment"] = f"Explain why your rating differs from the AI's score of {score:.1f}."
+            wrong[f"{name}_comment"] = f"Explain why your rating differs from the score of {score:.1f}."
     return wrong
 
 

@@ -49,7 +49,7 @@ for _name, _label in COMPETENCES.items():
     setattr(
         ScorecardForm,
         f"{_name}_comment",
-        TextAreaField(f"Comment ({_label})", render_kw={"maxlength": LONGEST_COMMENT, "rows": 2}),
+        TextAreaField(f"{_label}: comment", render_kw={"maxlength": LONGEST_COMMENT, "rows": 2}),
     )
 
 

@@ -14,12 +14,13 @@ from app.review.ratings.models import COMPETENCES, OVERALL, Assessment
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """One competence: the AI's score (None: not assessed), and the members' ratings, by name."""
+    """One competence: the AI's score (None: not assessed), if it is unstable, and the members' ratings, by name."""
 
     competence: str
     label: str
     score: float | None
     people: tuple[Assessment, ...]
+    is_unstable: bool = False
 
     @property
     def values(self) -> list[float]:
@@ -54,8 +55,10 @@ def scorecard_of(interview: Interview) -> list[Rated]:
     by: dict[str, list[Assessment]] = {}
     for one in _of(Assessment.interview_id == interview.id):
         by.setdefault(one.competence, []).append(one)
+    evidence = ((interview.data.evidence if interview.data else None) or {}).get("scores", {})
+    unstable = {name for name, how in evidence.items() if how.get("is_unstable")}
     return [
-        Rated(name, COMPETENCES[name], score_of(interview, name), tuple(by.get(name, ())))
+        Rated(name, COMPETENCES[name], score_of(interview, name), tuple(by.get(name, ())), name in unstable)
         for name in competences_of(interview)
     ]
 

@@ -137,6 +137,11 @@ def peaks(path: Path, *, seconds: float, count: int, limits: Limits | None = Non
     )
 
 
+def is_cut_off() -> bool:
+    """Whether the decoding process of this machine gives up the network; the kernel or a container may forbid that."""
+    return bool(_in_sandbox({"work": "confine"}, None)["is_cut_off"])
+
+
 def _named(runs: Sequence[RunFile]) -> list[dict[str, Any]]:
     return [{"number": run.number, "path": str(run.path)} for run in runs]
 

@@ -14,8 +14,11 @@ from typing import Any
 _CLONE_NEWUSER, _CLONE_NEWNET, _PR_SET_PDEATHSIG = 0x10000000, 0x40000000, 1
 
 
-def confine(limits: dict[str, Any]) -> None:
-    """Limit memory, CPU and file size; end with the parent; drop the network where the kernel allows it."""
+def confine(limits: dict[str, Any]) -> bool:
+    """Limit memory, CPU and file size; end with the parent; drop the network.
+
+    Returns False where the kernel did not allow the last one, as in most containers.
+    """
     for kind, value in (
         (resource.RLIMIT_AS, int(limits["memory"])),
         (resource.RLIMIT_CPU, int(limits["cpu_seconds"])),
@@ -27,20 +30,21 @@ def confine(limits: dict[str, Any]) -> None:
         wanted = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(kind, (wanted, wanted))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # the write then fails with an error that can be reported
+    is_cut_off = False
     if sys.platform == "linux":
         libc = ctypes.CDLL(None, use_errno=True)
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if libc.unshare(_CLONE_NEWNET) != 0:
-            libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
+        is_cut_off = any(libc.unshare(flags) == 0 for flags in (_CLONE_NEWNET, _CLONE_NEWUSER | _CLONE_NEWNET))
+    return is_cut_off
 
 
 def main() -> None:
     parent = os.getppid()
     order = json.load(sys.stdin)
-    confine(order["limits"])
+    is_cut_off = confine(order["limits"])
     if os.getppid() != parent:
         return
-    json.dump(_obey(order), sys.stdout)
+    json.dump({"is_cut_off": is_cut_off} if order["work"] == "confine" else _obey(order), sys.stdout)
 
 
 def _obey(order: dict[str, Any]) -> dict[str, Any]:

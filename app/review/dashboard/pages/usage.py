@@ -58,8 +58,20 @@ def usage_sheet() -> Response:
     member, since = current_member(), _since(_months())
     titles = dict(titles_seen_by(member))
     used = queries.by_flow(member.organization_id, since=since)
-    rows = [(one.month, one.flow_id, titles.get(one.flow_id), one.interviews, one.minutes) for one in used]
-    return sheet(f"usage-from-{since}.csv", [("month", "flow", "title", "interviews", "minutes"), *rows])
+    names = ("month", "flow", "title", "interviews", "minutes", "model_calls", "model_tokens")
+    rows = [
+        (
+            one.month,
+            one.flow_id,
+            titles.get(one.flow_id),
+            one.interviews,
+            one.minutes,
+            one.model_calls,
+            one.model_tokens,
+        )
+        for one in used
+    ]
+    return sheet(f"usage-from-{since}.csv", [names, *rows])
 
 
 def _page(typed: dict[str, str], errors: dict[str, str]) -> str:
@@ -78,6 +90,7 @@ def _page(typed: dict[str, str], errors: dict[str, str]) -> str:
         months=months,
         spans=SPANS,
         by_month=listed,
+        uses_model=any(one.model_calls for one in listed),
         standing=queries.standing_of(member.organization_id),
         by_flow=queries.by_flow(member.organization_id, since=since),
         titles=dict(titles_seen_by(member)),
