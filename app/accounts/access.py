@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import sqlalchemy as sa
@@ -21,6 +21,7 @@ from app.accounts.audit import entries
 from app.accounts.models import ApiKey, Login, Organization, Owner, Role, TeamMember
 from app.core import clock
 from app.core.db import db, row_security, set_reading
+from app.core.db.prepared import Prepared
 from app.core.encryption import derived_key
 from app.core.errors import Forbidden
 from app.settings import Settings
@@ -110,14 +111,14 @@ def _working_key(bearer: str) -> _Key | None:
     digest = actions.key_digest(bearer)
     with _as_reader():
         with row_security.finding():
-            row = db.session.connection().execute(_key_statement(), {"digest": digest}).one_or_none()
-        key = None if row is None else _Key._make(row)
+            rows = _key_by_digest().rows(digest=digest)
+        key = _Key._make(rows[0]) if rows else None
         works = key is not None and _works(key)
         stale = works and key is not None and _is_stale(key.last_used_at)
         if key is not None:
             row_security.settle(key.organization_id)
         if request.method not in READING:
-            db.session.rollback()  # a caller without a key never waits for the database's one writer
+            db.end_reading()  # a caller without a key never waits for the database's one writer
     if key is None or not works:
         if key is not None:
             note_access(key.owner, "api_key.refused", key.id, by=None)
@@ -132,15 +133,14 @@ def _working_key(bearer: str) -> _Key | None:
 
 
 @cache
-def _key_statement() -> sa.Select[*tuple[Any, ...]]:
-    # Of plain tables and built once, because every call of /v1 runs it.
+def _key_by_digest() -> Prepared:
     key, owner = ApiKey.__table__.c, Organization.__table__.c
     of_key = (key.id, key.is_test, key.expires_at, key.revoked_at, key.last_used_at)
     of_owner = (owner.disabled_at, owner.id, owner.interview_seq, owner.interview_test_seq)
     joined = sa.select(*of_key, *of_owner).join_from(
         ApiKey.__table__, Organization.__table__, owner.id == key.organization_id
     )
-    return joined.where(key.key_hash == sa.bindparam("digest"))
+    return Prepared(joined.where(key.key_hash == sa.bindparam("digest")))
 
 
 def _works(key: _Key) -> bool:

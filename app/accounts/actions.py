@@ -28,6 +28,7 @@ from app.accounts.models import (
 )
 from app.core import clock
 from app.core.db import db
+from app.core.db.prepared import Prepared
 from app.core.encryption import derived_key
 from app.core.errors import Conflict, Rejected
 from app.gateways.mail import Mail
@@ -278,10 +279,9 @@ def write_audit(
     Entries are numbered and each carries the hash of the one before it, so a removed or altered one shows.
     """
     db.session.flush()
-    connection = db.session.connection()
     # Locks the organization's row on PostgreSQL (SQLite has one writer): two entries never take the same number.
-    number = connection.execute(_NUMBERED, {"owner": organization.id}).scalar_one()
-    before = connection.execute(_HASHED, {"owner": organization.id, "last": number - 1}).scalar()
+    [(number,)] = _NUMBERED.rows(owner=organization.id)
+    before = "".join(row[0] for row in _HASHED.rows(owner=organization.id, last=number - 1))
     row: dict[str, Any] = {
         "organization_id": organization.id,
         "number": number,
@@ -291,22 +291,24 @@ def write_audit(
         "details": details,
         "member_id": by.id if by else None,
     }
-    connection.execute(_WRITTEN, row | {"hash": audit_hash(AuditEntry(**row), before or "")})
+    _WRITTEN.changed(row | {"hash": audit_hash(AuditEntry(**row), before)})
 
 
 # Of plain tables and built once: most changes write an entry.
 _OWNERS: Any = Organization.__table__
 _ENTRIES: Any = AuditEntry.__table__
-_NUMBERED = (
+_NUMBERED = Prepared(
     sa.update(_OWNERS)
     .where(_OWNERS.c.id == sa.bindparam("owner"))
     .values(audit_seq=_OWNERS.c.audit_seq + 1)
     .returning(_OWNERS.c.audit_seq)
 )
-_HASHED = sa.select(_ENTRIES.c.hash).where(
-    _ENTRIES.c.organization_id == sa.bindparam("owner"), _ENTRIES.c.number == sa.bindparam("last")
+_HASHED = Prepared(
+    sa.select(_ENTRIES.c.hash).where(
+        _ENTRIES.c.organization_id == sa.bindparam("owner"), _ENTRIES.c.number == sa.bindparam("last")
+    )
 )
-_WRITTEN = sa.insert(_ENTRIES)
+_WRITTEN = Prepared(sa.insert(_ENTRIES))
 
 
 def audit_hash(entry: AuditEntry, before: str) -> str:

@@ -137,7 +137,7 @@ def _mail(member: TeamMember, address: str, link: str) -> Mail:
         "Confirm your new address for Parley",
         f"Confirm that you want to sign in to {organization} on Parley with this address (the link works once, for "
         f"24 hours):\n{link}\n\n"
-        "If you did not ask for this, do nothing and nothing will change.\n",
+        "If you did not request this, ignore this email. Nothing will change.\n",
     )
 
 
@@ -146,7 +146,7 @@ def _notice(member: TeamMember, old: str) -> Mail:
     return Mail(
         old,
         "Your address for Parley was changed",
-        f"Your sign-in address for {organization} on Parley was changed. This address no longer works, and you were "
+        f"Your email address for {organization} on Parley was changed. This address no longer works, and you were "
         "signed out in every other browser.\n\n"
         "If you did not do this, tell an administrator of your organization immediately.\n",
     )

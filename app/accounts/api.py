@@ -6,7 +6,7 @@ from app.accounts import idempotency, queries, schemas
 from app.accounts.access import caller, require_api_key
 from app.web.api import Blueprint
 
-blp = Blueprint("Teams", __name__, url_prefix="/v1", description="Connectivity, teams and their members.")
+blp = Blueprint("Teams", __name__, url_prefix="/v1", description="The connection, teams and members.")
 blp.before_request(require_api_key)
 blp.after_app_request(idempotency.after)
 
@@ -15,7 +15,7 @@ blp.after_app_request(idempotency.after)
 @blp.response(200, schemas.PingResponseSchema, description="The key works.", example={"message": "pong"})
 @blp.doc(operationId="ping")
 def ping() -> dict[str, Any]:
-    """Connectivity check."""
+    """Check the connection."""
     return {"message": "pong"}
 
 
@@ -30,10 +30,10 @@ def teams() -> dict[str, Any]:
 @blp.get("/team-members")
 @blp.arguments(schemas.TeamMembersQuerySchema, location="query")
 @blp.response(
-    200, schemas.TeamMembersSchema, description="The members, by address.", example=schemas.TEAM_MEMBERS_EXAMPLE
+    200, schemas.TeamMembersSchema, description="The members, by email address.", example=schemas.TEAM_MEMBERS_EXAMPLE
 )
 @blp.doc(operationId="listTeamMembers")
 def team_members(query: dict[str, Any]) -> dict[str, Any]:
-    """List team members, so that one can be assigned to an interview."""
+    """List the members of the organization. You can assign one of them to an interview."""
     team = queries.team_of(caller(), query["team_id"]) if query["team_id"] is not None else None
     return {"team_members": queries.members_of(caller(), team)}

@@ -23,11 +23,14 @@ from app.core.errors import Rejected
 from app.web.fields import flaw_of
 
 ROLES = [
-    SelectChoice(Role.RECRUITER.value, "Recruiter: works with flows, interviews and candidates"),
-    SelectChoice(Role.VIEWER.value, "Viewer: can view, but not change anything"),
-    SelectChoice(Role.ADMIN.value, "Administrator: also manages people, keys and recordings"),
+    SelectChoice(Role.RECRUITER.value, "Recruiter: can create flows and interviews, and decide about candidates"),
+    SelectChoice(Role.VIEWER.value, "Viewer: can view everything in their teams, but cannot change anything"),
+    SelectChoice(
+        Role.ADMIN.value,
+        "Administrator: can do what a recruiter can, and manage members, API keys, endpoints and retention",
+    ),
 ]
-PASSWORD_HELP = f"{passwords.SHORTEST} to {passwords.LONGEST} characters. A sentence works well."
+PASSWORD_HELP = f"Use {passwords.SHORTEST} to {passwords.LONGEST} characters. A long phrase works well."
 
 
 def clean(_form: Form, field: Field) -> None:
@@ -93,7 +96,7 @@ class MemberForm(FlaskForm):  # type: ignore[misc]
     password = PasswordField(
         "First password",
         [Optional(), clean, strong],
-        description=f"Leave this empty to send an invitation link with which they choose their own. {PASSWORD_HELP}",
+        description=f"Leave this empty to send the member a link to choose their own. {PASSWORD_HELP}",
     )
 
 
@@ -113,7 +116,10 @@ class ChoosePasswordForm(FlaskForm):  # type: ignore[misc]
 class ChangeForm(FlaskForm):  # type: ignore[misc]
     role = SelectField("Role", choices=ROLES)
     teams = SelectMultipleField(
-        "Teams", choices=[], description="Recruiters and viewers only see flows and candidates of their teams."
+        "Teams",
+        choices=[],
+        description="Recruiters and viewers see only the flows and candidates of their own teams, and flows they "
+        "were given access to.",
     )
 
     def offer(self, teams: Iterable[Team]) -> None:
@@ -133,10 +139,10 @@ class TeamForm(FlaskForm):  # type: ignore[misc]
 
 
 class KeyForm(FlaskForm):  # type: ignore[misc]
-    name = _name("What will use it?", "Enter what will use the key.")
+    name = _name("What will use this key?", "Enter what will use this key.")
     is_test = BooleanField(
-        "Test mode",
-        description="Interviews created with a test key complete automatically.",
+        "Test key",
+        description="Interviews created with a test key are test interviews. They complete without a candidate.",
     )
 
 
@@ -152,14 +158,18 @@ class ProfileForm(FlaskForm):  # type: ignore[misc]
 class AddressForm(FlaskForm):  # type: ignore[misc]
     """The member's own new address, with their password."""
 
-    email = EmailField("New address", [InputRequired("Enter the new address."), Length(max=320), clean, address])
+    email = EmailField(
+        "New email address", [InputRequired("Enter the new email address."), Length(max=320), clean, address]
+    )
     password = PasswordField("Your password", [InputRequired("Enter your password."), Length(max=1000)])
 
 
 class AddressOfMemberForm(FlaskForm):  # type: ignore[misc]
     """A new address, entered by an administrator for another member."""
 
-    email = EmailField("New address", [InputRequired("Enter the new address."), Length(max=320), clean, address])
+    email = EmailField(
+        "New email address", [InputRequired("Enter the new email address."), Length(max=320), clean, address]
+    )
 
 
 class PasswordForm(FlaskForm):  # type: ignore[misc]

@@ -24,6 +24,7 @@ from sqlalchemy.orm import Session
 from app.accounts.models import IdempotentCall
 from app.core import clock
 from app.core.db import db, new_id, set_reading, unless_there
+from app.core.db.prepared import Prepared
 from app.core.errors import Conflict
 from app.web.body import BODY_BYTES, Broken, invalid, load_json
 
@@ -96,11 +97,13 @@ def _route() -> str:
 
 # Of plain tables and built once: every call with a key asks them.
 _CALLS: Any = IdempotentCall.__table__
-_EXPIRED = sa.delete(_CALLS).where(
-    _CALLS.c.organization_id == sa.bindparam("owner"), _CALLS.c.created_at < sa.bindparam("since")
+_EXPIRED = Prepared(
+    sa.delete(_CALLS).where(
+        _CALLS.c.organization_id == sa.bindparam("owner"), _CALLS.c.created_at < sa.bindparam("since")
+    )
 )
-_NEW = unless_there(_CALLS)
-_ANSWERED = (
+_NEW = Prepared(unless_there(_CALLS))
+_ANSWERED = Prepared(
     sa.update(_CALLS)
     .where(_CALLS.c.id == sa.bindparam("call"), _CALLS.c.started_at == sa.bindparam("start"))
     .values(committed=True, status=sa.bindparam("of_status"), body=sa.bindparam("of_body"))
@@ -113,9 +116,8 @@ def _opened(organization_id: str, key: str, body_hash: str) -> _Run | None:
     now = clock.now()
     call = new_id()
     row = {"id": call, "organization_id": organization_id, "route": _route(), "key": key, "body_hash": body_hash}
-    connection = db.session.connection()
-    connection.execute(_EXPIRED, {"owner": organization_id, "since": now - KEPT})
-    if connection.execute(_NEW, row | {"created_at": now, "started_at": now}).rowcount == 0:
+    _EXPIRED.changed({"owner": organization_id, "since": now - KEPT})
+    if _NEW.changed(row | {"created_at": now, "started_at": now}) == 0:
         db.session.rollback()
         return None
     db.session.commit()
@@ -126,9 +128,9 @@ def _earlier(organization_id: str, key: str, raw: bytes) -> Response | None:
     same_call = sa.select(IdempotentCall).filter_by(organization_id=organization_id, route=_route(), key=key)
     call = db.session.scalar(same_call)
     if call is None:
-        _conflict("The first call with this Idempotency-Key just failed; send it again.", seconds=1)
+        _conflict("The first request with this Idempotency-Key just failed. Send it again.", seconds=1)
     if call.body_hash not in {_hash(_canonical(raw)), _hash(raw)}:  # the previous release stored the hash of the bytes
-        invalid("headers", {"Idempotency-Key": ["Was used before with another body; use a new key."]})
+        invalid("headers", {"Idempotency-Key": ["Was used before with another body. Use a new key."]})
     if call.status is not None:
         response = Response(call.body, status=call.status, mimetype="application/json")
         response.headers["Idempotent-Replayed"] = "true"
@@ -136,7 +138,7 @@ def _earlier(organization_id: str, key: str, raw: bytes) -> Response | None:
         return response
     ago, patience = clock.now() - call.started_at, FETCHING if str(request.url_rule) in FETCH else RUNNING
     if call.committed and ago > patience:
-        _conflict("The first call succeeded, but its answer was lost; look for its result in the list.")
+        _conflict("The first request succeeded, but its response was lost. Look for its result in the list.")
     run = _taken_over(call) if ago > patience else None
     if run is None:
         _still_running(ago, patience)
@@ -160,7 +162,7 @@ def _still_running(ago: timedelta, patience: timedelta) -> NoReturn:
     """409 with the time until a repeat takes the call over, in case its process has died."""
     left = max(0, int((patience - ago).total_seconds())) + 1
     _conflict(
-        "The first call with this Idempotency-Key is still running. If it does not answer, you can repeat it in "
+        "The first request with this Idempotency-Key is still running. If it does not respond, you can repeat it in "
         f"{left} seconds.",
         seconds=SOON_AGAIN if ago < SOON else left,
     )
@@ -180,9 +182,8 @@ def _mark_committed(session: Session) -> None:
         return
     body = request.environ.get(_PROMISED)
     status = None if body is None else 200  # nothing was answered before: the row is this run's own
-    given = {"call": run.call, "start": run.started_at, "of_status": status, "of_body": body}
-    if not session.connection().execute(_ANSWERED, given).all():
-        raise Conflict("This call took so long that a repeat took over. It changed nothing; send it again.")
+    if not _ANSWERED.rows(call=run.call, start=run.started_at, of_status=status, of_body=body):
+        raise Conflict("This request took so long that a repeat took over. It changed nothing. Send it again.")
     request.environ[_KEPT] = body
 
 

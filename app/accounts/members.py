@@ -107,7 +107,7 @@ def rotate_api_key(key: ApiKey, *, ends: str, by: TeamMember | None) -> tuple[Ap
     if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now):
         raise Rejected("This key no longer works. Create a new one instead.", field="key")
     if not _is_first(key.id, "rotated_at"):
-        raise Rejected("This key was already replaced. Revoke it, or wait until it ends.", field="key")
+        raise Rejected("This key was already replaced. Revoke it, or wait until it expires.", field="key")
     row, secret = issue_api_key(key.organization, name=key.name, by=by, is_test=key.is_test)
     if OVERLAPS[ends]:
         end = now + OVERLAPS[ends]

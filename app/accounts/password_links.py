@@ -138,5 +138,5 @@ def _mail(member: TeamMember, link: str, *, kind: EntryKind, by: TeamMember | No
         member.email,
         "Reset your password for Parley",
         f"Choose a new password for {organization} on Parley here ({link}\n\n"
-        "If you did not ask for this, do nothing. Your password stays the same.\n",
+        "If you did not request this, ignore this email. Your password stays the same.\n",
     )

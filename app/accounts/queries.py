@@ -130,7 +130,7 @@ def organization_named(id_or_name: str) -> Organization:
     if not matches:
         raise NotFound(f"There is no organization with the id or name {id_or_name!r}.")
     if len(matches) > 1:
-        raise Rejected(f"Several organizations are called {id_or_name!r}; use the id instead.", field="organization")
+        raise Rejected(f"Several organizations are called {id_or_name!r}. Use the id instead.", field="organization")
     return matches[0]
 
 

@@ -107,7 +107,7 @@ def answer(candidate_request: CandidateRequest, *, state: RequestState, words: s
     if state is RequestState.OPEN:
         raise Rejected("Choose granted, declined or done.", field="state")
     if words is not None and len(words) > LONGEST_ANSWER:
-        raise Rejected(f"The answer has {len(words)} characters. The maximum is {LONGEST_ANSWER}.", field="answer")
+        raise Rejected(f"The message has {len(words)} characters. The maximum is {LONGEST_ANSWER}.", field="answer")
     before = candidate_request.state
     statement = (
         sa.update(CandidateRequest)
@@ -117,7 +117,7 @@ def answer(candidate_request: CandidateRequest, *, state: RequestState, words: s
     changed = db.changed(statement) == 1
     db.session.refresh(candidate_request)
     if not changed:
-        raise Conflict("Someone else just answered this request. Read that answer first.")
+        raise Conflict("Someone else has just replied to this request. Read that reply first.")
     details = {
         "kind": candidate_request.kind.value,
         "from": before.value,

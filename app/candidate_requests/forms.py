@@ -29,10 +29,10 @@ def _days(label: str) -> IntegerField:
 class DeadlinesForm(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
     """Days for answering requests of each kind; the fields have the names of the kinds."""
 
-    accommodation = _days("Something different")
+    accommodation = _days("Accommodation")
     correction = _days("Correction")
-    review = _days("Review by a person")
-    withdrawal = _days("Consent withdrawn")
+    review = _days("Human review")
+    withdrawal = _days("Withdrawal of consent")
     deletion = _days("Deletion")
 
     def days_by_kind(self) -> dict[RequestKind, int]:

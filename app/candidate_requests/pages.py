@@ -51,7 +51,7 @@ def index() -> str:
         candidate_requests=requests_seen_by(member, filters, limit=PER_PAGE, offset=offset),
         now=clock.now(),
         total=how_many_requests_seen_by(member, filters),
-        found_by=filters,
+        filters=filters,
         offset=offset,
         limit=PER_PAGE,
         is_admin=member.role is Role.ADMIN,
@@ -88,7 +88,7 @@ def answer(wish_id: str) -> AnyResponse:
         flash(refusal.message, "bad")
     else:
         db.session.commit()
-        flash(f"The request is now {state.value}, and the candidate can see the answer.", "good")
+        flash(f"The request is now {state.value}, and the candidate can see the reply.", "good")
     return redirect(url_for("interviews.show", interview_id=interview_id, _anchor="requests"), 303)
 
 

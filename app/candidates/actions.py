@@ -6,7 +6,6 @@ from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import Insert
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts.models import TeamMember
@@ -15,6 +14,7 @@ from app.candidates.models import INVITED, Candidate, CandidateTag, PipelineStat
 from app.candidates.queries import enrolled, history_of, statuses_of, views_of
 from app.core import clock
 from app.core.db import db, new_id, unless_there
+from app.core.db.prepared import Prepared
 from app.core.errors import Conflict, Rejected
 from app.flows.models import InterviewFlow
 from app.flows.queries import FlowTerms
@@ -68,11 +68,11 @@ def enrol_without_row(
         "is_test": is_test,
         **names,
     }
-    if db.session.connection().execute(_new_candidate(), row).rowcount == 1:
+    if _new_candidate().changed(row) == 1:
         return candidate_id, True
     candidate = enrolled(flow.id, email, is_test=is_test)
     if candidate is None:
-        raise Conflict("This candidate is being changed at this very moment. Try again.")
+        raise Conflict("This candidate is being changed right now. Try again.")
     candidate.quarantined_at = None
     candidate.first_name = candidate.first_name or names["first_name"]
     candidate.last_name = candidate.last_name or names["last_name"]
@@ -82,14 +82,13 @@ def enrol_without_row(
 
 
 @cache
-def _new_candidate() -> Insert:
+def _new_candidate() -> Prepared:
     status: Any = PipelineStatus.__table__
     owner: Any = sa.bindparam("organization_id", type_=sa.String)
     begins = sa.select(status.c.name).where(status.c.organization_id == owner, status.c.purpose == INVITED)
     table: Any = Candidate.__table__
-    return unless_there(table).values(
-        organization_id=owner, status=sa.func.coalesce(begins.limit(1).scalar_subquery(), INVITED)
-    )
+    status_of_new = sa.func.coalesce(begins.limit(1).scalar_subquery(), INVITED)
+    return Prepared(unless_there(table).values(organization_id=owner, status=status_of_new))
 
 
 def move(

@@ -71,7 +71,7 @@ class CandidateFilter:
 
 def candidate_seen_by(member: TeamMember, candidate_id: str) -> Candidate:
     """A candidate of a flow that the member may see. Raises the same error for no access as for no candidate."""
-    return seen(member, Candidate, candidate_id, kind="candidate", asked=candidate_id)
+    return seen(member, Candidate, candidate_id, kind="candidate", access_id=candidate_id)
 
 
 def candidate_to_change(member: TeamMember, candidate_id: str) -> Candidate:

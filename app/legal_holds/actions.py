@@ -61,9 +61,9 @@ def release(hold: LegalHold, *, by: TeamMember) -> bool:
     return changed
 
 
-def refuse_held(*subject_ids: str | None) -> None:
-    """Raises Conflict if one of these is under a legal hold."""
-    since = held_since(*subject_ids)
+def refuse_held(subject_id: str, other_id: str | None = None) -> None:
+    """Raises Conflict if one of these, an interview and its candidate, is under a legal hold."""
+    since = held_since(subject_id, other_id)
     if since is not None:
         raise Conflict(HELD, day=f"{since:%Y-%m-%d}", details={"reason": "held"})
 

@@ -9,6 +9,7 @@ from sqlalchemy.orm import joinedload
 from app.accounts.models import Organization
 from app.core import clock
 from app.core.db import db, is_id, unseen
+from app.core.db.prepared import Prepared
 from app.core.errors import Forbidden, NotFound
 from app.legal_holds.models import LegalHold
 
@@ -37,21 +38,19 @@ def hold_on(*subject_ids: str | None) -> LegalHold | None:
 
 
 _T: Any = LegalHold.__table__
-_SINCE = (
+_SINCE = Prepared(
     sa.select(_T.c.created_at)
-    .where(_T.c.subject_id.in_(sa.bindparam("subjects", expanding=True)), _T.c.released_at.is_(None))
+    .where(_T.c.subject_id.in_((sa.bindparam("first"), sa.bindparam("second"))), _T.c.released_at.is_(None))
     .where(sa.or_(_T.c.ends_at.is_(None), _T.c.ends_at > sa.bindparam("now")))
     .order_by(_T.c.created_at)
     .limit(1)
 )
 
 
-def held_since(*subject_ids: str | None) -> datetime | None:
+def held_since(subject_id: str, other_id: str | None = None) -> datetime | None:
     """When the hold of ``hold_on`` was placed, by one prepared statement: every deletion asks."""
     db.session.flush()
-    given = {"subjects": [one for one in subject_ids if one], "now": clock.now()}
-    since: datetime | None = db.session.connection().execute(_SINCE, given).scalar()
-    return since
+    return next((row[0] for row in _SINCE.rows(first=subject_id, second=other_id, now=clock.now())), None)
 
 
 def holds_of(organization: Organization, *, limit: int) -> list[LegalHold]:

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from app.core import claims, clock, encryption, queue
 from app.core.db import db, new_id
+from app.core.db.prepared import Prepared
 from app.gateways.mail import Mail
 from app.mail_outbox import SEND_MAIL
 from app.mail_outbox.models import QueuedMail, QueuedMailState
@@ -109,11 +110,11 @@ def hurry(mail_id: str) -> bool:
 def drop(interview_id: str) -> int:
     """Cancel waiting mail about the interview; returns the number cancelled."""
     db.session.flush()
-    return db.session.connection().execute(_DROPPED, {"interview": interview_id, "now": clock.now()}).rowcount
+    return _DROPPED.changed({"interview": interview_id, "now": clock.now()})
 
 
 _MAIL: Any = QueuedMail.__table__
-_DROPPED = (
+_DROPPED = Prepared(
     sa.update(_MAIL)
     .where(_MAIL.c.interview_id == sa.bindparam("interview"), _MAIL.c.state == QueuedMailState.WAITING)
     .values(state=QueuedMailState.EXPIRED, sealed=None, settled_at=sa.bindparam("now"), failure=NOT_NEEDED)

@@ -20,12 +20,14 @@ class InviteForm(_Blamed):
     flow = SelectField("Flow", validate_choice=False)
     rows = TextAreaField(
         "People",
-        description="One person per line: email address, first name, last name. Names are optional.",
+        description="One candidate per line: email address, first name, last name. Names are optional.",
         render_kw={"rows": 6, "spellcheck": "false", "autocomplete": "off"},
     )
     file = FileField("Or a CSV file", description="With the same columns, or with a header row that names them.")
     recruiter = SelectField("Recruiter", validate_choice=False)
-    by_mail = BooleanField("Email each person their link", description="If not, you send the links yourself.")
+    by_mail = BooleanField(
+        "Email each candidate their link", description="If you turn this off, you send the links yourself."
+    )
 
     def offer(self, flows: list[tuple[str, str]], recruiters: list[tuple[str, str]]) -> None:
         self.flow.choices = flows
@@ -51,8 +53,8 @@ class PlanForm(_Blamed):
         return Plan(*(_days(name, str(self[name].data or "")) for name in ("remind_after", "notice_before")))
 
 
-def _days(name: str, given: str) -> int | None:
-    text = given.strip()
+def _days(name: str, value: str) -> int | None:
+    text = value.strip()
     if not text:
         return None
     if not (text.isascii() and text.isdecimal()):
@@ -64,9 +66,9 @@ class WordsForm(_Blamed):
     """Subject and text of an email."""
 
     subject = StringField("Subject", render_kw={"maxlength": LONGEST_SUBJECT})
-    text = TextAreaField("Text", render_kw={"rows": 14, "maxlength": LONGEST_TEXT})
+    text = TextAreaField("Body", render_kw={"rows": 14, "maxlength": LONGEST_TEXT})
 
-    def given(self) -> tuple[str, str]:
+    def subject_and_text(self) -> tuple[str, str]:
         """The entered subject and text. Raises Rejected for text that cannot be stored."""
         for name in ("subject", "text"):
             flaw = flaw_of(self[name].data or "")

@@ -52,7 +52,7 @@ def judge(
         if wrong:
             rows.append(Row(line, "refused", wrong))
         elif address in first:
-            rows.append(Row(line, "same", f"Same address as in line {first[address]}."))
+            rows.append(Row(line, "same", f"Same email address as in line {first[address]}."))
         elif standing is not None and not _is_over(standing, link_days):
             rows.append(Row(line, "same", _standing(standing), standing))
         else:
@@ -70,10 +70,10 @@ def _is_over(interview: Interview, link_days: int) -> bool:
 def _standing(interview: Interview) -> str:
     day = f"{interview.created_at.day} {interview.created_at:%B %Y}"
     if interview.has_declined:
-        return f"Invited on {day}, and declined."
+        return f"Invited on {day}. The candidate declined."
     if interview.stage is Stage.CREATED:
         return f"Already invited on {day}."
-    return f"Invited on {day}, and started or completed the interview."
+    return f"Invited on {day}. The candidate has already started the interview."
 
 
 def carry_out(flow: InterviewFlow, row: Row, order: Order, *, by: TeamMember) -> Row:

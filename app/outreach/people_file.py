@@ -57,7 +57,7 @@ def lines_of(text: str) -> list[Line]:
     clean = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     rows = _rows(clean)
     if not rows:
-        raise Rejected("The list is empty. Enter one person per line, the email address first.", field="rows")
+        raise Rejected("The list is empty. Enter one candidate per line, the email address first.", field="rows")
     order = _order(rows[0][1])
     if order is None:
         order = {"email": 0, "first_name": 1, "last_name": 2}
@@ -67,7 +67,7 @@ def lines_of(text: str) -> list[Line]:
         raise Rejected("The list has a header row, but no one is listed below it.", field="rows")
     if len(rows) > MOST_ROWS:
         raise Rejected(
-            f"The list has {len(rows)} lines. You can invite at most {MOST_ROWS} people at once.", field="rows"
+            f"The list has {len(rows)} lines. You can invite at most {MOST_ROWS} candidates at once.", field="rows"
         )
     return [_line(number, cells, order) for number, cells in rows]
 
@@ -99,8 +99,8 @@ def _delimiter(text: str) -> str:
 def _order(cells: list[str]) -> dict[str, int] | None:
     """The columns' positions, if this line is a header row."""
     words = [_SPACES.sub(" ", cell.strip().lower()) for cell in cells]
-    found = {key: words.index(word) for key, names in _HEADS.items() for word in words if word in names}
-    return found if "email" in found else None
+    positions = {key: words.index(word) for key, names in _HEADS.items() for word in words if word in names}
+    return positions if "email" in positions else None
 
 
 def _line(number: int, cells: list[str], order: dict[str, int]) -> Line:

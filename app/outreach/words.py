@@ -11,11 +11,11 @@ from app.outreach.models import Step
 
 LONGEST_SUBJECT, LONGEST_TEXT = 200, 5_000
 PLACES = {
-    "name": "the candidate's first name, or nothing if it is not known",
-    "organization": "the organization name of the flow",
-    "title": "the title of the flow",
-    "link": "the candidate's invite link (required)",
-    "until": "the last day on which the link works",
+    "name": "The candidate's first name. Empty if there is none.",
+    "organization": "The organization name set in the flow.",
+    "title": "The title of the flow.",
+    "link": "The candidate's invite link. Required.",
+    "until": "The last day on which the link works.",
 }
 _PLACE = re.compile(r"\{(\w*)\}")
 _BESIDE = r"[^\s{}.,:;!?،。、：！，]*"
@@ -46,12 +46,15 @@ def _invitation() -> Words:
             gettext("Hello {name},"),
             gettext("{organization} invites you to an interview: {title}."),
             gettext(
-                "An AI asks the questions, in your browser, at a time that suits you. You speak or type your answers. "
-                "They are recorded, and people at {organization} look at them."
+                "An AI asks the questions in your browser, at a time that suits you. You speak or type your answers. "
+                "They are recorded, and people at {organization} review them."
             ),
             gettext("Your link: {link}"),
-            gettext("It is meant for you alone and works until {until}."),
-            gettext("If you need something different, for example more time or a person, that page tells you how."),
+            gettext("It is for you alone and works until {until}."),
+            gettext(
+                "If you need something different, for example more time or a person, that page tells you how to ask "
+                "for it."
+            ),
         ),
     )
 
@@ -63,18 +66,21 @@ def _reminder() -> Words:
             gettext("Hello {name},"),
             gettext("You have not started your interview with {organization} yet: {title}."),
             gettext("Your link: {link}"),
-            gettext("It is meant for you alone and works until {until}."),
-            gettext("If you do not want to take part, you can say so on that page, and no further reminder will come."),
+            gettext("It is for you alone and works until {until}."),
+            gettext(
+                "If you do not want to take part, you can say so on that page, and you will not receive any more "
+                "reminders."
+            ),
         ),
     )
 
 
 def _expiry() -> Words:
     return Words(
-        gettext("The link to your interview with {organization} ends soon"),
+        gettext("The link to your interview with {organization} expires soon"),
         _paragraphs(
             gettext("Hello {name},"),
-            gettext("The link to your interview with {organization} ({title}) works until {until} only."),
+            gettext("The link to your interview with {organization} ({title}) only works until {until}."),
             gettext("Your link: {link}"),
         ),
     )
@@ -97,7 +103,7 @@ def checked(subject: str, text: str) -> Words:
             places = ", ".join(f"{{{place}}}" for place in PLACES)
             raise Rejected(f"{{{unknown[0]}}} is not a placeholder. You can use {places}.", field=name)
     if "{link}" not in body:
-        raise Rejected("Add {link} to the text. Without it candidates cannot start the interview.", field="text")
+        raise Rejected("Add {link} to the body. Without it, candidates cannot start the interview.", field="text")
     return Words(head, body)
 
 

@@ -23,7 +23,11 @@ MOST_FIELDS = 100
 LONGEST_FIELD_NAME = 100
 """Both far above any schema's, so that an answer which names every unknown field stays short."""
 
+MOST_LEVELS = 600
+"""Of nesting. Python's own limit differs from version to version."""
+
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_TOO_DEEP = "Invalid JSON body: it is nested too deeply."
 
 
 class Broken(Exception):
@@ -33,25 +37,39 @@ class Broken(Exception):
 def load_json(raw: bytes) -> Any:
     """Parse RFC 8259 JSON in UTF-8, without NaN, double keys, very long numbers or very deep nesting. Raises Broken."""
     if raw.startswith(_BYTE_ORDER_MARK):
-        raise Broken("Invalid JSON body: it starts with a byte order mark; send UTF-8 without one.")
+        raise Broken("Invalid JSON body: it starts with a byte order mark. Send UTF-8 without one.")
     try:
-        return json.loads(raw.decode("utf-8"), object_pairs_hook=_object, parse_constant=_constant)
+        parsed = json.loads(raw.decode("utf-8"), object_pairs_hook=_object, parse_constant=_constant)
     except UnicodeDecodeError:
         raise Broken("Invalid JSON body: it is not UTF-8.") from None
     except json.JSONDecodeError as error:
         raise Broken(f"Invalid JSON body at line {error.lineno}, column {error.colno}: {error.msg}.") from None
     except RecursionError:
-        raise Broken("Invalid JSON body: it is nested too deeply.") from None
+        raise Broken(_TOO_DEEP) from None
     except ValueError:
         raise Broken("Invalid JSON body: a number is too long.") from None
+    if raw.count(b"[") + raw.count(b"{") > MOST_LEVELS and _is_deep(parsed):
+        raise Broken(_TOO_DEEP)
+    return parsed
+
+
+def _is_deep(parsed: Any) -> bool:
+    """Whether it has more than MOST_LEVELS levels; without recursion."""
+    level = [parsed]
+    for _ in range(MOST_LEVELS):
+        holders = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
+        level = [inner for holder in holders for inner in holder]
+        if not level:
+            return False
+    return any(isinstance(one, dict | list) for one in level)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    parsed = dict(pairs)
+    if len(parsed) < len(pairs):
         twice = Counter(name for name, _value in pairs).most_common(1)[0][0]
         raise Broken(f'Invalid JSON body: an object contains the key "{twice[:LONGEST_FIELD_NAME]}" twice.')
-    return found
+    return parsed
 
 
 def _constant(_word: str) -> NoReturn:
@@ -74,17 +92,17 @@ class StrictParser(FlaskParser):
             invalid("json", {"_schema": ["The body must be a JSON object."]})
         _refuse_other_forms(req)
         try:
-            found = load_json(raw)
+            parsed = load_json(raw)
         except Broken as error:
             abort(400, message=str(error), errors={"json": [str(error)]})
-        if not isinstance(found, dict):
+        if not isinstance(parsed, dict):
             invalid("json", {"_schema": ["The body must be a JSON object."]})
-        if len(found) > MOST_FIELDS or any(len(name) > LONGEST_FIELD_NAME for name in found):
+        if len(parsed) > MOST_FIELDS or any(len(name) > LONGEST_FIELD_NAME for name in parsed):
             words = (
                 f"Contains more than {MOST_FIELDS} fields, or a name with more than {LONGEST_FIELD_NAME} characters."
             )
             invalid("json", {"_schema": [words]})
-        return found
+        return parsed
 
     def load_querystring(self, req: Request, schema: ma.Schema) -> Any:
         twice = [name for name in schema.fields if len(req.args.getlist(name)) > 1]
@@ -97,7 +115,7 @@ def _refuse_other_forms(req: Request) -> None:
     if not core.is_json(req.mimetype):
         abort(415, message="The content type of the body must be application/json.")
     if req.headers.get("Content-Encoding", "").strip().lower() not in {"", "identity"}:
-        abort(415, message="The body must not be compressed; send it without Content-Encoding.")
+        abort(415, message="The body must not be compressed. Send it without Content-Encoding.")
 
 
 def _without_nulls(req: Request, schema: ma.Schema) -> list[tuple[str, str]]:

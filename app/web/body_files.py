@@ -92,9 +92,9 @@ class PiecesFile(_Waiting):
         # Servers read, send what the socket takes, go back, and read over what was sent.
         if self._last_at != self._at or len(self._last) < wanted:
             self._last_at, self._last = self._at, self._joined(wanted)
-        found = self._last[:wanted]
+        content = self._last[:wanted]
         self._at += wanted
-        return found
+        return content
 
     def _joined(self, wanted: int) -> bytes:
         number, parts = bisect_right(self._ends, self._at), []

@@ -22,7 +22,7 @@ _SYSTEMS = (
 
 def browser_name(user_agent: str | None) -> str:
     """``Firefox on Linux`` for a User-Agent header: enough to know one's own browsers by; its beginning, if unknown."""
-    given = user_agent or ""
-    browser = next((name for mark, name in _BROWSERS if mark in given), "")
-    system = next((name for mark, name in _SYSTEMS if mark in given), "")
-    return f"{browser} on {system}" if browser and system else browser or given[:40] or "Unknown browser"
+    header = user_agent or ""
+    browser = next((name for mark, name in _BROWSERS if mark in header), "")
+    system = next((name for mark, name in _SYSTEMS if mark in header), "")
+    return f"{browser} on {system}" if browser and system else browser or header[:40] or "Unknown browser"

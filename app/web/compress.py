@@ -6,6 +6,7 @@ where the browser vouches that no other site asked for it; static files hold no 
 """
 
 import gzip
+import re
 
 from flask import Flask, Response, request
 
@@ -26,6 +27,9 @@ TYPES = frozenset(
         "application/wasm",
     }
 )
+SCRIPTS = frozenset({"text/javascript", "application/javascript"})
+COMMENT_LINES = re.compile(rb"^[ \t]*//.*$", re.MULTILINE)
+"""A sixth of our scripts. The lines stay, empty, so that a browser's error still names the line of the source."""
 ASKED_BY_OURSELVES = frozenset({"same-origin", "none"})
 
 
@@ -39,8 +43,8 @@ def _compress(response: Response) -> Response:
     is_file = (request.endpoint or "").rpartition(".")[2] == "static"
     if response.status_code != 200 or response.mimetype not in TYPES or "Content-Encoding" in response.headers:
         return response
-    if request.path.startswith("/v1/") or (response.is_streamed and not is_file):
-        return response
+    if request.path.startswith("/v1/") or request.method == "PUT" or (response.is_streamed and not is_file):
+        return response  # a PUT brings a chunk: its answer is short, and no cache keeps it
     response.vary.add("Accept-Encoding")
     if not is_file:
         response.vary.add("Sec-Fetch-Site")
@@ -72,16 +76,19 @@ def _file(response: Response) -> bytes | None:
     """The compressed file, which is kept by its tag: that changes with the file."""
     from flask import current_app
 
-    kept: dict[str, bytes] = current_app.extensions["parley.compressed"]
+    cache: dict[str, bytes] = current_app.extensions["parley.compressed"]
     key = f"{request.path} {response.get_etag()[0]}"
-    if key not in kept:
+    if key not in cache:
         if (response.content_length or 0) < LEAST:
             return None
         response.direct_passthrough = False
-        if len(kept) >= KEPT:
-            kept.clear()
-        kept[key] = gzip.compress(response.get_data(), LEVEL, mtime=0)
+        if len(cache) >= KEPT:
+            cache.clear()
+        content = response.get_data()
+        if response.mimetype in SCRIPTS:
+            content = COMMENT_LINES.sub(b"", content)
+        cache[key] = gzip.compress(content, LEVEL, mtime=0)
     elif close := getattr(response.response, "close", None):
         close()  # the opened file, which no one reads
     response.direct_passthrough = False
-    return kept[key]
+    return cache[key]

@@ -33,18 +33,18 @@ API_STATUS: dict[type[DomainError], int] = {
 PAGE_STATUS: dict[type[DomainError], int] = {**API_STATUS, NotFound: 404}
 
 WORDS = {
-    400: "The request could not be understood.",
+    400: "The request is not valid.",
     401: "Sign in first, or send a valid API key.",
-    403: "This belongs to someone else, or your role does not reach this far.",
-    404: "There is nothing at this address.",
-    405: "This address does not answer to that method.",
-    409: "The thing has changed in the meantime; load it again.",
-    413: "The request is larger than this address accepts.",
-    415: "The content type is not the one this address reads.",
-    422: "The input cannot be used.",
-    429: "Too many requests; wait a little.",
-    500: "Something went wrong on our side. It has been noted; please try again.",
-    503: "A service that Parley needs is not available at the moment; please try again.",
+    403: "This belongs to another organization, or your role does not allow it.",
+    404: "There is nothing at this URL.",
+    405: "This URL does not support this method.",
+    409: "This has changed in the meantime. Load it again.",
+    413: "The request is larger than this URL accepts.",
+    415: "This URL does not accept this content type.",
+    422: "The input is not valid.",
+    429: "Too many requests. Wait a moment, then try again.",
+    500: "Something went wrong on our side. It has been logged. Try again.",
+    503: "A service that Parley needs is not available at the moment. Try again.",
 }
 
 
@@ -111,8 +111,8 @@ def from_http(error: HTTPException) -> Failure:
     data: dict[str, Any] = getattr(error, "data", None) or {}
     errors: dict[str, Any] = data.get("errors") or data.get("messages") or {}
     message = data.get("message") or (first_words(_inner(errors)) if errors else WORDS.get(code, error.name))
-    kept = {k: v for k, v in error.get_headers() if k.lower() not in {"content-type", "content-length"}}
-    return Failure(code, message, errors, {**kept, **(data.get("headers") or {})})
+    headers = {k: v for k, v in error.get_headers() if k.lower() not in {"content-type", "content-length"}}
+    return Failure(code, message, errors, {**headers, **(data.get("headers") or {})})
 
 
 def _inner(errors: dict[str, Any]) -> Any:
@@ -157,7 +157,7 @@ def _on_stale_token(error: CSRFError) -> Response:
     """The page was open too long: what was typed is offered again."""
     if wants_json():
         return respond(
-            Failure(403, "The page is too old; load it again.", {"headers": {"X-CSRFToken": [error.description]}})
+            Failure(403, "This page is too old. Reload it.", {"headers": {"X-CSRFToken": [error.description]}})
         )
     typed = typed_input() if request.form and not request.files else None
     return make_response(render_template("errors/stale.html", typed=typed), 400)
@@ -169,14 +169,14 @@ _SECRET_FIELD = re.compile(r"csrf_token|password|secret|key|^current$", re.IGNOR
 
 def typed_input() -> list[tuple[str, str, bool]]:
     """What a form carried, without tokens and secrets; and whether it says anything to the person who sent it."""
-    given = [(name, value) for name, value in request.form.items(multi=True) if not _SECRET_FIELD.search(name)]
-    return [(name, value, bool(value) and not is_id(value)) for name, value in given]
+    fields = [(name, value) for name, value in request.form.items(multi=True) if not _SECRET_FIELD.search(name)]
+    return [(name, value, bool(value) and not is_id(value)) for name, value in fields]
 
 
 def _on_domain(error: DomainError) -> Response:
     db.session.rollback()
     if isinstance(error, Unseen) and not wants_json():
-        return make_response(render_template("errors/unseen.html", asked=error), 403)
+        return make_response(render_template("errors/unseen.html", unseen=error), 403)
     return respond(from_domain(error, api=is_api_path(request.path)))
 
 

@@ -115,8 +115,8 @@ class Several(ma.fields.List[Any]):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[Any]:
         if isinstance(value, list) and len(value) > self.most:
             raise ma.ValidationError(self.words)
-        found: list[Any] = super()._deserialize(value, attr, data, **kwargs)
-        return found
+        items: list[Any] = super()._deserialize(value, attr, data, **kwargs)
+        return items
 
 
 class QueryId(Text):

@@ -18,7 +18,7 @@ EXEMPT = frozenset({"/healthz", "/readyz", "/metrics"})
 
 REFUSED = (
     "This server does not serve the host name in this request. If it should, its operator can add the name to "
-    "ALLOWED_HOSTS or set APP_URL to the public address."
+    "ALLOWED_HOSTS or set APP_URL to the public URL."
 )
 WARNING = (
     "a request has a different host than APP_URL, which is a local address: links in mail and webhooks will not "

@@ -4,6 +4,7 @@ A candidate reads the flow's language unless another one was chosen on the page 
 only these pages get). Every other page stays English: a request that never calls ``choose`` is answered in English.
 """
 
+from pathlib import Path
 from typing import Any
 
 from flask import Flask, Response, has_request_context, request
@@ -34,15 +35,34 @@ LANGUAGES = {
 }
 """The tags of the interface and how each language calls itself."""
 
+ENGLISH_NAMES = {
+    "en-US": "English (US)",
+    "de-DE": "German",
+    "es-419": "Spanish (Latin America)",
+    "hi-IN": "Hindi",
+    "ja-JP": "Japanese",
+    "pt-BR": "Portuguese (Brazil)",
+    "fr-FR": "French",
+    "zh-CN": "Chinese (Mandarin)",
+    "ko-KR": "Korean",
+    "vi-VN": "Vietnamese",
+    "th-TH": "Thai",
+    "ar-AE": "Arabic",
+    "no-NO": "Norwegian",
+}
+"""The English name of each language, for members."""
+
 RIGHT_TO_LEFT = frozenset({"ar-AE"})
 
 LOCALES = {tag: tag.replace("-", "_") for tag in LANGUAGES} | {"no-NO": "nb_NO", "zh-CN": "zh_Hans_CN"}
 """The names that CLDR, and so the folders of the catalogues, have for them."""
 
+_TRANSLATIONS = str(Path(__file__).with_name("translations"))
+
 
 def register(app: Flask) -> None:
     """Hang translations on the application; where no one chose, they are the English originals."""
-    Babel(app, default_locale="en_US", default_translation_directories="app/web/translations", locale_selector=_locale)
+    Babel(app, default_locale="en_US", default_translation_directories=_TRANSLATIONS, locale_selector=_locale)
     app.context_processor(_shown)
 
 
@@ -58,11 +78,11 @@ def choose(preferred: str | None = None) -> str:
 
 def remember(response: Response, *, settings: Settings, path: str = COOKIE_PATH) -> Response:
     """Keep a language asked for in the address, for the pages below ``path``; an unknown one leaves no trace."""
-    asked = request.args.get("lang")
-    if asked in LANGUAGES:
+    language = request.args.get("lang")
+    if language in LANGUAGES:
         response.set_cookie(
             COOKIE,
-            asked,
+            language,
             max_age=COOKIE_DAYS * 86_400,
             path=path,
             secure=settings.is_https,

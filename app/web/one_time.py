@@ -26,6 +26,6 @@ def look(name: str) -> Any:
 
 def pop(name: str) -> Any:
     """The same, this once."""
-    found = look(name)
+    value = look(name)
     session.pop(name, None)
-    return found
+    return value

@@ -19,6 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from app.core.db import db
+from app.web.url_rules import LazyRule
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +32,8 @@ _FORMS = {"application/x-www-form-urlencoded", "multipart/form-data"}
 
 class Application(Flask):
     """Flask, whose views may run again."""
+
+    url_rule_class = LazyRule
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """As it is: no view, guard or hook here is a coroutine, and looking took 3 % of a small answer."""

@@ -14,14 +14,16 @@ from werkzeug.http import HTTP_STATUS_CODES
 from app.web.fields import AnyOf, Choice
 
 DESCRIPTION = """\
-Define interview flows, create single-use interview links, read the results.
+Define interview flows, create invite links and read results.
 
-Send `Authorization: Bearer <API key>` with every request. A `POST` may carry an `Idempotency-Key` (kept for 24 hours:
-a repeated request gets the same response, with `Idempotent-Replayed: true`). Every response carries `X-Request-Id` and,
-while limits are on, `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`.
+Send `Authorization: Bearer <API key>` with every API request. You can send an `Idempotency-Key` with a `POST`. Parley
+keeps the key for 24 hours: if you repeat the API request, you get the same response, with `Idempotent-Replayed: true`.
+Every response includes `X-Request-Id`. If rate limits are on, it also includes `X-RateLimit-Limit`,
+`X-RateLimit-Remaining` and `X-RateLimit-Reset`.
 
-To try it here, press Authorize, enter an API key, and run `createInterviewFlow` as it is. Copy the `interview_flow_id`
-of the response into the body of `createInterview`. Interviews created with a test key complete without a candidate.
+To try the API here, select Authorize, enter a test key, and run `POST /v1/interview-flows` without changes. Copy
+`interview_flow_id` from the response into the body of `POST /v1/interviews`. Interviews created with a test key
+complete without a candidate.
 """
 
 
@@ -49,13 +51,13 @@ class ErrorResponseSchema(ma.Schema):
 
 ALWAYS = {
     401: "The API key is missing, malformed, unknown or revoked.",
-    429: "Too many requests for this key or address; `Retry-After` says when to continue.",
-    500: "An internal failure.",
-    503: "The service, or something it needs, is not available; `Retry-After` says when to try again.",
+    429: "Too many requests for this key or IP address. `Retry-After` says when to continue.",
+    500: "An internal error.",
+    503: "The service, or something that it needs, is not available. `Retry-After` says when to try again.",
 }
 WITH_PATH = {
-    404: "There is nothing at this address, for example because an id is empty.",
-    405: "The address does not support this method.",
+    404: "There is nothing at this URL, for example because an id is empty.",
+    405: "This URL does not support this method.",
 }
 WITH_INPUT = {
     403: "Something named in the request belongs to another organization.",
@@ -63,7 +65,7 @@ WITH_INPUT = {
 }
 WITH_BODY = {
     400: "The body is not JSON, is nested too deeply, or contains a number that is too long.",
-    409: "The first request with this `Idempotency-Key` is still running; `Retry-After` says when to repeat it.",
+    409: "The first request with this `Idempotency-Key` is still running. `Retry-After` says when to repeat it.",
     413: "The body is too large.",
     415: "The content type of the body is not application/json, or the body is compressed.",
 }
@@ -99,14 +101,14 @@ FULL_SHAPE = frozenset({403, 422, 500})
 
 def answers_of(operation: dict[str, Any], path: str) -> dict[int, str]:
     """The failures an operation can answer, from what it takes."""
-    found = dict(ALWAYS)
+    answers = dict(ALWAYS)
     if "{" in path:
-        found |= WITH_PATH
+        answers |= WITH_PATH
     if operation.get("parameters") or operation.get("requestBody") or "{" in path:
-        found |= WITH_INPUT
+        answers |= WITH_INPUT
     if operation.get("requestBody"):
-        found |= WITH_BODY
-    return found
+        answers |= WITH_BODY
+    return answers
 
 
 class StandardAnswers(BasePlugin):

@@ -43,9 +43,9 @@ class Places:
 def places(name: str, *, share: int) -> Places:
     """The places for answers called ``name``: one ``share``-th of the threads, at least one."""
     settings: Settings = current_app.extensions["parley.settings"]
-    made = Places(max(1, settings.web_threads // share))
-    found: Places = current_app.extensions.setdefault(f"parley.places.{name}", made)
-    return found
+    fresh = Places(max(1, settings.web_threads // share))
+    shared: Places = current_app.extensions.setdefault(f"parley.places.{name}", fresh)
+    return shared
 
 
 class Lasting(Iterator[bytes]):

@@ -20,7 +20,7 @@ def register(app: Flask) -> None:
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
     app.jinja_env.filters.update(
-        day=day, moment=moment, iso=clock.rfc3339, duration=duration, bytes_in_words=size, capital=capital
+        day=day, month=month, moment=moment, iso=clock.rfc3339, duration=duration, bytes_in_words=size, capital=capital
     )
     app.jinja_env.globals.update(asset=lambda name: asset(root, name), page_url=page_url, app_url=settings.app_url)
 
@@ -38,6 +38,11 @@ def _version(path: Path) -> str:
 def day(value: datetime | None) -> str:
     """``21 Nov 2026``; a dash for none."""
     return f"{value.day} {value:%b %Y}" if value else "–"
+
+
+def month(value: str) -> str:
+    """``2026-11`` as ``Nov 2026``."""
+    return f"{datetime.fromisoformat(value + '-01'):%b %Y}"
 
 
 def moment(value: datetime | None) -> str:
@@ -73,14 +78,14 @@ def capital(words: str) -> str:
 
 def page_url(**changes: Any) -> str:
     """This page with some of its query changed; None takes a part away."""
-    given: dict[str, Any] = {**(request.view_args or {}), **request.args.to_dict(), **changes}
-    return url_for(str(request.endpoint), **{k: v for k, v in given.items() if v is not None})
+    query: dict[str, Any] = {**(request.view_args or {}), **request.args.to_dict(), **changes}
+    return url_for(str(request.endpoint), **{k: v for k, v in query.items() if v is not None})
 
 
 def offset_of_request() -> int:
     """Where a page of a list begins; whatever is no sensible number means the beginning."""
-    given = request.args.get("offset", "")
-    return int(given) if given.isascii() and given.isdecimal() and len(given) <= 9 else 0
+    text = request.args.get("offset", "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else 0
 
 
 def qr_code(text: str) -> Markup:

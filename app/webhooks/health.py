@@ -22,26 +22,26 @@ TIMED = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Attempts in a time span and how many got a 2xx (``taken``). ``median`` and ``most`` (95th percentile): s."""
+    """Attempts in a time span and how many got a 2xx (``succeeded``). ``median`` and ``most`` (95th percentile): s."""
 
     attempts: int = 0
-    taken: int = 0
+    succeeded: int = 0
     median: float | None = None
     most: float | None = None
 
     @property
     def share(self) -> float | None:
         """0 to 1; None without attempts."""
-        return self.taken / self.attempts if self.attempts else None
+        return self.succeeded / self.attempts if self.attempts else None
 
 
-_TAKEN = Attempt.status.between(200, 299)
+_SUCCEEDED = Attempt.status.between(200, 299)
 
 
 def rates(endpoints: Sequence[Endpoint], *, span: timedelta = DAY) -> dict[str, Rate]:
     """Rates of ``endpoints`` with attempts in the last ``span``, by id, without times. One statement."""
     counted = (
-        sa.select(Attempt.endpoint_id, sa.func.count(), sa.func.count(sa.case((_TAKEN, 1))))
+        sa.select(Attempt.endpoint_id, sa.func.count(), sa.func.count(sa.case((_SUCCEEDED, 1))))
         .where(Attempt.endpoint_id.in_([endpoint.id for endpoint in endpoints]), Attempt.at > queries.present() - span)
         .group_by(Attempt.endpoint_id)
     )
@@ -52,7 +52,7 @@ def day_and_week(endpoint: Endpoint) -> tuple[Rate, Rate]:
     """Rates of one endpoint over 24 hours and over 7 days. Times come from the newest ``TIMED`` attempts."""
     now = queries.present()
     mine, today = _attempts(endpoint, now - WEEK), Attempt.at > now - DAY
-    parts = (sa.true(), _TAKEN, today, sa.and_(today, _TAKEN))
+    parts = (sa.true(), _SUCCEEDED, today, sa.and_(today, _SUCCEEDED))
     counts = db.session.execute(mine.with_only_columns(*(sa.func.count(sa.case((one, 1))) for one in parts))).one()
     newest = mine.with_only_columns(Attempt.seconds).order_by(Attempt.at.desc()).limit(TIMED)
     times = db.session.scalars(newest).all()
@@ -61,9 +61,9 @@ def day_and_week(endpoint: Endpoint) -> tuple[Rate, Rate]:
 
 def failures_in_a_row(endpoint: Endpoint) -> int:
     """Failed attempts since the last 2xx."""
-    newest = _attempts(endpoint, None).with_only_columns(sa.func.max(Attempt.at)).where(_TAKEN)
-    taken_at = db.session.scalar(newest)
-    return db.session.scalar(_attempts(endpoint, taken_at).with_only_columns(sa.func.count())) or 0
+    newest = _attempts(endpoint, None).with_only_columns(sa.func.max(Attempt.at)).where(_SUCCEEDED)
+    succeeded_at = db.session.scalar(newest)
+    return db.session.scalar(_attempts(endpoint, succeeded_at).with_only_columns(sa.func.count())) or 0
 
 
 def waiting(endpoint: Endpoint) -> dict[DeliveryState, int]:
@@ -99,9 +99,9 @@ def _attempts(endpoint: Endpoint, since: datetime | None) -> sa.Select[Any]:
     return chosen.where(Attempt.at > since) if since is not None else chosen
 
 
-def _rate(attempts: int, taken: int, seconds: Sequence[float]) -> Rate:
+def _rate(attempts: int, succeeded: int, seconds: Sequence[float]) -> Rate:
     ordered = sorted(seconds)
     if not ordered:
-        return Rate(attempts, taken)
+        return Rate(attempts, succeeded)
     last = len(ordered) - 1
-    return Rate(attempts, taken, ordered[last // 2], ordered[(len(ordered) * 19 - 1) // 20])
+    return Rate(attempts, succeeded, ordered[last // 2], ordered[(len(ordered) * 19 - 1) // 20])

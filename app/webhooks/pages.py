@@ -35,14 +35,14 @@ pages.before_request(require_member)
 def index() -> str:
     """Health of the receivers, and deliveries of the member's flows, filtered by flow, state, event and day."""
     member, offset = current_member(), offset_of_request()
-    found_by = asked_for(request.args)
-    flow = flow_seen_by(member, found_by.flow_id) if found_by.flow_id else None
+    filters = asked_for(request.args)
+    flow = flow_seen_by(member, filters.flow_id) if filters.flow_id else None
     endpoints = [one for one in queries.endpoints_seen_by(member) if flow is None or one.url == flow.webhook_url]
     return render_template(
         "webhooks/index.html",
-        deliveries=queries.deliveries_seen_by(member, found_by, limit=PER_PAGE, offset=offset),
-        total=queries.how_many_seen_by(member, found_by),
-        found_by=found_by,
+        deliveries=queries.deliveries_seen_by(member, filters, limit=PER_PAGE, offset=offset),
+        total=queries.how_many_seen_by(member, filters),
+        filters=filters,
         offset=offset,
         limit=PER_PAGE,
         flow=flow,
@@ -50,7 +50,7 @@ def index() -> str:
         rates=health.rates(endpoints),
         flow_choices=[("", "All"), *titles_seen_by(member)],
         state_choices=[("", "All"), *((one.value, one.value.capitalize()) for one in DeliveryState)],
-        kept=kept_filter(),
+        filter_parameters=filter_parameters(),
         may_change=_may_change(),
     )
 
@@ -67,7 +67,7 @@ def asked_for(parameters: Mapping[str, str]) -> queries.LogFilter:
     )
 
 
-def kept_filter() -> dict[str, Any]:
+def filter_parameters() -> dict[str, Any]:
     """The log's filter as parameters for ``url_for`` and hidden fields."""
     parameters = {name: request.values.get(name, "")[:40] for name in FILTER}
     return {name: value for name, value in parameters.items() if value}
@@ -87,7 +87,7 @@ def resend(delivery_id: str) -> AnyResponse:
     delivery = queries.delivery_seen_by(current_member(), delivery_id)
     return _done(
         lambda: actions.resend(delivery, by=current_member()),
-        "The event is being sent again.",
+        "The event is being replayed.",
         url_for("webhooks.show", delivery_id=delivery_id),
     )
 
@@ -99,7 +99,7 @@ def dismiss(delivery_id: str) -> AnyResponse:
     delivery = queries.delivery_seen_by(current_member(), delivery_id)
     return _done(
         lambda: actions.dismiss(delivery, by=current_member()),
-        "The event was dismissed. Later events of this candidate are sent now.",
+        "The event was dismissed. Later events of this candidate are being sent.",
         url_for("webhooks.show", delivery_id=delivery_id),
     )
 
@@ -116,7 +116,7 @@ def resend_range() -> AnyResponse:
         if since is None:
             raise Rejected("Choose a start time.", field="since")
         count = actions.resend_range(flow, since=since, until=until, failed_only=failed_only, by=current_member())
-        return f"{count} events are being sent again." if count else "No event ended in this time range."
+        return f"{count} events are being replayed." if count else "No event ended in this time range."
 
     return _done(work, "", url_for("webhooks.index", flow=flow.id))
 
@@ -200,7 +200,7 @@ def _moment(name: str, *, optional: bool = False) -> datetime | None:
         moment = datetime.fromisoformat(typed)
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
-        raise Rejected("Enter date and time in UTC, for example 2026-01-31T09:15.", field=name) from None
+        raise Rejected("Enter the date and time in UTC, for example 2026-01-31T09:15.", field=name) from None
 
 
 def _app_url() -> str:
@@ -236,17 +236,17 @@ def endpoint(endpoint_id: str) -> str:
 def again() -> str:
     """Confirmation page: how many of the events in the log would be sent again."""
     require_admin()
-    member, found_by = current_member(), asked_for(request.args)
+    member, filters = current_member(), asked_for(request.args)
     as_of = queries.present()
-    chosen = queries.again(member, found_by, as_of=as_of, reach=REACH)
+    chosen = queries.again(member, filters, as_of=as_of, reach=REACH)
     return render_template(
         "webhooks/again.html",
-        found_by=found_by,
+        filters=filters,
         as_of=as_of.isoformat(),
         most=MOST_AT_ONCE,
-        shown=queries.how_many_seen_by(member, found_by),
+        shown=queries.how_many_seen_by(member, filters),
         count=queries.length_of(chosen),
-        kept=kept_filter(),
+        filter_parameters=filter_parameters(),
         titles=dict(titles_seen_by(member)),
     )
 
@@ -255,19 +255,19 @@ def again() -> str:
 def send_again() -> AnyResponse:
     """Send them again. Submitting the same form twice sends once."""
     require_admin()
-    member, found_by = current_member(), asked_for(request.form)
-    back = redirect(url_for("webhooks.index", **kept_filter()), 303)
+    member, filters = current_member(), asked_for(request.form)
+    back = redirect(url_for("webhooks.index", **filter_parameters()), 303)
     try:
-        count = actions.resend_found(found_by, as_of=_as_of(), by=member)
+        count = actions.resend_found(filters, as_of=_as_of(), by=member)
     except Rejected as refusal:
         db.session.rollback()
         flash(refusal.message, "bad")
         return back
     db.session.commit()
     if count:
-        flash("1 event is being sent again." if count == 1 else f"{count} events are being sent again.", "good")
+        flash("1 event is being replayed." if count == 1 else f"{count} events are being replayed.", "good")
     else:
-        flash("There is nothing to send again: the events are already being sent, or cannot be sent.", "info")
+        flash("There is nothing to replay: the events are already being sent, or cannot be sent.", "info")
     return back
 
 

@@ -223,23 +223,23 @@ def endpoints_seen_by(member: TeamMember) -> list[Endpoint]:
     return list(db.session.scalars(sa.select(Endpoint).where(Endpoint.id.in_(led)).order_by(*ordered)))
 
 
-def deliveries_seen_by(member: TeamMember, found_by: LogFilter, *, limit: int, offset: int) -> list[Delivery]:
+def deliveries_seen_by(member: TeamMember, filters: LogFilter, *, limit: int, offset: int) -> list[Delivery]:
     """What the member's log shows, newest first, each with its flow."""
-    log = _log(sa.select(Delivery), member, found_by).options(contains_eager(Delivery.flow))
+    log = _log(sa.select(Delivery), member, filters).options(contains_eager(Delivery.flow))
     return _newest(log, limit, offset)
 
 
-def how_many_seen_by(member: TeamMember, found_by: LogFilter) -> int:
+def how_many_seen_by(member: TeamMember, filters: LogFilter) -> int:
     """Length of the whole log that ``deliveries_seen_by`` pages through."""
-    return db.session.scalar(_log(sa.select(sa.func.count(Delivery.id)), member, found_by)) or 0
+    return db.session.scalar(_log(sa.select(sa.func.count(Delivery.id)), member, filters)) or 0
 
 
-def again(member: TeamMember, found_by: LogFilter, *, as_of: datetime, reach: timedelta) -> sa.Select[Any]:
+def again(member: TeamMember, filters: LogFilter, *, as_of: datetime, reach: timedelta) -> sa.Select[Any]:
     """Ids of the log's events that ended within ``reach`` before ``as_of`` and can be sent again now."""
     ended = (Delivery.finished_at <= as_of, Delivery.finished_at >= present() - reach)
     final = Delivery.state.in_((DeliveryState.DELIVERED, DeliveryState.EXHAUSTED))
     enabled = sa.exists().where(Endpoint.id == present_endpoint(), Endpoint.disabled_at.is_(None))
-    return _log(sa.select(Delivery.id), member, found_by).where(final, *ended, Delivery.body.is_not(None), enabled)
+    return _log(sa.select(Delivery.id), member, filters).where(final, *ended, Delivery.body.is_not(None), enabled)
 
 
 def length_of(chosen: sa.Select[Any]) -> int:
@@ -275,18 +275,18 @@ def _free(now: datetime) -> tuple[sa.ColumnElement[bool], ...]:
     )
 
 
-def _log(query: sa.Select[Any], member: TeamMember, found_by: LogFilter) -> sa.Select[Any]:
+def _log(query: sa.Select[Any], member: TeamMember, filters: LogFilter) -> sa.Select[Any]:
     narrowed = query.join(InterviewFlow, InterviewFlow.id == Delivery.flow_id).where(*reach(member, InterviewFlow))
-    if found_by.flow_id:
-        narrowed = narrowed.where(Delivery.flow_id == found_by.flow_id)
-    if found_by.state:
-        narrowed = narrowed.where(Delivery.state == found_by.state)
-    if found_by.event:
-        narrowed = narrowed.where(Delivery.event_type == found_by.event)
-    if found_by.since:
-        narrowed = narrowed.where(Delivery.created_at >= _begin_of(found_by.since))
-    if found_by.until:
-        narrowed = narrowed.where(Delivery.created_at < _begin_of(found_by.until) + timedelta(days=1))
+    if filters.flow_id:
+        narrowed = narrowed.where(Delivery.flow_id == filters.flow_id)
+    if filters.state:
+        narrowed = narrowed.where(Delivery.state == filters.state)
+    if filters.event:
+        narrowed = narrowed.where(Delivery.event_type == filters.event)
+    if filters.since:
+        narrowed = narrowed.where(Delivery.created_at >= _begin_of(filters.since))
+    if filters.until:
+        narrowed = narrowed.where(Delivery.created_at < _begin_of(filters.until) + timedelta(days=1))
     return narrowed
 
 

@@ -12,8 +12,8 @@ from app.web import examples
 from app.webhooks.models import EventType
 
 ANSWERED = {
-    "2XX": "Accepted. Answer before you do the work: an attempt times out after 15 seconds.",
-    "410": "The address is gone: it is disabled, and its events are held until an administrator enables it.",
+    "2XX": "Accepted. Respond before you do the work: an attempt times out after 15 seconds.",
+    "410": "The endpoint is gone: it is disabled, and its events are held until an administrator enables it.",
     "default": "Not accepted: retried, up to ten attempts over three days.",
 }
 HEADERS = {
@@ -51,7 +51,7 @@ class _InterviewEventSchema(ma.Schema):
 
 
 class InterviewProcessedEventSchema(_InterviewEventSchema):
-    """The result of an interview is ready. Its video is not ready yet."""
+    """The result of an interview is ready. If the interview has video, `video_processed` follows."""
 
     event_type = _kind(EventType.INTERVIEW_PROCESSED)
 
@@ -63,7 +63,7 @@ class VideoProcessedEventSchema(_InterviewEventSchema):
 
 
 class CandidateStatusUpdatedEventSchema(ma.Schema):
-    """A candidate has moved in the pipeline."""
+    """A candidate's status has changed."""
 
     event_type = _kind(EventType.CANDIDATE_STATUS_UPDATED)
     interview_flow_id = _text("Id of the candidate's flow.")
@@ -86,7 +86,7 @@ _ABOUT = {
 EVENTS: dict[EventType, tuple[type[ma.Schema], str, dict[str, str]]] = {
     EventType.INTERVIEW_PROCESSED: (
         InterviewProcessedEventSchema,
-        "Sent when an interview has been processed. Transcript, summary, scores and audio are ready, the video is not.",
+        "Sent when an interview has been processed. Transcript, summary, scores and audio are ready. The video is not.",
         {"event_type": EventType.INTERVIEW_PROCESSED.value, **_ABOUT},
     ),
     EventType.VIDEO_PROCESSED: (

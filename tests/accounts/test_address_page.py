@@ -52,7 +52,7 @@ def told(action: str) -> int:
 
 def test_without_mail_it_counts_at_once_and_ends_other_sessions(me: Person) -> None:
     browser, _other = me.browser, me.browser
-    assert "Address changed" in ask(browser)
+    assert "Email address changed" in ask(browser)
     assert (now(me), sessions(me), told("member.address_changed")) == (ADDRESS, 1, 1)
     assert browser.get("/profile").status_code == 200
 
@@ -65,7 +65,7 @@ def test_with_mail_the_link_at_the_new_address_decides(me: Person, stranger: Bro
     (mail,) = mails()
     assert (now(me), mail.to, sessions(me)) == (old, ADDRESS, 2)
     link = link_in(mail.text)
-    assert "Use this address" in stranger.get(link).text
+    assert "Use this email address" in stranger.get(link).text
     assert now(me) == old, "opening it changes nothing"
     assert stranger.post(link).headers["Location"].endswith("/sign-in")
     assert (now(me), sessions(me)) == (ADDRESS, 0)

@@ -77,7 +77,7 @@ def test_details_are_words_and_names_and_never_python_or_bare_ids(owner, intervi
         "Overall: from none to 4, comment changed",
         "Skills: from 2.5 to none",
         "Flow: Nurse",
-        "Fields: webhook address, title",
+        "Fields: webhook URL, title",
         "Through: the API",
         "Works until: 1 Mar 2026, 09:30 UTC",
         "Custom text: yes",

@@ -89,7 +89,7 @@ def test_the_link_goes_out_by_mail_where_mail_is_configured(mailing, owner: Pers
     assert "Owner invites you" in mail.text
     assert "http://" in mail.text
     assert link_in(mail.text) == link
-    assert "Mail: on its way" in " ".join(owner.browser.get(f"/team/members/{member.id}").text.split())
+    assert "Email: being sent" in " ".join(owner.browser.get(f"/team/members/{member.id}").text.split())
     assert stranger.get(link).status_code == 200
 
 
@@ -168,7 +168,7 @@ def test_a_new_password_in_another_way_ends_the_link(known: Person, stranger: Br
 def test_a_link_by_mail_for_whoever_forgot(mailing, known: Person, stranger: Browser) -> None:
     assert "Forgot your password?" in stranger.get("/sign-in").text
     sent = stranger.post("/forgotten", data={"email": " OWNER@first.example"})
-    assert "we have sent it a link" in sent.text
+    assert "we have sent a link to it" in sent.text
     (mail,) = mails()
     assert (mail.to, "for 1 hour)" in mail.text) == ("owner@first.example", True)
     link = link_in(mail.text)

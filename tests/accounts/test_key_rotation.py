@@ -117,7 +117,7 @@ def test_an_end_that_was_set_before_is_never_put_off(owner, issued):
 def test_another_end_changes_nothing_and_says_so(owner, issued, ends):
     browser = owner.browser
     browser.post(f"/api-keys/{issued[0]}/rotate", data={"ends": ends})
-    assert "Choose when the old key ends" in browser.get("/api-keys").text
+    assert "Choose when the old key expires" in browser.get("/api-keys").text
     assert db.session.query(ApiKey).filter_by(name="Import").count() == 1
 
 

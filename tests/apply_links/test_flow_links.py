@@ -113,7 +113,7 @@ def test_another_browser_never_sees_the_link_of_an_address(app: Flask, link: Flo
     interview_id = come(app, link).headers["Location"].rsplit("/", 1)[-1]
     answer = come(app, link, email_address="ROBIN@example.com")
     assert answer.status_code == 409
-    assert "There is an interview for this address already" in answer.text
+    assert "There is already an interview for this email address" in answer.text
     assert interview_id not in answer.text + str(answer.headers)
     assert (len(booked()), link.used) == (1, 1)
 
@@ -136,7 +136,7 @@ def test_with_mail_the_link_goes_to_the_address_alone_and_not_again_and_again(
     ("change", "status", "words"),
     [
         ({"expires_at": timedelta(seconds=-1)}, 410, "This link has expired"),
-        ({"most": 1, "used": 1}, 410, "All interviews of this link are taken"),
+        ({"most": 1, "used": 1}, 410, "This link has no interviews left"),
         ({"status": FlowStatus.CLOSED}, 410, "This interview is closed"),
         ({"status": FlowStatus.ARCHIVED}, 410, "This interview is closed"),
         ({"off_at": timedelta()}, 404, "We do not know this link"),

@@ -45,12 +45,12 @@ def test_the_list_shows_what_is_open_with_what_is_overdue_on_top(owner: Person, 
     now = clock.now()
     with clock.replaced(lambda: now + timedelta(days=15)):
         shown = words_of(owner.browser.get("/requests"))
-    assert shown.index("Review by a person Ada") < shown.index("Deletion Ada")
+    assert shown.index("Human review Ada") < shown.index("Erasure Ada")
     assert shown.count("Overdue") == 1
-    assert "Consent withdrawn Ada" not in shown
+    assert "Withdrawal of consent Ada" not in shown
     everything = words_of(owner.browser.get("/requests?state=all"))
-    assert "Consent withdrawn Ada Nurse Done – Owner" in everything
-    assert "Review by a person Ada" not in words_of(owner.browser.get("/requests?kind=deletion"))
+    assert "Withdrawal of consent Ada Nurse Done – Owner" in everything
+    assert "Human review Ada" not in words_of(owner.browser.get("/requests?kind=deletion"))
 
 
 def test_nothing_to_do_is_said(owner: Person) -> None:

@@ -203,7 +203,7 @@ def test_a_recruiter_answers_on_the_interviews_page(app: Flask, interview: Inter
     db.session.commit()
     browser = colleague.browser
     page = browser.get(f"/interviews/{interview.id}").get_data(as_text=True)
-    assert "A person instead of the AI" in page
+    assert "A person instead of the agent" in page
     assert "I &lt;b&gt;stammer&lt;/b&gt;." in page
     form = {"state": "granted", "answer": "We will call you."}
     answered = browser.post(f"/requests/{candidate_request.id}/answer", data=form)
@@ -230,6 +230,6 @@ def test_viewers_only_look(interview: Interview, viewer: Person) -> None:
     candidate_request = actions.ask(interview, different("person"))
     db.session.commit()
     page = viewer.browser.get(f"/interviews/{interview.id}").get_data(as_text=True)
-    assert "A person instead of the AI" in page
+    assert "A person instead of the agent" in page
     assert f"/requests/{candidate_request.id}/answer" not in page
     assert viewer.browser.post(f"/requests/{candidate_request.id}/answer", data={"state": "done"}).status_code == 403

@@ -109,7 +109,7 @@ def test_a_decision_that_is_none(owner: Person, waiting: list[Candidate], decisi
 def test_the_last_one_and_after(owner: Person, waiting: list[Candidate]) -> None:
     for one in waiting:
         seen = owner.browser.get(decide(owner, one, "rejected").location)
-    assert "Everything is reviewed" in seen.text
+    assert "There are no results to review" in seen.text
 
 
 def test_a_viewer_looks_and_decides_nothing(app: Any, owner: Person, waiting: list[Candidate]) -> None:

@@ -11,6 +11,8 @@ from app.flows.models import FlowStatus, InterviewFlow
 from tests.factories import Made
 from tests.people import Person
 
+from .test_flows_create import OPTIONAL
+
 PATH = "/v1/interview-flows"
 FIELDS = [
     "interview_flow_id",
@@ -19,19 +21,7 @@ FIELDS = [
     "title",
     "status",
     "questions",
-    "voice_id",
-    "language",
-    "company_logo_url",
-    "additional_info",
-    "additional_instructions",
-    "interview_type",
-    "is_video_enabled",
-    "is_doc_upload_enabled",
-    "redirect_url",
-    "webhook_url",
-    "webhook_secret_key",
-    "intro",
-    "outro",
+    *OPTIONAL,
 ]
 NOBODYS = "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d"
 

@@ -127,7 +127,7 @@ def test_everything_that_stopped_says_why(owner: Person, book: Made) -> None:
         "refused the recipient (550)",
         "(4 attempts)",
         "Code for the candidate's own page",
-        "could not be recorded",
+        "could not be generated",
         "some files have not been deleted yet",
     ):
         assert text in words, text
@@ -172,8 +172,8 @@ def test_a_link_to_confirm_an_address_that_was_not_sent_is_told(owner: Person, o
     )
     db.session.add(change)
     db.session.commit()
-    assert "Link to confirm an address, for" in words_of(owner.browser.get("/jobs"))
-    assert "Link to confirm an address" not in words_of(outsider.browser.get("/jobs"))
+    assert "Link to confirm an email address, for" in words_of(owner.browser.get("/jobs"))
+    assert "Link to confirm an email address" not in words_of(outsider.browser.get("/jobs"))
     change.ended_at = clock.now()
     db.session.commit()
     assert queries.mails(owner.organization.id) == []
@@ -291,7 +291,7 @@ def test_what_the_queues_gave_up_is_shown_to_its_organization_alone(
     finally:
         app.extensions["parley.settings"] = before
     assert "Reading a document" in words
-    assert "Making a video" not in words
+    assert "Creating a video" not in words
     assert "No worker is running" in words
     assert "Failed within the last hour" not in theirs
 

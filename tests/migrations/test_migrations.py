@@ -9,7 +9,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 
-from app.core import migrate
+from app.core import migrate, product_files
 from app.core.db import Base, timeouts
 from app.core.rooms import load_tables
 
@@ -94,6 +94,6 @@ def test_a_migration_takes_nothing_away_from_the_release_before_it() -> None:
 
 def test_alembics_own_command_is_sent_to_ours() -> None:
     config = Config()
-    config.set_main_option("script_location", str(Path(migrate.__file__).parents[2] / "migrations"))
+    config.set_main_option("script_location", str(product_files.root() / "migrations"))
     with pytest.raises(migrate.Refused, match="parley migrate"):
         command.upgrade(config, "head")

@@ -208,9 +208,9 @@ def test_a_list_is_checked_first_and_sent_once(owner: Person, make_flow: Made, p
     rows = "email,first name\nada@e.com,Ada\nADA@e.com,Again\nnonsense,X\nbo@e.com,\n"
     seen = the_list(owner, flow.id, rows, by_mail="y")
     assert seen.status_code == 200
-    assert "2 people will be invited" in seen.text
-    assert "Same address as in line 2." in seen.text
-    assert "Address: " in seen.text
+    assert "2 candidates will be invited" in seen.text
+    assert "Same email address as in line 2." in seen.text
+    assert "Email address: " in seen.text
     assert db.session.query(Interview).count() == 0
     fields = form_of(seen.text)
     for _ in range(2):
@@ -221,7 +221,7 @@ def test_a_list_is_checked_first_and_sent_once(owner: Person, make_flow: Made, p
     assert sorted(mail.to for mail in postbox.mails) == ["ada@e.com", "bo@e.com"]
     assert db.session.query(Interview).count() == 2
     again = the_list(owner, flow.id, rows, by_mail="y")
-    assert "0 people will be invited" in again.text
+    assert "0 candidates will be invited" in again.text
     assert "Already invited on" in again.text
     assert db.session.query(AuditEntry).filter_by(action="candidates.invited").count() == 2
     other = owner.browser.post("/candidates/invite/send", data={**fields, "flow": make_flow().id})
@@ -238,15 +238,15 @@ def test_with_a_mail_server_people_are_mailed_unless_one_says_otherwise(
     assert box
     assert "checked" in box[0]
     seen = the_list(owner, flow.id, rows, by_mail="y").text
-    assert "2 people will be invited by email" in seen
-    assert re.search(r"<button[^>]*>Invite and email 2 people</button>", seen)
+    assert "2 candidates will be invited by email" in seen
+    assert re.search(r"<button[^>]*>Invite and email 2 candidates</button>", seen)
     assert "2 of 2 invited" in owner.browser.post("/candidates/invite/send", data=form_of(seen)).text
     seen = the_list(owner, flow.id, "cy@e.com").text
-    assert "1 person will get a link" in seen
+    assert "1 candidate will get a link" in seen
     assert re.search(r"<button[^>]*>Create 1 link</button>", seen)
     done = owner.browser.post("/candidates/invite/send", data=form_of(seen)).text
     assert "1 of 1 link created" in done
-    assert "No email was sent: send each person their link." in done
+    assert "No email was sent: send each candidate their link." in done
     send_due()
     assert sorted(mail.to for mail in postbox.mails) == ["ada@e.com", "bo@e.com"]
 
@@ -255,7 +255,7 @@ def test_an_address_of_other_letters_is_invited_once_too(owner: Person, make_flo
     flow, rows = make_flow(), "Übel@e.com\nbo@e.com"
     owner.browser.post("/candidates/invite/send", data=form_of(the_list(owner, flow.id, rows).text))
     again = the_list(owner, flow.id, rows).text
-    assert "0 people will get a link" in again
+    assert "0 candidates will get a link" in again
     assert again.count("Already invited on") == 2
 
 

@@ -97,7 +97,7 @@ def test_a_code_lives_ten_minutes(taken: Taken, postbox: Postbox, app: Flask) ->
 def test_only_so_many_codes_are_sent_for_an_interview(taken: Taken, postbox: Postbox, app: Flask) -> None:
     answers = [ask(taken, app.test_client(), address) for address in (ADDRESS, "x@y.example", ADDRESS, ADDRESS)]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
-    assert "quarter of an hour" in answers[-1].text
+    assert "in 15 minutes" in answers[-1].text
     with later(minutes=16):
         assert ask(taken, app.test_client()).status_code == 200
 
@@ -129,7 +129,7 @@ def test_an_address_that_is_none_is_named(taken: Taken, postbox: Postbox, app: F
 def test_without_a_mail_server_the_page_names_the_other_way(taken: Taken, app: Flask) -> None:
     answer = ask(taken, app.test_client())
     assert answer.status_code == 403
-    assert "sends no mail" in answer.text
+    assert "does not send email" in answer.text
     assert "First Ltd" in answer.text
     assert db.session.query(OwnCode).count() == 0
 

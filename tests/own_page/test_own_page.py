@@ -62,7 +62,7 @@ def test_the_link_alone_shows_nothing_of_the_interview(taken: Taken, app: Flask,
         assert taken.post("/download", browser=browser).status_code == 403
         assert taken.page("/captions.vtt", browser).status_code == 403
     assert db.session.query(CandidateRequest).count() == 0
-    assert "sends no mail" in words_of(taken.page(browser=app.test_client()))
+    assert "does not send email" in words_of(taken.page(browser=app.test_client()))
 
 
 def test_an_unknown_link_is_no_page(taken: Taken, app: Flask) -> None:
@@ -168,7 +168,7 @@ def test_a_declined_correction_leaves_no_mark(taken: Taken, owner: Person) -> No
         ({"suggestion": " "}, "write what you said"),
         ({"suggestion": "a" * 301}, "too long"),
         ({"text": "a" * 2001}, "too long"),
-        ({"suggestion": "a\x00"}, "cannot be kept"),
+        ({"suggestion": "a\x00"}, "cannot be stored"),
     ],
 )
 def test_a_flag_that_cannot_be_says_why_and_keeps_what_was_typed(
@@ -215,11 +215,11 @@ def test_a_request_reaches_the_recruiters_and_its_answer_the_candidate(taken: Ta
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({}, "choose what you ask for"),
+        ({}, "choose what you want to ask for"),
         ({"kind": "accommodation"}, "choose what"),
         ({"kind": "odd"}, "choose what"),
         ({"kind": "review", "text": "a" * 2001}, "too long"),
-        ({"kind": "review", "text": "\x00"}, "cannot be kept"),
+        ({"kind": "review", "text": "\x00"}, "cannot be stored"),
     ],
 )
 def test_a_request_that_cannot_be_says_why(taken: Taken, given: dict[str, str], words: str) -> None:

@@ -238,9 +238,19 @@ class Broken:
         raise GatewayError("the storage failed", retryable=True)
 
 
-def test_the_proof_waits_until_the_files_are_really_gone(told: Taken, owner: Person, app: Flask) -> None:
+class Forgetful(Broken):
+    """A storage that says that it has deleted, and has not."""
+
+    def delete_prefix(self, prefix: str) -> None:
+        pass
+
+
+@pytest.mark.parametrize("storage", [Broken, Forgetful])
+def test_the_proof_waits_until_the_files_are_really_gone(
+    told: Taken, owner: Person, app: Flask, storage: type[Broken]
+) -> None:
     engines = app.extensions["parley.gateways"]
-    app.extensions["parley.gateways"] = replace(engines, storage=Broken(engines.storage))
+    app.extensions["parley.gateways"] = replace(engines, storage=storage(engines.storage))
     erase(owner, told)
     assert sweep() == 0
     db.session.expire_all()

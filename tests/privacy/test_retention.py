@@ -14,12 +14,14 @@ from app.candidates import actions as people
 from app.candidates.models import Candidate
 from app.core import clock
 from app.core.db import db
+from app.core.errors import Conflict
 from app.interviews import actions as interviews
 from app.interviews.models import Interview, Stage
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.media import MediaFile
 from app.interviews.recordings.models import Media, Revocation
-from app.legal_holds.models import LegalHold
+from app.legal_holds import actions as legal_holds
+from app.legal_holds.models import Held, LegalHold
 from app.privacy import actions, idle, retention
 from app.privacy.jobs import sweeps as jobs
 from app.privacy.jobs.sweeps import apply_retention
@@ -357,11 +359,11 @@ def test_a_hold_stops_hand_api_and_the_candidates_request(takes: Takes, owner: P
     assert "legal hold" in refused.json["message"]
     assert db.session.query(Revocation).count() == 0
     assert found.post("/requests", {"kind": "deletion"}).status_code == 303
-    assert "may not erase anything of this interview" in found.page().text
+    assert "may not erase any part of this interview" in found.page().text
     assert db.session.query(CandidateRequest).one().state is RequestState.OPEN
     hold = db.session.query(LegalHold).one()
     browser.post(f"/holds/{hold.id}/release")
-    assert "may not erase anything of this interview" not in found.page().text
+    assert "may not erase any part of this interview" not in found.page().text
     assert owner.api("DELETE", f"/v1/interviews/{found.interview_id}").status_code == 200
 
 
@@ -372,6 +374,26 @@ def recorded(owner: Person, days: float) -> Interview:
     recordings.publish(interview.id, organization_id=interview.organization_id, file=file)
     db.session.commit()
     return interview
+
+
+def test_a_hold_placed_while_an_erasure_waits_stops_it(
+    booked: Interview, owner: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty_talk = actions._erase_talk
+
+    def meanwhile(interview_id: str) -> int:
+        """The erasure has looked for holds; before it has locked the interview's row, a member places one."""
+        legal_holds.place(Held.INTERVIEW, interview_id, reason="Case 12", ends_at=None, by=owner.member)
+        db.session.commit()
+        return empty_talk(interview_id)
+
+    monkeypatch.setattr(actions, "_erase_talk", meanwhile)
+    with pytest.raises(Conflict, match="legal hold"):
+        actions.erase(booked, by=owner.member)
+    db.session.rollback()
+    assert of(booked).erased_at is None
+    assert of(booked).interviewee_email_address == "old@candidate.example"
+    assert db.session.query(Erasure).count() == 0
 
 
 def test_recordings_go_earlier_than_everything_else(app: Flask, owner: Person) -> None:

@@ -357,6 +357,7 @@ POLICY: dict[str, Rule] = {
     # One candidate cannot be compared; tests/interviews/test_compare.py asks for two.
     "interviews.compare": Rule("member", (("query", "id", "candidate"),), own=frozenset({422})),
     "interviews.show": Rule("member", INTERVIEW, shows="team"),
+    "interviews.captions": Rule("member", INTERVIEW),
     "privacy.erase": Rule("member", INTERVIEW, ADMINS, DONE, lambda _: {"confirm": "erase"}),
     "privacy.retention_rule": Rule("member", roles=ADMINS, shows="organization"),
     "privacy.set_retention": Rule(

@@ -1,8 +1,6 @@
 """The audit of locked versions: what it has to find, what it has to refuse, and how it asks OSV."""
 
-import importlib.util
 import json
-import sys
 from collections.abc import Iterator
 from datetime import date
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,20 +11,15 @@ from typing import Any
 
 import pytest
 
-CI = Path(__file__).resolve().parents[2] / ".ci"
+from tests.architecture.source import ci_script
+
 TODAY = date(2026, 6, 1)
 LOCK = "boats==1.5 \\\n    --hash=sha256:00\nOar.Locks==2.0rc1 ; python_version < '3.13' \\\n    --hash=sha256:11\n"
 
 
 @pytest.fixture(scope="module")
 def audit() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("ci_audit", CI / "audit.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    return ci_script("audit")
 
 
 @pytest.fixture

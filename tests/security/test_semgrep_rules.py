@@ -1,6 +1,5 @@
 """What makes `make check` fail for semgrep, shown without it: no proof, no excuse, an excuse for nothing."""
 
-import importlib.util
 import subprocess
 from pathlib import Path
 from types import ModuleType
@@ -8,17 +7,14 @@ from typing import Any
 
 import pytest
 
-CI = Path(__file__).resolve().parents[2] / ".ci"
+from tests.architecture.source import ci_script
+
 RULE = "rules:\n  - {id: no-eval, languages: [python], severity: ERROR, message: No., pattern: eval(...)}\n"
 
 
 @pytest.fixture
 def checker(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("ci_semgrep", CI / "semgrep.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = ci_script("semgrep")
     monkeypatch.setattr(module, "semgrep", lambda *words: subprocess.CompletedProcess(words, 0, "", ""))
     return module
 

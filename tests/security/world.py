@@ -31,7 +31,7 @@ from app.flows.queries import secret_context
 from app.gateways.mail import Mail
 from app.interviews import actions as interviews
 from app.interviews.jobs.processing import process_interview
-from app.interviews.models import Interview, Utterance
+from app.interviews.models import Interview
 from app.interviews.models import Role as Voice
 from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.addresses import signer
@@ -50,6 +50,7 @@ from app.review.ratings.actions import Opinion
 from app.review.share_links import actions as share_links
 from app.webhooks.models import Delivery, Endpoint
 from tests.factories import a_flow
+from tests.interviews.conftest import say
 from tests.people import Person, person
 
 PNG = bytes.fromhex("89504e470d0a1a0a0000000d4948445200000001000000010806000000")
@@ -251,18 +252,10 @@ def _completed(admin: Person, recruiter: Person, flow: InterviewFlow) -> tuple[I
 
 
 def _say(interview: Interview, mark: str) -> None:
-    said = ((Voice.AGENT, 0, f"{mark} why?"), (Voice.USER, 0, f"{mark} because."), (Voice.AGENT, 1, f"{mark} how?"))
-    for number, (role, question, content) in enumerate(said, 1):
-        db.session.add(
-            Utterance(
-                interview_id=interview.id,
-                number=number,
-                role=role,
-                question_index=question,
-                content=content,
-                typed=role is Voice.USER,
-            )
-        )
+    say(
+        interview,
+        ((Voice.AGENT, 0, f"{mark} why?"), (Voice.USER, 0, f"{mark} because."), (Voice.AGENT, 1, f"{mark} how?")),
+    )
 
 
 def _document(interview: Interview, mark: str) -> str:

@@ -18,6 +18,7 @@ from app.accounts.usage.models import UsageQuota, UsageRecord
 from app.core import claims, clock
 from app.core.db import db, new_id
 from app.core.errors import Rejected
+from app.gateways.language_model.usage import Used as ModelUse
 from app.interviews import actions as interviews
 from app.interviews.actions import Finished
 from app.interviews.models import Interview, Stage
@@ -56,7 +57,7 @@ def sound(seconds: float) -> MediaFile:
     return MediaFile(Media.AUDIO, "audio/mp4", f"audio/{new_id()}", 3, "0" * 64, b"0" * 32, seconds)
 
 
-def completed(interview: Interview, *, seconds: float | None = None) -> None:
+def completed(interview: Interview, *, seconds: float | None = None, model: ModelUse | None = None) -> None:
     """As the job completes it, under a claim."""
     interview.stage, interview.submitted_at = Stage.SUBMITTED, clock.now()
     db.session.commit()
@@ -64,7 +65,7 @@ def completed(interview: Interview, *, seconds: float | None = None) -> None:
         Interview.stage, interview.id, expects=[Stage.SUBMITTED], becomes=Stage.PROCESSING, lease=timedelta(minutes=1)
     )
     assert token is not None
-    result = Result(freeze_text(""), freeze_details((), (), duration=None), None, None, {})
+    result = Result(freeze_text(""), freeze_details((), (), duration=None), None, None, {}, used=model or ModelUse())
     finished = Finished(result, audio=sound(seconds) if seconds is not None else None)
     assert interviews.complete(interview.id, finished, token=token, app_url="http://localhost")
     db.session.commit()
@@ -211,7 +212,7 @@ def test_without_a_mail_server_the_log_and_the_dashboard_say_it(owner: Person, v
         used(owner, 9)
         assert jobs.tell() == 0
         page = words_of(owner.browser.get("/dashboard"))
-        assert "90 % of this month's quota is used: 9.0 of 10 minutes" in page
+        assert "90% of this month's quota is used: 9.0 of 10 minutes" in page
         used(owner, 1)
         assert "used up: 10.0 of 10 minutes. You can still create interviews." in words_of(
             owner.browser.get("/dashboard")
@@ -227,11 +228,11 @@ def test_the_page_shows_months_flows_and_the_quota(owner: Person, flow: Any) -> 
         used(owner, 1, seconds=0.0, flow=flow, moment=NOON - timedelta(days=60))
         limited(owner, interviews=4)
         words = words_of(owner.browser.get("/usage?months=3"))
-        assert "2026-03 3 4.5 2026-02 0 0.0 2026-01 1 0.0" in words
-        assert "2026-03 =Nurse 3 4.5 2026-01 =Nurse 1 0.0" in words
-        assert "Quota used 75 %" in words
+        assert "Mar 2026 3 4.5 Feb 2026 0 0.0 Jan 2026 1 0.0" in words
+        assert "Mar 2026 =Nurse 3 4.5 Jan 2026 =Nurse 1 0.0" in words
+        assert "Quota used 75%" in words
         assert "2025" not in words
-        assert "2025-04" in words_of(owner.browser.get("/usage?months=nonsense"))
+        assert "Apr 2025" in words_of(owner.browser.get("/usage?months=nonsense"))
 
 
 def test_the_sheet_runs_nothing(owner: Person, outsider: Person, flow: Any) -> None:
@@ -240,9 +241,27 @@ def test_the_sheet_runs_nothing(owner: Person, outsider: Person, flow: Any) -> N
         answer = owner.browser.get("/usage.csv?months=3")
         theirs = outsider.browser.get("/usage.csv")
     rows = list(csv.reader(io.StringIO(answer.get_data(as_text=True).removeprefix("\ufeff"))))
-    assert rows == [["month", "flow", "title", "interviews", "minutes"], ["2026-03", flow.id, "'=Nurse", "2", "1.0"]]
+    assert rows == [
+        ["month", "flow", "title", "interviews", "minutes", "model_calls", "model_tokens"],
+        ["2026-03", flow.id, "'=Nurse", "2", "1.0", "0", "0"],
+    ]
     assert answer.headers["Content-Disposition"] == 'attachment; filename="usage-from-2026-01.csv"'
     assert len(theirs.get_data(as_text=True).splitlines()) == 1
+
+
+def test_calls_of_a_language_model_are_counted_and_shown_where_there_are_any(owner: Person, flow: Any) -> None:
+    with at(NOON):
+        interview = book(owner, flow)
+        assert "Model calls" not in words_of(owner.browser.get("/usage"))
+        completed(interview, model=ModelUse(4, 400, 40))
+        used(owner, 1, flow=flow)
+        words = words_of(owner.browser.get("/usage?months=3"))
+        sheet = owner.browser.get("/usage.csv?months=3").get_data(as_text=True)
+    counted = queries.used_in(owner.organization.id, "2026-03")
+    assert (counted.interviews, counted.model_calls, counted.model_tokens) == (2, 4, 440)
+    assert "Mar 2026 2 1.0 4 440" in words
+    assert "Mar 2026 =Nurse 2 1.0 4 440" in words
+    assert sheet.splitlines()[1].endswith(",2,1.0,4,440")
 
 
 def test_the_quota_is_set_by_administrators_and_written_down(owner: Person, colleague: Person) -> None:

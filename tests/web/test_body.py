@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.web.body import BODY_BYTES, Broken, load_json
+from app.web.body import BODY_BYTES, MOST_LEVELS, Broken, load_json
 
 GOOD = {"name": "Night shift"}
 
@@ -68,8 +68,13 @@ def test_impossible_bodies_get_a_clear_answer(probe, raw, code):
     assert probe.teams() == before
 
 
-def test_very_deep_nesting_below_a_known_field_is_no_crash(probe):
-    assert _post(probe, b'{"name": ' + b"[" * 50_000 + b"]" * 50_000 + b"}").status_code == 400
+@pytest.mark.parametrize(("levels", "code"), [(MOST_LEVELS - 1, 422), (MOST_LEVELS, 400), (50_000, 400)])
+def test_very_deep_nesting_below_a_known_field_is_no_crash(probe, levels, code):
+    assert _post(probe, b'{"name": ' + b"[" * levels + b"]" * levels + b"}").status_code == code
+
+
+def test_many_brackets_side_by_side_are_not_deep(probe):
+    assert _post(probe, b'{"name": [' + b"[]," * 5_000 + b"[]]}").status_code == 422
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """What is sent compressed, to whom, and what never is: compression must not let strangers measure private pages."""
 
 import gzip
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ from flask import Flask
 
 from tests.people import Person
 
+STATIC = Path(__file__).parents[2] / "static"
 OURS = {"Accept-Encoding": "gzip, br", "Sec-Fetch-Site": "same-origin"}
 
 
@@ -33,6 +36,26 @@ def test_static_files_are_compressed_once_and_still_checked_by_their_tag(app: Fl
         buffered=True,
     )
     assert (again.status_code, again.data) == (304, b"")
+
+
+def test_scripts_leave_their_comments_behind_and_keep_their_lines(app: Flask) -> None:
+    browser = app.test_client()
+    plain = browser.get("/static/js/voice/talk.js", buffered=True).text
+    small = browser.get("/static/js/voice/talk.js", headers={"Accept-Encoding": "gzip"}, buffered=True)
+    sent = gzip.decompress(small.data).decode()
+    comments = [line for line in plain.split("\n") if line.strip().startswith("//")]
+    assert comments
+    assert sent.split("\n") == ["" if line in comments else line for line in plain.split("\n")]
+
+
+def test_no_line_inside_a_string_looks_like_a_comment() -> None:
+    for path in STATIC.rglob("*.js"):
+        is_inside = False
+        for line in path.read_text(encoding="utf-8").split("\n"):
+            is_comment = line.strip().startswith("//")
+            assert not (is_comment and is_inside), f"{path.name}: {line}"
+            is_inside ^= not is_comment and re.sub(r"\s//.*|\\`", "", line).count("`") % 2 == 1
+        assert not is_inside, path.name
 
 
 @pytest.mark.parametrize("site", ["same-origin", "none"])

@@ -15,7 +15,11 @@ SHAPE = {"code", "status", "message"}
         ("Forbidden", 403, "Not yours."),
         ("Conflict", 409, "Moved on."),
         ("GatewayError", 503, "The far end is away."),
-        ("Damaged", 503, "a file in the storage is damaged: it differs from what was stored"),
+        (
+            "Damaged",
+            503,
+            "a stored file is damaged and no longer matches what was saved; restore it from a backup, then retry",
+        ),
     ],
 )
 def test_domain_errors_become_their_status_under_v1(probe, name, code, words):

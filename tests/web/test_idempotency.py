@@ -131,7 +131,7 @@ def test_a_call_whose_process_died_after_its_work_is_never_done_twice(probe, key
     assert _post(probe, key, {"name": "fails after the commit"}).status_code == 409
     _change(probe, key, started_at=clock.now() - idempotency.RUNNING - timedelta(seconds=1))
     response = _post(probe, key, {"name": "fails after the commit"})
-    assert (response.status_code, "answer was lost" in response.json["message"]) == (409, True)
+    assert (response.status_code, "response was lost" in response.json["message"]) == (409, True)
     assert probe.teams() == before + 1
 
 

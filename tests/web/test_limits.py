@@ -203,7 +203,7 @@ def test_one_link_that_is_opened_without_end_is_refused_in_words_and_no_other(sc
     codes = [client.get(often).status_code for _ in range(40)]
     assert (codes[:30], codes[30:]) == ([200] * 30, [429] * 10)
     refused = client.get(often)
-    assert "Too many requests. Please wait a little." in refused.text
+    assert "Too many requests. Please wait a moment." in refused.text
     assert "Wait one minute" in refused.text
     assert refused.headers["Retry-After"] == "60"
     assert client.get(other).status_code == 200

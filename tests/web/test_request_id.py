@@ -91,9 +91,9 @@ def test_lines_are_text_otherwise(client: Any, configured: Any, capsys: Any) -> 
 
 
 def test_what_nobody_set_off_has_no_id() -> None:
-    assert request_id.known() is None
+    assert request_id.current_or_none() is None
     with request_id.under("call-4"):
-        assert request_id.known() == "call-4"
+        assert request_id.current_or_none() == "call-4"
 
 
 def test_an_id_that_could_forge_lines_is_replaced() -> None:

@@ -4,7 +4,8 @@ import uuid
 from datetime import timedelta
 
 import pytest
-from flask import Flask, request
+from flask import Flask, Response, request
+from itsdangerous import URLSafeTimedSerializer
 
 from app.core import clock
 from app.web import security
@@ -19,6 +20,8 @@ def site(probing):
         app.add_url_rule("/form", "form", lambda: request.form.get("name", "none"), methods=["POST"])
         app.add_url_rule("/devices", "devices", lambda: security.allow_devices() or "devices")
         app.add_url_rule("/private", "private", lambda: security.keep_private() or "private")
+        app.add_url_rule("/told", "told", lambda: {"told": True})
+        app.add_url_rule("/sound", "sound", lambda: Response(b"RIFF", content_type="audio/wav"))
         return app
 
     return build
@@ -26,6 +29,24 @@ def site(probing):
 
 def test_a_form_with_its_token_goes_through(site):
     assert site().test_client().post("/form", data={"name": "x"}).data == b"x"
+
+
+def test_a_token_in_the_header_is_good_for_its_own_session_alone(site):
+    app = site()
+    signer = URLSafeTimedSerializer(str(app.secret_key), salt="wtf-csrf-token")
+    mine, theirs = app.test_client(), app.test_client()
+    for client, token in ((mine, "1" * 40), (theirs, "2" * 40)):
+        with client.session_transaction() as session:
+            session["csrf_token"] = token
+    own = str(signer.dumps("1" * 40))
+    for _repeat in range(2):  # the second time it has been read before
+        assert mine.post("/form", data={"name": "x"}, headers={"X-CSRFToken": own}, forged=True).data == b"x"
+        for other in (own[:-1], own + "x", "none", str(signer.dumps("2" * 40)), ""):
+            headers = {"X-CSRFToken": other}
+            assert mine.post("/form", data={"name": "x"}, headers=headers, forged=True).status_code == 400
+        answer = theirs.post("/form", data={"name": "x"}, headers={"X-CSRFToken": own}, forged=True)
+        assert answer.status_code == 400
+        assert app.test_client().post("/form", headers={"X-CSRFToken": own}, forged=True).status_code == 400
 
 
 def test_a_form_without_token_is_refused_and_offers_what_was_typed(site):
@@ -40,11 +61,11 @@ def test_ids_of_a_refused_form_travel_along_unseen(site):
     flow = str(uuid.uuid4())
     client = site().test_client()
     response = client.post("/form", data={"name": "long text", "flow": flow, "note": ""}, forged=True)
-    assert b"1 selected entry will be sent too" in response.data
+    assert b"1 selected entry will also be sent" in response.data
     assert f'<input type="hidden" name="flow" value="{flow}">'.encode() in response.data
     assert b'<input type="hidden" name="name"' not in response.data
     people = [str(uuid.uuid4()) for _ in range(3)]
-    assert b"3 selected entries will be sent too" in client.post("/form", data={"ids": people}, forged=True).data
+    assert b"3 selected entries will also be sent" in client.post("/form", data={"ids": people}, forged=True).data
     assert b"chosen" not in client.post("/form", data={"name": "long text"}, forged=True).data
 
 
@@ -122,6 +143,41 @@ def test_every_answer_carries_the_common_headers(client, path):
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
     assert "Content-Security-Policy" in headers
+
+
+FOR_DOCUMENTS = {
+    "Content-Security-Policy",
+    "Reporting-Endpoints",
+    "Permissions-Policy",
+    "Referrer-Policy",
+    "Cross-Origin-Opener-Policy",
+}
+
+
+@pytest.mark.parametrize("path", ["/told", "/sound"])
+def test_what_a_script_reads_has_no_headers_for_documents(site, path):
+    client = site(app_url="https://parley.example").test_client()
+    headers = client.get(path, headers={"Sec-Fetch-Dest": "empty"}).headers
+    assert set(headers.keys()) & FOR_DOCUMENTS == set()
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert "max-age" in headers["Strict-Transport-Security"]
+
+
+@pytest.mark.parametrize(
+    ("path", "opened_as"),
+    [
+        ("/told", None),
+        ("/told", "document"),
+        ("/told", "iframe"),
+        ("/sound", "audio"),
+        ("/private", "empty"),
+        ("/devices", "empty"),
+    ],
+)
+def test_what_could_be_opened_or_run_keeps_them(site, path, opened_as):
+    asked = {"Sec-Fetch-Dest": opened_as} if opened_as else {}
+    assert set(site().test_client().get(path, headers=asked).headers.keys()) >= FOR_DOCUMENTS
 
 
 def test_reports_of_browsers_are_noted_without_their_content(probing, caplog):

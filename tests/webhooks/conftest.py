@@ -31,6 +31,20 @@ TRUSTED = ssl.create_default_context()
 QUICK = SendLimits(connect=0.5, total=0.6, body=0.2)
 
 
+def status_updated(
+    flow: InterviewFlow, *, email: str = "someone@example.com", statuses: tuple[str, str] = ("invited", "rejected")
+) -> dict[str, Any]:
+    """The payload of a candidate's move from one of the ``statuses`` to the other."""
+    return {
+        "event_type": "candidate_status_updated",
+        "interview_flow_id": flow.id,
+        "interview_flow_name": flow.title,
+        "interviewee_email": email,
+        "previous_status": statuses[0],
+        "new_status": statuses[1],
+    }
+
+
 class Clock:
     """Time that stands still until it is moved."""
 
@@ -105,17 +119,8 @@ class Office:
 
     def moved(self, flow: InterviewFlow, candidate: str, number: int) -> None:
         """Announce a candidate's ``number``-th change of status."""
-        payload = {
-            "event_type": "candidate_status_updated",
-            "interview_flow_id": flow.id,
-            "interview_flow_name": flow.title,
-            "interviewee_email": "someone@example.com",
-            "previous_status": f"s{number - 1}",
-            "new_status": f"s{number}",
-        }
-        actions.announce(
-            flow, event_type="candidate_status_updated", payload=payload, subject=candidate, sequence=number
-        )
+        payload = status_updated(flow, statuses=(f"s{number - 1}", f"s{number}"))
+        actions.announce(flow, event_type=payload["event_type"], payload=payload, subject=candidate, sequence=number)
         db.session.commit()
 
     def drain(self) -> int:

@@ -249,16 +249,21 @@ def test_the_secret_occurs_in_no_byte_that_leaves_and_in_no_row(office, receiver
     assert not [one for one in encodings if one in seen]
 
 
-def test_hanging_receivers_do_not_delay_a_healthy_one(office, receivers):
-    bad, good = receivers(2)
-    released = threading.Event()
+def until(released):
+    """A receiver that answers once ``released`` is set."""
 
-    async def until_released(request, writer):
+    async def answer(request, writer):
         while not released.is_set():  # noqa: ASYNC110 - set by another thread
             await asyncio.sleep(0.02)
         await says()(request, writer)
 
-    bad.script = until_released
+    return answer
+
+
+def test_hanging_receivers_do_not_delay_a_healthy_one(office, receivers):
+    bad, good = receivers(2)
+    released = threading.Event()
+    bad.script = until(released)
     office.limits(connect=30, total=60)
     for number in range(13):
         organization, _member = office.found(f"bad{number}")
@@ -381,13 +386,7 @@ def test_the_drain_leaves_after_its_slice_and_rings_for_the_rest(office):
 def test_a_drain_whose_time_is_over_serves_the_healthy_while_it_waits_for_those_that_hang(office, receivers):
     bad, good = receivers(2)
     released = threading.Event()
-
-    async def until_released(request, writer):
-        while not released.is_set():  # noqa: ASYNC110 - set by another thread
-            await asyncio.sleep(0.02)
-        await says()(request, writer)
-
-    bad.script = until_released
+    bad.script = until(released)
     office.limits(connect=30, total=60)
     office.processed(office.flow(bad.url))
     worker = threading.Thread(target=as_chosen(_drain_in_thread), args=(office.app, 0.1))

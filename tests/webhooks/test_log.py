@@ -17,6 +17,8 @@ from app.webhooks.queries import LogFilter
 from tests.factories import Made
 from tests.people import Person, moved_away
 
+from .conftest import status_updated
+
 URL = "https://receiver.example.com/hook"
 
 
@@ -36,14 +38,7 @@ def ended(flow: Any) -> Made:
     def make(
         state: str = "exhausted", *, days: float = 1, of: Any = None, subject: str = "", number: int = 1
     ) -> Delivery:
-        payload = {
-            "event_type": "candidate_status_updated",
-            "interview_flow_id": flow.id,
-            "interview_flow_name": "x",
-            "interviewee_email": "a@x.example",
-            "previous_status": "invited",
-            "new_status": "rejected",
-        }
+        payload = status_updated(flow)
         made = actions.announce(
             of or flow, event_type=payload["event_type"], payload=payload, subject=subject or new_id(), sequence=number
         )
@@ -102,22 +97,20 @@ def test_what_the_filter_finds_is_sent_again_after_a_look_and_once(owner: Person
     browser = owner.browser
     assert "/webhooks/again?state=exhausted" in browser.get("/webhooks?state=exhausted").text
     page = browser.get("/webhooks/again?state=exhausted")
-    assert "Events in the log 3 Can be sent again 1" in words_of(page)
+    assert "Events in the log 3 Can be replayed 1" in words_of(page)
     found = re.search(r'name="as_of" value="([^"]+)"', page.text)
     assert found is not None
     form = {"state": "exhausted", "as_of": html.unescape(found.group(1))}
     assert lost.state is DeliveryState.EXHAUSTED, "looking sends nothing"
     answer = browser.post("/webhooks/again", data=form, follow_redirects=True)
-    assert "1 event is being sent again" in words_of(answer)
+    assert "1 event is being replayed" in words_of(answer)
     db.session.expire_all()
     assert [one.state.value for one in (lost, fine, old, emptied)] == ["pending", "delivered", "exhausted", "exhausted"]
     assert (lost.attempts, lost.finished_at) == (0, None)
     now = clock.now()
     lost.state, lost.finished_at = DeliveryState.EXHAUSTED, now
     db.session.commit()
-    assert "There is nothing to send again" in words_of(
-        browser.post("/webhooks/again", data=form, follow_redirects=True)
-    )
+    assert "There is nothing to replay" in words_of(browser.post("/webhooks/again", data=form, follow_redirects=True))
     db.session.expire_all()
     assert lost.state is DeliveryState.EXHAUSTED
     written = db.session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "webhook.range_resent")).one()
@@ -128,8 +121,8 @@ def test_later_events_wait_for_earlier_ones_that_are_sent_again(owner: Person, e
     subject = new_id()
     ended("exhausted", subject=subject)
     ended("exhausted", subject=subject, number=2)
-    found_by = LogFilter(state=DeliveryState.EXHAUSTED)
-    assert actions.resend_found(found_by, as_of=clock.now(), by=owner.member) == 2
+    filters = LogFilter(state=DeliveryState.EXHAUSTED)
+    assert actions.resend_found(filters, as_of=clock.now(), by=owner.member) == 2
     rows = db.session.scalars(sa.select(Delivery).order_by(Delivery.sequence)).all()
     assert [one.state.value for one in rows] == ["pending", "held"]
 
@@ -170,7 +163,7 @@ def test_only_administrators_send_a_selection_and_only_their_own(
     assert colleague.browser.get("/webhooks/again").status_code == 403
     assert colleague.browser.post("/webhooks/again", data=far).status_code == 403
     assert "Send these again" not in colleague.browser.get("/webhooks").text
-    assert "Can be sent again 0" in words_of(outsider.browser.get("/webhooks/again"))
+    assert "Can be replayed 0" in words_of(outsider.browser.get("/webhooks/again"))
     outsider.browser.post("/webhooks/again", data=far)
     assert outsider.browser.get(f"/webhooks/again?flow={lost.flow_id}").status_code == 403
     db.session.expire_all()
@@ -189,16 +182,16 @@ def test_the_health_of_a_receiver_counts_what_was_sent_to_it(owner: Person, ende
     tried(delivery, status=500, hours=1, there=earlier.id)
     endpoint = delivery.endpoint
     day, week = health.day_and_week(endpoint)
-    assert (day.attempts, day.taken, day.median, day.most) == (21, 19, 0.1, 3.0)
-    assert (week.attempts, week.taken) == (22, 20)
+    assert (day.attempts, day.succeeded, day.median, day.most) == (21, 19, 0.1, 3.0)
+    assert (week.attempts, week.succeeded) == (22, 20)
     assert health.failures_in_a_row(endpoint) == 2
     assert health.rates([endpoint, earlier])[endpoint.id].share == 19 / 21
     assert health.day_and_week(earlier)[0].attempts == 1, "it counts where it went, not where its event goes now"
     words = words_of(owner.browser.get(f"/webhooks/endpoints/{endpoint.id}"))
-    assert "Last 24 hours 21 90.5 % 0.10 s 3.00 s" in words
+    assert "Last 24 hours 21 90.5% 0.10 s 3.00 s" in words
     assert "Failed attempts in a row 2" in words
     assert "Night nurse" in words
-    assert "90 % of 21" in words_of(owner.browser.get("/webhooks"))
+    assert "90% of 21" in words_of(owner.browser.get("/webhooks"))
 
 
 def test_a_receiver_without_attempts_says_so(owner: Person, ended: Made) -> None:

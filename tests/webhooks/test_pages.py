@@ -6,6 +6,8 @@ from app.core.db import db, new_id
 from app.webhooks import actions, queries
 from app.webhooks.models import Attempt, DeliveryState, DisabledBy, ErrorClass
 
+from .conftest import status_updated
+
 URL = "https://receiver.example.com/hook"
 
 
@@ -16,15 +18,8 @@ def flow(make_flow):
 
 @pytest.fixture
 def delivery(flow):
-    payload = {
-        "event_type": "candidate_status_updated",
-        "interview_flow_id": flow.id,
-        "interview_flow_name": flow.title,
-        "interviewee_email": "<b>someone</b>@example.com",
-        "previous_status": "invited",
-        "new_status": "rejected",
-    }
-    made = actions.announce(flow, event_type="candidate_status_updated", payload=payload, subject=new_id(), sequence=1)
+    payload = status_updated(flow, email="<b>someone</b>@example.com")
+    made = actions.announce(flow, event_type=payload["event_type"], payload=payload, subject=new_id(), sequence=1)
     db.session.add(
         Attempt(
             delivery_id=made.id,
@@ -51,17 +46,17 @@ def ended(delivery, state):
 def test_the_log_lists_deliveries_with_their_state(owner, delivery):
     page = owner.browser.get("/webhooks")
     assert page.status_code == 200
-    for text in ("Status updated", "Night nurse", "Pending", URL, f"/webhooks/deliveries/{delivery.id}"):
+    for text in ("Candidate status updated", "Night nurse", "Pending", URL, f"/webhooks/deliveries/{delivery.id}"):
         assert text in page.text
 
 
 def test_the_log_is_narrowed_by_flow_and_state(owner, delivery, make_flow):
     other = make_flow(title="Cook")
     browser = owner.browser
-    assert "Status updated" in browser.get(f"/webhooks?flow={delivery.flow_id}&state=pending").text
+    assert "Candidate status updated" in browser.get(f"/webhooks?flow={delivery.flow_id}&state=pending").text
     assert "No deliveries match" in browser.get(f"/webhooks?flow={other.id}").text
     assert "No deliveries match" in browser.get("/webhooks?state=delivered").text
-    assert "Status updated" in browser.get("/webhooks?state=nonsense&offset=x").text
+    assert "Candidate status updated" in browser.get("/webhooks?state=nonsense&offset=x").text
 
 
 def test_one_delivery_shows_its_body_and_attempts_as_plain_text(owner, delivery):
@@ -79,7 +74,7 @@ def test_without_events_the_log_says_so(owner):
 
 def test_the_log_of_another_organization_is_closed(outsider, delivery):
     browser = outsider.browser
-    assert "Status updated" not in browser.get("/webhooks").text
+    assert f"/webhooks/deliveries/{delivery.id}" not in browser.get("/webhooks").text
     assert browser.get(f"/webhooks?flow={delivery.flow_id}").status_code == 403
     assert browser.get(f"/webhooks/deliveries/{delivery.id}").status_code == 403
     endpoint = delivery.endpoint_id
@@ -120,7 +115,7 @@ def test_colleagues_see_the_log_but_change_nothing(colleague, delivery):
 def test_an_administrator_sends_an_event_again(owner, delivery):
     ended(delivery, DeliveryState.EXHAUSTED)
     answer = owner.browser.post(f"/webhooks/deliveries/{delivery.id}/resend", follow_redirects=True)
-    assert "being sent again" in answer.text
+    assert "being replayed" in answer.text
     db.session.expire_all()
     assert (delivery.state, delivery.attempts) == (DeliveryState.PENDING, 0)
 
@@ -168,16 +163,18 @@ def test_a_range_of_a_flow_is_sent_again(owner, delivery):
     ended(delivery, DeliveryState.EXHAUSTED)
     since = queries.present().strftime("%Y-%m-%dT00:00")
     data = {"flow": delivery.flow_id, "since": since, "failed_only": "yes"}
-    assert "1 events are being sent" in owner.browser.post("/webhooks/resend", data=data, follow_redirects=True).text
+    assert (
+        "1 events are being replayed" in owner.browser.post("/webhooks/resend", data=data, follow_redirects=True).text
+    )
 
 
 @pytest.mark.parametrize(
     ("since", "said"),
     [
-        ("", "Enter date and time"),
-        ("yesterday", "Enter date and time"),
+        ("", "Enter the date and time"),
+        ("yesterday", "Enter the date and time"),
         ("2020-01-01T00:00", "30 days"),
-        ("0001-01-01T00:00+14:00", "Enter date and time"),
+        ("0001-01-01T00:00+14:00", "Enter the date and time"),
     ],
 )
 def test_a_range_that_cannot_be_read_is_explained(owner, delivery, since, said):
@@ -188,12 +185,12 @@ def test_a_range_that_cannot_be_read_is_explained(owner, delivery, since, said):
 
 
 def test_recruiters_see_the_deliveries_of_their_own_teams(owner, colleague, delivery):
-    assert "Status updated" in colleague.browser.get("/webhooks").text
+    assert f"/webhooks/deliveries/{delivery.id}" in colleague.browser.get("/webhooks").text
     colleague.member.teams = []
     db.session.commit()
     theirs = colleague.browser
     log = theirs.get("/webhooks").text
-    assert "Status updated" not in log
+    assert f"/webhooks/deliveries/{delivery.id}" not in log
     assert URL not in log
     assert theirs.get(f"/webhooks/deliveries/{delivery.id}").status_code == 403
     assert theirs.get(f"/webhooks?flow={delivery.flow_id}").status_code == 403

@@ -15,18 +15,13 @@ from tests.factories import Made
 from tests.mailing import mails
 from tests.people import Person
 
+from .conftest import status_updated
+
 
 @pytest.fixture
 def endpoint(owner: Person, make_flow: Made) -> Endpoint:
     flow = make_flow(webhook_url="https://receiver.example.com/hook?token=very-secret", title="Night\nnurse")
-    payload = {
-        "event_type": "candidate_status_updated",
-        "interview_flow_id": flow.id,
-        "interview_flow_name": "x",
-        "interviewee_email": "a@x.example",
-        "previous_status": "invited",
-        "new_status": "rejected",
-    }
+    payload = status_updated(flow)
     made = actions.announce(flow, event_type=payload["event_type"], payload=payload, subject=new_id(), sequence=1)
     assert made is not None
     db.session.commit()

@@ -38,7 +38,7 @@ def test_each_event_has_the_shape_and_the_signatures_of_real_ones(colleague, flo
     receiver.script = says(202, b"<b>taken</b>")
     page = send(colleague, flow, kind.value)
     assert page.status_code == 200
-    assert "Your receiver answered 202" in page.text
+    assert "Your receiver responded with 202" in page.text
     assert "&lt;b&gt;taken" in page.text
     (request,) = receiver.requests
     told = json.loads(request.body)
@@ -75,7 +75,7 @@ def test_a_receiver_that_is_not_there_is_told_and_noted(owner, flow, receiver):
     page = send(owner, flow)
     assert page.status_code == 200
     assert "The event did not reach your receiver" in page.text
-    assert "this flow has no secret" in page.text
+    assert "this flow has no webhook secret" in page.text
     entry = db.session.query(AuditEntry).filter_by(action="webhook.tested").one()
     assert entry.details["answer"] in {"connect", "forbidden_address"}
 
@@ -89,7 +89,7 @@ def test_the_page_shows_what_would_be_sent_and_sends_nothing(colleague, flow, re
 
 @pytest.mark.parametrize(
     ("changed", "said"),
-    [({"webhook_url": None}, "no webhook address"), ({"status": FlowStatus.ARCHIVED}, "has been deleted")],
+    [({"webhook_url": None}, "no webhook URL"), ({"status": FlowStatus.ARCHIVED}, "is archived")],
 )
 def test_a_flow_without_an_address_sends_none(owner, flow, receiver, changed, said):
     for name, value in changed.items():

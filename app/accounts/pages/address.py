@@ -53,7 +53,7 @@ def _changed(form: AddressForm, me: TeamMember) -> ResponseReturnValue:
             flash(SENT, "good")
         else:
             address_changes.change_at_once(me, form.email.data, but=getattr(current_login(), "id", None))
-            flash("Address changed. You were signed out in other browsers.", "good")
+            flash("Email address changed. You were signed out in other browsers.", "good")
     except Rejected as refusal:
         db.session.rollback()
         form.email.errors = [f"This address {refusal.message}."]
@@ -93,7 +93,7 @@ def address_of_member(member_id: str) -> ResponseReturnValue:
     db.session.commit()
     one_time.keep(NEW_LINK, [member.id, link])
     sent = "We have sent the link to the new address. It is also shown below, only once."
-    flash(sent if post.by_mail else "Copy the link below and hand it over. It is shown only once.", "good")
+    flash(sent if post.by_mail else "Copy the link below and give it to the member. It is shown only once.", "good")
     return back
 
 
@@ -120,7 +120,7 @@ def confirm_address(token: str) -> ResponseReturnValue:
         return _over()
     passwords.forget_failures(member.email)
     db.session.commit()
-    flash("Address changed. You were signed out in other browsers.", "good")
+    flash("Email address changed. You were signed out in other browsers.", "good")
     return redirect(url_for("accounts.profile" if mine else "accounts.sign_in"))
 
 

@@ -54,7 +54,7 @@ def rotate_api_key(key_id: str) -> ResponseReturnValue:
         _row, new = members.rotate_api_key(key, ends=request.form.get("ends", ""), by=me)
     except Rejected as refusal:
         db.session.rollback()
-        words = "Choose when the old key ends." if refusal.field == "ends" else refusal.message
+        words = "Choose when the old key expires." if refusal.field == "ends" else refusal.message
         flash(f"Nothing was changed. {words}", "bad")
         return redirect(url_for("accounts.api_keys"))
     db.session.commit()

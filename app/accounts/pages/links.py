@@ -32,7 +32,8 @@ def invite(member: TeamMember, *, by: TeamMember) -> None:
         flash("We have sent the link by email. It is also shown below, only once.", "good")
     else:
         flash(
-            "This installation does not send email. Copy the link below and hand it over. It is shown only once.",
+            "This installation does not send email. Copy the link below and give it to the member. It is shown "
+            "only once.",
             "good",
         )
 

@@ -57,7 +57,7 @@ def reset_password(member_id: str) -> ResponseReturnValue:
     members.reset_password(person, hashed, by=me)
     passwords.forget_failures(person.email)
     db.session.commit()
-    flash("Password changed. The member was signed out everywhere. Hand over the password in person.", "good")
+    flash("Password changed. The member was signed out everywhere. Give them the password in person.", "good")
     return redirect(url_for("accounts.member", member_id=member_id))
 
 

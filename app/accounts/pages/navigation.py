@@ -31,7 +31,7 @@ LINKS = (
     Link("Insights", "chart", "interviews.numbers"),
     Link("Flows", "flow", "flows.index"),
     Link("Webhooks", "hook", "webhooks.index"),
-    Link("Team", "team", "accounts.team"),
+    Link("Members", "team", "accounts.team"),
     Link("Usage", "chart", "dashboard.usage", is_for_admins=True),
     Link("Jobs", "repeat", "dashboard.jobs", is_for_admins=True),
     Link("API keys", "key", "accounts.api_keys", is_for_admins=True),

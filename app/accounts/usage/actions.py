@@ -19,8 +19,20 @@ LASTS = timedelta(days=2)
 """A mail that could not be delivered for this long is not sent any more; the dashboard shows the warning anyway."""
 
 
-def count(organization_id: str, *, flow_id: str, subject: str, at: datetime, seconds: float) -> None:
-    """Count an interview that has its result, in the month of ``at``. Repeated calls count once."""
+def count(
+    organization_id: str,
+    *,
+    flow_id: str,
+    subject: str,
+    at: datetime,
+    seconds: float,
+    model_calls: int = 0,
+    model_tokens: int = 0,
+) -> None:
+    """Count an interview that has its result, in the month of ``at``. Repeated calls count once.
+
+    ``model_calls`` and ``model_tokens``: what its summary and scores cost at the language model.
+    """
     if db.session.get(UsageRecord, subject) is None:
         month = queries.month_of(at)
         db.session.add(
@@ -31,6 +43,8 @@ def count(organization_id: str, *, flow_id: str, subject: str, at: datetime, sec
                 at=at,
                 month=month,
                 seconds=max(0.0, seconds),
+                model_calls=model_calls,
+                model_tokens=model_tokens,
             )
         )
         db.session.flush()

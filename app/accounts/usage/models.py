@@ -11,6 +11,7 @@ from app.core.db import Base, CreatedAt, Ref
 class UsageRecord(Base):
     """One counted interview: organization, flow, month (``2026-01``, UTC), and recorded seconds.
 
+    ``model_calls`` and ``model_tokens`` are what its summary and scores cost at the language model.
     ``subject`` is the interview, an opaque id here. It holds no personal data, so it outlives an erasure.
     """
 
@@ -23,6 +24,8 @@ class UsageRecord(Base):
     at: Mapped[datetime]
     month: Mapped[str] = mapped_column(sa.String(7))
     seconds: Mapped[float] = mapped_column(sa.Double())
+    model_calls: Mapped[int] = mapped_column(default=0, server_default="0")
+    model_tokens: Mapped[int] = mapped_column(default=0, server_default="0")
 
 
 class UsageQuota(Base):

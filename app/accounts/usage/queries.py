@@ -10,6 +10,7 @@ from app.accounts.models import Organization
 from app.accounts.usage.models import UsageNotice, UsageQuota, UsageRecord
 from app.core import clock
 from app.core.db import db
+from app.core.db.prepared import Prepared
 
 LEVELS = (80, 100)
 """Percent of a quota at which administrators are notified."""
@@ -22,6 +23,8 @@ class Used:
     month: str
     interviews: int
     seconds: float
+    model_calls: int = 0
+    model_tokens: int = 0
     flow_id: str = ""
 
     @property
@@ -70,14 +73,16 @@ def quota_of(organization_id: str) -> UsageQuota | None:
     return db.session.get(UsageQuota, organization_id)
 
 
-_STOPS = sa.select(UsageQuota.__table__.c.stops).where(
-    UsageQuota.__table__.c.organization_id == sa.bindparam("organization")
+_STOPS = Prepared(
+    sa.select(UsageQuota.__table__.c.stops).where(
+        UsageQuota.__table__.c.organization_id == sa.bindparam("organization")
+    )
 )
 
 
 def has_quota_that_stops(organization_id: str) -> bool:
     """Whether nothing is booked once the quota is used up: asked for every new interview, so without the row."""
-    return bool(db.session.connection().execute(_STOPS, {"organization": organization_id}).scalar())
+    return any(row[0] for row in _STOPS.rows(organization=organization_id))
 
 
 def standing_of(organization_id: str) -> Standing:
@@ -104,9 +109,8 @@ def by_flow(organization_id: str, *, since: str) -> list[Used]:
     """Usage by month and flow from ``since`` on, the newest month first."""
     keys = (UsageRecord.month, UsageRecord.flow_id)
     counted = _summed(*keys).where(*_from(organization_id, since)).group_by(*keys)
-    return [
-        Used(row[0], row[2], row[3], row[1]) for row in db.session.execute(counted.order_by(keys[0].desc(), keys[1]))
-    ]
+    ordered = db.session.execute(counted.order_by(keys[0].desc(), keys[1]))
+    return [Used(row[0], row[2], row[3], row[4], row[5], row[1]) for row in ordered]
 
 
 def to_be_told() -> list[str]:
@@ -131,9 +135,9 @@ def told_levels(organization_id: str, month: str) -> set[int]:
 
 
 def _summed(*keys: Any) -> sa.Select[Any]:
-    return sa.select(*keys, sa.func.count(), sa.func.coalesce(sa.func.sum(UsageRecord.seconds), 0.0)).select_from(
-        UsageRecord
-    )
+    summed = (UsageRecord.seconds, UsageRecord.model_calls, UsageRecord.model_tokens)
+    sums = (sa.func.coalesce(sa.func.sum(column), 0) for column in summed)
+    return sa.select(*keys, sa.func.count(), *sums).select_from(UsageRecord)
 
 
 def _from(organization_id: str, since: str) -> tuple[sa.ColumnElement[bool], ...]:

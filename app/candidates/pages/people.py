@@ -73,7 +73,7 @@ def change_many() -> str | AnyResponse | tuple[str, int]:
         rows=rows,
         back=url_for("candidates.index", **filter_parameters()),
         undo=_undo(change),
-        kept=filter_parameters(),
+        filter_parameters=filter_parameters(),
     )
     return page, 422 if all(row.outcome == "refused" for row in rows) else 200
 
@@ -122,7 +122,7 @@ def _page(member: TeamMember, offset: int, error: str = "") -> str:
         "candidates/index.html",
         candidates=candidates_seen_by(member, filters, limit=PER_PAGE, offset=offset),
         total=total,
-        found_by=filters,
+        filters=filters,
         offset=offset,
         limit=PER_PAGE,
         error=error,
@@ -135,7 +135,7 @@ def _page(member: TeamMember, offset: int, error: str = "") -> str:
         columns=COLUMNS,
         shown=chosen or SHOWN,
         orders=[(one.value, one.value.capitalize()) for one in Order],
-        kept=filter_parameters(),
+        filter_parameters=filter_parameters(),
         may_change=may_change,
         exported=_in_export(member, filters, total) if may_change else None,
         narrowed=bool(pairs()),
@@ -160,7 +160,7 @@ def _question(member: TeamMember, ids: list[str], change: Change) -> str:
         ids=ids,
         fields=fields,
         recruiter=recruiter,
-        kept=filter_parameters(),
+        filter_parameters=filter_parameters(),
         most=PER_PAGE,
         back=url_for("candidates.index", **filter_parameters()),
     )

@@ -88,5 +88,5 @@ def _page(errors: dict[str, str]) -> str:
         columns=shown,
         counts=counts_seen_by(member),
         errors=errors,
-        given=request.form.get("name", "") if errors else "",
+        typed_name=request.form.get("name", "") if errors else "",
     )

@@ -55,7 +55,7 @@ class Comer:
 def turn_on(flow: InterviewFlow, *, by: TeamMember) -> FlowLink:
     """Turn the flow's link on. A link that was off gets a new address. Raises Conflict for an archived flow."""
     if flow.status is FlowStatus.ARCHIVED:
-        raise Conflict("This flow has been deleted.")
+        raise Conflict("This flow is archived.")
     link = link_of(flow)
     if link is not None and link.off_at is None:
         return link

@@ -23,7 +23,7 @@ from app.web.fields import flaw_of
 
 MOST_FLOWS = 500
 _FIELDS = {
-    "interviewee_email_address": "Address",
+    "interviewee_email_address": "Email address",
     "interviewee_first_name": "First name",
     "interviewee_last_name": "Last name",
 }

@@ -17,7 +17,7 @@ from app.outreach import words as rules
 from app.outreach.forms import PlanForm, WordsForm
 from app.outreach.models import Step
 from app.outreach.pages.blueprint import pages, post, pretended
-from app.web.languages import LANGUAGES
+from app.web.languages import ENGLISH_NAMES, LANGUAGES
 from app.web.templating import offset_of_request
 
 PER_PAGE = 50
@@ -122,7 +122,7 @@ def keep_words(step: str, language: str) -> str | AnyResponse | tuple[str, int]:
     require_admin()
     member, form, kind = current_member(), WordsForm(), _step(step, language)
     try:
-        chosen = None if "reset" in request.form else rules.checked(*form.given())
+        chosen = None if "reset" in request.form else rules.checked(*form.subject_and_text())
     except Rejected as refusal:
         form.blame(refusal.field, refusal.message)
         return _words_page(kind, language, form), 422
@@ -142,7 +142,7 @@ def _step(step: str, language: str) -> Step:
 
 def _words_page(step: Step, language: str, form: WordsForm) -> str:
     try:
-        shown = rules.checked(*form.given())
+        shown = rules.checked(*form.subject_and_text())
     except Rejected:
         shown = None
     flow = InterviewFlow(org_name=current_member().organization.name, title="Nurse", language=language)
@@ -150,6 +150,7 @@ def _words_page(step: Step, language: str, form: WordsForm) -> str:
         "outreach/words.html",
         step=step,
         language=language,
+        language_name=ENGLISH_NAMES[language],
         form=form,
         places=rules.PLACES,
         own=queries.own_words(current_member().organization_id, step, language) is not None,

@@ -99,12 +99,12 @@ def ask() -> Response:
     """Request deletion or a review by a person, or withdraw consent."""
     interview, form = open_interview(*g.link), AskForm.of_request()
     if form.flaw or form.kind is None:
-        return _page(interview, status=422, asked=form)
+        return _page(interview, status=422, request_form=form)
     try:
         ask_afterwards(interview, form.kind, form.text or None)
     except (Rejected, Conflict):
         db.session.rollback()
-        return _page(open_interview(*g.link), status=409, asked=form, too_many=True)
+        return _page(open_interview(*g.link), status=409, request_form=form, too_many=True)
     db.session.commit()
     return _here("requests")
 
@@ -185,7 +185,7 @@ def _mail(interview: Interview, address: str, code: str) -> Mail:
     lines = [
         gettext("Your code for the page about your interview “%(title)s” with %(org)s is:", **values),
         code,
-        gettext("It works for ten minutes and only once. If you did not ask for it, you need not do anything."),
+        gettext("It works once, for ten minutes. If you did not ask for it, you do not have to do anything."),
     ]
     return Mail(address, " ".join(gettext("Your code: %(code)s", code=code).split()), "\n\n".join(lines) + "\n")
 
@@ -237,11 +237,11 @@ def _page(interview: Interview, *, status: int = 200, **context: Any) -> Respons
         "pipeline": interview.candidate.status if shows_status and interview.candidate else None,
         "flagging": number_of_query("flag"),
         "logo_url": interview.flow.logo_path,
-        "asked": None,
+        "request_form": None,
         "flagged": None,
         "too_many": False,
         "trouble": None,
-        "held": hold_on(interview.id, interview.candidate_id) is not None,
+        "is_held": hold_on(interview.id, interview.candidate_id) is not None,
     }
     return make_response(render_template("privacy/own_page/page.html", **{**shown, **context}), status)
 

@@ -152,7 +152,7 @@ def _page(
         tried=tried and not set(errors or {}) - {"confirm"},
         typed=typed,
         word=TYPED,
-        found=idle.forecast(organization.id, months=months, media_days=media_days),
+        forecast=idle.forecast(organization.id, months=months, media_days=media_days),
         usual=retention.USUAL_MONTHS,
         usual_days=retention.USUAL_DAYS,
         begins=rule.since + idle.FLOOR if rule.since and rule.months else None,

@@ -198,7 +198,7 @@ def _outbox_row(
         hold=hold,
         due_at=now,
         state=DeliveryState.PENDING if hold is None else DeliveryState.HELD,
-        request_id=request_id.known(),
+        request_id=request_id.current_or_none(),
     )
     db.session.add(delivery)
     db.session.flush()

@@ -51,7 +51,7 @@ def resend_range(
     _only_admins(by)
     now = queries.present()
     if since < now - REACH:
-        raise Rejected("Events can be sent again for 30 days. Choose a later start.", field="since")
+        raise Rejected("You can replay events for 30 days. Choose a later start.", field="since")
     endpoint = queries.endpoint_of(flow)
     if endpoint is not None and endpoint.disabled_at is not None:
         raise Conflict("The webhook endpoint is disabled. Enable it first.")
@@ -73,25 +73,25 @@ def resend_range(
     return len(rows)
 
 
-def resend_found(found_by: LogFilter, *, as_of: datetime, by: TeamMember) -> int:
-    """Send again the log's events under ``found_by`` that had ended by ``as_of``. Returns how many. Audited.
+def resend_found(filters: LogFilter, *, as_of: datetime, by: TeamMember) -> int:
+    """Send again the log's events under ``filters`` that had ended by ``as_of``. Returns how many. Audited.
 
     The same call twice sends once, because an event sent again ends after ``as_of``. Raises Rejected for more than
     10,000 events.
     """
     _only_admins(by)
     now = queries.present()
-    chosen = queries.again(by, found_by, as_of=as_of, reach=REACH).order_by(Delivery.sequence, Delivery.id)
+    chosen = queries.again(by, filters, as_of=as_of, reach=REACH).order_by(Delivery.sequence, Delivery.id)
     ids = list(db.session.scalars(chosen.limit(MOST_AT_ONCE + 1)))
     if len(ids) > MOST_AT_ONCE:
         raise Rejected("More than 10,000 events match this filter. Narrow it by flow or days.")
     count = _begin_again(ids, now, ended_by=as_of)
     if count:
-        narrowed = {name: str(value) for name, value in asdict(found_by).items() if value}
+        narrowed = {name: str(value) for name, value in asdict(filters).items() if value}
         accounts.write_audit(
             by.organization,
             action="webhook.range_resent",
-            subject=found_by.flow_id or by.organization_id,
+            subject=filters.flow_id or by.organization_id,
             by=by,
             details={"filter": narrowed, "events": count},
         )
@@ -124,8 +124,8 @@ def _refuse(delivery: Delivery, now: datetime) -> None:
         "The webhook endpoint is disabled. Enable it first.": closed,
         "A cancelled event cannot be sent.": delivery.state is DeliveryState.CANCELLED,
         "This event is being sent right now.": delivery.state is DeliveryState.SENDING,
-        "This event waits for an earlier one. Send that one again.": delivery.state is DeliveryState.HELD,
-        "Events can be sent again for 30 days after they ended.": too_late or delivery.body is None,
+        "This event is waiting for an earlier one. Replay that one.": delivery.state is DeliveryState.HELD,
+        "You can replay events for 30 days after they ended.": too_late or delivery.body is None,
     }
     for reason, holds in reasons.items():
         if holds:
@@ -174,4 +174,4 @@ def _change(delivery_id: str, expected: DeliveryState, **values: object) -> None
 
 def _only_admins(member: TeamMember) -> None:
     if member.role is not Role.ADMIN:
-        raise Forbidden("Only administrators can send webhooks again.")
+        raise Forbidden("Only administrators can replay events.")

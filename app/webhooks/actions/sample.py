@@ -22,9 +22,9 @@ def sample(flow: InterviewFlow, kind: EventType, *, app_url: str) -> Message:
     Raises Rejected for an archived flow and for one without an address.
     """
     if flow.status is FlowStatus.ARCHIVED:
-        raise Rejected("This interview flow has been deleted and no longer sends webhooks.")
+        raise Rejected("This interview flow is archived and no longer sends webhooks.")
     if not flow.webhook_url:
-        raise Rejected("This flow has no webhook address. Edit the flow and add one first.")
+        raise Rejected("This flow has no webhook URL. Edit the flow and add one first.")
     interview_id = new_id()
     values: dict[str, Any] = {
         "event_type": kind.value,

@@ -65,7 +65,7 @@ def _words(endpoint: Endpoint, notice: Notice, *, app_url: str) -> tuple[str, st
         "about three days. Nothing is lost in the meantime.",
         Notice.WARNED: f"{host} has not accepted any webhook from Parley since {since}. If this continues, Parley "
         "disables the endpoint in one day and holds its events for at most 30 days.",
-        Notice.DISABLED: f"{host} {'answered that it is gone (410)' if gone else 'accepted no webhook for five days'}, "
+        Notice.DISABLED: f"{host} {'responded with 410 Gone' if gone else 'accepted no webhook for five days'}, "
         "so Parley has stopped sending to it. Its events are held for at most 30 days. They are sent in order when "
         "an administrator enables the endpoint.",
     }
