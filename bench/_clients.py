@@ -1,4 +1,4 @@
-"""Keep-alive clients that ask a server on this machine as fast as it answers."""
+"""Keep-alive clients that send requests to a server on this machine as fast as it responds."""
 
 import http.client
 import json

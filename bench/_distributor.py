@@ -1,4 +1,4 @@
-"""A small proxy: deals requests to processes in turn, and never gives one request to two of them."""
+"""A small proxy: sends requests to processes in turn, and never sends one request to two of them."""
 
 import asyncio
 import itertools

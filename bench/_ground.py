@@ -1,8 +1,8 @@
-"""What the measurements share: databases of their own, an organization in them, servers, and what processes use.
+"""What the benchmarks share: their own databases, an organization in them, servers, and resource figures of processes.
 
-PostgreSQL is measured where BENCH_POSTGRES_URL names a server and a role that may make databases; ``.ci/postgresql start
-DIRECTORY PORT on`` makes one whose commits are durable. The role should be a plain one, as in production: a superuser
-does not meet row-level security.
+PostgreSQL is measured if BENCH_POSTGRES_URL names a server and a role that can create databases. ``.ci/postgresql start
+DIRECTORY PORT on`` starts one whose commits are durable. The role should be a plain one, as in production: row-level
+security does not apply to a superuser.
 """
 
 import os

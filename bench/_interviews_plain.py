@@ -1,6 +1,6 @@
 """The list of interviews as it is usually written: a row per word, and a marshmallow dump per request.
 
-Kept for comparison only; ``bench/interviews.py`` prints what it costs beside the spliced bytes of the product.
+Kept only for comparison: ``bench/interviews.py`` prints its cost next to that of the product's spliced bytes.
 """
 
 import marshmallow as ma

@@ -1,4 +1,4 @@
-"""People who use a Parley at once, whatever is done to its processes meanwhile: they repeat what got no answer."""
+"""People who use Parley while its processes are killed and replaced. They repeat requests without a response."""
 
 import hashlib
 import itertools

@@ -2,10 +2,10 @@
 
     .venv/bin/python bench/barge_in.py [--times 20] [--quick]
 
-Chromium with a fake microphone, the page's own modules, Silero in its worker. The agent hums at 6.5 kHz, where no voice is,
-so both sides are told apart on the recording that the page makes: this is what was heard, not what the page believes. The
-loudspeaker's own delay (outputLatency) comes on top on a real device. Then short sounds over the agent's words: it has to go
-on after them. Goal: silent within 200 ms.
+Chromium with a fake microphone, the page's own modules, Silero in its worker. The agent hums at 6.5 kHz, where there is
+no voice, so the recording that the page makes distinguishes both sides: it shows what was heard, not what the page
+assumes. A real device adds the delay of its speaker (outputLatency). Then short sounds over the agent's words: it has
+to continue after them. Goal: silent within 200 ms.
 """
 
 import argparse

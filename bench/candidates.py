@@ -1,15 +1,15 @@
-"""Many candidates at once: everyone uploads a chunk each second; who falls behind, and how late are acknowledgements?
+"""Many candidates at once: each uploads a chunk every second. Who falls behind, and how late are acknowledgements?
 
     .venv/bin/python bench/candidates.py [--candidates 100,500] [--seconds 20] [--media audio,video] [--processes 2] [--alone]
 
-As many web processes as asked for share one database and one storage, each on a port of its own, and the candidates are
-dealt out among them, as a proxy would. Each candidate has a chunk of its recorder's run every second, all of them spread
-evenly, and does what the page does: one request at a time, and what had to wait for it goes as a bundle (``--alone``:
-chunk by chunk, as before there were bundles). Latency counts from the moment a chunk was due, so that a late one is not
-forgiven. A candidate is behind by the chunks that are due and not acknowledged. Afterwards every acknowledged chunk
-is looked up in the database and read from the storage: whatever is not there as it was sent is lost. The floor of the
-same run is the same load, chunk by chunk, on a bare application in the same server, which writes the bytes to a file,
-fsyncs it and answers. SQLite always; PostgreSQL as well when BENCH_POSTGRES_URL names a server. Last figures:
+The chosen number of web processes share one database and one storage, each on its own port. The candidates are
+distributed among them, as by a proxy. Each candidate has a chunk of its recorder's run every second, spread evenly, and
+does what the page does: one request at a time, and chunks that had to wait for it are sent as a bundle (``--alone``:
+chunk by chunk, as before there were bundles). Latency counts from the moment a chunk was due, so delays add up.
+A candidate is behind by the chunks that are due and not acknowledged. Afterwards, every acknowledged chunk is looked up
+in the database and read from the storage. A chunk that differs from what was sent, or is missing, is lost. The floor of
+the same run is the same load, chunk by chunk, on a bare application in the same server, which writes the bytes to a
+file, fsyncs it and responds. SQLite always; PostgreSQL as well if BENCH_POSTGRES_URL names a server. Last figures:
 docs/figures/scale.md.
 """
 

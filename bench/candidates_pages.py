@@ -2,9 +2,9 @@
 
     python bench/candidates_pages.py [--quick] [--candidates 10000,100000] [--pages 15]
 
-Each page is fetched by a signed-in administrator through the whole application (guards, queries, template), without a
-network. The floor is the page of one's own sessions: the same frame without candidates. SQLite always; PostgreSQL as
-well when BENCH_POSTGRES_URL names a server. Goal: 300 ms for the list at 10,000 candidates.
+A signed-in administrator fetches each page through the whole application (guards, queries, template), without a
+network. The floor is the page of the member's own sessions: the same frame without candidates. SQLite always;
+PostgreSQL as well if BENCH_POSTGRES_URL names a server. Goal: 300 ms for the list at 10,000 candidates.
 
 Last figures: docs/figures/scale.md.
 """

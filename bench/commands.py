@@ -1,10 +1,11 @@
-"""Spoken commands: how many are understood, how many ordinary short answers are taken for one, and what it costs.
+"""Spoken commands: how many are understood, how many ordinary short answers are mistaken for one, and what it costs.
 
     .venv/bin/python bench/commands.py [--voices 1] [--seed 7] [--quick]
 
-Eight voices of the embedded speaker that nothing was fitted to, three loudnesses of the room, English. "By its text" is what the recogniser
-understands at once; "looked at again" is with the choice among the sayings. Yes and no are heard after "do you want to
-end?", and so is every short answer once more. The same for the same seed, but for the times.
+Eight voices of the embedded speaker to which nothing was fitted, three levels of noise, English. "By its text" is what
+the recognizer understands immediately; "looked at again" includes the choice among the sayings. Yes and no are spoken
+after "do you want to end?", and so is every short answer once more. The same seed gives the same figures, except for
+the times.
 """
 
 import argparse

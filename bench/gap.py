@@ -2,11 +2,11 @@
 
     .venv/bin/python bench/gap.py [--interviews 2] [--questions 5] [--quick]
 
-Chromium, the real platform with the embedded engines, and a candidate who speaks by ``tests/browser/mouth.js``: so the end
-of each answer's last sound is known from outside, and so is the moment at which the loudspeaker gets the reply's first.
-A short answer gets one follow-up. Beside it what the page itself measured (kept with each turn, shown to recruiters) and
-the stages that the server knows. The floor of the same run is the patience that each reply had to keep, because the
-candidate might go on: what is beyond it is the platform's.
+Chromium, the real platform with the embedded engines, and a candidate who speaks through ``tests/browser/mouth.js``. So
+the end of each answer's last sound is known from outside, and so is the moment at which the speaker gets the reply's
+first sound. A short answer gets one follow-up. The output also has what the page itself measured (stored with each
+turn, shown to recruiters) and the stages that the server knows. The floor of the same run is the pause that each reply
+had to wait for, because the candidate might continue. Anything beyond it is the platform's.
 """
 
 import argparse

@@ -3,12 +3,12 @@
     python bench/interviews.py [--quick] [--interviews 1000] [--minutes 30]
 
 1. ``GET /v1/interviews?limit=20&transcript=full`` over 30-minute interviews, from one waitress process and four
-   keep-alive clients: requests and server CPU per request, beside the floor of the same run (the same compressed bytes
+   keep-alive clients: requests and server CPU per request, next to the floor of the same run (the same compressed bytes
    fetched by the bare driver and written by the same server) and the plain version (``_interviews_plain.py``).
-2. A recorded talk whose answers were recognised while it went on: seconds from handing in to ``interview_processed``.
+2. A recorded interview whose answers were recognized while it ran: seconds from submission to ``interview_processed``.
 
-Lists, and reading and writing as interviews grow in number: ``bench/v1.py``. SQLite always; 1 on PostgreSQL as well when
-BENCH_POSTGRES_URL names a server.
+Lists, and reading and writing as the number of interviews grows: ``bench/v1.py``. SQLite always; 1 on PostgreSQL as
+well if BENCH_POSTGRES_URL names a server.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""Resume: tab, network or server die at ten moments of a spoken interview; each must end whole. Prints a table.
+"""Resume: tab, network or server die at ten moments of a spoken interview. Each interview must end complete. Prints a table.
 
     .venv/bin/python bench/loss.py [--only NAME]
 
-Real Chromium, a real web process that is killed with SIGKILL, and a worker that makes one playable recording and one
+Real Chromium, a real web process that is killed with SIGKILL, and a worker that creates one playable recording and one
 transcript of each. The same ten run with the tests (tests/browser/test_loss.py). Needs Chromium; about five minutes on
 two cores.
 """

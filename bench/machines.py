@@ -2,12 +2,13 @@
 
     BENCH_POSTGRES_URL=… python bench/machines.py [--quick] [--webs 3] [--workers 2] [--seconds 20]
 
-A distributor deals every request to the next web process, so no two requests of one person meet the same one. Like a proxy
-it tries another process only when one does not take the connection; what a process has been given is never given to a
-second one, and a process that is gone before it answered is a 502. Customers book with an Idempotency-Key, candidates send
-a chunk every quarter of a second, a recruiter looks at the board and moves candidates, each move is a webhook. A client
-without an answer counts a failure and repeats the request. The floor is the same load undisturbed, in the same run. Afterwards every
-booking must be there once, every acknowledged chunk in S3 as it was sent, and every move at the receiver.
+A distributor sends every request to the next web process, so no two requests of one person reach the same one. Like a
+proxy, it tries another process only if one does not accept the connection. A request that was given to one process is
+never given to a second one, and if a process dies before it responded, the client gets 502. Customers create interviews
+with an Idempotency-Key, candidates send a chunk every quarter of a second, a recruiter views the board and moves
+candidates, each move is a webhook. A client without a response counts a failure and repeats the request. The floor is
+the same load undisturbed, in the same run. Afterwards, every interview must exist once, every acknowledged chunk must
+be in S3 as it was sent, and every move at the receiver.
 
 Old and new code on one schema, and a migration under load: ``python -m tests.faults F10``. Last figures: docs/figures/scale.md.
 """

@@ -2,8 +2,8 @@
 
     .venv/bin/python bench/pages.py [--rounds 9] [--database URL]
 
-Fills a database of its own (``parley demo --data``, about a minute), then asks every page in turn, in process, so that
-all pages see the same load of the machine. Prints the median and the worst of the rounds; the goal is 150 ms.
+Fills its own database (``parley demo --data``, about a minute), then requests every page in turn, in process, so that
+all pages are measured under the same load. Prints the median and the worst of the rounds. The goal is 150 ms.
 Last figures: docs/figures/pages.md.
 """
 

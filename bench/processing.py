@@ -1,14 +1,14 @@
-"""How many finished interviews a minute the workers turn into results, beside the queue alone and the work alone.
+"""How many submitted interviews a minute the workers turn into results, next to the queue alone and the work alone.
 
     python bench/processing.py [--quick] [--written 40] [--spoken 10] [--workers 1,2]
 
-Interviews that have been handed in wait in the database, then the bell rings for all of them: RQ, Redis and ``parley
-worker`` as they are, one and two worker processes. **Written** ones have answers in text and no recording, so that almost
-nothing is worked; **spoken** ones have 20 s of recording, in which the embedded engine still has to recognise an answer,
-and their sound is made into a file. Two floors of the same run: jobs of the same kind, queue and workers that find nothing to do
-(a fork and one statement), and the same work in this process, one after the other, without queue and worker.
+Submitted interviews wait in the database, then all of them are enqueued: RQ, Redis and ``parley worker`` unchanged, with
+one and two worker processes. **Written** interviews have typed answers and no recording, so there is almost no work.
+**Spoken** ones have 20 s of recording in which the embedded engine still has to recognize an answer, and their sound
+becomes a file. Two floors of the same run: jobs of the same kind, queue and workers that find nothing to do (a fork and
+one statement), and the same work in this process, one after the other, without queue and worker.
 
-SQLite always; PostgreSQL as well when BENCH_POSTGRES_URL names a server. Last figures: docs/figures/scale.md.
+SQLite always; PostgreSQL as well if BENCH_POSTGRES_URL names a server. Last figures: docs/figures/scale.md.
 """
 
 import argparse

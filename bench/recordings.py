@@ -1,7 +1,7 @@
 """How long recordings take from chunks to files: measured on generated recordings, as multiples of real time.
 
 Usage: ``python bench/recordings.py [MINUTES]`` (default 5). Prints seconds for the timeline, the quick file, the
-lasting audio, and a minute of VP8 and H.264 video at 640 by 480; then what storing one chunk durably costs.
+final audio, and a minute of VP8 and H.264 video at 640 by 480. Then it prints the cost of storing one chunk durably.
 """
 
 import os

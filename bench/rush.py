@@ -2,15 +2,16 @@
 
     python bench/rush.py [--quick] [--interviews 100] [--spoken 20] [--tests 10]
 
-One ``parley worker`` as it is (one process per queue), with its sweep every five seconds, while all of them are handed in at
-once: **written** ones with answers in text, **spoken** ones with 20 s of recording whose answer is still to be recognised, and
-**test** interviews, which the worker plays first. What the worker's log says is counted: runs of each job by ids (drains of
-webhooks have none and are left out), and the seconds of the runs that lead to the results.
+One unchanged ``parley worker`` (one process per queue), with its sweep every five seconds, while all of them are
+submitted at once: **written** ones with typed answers, **spoken** ones with 20 s of recording whose answer still has to
+be recognized, and **test** interviews, which the worker plays first. It counts what the worker's log reports: runs of
+each job by ids (drains of webhooks have none and are left out), and the seconds of the runs that lead to the results.
 
-Two bounds, and the script fails when one does not hold: at most 1.2 runs of each job an interview, and the last result after at
-most 1.3 times the sum of the runs' own seconds. What is above 1 is RQ's fork for each run, and work that finds nothing to do.
+Two bounds, and the script fails if one does not hold: at most 1.2 runs of each job per interview, and the last result
+after at most 1.3 times the sum of the runs' own seconds. The excess over 1 is RQ's fork for each run, and work that
+finds nothing to do.
 
-SQLite always; PostgreSQL as well when BENCH_POSTGRES_URL names a server. Last figures: docs/figures/scale.md.
+SQLite always; PostgreSQL as well if BENCH_POSTGRES_URL names a server. Last figures: docs/figures/scale.md.
 """
 
 import argparse

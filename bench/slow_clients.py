@@ -1,13 +1,13 @@
-"""What slow clients do to the others: hundreds of connections that drip, beside the time of a ``GET /v1/ping``.
+"""What slow clients do to others: hundreds of connections that drip, next to the time of a ``GET /v1/ping``.
 
     python bench/slow_clients.py [--quick] [--connections 600] [--pings 400]
 
-One ``parley web`` as it is. First no client is slow, which is the floor; then many connections of one kind are: a request head
-that arrives at a byte a second, a body that does, and an answer of 1.8 MB (twenty long results) of which 1 kB a second
-is read. Meanwhile pings on fresh connections, one after the other. Goal: the p99 below 250 ms beside 600 of any kind.
-``--quick``: 100 connections. How waitress compares with granian: ``bench/web_servers.py``.
+One unchanged ``parley web``. First no client is slow, which is the floor. Then many connections of one kind are slow: a
+request head that arrives at a byte a second, a body that does, and a response of 1.8 MB (twenty long results) of which
+1 kB a second is read. Meanwhile, pings on fresh connections, one after the other. Goal: the p99 below 250 ms with 600 of
+any kind. ``--quick``: 100 connections. How waitress compares with granian: ``bench/web_servers.py``.
 
-SQLite; PostgreSQL as well when BENCH_POSTGRES_URL names a server. Last figures: docs/figures/scale.md.
+SQLite; PostgreSQL as well if BENCH_POSTGRES_URL names a server. Last figures: docs/figures/scale.md.
 """
 
 import argparse

@@ -2,7 +2,7 @@
 
     .venv/bin/python bench/start.py [--runs 5]
 
-CPU seconds (user and system) of whole processes, the least of some runs, beside floors of the same run. Bytecode is
+CPU seconds (user and system) of whole processes, the least of several runs, next to floors of the same run. Bytecode is
 written first, as in an installation that has run once. Memory is the resident set of the process that serves, in MB.
 """
 

@@ -1,9 +1,10 @@
-"""Generated talks: how many of them break one of the promises that every talk makes (0240), and how long they take.
+"""Generated interviews: how many break one of the promises that must hold in each (0240), and how long they take.
 
-    .venv/bin/python bench/talks.py [--talks 2000] [--seed N] [--quick]
+    .venv/bin/python bench/talks.py [--talks 2000] [--seed N] [--quick] [--drops]
 
-Plays tests/browser/talks with talks of its own: without --seed other ones each time. The seed is printed; with it the
-test plays the same talks again (TALKS, TALKS_SEED) and says what broke, in the shortest talk that it finds.
+Plays tests/browser/talks with other interviews: without --seed, different ones each time. It prints the seed. With it,
+the test plays the same interviews again (TALKS, TALKS_SEED) and reports what broke, in the shortest one that it finds.
+With --drops the line breaks for 0.5 to 5 seconds, every 8 to 20 seconds, and what is on its way is lost (TALKS_DROPS).
 """
 
 import argparse
@@ -24,12 +25,15 @@ def main() -> int:
     given.add_argument("--talks", type=int, default=2000)
     given.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
     given.add_argument("--quick", action="store_true", help=f"{QUICK} talks")
+    given.add_argument("--drops", action="store_true", help="only talks over a line that breaks")
     args = given.parse_args()
     talks = QUICK if args.quick else args.talks
     print(f"seed {args.seed}")
     with tempfile.TemporaryDirectory() as place:
         figures = Path(place) / "figures"
         env = {**os.environ, "TALKS": str(talks), "TALKS_SEED": str(args.seed), "TALKS_FIGURES": str(figures)}
+        if args.drops:
+            env["TALKS_DROPS"] = "1"
         command = [
             sys.executable,
             "-m",
@@ -38,6 +42,8 @@ def main() -> int:
             "-n0",
             "-p",
             "no:randomly",
+            "-o",
+            "faulthandler_timeout=3600",  # a series takes minutes where the machine is busy
             "tests/browser/talks/test_talks.py",
         ]
         ended = subprocess.run(command, cwd=ROOT, env=env, check=False)
@@ -45,11 +51,11 @@ def main() -> int:
     parts = [json.loads(line) for line in lines]
     total = {
         name: sum(part.get(name, 0) for part in parts)
-        for name in ("talks", "seconds", "back_channels", "failed", "took")
+        for name in ("talks", "seconds", "back_channels", "drops", "failed", "took")
     }
     print(
         f"{total['talks']} talks of together {total['seconds'] / 3600:.1f} h with {total['back_channels']} back-channels "
-        f"over the agent's words: {total['failed']} of {len(parts)} series failed, in {total['took']:.0f} s"
+        f"over the agent's words and {total['drops']} drops of the line: {total['failed']} of {len(parts)} series failed, in {total['took']:.0f} s"
     )
     return ended.returncode
 

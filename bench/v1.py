@@ -2,15 +2,15 @@
 
     python bench/v1.py [--quick] [--rows 1000,100000,1000000] [--requests 880]
 
-One process set up as ``parley web`` answers four keep-alive clients: lists without transcripts at offset 0 and at the
-end, of one status at the end, one interview; booking without and with the candidate's address and an Idempotency-Key,
-and taking recordings back. The floor of a read is the same rows by the bare driver, as JSON; that of a booking one
-transaction of the bare driver with the rows that every booking writes (the interview, its two numbers, its two counters),
-committed durably; that of taking back two transactions with an
-UPDATE each, since access ends before the bytes go. Floors are answered by the same server to the same clients, and all
-kinds take turns. What counts is the multiple, and that it does not grow with the rows. ``--quick``: up to 100,000.
+One process set up as ``parley web`` serves four keep-alive clients: lists without transcripts at offset 0 and at the
+end, of one status at the end, one interview; creating an interview without and with the candidate's email address and an
+Idempotency-Key, and revoking recordings. The floor of a read is the same rows by the bare driver, as JSON. That of
+creating is one transaction of the bare driver with the rows that every new interview writes (the interview, its two
+numbers, its two counters), committed durably. That of revoking is two transactions with an UPDATE each, because access
+ends before the bytes are deleted. The same server serves the floors to the same clients, and all kinds take turns. What
+counts is the multiple, and that it does not grow with the rows. ``--quick``: up to 100,000.
 
-SQLite always; PostgreSQL as well when BENCH_POSTGRES_URL names a server. Last figures: docs/figures/scale.md.
+SQLite always; PostgreSQL as well if BENCH_POSTGRES_URL names a server. Last figures: docs/figures/scale.md.
 """
 
 import argparse

@@ -2,9 +2,9 @@
 
     .venv/bin/python bench/voice.py [--turns 20] [--answers 6]
 
-Written turns show the platform alone. Spoken turns are sent at the speed of speech, half a second at a time, so the
-recogniser is fed while the candidate speaks, as in a browser. The engines' shares are what the turns' rows say. Captions:
-from the moment the recogniser has told new words to the answer that brings them to the page.
+Typed turns show the platform alone. Spoken turns are sent at the speed of speech, half a second at a time, so the
+recognizer is fed while the candidate speaks, as in a browser. The turns' rows contain the engines' shares. Captions:
+from the moment the recognizer has reported new words to the response that brings them to the page.
 """
 
 import argparse

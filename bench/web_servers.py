@@ -1,7 +1,7 @@
 """Compares waitress and granian while slow clients hold connections open, on 127.0.0.1 and within stated bounds.
 
 Usage: ``python bench/web_servers.py``. For each server: 40 bad connections of one kind, then the time of a GET from a
-fresh client. A figure of "dead" means no answer within 3 s.
+fresh client. A figure of "dead" means no response within 3 s.
 """
 
 import contextlib

@@ -2,10 +2,10 @@
 
     python bench/webhooks.py [--quick] [--organizations 100] [--endpoints 8] [--deliveries 16000] [--drains 1,2,3,4]
 
-Everything runs on this machine: receivers (raw asyncio, new connection per request) share its cores with the drains, of
-which each is what one worker process runs. The floor is bare aiohttp that posts the same bytes to the same receivers,
-without database, guard, signature or order, from as many processes; that of a healthy receiver beside 100 dead ones is
-the same receiver without them. SQLite always; PostgreSQL as well when BENCH_POSTGRES_URL names a server.
+Everything runs on this machine: receivers (raw asyncio, new connection per request) share its cores with the drains.
+Each drain is what one worker process runs. The floor is bare aiohttp that posts the same bytes to the same receivers,
+without database, guard, signature or order, from the same number of processes. That of a healthy receiver next to 100
+dead ones is the same receiver without them. SQLite always; PostgreSQL as well if BENCH_POSTGRES_URL names a server.
 
 Last figures: docs/figures/scale.md; why 4,000/s on two cores is not reached: docs/decisions/0034.
 """

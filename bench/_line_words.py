@@ -1,0 +1,82 @@
+"""Word errors with each form of a piece, for `bench/line.py --words`: the page's coder, the server's decoder, a recogniser."""
+
+import logging
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from app.gateways.speech.coding import Codec
+from bench._answers import ANSWERS
+from bench.speech import Pocketsphinx, Whisper, spoken_answers
+from tests.browser.conftest import CHROMIUM, FLAGS
+from tests.browser.fake_server import Running, Story
+from tests.browser.speech import NOISE, spoken
+
+CODED = """async ([pcm, opus]) => {
+  const { Coder, startOpus } = await import("/static/js/voice/coder.js");
+  const { VoiceTrack } = await import("/static/js/voice/voice-track.js");
+  const coder = new Coder(opus ? startOpus() : null);
+  for (let n = 0; opus && n < 500 && !coder.opus; n += 1) await new Promise((go) => { setTimeout(go, 10); });
+  const [chunks, pieces] = [[], []];
+  const track = new VoiceTrack((_, chunk) => chunks.push(chunk));
+  track.open(0);
+  track.push(Int16Array.from(pcm));
+  for (const chunk of chunks) pieces.push(Array.from(await coder.code(chunk)));
+  coder.lose();
+  return pieces;
+}"""
+
+
+def compare(models: Path | None, count: int, *, distance: Any, plain: Any) -> None:
+    """Print the word errors of ``count`` answers as samples, in Opus and in ADPCM, by each recogniser there is."""
+    from playwright.sync_api import sync_playwright
+
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    codec, server = Codec(), Running(Story())
+    sounds = _answers(models, count)
+    forms: dict[str, list[bytes]] = {"samples": [pcm for _, pcm in sounds], "opus": [], "adpcm": []}
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        page = browser.new_page()
+        page.goto(f"{server.url}/modules")
+        for name in ("opus", "adpcm"):
+            for _, pcm in sounds:
+                pieces = page.evaluate(CODED, [np.frombuffer(pcm, "<i2").tolist(), name == "opus"])
+                assert {piece[2] for piece in pieces} == {2 if name == "opus" else 1}
+                forms[name].append(b"".join(codec.decode(bytes(piece)) for piece in pieces))
+        browser.close()
+    server.stop()
+    codec.close()
+    recognisers = {"pocketsphinx": Pocketsphinx()} | (
+        {"whisper-base": Whisper(models / "whisper-base")} if models else {}
+    )
+    for recogniser, engine in recognisers.items():
+        for name, heard in forms.items():
+            wrong = words = 0
+            for (text, _), pcm in zip(sounds, heard, strict=True):
+                truth = plain(text)
+                wrong += distance(truth, plain(engine.final(pcm)[0]))
+                words += len(truth)
+            print(f"{recogniser}, {name}: {100 * wrong / words:.1f} % of {words} words", flush=True)
+        engine.close()
+
+
+def _answers(models: Path | None, count: int) -> list[tuple[str, bytes]]:
+    """Text and samples, with the noise of a room and whole half seconds of length."""
+    rng = np.random.default_rng(21)
+    if models:
+        said = [(text, np.frombuffer(pcm, "<i2").astype(float)) for text, pcm, _ in spoken_answers(models, count)]
+    else:
+        said = [(text, spoken(text)) for text in ANSWERS[:count]]
+    made = []
+    for text, sound in said:
+        whole = np.pad(sound, (4_000, 4_000 + -len(sound) % 8_000))
+        noisy = np.clip(whole + rng.normal(0, NOISE, len(whole)), -32_768, 32_767)
+        made.append((text, noisy.astype("<i2").tobytes()))
+    return made
+
+
+if __name__ == "__main__":
+    sys.exit("run bench/line.py --words")
