@@ -3,9 +3,10 @@
 import os
 import shutil
 import socket
+import sys
 import time
 import uuid
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,11 @@ from pytest_socket import socket_allow_hosts
 from sqlalchemy.exc import ProgrammingError
 
 from app import create_app, gateways
-from app.core import migrate, queue
+from app.core import migrate, queue, rooms
 from app.core.db import db, row_security
 from app.gateways import Gateways
+from app.gateways.speech.engines import pocketsphinx
+from app.gateways.speech.model_files import ModelStore
 from app.settings import Settings
 
 from .guards import guarded
@@ -32,17 +35,38 @@ pytest_plugins = ["tests.factories", "tests.leftovers", "tests.mailing"]
 
 GIVEN_URL = os.environ.get("DATABASE_URL", "")
 
+# A test that makes a row before any application is built needs every table that the row's table refers to.
+rooms.load_tables()
+
+# Tests fetch no speech models, nor do the processes they start.
+os.environ["MODELS"] = "off"
+
+APART = ("models", "engines")
+"""Marks of tests that run only when they are asked for."""
+
 # Time decides no test: by itself hypothesis fails an example that takes 200 ms.
 generated.register_profile("shared machines", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 generated.load_profile("shared machines")
 
 
+NO_POCKETSPHINX = "pocketsphinx has no wheel for this Python"
+LACKS_POCKETSPHINX = sys.version_info >= (3, 14) and not pocketsphinx.is_installed()
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--with-database", action="store_true", help="only tests that see a database")
+    parser.addoption("--models", action="store_true", help="only tests with real speech models, which MODELS_DIR has")
+    parser.addoption("--engines", action="store_true", help="only tests in three browser engines, with sound")
+    parser.addoption("--within", type=float, metavar="SECONDS", help="leave out, by name, browser tests without time")
     parser.addoption("--complete", action="store_true", help="this machine has all: a test that is left out fails")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    wanted = next((name for name in APART if config.getoption(f"--{name}")), None)
+    other = [item for item in items if next((n for n in APART if item.get_closest_marker(n)), None) != wanted]
+    if other:
+        config.hook.pytest_deselected(items=other)
+        items[:] = [item for item in items if item not in set(other)]
     if not config.getoption("--with-database"):
         return
     blind = [item for item in items if "pristine_database" not in getattr(item, "fixturenames", ())]
@@ -60,13 +84,30 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    if report.skipped and item.config.getoption("--complete"):
+    if report.skipped and item.config.getoption("--complete") and NO_POCKETSPHINX not in str(report.longrepr):
         report.outcome, report.longrepr = "failed", f"left out, where nothing may be: {report.longrepr}"
     return report
 
 
-def pytest_runtest_setup() -> None:
+def pytest_runtest_setup(item: pytest.Item) -> None:
     socket_allow_hosts(["127.0.0.1", "::1"], allow_unix_socket=True)
+    needs = item.get_closest_marker("pocketsphinx") or "sphinx" in getattr(item, "fixturenames", ())
+    if needs and LACKS_POCKETSPHINX:
+        pytest.skip(NO_POCKETSPHINX)
+
+
+@pytest.fixture(scope="session")
+def real_model() -> Callable[[str], Path]:
+    """The directory of a real model of MODELS_DIR (default: that of ``make run``); without it the test is left out."""
+    store = ModelStore(Path(os.environ.get("MODELS_DIR") or Path(__file__).parents[1] / "instance" / "models"))
+
+    def path_of(name: str) -> Path:
+        path = store.path(name)
+        if path is None:
+            pytest.skip(f"{name} is not in {store.folder}: parley models install {name}")
+        return path
+
+    return path_of
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -190,20 +231,21 @@ def shared_app(settings: Settings, engines: Gateways, waker: queue.SilentWaker) 
 
 
 @pytest.fixture
-def app(shared_app: Flask, waker: queue.SilentWaker) -> Iterator[Flask]:
+def app(shared_app: Flask, engines: Gateways, waker: queue.SilentWaker) -> Iterator[Flask]:
     """The application inside a transaction that is rolled back; commits of the code under test are SAVEPOINTs."""
     waker.enqueued.clear()
+    shared_app.extensions["parley.gateways"] = engines
     with shared_app.app_context():
-        engines = db.engines
-        engine = engines[None]
+        databases = db.engines
+        engine = databases[None]
         connection = engine.connect()
         transaction = connection.begin()
-        engines[None] = connection  # type: ignore[assignment]
+        databases[None] = connection  # type: ignore[assignment]
         yield shared_app
         db.session.remove()
         transaction.rollback()
         connection.close()
-        engines[None] = engine
+        databases[None] = engine
 
 
 @pytest.fixture

@@ -9,7 +9,21 @@ from flask import has_app_context
 from app.core.db import db
 from app.gateways import Gateways
 
-QUICK = {"supports", "close", "open", "size", "list", "feed", "partial", "drop", "check_form"}
+QUICK = {
+    "supports",
+    "close",
+    "open",
+    "size",
+    "list",
+    "feed",
+    "partial",
+    "prepare",
+    "drop",
+    "improves",
+    "is_demonstration",
+    "check_form",
+    "identity",
+}
 """Calls that only look, or hand over and return at once."""
 
 

@@ -1,5 +1,6 @@
 """Which tests share a worker, one after another: those of a module that starts a browser or something else costly once,
-and all modules that start whole platforms, of which a machine stands one at a time.
+and modules that start whole platforms, so that at most three run at the same time: one that looks at pages and
+processes, one that talks, and that of the accidents in a talk.
 
 The mark ``xdist_group`` says so. pytest-xdist itself adds it to the tests' names where pytest 9.2 no longer looks, and
 so every worker set up everything: here it is read from the module's source, and names stay as they are.

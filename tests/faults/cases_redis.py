@@ -277,7 +277,7 @@ def _interview_done(installation: Installation, customer: Customer, email: str) 
     return within(lambda: installation.count("interview", where, e=email), seconds=SOON * 2)
 
 
-@case("F49", "Redis away while interviews end", invariants="I11 I12", smoke=True, takes=40)
+@case("F49", "Redis down while interviews end", invariants="I11 I12", smoke=True, takes=40)
 def jobs_without_redis(lab: Lab) -> Verdict:
     verdict, redis = Verdict(), RedisServer(lab)
     installation = Installation(lab, redis=redis)
