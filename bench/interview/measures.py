@@ -259,8 +259,8 @@ def table(figures: Figures) -> Iterator[str]:
     """Markdown: each figure, its count, and the goal with whether it is reached."""
     yield "| Figure | n | Measured | Goal | |"
     yield "|---|---|---|---|---|"
-    yield _times("reply to answers that come to rest", figures.rested, p50=0.85, p95=1.5)
-    yield _times("reply, all", figures.replies, p50=1.0, p95=2.8)
+    yield _times("replies to answers that come to rest", figures.rested, p50=0.85, p95=1.5)
+    yield _times("replies, all", figures.replies, p50=1.0, p95=2.8)
     yield f"| answers without a reply | {len(figures.replies) + figures.unanswered} | {figures.unanswered} | | |"
     goals = {1.0: 0.02, 2.0: 0.08}
     for length, pauses in figures.pauses.items():
@@ -268,12 +268,12 @@ def table(figures: Figures) -> Iterator[str]:
             yield _shares(f"cut-ins, pauses of {length:g} s", pauses, goals.get(length))
     yield f"| dead air after an answer (over {TOO_LONG:g} s) | {len(figures.replies)} | {len(figures.dead)} | | |"
     longest = max(figures.alone, default=0.0)
-    yield f"| longest silence of both after a question | {len(figures.alone)} | {longest:.1f} s | | |"
+    yield f"| longest silence after a question | {len(figures.alone)} | {longest:.1f} s | | |"
     yield _times("stop after an interruption", figures.stops, p95=0.18)
-    yield f"| interruptions that did not stop it | {len(figures.stops) + figures.kept_on} | {figures.kept_on} | | |"
+    yield f"| interruptions that did not stop the agent | {len(figures.stops) + figures.kept_on} | {figures.kept_on} | | |"
     yield _shares("false stops", figures.strays, 0.05)
     longest = max(figures.holes, default=0.0)
-    yield f"| pauses for a sound that is no answer | {len(figures.strays)} | {len(figures.holes)}, at most {longest:.2f} s | | |"
+    yield f"| pauses for a sound that is not an answer | {len(figures.strays)} | {len(figures.holes)}, at most {longest:.2f} s | | |"
     yield _row(
         "scripted speech in no utterance",
         f"{figures.spoken:.0f} s",

@@ -180,7 +180,7 @@ def test_the_table_names_goals_that_are_missed(tmp_path: Path) -> None:
     found = figures(tmp_path, seconds=9, agent=[(0, 2), (7, 8)], said=[answer(3, 5, rests=True, pauses=[(3.5, 4.5)])])
     lines = list(measures.table(found))
     assert (
-        "| reply to answers that come to rest | 1 | p50 2000, p95 2000 ms | p50 ≤ 850, p95 ≤ 1500 ms | **missed** |"
+        "| replies to answers that come to rest | 1 | p50 2000, p95 2000 ms | p50 ≤ 850, p95 ≤ 1500 ms | **missed** |"
         in lines
     )
     assert "| cut-ins, pauses of 1 s | 1 | 0 (0.0%) | ≤ 2% | reached |" in lines
