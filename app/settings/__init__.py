@@ -80,7 +80,7 @@ class Settings:
         "Key that signs cookies and URLs and encrypts secrets; at least 32 characters. Generated only for an embedded installation.",
     )
     log_level: str = var(
-        "LOG_LEVEL", one_of("debug", "info", "warning", "error"), "info", "Least severe level that is logged."
+        "LOG_LEVEL", one_of("debug", "info", "warning", "error"), "info", "Lowest severity that is logged."
     )
     log_format: str = var(
         "LOG_FORMAT",
@@ -211,7 +211,7 @@ class Settings:
         "MODELS",
         one_of("auto", "off"),
         "auto",
-        "Whether parley up fetches speech models that are missing. off keeps it from the network; models that are there are used.",
+        "Whether parley up downloads missing speech models. With off, it downloads nothing and uses the models that are installed.",
     )
     models_dir: Path = var(
         "MODELS_DIR",
