@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.conversation.script.machine import (
+    BEGUN,
     ENOUGH,
     MOST_ASIDES,
     Event,
@@ -201,7 +202,7 @@ def test_how_long_it_takes_is_said_by_what_is_left(questions: int, seconds: floa
     assert last.lines[0].minutes == 0, "the last question takes a few minutes more"
 
 
-@pytest.mark.parametrize("share", [0.0, 0.3, ENOUGH - 0.01])
+@pytest.mark.parametrize("share", [BEGUN, 0.3, ENOUGH - 0.01])
 def test_a_question_that_was_hardly_heard_is_put_again_after_an_answer_and_only_once(share: float) -> None:
     place = noticed(begun().place, share)
     assert not may_follow_up(TWO, place)
@@ -210,6 +211,17 @@ def test_a_question_that_was_hardly_heard_is_put_again_after_an_answer_and_only_
     assert (again.place.said, again.place.asked, again.expects) == ("hm", (), "answer")
     onward = step(TWO, noticed(Place.from_json(again.place.to_json()), share), Event.ANSWER, text="because")
     assert onward.place == Place(Phase.QUESTION, 1), "a candidate who interrupts it again does not want to hear it"
+
+
+def test_an_interrupted_announcement_puts_the_question_again_but_not_for_ever() -> None:
+    place, announced = noticed(begun().place, 0.4), 0
+    while (reply := step(TWO, place, Event.ANSWER, text="hm")).lines[0].kind is Kind.WHOLE:
+        announced += 1
+        place = noticed(reply.place, 0.0)
+    assert announced == MOST_ASIDES
+    assert (reply.place.question_index, reply.lines[0].kind) == (1, Kind.QUESTION)
+    heard = noticed(noticed(step(TWO, noticed(begun().place, 0.4), Event.ANSWER, text="hm").place, 0.0), 0.7)
+    assert is_asked(heard), "heard at last"
 
 
 def test_a_question_is_heard_as_far_as_the_best_of_its_hearings() -> None:

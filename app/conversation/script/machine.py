@@ -74,6 +74,8 @@ class Kind(StrEnum):
 
 ENOUGH = 0.6
 """The share of a question's sound that has to be heard; below it, the question counts as not asked."""
+BEGUN = 0.1
+"""The share from which on a question that was put again was begun, and not just announced."""
 _REPLIES = {Event.HELLO: Kind.HERE, Event.THERE: Kind.THERE, Event.WHO: Kind.WHO, Event.LONG: Kind.LONG}
 _TO_THE_AGENT = frozenset((Event.END, Event.STOP, *_REPLIES))
 MOST_ASIDES = 3
@@ -201,10 +203,14 @@ def may_follow_up(script: Script, place: Place) -> bool:
 
 
 def noticed(place: Place, share: float | None) -> Place:
-    """The place when ``share`` (0..1) of the open question's sound was heard this time; None: it was not said."""
+    """The place when ``share`` (0..1) of the open question's sound was heard this time; None: it was not said.
+
+    A question that was put again counts as such only if its beginning was heard, not just the words that announce it.
+    """
     if share is None or place.phase is not Phase.QUESTION:
         return place
-    return replace(place, heard=max(share, place.heard or 0.0))
+    again = place.again and (share >= BEGUN or not may_turn_aside(place))
+    return replace(place, heard=max(share, place.heard or 0.0), again=again)
 
 
 def is_asked(place: Place) -> bool:
@@ -313,7 +319,7 @@ def _answer(script: Script, place: Place, text: str, *, follow_up: str | None) -
     said = answered(place, text)
     reply = _next(script, place)
     if not is_asked(place):
-        whole = Place(Phase.QUESTION, place.question, said=said, asides=place.asides, again=True)
+        whole = Place(Phase.QUESTION, place.question, said=said, asides=place.asides + 1, again=True)
         reply = Step(whole, (Line(Kind.WHOLE, question_index=place.question), *_once_more(script, whole)))
     elif follow_up and may_follow_up(script, place):
         with_follow_up = replace(place, asked=(*place.asked, follow_up), said=said, silences=0, former=None)

@@ -8,6 +8,7 @@ from typing import Any
 
 from app.conversation.models import TurnKind
 from app.conversation.script.commands import spoken_command
+from app.conversation.script.machine import BEGUN, MOST_ASIDES
 from app.interviews.models import Stage
 
 from .engines import WORD_FRAMES
@@ -79,7 +80,8 @@ def _questions(played: Played) -> Iterator[str]:
     }
     for index, question in enumerate(played.script.questions):
         heard = list(_heard(played, question))
-        is_asked = len(heard) > 1 or any(share >= HEARD for share in heard)
+        begun = sum(share >= BEGUN for share in heard)
+        is_asked = begun > 1 or len(heard) > MOST_ASIDES or any(share >= HEARD for share in heard)
         if index not in passed_over and not is_asked:
             yield (
                 f"question {index + 1} was heard to {heard[0]:.0%}, once"

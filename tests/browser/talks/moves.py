@@ -202,6 +202,15 @@ ONCE_BROKEN = {
         ],
         {"seed": 17, "latency": [20, 60], "detector": True, "falls": False},
     ),
+    "interruptions of a question and of the words before it is put again": _script(
+        2,
+        [
+            [{"when": "turn", "ms": 0, **_said((12, 200))}],
+            [{"when": "agent", "ms": 2000, **_said((12, 200))}],
+            [{"when": "agent", "ms": 2600, **_said((12, 200))}],
+        ],
+        _QUICK,
+    ),
     "a reload while the last answer goes on over the goodbye": _script(
         1,
         [
