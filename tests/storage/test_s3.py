@@ -5,7 +5,7 @@ import pytest
 from app.core.errors import GatewayError, NotFound
 from app.gateways.storage.s3 import S3Storage
 
-KEYS = {"access_key": "test", "secret_key": "test", "region": "us-east-1"}
+from .conftest import KEYS
 
 
 def test_deleting_from_a_versioned_bucket_leaves_no_version(bucket):
