@@ -86,7 +86,7 @@ def _waker(settings: Settings) -> Waker:
     from app.core import queue
 
     if not settings.redis_url:
-        logging.getLogger(__name__).warning("no REDIS_URL: workers are woken by their own clock only")
+        logging.getLogger(__name__).warning("no REDIS_URL: workers only look for work at regular intervals")
         return queue.SilentWaker()
     return queue.RedisWaker(queue.connect(settings.redis_url))
 

@@ -102,7 +102,7 @@ def report(counted: dict[str, Counter], spent: list[float]) -> None:
         print(f"commands {title}: {total[way, 'right']} of {count} right, {total[way, 'wrong']} taken for another")
     ordered = sorted(spent)
     p95 = ordered[round(0.95 * (len(ordered) - 1))]
-    print(f"the second look: median {statistics.median(ordered):.0f} ms, p95 {p95:.0f} ms, n {len(ordered)}")
+    print(f"the recheck: median {statistics.median(ordered):.0f} ms, p95 {p95:.0f} ms, n {len(ordered)}")
 
 
 if __name__ == "__main__":

@@ -129,7 +129,7 @@ def signed_in(app):
         "mails": "/candidates/mails",
         "plan of mails": "/candidates/mails/plan",
         "shares": f"/interviews/{done[0]}/shares",
-        "days for answers": "/requests/deadlines",
+        "response times": "/requests/deadlines",
         "team": "/team",
         "member": f"/team/members/{admin_id}",
         "API keys": "/api-keys",

@@ -36,7 +36,7 @@ def browser_of(user_agent: str) -> str:
 
 
 def _known(highest: int) -> ma.fields.Integer:
-    span = validate.Range(1, highest, error=f"Must lie between 1 and {highest}.")
+    span = validate.Range(1, highest, error=f"Must be between 1 and {highest}.")
     return ma.fields.Integer(strict=True, validate=span, load_default=None, allow_none=True)
 
 

@@ -28,7 +28,7 @@ Labels = tuple[str, ...]
 
 
 def connect(url: str) -> Redis:
-    """A client whose calls end soon even if Redis does not answer."""
+    """A client whose calls end soon even if Redis does not respond."""
     return Redis.from_url(url, socket_connect_timeout=PATIENCE, socket_timeout=PATIENCE)
 
 

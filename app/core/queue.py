@@ -265,7 +265,7 @@ def failed(redis: Redis, *, limit: int = 200) -> list[Failed]:
 
 
 def given_up(url: str) -> list[Failed]:
-    """As ``failed``; empty if there are no queues or they do not answer."""
+    """As ``failed``; empty if there are no queues or they do not respond."""
     if not url:
         return []
     redis = connect(url)

@@ -92,7 +92,7 @@ class Settings:
         "METRICS_TOKEN",
         token,
         "",
-        "Bearer token for reading /metrics; at least 16 characters. Without it, /metrics answers only this machine, and only while APP_URL is a local address.",
+        "Bearer token for reading /metrics; at least 16 characters. Without it, /metrics responds only to this machine, and only while APP_URL is a local address.",
     )
 
     web_server: str = var(

@@ -101,7 +101,7 @@ class _Reports:
 
 
 def not_ready() -> dict[str, str]:
-    """What does not answer, with one sentence each; empty when all is well."""
+    """What does not respond, with one sentence each; empty when all is well."""
     settings: Settings = current_app.extensions["parley.settings"]
     checks: dict[str, Callable[[], None]] = {
         "database": _check_database,
@@ -121,7 +121,7 @@ def not_ready() -> dict[str, str]:
 
 
 class Unready(Exception):
-    """One thing that does not answer, in words."""
+    """One thing that does not respond, in words."""
 
 
 def _check_database() -> None:

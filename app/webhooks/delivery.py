@@ -74,7 +74,7 @@ async def attempt(message: Message, *, http: "Outbound") -> Outcome:
     error_class = "too_large" if answer.too_large else None
     note = None
     if not 200 <= answer.status <= 299:
-        error_class, note = "http", f"the receiver answered {answer.status}"
+        error_class, note = "http", f"the receiver responded with {answer.status}"
     return Outcome(
         at,
         spent,

@@ -164,7 +164,7 @@ class _Drain:
                     return work()
             except OperationalError as error:
                 # A long lock, a deadlock or a database restart. The claims stay valid meanwhile.
-                log.warning("webhooks: the database did not answer: %s", type(error.orig).__name__)
+                log.warning("webhooks: the database did not respond: %s", type(error.orig).__name__)
                 time.sleep(0.2 * 2**tried)
         with self._application.app_context():
             return work()

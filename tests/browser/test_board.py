@@ -183,7 +183,7 @@ def test_a_move_of_many_asks_first(board: Callable[..., Any]) -> None:
     for width in (1280, 360):
         page.set_viewport_size({"width": width, "height": 800})
         assert_accessible(page)
-    assert page.get_by_text("No webhook events are sent").is_visible()
+    assert page.get_by_text("No webhook events will be sent").is_visible()
     page.get_by_role("button", name="Move 4 candidates to Rejected").click()
     page.get_by_role("heading", name="4 of 4 changed").wait_for()
 

@@ -57,7 +57,7 @@ def test_a_full_column_leads_to_the_list(owner: Person, make_flow: Made, make_ca
         make_candidate(f"c{number}@e.com", flow=flow)
     text = owner.browser.get("/candidates/board").text
     assert text.count('class="lane-card"') == 50
-    assert "All 52 in the list" in text
+    assert "Show all 52 in the list" in text
 
 
 def test_a_card_is_moved_once_and_told_once(owner: Person, make_flow: Made, make_candidate: Made) -> None:

@@ -130,7 +130,7 @@ def test_waiting_for_a_migration_outlasts_a_database_that_does_not_answer(home, 
     monkeypatch.setattr(console.time, "sleep", sleep)
     with pytest.raises(Enough):
         console.wait_until_migrated(f"postgresql://parley:secret-word@127.0.0.1:{free_port}/parley")
-    assert capsys.readouterr().err == "Waiting for the database until it answers.\n", "once, and without the password"
+    assert capsys.readouterr().err == "Waiting for the database until it responds.\n", "once, and without the password"
 
 
 def test_commands_of_an_old_release_know_that_a_newer_one_has_migrated(parley, own_database, monkeypatch, free_port):

@@ -126,12 +126,12 @@ def test_another_program_at_that_port_is_said_to_be_one(ollama: Ollama, body: by
     ollama.body = body
     good, words = look_at_language_model(settings())
     assert good
-    assert words.endswith("does not answer like Ollama")
+    assert words.endswith("does not respond like Ollama")
 
 
 def test_a_redirect_is_not_followed(ollama: Ollama) -> None:
     ollama.status, ollama.body = 302, b""
-    assert look_at_language_model(settings())[1].endswith("does not answer like Ollama")
+    assert look_at_language_model(settings())[1].endswith("does not respond like Ollama")
     assert len(ollama.asked) == 1
 
 

@@ -76,7 +76,7 @@ def test_check_says_whether_the_host_answers(parley, home, free_port, monkeypatc
 
     assert part()["words"].startswith("not running; parley up starts it")
     monkeypatch.setenv("SPEECH_HOST", f"127.0.0.1:{free_port}")
-    assert (part()["ok"], "does not answer at 127.0.0.1" in part()["words"]) == (False, True)
+    assert (part()["ok"], "does not respond at 127.0.0.1" in part()["words"]) == (False, True)
     monkeypatch.setenv("STT_PROVIDER", "pocketsphinx")
     monkeypatch.setenv("TTS_PROVIDER", "espeak")
     assert part()["words"].startswith("not needed")
@@ -91,7 +91,7 @@ def test_the_command_serves_until_it_is_ended_and_a_second_one_waits(parley, hom
         second = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         assert second.stdout.readline().startswith("Another speech host serves ")
         parts = json.loads(parley("check", "--json").stdout)["parts"]
-        assert parts["speech host"]["words"] == "answers; no model is installed (parley models list)"
+        assert parts["speech host"]["words"] == "responds; no model is installed (parley models list)"
         first.terminate()
         assert first.wait(20) == 0
         assert second.stdout.readline().startswith("The speech host serves ")

@@ -81,7 +81,7 @@ def test_a_model_that_cannot_be_had_names_the_ways_on(run, publisher):
     publisher.status = 503
     done = run("install", "whisper-base")
     assert done.exit_code == 1
-    assert "answered 503" in done.output
+    assert "responded with 503" in done.output
     assert "MODELS_MIRROR" in done.output
 
 

@@ -133,7 +133,7 @@ def _deadlocks(verdict: Verdict, lab: Lab) -> Counter[str]:
         arrived = Counter(request.event_id for request in receiver.journal())
         states = {str(row[0]) for row in installation.sql("select distinct state from webhook_delivery")}
     _check(verdict, scene, arrived, states)
-    told = worker.log.read_text().count("did not answer: DeadlockDetected")
+    told = worker.log.read_text().count("did not respond: DeadlockDetected")
     verdict.holds(told >= scene.ended["claim ended"], f"the worker's log tells of {told} deadlocks")
     worker.stop()
     web.stop()

@@ -101,7 +101,7 @@ def test_an_office_file_with_links_is_refused() -> None:
         archive.writestr(link, "/etc/passwd")
     with pytest.raises(Rejected) as refused:
         accept("cv.docx", file.getvalue())
-    assert refused.value.values == {"reason": "it holds links"}
+    assert refused.value.values == {"reason": "it contains links"}
 
 
 def test_an_office_file_that_lies_about_its_size_is_refused() -> None:

@@ -268,7 +268,7 @@ def test_an_engine_that_hangs_is_ended_when_a_client_has_waited_in_vain(start, c
     start()
     line = client.engine("parrot")
     pid, _ = line.call("say", 1, timeout=20)
-    with pytest.raises(GatewayError, match="did not answer within"):
+    with pytest.raises(GatewayError, match="did not respond within"):
         line.call("sleep", 60, timeout=0.5)
     assert until(lambda: line.ask("say", 2, timeout=20))[0] != pid
 
@@ -278,7 +278,7 @@ def test_an_engine_that_idled_is_not_taken_for_one_that_hangs(start, client, mon
     start()
     line = client.engine("parrot")
     pid, _ = line.call("say", 1, timeout=20)
-    with pytest.raises(GatewayError, match="did not answer within"):
+    with pytest.raises(GatewayError, match="did not respond within"):
         line.call("sleep", 1, timeout=0.3)
     assert line.call("say", 2, timeout=20)[0] == pid
 

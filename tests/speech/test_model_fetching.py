@@ -102,10 +102,10 @@ def test_a_wrong_beginning_is_thrown_away(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("bodies", "words"),
     [
-        ({"model.bin": b"y" * BIG}, "sent another model.bin than it should"),
+        ({"model.bin": b"y" * BIG}, "sent the wrong content for model.bin"),
         ({"model.bin": FILES["model.bin"] + b"more"}, "sent more than the 700,000 bytes"),
         ({"model.bin": FILES["model.bin"][:-1]}, "ended model.bin early, at 699,999 bytes"),
-        ({}, "answered 404"),
+        ({}, "responded with 404"),
     ],
 )
 def test_wrong_bytes_never_become_a_model(tmp_path: Path, bodies, words) -> None:
@@ -123,7 +123,7 @@ def test_a_silent_source_is_left_for_the_next_and_not_asked_again(tmp_path: Path
         scene.install(mirror=silent.address, patience=0.2)
     assert scene.is_whole
     assert len(silent.asked) == 1
-    assert f"{silent.address.removeprefix('http://')} did not answer within 0.2 s." in scene.said
+    assert f"{silent.address.removeprefix('http://')} did not respond within 0.2 s." in scene.said
 
 
 def test_a_source_that_stops_sending_is_left_and_its_beginning_used(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_a_name_that_is_not_resolved_in_time_counts_as_no_answer(tmp_path: Path,
     is_over = threading.Event()
     monkeypatch.setattr(sources.socket, "getaddrinfo", lambda *_: is_over.wait(30))
     scene = Scene(tmp_path / "models", "http://slow.example")
-    with pytest.raises(ModelError, match=r"slow\.example did not answer within 0\.1 s"):
+    with pytest.raises(ModelError, match=r"slow\.example did not respond within 0\.1 s"):
         scene.install(patience=0.1)
     is_over.set()
 

@@ -36,7 +36,7 @@ def test_nothing_is_there_in_a_directory_that_does_not_exist(tmp_path: Path) -> 
     [
         (lambda path: path.unlink(), "tiny/config.json is missing"),
         (lambda path: path.write_bytes(b"short"), "tiny/config.json has 5 bytes instead of 3,000"),
-        (lambda path: path.write_bytes(b"x" * SMALL), "tiny/config.json has another content"),
+        (lambda path: path.write_bytes(b"x" * SMALL), "tiny/config.json has the wrong content"),
     ],
 )
 def test_a_damaged_file_is_named_and_the_model_no_longer_counts(store: ModelStore, spoil, words) -> None:

@@ -48,7 +48,7 @@ def test_a_server_that_understands_nothing_or_fails_is_named(configured, server,
     assert "did not recognize" in speech_check.probe(configured())[0].words
     server.replies = [reply.of({"error": {"message": "x"}}, 401)]
     (found,) = speech_check.probe(configured())
-    assert "could not be tested: the transcription server answered 401: check its API key" in found.words
+    assert "could not be tested: the transcription server responded with 401: check its API key" in found.words
     assert "http" not in json.dumps(found.words)
 
 

@@ -76,5 +76,5 @@ def test_refusals_say_whether_another_try_helps(speaks, server, reply, status, r
 
 def test_a_slow_server_is_a_time_out(speaks, slow):
     slow()
-    with pytest.raises(GatewayError, match="did not answer"):
+    with pytest.raises(GatewayError, match="did not respond"):
         speaks(timeout=0.3).speak("a", voice_id=None, language="de-DE")

@@ -112,13 +112,13 @@ def test_an_answer_in_another_shape_is_a_gateway_error(hears, server, reply, bod
 @pytest.mark.parametrize(("status", "retryable"), [(400, False), (401, False), (413, False), (429, True), (500, True)])
 def test_refusals_say_whether_another_try_helps(hears, server, reply, status, retryable):
     server.replies = [reply.of({"error": {"message": "x"}}, status)]
-    with pytest.raises(GatewayError, match=f"transcription server answered {status}") as failure:
+    with pytest.raises(GatewayError, match=f"transcription server responded with {status}") as failure:
         hears().transcribe(SECOND, rate=SPEECH_RATE, language="de-DE")
     assert failure.value.retryable == retryable
 
 
 def test_a_slow_server_is_a_time_out(hears, slow):
     slow()
-    with pytest.raises(GatewayError, match="did not answer") as failure:
+    with pytest.raises(GatewayError, match="did not respond") as failure:
         hears(timeout=0.3).transcribe(SECOND, rate=SPEECH_RATE, language="de-DE")
     assert failure.value.retryable

@@ -30,7 +30,7 @@ def delivery(flow):
             address="93.184.215.14",
             status=500,
             error=ErrorClass.HTTP,
-            note="the receiver answered 500",
+            note="the receiver responded with 500",
             answer=b"<script>oops</script>\x00\xff",
         )
     )
@@ -61,7 +61,7 @@ def test_the_log_is_narrowed_by_flow_and_state(owner, delivery, make_flow):
 
 def test_one_delivery_shows_its_body_and_attempts_as_plain_text(owner, delivery):
     page = owner.browser.get(f"/webhooks/deliveries/{delivery.id}").text
-    for text in ("500", "0.25", "93.184.215.14", "the receiver answered 500", delivery.event_id):
+    for text in ("500", "0.25", "93.184.215.14", "the receiver responded with 500", delivery.event_id):
         assert text in page
     assert "&lt;script&gt;oops" in page
     assert "<script>oops" not in page

@@ -99,7 +99,7 @@ def _track_of(segment: int, *, most: int) -> tuple[Track, int]:
     """What address and headers say of the body, which may have ``most`` bytes: its track and its size."""
     request.max_content_length = most
     if not 1 <= segment <= LAST_SEGMENT:
-        raise Rejected(f"segment must lie between 1 and {LAST_SEGMENT}.", field="segment")
+        raise Rejected(f"segment must be between 1 and {LAST_SEGMENT}.", field="segment")
     try:
         track = Track(request.args.get("track", ""))
     except ValueError:
@@ -111,14 +111,14 @@ def _track_of(segment: int, *, most: int) -> tuple[Track, int]:
         abort(411, message="A chunk needs a Content-Length.")
         raise AssertionError("abort returned")
     if size > most:
-        abort(413, message=f"At most {most} bytes are taken at once.")
+        abort(413, message=f"At most {most} bytes are accepted at once.")
     return track, size
 
 
 def _fault(sent: _Sent, track: Track) -> Rejected | None:
     """Why a chunk cannot be kept, whatever its bytes are."""
     if sent.number > LAST_CHUNK:
-        return Rejected(f"The number of a chunk must lie between 0 and {LAST_CHUNK}.", field="number")
+        return Rejected(f"The number of a chunk must be between 0 and {LAST_CHUNK}.", field="number")
     if track is Track.VOICE and sent.size != VOICE_BYTES and sent.size > LONGEST_PIECE:
         return Rejected(_FORM, field="body")
     return Rejected("A chunk may not be empty.", field="body") if sent.size == 0 else None

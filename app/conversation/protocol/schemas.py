@@ -48,7 +48,7 @@ class _Strict(ma.Schema):
 
 
 def _whole(lowest: int, highest: int, **kwargs: Any) -> ma.fields.Integer:
-    words = f"Must lie between {lowest} and {highest}."
+    words = f"Must be between {lowest} and {highest}."
     return ma.fields.Integer(strict=True, validate=validate.Range(lowest, highest, error=words), **kwargs)
 
 
@@ -63,7 +63,7 @@ def _mark() -> ma.fields.Float:
 
 
 def _rate() -> ma.fields.Float:
-    words = "Must lie between 0.5 and 1."
+    words = "Must be between 0.5 and 1."
     return ma.fields.Float(load_default=1.0, allow_nan=False, validate=validate.Range(0.5, 1.0, error=words))
 
 
@@ -128,7 +128,7 @@ class TurnSchema(_Strict):
             if missing:
                 raise ma.ValidationError("A spoken answer names its segment, first_chunk and last_chunk.", missing)
             if data["last_chunk"] < data["first_chunk"]:
-                raise ma.ValidationError("May not lie before first_chunk.", "last_chunk")
+                raise ma.ValidationError("Must not be before first_chunk.", "last_chunk")
         if data["unfinished"] and data["kind"] not in {TurnKind.ANSWER, TurnKind.TEXT}:
             raise ma.ValidationError("Only an answer can be unfinished.", "unfinished")
         if data["recovered"] and not (data["unfinished"] and data["kind"] is TurnKind.ANSWER):
@@ -148,7 +148,7 @@ class SilenceSchema(_Strict):
     @ma.validates_schema
     def fits(self, data: dict[str, Any], **_: Any) -> None:
         if data["last_chunk"] < data["first_chunk"]:
-            raise ma.ValidationError("May not lie before first_chunk.", "last_chunk")
+            raise ma.ValidationError("Must not be before first_chunk.", "last_chunk")
 
 
 class SegmentSchema(_Strict):

@@ -95,7 +95,7 @@ def post_turn(number: int) -> Response | tuple[Response, int]:
 
 def _check_number(number: int, body: dict[str, Any]) -> None:
     if not 1 <= number <= LAST_CHUNK:
-        raise Rejected(f"The number of a turn must lie between 1 and {LAST_CHUNK}.", field="turn")
+        raise Rejected(f"The number of a turn must be between 1 and {LAST_CHUNK}.", field="turn")
     if (number == 1) != (body["kind"] is TurnKind.BEGIN):
         raise Rejected("The first turn, and only that one, is of the kind begin.", field="kind")
 
@@ -261,7 +261,7 @@ def finish() -> Response:
         _seal(holder(), body["segments"])
         actions.finish_sitting(holder(), interview, played=body["played"])
         db.session.commit()
-        log.info("interview %s handed in", interview.id)
+        log.info("interview %s submitted", interview.id)
     return jsonify({"redirect_url": (interview.script or FlowScript()).redirect_url})
 
 

@@ -30,12 +30,12 @@ def ollama_models(address: str = OLLAMA) -> tuple[str, ...] | None:
         except requests.ConnectionError:
             return None
         except (requests.RequestException, OSError) as error:
-            raise GatewayError("does not answer like Ollama", retryable=False) from error
+            raise GatewayError("does not respond like Ollama", retryable=False) from error
     try:
         listed = json.loads(content)["models"]
         return tuple(name for one in listed if (name := _conversing(one)))
     except (ValueError, LookupError, TypeError, RecursionError) as error:
-        raise GatewayError("does not answer like Ollama", retryable=False) from error
+        raise GatewayError("does not respond like Ollama", retryable=False) from error
 
 
 def _beginning(response: requests.Response) -> bytes:

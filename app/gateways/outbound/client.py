@@ -83,7 +83,7 @@ class Outbound:
                 finally:
                     connection.close()
         except TimeoutError:
-            raise Unreachable("timeout", f"no complete answer within {limits.total:g} s", address=address) from None
+            raise Unreachable("timeout", f"no complete response within {limits.total:g} s", address=address) from None
 
     def fetch(self, url: str, sink: BinaryIO, *, limits: FetchLimits) -> Fetched:
         """Download into ``sink`` piece by piece, following at most 3 redirects, each vetted. Raises Unreachable.
@@ -200,7 +200,7 @@ async def _piece(payload: StreamReader) -> bytes:
 
 def _check_head(message: Head, limits: FetchLimits) -> None:
     if message.code != 200:
-        raise Unreachable("http", f"the server answered {message.code}")
+        raise Unreachable("http", f"the server responded with {message.code}")
     if message.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise Unreachable("http", "the server sent the file compressed, although Parley asked for it uncompressed")
     length = message.headers.get("Content-Length", "")

@@ -79,14 +79,14 @@ class Dialer:
 
     async def _open(self, target: Target, seconds: float) -> Connection:
         addresses = await self.vetted(target)
-        reason = "no address answered"
+        reason = "no address responded"
         for index, address in enumerate(addresses):
             is_last = index == len(addresses) - 1
             try:
                 async with asyncio.timeout(None if is_last else seconds / len(addresses)):
                     sock = await self._connect(address, target.port)
             except TimeoutError:
-                reason = "no answer to the connection request"
+                reason = "no response to the connection request"
             except OSError as error:
                 reason = os.strerror(error.errno).lower() if error.errno else type(error).__name__
             else:
@@ -115,7 +115,7 @@ class Dialer:
             async with asyncio.timeout(self._resolve_seconds):
                 answers = await pending
         except TimeoutError:
-            raise Unreachable("dns", f"the name server did not answer within {self._resolve_seconds:g} s") from None
+            raise Unreachable("dns", f"the name server did not respond within {self._resolve_seconds:g} s") from None
         except (OSError, UnicodeError):
             raise Unreachable("dns", "the host name cannot be resolved") from None
         if not answers:
@@ -195,7 +195,7 @@ async def _ask_proxy(connection: Connection, port: int) -> None:
     connection.transport.write(f"CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
     message, _payload = await connection.protocol.read()
     if message.code != 200:
-        raise Unreachable("connect", f"the egress proxy answered {message.code}", address=connection.address)
+        raise Unreachable("connect", f"the egress proxy responded with {message.code}", address=connection.address)
 
 
 async def _address_of(proxy: SplitResult) -> tuple[int, Any]:

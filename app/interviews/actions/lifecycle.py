@@ -172,7 +172,7 @@ def hint_for(interview: Interview) -> str:
 def _hint(kind: InterviewType | None, *, email: str | None, is_test: bool, scenario: str | None) -> str:
     if is_test:
         how = HOW_IT_GOES.get(scenario or "", "it completes within minutes")
-        return f"This is a test interview: {how}. No figures include it."
+        return f"This is a test interview: {how}. It is not included in any figures."
     if kind is not InterviewType.RECRUITMENT:
         return "This interview will not appear on the web platform: its flow is not of type recruitment."
     if not email:

@@ -137,7 +137,7 @@ def check_archive(content: bytes) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         entries = archive.infolist()
         if len(entries) > MOST_ENTRIES:
-            raise _trap("it holds too many parts")
+            raise _trap("it contains too many parts")
         if sum(entry.file_size for entry in entries) > LARGEST_UNPACKED:
             raise _trap("it would unpack to more than 100 MiB")
         for entry in entries:
@@ -147,11 +147,11 @@ def check_archive(content: bytes) -> None:
 
 def _check_entry(entry: zipfile.ZipInfo) -> None:
     if stat.S_ISLNK(entry.external_attr >> 16):
-        raise _trap("it holds links")
+        raise _trap("it contains links")
     if entry.filename.startswith(("/", "\\")) or ".." in entry.filename.replace("\\", "/").split("/"):
-        raise _trap("it holds parts outside its own folder")
+        raise _trap("it contains parts outside its own folder")
     if entry.file_size > LARGEST_RATIO * max(entry.compress_size, 1):
-        raise _trap("it is packed more than a hundredfold")
+        raise _trap("it is compressed more than a hundredfold")
     if entry.flag_bits & 0x1:
         words = sentence("This file is protected by a password. Save it without a password, then add it again.")
         raise Rejected(words, field="file")
@@ -171,10 +171,10 @@ def _check_xml(archive: zipfile.ZipFile) -> None:
         with archive.open(entry) as part:
             text = part.read(entry.file_size + 1)
         if len(text) > entry.file_size:
-            raise _trap("it is larger than it says")
+            raise _trap("it is larger than it claims")
         parse(io.BytesIO(text), ContentHandler(), forbid_dtd=True)
     except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, SAXException, DefusedXmlException):
-        raise _trap("it is damaged or holds things that a document should not") from None
+        raise _trap("it is damaged or contains things that a document should not") from None
 
 
 def _check_picture(content: bytes) -> None:

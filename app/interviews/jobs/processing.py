@@ -257,7 +257,7 @@ def _process_video(interview_id: str, token: int) -> None:
     with recordings.workshop(interview_id, takes, storage=storage) as shop:
         video = shop.finish(want_audio=False, want_video=True).video
     if video is None:
-        raise GatewayError("The recording holds no picture.", retryable=False)
+        raise GatewayError("The recording contains no picture.", retryable=False)
     published = actions.video_ready(interview_id, video, token=token, app_url=_app_url())
     gone = not published and is_revoked(interview_id)
     db.session.commit()

@@ -109,9 +109,9 @@ def _database(config: Settings) -> tuple[bool, str]:
     if kind == "SQLite":
         config.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     if not can_connect(config.database_url):
-        return False, f"{kind} does not answer; check DATABASE_URL"
+        return False, f"{kind} does not respond; check DATABASE_URL"
     if kind == "PostgreSQL" and _bypasses_row_security(config.database_url):
-        return True, f"{kind} answers; {NO_ROW_SECURITY}"
+        return True, f"{kind} responds; {NO_ROW_SECURITY}"
     return True, f"{kind} answers"
 
 
@@ -161,7 +161,7 @@ def _not_yet(config: Settings) -> str:
     try:
         current, serves = _schema(config)
     except SQLAlchemyError:
-        return "not checked: the database does not answer"
+        return "not checked: the database does not respond"
     if current:
         return ""
     return "not checked: run the check of the newer release" if serves else "not checked: run parley migrate first"
@@ -180,10 +180,10 @@ def _redis(config: Settings) -> tuple[bool, str]:
     try:
         redis.get("parley:asked")
     except RedisError as error:
-        return False, f"does not answer ({type(error).__name__}); check REDIS_URL"
+        return False, f"does not respond ({type(error).__name__}); check REDIS_URL"
     if why := queue.refusal(redis):
-        return False, f"answers but accepts no writes ({why}); give it more memory (maxmemory) or disk space"
-    return True, "answers" if config.redis_url else "the embedded server answers"
+        return False, f"responds but accepts no writes ({why}); give it more memory (maxmemory) or disk space"
+    return True, "responds" if config.redis_url else "the embedded server responds"
 
 
 def look_at_proxies(config: Settings) -> tuple[bool, str]:
@@ -241,11 +241,11 @@ def _speech_host(config: Settings) -> tuple[bool, str]:
     finally:
         host.close()
     if not is_there and config.speech_host:
-        return False, f"does not answer at {config.speech_host}; run parley speech there, with the same SECRET_KEY"
+        return False, f"does not respond at {config.speech_host}; run parley speech there, with the same SECRET_KEY"
     if not is_there:
         return True, "not running; parley up starts it, and parley speech runs it beside parley web and parley worker"
     counts = ", ".join(f"{engine} in {len(languages)} languages" for engine, languages in sorted(offers.items()))
-    return True, f"answers; {counts}" if counts else "answers; no model is installed (parley models list)"
+    return True, f"responds; {counts}" if counts else "responds; no model is installed (parley models list)"
 
 
 def _speech_models(config: Settings) -> tuple[bool, str]:

@@ -115,7 +115,7 @@ def database(config: Settings) -> Iterator[None]:
         except DomainError as error:
             raise Failed(_sentence(error)) from None
         except SQLAlchemyError as error:
-            raise Failed(f"the database does not answer ({type(error).__name__}); run: parley check") from None
+            raise Failed(f"the database does not respond ({type(error).__name__}); run: parley check") from None
         finally:
             db.session.remove()
             db.engine.dispose()
@@ -167,7 +167,7 @@ def wait_until_migrated(url: str, *, pause: float = 2.0) -> None:
                         return
                 reason = "it is migrated (parley migrate)"
             except SQLAlchemyError:
-                reason = "it answers"
+                reason = "it responds"
             if reason != told:
                 click.echo(f"Waiting for the database until {reason}.", err=True)
                 told = reason

@@ -31,7 +31,7 @@ class Refused(Exception):
     """The platform refused; ``status`` and ``body`` are its response."""
 
     def __init__(self, answer: Any) -> None:
-        super().__init__(f"answered {answer.status_code}: {answer.content[:300]!r}")
+        super().__init__(f"responded with {answer.status_code}: {answer.content[:300]!r}")
         self.status: int = answer.status_code
         self.body: Any = answer.json() if "json" in answer.headers.get("Content-Type", "") else None
 

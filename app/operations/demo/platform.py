@@ -111,7 +111,7 @@ def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
         if _answers(url):
             return
         time.sleep(0.2)
-    raise RuntimeError(f"the platform did not answer at {url} within {STARTS_WITHIN:.0f} s")
+    raise RuntimeError(f"the platform did not respond at {url} within {STARTS_WITHIN:.0f} s")
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

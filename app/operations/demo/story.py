@@ -123,7 +123,7 @@ def _api(url: str, key: str) -> Callable[..., Any]:
     def call(method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         answer = session.request(method, url + path, json=body, timeout=60)
         if answer.status_code != 200:
-            raise RuntimeError(f"{method} {path} answered {answer.status_code}: {answer.text[:500]}")
+            raise RuntimeError(f"{method} {path} responded with {answer.status_code}: {answer.text[:500]}")
         return answer.json()
 
     return call

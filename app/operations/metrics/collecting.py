@@ -84,7 +84,7 @@ def _everything() -> Iterator[Metric]:
             metrics = []
         finally:
             db.session.rollback()
-        yield _gauge(f"parley_{name}_up", f"Whether the {name} answers.", {(): int(bool(metrics))})
+        yield _gauge(f"parley_{name}_up", f"Whether the {name} responds.", {(): int(bool(metrics))})
         yield from metrics
 
 
@@ -117,7 +117,7 @@ def _shared() -> list[Metric]:
         takes = int(not queue.refusal(redis))
         metrics += [
             _gauge(
-                "parley_redis_takes", "Whether Redis accepts writes. When it is full, it only answers.", {(): takes}
+                "parley_redis_takes", "Whether Redis accepts writes. When it is full, it only responds.", {(): takes}
             ),
             _gauge("parley_queue_jobs", "Jobs waiting in the queue.", jobs, names=("queue",)),
             _gauge("parley_queue_oldest_seconds", "How long the first job has been waiting.", ages, names=("queue",)),

@@ -94,7 +94,7 @@ class _Watch:
             self._tell()
         elif not self._warned and time.monotonic() - self._began > READY_SECONDS:
             self._warned = True
-            self._say(f"The web server did not answer within {READY_SECONDS:.0f} s; see its messages above.")
+            self._say(f"The web server did not respond within {READY_SECONDS:.0f} s; see its messages above.")
 
     def _tell(self) -> None:
         address = self._set_up_address(self._settings)

@@ -70,7 +70,7 @@ def _back(begun: int) -> AnyResponse:
 
 
 def _queues() -> tuple[list[Failed] | None, int | None]:
-    """Runs that the queues gave up, and the number of workers; None if the queues do not answer."""
+    """Runs that the queues gave up, and the number of workers; None if the queues do not respond."""
     settings: Settings = current_app.extensions["parley.settings"]
     if not settings.redis_url:
         return None, None

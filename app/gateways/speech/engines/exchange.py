@@ -90,7 +90,7 @@ class Exchange:
         except FutureTimeoutError:
             self._out_of_time(message, timeout)
             raise GatewayError(
-                f"the embedded engine did not answer within {timeout:.0f} s; try again", retryable=True
+                f"the embedded engine did not respond within {timeout:.0f} s; try again", retryable=True
             ) from None
         finally:
             self._waiting.pop(number, None)

@@ -55,7 +55,7 @@ def load(directory: Path) -> Model:
     home = directory if list(directory.glob("*.onnx")) else directory.with_name(MODEL_DIRECTORY)
     networks, voices = sorted(home.glob("*.onnx")), sorted([*directory.glob("*.npz"), *directory.glob("voices*.bin")])
     if not networks or not voices:
-        raise ValueError(f"the voices of {directory.name} are not there any more")
+        raise ValueError(f"the voices of {directory.name} no longer exist")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = voice_child.cores()
     options.inter_op_num_threads = 1
@@ -112,7 +112,7 @@ class Kokoro:
             words += voice_child.timed(written, alone, [(s, start + offset, end + offset) for s, start, end in timed])
             pcm += samples
         if not pcm:
-            raise ValueError("the text holds nothing that can be spoken")
+            raise ValueError("the text contains nothing that can be spoken")
         return bytes(pcm), RATE, words
 
     def _read(self, text: str, language: str, speaker: str) -> tuple[list[str], list[str], str]:

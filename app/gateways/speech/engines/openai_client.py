@@ -36,7 +36,7 @@ class OpenAiServer:
         try:
             return call()
         except openai.APITimeoutError as error:
-            raise Slow(f"{self._server} did not answer within {self._timeout:g} s") from error
+            raise Slow(f"{self._server} did not respond within {self._timeout:g} s") from error
         except openai.APIConnectionError as error:
             raise GatewayError(f"{self._server} cannot be reached", retryable=True) from error
         except openai.APIStatusError as error:

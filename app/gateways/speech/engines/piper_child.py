@@ -33,7 +33,7 @@ def load(directory: Path) -> Any:
 
     files = sorted(directory.glob("*.onnx"))
     if not files:
-        raise ValueError(f"the voice {directory.name} is not there any more")
+        raise ValueError(f"the voice {directory.name} no longer exists")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = max(1, voice_child.cores() // 2)  # a talk's other work goes on beside it
     options.inter_op_num_threads = 1
@@ -89,7 +89,7 @@ class Piper:
             words += voice_child.timed(written, alone, [(s, start + offset, end + offset) for s, start, end in sounds])
             pcm += samples
         if not pcm:
-            raise ValueError("the text holds nothing that can be spoken")
+            raise ValueError("the text contains nothing that can be spoken")
         return bytes(pcm), rate, words
 
 

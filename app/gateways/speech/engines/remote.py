@@ -48,7 +48,7 @@ class Slow(GatewayError):
 def refused(server: str, status: int) -> GatewayError:
     """An HTTP status as an error; configuration faults are final. Bodies are never quoted: they hold answers."""
     hint = HINTS.get(status, "")
-    return GatewayError(f"{server} answered {status}{hint}", retryable=status in RETRYABLE_STATUS)
+    return GatewayError(f"{server} responded with {status}{hint}", retryable=status in RETRYABLE_STATUS)
 
 
 def with_retries(call: Callable[[], Answer]) -> Answer:
@@ -97,7 +97,7 @@ class Remote:
                     raise refused(self._server, answer.status_code)
                 return self._read(answer, until)
         except requests.Timeout as error:
-            raise Slow(f"{self._server} did not answer within {self._timeout:g} s") from error
+            raise Slow(f"{self._server} did not respond within {self._timeout:g} s") from error
         except requests.RequestException as error:
             raise GatewayError(f"{self._server} cannot be reached", retryable=True) from error
 
@@ -106,7 +106,7 @@ class Remote:
         for piece in answer.iter_content(65_536):
             body += piece
             if time.monotonic() > until:
-                raise Slow(f"{self._server} did not answer within {self._timeout:g} s")
+                raise Slow(f"{self._server} did not respond within {self._timeout:g} s")
             if len(body) > MOST_BYTES:
                 raise GatewayError(f"{self._server} sent more than {MOST_BYTES} bytes", retryable=False)
         return bytes(body)

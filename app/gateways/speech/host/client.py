@@ -161,7 +161,7 @@ class Line:
         """Send and wait for the answer.
 
         Raises ChildFailed where the engine refuses, HostAway where it cannot be reached, and another retryable
-        GatewayError where it has too much to do or does not answer in time.
+        GatewayError where it has too much to do or does not respond in time.
         """
         try:
             return self._host.link().call(self.name, *message, timeout=timeout)

@@ -185,7 +185,7 @@ class Engine:
         log.warning("speech engine %s ended unexpectedly", self._program.stem)
         if self._short_lives >= SHORT_LIVES:
             self._short_lives, self._rests_until = 0, time.monotonic() + REST
-            log.error("speech engine %s keeps ending; it rests for %.0f s", self._program.stem, REST)
+            log.error("speech engine %s keeps stopping; it is paused for %.0f s", self._program.stem, REST)
 
 
 class Host:
@@ -240,7 +240,7 @@ class Host:
         try:
             offers = self._look()
         except Exception as error:  # noqa: BLE001 - a disk that fails takes no running engine away
-            log.warning("models could not be looked at: %s", type(error).__name__)
+            log.warning("models could not be checked: %s", type(error).__name__)
             return getattr(self, "_offers", {})
         return {name: languages for name, languages in offers.items() if self._is_offered(name)}
 

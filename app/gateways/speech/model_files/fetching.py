@@ -116,7 +116,7 @@ class Fetcher:
             stack.callback(_remove_if_empty, place)
             sources = self._sources(model, stack)
             labels = ", then ".join(source.label for source in sources if source.label not in self._silent)
-            asking = f"Asking {labels}." if labels else "No source answers."
+            asking = f"Asking {labels}." if labels else "No source responds."
             self._say(f"Fetching {KINDS[model.kind]}: {model.name}, {_mb(model.bytes)} MB. {asking}")
             done = self._shown = 0
             for file in model.files:
@@ -177,7 +177,7 @@ class Fetcher:
             part.unlink(missing_ok=True)
             if not was_resumed:
                 break
-        raise SourceFailed(f"{source.label} sent another {file.name} than it should (wrong sha256)")
+        raise SourceFailed(f"{source.label} sent the wrong content for {file.name} (sha256 does not match)")
 
 
 def _remove_if_empty(place: Path) -> None:

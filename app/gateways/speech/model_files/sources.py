@@ -135,7 +135,7 @@ class WebSource:
             raise SourceFailed(f"{self.label} broke off ({type(error).__name__})") from None
 
     def _silence(self) -> SourceFailed:
-        return SourceFailed(f"{self.label} did not answer within {self._patience:g} s", is_silent=True)
+        return SourceFailed(f"{self.label} did not respond within {self._patience:g} s", is_silent=True)
 
     def _receive(self, answer: requests.Response, file: ModelFile, part: Path, *, done: int, report: Report) -> None:
         goes_on = answer.status_code == requests.codes.partial_content and answer.headers.get(
@@ -147,7 +147,7 @@ class WebSource:
             part.unlink(missing_ok=True)
             raise SourceFailed(f"{self.label} cannot continue a download")
         if answer.status_code not in {requests.codes.ok, requests.codes.partial_content}:
-            raise SourceFailed(f"{self.label} answered {answer.status_code} for {file.name}")
+            raise SourceFailed(f"{self.label} responded with {answer.status_code} for {file.name}")
         since, counted = time.monotonic(), 0
         try:
             with part.open("ab" if goes_on else "wb") as arriving:

@@ -89,7 +89,7 @@ class ModelStore:
             elif size != file.bytes:
                 problems.append(f"{name}/{file.name} has {size:,} bytes instead of {file.bytes:,}")
             elif digest != file.sha256:
-                problems.append(f"{name}/{file.name} has another content than it should (wrong sha256)")
+                problems.append(f"{name}/{file.name} has the wrong content (sha256 does not match)")
         if problems:
             (place / MARKER).unlink(missing_ok=True)
         else:

@@ -25,7 +25,7 @@ from .utterance import Utterance
 
 FORGET_SECONDS = 900.0
 TIDY_SECONDS = 60.0
-UNKNOWN = "the recognition engine failed with this sound; it is in the log of the speech host"
+UNKNOWN = "the recognition engine failed on this sound; see the log of the speech host"
 
 Message = tuple[Any, ...]
 
