@@ -326,7 +326,9 @@ def finish_sitting(holder: Holder, interview: Interview, *, played: Played | Non
         place = finish(Place.from_json(sitting.place))
     except WrongMoment:
         details = {"reason": "not over", "expected": sitting.next_turn}
-        raise Conflict("The interview is not over yet; end it with a turn of the kind end.", details=dict(details)) from None
+        raise Conflict(
+            "The interview is not over yet; end it with a turn of the kind end.", details=dict(details)
+        ) from None
     _write_previous(holder, sitting.next_turn - 1, played)
     write(holder, {"place": place.to_json(), "ended_at": claims.moment()})
     db.session.expire(sitting)
