@@ -29,8 +29,8 @@ _ANSWERS = {"": None, "yes": True, "no": False}
 
 
 DEMONSTRATION = (
-    "On this installation, speech recognition for this language is a demonstration: it makes too many mistakes to "
-    "judge answers by. Ask your operator to install a better model."
+    "On this installation, speech recognition for this language is for demonstrations only: it makes too many mistakes to "
+    "assess answers. Ask your operator to install a better model."
 )
 NOT_HEARD = (
     "This installation does not recognize this language. Candidates can type their answers. Interviews with spoken "
@@ -99,7 +99,7 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
     follow_up_limit = SelectField(
         "Follow-ups per question",
         choices={str(n): str(n) for n in range(MOST_FOLLOW_UPS + 1)},
-        description="The most follow-ups the agent can ask when an answer is incomplete.",
+        description="How many follow-ups the agent can ask about an incomplete answer.",
         validate_choice=False,
     )
     time_limit_minutes = StringField(
