@@ -29,8 +29,8 @@ _ANSWERS = {"": None, "yes": True, "no": False}
 
 
 DEMONSTRATION = (
-    "On this installation, speech recognition for this language is for demonstrations only: it makes too many mistakes to "
-    "assess answers. Ask your operator to install a better model."
+    "On this installation, speech recognition for this language is for demonstrations only: it makes too many "
+    "mistakes to assess answers. Ask your operator to install a better model."
 )
 NOT_HEARD = (
     "This installation does not recognize this language. Candidates can type their answers. Interviews with spoken "

@@ -54,7 +54,7 @@ def give(flow_id: str) -> AnyResponse | tuple[str, int]:
         return _page(flow_to_change(current_member(), flow_id), error=refusal.message), 422
     db.session.commit()
     name = member.full_name or member.email
-    flash(f"Access of {name} saved." if changed else f"{name} already had this access.", "good")
+    flash(f"Access for {name} saved." if changed else f"{name} already had this access.", "good")
     return redirect(url_for("flow_access.show", flow_id=flow_id), 303)
 
 
@@ -68,7 +68,7 @@ def take(flow_id: str, member_id: str) -> AnyResponse:
     changed = actions.take(flow, member, by=me)
     db.session.commit()
     name = member.full_name or member.email
-    flash(f"Access of {name} removed." if changed else f"{name} had not been given access.", "good")
+    flash(f"Access for {name} removed." if changed else f"{name} had not been given access.", "good")
     if not may(me, flow, Right.EDIT):
         return redirect(url_for("flows.index"), 303)
     return redirect(url_for("flow_access.show", flow_id=flow_id), 303)
@@ -135,7 +135,7 @@ def answer(request_id: str) -> AnyResponse:
         flash(f"Nothing was changed. {refusal.message}", "bad")
         return redirect(url_for("flow_access.index"), 303)
     db.session.commit()
-    flash(f"Request of {name} refused." if state is RequestState.REFUSED else f"{name} now has access.", "good")
+    flash(f"Request from {name} refused." if state is RequestState.REFUSED else f"{name} now has access.", "good")
     return redirect(url_for("flow_access.index"), 303)
 
 
