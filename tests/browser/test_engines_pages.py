@@ -1,5 +1,5 @@
-"""The real platform in Chromium and Firefox: the recruiters' pages with player and captions, and in Chromium a spoken
-interview until its published result.
+"""The real platform: the recruiters' pages in Chromium, Firefox and WebKit, player and captions in the first two, and in
+Chromium a spoken interview until its published result.
 """
 
 import io
@@ -26,6 +26,7 @@ from .wcag import RULES
 pytestmark = [pytest.mark.engines, pytest.mark.platform, pytest.mark.xdist_group("engines")]
 
 TWO = pytest.mark.parametrize("window", ["chromium", "firefox"], indirect=True, scope="module")
+THREE = pytest.mark.parametrize("window", ["chromium", "firefox", "webkit"], indirect=True, scope="module")
 QUESTION = "Why would you like to work with us?"
 ANSWER = "I like to help people every day and I want to learn new things."
 LATE = 120.0  # seconds; only bounds a hang
@@ -97,7 +98,7 @@ def axe_source() -> str:
     return str(api.Axe().axe_script)
 
 
-@TWO
+@THREE
 def test_recruiters_pages_open_without_a_complaint(installation: Installation, engine: Engine, filmed: str) -> None:
     axe = axe_source()
     signed_in(engine, installation)
