@@ -1,5 +1,5 @@
-"""The real platform: the recruiters' pages in Chromium, Firefox and WebKit, player and captions in the first two, and in
-Chromium a spoken interview until its published result.
+"""The real platform: the recruiters' pages in three engines, player and captions in Chromium and Firefox, and a spoken
+interview until its published result in Chromium.
 """
 
 import io
