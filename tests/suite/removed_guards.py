@@ -61,7 +61,7 @@ GUARDS = [
     ),
     Guard(
         row="The same on PostgreSQL, enforced by the database",
-        removed="every transaction may touch the rows of all organizations",
+        removed="every transaction can read and change the rows of all organizations",
         file="app/core/db/row_security.py",
         old="    whose = _whose.get()\n    if statement",
         new="    whose = EVERYONE\n    if statement",
@@ -70,7 +70,7 @@ GUARDS = [
     ),
     Guard(
         row="API keys",
-        removed="an API key works after its end",
+        removed="an API key works after it has expired",
         file="app/accounts/access.py",
         old="key.revoked_at is None and (key.expires_at is None or key.expires_at > now) and",
         new="key.revoked_at is None and (key.expires_at is None or bool(now)) and",
@@ -192,7 +192,7 @@ GUARDS = [
     ),
     Guard(
         row="Legal holds",
-        removed="a hold placed while an erasure waits for the rows is not seen",
+        removed="a hold placed while an erasure waits for the rows is ignored",
         file="app/privacy/actions.py",
         old="legal_holds.refuse_held(interview.id, interview.candidate_id)  # placed while we waited",
         new="pass",
@@ -200,7 +200,7 @@ GUARDS = [
     ),
     Guard(
         row="Backups",
-        removed="a restore takes files that differ from the manifest",
+        removed="a restore accepts files that differ from the manifest",
         file="app/operations/backups/archive.py",
         old="                if listed != member:\n",
         new="                if listed is None:\n",
@@ -216,7 +216,7 @@ GUARDS = [
     ),
     Guard(
         row="Uploads",
-        removed="an Office file may unpack to more than a hundredfold",
+        removed="an Office file may expand more than a hundredfold",
         file="app/interviews/documents/file_types.py",
         old="if entry.file_size > LARGEST_RATIO * max(entry.compress_size, 1):",
         new="if entry.file_size < 0:",
@@ -240,7 +240,7 @@ GUARDS = [
     ),
     Guard(
         row="Figures of the installation",
-        removed="programs of other machines read the figures where there is no token",
+        removed="programs on other machines can read the figures if there is no token",
         file="app/operations/metrics/pages.py",
         old="    elif not _is_at_home(settings):\n        raise NotFound\n",
         new="",
@@ -256,7 +256,7 @@ GUARDS = [
     ),
     Guard(
         row="Speech models",
-        removed="a downloaded file becomes a model whatever its content is",
+        removed="a downloaded file becomes a model regardless of its content",
         file="app/gateways/speech/model_files/store.py",
         old="        if _hash_of(part) != (file.bytes, file.sha256):\n",
         new="        if not part.is_file():\n",

@@ -243,7 +243,7 @@ def _speech_host(config: Settings) -> tuple[bool, str]:
     if not is_there and config.speech_host:
         return False, f"does not respond at {config.speech_host}; run parley speech there, with the same SECRET_KEY"
     if not is_there:
-        return True, "not running; parley up starts it, and parley speech runs it beside parley web and parley worker"
+        return True, "not running; parley up starts it, and parley speech runs it next to parley web and parley worker"
     counts = ", ".join(f"{engine} in {len(languages)} languages" for engine, languages in sorted(offers.items()))
     return True, f"responds; {counts}" if counts else "responds; no model is installed (parley models list)"
 
