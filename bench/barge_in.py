@@ -101,6 +101,7 @@ def talk(folder: Path, voice: np.ndarray, story: Story, *, times: int) -> np.nda
 def begin(page: Any, server: Running) -> None:
     page.goto(server.page)
     page.check("#consent")
+    page.click("[data-do=next]")
     page.click("[data-do=check]")
     page.locator("[data-do=start]:enabled").wait_for(timeout=60_000)
     page.click("[data-do=start]")

@@ -218,6 +218,7 @@ def _talk(one: Candidate, line: Line, talk: Talked) -> None:
     one.page.goto(one.link)
     talk.page = time.time() - began
     one.page.check("#consent")
+    one.page.click("[data-do=next]")
     one.page.click("[data-do=check]")
     one.reach("!document.querySelector('[data-do=start]').disabled && !mouth.speaks", "the microphone check")
     network = "document.querySelector('[data-check=network]').dataset.state"

@@ -65,6 +65,7 @@ class Candidate:
     def begin(self) -> None:
         self.page.goto(self.link)
         self.page.check("#consent")
+        self.page.click("[data-do=next]")
         self.page.click("[data-do=check]")
         self.reach("!document.querySelector('[data-do=start]').disabled && !mouth.speaks", "the microphone check")
         self.page.click("[data-do=start]")

@@ -29,6 +29,21 @@ def invitation(page: Any, server: Running) -> None:
     page.goto(server.page)
 
 
+@state("the second step")
+def second_step(page: Any, server: Running) -> None:
+    server.story.flow["is_video_enabled"] = True
+    page.goto(server.page)
+    page.check("#consent")
+    page.click("[data-do=next]")
+
+
+@state("the second step in Arabic")
+def second_step_in_arabic(page: Any, server: Running) -> None:
+    page.goto(f"{server.page}?lang=ar-AE")
+    page.check("#consent")
+    page.click("[data-do=next]")
+
+
 @state("invitation in Arabic")
 def arabic(page: Any, server: Running) -> None:
     page.goto(f"{server.page}?lang=ar-AE")
@@ -53,6 +68,7 @@ def taking_over(page: Any, server: Running) -> None:
 def checked(page: Any, server: Running) -> None:
     page.goto(server.page)
     page.check("#consent")
+    page.click("[data-do=next]")
     page.click("[data-do=check]")
     until(page, "!document.querySelector('[data-do=start]').disabled")
 
@@ -62,6 +78,7 @@ def refused(page: Any, server: Running) -> None:
     page.add_init_script(BLOCK_MICROPHONE)
     page.goto(server.page)
     page.check("#consent")
+    page.click("[data-do=next]")
     page.click("[data-do=check]")
     until(page, "document.querySelector('[data-text=check]').textContent.startsWith('The browser did not allow')")
 

@@ -71,6 +71,8 @@ def test_a_whole_interview_is_taken_with_the_keyboard(phone: Any, server: Runnin
     page.goto(server.page)
     go_to(page, "#consent")
     page.keyboard.press("Space")
+    go_to(page, "[data-do=next]")
+    page.keyboard.press("Enter")
     go_to(page, "#first_name")
     page.keyboard.type("Ada")
     go_to(page, "[data-do=check]")

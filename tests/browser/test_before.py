@@ -43,6 +43,7 @@ def page(chromium: Any, watch: Callable[[Any], Any]) -> Iterator[Any]:
 def check_now(page: Any, server: Running) -> None:
     page.goto(server.page)
     page.check("#consent")
+    page.click("[data-do=next]")
     page.click("[data-do=check]")
 
 
@@ -128,6 +129,7 @@ def test_an_insecure_address_is_named_and_writing_works_there(browser_with: Any,
     page.goto(server.page.replace("127.0.0.1", "parley.test"))
     assert page.evaluate("window.isSecureContext") is False
     page.check("#consent")
+    page.click("[data-do=next]")
     page.click("[data-do=check]")
     says(page, "check", "only on secure pages (https)")
     stays_shut(page, server)
@@ -232,6 +234,7 @@ def test_a_line_that_carries_speech_but_no_picture_is_said_and_the_camera_can_be
     page.goto(server.page)
     thin(page, kilobits=400)
     page.check("#consent")
+    page.click("[data-do=next]")
     page.click("[data-do=check]")
     says(page, "check-network", "enough for speaking, but not for video")
     assert page.get_attribute("[data-check=network]", "data-state") == "warn"
@@ -249,6 +252,7 @@ def test_on_a_thin_line_little_is_sent_to_measure_it_and_writing_is_offered(page
     page.goto(server.page)
     thin(page, kilobits=64)
     page.check("#consent")
+    page.click("[data-do=next]")
     page.click("[data-do=check]")
     says(page, "check-network", "Your connection is slow")
     assert server.story.uploads == [16 * 1024]
@@ -273,6 +277,7 @@ def test_practice_is_repeatable_and_never_leaves_the_page(page: Any, server: Run
     until(page, "!document.querySelector('[data-do=start]').disabled")
     says(page, "check-network", "Your connection is")
     page.on("request", lambda request: sent.append(f"{request.method} {request.url}"))
+    page.click("[data-part=practice] summary")
     assert "not sent, stored or assessed" in page.inner_text("[data-part=practice]")
     addresses = []
     for _ in range(2):

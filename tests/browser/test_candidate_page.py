@@ -31,6 +31,7 @@ def phase(page: Any, *names: str, seconds: float = 20) -> None:
 def start_writing(page: Any, server: Running) -> None:
     page.goto(server.page)
     page.check("#consent")
+    page.click("[data-do=next]")
     page.check("input[name=mode][value=text]")
     page.click("[data-do=start]")
     page.wait_for_selector("#answer:visible")
@@ -51,6 +52,7 @@ def test_the_talk_is_accessible_on_a_desk_with_a_camera(chromium: Any, watch: An
     page.goto(server.page)
     assert_accessible(page)
     page.check("#consent")
+    page.click("[data-do=next]")
     page.click("[data-do=check]")
     until(page, "document.querySelector('[data-text=start]').textContent === 'All set.'")
     assert_accessible(page)
@@ -84,6 +86,8 @@ def test_an_interview_in_writing_needs_only_the_keyboard(page: Any, server: Runn
 
     go_to("#consent")
     page.keyboard.press("Space")
+    go_to("[data-do=next]")
+    page.keyboard.press("Enter")
     go_to("#first_name")
     page.keyboard.type("Ada")
     go_to("input[name=mode]")
@@ -120,6 +124,7 @@ def test_nothing_starts_without_consent_and_a_working_microphone(page: Any, serv
     assert page.is_disabled("[data-do=start]")
     assert page.is_disabled("[data-do=check]")
     page.check("#consent")
+    page.click("[data-do=next]")
     assert page.is_disabled("[data-do=start]")
     assert page.inner_text("[data-text=start]") == "Please check your microphone first, or choose to write."
     page.check("input[name=mode][value=text]")
@@ -135,6 +140,7 @@ def test_a_refused_microphone_is_explained(chromium: Any, server: Running) -> No
     )
     page.goto(server.page)
     page.check("#consent")
+    page.click("[data-do=next]")
     page.click("[data-do=check]")
     until(page, "document.querySelector('[data-text=check]').textContent.startsWith('The browser did not allow')")
     assert "camera" not in page.inner_text("[data-text=check]"), "this interview takes no video"
@@ -145,6 +151,7 @@ def test_a_refused_microphone_is_explained(chromium: Any, server: Running) -> No
 def test_a_wrong_address_is_said_beside_the_button_and_nothing_is_lost(page: Any, server: Running) -> None:
     page.goto(server.page)
     page.check("#consent")
+    page.click("[data-do=next]")
     page.check("input[name=mode][value=text]")
     page.fill("#email_address", "wrong")
     page.click("[data-do=start]")
@@ -289,6 +296,7 @@ def begin_speaking(browser: Any, server: Running, watch: Any) -> Any:
     page = watch(browser.new_page())
     page.goto(server.page)
     page.check("#consent")
+    page.click("[data-do=next]")
     page.click("[data-do=check]")
     until(page, "document.querySelector('[data-text=start]').textContent === 'All set.'")
     page.click("[data-do=start]")

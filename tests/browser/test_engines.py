@@ -42,6 +42,7 @@ def check(engine: Engine, server: Running, card: SoundCard, answer: np.ndarray) 
     """From the invitation to a microphone that is known to work."""
     engine.open(server.page)
     engine.click("#consent")
+    engine.click("[data-do=next]")
     engine.click("[data-do=check]")
     engine.until("!document.querySelector('[data-part=devices]').hidden")
     card.say(answer)
@@ -116,6 +117,7 @@ def test_a_denied_microphone_is_explained_and_can_be_allowed_later(engine: Engin
     engine.allow(False)
     engine.open(server.page)
     engine.click("#consent")
+    engine.click("[data-do=next]")
     engine.click("[data-do=check]")
     says = "document.querySelector('[data-text=check]').textContent"
     engine.until(f"/^(The browser did not allow|You have not allowed) the microphone/.test({says})")

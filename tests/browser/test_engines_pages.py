@@ -150,6 +150,7 @@ def test_a_spoken_interview_is_published_and_its_recording_plays(
     interview_id, link = book(installation, questions=[QUESTION])
     engine.open(link)
     engine.click("#consent")
+    engine.click("[data-do=next]")
     engine.click("[data-do=check]")
     engine.until("!document.querySelector('[data-part=devices]').hidden")
     card.say(answer)

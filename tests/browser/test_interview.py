@@ -62,6 +62,7 @@ def test_a_spoken_interview_with_video_and_a_reload_in_the_middle(
     page.goto(link)
     assert_accessible(page)
     page.check("#consent")
+    page.click("[data-do=next]")
     page.click("[data-do=check]")
     reach(page, lambda: page.is_enabled("[data-do=start]"), "the microphone check")
     page.click("[data-do=start]")

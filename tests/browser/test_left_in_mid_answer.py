@@ -32,6 +32,7 @@ def test_what_was_spoken_before_a_reload_is_in_transcript_and_mapping(
     page.add_init_script(mouth.script({"first": FIRST, "second": SECOND, "other": OTHER}, automatic=False))
     page.goto(link)
     page.check("#consent")
+    page.click("[data-do=next]")
     page.click("[data-do=check]")
     reach(page, lambda: _greeted(page), "the microphone check")
     page.evaluate("mouth.hush()")

@@ -54,6 +54,7 @@ def write(page: Any, link: str, *, document: bool = True) -> None:
     """Take the interview by text, with a document on the way."""
     page.goto(link)
     page.check("#consent")
+    page.click("[data-do=next]")
     page.check("input[name=mode][value=text]")
     page.click("[data-do=start]")
     page.wait_for_selector("#answer:visible")

@@ -69,6 +69,7 @@ def test_a_spoken_preview_with_a_reload_leaves_nothing(
     open_preview(page, installation)
     assert_accessible(page)
     page.check("#consent")
+    page.click("[data-do=next]")
     page.click("[data-do=check]")
     reach(page, lambda: page.is_enabled("[data-do=start]"), "the microphone check")
     page.click("[data-do=start]")
@@ -94,6 +95,7 @@ def test_a_written_preview_on_a_phone_shows_every_page(installation: Installatio
     assert_accessible(owner)
     owner.locator("a", has_text="Back to the invitation").click()
     owner.check("#consent")
+    owner.click("[data-do=next]")
     owner.check("input[name=mode][value=text]")
     owner.click("[data-do=start]")
     owner.wait_for_selector("#answer:visible")
@@ -134,6 +136,7 @@ def test_every_voice_can_be_heard_while_a_flow_is_edited(installation: Installat
 def begin_in_writing(page: Any, link: str) -> None:
     page.goto(link)
     page.check("#consent")
+    page.click("[data-do=next]")
     page.check("input[name=mode][value=text]")
     page.click("[data-do=start]")
     page.wait_for_selector("#answer:visible")

@@ -22,6 +22,7 @@ def with_a_first_sentence(chromium: Any, server: Running, watch: Any) -> Any:
     page.add_init_script(STARTS)
     page.goto(server.page)
     page.check("#consent")
+    page.click("[data-do=next]")
     page.click("[data-do=check]")
     until(page, "document.querySelector('[data-text=start]').textContent === 'All set.'")
     page.click("[data-do=start]")

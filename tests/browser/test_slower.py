@@ -16,6 +16,7 @@ def test_a_slower_voice_is_reported_as_it_was_heard_and_stays_chosen(
     page = watch(chromium.new_context().new_page())
     page.goto(server.page)
     page.check("#consent")
+    page.click("[data-do=next]")
     page.click("[data-do=check]")
     until(page, "document.querySelector('[data-text=start]').textContent === 'All set.'")
     page.click("[data-do=start]")

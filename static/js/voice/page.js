@@ -10,6 +10,7 @@ import { Outbox } from "./outbox.js";
 import { Practice } from "./practice.js";
 import { Protocol, Refused } from "./protocol.js";
 import { sender } from "./sender.js";
+import { steps } from "./steps.js";
 import { openStore } from "./store.js";
 import { Talk } from "./talk.js";
 import * as view from "./view.js";
@@ -86,7 +87,8 @@ async function start(event) {
     if (!spoken) await check.sound?.close();
     await open(server, spoken ? check.sound : null);
   } catch (error) {
-    if (error.status < 500 && error.status !== 422) return location.reload(); // taken, closed, finished: the server has a page for each
+    const stale = error.data?.field === "consent_version"; // the text has changed since: steps.js shows it again
+    if (stale || (error.status < 500 && error.status !== 422)) return location.reload(); // taken, closed, finished: the server has a page for each
     view.write("start", error instanceof Refused ? error.message : view.word("unreachable"));
     document.getElementById(error.data?.field)?.focus();
     view.control("start").disabled = false;
@@ -132,7 +134,7 @@ if (form) {
   view.on("write-instead", () => { form.elements.mode.value = "text"; ready(); });
   speaker();
   document.querySelector("details:target")?.setAttribute("open", "");
-  ready();
+  steps(form, ready);
 } else {
   view.on("resume", () => resume(true));
   view.on("resume-text", () => resume(false));

@@ -80,6 +80,24 @@ export function practised(url) {
   else player.removeAttribute("src");
 }
 
+const PHONE = window.matchMedia("(max-width: 40rem)");
+
+// One of the two steps before the talk.
+export function step(at, { focus = true } = {}) {
+  const invitation = part("invitation");
+  invitation.dataset.at = at;
+  for (const name of ["back", "next"]) control(name).hidden = false;
+  for (const told of invitation.querySelectorAll(".step-of")) told.hidden = false;
+  if (!focus) {
+    if (PHONE.matches) part("intro-video")?.removeAttribute("open"); // one press away there
+    return;
+  }
+  window.scrollTo(0, 0);
+  invitation.querySelector(`.step-of[data-step="${at}"]`).focus({ preventScroll: true });
+}
+
+export const currentStep = () => Number(part("invitation").dataset.at);
+
 export function openTalk() {
   for (const name of ["invitation", "resume", "resume-asked"]) show(name, false);
   show("talk");
