@@ -7,7 +7,9 @@ end, of one status at the end, one interview; creating an interview without and 
 Idempotency-Key, and revoking recordings. The floor of a read is the same rows by the bare driver, as JSON. That of
 creating is one transaction of the bare driver with the rows that every new interview writes (the interview, its two
 numbers, its two counters), committed durably. That of revoking is two transactions with an UPDATE each, because access
-ends before the bytes are deleted. The same server serves the floors to the same clients, and all kinds take turns. What
+ends before the bytes are deleted. The same server serves the floors to the same clients, and all kinds take turns. Between both
+are the rows named "least": the floor's statement and the one that finds the key, by SQLAlchemy's Core, in a view of an
+empty Flask application. What
 counts is the multiple, and that it does not grow with the rows. ``--quick``: up to 100,000.
 
 SQLite always; PostgreSQL as well if BENCH_POSTGRES_URL names a server. Last figures: docs/figures/scale.md.
@@ -30,6 +32,7 @@ import _clients as clients
 import _ground as ground
 import sqlalchemy as sa
 from _clients import Asked
+from flask import Flask, jsonify
 
 from app import create_app
 from app.core import queue
@@ -53,6 +56,8 @@ FLOORS = {
     "list, at the end": "read",
     "completed ones, at the end": "read",
     "one interview": "read one",
+    "least: a page in Flask": "read",
+    "least: one in Flask": "read one",
     "book": "booking",
     "book, with an address": "booking",
     "book, with a key to repeat it": "booking",
@@ -170,6 +175,29 @@ class Bare:
             link.execute("COMMIT")
 
 
+def least(url: str, ids: list[str]) -> Flask:
+    """What Flask and SQLAlchemy cost alone, with one statement for the key and one for the rows."""
+    application, engine = Flask(__name__), sa.create_engine(url, pool_size=8)
+    key = sa.text("SELECT id, organization_id FROM api_key WHERE organization_id = :organization")
+    page = sa.text(PAGE.replace("?", "{}").format(":owner", ":top", ":below"))
+    one = sa.text(ONE.replace("?", ":id"))
+
+    def read(statement: Any, **values: Any) -> Any:
+        with engine.connect() as connection:
+            connection.execute(key, {"organization": ids[0]}).all()
+            return jsonify([list(map(str, row)) for row in connection.execute(statement, values)])
+
+    @application.get("/least/read/<int:top>")
+    def a_page(top: int) -> Any:
+        return read(page, owner=ids[0], top=top, below=top - LIMIT)
+
+    @application.get("/least/one/<int:number>")
+    def an_interview(number: int) -> Any:
+        return read(one, id=ident(number))
+
+    return application
+
+
 def ident(number: int) -> str:
     return f"{number:08x}-0000-4000-8000-000000000000"
 
@@ -181,9 +209,12 @@ def serve(port: int, env: dict[str, str], ids: list[str]) -> None:
 
     settings = Settings.from_env(env)
     product, bare = create_app(settings, waker=queue.SilentWaker()), Bare(settings.database_url, ids)
+    in_flask = least(settings.database_url, ids)
     floors = {"read": bare.read, "read one": bare.read_one, "booking": bare.book, "two updates": bare.update_twice}
 
     def application(environ: dict[str, Any], start_response: Any) -> Any:
+        if environ["PATH_INFO"].startswith("/least/"):
+            return in_flask(environ, start_response)
         if not environ["PATH_INFO"].startswith("/floor/"):
             return product(environ, start_response)
         _, _, kind, given = environ["PATH_INFO"].split("/")
@@ -229,6 +260,8 @@ def kinds_for(
         "floor: an empty answer": ([Asked("/floor/nothing/0")] * requests, {}),
         "floor: read": ([Asked(f"/floor/read/{rows - offset}") for offset in near], {}),
         "floor: read one": ([Asked(f"/floor/read one/{one}".replace(" ", "%20")) for one in some], {}),
+        "least: a page in Flask": ([Asked(f"/least/read/{rows - offset}") for offset in near], {}),
+        "least: one in Flask": ([Asked(f"/least/one/{one}") for one in some], {}),
         "list, offset 0": ([Asked(f"{listed}&offset={offset}") for offset in near], bearer),
         "list, at the end": ([Asked(f"{listed}&offset={offset}") for offset in far], bearer),
         "completed ones, at the end": (
