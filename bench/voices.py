@@ -16,7 +16,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from app.conversation.script.machine import Kind
-from app.conversation.speaking import SHORT_LINE, sentences
+from app.conversation.script.sentences import sentences
+from app.conversation.speaking import SHORT_LINE
 from app.core.errors import GatewayError
 from app.gateways.speech import phrases
 from app.gateways.speech.catalogue import LANGUAGES, VOICES

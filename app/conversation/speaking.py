@@ -5,12 +5,11 @@ Each sentence that is not ready then is a piece of its own and owed: its sound i
 """
 
 import logging
-import re
 import time
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from app.conversation.script.machine import Kind, Line, Script
+from app.conversation.script.sentences import sentences
 from app.core.errors import GatewayError
 from app.flows.flow_script import FlowScript
 from app.gateways.speech import phrases, sound
@@ -28,16 +27,11 @@ LATE = 1.0
 """Seconds after which a candidate who then hears another voice is asked for a moment first."""
 SHORT_LINE = 80
 """A line up to this many characters is spoken as one: it takes no longer than its first sentence would."""
-SHORT_SENTENCE = 25
-"""Shorter ones stay with the next, so that the voice does not stop after each."""
-
 PERSONAL = frozenset({Kind.FOLLOW_UP, Kind.REPLY})
 """In a language model's words, which may quote the candidate: never in the shared cache, kept with the interview."""
 
 MADE_SLOWLY = frozenset({"piper", "kokoro", "openai", "elevenlabs"})
 """Engines whose sentences take longer than someone waits gladly; something short and prepared is heard meanwhile."""
-
-_END = re.compile(r"(?<=[.!?…؟])[\"'”’»)]*\s+|(?<=[。！？।])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +80,11 @@ class _Unit:
     text: str
 
 
-def speak(script: Script, lines: tuple[Line, ...], speaker: Speaker | None) -> Speech:
-    """Speak the lines as far as that is soon done; the rest is owed. A voice that fails leaves text alone."""
+def speak(script: Script, lines: tuple[Line, ...], speaker: Speaker | None, *, is_more: bool = False) -> Speech:
+    """Speak the lines as far as that is soon done; the rest is owed. A voice that fails leaves text alone.
+
+    ``is_more``: the candidate has just heard the beginning, or been asked for a moment.
+    """
     texts = [_words_of(line, script.language) for line in lines]
     silent = Speech(
         tuple(Part(line.kind, text, line.question_index, 0.0, 0.0, ()) for line, text in zip(lines, texts, strict=True))
@@ -96,7 +93,7 @@ def speak(script: Script, lines: tuple[Line, ...], speaker: Speaker | None) -> S
         return silent
     units = [unit for at, (line, text) in enumerate(zip(lines, texts, strict=True)) for unit in _units(at, line, text)]
     try:
-        if units[0].kind in PERSONAL and (script.voice or "").partition(":")[0] in MADE_SLOWLY:
+        if units[0].kind in PERSONAL and not is_more and (script.voice or "").partition(":")[0] in MADE_SLOWLY:
             said, part = _short_line(script, Kind.ACKNOWLEDGE, speaker)
             return _with_sound(silent.parts, units, [said], before=part)
         began = time.monotonic()
@@ -123,18 +120,6 @@ def say(script: Script, kind: Kind, text: str, *, speaker: Speaker) -> Spoken:
         remember=kind not in PERSONAL,
         steady=script.voice,
     )
-
-
-def sentences(text: str) -> list[str]:
-    """The text cut after its sentences, in every script of the interface; very short ones stay with the next."""
-    ends = [match.end() for match in _END.finditer(text)]
-    cut: list[str] = []
-    for piece in (text[begin:end] for begin, end in pairwise([0, *ends, len(text)])):
-        if cut and min(len(cut[-1].strip()), len(piece.strip())) < SHORT_SENTENCE:
-            cut[-1] += piece
-        else:
-            cut.append(piece)
-    return [stripped for piece in cut if (stripped := piece.strip())]
 
 
 def _units(at: int, line: Line, text: str) -> list[_Unit]:

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from app.conversation import hearing
+from app.conversation import hearing, thinking
 from app.conversation.hearing import Late
 from app.conversation.script.command_recheck import second_look
 from app.conversation.script.commands import confirmed, spoken_command
 from app.conversation.script.machine import Event, Kind, Phase, Place, Script, Step, noticed, step, taken_up
-from app.conversation.script.next_step import Decided, Statement, decide
+from app.conversation.script.next_step import Decided, Statement
 from app.conversation.script.patience import is_backchannel
 from app.conversation.speaking import Part, speak
 from app.core.errors import GatewayError
@@ -66,7 +66,8 @@ class Answer:
     what was heard of the agent's last words where the candidate interrupted them (empty: all); ``heard`` the share of
     the script's question in them that was heard (None: they held none); ``documents`` text of the candidate's files.
     ``interrupts``: the agent's last words were cut off. ``awaited``: the previous turn's answer, posted again because
-    its words were late; the agent does not ask for another moment.
+    its words or those of the reply were late; the agent does not ask for another moment. ``known`` are its words where
+    the previous turn knew them.
     """
 
     kind: Literal["begin", "answer", "text", "repeat", "skip", "end"]
@@ -77,6 +78,7 @@ class Answer:
     unfinished: bool = False
     recovered: bool = False
     awaited: bool = False
+    known: str | None = None
     interrupts: bool = False
     cut: str = ""
     heard: float | None = None
@@ -145,11 +147,8 @@ def respond(script: Script, place: Place, answer: Answer, *, engines: Engines) -
     if answer.continues:
         place, meant = taken_up(place, meant)
         said = said if said.event is Event.SILENCE else replace(said, event=meant)
-    decided = Decided(meant)
-    if meant is Event.ANSWER and said.content and engines.interviewer is not None:
-        with _clocked(timing, "decided"):
-            statement = Statement(said.content, cut=answer.cut, documents=answer.documents)
-            decided = decide(script, place, statement, interviewer=engines.interviewer)
+    with _clocked(timing, "decided"):
+        decided = _decided(script, place, answer, said=replace(said, event=meant), engines=engines)
     event = decided.event
     obeyed = event not in {Event.ANSWER, Event.PART, Event.LATE}
     is_answer = not obeyed and not answer.awaited
@@ -159,7 +158,7 @@ def respond(script: Script, place: Place, answer: Answer, *, engines: Engines) -
         event = Event.END
     next_step = step(script, place, event, text=said.content or "", follow_up=decided.follow_up, aside=decided.aside)
     with _clocked(timing, "spoken"):
-        speech = speak(script, next_step.lines, engines.speaker)
+        speech = speak(script, next_step.lines, engines.speaker, is_more=answer.awaited)
     again = event is Event.ASIDE and decided.aside is None
     kind = "repeat" if again else _kind(event, next_step)
     return Reply(
@@ -176,10 +175,30 @@ def respond(script: Script, place: Place, answer: Answer, *, engines: Engines) -
     )
 
 
+def _decided(script: Script, place: Place, answer: Answer, *, said: Said, engines: Engines) -> Decided:
+    """What follows what was said: whatever it was, when the time is over the end does."""
+    if said.event is not Event.ANSWER or not said.content or engines.interviewer is None or answer.time_over:
+        return Decided(said.event)
+    return thinking.decide(
+        script,
+        place,
+        Statement(said.content, cut=answer.cut, documents=answer.documents),
+        interviewer=engines.interviewer,
+        key=_spoken_key(script, answer, engines.speaker),
+        is_more=answer.awaited,
+    )
+
+
 def _kind(event: Event, reply: Step) -> Kind | Literal["repeat", "kept"]:
-    if event is Event.REPEAT:
-        return "repeat"
+    if event in {Event.REPEAT, Event.LATE}:
+        return "repeat" if event is Event.REPEAT else Kind.MOMENT
     return reply.lines[0].kind if reply.lines else "kept"
+
+
+def _spoken_key(script: Script, answer: Answer, speaker: Speaker | None) -> str | None:
+    """The name of an answer whose reply can be heard in parts; one that is read is shown whole."""
+    can_be_heard = answer.audio is not None and speaker is not None and speaker.supports(script.language)
+    return answer.audio.key if answer.audio is not None and can_be_heard else None
 
 
 # --- hearing ------------------------------------------------------------------------------------------------------
@@ -191,8 +210,8 @@ def _hear(script: Script, place: Place, answer: Answer, *, engines: Engines, tim
         return Said(spoken_command(answer.text, script.language) or Event.ANSWER, answer.text)
     if answer.kind != "answer" or answer.audio is None:
         return Said(Event(answer.kind))
-    if transcriber is None:
-        return Said(Event.ANSWER)
+    if transcriber is None or answer.known is not None:
+        return Said(Event.ANSWER, answer.known)
     with _clocked(timing, "recognised"):
         heard = _recognise(script, answer, transcriber, may_go_on=_may_go_on(place, answer, engines.interviewer))
     with _clocked(timing, "collected"):

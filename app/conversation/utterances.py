@@ -250,13 +250,17 @@ def write_candidates(
 ) -> None:
     """Add what the candidate said; nothing for a silent turn or a pressed button.
 
-    ``is_there``: the turn before has written it down without its words, which go into its row. ``hears_again``: the
+    ``is_there``: the turn before has written it down; words that it did not know go into its row. ``hears_again``: the
     recogniser hears a finished answer better than one that is being spoken, so a worker lets it hear this one again.
     """
     is_speech = heard.first_chunk is not None and heard.last_chunk is not None
     if said.event is Event.SILENCE or not (is_speech or heard.typed):
         return
     former = _awaited(interview_id, heard) if is_there else None
+    if former is not None and former.content is not None:
+        former.obeyed = obeyed
+        db.session.flush()
+        return
     if former is not None:
         db.session.delete(former)
         db.session.flush()
@@ -287,11 +291,10 @@ def write_candidates(
 
 
 def _awaited(interview_id: str, heard: Heard) -> Utterance | None:
-    """The row of an answer that was written down before its words were known."""
+    """The row of an answer that was written down by the turn before."""
     rows = sa.select(Utterance).where(
         Utterance.interview_id == interview_id,
         Utterance.role == Role.USER,
-        Utterance.content.is_(None),
         Utterance.segment == heard.segment,
         Utterance.start == (heard.first_chunk or 0) * CHUNK_SECONDS,
     )

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from flask import Flask
 
-from app.conversation import hearing, speaking
+from app.conversation import hearing, speaking, thinking
 from app.core.db import db
 from app.gateways import Gateways
 from app.gateways.speech.engines import pocketsphinx
@@ -31,10 +31,12 @@ Candidates = Callable[..., Candidate]
 
 @pytest.fixture(autouse=True)
 def _unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However slow the machine is, a reply is one sound (tests of pieces set this to 0), every answer is heard, and one
-    that may be a command is looked at once more, for which a candidate waits a second at most."""
+    """However slow the machine is, a reply is one sound, and whole (tests of parts set this to 0), every answer is
+    heard, and one that may be a command is looked at once more, for which a candidate waits a second at most."""
     monkeypatch.setattr(speaking, "SOON", 3600.0)
     monkeypatch.setattr(pocketsphinx, "LIVE_PATIENCE", 600.0)
+    monkeypatch.setattr(thinking, "SOON", 600.0)
+    monkeypatch.setattr(thinking, "BRIDGES_AFTER", 600.0)
     monkeypatch.setattr(hearing, "SOON", 300.0)
     monkeypatch.setattr(hearing, "WAITS", 600.0)
     monkeypatch.setattr(pocketsphinx, "CHOICE_PATIENCE", 600.0)

@@ -13,7 +13,7 @@ from flask import Flask
 
 from app.conversation import speaking
 from app.conversation.models import Turn
-from app.conversation.speaking import sentences
+from app.conversation.script.sentences import sentences
 from app.core.db import db
 from app.core.errors import GatewayError
 from app.gateways.speech.engines.speech_api import SpeechApiSpeaker

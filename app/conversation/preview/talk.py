@@ -114,6 +114,7 @@ def _answer(preview: Preview, body: dict[str, Any]) -> Answer:
         cut=cut,
         interrupts=played is not None and not played.whole and not body["continues"],
         awaited=is_awaited,
+        known=preview.last.heard_text if preview.last is not None and is_awaited else None,
         heard=share_heard(preview.last, played),
     )
 

@@ -259,7 +259,7 @@ def prompt(turn: Turn, *, base: str, script: Script) -> dict[str, Any]:
 
 
 def _awaits(turn: Turn) -> dict[str, Any]:
-    """After "One moment, please": the answer that the page posts once more, for its words."""
+    """After "One moment, please" or the beginning of a reply: the answer that the page posts once more for the rest."""
     names = ("segment", "first_chunk", "last_chunk")
     return {"awaits": {name: getattr(turn, name) for name in names}} if turn.reply_kind == Kind.MOMENT else {}
 
@@ -274,7 +274,8 @@ def _sounds(turn: Turn, address: str) -> list[str]:
 
 def _patience(turn: Turn, language: str) -> int:
     """None is needed where nothing can be cut short: buttons, written answers, silence, words to the agent."""
-    if turn.kind is not TurnKind.ANSWER or turn.reply_kind not in _AFTER_ANSWERS:
+    is_begun = turn.reply_kind == Kind.MOMENT and bool(turn.heard_text)
+    if turn.kind is not TurnKind.ANSWER or (turn.reply_kind not in _AFTER_ANSWERS and not is_begun):
         return 0
     if turn.heard_text and spoken_command(turn.heard_text, language) is not None:
         return 0

@@ -135,6 +135,7 @@ def _work(interview: Interview, turn: Turn, token: int, *, body: dict[str, Any])
         recovered=body["recovered"],
         interrupts=_interrupts(body),
         awaited=is_awaited,
+        known=before.heard_text if before and is_awaited else None,
         cut=utterances.heard_text(before, played) if before else "",
         heard=utterances.share_heard(before, played),
         documents=_documents(interview, kind),
@@ -145,7 +146,7 @@ def _work(interview: Interview, turn: Turn, token: int, *, body: dict[str, Any])
 
 
 def _is_awaited(turn: Turn, body: dict[str, Any]) -> bool:
-    """Whether this is the answer of the turn before once more, to whose words the agent asked for a moment."""
+    """Whether this is the answer of the turn before once more, to which there was no whole reply yet."""
     before = turn_of(turn.sitting_id, turn.number - 1) if body["kind"] is TurnKind.ANSWER else None
     if before is None or before.reply_kind != Kind.MOMENT:
         return False

@@ -34,6 +34,7 @@ _GROUPS = ("promise", "verdict", "role", "end", "private")
 _MARKUP = re.compile(r"[<>{}\[\]|\\`*_~^=@•]|https?:|www\.|\w\.(?:com|org|net|io)\b|(?:^|\s)(?:#+|-|\d+[.)])\s")
 _ADDRESS = re.compile(r"\w[@./]\w")
 _ASKS = re.compile("[?？؟]")
+_ENDS_ASKING = re.compile("[?？؟][\"'”’»」)]*$")
 _UNMARKED = frozenset(("ja", "zh", "ko", "th"))
 """Languages that ask without a question mark too."""
 _QUOTES = re.compile('"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」')
@@ -49,17 +50,31 @@ _WRITING = {
 
 
 def follow_up(text: str, script: Script, place: Place, *, latest: str = "") -> str | None:
-    """The follow-up as it may be spoken, or None."""
+    """The follow-up as it may be spoken, or None. Only its last sentence may be a question."""
     text = _tidy(text)
+    marks = len(_ASKS.findall(text))
+    reason = _flaw_of_follow_up(text, script, place, latest=latest)
+    if not reason and (marks > 1 or (not marks and short_of(script.language) not in _UNMARKED)):
+        reason = "not one question"
+    if not reason and marks and not _ENDS_ASKING.search(text):
+        reason = "a question before the last sentence"
+    return _passed(text, reason)
+
+
+def beginning(text: str, script: Script, place: Place, *, latest: str = "") -> str | None:
+    """Whole sentences before the question of a follow-up as they may be spoken, or None."""
+    text = _tidy(text)
+    reason = _flaw_of_follow_up(text, script, place, latest=latest)
+    return _passed(text, reason or ("a question before the last sentence" if _ASKS.search(text) else None))
+
+
+def _flaw_of_follow_up(text: str, script: Script, place: Place, *, latest: str) -> str | None:
     question = script.questions[place.question]
     sources = (question, place.said, latest, script.additional_info or "", script.title)
     reason = _flaw(text, script, longest=LONGEST_FOLLOW_UP) or _new_number(text, sources)
-    marks = len(_ASKS.findall(text))
-    if not reason and (marks > 1 or (not marks and short_of(script.language) not in _UNMARKED)):
-        reason = "not one question"
     if not reason and any(_is_alike(one, text, script.language) for one in (*script.questions, *place.asked)):
         reason = "asked already, or in the script"
-    return _passed(text, reason)
+    return reason
 
 
 def reply(text: str, script: Script) -> str | None:

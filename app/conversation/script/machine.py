@@ -26,7 +26,8 @@ class Event(StrEnum):
     """What can happen in it.
 
     THINK: the candidate wants a moment. ASIDE: the agent says something else and comes back to the open question.
-    LATE: something was said whose words are not known yet; the agent asks for a moment.
+    LATE: something was said to which there is no whole reply yet, as its words or those of the reply are not known; the
+    agent asks for a moment, or begins with what it has.
     HELLO: they ask whether they are heard, THERE: whether anyone is there, WHO: who is speaking, LONG: how long it
     takes; the agent says so and puts the question again.
     STOP: the candidate said that they want to end; the agent asks whether it heard right. END: they confirmed it, or
@@ -130,8 +131,9 @@ class Place:
     ``silences`` how often in a row nothing was heard, ``asides`` how often the agent turned away from the question;
     ``stopping``: the candidate was asked whether the interview is to end. ``heard`` is the share of the question's
     sound that was heard at best (None: not reported, then all of it), ``again`` whether it was put again because
-    that was too little. ``former`` is the place before the last answer, with that answer in ``said``: a candidate
-    who only paused for breath may go on there. It is not part of the present position.
+    that was too little. ``began`` is the beginning of a reply whose rest is to come: kind and words. ``former`` is the
+    place before the last answer, with that answer in ``said``: a candidate who only paused for breath may go on there.
+    It is not part of the present position.
     """
 
     phase: Phase = Phase.INTRO
@@ -143,11 +145,12 @@ class Place:
     stopping: bool = False
     heard: float | None = None
     again: bool = False
+    began: tuple[str, str] | None = None
     former: Mapping[str, Any] | None = field(default=None, compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """As a row keeps it."""
-        return {**asdict(self), "phase": self.phase.value, "asked": list(self.asked)}
+        return {**asdict(self), "phase": self.phase.value, "asked": list(self.asked), "began": list(self.began or ())}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Place":
@@ -162,6 +165,7 @@ class Place:
             stopping=stored.get("stopping", False),
             heard=stored.get("heard"),
             again=stored.get("again", False),
+            began=tuple(stored.get("began") or ()) or None,
             former=stored.get("former"),
         )
 
@@ -271,7 +275,7 @@ def step(
         return _begin(script)
     if event is Event.END or (event is Event.STOP and place.stopping):
         return _close(script, place)
-    place = replace(place, stopping=event is Event.STOP or (event is Event.LATE and place.stopping))
+    place = replace(place, began=None, stopping=event is Event.STOP or (event is Event.LATE and place.stopping))
     if event is Event.SKIP:
         return _next(script, place)
     if event is Event.ANSWER or (event is Event.ASIDE and not may_turn_aside(place)):
@@ -290,8 +294,9 @@ def _stay(script: Script, place: Place, event: Event, *, text: str, aside: Line 
         waiting = replace(place, silences=1, asides=place.asides + 1, former=None)
         return Step(waiting, (Line(Kind.THINK, question_index=at),))
     if event in {Event.STOP, Event.LATE}:
-        kind = Kind.SURE if event is Event.STOP else Kind.MOMENT
-        return Step(replace(place, silences=0, former=None), (Line(kind, question_index=at),))
+        waiting = replace(place, silences=0, former=None)
+        sure = Step(waiting, (Line(Kind.SURE, question_index=at),))
+        return sure if event is Event.STOP else _begin_reply(waiting, text, beginning=aside)
     if event is Event.ASIDE and aside:
         back = replace(place, silences=0, asides=place.asides + 1, former=None)
         return Step(back, (aside, open_line(script, back)))
@@ -300,6 +305,15 @@ def _stay(script: Script, place: Place, event: Event, *, text: str, aside: Line 
     minutes = minutes_left(len(script.questions) - at, most=script.seconds / 60) if event is Event.LONG else 0
     reply = (Line(_REPLIES[event], question_index=at, minutes=minutes),) if event in _REPLIES else ()
     return Step(back, (*reply, *_once_more(script, back)))
+
+
+def _begin_reply(place: Place, text: str, *, beginning: Line | None) -> Step:
+    """The first words of a reply whose rest is to come. A candidate who goes on speaking continues ``text``."""
+    waiting = replace(place, former=replace(place, said=answered(place, text)).to_json() if text else None)
+    if beginning is None:
+        return Step(waiting, (Line(Kind.MOMENT, question_index=place.question),))
+    began = (beginning.kind.value, beginning.text or "")
+    return Step(replace(waiting, began=began), (replace(beginning, kind=Kind.REPLY),))  # not yet a follow-up either
 
 
 def finish(place: Place) -> Place:

@@ -1,16 +1,15 @@
 """What follows an answer: an interviewer supplies the words, the script the room, the guard says what may be spoken."""
 
-import logging
 from dataclasses import dataclass
+from itertools import accumulate
+from operator import add
 
 from app.conversation.script import guard
 from app.conversation.script.machine import Event, Kind, Line, Place, Script, answered, may_follow_up, may_turn_aside
-from app.core.errors import GatewayError
+from app.conversation.script.sentences import sentences, whole_sentences
 from app.gateways.language_model.scripted import ScriptInterviewer
 from app.gateways.speech.catalogue import word_count
-from app.gateways.speech.ports import Exchange, FollowUp, Interviewer
-
-log = logging.getLogger(__name__)
+from app.gateways.speech.ports import Exchange, FollowUp
 
 LONGEST_QUESTION_WORDS = 40
 """Whatever is longer is no question to the agent."""
@@ -27,22 +26,21 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What happens next, and the interviewer's words for it."""
+    """What happens next, and the interviewer's words for it.
+
+    With Event.LATE, ``aside`` is the beginning of the reply, of its own kind; None where not even that is known.
+    """
 
     event: Event
     follow_up: str | None = None
     aside: Line | None = None
 
 
-def decide(script: Script, place: Place, statement: Statement, *, interviewer: Interviewer) -> Decided:
-    """Slow: asks the interviewer where the script has room for what it may say. Never raises for its failure.
-
-    An interviewer that fails, or whose follow-up the guard refuses, costs its own words only: the rule of an
-    interview without a language model takes their place.
-    """
+def exchange(script: Script, place: Place, statement: Statement) -> Exchange | None:
+    """What the interviewer is asked; None where the script has no room for what it may say."""
     if not may_follow_up(script, place) and not _may_ask_back(script, place, statement.text):
-        return Decided(Event.ANSWER)
-    exchange = Exchange(
+        return None
+    return Exchange(
         question=script.questions[place.question],
         answer=answered(place, statement.text),
         latest=statement.text,
@@ -56,17 +54,41 @@ def decide(script: Script, place: Place, statement: Statement, *, interviewer: I
         cut=statement.cut,
         documents=statement.documents,
     )
-    try:
-        decided = _allowed(script, place, interviewer.decide(exchange), latest=statement.text)
-    except GatewayError as error:
-        log.warning("the script's own rule decides, the interviewer failed: %s", type(error).__name__)
-        decided = None
-    return decided or _scripted(script, place, exchange)
 
 
-def _scripted(script: Script, place: Place, exchange: Exchange) -> Decided:
+def decided(script: Script, place: Place, asked: Exchange, *, wanted: FollowUp | None) -> Decided:
+    """Of what the interviewer wants only what the script has room for and the guard allows.
+
+    An interviewer that failed (None), or whose follow-up the guard refuses, costs its own words only: the rule of an
+    interview without a language model takes their place. A reply that has begun (``place.began``) ends where it is.
+    """
+    if place.began is not None:
+        return _rest(script, place, asked, wanted=wanted)
+    if wanted is None:
+        return _scripted(script, place, asked)
+    return _allowed(script, place, asked, wanted=wanted) or _scripted(script, place, asked)
+
+
+def beginning(script: Script, place: Place, asked: Exchange, *, wanted: FollowUp) -> Line | None:
+    """Whole sentences, of words that go on, which may be spoken whatever follows them."""
+    whole = whole_sentences(wanted.reply or wanted.text or "")
+    if not whole:
+        return None
+    if wanted.reply:
+        text = guard.reply(whole, script) if _may_ask_back(script, place, asked.latest) else None
+        return Line(Kind.REPLY, text, place.question) if text else None
+    text = guard.beginning(whole, script, place, latest=asked.latest) if may_follow_up(script, place) else None
+    return Line(Kind.FOLLOW_UP, text, place.question) if text else None
+
+
+def is_final(wanted: FollowUp) -> bool:
+    """Whether what an interviewer wants so far needs no more words."""
+    return not (wanted.text or wanted.reply)
+
+
+def _scripted(script: Script, place: Place, asked: Exchange) -> Decided:
     """One fixed follow-up to a thin answer, else on with the script."""
-    follow_up = ScriptInterviewer().decide(exchange).text if may_follow_up(script, place) else None
+    follow_up = ScriptInterviewer().decide(asked).text if may_follow_up(script, place) else None
     return Decided(Event.ANSWER, follow_up)
 
 
@@ -75,9 +97,9 @@ def _may_ask_back(script: Script, place: Place, text: str) -> bool:
     return may_turn_aside(place) and word_count(text, script.language) <= LONGEST_QUESTION_WORDS
 
 
-def _allowed(script: Script, place: Place, wanted: FollowUp, *, latest: str) -> Decided | None:
-    """Of what the interviewer wants only what the script has room for. None where the guard refuses its follow-up."""
-    if _may_ask_back(script, place, latest):
+def _allowed(script: Script, place: Place, asked: Exchange, *, wanted: FollowUp) -> Decided | None:
+    """None where the guard refuses the follow-up."""
+    if _may_ask_back(script, place, asked.latest):
         if wanted.wait or wanted.repeat:
             return Decided(Event.THINK if wanted.wait else Event.ASIDE)
         if wanted.reply or wanted.unknown:
@@ -85,5 +107,30 @@ def _allowed(script: Script, place: Place, wanted: FollowUp, *, latest: str) -> 
             return Decided(Event.ASIDE, aside=Line(Kind.REPLY if reply else Kind.PASS_ON, reply, place.question))
     if not wanted.text or not may_follow_up(script, place):
         return Decided(Event.ANSWER)
-    follow_up = guard.follow_up(wanted.text, script, place, latest=latest)
+    follow_up = guard.follow_up(wanted.text, script, place, latest=asked.latest)
     return Decided(Event.ANSWER, follow_up) if follow_up else None
+
+
+def _rest(script: Script, place: Place, asked: Exchange, *, wanted: FollowUp | None) -> Decided:
+    """What is still to be said of a reply whose beginning was spoken: as much as the guard allows with it."""
+    kind, spoken = place.began or ("", "")
+    if kind == Kind.FOLLOW_UP:
+        whole = guard.follow_up(wanted.text or "", script, place, latest=asked.latest) if wanted else None
+        rest = _after(spoken, whole or "")
+        return Decided(Event.ANSWER, rest) if rest else _scripted(script, place, asked)
+    rest = ""
+    for whole in _growing((wanted.reply or "") if wanted else ""):
+        allowed = guard.reply(whole, script)
+        if allowed is None:
+            break
+        rest = _after(spoken, allowed)
+    return Decided(Event.ASIDE, aside=Line(Kind.REPLY, rest, place.question) if rest else None)
+
+
+def _growing(text: str) -> list[str]:
+    """The text up to the end of its first sentence, of its second, and so on."""
+    return [" ".join(parts) for parts in accumulate(([one] for one in sentences(text)), add)]
+
+
+def _after(spoken: str, whole: str) -> str:
+    return whole.removeprefix(spoken).strip() if whole.startswith(spoken) else ""

@@ -10,12 +10,13 @@ import re
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic_core import from_json
 
 from app.core.errors import GatewayError
-from app.gateways.language_model import prompts, usage
+from app.gateways.language_model import prompts
+from app.gateways.language_model.completions import Completions, Hears
 from app.gateways.speech import phrases
-from app.gateways.speech.engines.openai_client import OpenAiServer
-from app.gateways.speech.ports import Exchange, FollowUp, Judged, Judgement, Material, Quote
+from app.gateways.speech.ports import Exchange, FollowUp, Judged, Judgement, Listens, Material, Quote
 from app.gateways.speech.watching import Part, Watch, unwatched, watched
 
 log = logging.getLogger(__name__)
@@ -26,6 +27,9 @@ SHORTEST_SOURCE = 4
 """Letters and digits; less proves nothing."""
 
 
+Action = Literal["next", "follow_up", "answer", "unknown", "repeat", "wait"]
+
+
 class Shape(BaseModel):
     """An answer's shape; strict servers want every field required and no other."""
 
@@ -33,11 +37,14 @@ class Shape(BaseModel):
 
 
 class Decision(Shape):
-    """What the interviewer decides. Longer texts are well-formed answers too: the guard refuses them, once."""
+    """What the interviewer decides. Longer texts are well-formed answers too: the guard refuses them, once.
 
-    action: Literal["next", "follow_up", "answer", "unknown", "repeat", "wait"]
-    text: str
+    What the words are for comes before them, so that their first sentence can be spoken while the next one is written.
+    """
+
+    action: Action
     source: str
+    text: str
 
 
 class Summary(Shape):
@@ -81,20 +88,24 @@ class Chat:
         watch: Watch = unwatched,
         part: Part = "questions",
     ) -> None:
-        self._server = OpenAiServer(SERVER, address, api_key=api_key, timeout=timeout)
+        self._completions = Completions(SERVER, address, api_key=api_key, model=model, timeout=timeout)
         self._json_mode = json_mode
         self._watch: Watch = watch
         self._part: Part = part
         self.model = model
 
-    def ask(self, rules: str, data: dict[str, Any], shape: type[Answer]) -> Answer:
-        """The model's answer in this shape; a bad one is asked for once more, then GatewayError(retryable)."""
-        with watched(self._watch, self._part, f"chat:{self.model}"):
-            return self._ask(rules, data, shape)
+    def ask(self, rules: str, data: dict[str, Any], shape: type[Answer], *, hears: Hears | None = None) -> Answer:
+        """The model's answer in this shape; a bad one is asked for once more, then GatewayError(retryable).
 
-    def _ask(self, rules: str, data: dict[str, Any], shape: type[Answer]) -> Answer:
+        ``hears`` gets what has been written so far each time there is more of it, from its beginning.
+        """
+        with watched(self._watch, self._part, f"chat:{self.model}"):
+            return self._ask(rules, data, shape, hears=hears)
+
+    def _ask(self, rules: str, data: dict[str, Any], shape: type[Answer], *, hears: Hears | None) -> Answer:
+        asked = self._asked(rules, data, shape)
         for _ in range(TRIES):
-            content = self._server.ask(lambda: self._complete(rules, data, shape))
+            content = self._completions.ask(asked, hears=hears)
             try:
                 return shape.model_validate_json(_json_in(content))
             except ValidationError:
@@ -103,9 +114,9 @@ class Chat:
 
     def close(self) -> None:
         """Close the connections."""
-        self._server.close()
+        self._completions.close()
 
-    def _complete(self, rules: str, data: dict[str, Any], shape: type[BaseModel]) -> str:
+    def _asked(self, rules: str, data: dict[str, Any], shape: type[BaseModel]) -> dict[str, Any]:
         schema = shape.model_json_schema()
         arguments: dict[str, Any] = {}
         if self._json_mode == "schema":
@@ -117,27 +128,37 @@ class Chat:
             rules += "\nAnswer with one JSON object of this JSON schema and nothing else:\n" + json.dumps(schema)
             if self._json_mode == "object":
                 arguments["response_format"] = {"type": "json_object"}
-        completion = self._server.client.chat.completions.create(
-            model=self.model,
-            temperature=0,
-            messages=[
-                {"role": "system", "content": rules},
-                {"role": "user", "content": json.dumps(data, ensure_ascii=False)},
-            ],
-            **arguments,
-        )
-        spent = completion.usage
-        usage.count(
-            input_tokens=(spent and spent.prompt_tokens) or 0, output_tokens=(spent and spent.completion_tokens) or 0
-        )
-        return completion.choices[0].message.content or "" if completion.choices else ""
+        messages = [
+            {"role": "system", "content": rules},
+            {"role": "user", "content": json.dumps(data, ensure_ascii=False)},
+        ]
+        return {"temperature": 0, "messages": messages, **arguments}
 
 
 def _json_in(content: str) -> str:
     """The JSON object in an answer, also from models that think aloud or fence it."""
-    content = re.sub(r"<think>.*?</think>", "", content, flags=re.DOTALL)
+    content = _aloud(content)
     start, end = content.find("{"), content.rfind("}")
     return content[start : end + 1]
+
+
+def _aloud(content: str) -> str:
+    return re.sub(r"<think>.*?</think>", "", content, flags=re.DOTALL)
+
+
+def _begun(content: str) -> tuple[Decision, bool] | None:
+    """What a decision says so far, and whether all before its words is known; None while nothing of it can be used."""
+    content = _aloud(content)
+    start = content.find("{")
+    if start < 0 or "<think>" in content[:start]:
+        return None
+    try:
+        known = from_json(content[start:], allow_partial=True)
+        read = from_json(content[start:], allow_partial="trailing-strings")
+        decision = Decision.model_validate({"source": "", "text": "", **read, "action": known.get("action")})
+    except (ValueError, TypeError, AttributeError):
+        return None
+    return decision, "source" in known and list(read)[:2] == ["action", "source"]
 
 
 class ChatInterviewer:
@@ -151,24 +172,48 @@ class ChatInterviewer:
         """With the model's name."""
         return f"chat:{self._chat.model}"
 
-    def decide(self, exchange: Exchange) -> FollowUp:
+    def decide(self, exchange: Exchange, *, listens: Listens | None = None) -> FollowUp:
         """No more than `limit` follow-ups, no answer without a source, and no word of the rules."""
-        decision = self._chat.ask(prompts.INTERVIEWER, prompts.exchange_data(exchange), Decision)
-        text = decision.text.strip()
-        if prompts.recites(text):
-            log.warning("the language model repeated its instructions; the reply is dropped")
-            return FollowUp()
-        if decision.action == "answer":
-            is_known = bool(text) and _stands_in(decision.source, exchange.additional_info or "")
-            return FollowUp(reply=text) if is_known else FollowUp(unknown=True)
-        if decision.action == "follow_up":
-            return FollowUp(text if text and len(exchange.follow_ups) < exchange.limit else None)
-        wanted = decision.action
-        return FollowUp(unknown=wanted == "unknown", repeat=wanted == "repeat", wait=wanted == "wait")
+
+        known: FollowUp | None = None
+
+        def hears(content: str) -> None:
+            nonlocal known
+            begun = _begun(content)
+            wanted = _wanted_so_far(begun[0], exchange, is_known=begun[1]) if begun else None
+            if listens is not None and wanted is not None and wanted != known:
+                listens(wanted)
+                known = wanted
+
+        data = prompts.exchange_data(exchange)
+        decision = self._chat.ask(prompts.INTERVIEWER, data, Decision, hears=hears if listens else None)
+        return _wanted(decision, exchange)
 
     def close(self) -> None:
         """Close the connections."""
         self._chat.close()
+
+
+def _wanted(decision: Decision, exchange: Exchange) -> FollowUp:
+    text = decision.text.strip()
+    if prompts.recites(text):
+        log.warning("the language model repeated its instructions; the reply is dropped")
+        return FollowUp()
+    if decision.action == "answer":
+        is_known = bool(text) and _stands_in(decision.source, exchange.additional_info or "")
+        return FollowUp(reply=text) if is_known else FollowUp(unknown=True)
+    if decision.action == "follow_up":
+        return FollowUp(text if text and len(exchange.follow_ups) < exchange.limit else None)
+    wanted = decision.action
+    return FollowUp(unknown=wanted == "unknown", repeat=wanted == "repeat", wait=wanted == "wait")
+
+
+def _wanted_so_far(decision: Decision, exchange: Exchange, *, is_known: bool) -> FollowUp | None:
+    """What a decision wants whatever is still to come, or the beginning of its words; None where neither is known."""
+    if decision.action not in {"answer", "follow_up"}:
+        return _wanted(decision, exchange)
+    is_worded = is_known and bool(decision.text.strip()) and not prompts.recites(decision.text)
+    return _wanted(decision, exchange) if is_worded else None
 
 
 def _stands_in(source: str, background: str) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 
 from app.gateways.speech.ports import Exchange, Material
 
-VERSION = "2026-11-3"
+VERSION = "2026-11-4"
 
 RECITED_WORDS = 6
 """This many words of the rules in a row are no accident."""
@@ -43,7 +43,8 @@ Decide one action:
 `text` is plain spoken language in the language given as `language`, without lists, quotes or markup. Never judge or
 praise an answer or a person, never hint at a right answer, never promise anything, never comment on chances, results or
 scores. Never ask about age, family, pregnancy, health, religion, politics, origin, union membership or pay history.
-`text` is "" unless the action is "follow_up" or "answer"; `source` is "" unless it is "answer"."""
+`text` is "" unless the action is "follow_up" or "answer"; `source` is "" unless it is "answer". Write `action` first,
+then `source`, and `text` last; a question is the last sentence of `text`."""
 
 SUMMARY = f"""You summarize an interview for the people who asked for it.
 {DATA_RULE}

@@ -118,6 +118,9 @@ class FollowUp:
     wait: bool = False
 
 
+Listens = Callable[[FollowUp], None]
+
+
 @dataclass(frozen=True, slots=True)
 class Scores:
     """The contract's seven scores, 0..5 with one decimal; None means not assessed."""
@@ -291,8 +294,10 @@ class Interviewer(Protocol):
         """The engine, such as `script` or `chat:<model>`."""
         ...
 
-    def decide(self, exchange: Exchange) -> FollowUp:
-        """What to ask after this answer, if anything."""
+    def decide(self, exchange: Exchange, *, listens: Listens | None = None) -> FollowUp:
+        """What to ask after this answer, if anything. ``listens`` gets it as far as it is known, each time that is more
+        than before: without words it is final, and words may go on (or, after a failure, begin again).
+        """
         ...
 
     def close(self) -> None:

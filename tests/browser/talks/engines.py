@@ -11,7 +11,7 @@ import numpy as np
 from app.conversation.hearing import Late
 from app.core.errors import NotFound
 from app.gateways.language_model.scripted import ScriptAnalyst, ScriptInterviewer
-from app.gateways.speech.ports import SPEECH_RATE, Exchange, FollowUp, Heard, Material, Sayings, Spoken, Word
+from app.gateways.speech.ports import SPEECH_RATE, Exchange, FollowUp, Heard, Listens, Material, Sayings, Spoken, Word
 from app.gateways.storage import Content, Stored, pieces_of
 from app.interviews.recordings.media import Finished
 from app.interviews.recordings.video import PlacedRun
@@ -151,9 +151,9 @@ class Asks(ScriptInterviewer):
     def __init__(self) -> None:
         self.read: list[Exchange] = []
 
-    def decide(self, exchange: Exchange) -> FollowUp:
+    def decide(self, exchange: Exchange, *, listens: Listens | None = None) -> FollowUp:
         self.read.append(exchange)
-        return super().decide(exchange)
+        return super().decide(exchange, listens=listens)
 
 
 class Reads(ScriptAnalyst):
