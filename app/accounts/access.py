@@ -98,7 +98,7 @@ def is_test_call() -> bool:
 
 
 def _recognise() -> None:
-    """Look up the key before rate limits apply: calls with a valid key have limits of their own."""
+    """Look up the key before rate limits apply: calls with a valid key have their own limits."""
     for name in (_KEY, KEY_ID):
         request.environ.pop(name, None)  # of the same request, if it runs again
     if is_api_path(request.path) and (bearer := bearer_of_request()):

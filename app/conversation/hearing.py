@@ -1,6 +1,6 @@
 """How long a turn waits for the words of an answer: a moment, then the agent asks for one, then a little more.
 
-The recogniser works in a thread of its own and goes on where a turn has stopped waiting, so that the next request to
+The recogniser works in its own thread and goes on where a turn has stopped waiting, so that the next request to
 this process finds its words. Another process starts again.
 """
 

@@ -139,7 +139,7 @@ def _location() -> str:
 
 def register(app: Flask) -> None:
     """Hang the answers on the application."""
-    app.url_map.merge_slashes = False  # // is no address: werkzeug would redirect with a page of its own, also in /v1
+    app.url_map.merge_slashes = False  # // is no address: werkzeug would redirect with its own page, also in /v1
     app.register_error_handler(HTTPException, _on_http)
     app.register_error_handler(CSRFError, _on_stale_token)
     app.register_error_handler(DomainError, _on_domain)

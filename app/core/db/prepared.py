@@ -1,7 +1,7 @@
 """The statements that every call makes, such as whose key it is: each compiled once, and sent by the shortest way.
 
 On SQLite they go to the driver directly, since what a session and a connection add costs several times as much. A read
-outside a transaction gets none there: one SELECT is a transaction of its own. On PostgreSQL they go the usual way,
+outside a transaction gets none there: one SELECT is its own transaction. On PostgreSQL they go the usual way,
 since row security is set for a transaction.
 """
 

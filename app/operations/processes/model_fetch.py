@@ -1,4 +1,4 @@
-"""What ``parley up`` does about speech models: fetch what the default needs, in a process of its own, and say so."""
+"""What ``parley up`` does about speech models: fetch what the default needs, in its own process, and say so."""
 
 from collections.abc import Callable
 

@@ -159,7 +159,7 @@ def _is_busy(one: Any) -> bool:
 
 
 def _run_granian(settings: Settings) -> None:
-    """Faster, for use behind a proxy that buffers requests; it imports ``processes.wsgi`` in processes of its own."""
+    """Faster, for use behind a proxy that buffers requests; it imports ``processes.wsgi`` in its own processes."""
     from granian.constants import Interfaces
     from granian.server import Server
 

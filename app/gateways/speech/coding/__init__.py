@@ -1,6 +1,6 @@
 """Speech in a codec, so that a talk fits on a thin line: replies on their way down, pieces of answers on their way up.
 
-The media library runs in a process of its own (0041, 0071), which starts when a page first asks for either.
+The media library runs in its own process (0041, 0071), which starts when a page first asks for either.
 
 **A piece** is half a second of an answer, 8,000 samples at 16 kHz, and can be decoded alone: pieces arrive in any
 order, at any process, and more than once. It begins with ``PV`` and one byte that names its form:

@@ -1,4 +1,4 @@
-"""The embedded voice: espeak-ng in a process of its own, no key, no download, every language it can really speak."""
+"""The embedded voice: espeak-ng in its own process, no key, no download, every language it can really speak."""
 
 from importlib.util import find_spec
 from pathlib import Path

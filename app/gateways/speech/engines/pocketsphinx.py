@@ -1,4 +1,4 @@
-"""The embedded recogniser: English, with word times, in processes of its own, fed while the candidate speaks."""
+"""The embedded recogniser: English, with word times, in its own processes, fed while the candidate speaks."""
 
 import contextlib
 import importlib.util

@@ -26,7 +26,7 @@ News = Callable[..., None]
 
 
 class _Link(Exchange):
-    """One connection, made in a thread of its own; messages that are posted before it stands wait for it."""
+    """One connection, made in its own thread; messages that are posted before it stands wait for it."""
 
     def __init__(self, address: Address, key: bytes, *, tell: Callable[..., None]) -> None:
         super().__init__(on_news=tell)

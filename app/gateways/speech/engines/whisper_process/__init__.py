@@ -1,1 +1,1 @@
-"""Recognition by Whisper, in a process of its own; imports nothing of Parley but its own modules."""
+"""Recognition by Whisper, in its own process; imports nothing of Parley but its own modules."""
