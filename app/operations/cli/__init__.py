@@ -22,7 +22,7 @@ from app.operations.cli.console import (
 from app.settings import Settings
 
 LATER = {
-    "api-key": ("app.operations.cli.accounts.api_key", "API keys of /v1."),
+    "api-key": ("app.operations.cli.accounts.api_key", "API keys for /v1."),
     "backup": (
         "app.operations.cli.backup.backup",
         "Write database, files and secret key to a new archive FILE. Parley may be running.",
@@ -33,11 +33,11 @@ LATER = {
     ),
     "hear": (
         "app.operations.cli.speech.hear",
-        "Recognize the speech in FILE (sound or video), and print text, word times, engine and seconds.",
+        "Recognize the speech in FILE (sound or video), and print text, word times, engine and time taken.",
     ),
     "say": (
         "app.operations.cli.speech.say",
-        "Speak TEXT into FILE (WAV), and print engine and seconds.",
+        "Write TEXT as speech to FILE (WAV), and print the engine and the time taken.",
     ),
     "demo": (
         "app.operations.cli.demo.demo",
@@ -45,12 +45,12 @@ LATER = {
     ),
     "erase-again": (
         "app.operations.cli.restore.erase_again",
-        "Repeat the erasures recorded in JOURNALS, after you restored PostgreSQL or a bucket with other tools.",
+        "Repeat the erasures recorded in JOURNALS, after you have restored PostgreSQL or a bucket with other tools.",
     ),
     "member": ("app.operations.cli.accounts.member", "Members, who sign in to the platform."),
     "models": (
         "app.operations.cli.speech_models.models",
-        "Models that recognize and speak: list, install, verify, remove. They are kept in MODELS_DIR.",
+        "Speech models: list, install, verify or remove them. They are stored in MODELS_DIR.",
     ),
     "org": ("app.operations.cli.accounts.org", "Organizations."),
     "restore": (
@@ -156,7 +156,7 @@ def speech() -> None:
 
 
 @parley.command("migrate")
-@click.option("--wait", "only_waits", is_flag=True, help="Wait until another process has done it; change nothing.")
+@click.option("--wait", "only_waits", is_flag=True, help="Only wait until another process has migrated the database.")
 def migrate_command(*, only_waits: bool) -> None:
     """Migrate the database to the current schema."""
     config = settings()

@@ -212,7 +212,7 @@ def member_second_factor_off(*, email: str, as_json: bool) -> None:
 
 @click.group("api-key")
 def api_key() -> None:
-    """API keys of /v1."""
+    """API keys for /v1."""
 
 
 @api_key.command("create")

@@ -25,7 +25,7 @@ UNTIL_THEN = (
 def demo(*, wants_data: bool, again: bool, seed: int, remove: bool) -> None:
     """Run one interview from start to finish on the running platform, or on one started for it.
 
-    With --data: fill an organization of its own with invented candidates, talks and results, to look around in.
+    With --data: create a separate organization with invented candidates, interviews and results to look around in.
     """
     config = settings()
     logging.basicConfig(level="ERROR" if wants_data else "WARNING")

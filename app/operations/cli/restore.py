@@ -96,7 +96,7 @@ def _brought_back(
 @click.argument("journals", type=JOURNAL, nargs=-1, required=True)
 @AS_JSON
 def erase_again(journals: tuple[Path, ...], as_json: bool) -> None:
-    """Repeat the erasures recorded in JOURNALS, after you restored PostgreSQL or a bucket with other tools."""
+    """Repeat the erasures recorded in JOURNALS, after you have restored PostgreSQL or a bucket with other tools."""
     config = settings()
     with in_words("erase-again"):
         acts = [act for path in journals for act in Journal(path).read()]

@@ -28,7 +28,7 @@ LANGUAGE = click.option(
     default=catalogue.DEFAULT_LANGUAGE,
     show_default=True,
     type=click.Choice(sorted(catalogue.LANGUAGES)),
-    help="Language of the interface.",
+    help="Language of the speech.",
 )
 
 
@@ -37,7 +37,7 @@ LANGUAGE = click.option(
 @LANGUAGE
 @AS_JSON
 def hear(file: Path, *, language: str, as_json: bool) -> None:
-    """Recognize the speech in FILE (sound or video), and print text, word times, engine and seconds."""
+    """Recognize the speech in FILE (sound or video), and print text, word times, engine and time taken."""
     from app.gateways.engines import build_transcriber
     from app.gateways.speech.ports import SPEECH_RATE
 
@@ -79,11 +79,11 @@ def hear(file: Path, *, language: str, as_json: bool) -> None:
 @click.command()
 @click.argument("text")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--voice", default=catalogue.DEFAULT_VOICE, show_default=True, help="A voice_id of the interface.")
+@click.option("--voice", default=catalogue.DEFAULT_VOICE, show_default=True, help="A voice_id of the API.")
 @LANGUAGE
 @AS_JSON
 def say(text: str, file: Path, *, voice: str, language: str, as_json: bool) -> None:
-    """Speak TEXT into FILE (WAV), and print engine and seconds."""
+    """Write TEXT as speech to FILE (WAV), and print the engine and the time taken."""
     from app.gateways.engines import build_speaker
     from app.gateways.speech.sound import wav
 

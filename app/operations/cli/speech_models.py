@@ -17,13 +17,13 @@ NAMES = click.argument("names", nargs=-1, required=True, metavar="NAME...")
 
 @click.group()
 def models() -> None:
-    """Models that recognize and speak: list, install, verify, remove. They are kept in MODELS_DIR."""
+    """Speech models: list, install, verify or remove them. They are stored in MODELS_DIR."""
 
 
 @models.command("list")
 @AS_JSON
 def list_models(as_json: bool) -> None:
-    """List the models there are, and which are installed."""
+    """List the available models, and which of them are installed."""
     store = ModelStore(settings(makes_key=False).models_dir)
     installed = set(store.installed())
     listed = [_row(model, is_installed=model.name in installed) for model in manifest.MODELS.values()]
@@ -57,7 +57,7 @@ def _row(model: Model, *, is_installed: bool) -> dict[str, object]:
     "--from",
     "folder",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Copy from this directory, which has one directory per model, and use no network.",
+    help="Copy from this directory, which has one directory per model, without using the network.",
 )
 @click.option(
     "--language",
@@ -69,7 +69,7 @@ def _row(model: Model, *, is_installed: bool) -> dict[str, object]:
 def install(names: tuple[str, ...], folder: Path | None, languages: tuple[str, ...]) -> None:
     """Fetch models by NAME. The name `default` stands for what this machine needs.
 
-    Interrupted downloads continue where they stopped. A file counts only if its sha256 is that of the manifest.
+    Interrupted downloads continue where they stopped. A file is accepted only if its sha256 matches the manifest.
     """
     from app.gateways.speech.model_files.fetching import Fetcher
     from app.gateways.speech.model_files.progress import Steps
@@ -95,9 +95,9 @@ def install(names: tuple[str, ...], folder: Path | None, languages: tuple[str, .
 @models.command()
 @click.argument("names", nargs=-1, metavar="[NAME...]")
 def verify(names: tuple[str, ...]) -> None:
-    """Compare every file with its hash: of all models that are there, or of those named.
+    """Compare the files of all installed models, or of those named, with their hashes.
 
-    Also takes in a directory that you copied to MODELS_DIR by hand. Exits with status 1 if a file is wrong.
+    Also accepts models that you copied to MODELS_DIR by hand. Exits with status 1 if a file is wrong.
     """
     store = ModelStore(settings(makes_key=False).models_dir)
     problems = []
@@ -120,7 +120,7 @@ def verify(names: tuple[str, ...]) -> None:
 @models.command()
 @NAMES
 def remove(names: tuple[str, ...]) -> None:
-    """Delete models from MODELS_DIR. What runs goes on without them."""
+    """Delete models from MODELS_DIR. Running processes continue without them."""
     store = ModelStore(settings(makes_key=False).models_dir)
     try:
         for name in names:
