@@ -198,7 +198,7 @@ def after(response: Response) -> Response:
         db.changed(_outcome(run, response))
         db.session.commit()
     except SQLAlchemyError as error:
-        log.warning("answer to idempotent call %s not stored: %s", run.call, type(error).__name__)
+        log.warning("response to idempotent call %s not stored: %s", run.call, type(error).__name__)
         db.session.rollback()
     return response
 

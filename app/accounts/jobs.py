@@ -54,7 +54,7 @@ def watch_old_keys() -> int:
         is_first = members.note_late(key_id)
         db.session.commit()
         if is_first:
-            log.warning("API key %s was replaced and ends soon, but is still in use", key_id)
+            log.warning("API key %s was replaced and expires soon, but is still in use", key_id)
         warned += is_first
     return warned
 

@@ -135,7 +135,7 @@ def _outcome(decide_now: Callable[[], FollowUp]) -> FollowUp | None:
     try:
         return decide_now()
     except GatewayError as error:
-        log.warning("the script's own rule decides, the interviewer failed: %s", type(error).__name__)
+        log.warning("the language model failed, so the script's own rule decides: %s", type(error).__name__)
         return None
 
 

@@ -260,7 +260,7 @@ def _believed(audio: Audio, heard: Heard | None, *, language: str) -> tuple[Hear
     except GatewayError as error:
         log.warning("sound of an answer could not be read now: %s", type(error).__name__)
         return heard, False
-    log.warning("%s heard more words than %.1f s of sound can hold", heard.engine, audio.seconds)
+    log.warning("%s returned more words than fit into %.1f s of sound", heard.engine, audio.seconds)
     return None, spoken < SHORTEST_ANSWER
 
 
@@ -290,7 +290,7 @@ def _recognise(script: Script, answer: Answer, transcriber: Transcriber, *, may_
             return None
         heard = hearing.words(audio.key, seconds=hearing.WAITS - hearing.SOON)
     except GatewayError as error:
-        log.warning("answer not recognised now, kept for later: %s", type(error).__name__)
+        log.warning("answer could not be recognized now, will be recognized later: %s", type(error).__name__)
         return None
     is_left = heard is Late.LATE and (answer.unfinished or answer.time_over)
     return None if is_left else heard

@@ -56,7 +56,7 @@ class Completions:
             return self._streamed(asked, hears)
         except (openai.BadRequestError, openai.UnprocessableEntityError):
             content = self._whole(asked)
-            log.warning("%s refuses to stream; it is asked for whole answers from now on", self._name)
+            log.warning("%s refuses to stream; from now on it is asked for whole responses", self._name)
             self._streams = False
             return content
 

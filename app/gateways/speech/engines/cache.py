@@ -68,7 +68,7 @@ class CachedSpeaker:
         try:
             return None if data is None else unpack(data)
         except (ValueError, KeyError, TypeError):
-            log.warning("cached speech %s cannot be read; it is created again", key)
+            log.warning("cached speech %s cannot be read; generating it again", key)
             return None
 
 
