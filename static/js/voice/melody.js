@@ -1,13 +1,15 @@
 // Whether the voice came to rest: at the end of a statement it sinks well below its usual pitch, before a pause inside a
 // sentence it stays up. Knows no words, so it works where no recogniser hears the language. Pure.
 const RATE = 16000;
-const [LOWEST, HIGHEST] = [60, 400]; // Hz
-const WINDOW = 640; // samples: 40 ms, in which the deepest voice swings twice
+const [LOWEST, HIGHEST] = [50, 400]; // Hz: a voice that comes to rest creaks far below its usual pitch
+const WINDOW = 800; // samples: 50 ms, in which the deepest voice swings twice
 const VOICED = 0.5; // how alike one swing and the next are, at least
+const NEARLY = 0.85; // of the best likeness: a shorter swing that is so good is the true one
 const QUIET = 60; // standard deviation in 16-bit steps, under which nothing is a voice
 const KEPT = 500; // voiced frames that tell the usual pitch: ten seconds
-const [KNOWN, TAIL, LEAST, REACH] = [25, 4, 3, 8000]; // frames to know a voice by; of its last word at most and at least; samples in which they lie
-const FALL = -2.5; // semitones below the usual pitch
+const [KNOWN, TAIL, LEAST, REACH] = [40, 4, 3, 8000]; // frames to know a voice by; of its last word at most and at least; samples in which they lie
+const FALL = -3; // semitones from the usual pitch
+const ABOVE = 9; // semitones over it, where no voice ends: half of the true swing was found
 const TONAL = new Set(["zh", "th", "vi", "nb", "ja"]); // their words have melodies of their own
 
 export class Melody {
@@ -34,46 +36,45 @@ export class Melody {
   // Whether the voice that fell silent at this sample had come to rest; not so where it is not known yet, and null where
   // its last word had no voice to tell by.
   falls(to) {
-    const last = this.voiced.filter(({ sample }) => to - REACH < sample && sample <= to + WINDOW).slice(-TAIL);
     if (this.voiced.length < KNOWN) return false;
-    if (last.length < LEAST) return null;
-    return 12 * Math.log2(middle(last) / middle(this.voiced)) < FALL;
+    const usual = middle(this.voiced.map(({ pitch }) => pitch));
+    const word = this.voiced.filter(({ sample }) => to - REACH < sample && sample <= to + WINDOW);
+    const last = word.map(({ pitch }) => 12 * Math.log2(pitch / usual)).filter((height) => height < ABOVE).slice(-TAIL);
+    return last.length < LEAST ? null : middle(last) < FALL;
   }
 }
 
-function middle(frames) {
-  const ordered = frames.map(({ pitch }) => pitch).sort((one, other) => one - other);
+function middle(numbers) {
+  const ordered = [...numbers].sort((one, other) => one - other);
   return ordered[Math.floor(ordered.length / 2)];
 }
 
-// Hz, or 0 where no voice swings. By autocorrelation; a swing that fits several times into the best one is the true one.
+// Hz, or 0 where no voice swings. By autocorrelation: the shortest swing that is nearly as good as the best. Only peaks are
+// swings: hiss and deep noise are alike at the shortest lag too, but more so at a shorter one.
 export function pitchOf(samples) {
   const centred = withoutMean(samples);
   const [shortest, longest] = [Math.round(RATE / HIGHEST), Math.round(RATE / LOWEST)];
-  const power = likeness(centred, 0);
-  if (power < QUIET * QUIET) return 0;
-  const like = new Float32Array(longest + 1);
-  let best = shortest;
-  for (let lag = shortest; lag <= longest; lag += 1) {
-    like[lag] = likeness(centred, lag) / power;
-    if (like[lag] > like[best]) best = lag;
-  }
-  if (like[best] < VOICED) return 0;
-  const parts = [6, 5, 4, 3, 2].map((times) => part(like, best, times, shortest));
-  return RATE / (parts.find((lag) => lag !== null) ?? best);
+  const power = powers(centred);
+  if (power.at(-1) < QUIET * QUIET * centred.length) return 0;
+  const like = Array.from({ length: longest - shortest + 1 }, (_, place) => likeness(centred, power, shortest + place));
+  const isPeak = (one, place) => 0 < place && place < like.length - 1 && one > like[place - 1] && one >= like[place + 1];
+  const best = like.reduce((most, one, place) => (isPeak(one, place) ? Math.max(most, one) : most), 0);
+  if (best < VOICED) return 0;
+  return RATE / (shortest + like.findIndex((one, place) => one > NEARLY * best && isPeak(one, place)));
 }
 
-function part(like, best, times, shortest) {
-  const near = Math.round(best / times);
-  if (near - 2 < shortest) return null;
-  const found = [-2, -1, 0, 1, 2].map((step) => near + step).reduce((one, other) => (like[other] > like[one] ? other : one));
-  return like[found] > 0.88 * like[best] ? found : null;
-}
-
-function likeness(samples, lag) {
+// How alike the sound and the same sound so much later are, up to 1, whichever is louder.
+function likeness(samples, power, lag) {
   let sum = 0;
   for (let at = lag; at < samples.length; at += 1) sum += samples[at] * samples[at - lag];
-  return sum / (samples.length - lag);
+  return sum / Math.sqrt(power[samples.length - lag] * (power[samples.length] - power[lag]) + 1e-9);
+}
+
+// The sum of squares before each place, and of all.
+function powers(samples) {
+  const sums = new Float64Array(samples.length + 1);
+  samples.forEach((one, at) => { sums[at + 1] = sums[at] + one * one; });
+  return sums;
 }
 
 function withoutMean(samples) {
