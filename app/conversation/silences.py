@@ -1,7 +1,7 @@
 """What a silence means: how long to wait for more of an answer, or whether what was said over the agent were words.
 
-Slow, and blind to the database. ``patience_ms`` and ``counts`` are None where nothing is known; then the page goes by
-the length alone.
+Slow, and blind to the database. ``patience_ms``, ``at_rest_ms`` (where the voice came to rest) and ``counts`` are None
+where nothing is known; then the page goes by the length alone.
 """
 
 from collections.abc import Callable
@@ -18,14 +18,15 @@ WORTH_WAITING = 0.6
 LONGEST_CALL = 8
 """Chunks of an interruption (4 s). Longer ones are not recognised here: the page goes by their length."""
 
+_UNKNOWN = {"patience_ms": None, "at_rest_ms": None}
+
 Sound = Callable[[], bytes | None]
 
 
 def pause(transcriber: Transcriber, key: str, *, last: int, language: str) -> dict[str, Any]:
     """A pause inside the answer ``key``, whose newest chunk is ``last``."""
     text = transcriber.peek(key, last=last, language=language, seconds=WORTH_WAITING)
-    patience_ms = None if text is None else patience.patience(text, language)
-    return {"text": text, "patience_ms": patience_ms, "counts": None}
+    return {"text": text, **(_UNKNOWN if text is None else patience.waits(text, language)), "counts": None}
 
 
 def call(transcriber: Transcriber, key: str, *, chunks: int, language: str, pcm: Sound) -> dict[str, Any]:
@@ -36,7 +37,7 @@ def call(transcriber: Transcriber, key: str, *, chunks: int, language: str, pcm:
         counts = spoken_command(text, language) is not None or not patience.is_backchannel(text, language)
     if not counts:
         transcriber.drop(key)
-    return {"text": text, "patience_ms": None, "counts": counts}
+    return {"text": text, **_UNKNOWN, "counts": counts}
 
 
 def _recognised(transcriber: Transcriber, pcm: Sound, *, language: str) -> str | None:

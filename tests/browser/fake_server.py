@@ -360,7 +360,7 @@ def create_app(story: Story) -> Flask:  # noqa: C901 - one small function for ea
     @app.post(f"{BASE}/turns/<int:number>/silence")
     def silence(number: int) -> Any:
         story.silences.append({"t": number, **request.get_json()})
-        return jsonify({"text": None, "patience_ms": None, "counts": None, **story.judged})
+        return jsonify({"text": None, "patience_ms": None, "at_rest_ms": None, "counts": None, **story.judged})
 
     @app.get(f"{BASE}/turns/<int:number>/audio")
     def audio(number: int) -> Response:

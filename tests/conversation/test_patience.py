@@ -11,6 +11,7 @@ from app.conversation.script.patience import (
     THINKING_TIME,
     UNFINISHED,
     UNKNOWN,
+    at_rest,
     is_backchannel,
     patience,
 )
@@ -51,6 +52,26 @@ def test_words_that_break_off_are_waited_for(text: str) -> None:
 @pytest.mark.parametrize("text", WHOLE.strip().splitlines())
 def test_whole_answers_are_answered_at_once(text: str) -> None:
     assert patience(text, "en-US") == COMPLETE
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (WHOLE.strip().splitlines()[0].lower(), 600),
+        ("three years", 600),
+        ("I was responsible for".lower(), 870),
+        (None, 780),
+        ("", 780),
+        (f"{WHOLE.strip().splitlines()[0]}.", 650),
+        ("Three years.", 1_200),
+        ("I was responsible for...", 2_700),
+        ("Yo era responsable de la", 2_900 - 200),
+        ("let me think", THINKING_TIME),
+        ("Let me think.", THINKING_TIME),
+    ],
+)
+def test_a_voice_at_rest_shortens_the_wait_by_little_where_last_words_are_heard_well(text: str, wanted: int) -> None:
+    assert at_rest(text, "es-419" if text and text.startswith("Yo") else "en-US") == wanted
 
 
 @pytest.mark.parametrize("text", FEW_WORDS)

@@ -32,10 +32,15 @@ def pause(candidate: Candidate, number: int = 2, **changes: Any) -> dict[str, An
 
 
 def test_patience_follows_the_words_so_far(talking: Candidate, hears: ScriptedTranscriber) -> None:
-    hears.peeks = ["i have worked in a small team and", WHOLE, None]
-    assert pause(talking) == {"text": "i have worked in a small team and", "patience_ms": UNFINISHED, "counts": None}
+    hears.peeks = ["I have worked in a small team and", WHOLE, None]
+    assert pause(talking) == {
+        "text": "I have worked in a small team and",
+        "patience_ms": UNFINISHED,
+        "at_rest_ms": UNFINISHED - 200,
+        "counts": None,
+    }
     assert pause(talking)["patience_ms"] == COMPLETE
-    assert pause(talking) == {"text": None, "patience_ms": None, "counts": None}
+    assert pause(talking) == {"text": None, "patience_ms": None, "at_rest_ms": None, "counts": None}
 
 
 @pytest.mark.parametrize(
@@ -56,7 +61,7 @@ def test_words_that_an_engine_invents_for_a_noise_do_not_count(talking: Candidat
         talking.put_chunk(1, number, hiss(0.5, number), track="voice")
     hears.texts = ["thank you for watching this"]
     called = pause(talking, interrupts=True, first_chunk=3, last_chunk=5)
-    assert called == {"text": "", "patience_ms": None, "counts": False}
+    assert called == {"text": "", "patience_ms": None, "at_rest_ms": None, "counts": False}
 
 
 def test_nobody_knows_what_was_called_when_the_engine_fails_or_it_was_long(
@@ -85,14 +90,21 @@ def spoken_turn(candidate: Candidate) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"), [(f"{WHOLE} and", UNFINISHED), (WHOLE, COMPLETE), ("next question", 0), ("repeat that", 0)]
+    ("text", "wanted", "at_rest"),
+    [
+        (f"{WHOLE} and", UNFINISHED, 870),
+        (f"{WHOLE}, and", UNFINISHED, 2_700),
+        (WHOLE, COMPLETE, 600),
+        ("next question", 0, 0),
+        ("repeat that", 0, 0),
+    ],
 )
 def test_the_reply_says_how_long_the_answer_must_have_been_over(
-    candidate: Candidate, hears: ScriptedTranscriber, text: str, wanted: int
+    candidate: Candidate, hears: ScriptedTranscriber, text: str, wanted: int, at_rest: int
 ) -> None:
     hears.texts = [text]
-    assert spoken_turn(candidate)["patience_ms"] == wanted
-    assert candidate.call("GET", "/state")["prompt"]["patience_ms"] == wanted
+    for prompt in (spoken_turn(candidate), candidate.call("GET", "/state")["prompt"]):
+        assert (prompt["patience_ms"], prompt["at_rest_ms"]) == (wanted, at_rest)
 
 
 def test_buttons_and_written_answers_need_no_patience(candidates: Candidates, book: Made) -> None:

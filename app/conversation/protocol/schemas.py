@@ -40,6 +40,7 @@ CHUNKS_PER_MINUTE = 120
 A_DAY_MS = 86_400_000
 BODY_BYTES = 256 * 1024
 _AFTER_ANSWERS = frozenset((Kind.QUESTION, Kind.FOLLOW_UP, Kind.OUTRO))
+_NO_WAIT = {"patience_ms": 0, "at_rest_ms": 0}
 
 
 class _Strict(ma.Schema):
@@ -253,7 +254,7 @@ def prompt(turn: Turn, *, base: str, script: Script) -> dict[str, Any]:
         "script_question": None if at is None else script.questions[at],
         "expects": turn.expects,
         "heard": None if turn.heard_text is None else {"text": turn.heard_text},
-        "patience_ms": _patience(turn, script.language),
+        **_waits(turn, script.language),
         **_awaits(turn),
     }
 
@@ -272,14 +273,14 @@ def _sounds(turn: Turn, address: str) -> list[str]:
     return [address, *(f"{address}/{piece}" for piece in sorted(pieces - {0}))]
 
 
-def _patience(turn: Turn, language: str) -> int:
+def _waits(turn: Turn, language: str) -> dict[str, int]:
     """None is needed where nothing can be cut short: buttons, written answers, silence, words to the agent."""
     is_begun = turn.reply_kind == Kind.MOMENT and bool(turn.heard_text)
     if turn.kind is not TurnKind.ANSWER or (turn.reply_kind not in _AFTER_ANSWERS and not is_begun):
-        return 0
+        return _NO_WAIT
     if turn.heard_text and spoken_command(turn.heard_text, language) is not None:
-        return 0
-    return patience.patience(turn.heard_text, language)
+        return _NO_WAIT
+    return patience.waits(turn.heard_text, language)
 
 
 def base_of(interview: Interview) -> str:

@@ -28,6 +28,12 @@ UNKNOWN = 2_600
 """Used if the words are not known, because no recogniser understands the language while it is spoken."""
 UNFINISHED = 2_900
 THINKING_TIME = 20_000
+AT_REST = 600
+"""The least where the voice came to rest: sank, as at the end of a statement."""
+_SOONER = 200
+"""What such a voice takes from the wait for words of a recogniser that writes sentences."""
+_BELIEVED = 0.3
+"""The share of the wait that is left for other words: the embedded recogniser mishears half of the last words."""
 SINGLE = frozenset(("yes", "no", "yeah", "nope", "yep"))
 _SHORT_REPLY = 4
 _AFTER_THAT = frozenset(
@@ -50,6 +56,19 @@ def patience(text: str | None, language: str) -> int:
     return SHORT if _count(said, tag) < FEW else COMPLETE
 
 
+def at_rest(text: str | None, language: str) -> int:
+    """The same where the voice came to rest at the end of ``text``."""
+    wait = patience(text, language)
+    if wait == THINKING_TIME:
+        return wait
+    return max(AT_REST, wait - _SOONER if _is_written(text) else round(_BELIEVED * wait))
+
+
+def waits(text: str | None, language: str) -> dict[str, int]:
+    """Both, as the page gets them."""
+    return {"patience_ms": patience(text, language), "at_rest_ms": at_rest(text, language)}
+
+
 def is_backchannel(text: str, language: str) -> bool:
     """Whether these words only say "I am listening": the agent goes on after them."""
     said = plain(text)
@@ -61,6 +80,11 @@ def plain(text: str) -> str:
     lowered = unicodedata.normalize("NFC", text).lower().replace("’", "'")
     letters = "".join(c if c == "'" or unicodedata.category(c)[0] in "LMN" else " " for c in lowered)
     return " ".join(letters.split())
+
+
+def _is_written(text: str | None) -> bool:
+    """Whether a recogniser wrote it that writes sentences, with capitals or marks."""
+    return text is not None and text.strip() != plain(text)
 
 
 def _count(said: str, tag: str) -> int:

@@ -46,7 +46,7 @@ export class Silences {
     }
     const judged = await this.ask({ first_chunk: Math.min(first, chunk), last_chunk: chunk, interrupts }).catch(() => null);
     resolve?.(judged?.counts ?? null);
-    if (!interrupts && judged?.patience_ms && this.ear.quietSince === to) this.#wait(judged.patience_ms);
+    if (!interrupts && judged?.patience_ms && this.ear.quietSince === to) this.#wait(judged);
   }
 
   #wait(judged) {

@@ -284,7 +284,7 @@ export class Talk {
   async #hold(prompt, ended) {
     if (!prompt.patience_ms || !this.#audible(prompt) || this.state.mode !== "voice") return;
     this.next = { prompt, reply: this.#fetched(prompt) };
-    await this.silences.hold(ended, prompt.patience_ms, () => this.state.phase !== "thinking" || this.state.resumed !== null || this.state.pausing || this.state.mode !== "voice");
+    await this.silences.hold(ended, prompt, () => this.state.phase !== "thinking" || this.state.resumed !== null || this.state.pausing || this.state.mode !== "voice");
   }
 
   // How the last reply was heard.

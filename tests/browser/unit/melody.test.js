@@ -54,11 +54,13 @@ export const tests = {
   },
   "words and melody together decide how long a silence may last"() {
     const patience = new Patience();
-    equal([850, 1400, 2600, 2900, 20000].map((judged) => patience.speak(judged, true)), [600, 600, 780, 870, 20000]);
-    equal([850, 1400, 2900, 20000].map((judged) => patience.speak(judged, false)), [2600, 2600, 2900, 20000]);
-    equal([850, 2900, 0].map((judged) => patience.speak(judged)), [850, 2900, 0]);
-    equal([patience.speak(0, false), patience.send(null), patience.send(null, true), patience.send(null, false)], [0, null, 400, 2200]);
+    const judged = (words, atRest = words) => ({ patience_ms: words, at_rest_ms: atRest });
+    equal([judged(850, 650), judged(2900, 870), judged(20000)].map((one) => patience.speak(one, true)), [650, 870, 20000]);
+    equal([850, 1400, 2900, 20000].map((words) => patience.speak(judged(words, 600), false)), [2600, 2600, 2900, 20000]);
+    equal([judged(850, 650), judged(2900, 2700), judged(0)].map((one) => patience.speak(one)), [850, 2900, 0]);
+    equal([patience.speak(judged(0), false), patience.send(null), patience.send(null, true), patience.send(null, false)], [0, null, 400, 2200]);
+    equal([patience.send(judged(1400, 1200), true), patience.speak({ patience_ms: 850 }, true)], [800, 850]);
     patience.wasWrong();
-    equal([patience.speak(850, true), patience.speak(0, true)], [900, 0]);
+    equal([patience.speak(judged(850, 650), true), patience.speak(judged(0), true)], [950, 0]);
   },
 };

@@ -31,6 +31,26 @@ export const tests = {
     await tick();
     equal([made.asked, made.waits], [[{ first_chunk: 3, last_chunk: 6, interrupts: false }], [2500]]);
   },
+  async "after a voice that came to rest the server's shorter wait counts, for the turn and for its reply"() {
+    const made = world({ patience_ms: 2900, at_rest_ms: 870 });
+    made.silences.melody = { falls: () => true };
+    made.ear.quietSince = 8000;
+    made.track.samples = 16000;
+    made.silences.lull(8000);
+    made.silences.frame();
+    await tick();
+    equal(made.waits, [400, 470]);
+    let heard = false;
+    made.silences.hold(1000, { patience_ms: 1400, at_rest_ms: 1200 }, () => false).then(() => { heard = true; });
+    made.time = 2199;
+    made.silences.frame();
+    await tick();
+    ok(!heard, "too early");
+    made.time = 2200;
+    made.silences.frame();
+    await tick();
+    ok(heard);
+  },
   async "whoever has gone on meanwhile is not judged"() {
     const made = world({ patience_ms: 850 });
     made.ear.quietSince = 8000;
@@ -61,7 +81,7 @@ export const tests = {
     const made = world();
     let heard = false;
     made.time = 1000;
-    made.silences.hold(800, 1400, () => false).then(() => { heard = true; });
+    made.silences.hold(800, { patience_ms: 1400 }, () => false).then(() => { heard = true; });
     made.time = 2199;
     made.silences.frame();
     await tick();
@@ -79,17 +99,18 @@ export const tests = {
   async "a held reply is let go as soon as nobody waits for it"() {
     const made = world();
     let over = false;
-    const held = made.silences.hold(0, 20000, () => over);
+    const held = made.silences.hold(0, { patience_ms: 20000 }, () => over);
     over = true;
     made.silences.frame();
     await held;
-    await made.silences.hold(null, 20000, () => false); // the button: surely over
-    await made.silences.hold(0, 0, () => false); // nothing to be patient about
+    await made.silences.hold(null, { patience_ms: 20000 }, () => false); // the button: surely over
+    await made.silences.hold(0, { patience_ms: 0 }, () => false); // nothing to be patient about
   },
   "a candidate who was nearly cut short gets more time, up to a limit"() {
     const patience = new Patience();
-    equal([patience.send(850), patience.speak(850), patience.send(2900), patience.speak(0)], [450, 850, 2500, 0]);
+    const [whole, open, none] = [850, 2900, 0].map((ms) => ({ patience_ms: ms, at_rest_ms: ms }));
+    equal([patience.send(whole), patience.speak(whole), patience.send(open), patience.speak(none)], [450, 850, 2500, 0]);
     for (let n = 0; n < 9; n += 1) patience.wasWrong();
-    equal([patience.send(850), patience.speak(850), patience.speak(0)], [1350, 1750, 0]);
+    equal([patience.send(whole), patience.speak(whole), patience.speak(none)], [1350, 1750, 0]);
   },
 };
