@@ -118,7 +118,7 @@ def test_everything_that_stopped_says_why(owner: Person, book: Made) -> None:
     words = words_of(owner.browser.get("/jobs"))
     for text in (
         "the disk is full",
-        "No configured engine understands ja-JP",
+        "No configured engine recognizes ja-JP",
         "no worker is working on it",
         "no picture in it",
         "cv.pdf",
