@@ -50,6 +50,8 @@ BETTER = {
     "from (?:this|that) moment on": "immediately, from now on",
     "hangs? on (?:it|them)": "belongs to, depends on",
     "ever new": "more, new",
+    "for ever": "forever",
+    "half[- ]way": "halfway",
 }
 READERS = re.compile(r"^(?:templates/|docs/(?!figures/)|README\.md|CHANGELOG\.md)")
 """Pages and documents: here the words of the product hold too. Code keeps names that others depend on."""
@@ -62,6 +64,8 @@ WORDS = {
     "(?:the )?loudspeakers?": "speaker",
     "webhook address(?:es)?": "webhook URL",
     "stuck in processing": "processing has stopped",
+    "start page": "home page",
+    "did not answer (?:in|within|at)": "did not respond",
 }
 
 

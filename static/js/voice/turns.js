@@ -159,7 +159,7 @@ const events = {
     if (state.phase === "interrupted") return [{ ...state, call: { ...state.call, to } }, []];
     return state.phase === "answering" && !state.think ? answer(state, to) : nothing(state);
   },
-  // Time passes: an answer has a longest length, so that steady noise cannot hold the turn for ever. Both ends lie at a
+  // Time passes: an answer has a longest length, so that steady noise cannot hold the turn forever. Both ends lie at a
   // whole chunk, so that a word in the rest of it belongs to what follows.
   tick(state, { at }) {
     if (state.phase === "listening" && state.mode === "voice" && !state.asked && !state.think && at - state.since > ASK_AFTER) {
