@@ -29,6 +29,12 @@ def pause(transcriber: Transcriber, key: str, *, last: int, language: str) -> di
     return {"text": text, **(_UNKNOWN if text is None else patience.waits(text, language)), "counts": None}
 
 
+def may_be_over(judged: dict[str, Any], language: str) -> bool:
+    """Whether the answer may end in this pause: its words are known, they can end one, and are none to the agent."""
+    text, ms = judged["text"], judged["patience_ms"]
+    return bool(text) and ms is not None and ms <= patience.SHORT and spoken_command(text, language) is None
+
+
 def call(transcriber: Transcriber, key: str, *, chunks: int, language: str, pcm: Sound) -> dict[str, Any]:
     """Words said over the agent: read apart from the answer's own stream, which is forgotten unless they count."""
     text = _recognised(transcriber, pcm, language=language) if chunks <= LONGEST_CALL else None

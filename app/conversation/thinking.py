@@ -13,8 +13,10 @@ from dataclasses import replace
 from app.conversation.script import next_step
 from app.conversation.script.machine import Event, Line, Place, Script
 from app.conversation.script.next_step import Decided, Statement
+from app.conversation.script.patience import plain
 from app.conversation.script.sentences import whole_sentences
 from app.core.errors import GatewayError
+from app.gateways.speech.calls import Call, GivenUp
 from app.gateways.speech.ports import Exchange, FollowUp, Interviewer
 
 log = logging.getLogger(__name__)
@@ -29,8 +31,8 @@ FORGOTTEN_AFTER = 120.0
 class Thought:
     """What an interviewer wants, as far as it is known by now."""
 
-    def __init__(self) -> None:
-        self.since = time.monotonic()
+    def __init__(self, asked: Exchange) -> None:
+        self.asked, self.call, self.since = asked, Call(), time.monotonic()
         self._changed = threading.Condition()
         self._wanted: FollowUp | None = None
         self._is_over = False
@@ -81,13 +83,14 @@ def decide(
     place = place if is_more else replace(place, began=None)
     asked = next_step.exchange(script, place, statement)
     if asked is None:
+        give_up(key)
         return Decided(Event.ANSWER)
     if key is None:
         return next_step.decided(script, place, asked, wanted=_outcome(lambda: interviewer.decide(asked)))
     thought = _thought(key)
     if thought is None and place.began is not None:
         return next_step.decided(script, place, asked, wanted=None)
-    if thought is None or not is_more:
+    if thought is None or not (is_more or _is_same(thought.asked, asked)):
         thought = _begin(key, asked, interviewer)
     late = None if is_more else _late(thought, lambda wanted: next_step.beginning(script, place, asked, wanted=wanted))
     if late is not None:
@@ -95,6 +98,37 @@ def decide(
     decided = next_step.decided(script, place, asked, wanted=thought.final())
     _forget(key)
     return decided
+
+
+def begin_early(script: Script, place: Place, text: str, *, interviewer: Interviewer, key: str, documents: str) -> None:
+    """Ask about an answer that may be over with these words, once in each pause. The turn goes on with it if they are.
+
+    A former call about fewer words is given up.
+    """
+    asked = next_step.exchange(script, replace(place, began=None), Statement(text, documents=documents))
+    thought = _thought(key)
+    if asked is not None and (thought is None or not _is_same(thought.asked, asked)):
+        _begin(key, asked, interviewer)
+
+
+def goes_on(key: str, text: str) -> None:
+    """The candidate has said this by now: a call about fewer words is given up."""
+    thought = _thought(key)
+    if thought is not None and len(plain(text).split()) > len(plain(thought.asked.latest).split()):
+        give_up(key)
+
+
+def give_up(key: str | None) -> None:
+    """End the call about this answer, if there is one: its connection is closed."""
+    thought = _forget(key) if key is not None else None
+    if thought is not None:
+        thought.call.give_up()
+
+
+def _is_same(one: Exchange, other: Exchange) -> bool:
+    """Whether both ask about the same words, however a recogniser writes them."""
+    one, other = (replace(each, answer=plain(each.answer), latest=plain(each.latest)) for each in (one, other))
+    return one == other
 
 
 def _late(thought: Thought, beginning: Callable[[FollowUp], Line | None]) -> Decided | None:
@@ -114,7 +148,8 @@ def _late(thought: Thought, beginning: Callable[[FollowUp], Line | None]) -> Dec
 
 
 def _begin(key: str, asked: Exchange, interviewer: Interviewer) -> Thought:
-    thought = Thought()
+    give_up(key)
+    thought = Thought(asked)
     with _lock:
         for old in [name for name, one in _running.items() if thought.since - one.since > FORGOTTEN_AFTER]:
             del _running[old]
@@ -123,7 +158,7 @@ def _begin(key: str, asked: Exchange, interviewer: Interviewer) -> Thought:
     def think() -> None:
         wanted = None
         try:
-            wanted = _outcome(lambda: interviewer.decide(asked, listens=thought.listens))
+            wanted = _outcome(lambda: interviewer.decide(asked, listens=thought.listens, call=thought.call))
         finally:  # whatever happens, a candidate waits for it
             thought.ends(wanted)
 
@@ -134,6 +169,8 @@ def _begin(key: str, asked: Exchange, interviewer: Interviewer) -> Thought:
 def _outcome(decide_now: Callable[[], FollowUp]) -> FollowUp | None:
     try:
         return decide_now()
+    except GivenUp:
+        return None
     except GatewayError as error:
         log.warning("the language model failed, so the script's own rule decides: %s", type(error).__name__)
         return None
@@ -144,6 +181,6 @@ def _thought(key: str) -> Thought | None:
         return _running.get(key)
 
 
-def _forget(key: str) -> None:
+def _forget(key: str) -> Thought | None:
     with _lock:
-        _running.pop(key, None)
+        return _running.pop(key, None)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from app.core.errors import GatewayError
+from app.gateways.speech.calls import Call
 from app.gateways.speech.ports import Exchange, FollowUp, Heard, Listens, Sayings, Spoken, Word
 
 RATE = 16_000
@@ -128,7 +129,7 @@ class ScriptedInterviewer:
     asked: list[Exchange] = field(default_factory=list)
     name: str = "scripted"
 
-    def decide(self, exchange: Exchange, *, listens: Listens | None = None) -> FollowUp:
+    def decide(self, exchange: Exchange, *, listens: Listens | None = None, call: Call | None = None) -> FollowUp:
         self.asked.append(exchange)
         judged = self.follow_ups.pop(0) if self.follow_ups else FollowUp()
         if isinstance(judged, GatewayError):

@@ -4,8 +4,8 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
@@ -24,10 +24,17 @@ def decision(action: str, text: str = "", source: str = "") -> dict[str, str]:
 
 
 @dataclass(frozen=True)
+class Gone:
+    """The model waits until its client has closed the connection: before any answer where this is the first part."""
+
+    seen: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass(frozen=True)
 class Written:
     """What a model writes bit by bit: text, and what it waits for (events, seconds); and how the stream ends."""
 
-    parts: Sequence[str | float | threading.Event]
+    parts: Sequence[str | float | threading.Event | Gone]
     ends: Literal["done", "cut", "error", "without usage"] = "done"
 
 
@@ -68,6 +75,8 @@ class _Answers(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def _stream(self, written: Written, with_usage: bool) -> None:
+        if written.parts and isinstance(written.parts[0], Gone):
+            self._wait_until(written.parts[0])
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream; charset=utf-8")
         self.send_header("Transfer-Encoding", "chunked")
@@ -84,6 +93,8 @@ class _Answers(BaseHTTPRequestHandler):
                 assert part.wait(LONGEST)
             elif isinstance(part, float):
                 time.sleep(part)
+            elif isinstance(part, Gone):
+                self._wait_until(part)
             else:
                 self._write(part)
         if written.ends == "cut":
@@ -97,6 +108,12 @@ class _Answers(BaseHTTPRequestHandler):
                 self._event(_chunk([]) | {"usage": USAGE})
             self._send(b"data: [DONE]\n\n")
         self._send(b"")
+
+    def _wait_until(self, gone: Gone) -> None:
+        self.connection.settimeout(LONGEST)
+        with suppress(ConnectionError):
+            assert self.connection.recv(1) == b""
+        gone.seen.set()
 
     def _write(self, text: str) -> None:
         for at in range(0, len(text), LETTERS):

@@ -1,7 +1,9 @@
 """Replies whose words come late: the first sentence before the others, "One moment, please", and what is kept."""
 
+import itertools
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +17,7 @@ from app.conversation.script.machine import Event, Kind, Phase, Place, Script, s
 from app.conversation.turn import Answer, Audio, Engines, Reply, respond
 from app.core.errors import GatewayError
 from app.gateways.speech import phrases
+from app.gateways.speech.calls import Call
 from app.gateways.speech.ports import Exchange, FollowUp, Listens
 from app.interviews.models import Role
 from app.interviews.queries import utterances_of
@@ -34,6 +37,7 @@ QUESTIONS = ("Why do you want this job?", "And what came then?")
 SCRIPT = Script(questions=QUESTIONS, seconds=600, additional_info=INFO)
 OPEN = Place(Phase.QUESTION, 0)
 WHERE = "where is the office"
+_NAMES = itertools.count()
 MOMENT = phrases.phrase("moment", "en-US")
 
 
@@ -44,9 +48,11 @@ class Slow(ScriptedInterviewer):
     known: list[FollowUp] = field(default_factory=list)
     outcome: FollowUp | GatewayError = field(default_factory=FollowUp)
     ready: threading.Event = field(default_factory=threading.Event)
+    calls: list[Call | None] = field(default_factory=list)
 
-    def decide(self, exchange: Exchange, *, listens: Listens | None = None) -> FollowUp:
+    def decide(self, exchange: Exchange, *, listens: Listens | None = None, call: Call | None = None) -> FollowUp:
         self.asked.append(exchange)
+        self.calls.append(call)
         for wanted in self.known if listens else ():
             assert listens is not None
             listens(wanted)
@@ -81,11 +87,10 @@ Says = Callable[..., Reply]
 @pytest.fixture
 def says(hears: ScriptedTranscriber, speaks: ScriptedSpeaker, asks: Slow) -> Says:
     """``says(text, place)``: the reply to it; with ``awaited`` the one to the same answer once more."""
-    names = iter(range(1000))
 
     def said(text: str, place: Place = OPEN, *, awaited: bool = False, key: str = "", **more: Any) -> Reply:
         hears.texts = [text]
-        audio = Audio(key or f"{id(names)}/{next(names)}", 0, 1, lambda: iter([sound(1)]))
+        audio = Audio(key or f"another/{next(_NAMES)}", 0, 1, lambda: iter([sound(1)]))
         answer = Answer("answer", audio=audio, awaited=awaited, known=text if awaited else None, **more)
         return respond(SCRIPT, Place.from_json(place.to_json()), answer, engines=Engines(hears, asks, speaks))
 
@@ -301,3 +306,84 @@ def test_typed_answers_get_the_whole_reply(
     with interviewed_by(scripted, lambda _rules, _data: whole):
         informed.turn(1, "begin")
         assert informed.turn(2, "text", text="Where is it?")["text"] == f"{FIRST} {SECOND}\n\n{QUESTIONS[0]}"
+
+
+# --- calls that begin in a pause --------------------------------------------------------------------------------------
+
+SO_FAR = {"segment": 1, "first_chunk": 0, "last_chunk": 2}
+
+
+@pytest.fixture
+def pausing(candidate: Candidate) -> Candidate:
+    """Someone in mid-answer, at turn 2, of whom a few chunks have arrived."""
+    candidate.turn(1, "begin", segment=candidate.open_segment("audio/webm"))
+    for number in range(3):
+        candidate.put_chunk(1, number, sound(0.5, number), track="voice")
+    return candidate
+
+
+def pause(candidate: Candidate) -> None:
+    candidate.call("POST", "/turns/2/silence", json=SO_FAR)
+
+
+def begun(asks: Slow, number: int) -> list[bool]:
+    """Once so many calls have begun: whether each was given up."""
+    deadline = time.monotonic() + 60
+    while len(asks.calls) < number:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return [bool(call and call.is_given_up()) for call in asks.calls]
+
+
+def test_the_answer_that_ended_in_a_pause_goes_on_with_its_call(
+    pausing: Candidate, hears: ScriptedTranscriber, asks: Slow
+) -> None:
+    hears.peeks, hears.texts = ["I had three boats"], ["i had three boats."]
+    pause(pausing)
+    assert begun(asks, 1) == [False]
+    asks.outcome = FollowUp(ASKED)
+    asks.ready.set()
+    assert pausing.turn(2, "answer", **SO_FAR)["text"] == ASKED
+    assert [one.answer for one in asks.asked] == ["I had three boats"]
+
+
+def test_one_call_a_pause_and_the_one_before_is_given_up(
+    pausing: Candidate, hears: ScriptedTranscriber, asks: Slow
+) -> None:
+    hears.peeks = ["i had three boats", "i had three boats", "i had three boats in bergen"]
+    pause(pausing)
+    pause(pausing)
+    assert begun(asks, 1) == [False]
+    pause(pausing)
+    assert begun(asks, 2) == [True, False]
+    hears.texts = ["i had three boats in bergen and a ferry"]
+    asks.ready.set()
+    pausing.turn(2, "answer", **SO_FAR)
+    assert begun(asks, 3) == [True, True, False]
+    assert asks.asked[-1].answer == "i had three boats in bergen and a ferry"
+
+
+def test_a_call_is_given_up_as_soon_as_more_words_are_heard(
+    pausing: Candidate, hears: ScriptedTranscriber, asks: Slow
+) -> None:
+    hears.peeks, hears.otherwise = ["i like this"], "i like this work very much"
+    pause(pausing)
+    assert begun(asks, 1) == [False]
+    pausing.put_chunk(1, 3, sound(0.5, 3), track="voice")
+    assert begun(asks, 1) == [True], "the recogniser tells one word more a chunk"
+    asks.ready.set()
+
+
+@pytest.mark.parametrize("words", ["i had three boats and", "let me think", "repeat the question please", "", None])
+def test_no_call_begins_where_the_answer_is_surely_not_over_or_is_none(
+    pausing: Candidate, hears: ScriptedTranscriber, asks: Slow, words: str | None
+) -> None:
+    hears.peeks = [words]
+    pause(pausing)
+    assert asks.calls == []
+
+
+def test_no_call_begins_without_a_model(pausing: Candidate, hears: ScriptedTranscriber, asks: Slow) -> None:
+    hears.peeks, asks.name = ["i had three boats"], "script"
+    pause(pausing)
+    assert asks.calls == []

@@ -428,7 +428,7 @@ def test_an_answer_that_was_overtaken_is_dropped_and_the_other_one_is_sent(
     candidate.turn(1, "begin")
 
     class Overtaken(ScriptedInterviewer):
-        def decide(self, exchange: Any, *, listens: Any = None) -> FollowUp:
+        def decide(self, exchange: Any, **_: Any) -> FollowUp:
             db.session.query(Turn).filter_by(number=2).update(
                 {
                     "fence": 9,
@@ -452,7 +452,7 @@ def test_a_takeover_in_mid_turn_drops_the_old_holders_reply(scripted: Flask, can
     candidate.turn(1, "begin")
 
     class Takeover(ScriptedInterviewer):
-        def decide(self, exchange: Any, *, listens: Any = None) -> FollowUp:
+        def decide(self, exchange: Any, **_: Any) -> FollowUp:
             db.session.query(Sitting).update({"fence": 9})
             db.session.commit()
             return FollowUp()

@@ -3,6 +3,7 @@
 import json
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -13,9 +14,10 @@ import pytest
 from app.core.errors import GatewayError
 from app.gateways.language_model import prompts, usage
 from app.gateways.language_model.chat import Chat, ChatInterviewer
+from app.gateways.speech.calls import Call, GivenUp
 from app.gateways.speech.engines import remote
 from app.gateways.speech.ports import Exchange, FollowUp
-from tests.conversation.models import Written, decision, model
+from tests.conversation.models import Gone, Written, decision, model
 
 EXCHANGE = Exchange(
     question="Why?", answer="Boats.", limit=2, additional_info="The dock lies in Bergen. Work begins at 7."
@@ -195,3 +197,28 @@ def test_a_stream_that_only_drips_ends_as_well(asking: Asks) -> None:
     drops = [part for letter in HALF * 3 for part in (letter, Drop())]
     with pytest.raises(GatewayError, match=r"within 1 s"):
         asking(Written(drops), timeout=1.0).decide(EXCHANGE, listens=lambda _: None)
+
+
+@pytest.mark.parametrize("before", [[HALF], []], ids=["in mid-stream", "before the server answers"])
+def test_a_call_that_is_given_up_ends_its_connection_and_is_counted(asking: Asks, before: list[str]) -> None:
+    heard: list[bytes] = []
+    gone, call, known = Gone(), Call(), queue.Queue[FollowUp]()
+    asks = asking(Written([*before, gone]), heard=heard)
+
+    def decide() -> int:
+        with usage.counted() as used, pytest.raises(GivenUp):
+            asks.decide(EXCHANGE, listens=known.put, call=call)
+        return used.calls
+
+    with ThreadPoolExecutor() as pool:
+        thinking = pool.submit(decide)
+        if before:
+            known.get(timeout=20)
+        while not heard:
+            time.sleep(0.01)
+        call.give_up()
+        assert gone.seen.wait(20), "while the model still writes"
+        assert thinking.result() == 1
+    with pytest.raises(GivenUp):
+        asks.decide(EXCHANGE, listens=known.put, call=call)
+    assert len(heard) == 1, "nothing is asked for no one"

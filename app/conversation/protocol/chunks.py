@@ -15,7 +15,7 @@ from flask import Response, jsonify, request
 from flask_smorest import abort
 
 from app import gateways
-from app.conversation import actions
+from app.conversation import actions, thinking
 from app.conversation.access import holder, protocol, refusal_of
 from app.conversation.actions import Holder
 from app.conversation.protocol.schemas import CHUNK_SAMPLES, LAST_SEGMENT
@@ -239,4 +239,6 @@ def _partial(sitting_holder: Holder, bundle: _Bundle) -> dict[str, object]:
         return {}
     key = utterance_key(sitting_holder.interview_id, turn=sitting_holder.next_turn, segment=bundle.segment)
     text = gateways.current().transcriber.partial(key)
+    if text:
+        thinking.goes_on(key, text)
     return {"partial": text} if text else {}

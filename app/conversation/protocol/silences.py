@@ -1,16 +1,20 @@
-"""What a silence means: asked while the candidate is still on turn, answered from the words so far. Changes nothing."""
+"""What a silence means: asked while the candidate is still on turn, answered from the words so far. Writes nothing."""
 
 from typing import Any
 
 from flask import Response, jsonify
 
 from app import gateways
-from app.conversation import silences
-from app.conversation.access import holder, protocol
+from app.conversation import silences, thinking
+from app.conversation.access import holder, linked_interview, linked_script, protocol
 from app.conversation.protocol import schemas
+from app.conversation.protocol.turns import documents_of
+from app.conversation.queries import sitting_of
+from app.conversation.script.machine import Phase, Place
 from app.conversation.turn import utterance_key
 from app.core.db import db, reading
 from app.core.errors import Conflict
+from app.gateways.language_model.scripted import ScriptInterviewer
 from app.gateways.storage import read_verified
 from app.interviews.recordings import queries as recording_queries
 from app.interviews.recordings.models import Track
@@ -27,7 +31,10 @@ def judge_silence(number: int) -> Response:
     key = utterance_key(current.interview_id, turn=number, segment=body["segment"])
     first, last = body["first_chunk"], body["last_chunk"]
     if not body["interrupts"]:
-        return jsonify(silences.pause(transcriber, key, last=last, language=current.language))
+        judged = silences.pause(transcriber, key, last=last, language=current.language)
+        if silences.may_be_over(judged, current.language):
+            _think(key, judged["text"])
+        return jsonify(judged)
     called = silences.call(
         transcriber,
         key,
@@ -36,6 +43,20 @@ def judge_silence(number: int) -> Response:
         pcm=lambda: _sound(current.interview_id, body),
     )
     return jsonify(called)
+
+
+def _think(key: str, text: str) -> None:
+    """Let the interviewer think about an answer that may be over, so that its words are ready when it is."""
+    built, script = gateways.current(), linked_script()
+    if built.interviewer.name == ScriptInterviewer.name or not built.speaker.supports(script.language):
+        return
+    with reading():
+        sitting = sitting_of(holder().interview_id)
+        place = Place.from_json(sitting.place) if sitting else Place()
+        documents = documents_of(linked_interview())
+        db.session.rollback()
+    if place.phase is Phase.QUESTION and not place.stopping:
+        thinking.begin_early(script, place, text, interviewer=built.interviewer, key=key, documents=documents)
 
 
 def _sound(interview_id: str, body: dict[str, Any]) -> bytes | None:

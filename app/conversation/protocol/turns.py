@@ -138,7 +138,7 @@ def _work(interview: Interview, turn: Turn, token: int, *, body: dict[str, Any])
         known=before.heard_text if before and is_awaited else None,
         cut=utterances.heard_text(before, played) if before else "",
         heard=utterances.share_heard(before, played),
-        documents=_documents(interview, kind),
+        documents=documents_of(interview) if kind in {TurnKind.ANSWER, TurnKind.TEXT} else "",
     )
     is_plain = turn.recoveries >= PARKED_AFTER
     sound = {name: body[name] for name in ("segment", "first_chunk", "last_chunk")}
@@ -158,11 +158,10 @@ def _interrupts(body: dict[str, Any]) -> bool:
     return played is not None and not played.whole and not body["continues"]
 
 
-def _documents(interview: Interview, kind: TurnKind) -> str:
-    may_have_some = bool((interview.script or FlowScript()).is_doc_upload_enabled)
-    if not may_have_some or kind not in {TurnKind.ANSWER, TurnKind.TEXT}:
-        return ""
-    return "\n\n".join(document_texts(interview.id, most=MOST_OF_DOCUMENTS))
+def documents_of(interview: Interview) -> str:
+    """What an interviewer is given of the candidate's documents."""
+    may_have_some = (interview.script or FlowScript()).is_doc_upload_enabled
+    return "\n\n".join(document_texts(interview.id, most=MOST_OF_DOCUMENTS)) if may_have_some else ""
 
 
 def _asked(place: Place, body: dict[str, Any]) -> int | None:

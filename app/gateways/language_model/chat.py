@@ -16,6 +16,7 @@ from app.core.errors import GatewayError
 from app.gateways.language_model import prompts
 from app.gateways.language_model.completions import Completions, Hears
 from app.gateways.speech import phrases
+from app.gateways.speech.calls import Call, GivenUp
 from app.gateways.speech.ports import Exchange, FollowUp, Judged, Judgement, Listens, Material, Quote
 from app.gateways.speech.watching import Part, Watch, unwatched, watched
 
@@ -94,18 +95,31 @@ class Chat:
         self._part: Part = part
         self.model = model
 
-    def ask(self, rules: str, data: dict[str, Any], shape: type[Answer], *, hears: Hears | None = None) -> Answer:
+    def ask(
+        self,
+        rules: str,
+        data: dict[str, Any],
+        shape: type[Answer],
+        *,
+        hears: Hears | None = None,
+        call: Call | None = None,
+    ) -> Answer:
         """The model's answer in this shape; a bad one is asked for once more, then GatewayError(retryable).
 
-        ``hears`` gets what has been written so far each time there is more of it, from its beginning.
+        ``hears`` gets what has been written so far each time there is more of it, from its beginning. Raises GivenUp
+        where ``call`` was.
         """
-        with watched(self._watch, self._part, f"chat:{self.model}"):
-            return self._ask(rules, data, shape, hears=hears)
-
-    def _ask(self, rules: str, data: dict[str, Any], shape: type[Answer], *, hears: Hears | None) -> Answer:
         asked = self._asked(rules, data, shape)
+        with watched(self._watch, self._part, f"chat:{self.model}"):
+            try:
+                return self._ask(asked, shape, hears=hears, call=call)
+            except GivenUp as error:  # no failure of the server
+                given_up = error
+        raise given_up
+
+    def _ask(self, asked: dict[str, Any], shape: type[Answer], *, hears: Hears | None, call: Call | None) -> Answer:
         for _ in range(TRIES):
-            content = self._completions.ask(asked, hears=hears)
+            content = self._completions.ask(asked, hears=hears, call=call)
             try:
                 return shape.model_validate_json(_json_in(content))
             except ValidationError:
@@ -172,7 +186,7 @@ class ChatInterviewer:
         """With the model's name."""
         return f"chat:{self._chat.model}"
 
-    def decide(self, exchange: Exchange, *, listens: Listens | None = None) -> FollowUp:
+    def decide(self, exchange: Exchange, *, listens: Listens | None = None, call: Call | None = None) -> FollowUp:
         """No more than `limit` follow-ups, no answer without a source, and no word of the rules."""
 
         known: FollowUp | None = None
@@ -186,7 +200,8 @@ class ChatInterviewer:
                 known = wanted
 
         data = prompts.exchange_data(exchange)
-        decision = self._chat.ask(prompts.INTERVIEWER, data, Decision, hears=hears if listens else None)
+        listener = hears if listens else None
+        decision = self._chat.ask(prompts.INTERVIEWER, data, Decision, hears=listener, call=call)
         return _wanted(decision, exchange)
 
     def close(self) -> None:

@@ -13,6 +13,7 @@ import openai
 
 from app.core.errors import GatewayError
 from app.gateways.language_model import usage
+from app.gateways.speech.calls import Call, GivenUp
 from app.gateways.speech.engines.openai_client import OpenAiServer
 from app.gateways.speech.engines.remote import Slow
 
@@ -29,22 +30,48 @@ class Completions:
     """One model on one server."""
 
     def __init__(self, server: str, address: str, *, api_key: str, model: str, timeout: float) -> None:
-        self._server = OpenAiServer(server, address, api_key=api_key, timeout=timeout)
+        self._calling = threading.local()
+        self._server = OpenAiServer(server, address, api_key=api_key, timeout=timeout, on_request=self._follow)
         self._name, self._model, self._timeout = server, model, timeout
         self._streams = True
 
-    def ask(self, asked: dict[str, Any], *, hears: Hears | None = None) -> str:
+    def ask(self, asked: dict[str, Any], *, hears: Hears | None = None, call: Call | None = None) -> str:
         """What the model writes. A server that refuses to stream, or does not, is read as if no one listened.
 
-        Raises GatewayError, after a second try where the failure may pass.
+        Raises GatewayError, after a second try where the failure may pass, and GivenUp where ``call`` was.
         """
-        if hears is None or not self._streams:
-            return self._server.ask(lambda: self._whole(asked))
-        return self._server.ask(lambda: self._streamed_or_whole(asked, hears))
+        call = call or Call()
+
+        def once() -> str:
+            if call.is_given_up():
+                raise GivenUp
+            try:
+                if hears is None or not self._streams:
+                    return self._whole(asked)
+                return self._streamed_or_whole(asked, hears)
+            except Exception:
+                if not call.is_given_up():
+                    raise
+                _count(None)  # the server has worked for it
+                raise GivenUp from None
+
+        self._calling.call = call
+        return self._server.ask(once)
 
     def close(self) -> None:
         """Close the connections."""
         self._server.close()
+
+    def _follow(self, request: Any) -> None:
+        """Tell the call of this thread how its connection ends, as soon as there is one."""
+        call: Call = self._calling.call
+
+        def trace(event: str, details: dict[str, Any]) -> None:
+            if event in {"connection.connect_tcp.complete", "connection.start_tls.complete"}:
+                stream = details["return_value"]
+                call.connected(lambda: _cut(stream))
+
+        request.extensions = {**request.extensions, "trace": trace}
 
     def _whole(self, asked: dict[str, Any]) -> str:
         completion = self._server.client.chat.completions.create(model=self._model, **asked)
@@ -84,7 +111,7 @@ def _ending(response: Any, until: float) -> Iterator[Callable[[], bool]]:
 
     def end() -> None:
         over.set()
-        cut(response)
+        _cut(response.extensions.get("network_stream"))
 
     timer = threading.Timer(max(0.0, until - time.monotonic()), end)
     timer.daemon = True
@@ -96,10 +123,10 @@ def _ending(response: Any, until: float) -> Iterator[Callable[[], bool]]:
         response.close()
 
 
-def cut(response: Any) -> None:
-    """End a response's connection under a thread that reads it: closing alone would not wake it up."""
-    with suppress(OSError, LookupError, AttributeError):
-        response.extensions["network_stream"].get_extra_info("socket").shutdown(socket.SHUT_RDWR)
+def _cut(stream: Any) -> None:
+    """End a connection under a thread that reads it: closing alone would not wake it up."""
+    with suppress(OSError, AttributeError):
+        stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
 
 
 def _bytes_of(response: Any) -> bytes:

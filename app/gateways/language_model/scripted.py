@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from app.gateways.speech import phrases
+from app.gateways.speech.calls import Call
 from app.gateways.speech.catalogue import UNSPACED_LANGUAGES, word_count
 from app.gateways.speech.ports import Exchange, FollowUp, Judgement, Listens, Material
 
@@ -21,9 +22,9 @@ class ScriptInterviewer:
 
     name = "script"
 
-    def decide(self, exchange: Exchange, *, listens: Listens | None = None) -> FollowUp:
+    def decide(self, exchange: Exchange, *, listens: Listens | None = None, call: Call | None = None) -> FollowUp:
         """One `tell me more` after an answer of fewer than eight words."""
-        del listens  # it is decided at once
+        del listens, call  # it is decided at once
         words = word_count(exchange.answer, exchange.language)
         if 0 < words < SHORT_ANSWER_WORDS and not exchange.follow_ups and exchange.limit > 0:
             return FollowUp(phrases.tell_more(exchange.language))

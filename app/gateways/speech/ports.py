@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from app.gateways.speech.calls import Call
+
 SPEECH_RATE = 16_000
 """Samples per second of audio that is fed piece by piece; `Transcriber.transcribe` takes any rate."""
 SAMPLE_BYTES = 2
@@ -294,9 +296,10 @@ class Interviewer(Protocol):
         """The engine, such as `script` or `chat:<model>`."""
         ...
 
-    def decide(self, exchange: Exchange, *, listens: Listens | None = None) -> FollowUp:
+    def decide(self, exchange: Exchange, *, listens: Listens | None = None, call: Call | None = None) -> FollowUp:
         """What to ask after this answer, if anything. ``listens`` gets it as far as it is known, each time that is more
-        than before: without words it is final, and words may go on (or, after a failure, begin again).
+        than before: without words it is final, and words may go on (or, after a failure, begin again). Another thread
+        may give up the ``call``.
         """
         ...
 

@@ -11,6 +11,7 @@ import numpy as np
 from app.conversation.hearing import Late
 from app.core.errors import NotFound
 from app.gateways.language_model.scripted import ScriptAnalyst, ScriptInterviewer
+from app.gateways.speech.calls import Call
 from app.gateways.speech.ports import SPEECH_RATE, Exchange, FollowUp, Heard, Listens, Material, Sayings, Spoken, Word
 from app.gateways.storage import Content, Stored, pieces_of
 from app.interviews.recordings.media import Finished
@@ -151,7 +152,7 @@ class Asks(ScriptInterviewer):
     def __init__(self) -> None:
         self.read: list[Exchange] = []
 
-    def decide(self, exchange: Exchange, *, listens: Listens | None = None) -> FollowUp:
+    def decide(self, exchange: Exchange, *, listens: Listens | None = None, call: Call | None = None) -> FollowUp:
         self.read.append(exchange)
         return super().decide(exchange, listens=listens)
 

@@ -1,7 +1,7 @@
 """The `openai` package as a client of any server that speaks its protocol, with our rules about time and failure."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import openai
 
@@ -9,18 +9,29 @@ from app.core.errors import GatewayError
 from app.gateways.speech.engines.remote import CONNECT_SECONDS, Slow, refused, with_retries
 
 Answer = TypeVar("Answer")
+Hook = Callable[[Any], None]
+"""Gets each HTTP request before it is sent."""
 
 
 class OpenAiServer:
     """One base URL with its key; every failure leaves it as GatewayError."""
 
-    def __init__(self, server: str, address: str, *, api_key: str, timeout: float) -> None:
+    def __init__(
+        self,
+        server: str,
+        address: str,
+        *,
+        api_key: str,
+        timeout: float,
+        on_request: Hook | None = None,
+    ) -> None:
         self._server = server
         self._timeout = timeout
         self.client = openai.OpenAI(
             base_url=address,
             api_key=api_key or "none",  # servers without keys ignore it, the package insists on one
             timeout=openai.Timeout(timeout, connect=min(CONNECT_SECONDS, timeout)),
+            http_client=openai.DefaultHttpxClient(event_hooks={"request": [on_request]}) if on_request else None,
             max_retries=0,  # ours: theirs would wait as long as the server asks
         )
 
