@@ -67,16 +67,20 @@ class Answer:
         end = len(before) + len(sound.samples)
         self._clip = Clip("en-US", np.clip(whole, -32_768, 32_767).astype("<i2"), (), end)
         self._number = page.evaluate(KEEP, json.dumps(listening(self._clip)))
-        self._hints = None
-        lulls = [one for one in self._events(page) if one["type"] == "lull"]
-        self._hints, self._finish_ms = heard(self._clip, lulls, recogniser)
+        self.lulls = [one for one in self._events(page, None) if one["type"] == "lull"]
+        self.hints, self._finish_ms = heard(self._clip, self.lulls, recogniser)
 
-    def _events(self, page: Any) -> list[dict[str, Any]]:
-        return list(page.evaluate(LISTEN_AGAIN, [self._number, self._hints]))
+    @property
+    def samples(self) -> np.ndarray:
+        """16 bit, with the room around it."""
+        return self._clip.samples
 
-    def talk(self, page: Any) -> measures.Talk:
-        """When a reply would sound, with the page's patience as it is now."""
-        found = silences(self._events(page), self._finish_ms)
+    def _events(self, page: Any, hints: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
+        return list(page.evaluate(LISTEN_AGAIN, [self._number, hints]))
+
+    def talk(self, page: Any, *, hints: list[dict[str, Any]] | None = None) -> measures.Talk:
+        """When a reply would sound, with the page's patience as it is now, or with other ``hints`` of the server."""
+        found = silences(self._events(page, self.hints if hints is None else hints), self._finish_ms)
         sounds = [one["sound"] for one in found if one["noticed"] is None or one["sound"] < one["noticed"]]
         spans = tuple((at / SPEECH_RATE, at / SPEECH_RATE + SPEAKS) for at in sounds)
         pauses = tuple((begins + BEFORE, ends + BEFORE) for begins, ends in self.sound.pauses)
@@ -87,11 +91,16 @@ class Answer:
 def main() -> int:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--every", type=int, default=1, help="of the answers, only each of this number")
-    given = asked.parse_args()
+    for name, answers, page in heard_answers(every=asked.parse_args().every):
+        report(name, answers, page)
+    return 0
+
+
+def heard_answers(*, every: int) -> Iterator[tuple[str, list[Answer], Any]]:
+    """Each voice with its answers, and the page that hears them. Raises SystemExit where Chromium is missing."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     if CHROMIUM is None:
-        print("Chromium is missing: apt-get install chromium")
-        return 1
+        raise SystemExit("Chromium is missing: apt-get install chromium")
     from playwright.sync_api import sync_playwright
 
     models = os.environ.get("MODELS_DIR")
@@ -103,17 +112,15 @@ def main() -> int:
             page.evaluate(VARY, 1.0)
             print(f"words: {recogniser.name}, load {os.getloadavg()[0]:.1f}", flush=True)
             for name, sounds in ((voice.name, [*spoken(voice)]), ("readers of LibriVox", [*read()])):
-                if not sounds:
-                    continue
                 answers = [
                     Answer(sound, page=page, recogniser=recogniser, rests=rests, seed=number)
-                    for number, (sound, rests) in enumerate(sounds[:: given.every])
+                    for number, (sound, rests) in enumerate(sounds[::every])
                 ]
-                report(name, answers, page)
+                if answers:
+                    yield name, answers, page
     finally:
         server.stop()
         voice.close()
-    return 0
 
 
 @contextlib.contextmanager
@@ -164,11 +171,12 @@ def report(name: str, answers: list[Answer], page: Any) -> None:
         page.evaluate(VARY, factor)
         figures = measures.of(answer.talk(page) for answer in answers)
         cuts = (f"{sum(figures.pauses[length])} of {len(figures.pauses[length])}" for length in LENGTHS)
-        times = (_times(seconds) for seconds in (figures.rested, figures.replies))
-        print(f"| {factor:g} | {' | '.join(cuts)} | {' | '.join(times)} |", flush=True)
+        spans = (times(seconds) for seconds in (figures.rested, figures.replies))
+        print(f"| {factor:g} | {' | '.join(cuts)} | {' | '.join(spans)} |", flush=True)
 
 
-def _times(seconds: list[float]) -> str:
+def times(seconds: list[float]) -> str:
+    """Median and 95th percentile in milliseconds."""
     if not seconds:
         return "–"
     middle, late = (1000 * float(measures.percentile(seconds, of)) for of in (50, 95))

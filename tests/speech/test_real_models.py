@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 SENTENCE = "I worked for six years as a nurse in a small hospital near the river."
 
 
-@pytest.mark.parametrize("name", ["whisper-base", "whisper-tiny.en", "piper-en_US-joe-medium", "kokoro", "smart-turn"])
+@pytest.mark.parametrize("name", ["whisper-base", "whisper-tiny.en", "piper-en_US-joe-medium", "kokoro"])
 def test_every_byte_is_the_publishers(real_model, name) -> None:
     place = real_model(name)
     for file in manifest.MODELS[name].files:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-KINDS = {"ears": "ears", "voice": "a voice", "turns": "turn detection"}
+KINDS = {"ears": "ears", "voice": "a voice"}
 """What people call a kind of model."""
 
 
