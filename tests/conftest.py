@@ -1,5 +1,6 @@
 """Fixtures of the whole suite: one migrated database per process, a transaction per test, real engines, no network."""
 
+import gc
 import os
 import shutil
 import socket
@@ -59,6 +60,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--engines", action="store_true", help="only tests in three browser engines, with sound")
     parser.addoption("--within", type=float, metavar="SECONDS", help="leave out, by name, browser tests without time")
     parser.addoption("--complete", action="store_true", help="this machine has all: a test that is left out fails")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Python's collector never looks at what is here for the whole run: modules, mappers and the tests themselves."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
