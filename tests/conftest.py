@@ -8,6 +8,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -186,16 +187,23 @@ class postgresql_database:  # noqa: N801 - used like a function
         raise AssertionError(f"{self.name} could not be dropped")
 
 
-@pytest.fixture
-def own_database(pristine_database: str, tmp_path: Path) -> Iterator[str]:
-    """A migrated database for one test that needs real commits, threads or processes."""
+@contextmanager
+def migrated_database(pristine_database: str, folder: Path) -> Iterator[str]:
+    """A migrated database for real commits, threads or processes; SQLite's is in ``folder``."""
     if GIVEN_URL:
         with postgresql_database(pristine_database) as url:
             yield url
         return
-    path = tmp_path / "own.db"
+    path = folder / "own.db"
     shutil.copy(pristine_database.removeprefix("sqlite:///"), path)
     yield f"sqlite:///{path}"
+
+
+@pytest.fixture
+def own_database(pristine_database: str, tmp_path: Path) -> Iterator[str]:
+    """A migrated database for one test that needs real commits, threads or processes."""
+    with migrated_database(pristine_database, tmp_path) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")
@@ -260,10 +268,10 @@ def app(shared_app: Flask, engines: Gateways, waker: queue.SilentWaker) -> Itera
         databases[None] = engine
 
 
-@pytest.fixture
-def own_app(own_database: str, settings: Settings, engines: Gateways, tmp_path: Path) -> Iterator[Flask]:
-    """An application with a database and files of its own and real commits, for threads, claims and draining."""
-    own = replace(settings, database_url=own_database, data_dir=tmp_path, storage_url=str(tmp_path / "files"))
+@contextmanager
+def committing_app(database: str, settings: Settings, engines: Gateways, folder: Path) -> Iterator[Flask]:
+    """An application with a database of its own, real commits, and its files in ``folder``."""
+    own = replace(settings, database_url=database, data_dir=folder, storage_url=str(folder / "files"))
     mine = replace(engines, storage=gateways.build_storage(own))
     application = create_app(own, gateways=mine, waker=queue.SilentWaker())
     application.test_client_class = Browser
@@ -271,6 +279,13 @@ def own_app(own_database: str, settings: Settings, engines: Gateways, tmp_path: 
     yield application
     with application.app_context():
         db.engine.dispose()
+
+
+@pytest.fixture
+def own_app(own_database: str, settings: Settings, engines: Gateways, tmp_path: Path) -> Iterator[Flask]:
+    """An application with a database and files of its own and real commits, for threads, claims and draining."""
+    with committing_app(own_database, settings, engines, tmp_path) as application:
+        yield application
 
 
 @pytest.fixture
