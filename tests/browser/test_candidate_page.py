@@ -379,6 +379,7 @@ def test_speech_silences_the_agent_within_a_fifth_of_a_second(
 def test_a_reply_that_takes_long_is_announced(page: Any, server: Running) -> None:
     start_writing(page, server)
     page.clock.install()
+    page.clock.pause_at(page.evaluate("Date.now() / 1000") + 10)  # time passes only where this test says so
     page.route("**/turns/2", lambda route: None)
     page.fill("#answer", "A written answer.")
     page.click("[data-do=send]")
