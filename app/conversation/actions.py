@@ -22,6 +22,7 @@ from app.conversation.utterances import Heard, Played
 from app.core import claims, clock
 from app.core.db import db, new_id
 from app.core.errors import Conflict, sentence
+from app.gateways.language_model.usage import Used
 from app.interviews import actions as interviews
 from app.interviews.models import Interview
 from app.interviews.recordings.models import LAST_CHUNK
@@ -223,7 +224,7 @@ class Outcome:
     """A reply with everything that is recorded with it. ``heard`` locates the candidate's words.
 
     ``sound``: the turn's columns that name the voice chunks it has used. ``is_awaited``: the previous turn has recorded
-    this answer without its words.
+    this answer without its words. ``model``: what the language model has cost since the turn before.
     """
 
     number: int
@@ -237,6 +238,7 @@ class Outcome:
     sound: Mapping[str, int | None] = field(default_factory=dict)
     is_awaited: bool = False
     hears_again: bool = False
+    model: Used = field(default_factory=Used)
 
 
 def record_reply(holder: Holder, turn_id: str, token: int, *, outcome: Outcome) -> Turn | None:
@@ -281,8 +283,16 @@ def record_reply(holder: Holder, turn_id: str, token: int, *, outcome: Outcome) 
         raise refusal(holder)
     _write_previous(holder, outcome.number - 1, outcome.played)
     _write_answer(holder, outcome)
+    count_model(holder, outcome.model)
     db.session.expire_all()
     return db.session.get_one(Turn, turn_id)
+
+
+def count_model(holder: Holder, used: Used) -> None:
+    """Add what the language model has cost."""
+    if used.calls:
+        tokens = used.input_tokens + used.output_tokens
+        interviews.count_model(holder.interview_id, calls=used.calls, tokens=tokens)
 
 
 def _write_answer(holder: Holder, outcome: Outcome) -> None:

@@ -16,6 +16,7 @@ from app.conversation.script.next_step import Decided, Statement
 from app.conversation.script.patience import plain
 from app.conversation.script.sentences import whole_sentences
 from app.core.errors import GatewayError
+from app.gateways.language_model.usage import Used, counted
 from app.gateways.speech.calls import Call, GivenUp
 from app.gateways.speech.ports import Exchange, FollowUp, Interviewer
 
@@ -26,6 +27,8 @@ BRIDGES_AFTER = 1.5
 SOON = 0.3
 """Seconds that the first sentence waits for the others: words that come at once are spoken in one go."""
 FORGOTTEN_AFTER = 120.0
+MOST_SPENT = 10_000
+"""Interviews whose costs are held until a turn records them."""
 
 
 class Thought:
@@ -69,6 +72,7 @@ class Thought:
 
 
 _running: dict[str, Thought] = {}
+_spent: dict[str, Used] = {}
 _lock = threading.Lock()
 
 
@@ -157,13 +161,28 @@ def _begin(key: str, asked: Exchange, interviewer: Interviewer) -> Thought:
 
     def think() -> None:
         wanted = None
-        try:
-            wanted = _outcome(lambda: interviewer.decide(asked, listens=thought.listens, call=thought.call))
-        finally:  # whatever happens, a candidate waits for it
-            thought.ends(wanted)
+        with counted() as used:
+            try:
+                wanted = _outcome(lambda: interviewer.decide(asked, listens=thought.listens, call=thought.call))
+            finally:  # whatever happens, a candidate waits for it
+                _spend(key, used)
+                thought.ends(wanted)
 
     threading.Thread(target=think, name="thinks", daemon=True).start()
     return thought
+
+
+def spent(interview_id: str) -> Used:
+    """What the calls about answers of this interview have cost in this process since it was asked last."""
+    with _lock:
+        return _spent.pop(interview_id, Used())
+
+
+def _spend(key: str, used: Used) -> None:
+    with _lock:
+        _spent.setdefault(key.partition("/")[0], Used()).add(used)
+        while len(_spent) > MOST_SPENT:  # of interviews that were left, for which no one asks
+            del _spent[next(iter(_spent))]
 
 
 def _outcome(decide_now: Callable[[], FollowUp]) -> FollowUp | None:

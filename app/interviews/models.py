@@ -84,6 +84,7 @@ class Interview(Claimable, Quarantined, Base):
     ``closed_at``: recordings were revoked before or between sessions. The link no longer starts or resumes anything.
     ``without_recording``: processed without its sound, which could not be read, because a member chose so.
     ``is_test``: created with a test key. Parley plays it and no figure counts it. ``scenario`` is its outcome.
+    ``model_calls`` and ``model_tokens`` are what its conversation cost at the language model.
     After ``withdrawn_at`` nothing is processed, reviewed or played; after ``erased_at`` no personal data is left.
     """
 
@@ -136,6 +137,8 @@ class Interview(Claimable, Quarantined, Base):
     without_recording: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     is_test: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     scenario: Mapped[str | None] = mapped_column(sa.String(20))
+    model_calls: Mapped[int] = mapped_column(default=0, server_default="0")
+    model_tokens: Mapped[int] = mapped_column(default=0, server_default="0")
 
     flow: Mapped[InterviewFlow] = relationship()
     candidate: Mapped[Candidate | None] = relationship()

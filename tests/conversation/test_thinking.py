@@ -387,3 +387,19 @@ def test_no_call_begins_without_a_model(pausing: Candidate, hears: ScriptedTrans
     hears.peeks, asks.name = ["i had three boats"], "script"
     pause(pausing)
     assert asks.calls == []
+
+
+@pytest.mark.parametrize("kind", ["spoken", "typed"])
+def test_calls_of_the_conversation_are_counted_with_the_interview(
+    scripted: Flask, informed: Candidate, hears: ScriptedTranscriber, kind: str
+) -> None:
+    with interviewed_by(scripted, lambda _rules, _data: decision("answer", FIRST, FIRST)):
+        informed.turn(1, "begin", segment=informed.open_segment("audio/webm"))
+        for number in range(3):
+            informed.put_chunk(1, number, sound(0.5, number), track="voice")
+        hears.texts = [WHERE]
+        informed.turn(2, "answer", **SO_FAR) if kind == "spoken" else informed.turn(2, "text", text=WHERE)
+        informed.turn(3, "end")
+        informed.call("POST", "/finish", json={"segments": []})
+    interview = interview_of(informed)
+    assert (interview.model_calls, interview.model_tokens) == (1, 110)

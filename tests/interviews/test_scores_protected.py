@@ -12,6 +12,7 @@ from flask import Flask
 from app.accounts.usage.models import UsageRecord
 from app.core.db import db
 from app.gateways.language_model.chat import Chat, ChatAnalyst
+from app.interviews import actions as interviews
 from app.interviews.analysis.scores import NAMES
 from app.interviews.jobs.processing import process_interview
 from app.interviews.models import Document, Interview, Role, TextState
@@ -160,6 +161,8 @@ def scored(app: Flask, interview: Interview, *values: float | None) -> tuple[Int
 
 
 def test_each_score_is_asked_for_three_times_in_another_order(app: Flask, mary: Interview) -> None:
+    interviews.count_model(mary.id, calls=2, tokens=220)
+    db.session.commit()
     interview, heard = scored(app, mary, 1.0, 1.2, 1.1)
     assert interview.data is not None
     assert interview.data.scores is not None
@@ -173,7 +176,7 @@ def test_each_score_is_asked_for_three_times_in_another_order(app: Flask, mary: 
     used = {"calls": 4, "input_tokens": 400, "output_tokens": 40}
     assert (interview.data.evidence or {})["model"] == used
     usage = db.session.get_one(UsageRecord, interview.id)
-    assert (usage.model_calls, usage.model_tokens) == (4, 440)
+    assert (usage.model_calls, usage.model_tokens) == (6, 660), "with those of the conversation"
 
 
 def test_every_page_marks_a_score_that_is_not_stable(

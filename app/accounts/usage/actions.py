@@ -31,7 +31,7 @@ def count(
 ) -> None:
     """Count an interview that has its result, in the month of ``at``. Repeated calls count once.
 
-    ``model_calls`` and ``model_tokens``: what its summary and scores cost at the language model.
+    ``model_calls`` and ``model_tokens``: what conversation, summary and scores cost at the language model.
     """
     if db.session.get(UsageRecord, subject) is None:
         month = queries.month_of(at)

@@ -11,7 +11,7 @@ from app.core.db import Base, CreatedAt, Ref
 class UsageRecord(Base):
     """One counted interview: organization, flow, month (``2026-01``, UTC), and recorded seconds.
 
-    ``model_calls`` and ``model_tokens`` are what its summary and scores cost at the language model.
+    ``model_calls`` and ``model_tokens`` are what it cost at the language model.
     ``subject`` is the interview, an opaque id here. It holds no personal data, so it outlives an erasure.
     """
 

@@ -6,7 +6,7 @@ from flask import Response, jsonify, request
 
 from app import gateways
 from app.conversation import reply_audio as pieces
-from app.conversation import silences
+from app.conversation import silences, thinking
 from app.conversation.models import TurnKind
 from app.conversation.preview.pages import current, pages, prompt
 from app.conversation.preview.sittings import Forgetful, Preview
@@ -92,6 +92,7 @@ def post_turn(number: int) -> Response:
             reply = respond(preview.script, preview.place, _answer(preview, body), engines=engines)
         except WrongMoment as error:
             raise Conflict(str(error), details={"reason": "over"}) from None
+        thinking.spent(preview.id)  # a preview is in no one's usage
         preview.answer(body["kind"], reply, body)
         return jsonify(prompt(preview))
 

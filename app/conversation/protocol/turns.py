@@ -11,7 +11,7 @@ from typing import Any
 from flask import Flask, Response, current_app, jsonify
 
 from app import gateways
-from app.conversation import actions, time_limit, utterances
+from app.conversation import actions, thinking, time_limit, utterances
 from app.conversation.access import holder, linked_interview, linked_script, protocol, settings
 from app.conversation.actions import Holder, Outcome
 from app.conversation.models import Sitting, Turn, TurnKind, TurnState
@@ -26,6 +26,7 @@ from app.core.claims import PARKED_AFTER
 from app.core.db import db, reading, row_security
 from app.core.errors import Conflict, NotFound, Rejected, sentence
 from app.flows.flow_script import FlowScript
+from app.gateways.language_model.usage import Used, counted
 from app.gateways.storage import Storage, read_verified
 from app.interviews.documents.queries import document_texts
 from app.interviews.models import Interview
@@ -72,7 +73,7 @@ def post_turn(number: int) -> Response | tuple[Response, int]:
     work = _work(interview, claimed.turn, claimed.token, body=body)
     base = schemas.base_of(interview)
     db.session.commit()
-    with _kept(work):
+    with _kept(work), counted() as used:
         reply = respond(work.script, work.place, work.answer, engines=_engines(is_plain=work.is_plain))
         outcome = Outcome(
             number=number,
@@ -86,6 +87,7 @@ def post_turn(number: int) -> Response | tuple[Response, int]:
             sound=work.sound,
             is_awaited=work.is_awaited,
             hears_again=_hears_again(work),
+            model=_spent(used),
         )
         turn = actions.record_reply(holder(), work.turn_id, work.token, outcome=outcome)
         answer = _told(turn, base, work.script) if turn else None
@@ -211,6 +213,12 @@ def _keep_audio(work: _Work, reply: Reply) -> str | None:
     return keep(gateways.current().storage, reply.wav, name=f"{work.number}-{work.token}", kinds=kinds)
 
 
+def _spent(used: Used) -> Used:
+    """What the language model has cost: in this request, and in threads since the turn before."""
+    used.add(thinking.spent(holder().interview_id))
+    return used
+
+
 @contextmanager
 def _kept(work: _Work) -> Iterator[None]:
     """Renew the claim while the engines work. Release it at once if they fail, so that the next attempt can start."""
@@ -259,6 +267,7 @@ def finish() -> Response:
     sitting = db.session.get_one(Sitting, holder().sitting_id)
     if sitting.ended_at is None:
         _seal(holder(), body["segments"])
+        actions.count_model(holder(), thinking.spent(holder().interview_id))
         actions.finish_sitting(holder(), interview, played=body["played"])
         db.session.commit()
         log.info("interview %s submitted", interview.id)

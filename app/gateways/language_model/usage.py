@@ -14,6 +14,12 @@ class Used:
     input_tokens: int = 0
     output_tokens: int = 0
 
+    def add(self, other: "Used") -> None:
+        """The costs of another piece of work as well."""
+        self.calls += other.calls
+        self.input_tokens += other.input_tokens
+        self.output_tokens += other.output_tokens
+
 
 _counting: ContextVar[Used | None] = ContextVar("language model usage", default=None)
 

@@ -253,6 +253,12 @@ def decline(interview: Interview, *, at: datetime) -> bool:
     return changed
 
 
+def count_model(interview_id: str, *, calls: int, tokens: int) -> None:
+    """Add what the conversation cost at the language model. It is part of the usage once the interview has a result."""
+    counted = {"model_calls": Interview.model_calls + calls, "model_tokens": Interview.model_tokens + tokens}
+    db.session.execute(sa.update(Interview).where(Interview.id == interview_id).values(counted))
+
+
 def submit(interview: Interview) -> bool:
     """The interview is over and everything has arrived: enqueue processing. False when it was submitted before."""
     quality.keep(interview)

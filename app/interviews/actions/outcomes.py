@@ -88,8 +88,8 @@ def _count_use(interview: Interview, *, seconds: float, model: Used) -> None:
         subject=interview.id,
         at=at,
         seconds=seconds,
-        model_calls=model.calls,
-        model_tokens=model.input_tokens + model.output_tokens,
+        model_calls=interview.model_calls + model.calls,
+        model_tokens=interview.model_tokens + model.input_tokens + model.output_tokens,
     )
 
 
