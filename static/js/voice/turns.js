@@ -167,9 +167,11 @@ const events = {
       const from = to - 16000;
       return post({ ...state, asked: true }, [{ do: "open-track", from }], { kind: "answer", from, to });
     }
-    return state.phase === "answering" && at - state.from > LONGEST_ANSWER ? answer(state, at - (at % CHUNK)) : nothing(state);
+    if (state.phase !== "answering" || at - state.from <= LONGEST_ANSWER) return nothing(state);
+    return post(state, [{ do: "attend" }], { kind: "answer", from: state.from, to: at - (at % CHUNK) });
   },
-  // "I have finished": ends the answer, also one that was spoken too softly to be noticed.
+  // "I have finished": ends the answer, also one that was spoken too softly to be noticed. The ear has heard no silence
+  // yet, so it is reset: a candidate who speaks on while the server thinks is heard.
   finished(state, { at }) {
     if (!open(state) || state.mode !== "voice") return nothing(state);
     if (sounding(state)) {
@@ -178,7 +180,7 @@ const events = {
     }
     const from = state.from ?? state.since;
     const opened = state.phase === "answering" ? [] : [{ do: "open-track", from }];
-    return post(state, opened, { kind: "answer", from, to: at, sure: true });
+    return post(state, [...opened, { do: "attend" }], { kind: "answer", from, to: at, sure: true });
   },
   // "Let me think" holds the turn until the candidate speaks or presses again; no one asks meanwhile.
   think(state, { at }) {

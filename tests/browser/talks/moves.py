@@ -202,6 +202,17 @@ ONCE_BROKEN = {
         ],
         {"seed": 17, "latency": [20, 60], "detector": True, "falls": False},
     ),
+    "speech soon after the answer was ended by its button": _script(
+        2,
+        [
+            [
+                {"when": "turn", "ms": 1360, **_said((15, 460), (9, 1240), (16, 1900))},
+                {"when": "speaking", "ms": 2660, "act": "press", "name": "finished"},
+                {"when": "thinking", "ms": 500, **_said((16, 2220), (18, 1380))},
+            ]
+        ],
+        {"seed": 622, "latency": [300, 1500], "detector": True, "falls": False, "drops": True},
+    ),
     "interruptions of a question and of the words before it is put again": _script(
         2,
         [

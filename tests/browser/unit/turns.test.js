@@ -164,7 +164,7 @@ export const tests = {
   },
   "the button ends an answer that was too soft to be noticed"() {
     const [, effects] = step(listening(), { type: "finished", at: 50000 });
-    equal(effects, [{ do: "open-track", from: 1000 }, { do: "post", turn: 1, kind: "answer", from: 1000, to: 50000, sure: true }]);
+    equal(effects, [{ do: "open-track", from: 1000 }, { do: "attend" }, { do: "post", turn: 1, kind: "answer", from: 1000, to: 50000, sure: true }]);
   },
   "the button during the agent's words gives the candidate the turn"() {
     const [state, effects] = step(speaking(), { type: "finished", at: 40 });
@@ -199,7 +199,7 @@ export const tests = {
   "steady noise cannot hold the turn for ever"() {
     const answering = step(listening(), { type: "speech", from: 1000 })[0];
     equal(step(answering, { type: "tick", at: LONGEST_ANSWER })[1], []);
-    equal(names(step(answering, { type: "tick", at: LONGEST_ANSWER + 1001 })[1]), ["post"]);
+    equal(names(step(answering, { type: "tick", at: LONGEST_ANSWER + 1001 })[1]), ["attend", "post"]);
   },
   "in writing nobody is heard"() {
     const [state, effects] = run([{ type: "mode", mode: "text", at: 9 }, { type: "speech", from: 10 }], listening());
@@ -237,7 +237,7 @@ export const tests = {
     const on = step(state, { type: "speech", from: 400000 })[0];
     equal([on.think, names(step(on, { type: "silence", to: 500000 })[1])], [false, ["post"]]);
     equal(names(step(state, { type: "think", at: 10000 })[1]), ["go-on"]);
-    equal(names(step(state, { type: "finished", at: 10000 })[1]), ["post"]);
+    equal(names(step(state, { type: "finished", at: 10000 })[1]), ["attend", "post"]);
   },
   "let me think after the answer was sent takes it up again"() {
     const sent = run([{ type: "speech", from: 2000 }, { type: "silence", to: 9000 }, { type: "think", at: 12000 }], listening())[0];
