@@ -126,7 +126,7 @@ export class Candidate {
       this.said.push(word);
     }
     word.frames += 1;
-    word.live &&= Boolean(ear) && state.mode === "voice";
+    word.live &&= Boolean(ear) && state.mode === "voice" && !state.pausing; // from its button on, a pause hears nothing
     word.given ||= state.phase === "answering" || (state.phase === "thinking" && state.resumed?.to === null);
     word.agent ||= audible;
     if (!word.phases.includes(state.phase)) word.phases.push(state.phase);
