@@ -6,7 +6,7 @@ import av
 import numpy as np
 import pytest
 
-from app.gateways.speech.loudness import HIGHEST_PEAK, TARGET, level, loudness
+from app.gateways.speech.loudness import HIGHEST_PEAK, TARGET, _quick, level, loudness
 
 
 def tone(hertz: float, decibels: float, *, rate: int, seconds: float = 3.0) -> bytes:
@@ -38,6 +38,16 @@ def by_ffmpeg(pcm: bytes, rate: int) -> float:
 @pytest.mark.parametrize("rate", [16_000, 22_050, 24_000, 48_000])
 def test_a_tone_of_997_hertz_has_the_loudness_of_the_standard(rate):
     assert loudness(tone(997, -20, rate=rate), rate) == pytest.approx(-23.0, abs=0.1)
+
+
+@pytest.mark.parametrize("size", [2, 3, 4_001, 65_537, 353_203, 711_713, 1_048_577])
+def test_no_transform_has_a_large_prime_factor(size):
+    left = padded = _quick(size)
+    for prime in (2, 3, 5, 7, 11, 13):
+        while left % prime == 0:
+            left //= prime
+    assert (left, padded % 2) == (1, 0)
+    assert size <= padded <= max(size + 1, size * 9 / 8 + 1)
 
 
 def test_low_tones_count_less_and_high_ones_more():
