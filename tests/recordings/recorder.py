@@ -80,7 +80,7 @@ def _eye(out, video, size):
     )
     eye = out.add_stream(video, rate=30, options=options)
     eye.width, eye.height = size
-    eye.pix_fmt = "yuv420p"
+    eye.pix_fmt, eye.thread_count = "yuv420p", 1  # threads wait for each other at this size
     eye.codec_context.time_base = Fraction(1, 1000)
     return eye
 

@@ -59,7 +59,7 @@ class Tape:
             "libvpx", rate=PICTURES_PER_SECOND, options={"deadline": "realtime", "cpu-used": "8"}
         )
         stream.width, stream.height, stream.pix_fmt = WIDTH, HEIGHT, "yuv420p"
-        stream.bit_rate = 150_000
+        stream.bit_rate, stream.thread_count = 150_000, 1  # threads wait for each other at this size
         return stream
 
     @property
