@@ -19,6 +19,7 @@ from app.conversation.actions import Holder, taken_over
 from app.conversation.models import Sitting
 from app.conversation.queries import Seat, seat_of
 from app.conversation.script.machine import Script
+from app.conversation.script.manners import said_name
 from app.core import clock
 from app.core.db import db, reading
 from app.core.errors import Conflict, DomainError, Forbidden, GatewayError, NotFound, Rejected, sentence
@@ -115,7 +116,10 @@ def linked_interview() -> Interview:
 
 def linked_script() -> Script:
     """That interview's script, as it was frozen at the start."""
-    return Script.of(linked_interview().script or FlowScript(), minutes=settings().interview_minutes)
+    interview = linked_interview()
+    frozen = interview.script or FlowScript()
+    name = said_name(interview.interviewee_first_name, interview.interviewee_last_name, frozen.language)
+    return Script.of(frozen, minutes=settings().interview_minutes, name=name, seed=interview.id)
 
 
 def require_sitting() -> None:

@@ -22,11 +22,11 @@ from app.conversation.consent import VERSION
 from app.conversation.models import Sitting
 from app.conversation.protocol import schemas
 from app.conversation.queries import TAKEOVER_AFTER, sitting_of
-from app.conversation.script.length import likely_minutes
 from app.conversation.script.machine import Script
 from app.core import clock
 from app.core.errors import NotFound
 from app.flows.flow_script import FlowScript
+from app.flows.length import likely_minutes
 from app.flows.models import FlowStatus, InterviewFlow
 from app.interviews.actions.feedback import MOST_REVISIONS
 from app.interviews.models import Interview, Stage

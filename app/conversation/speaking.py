@@ -27,8 +27,8 @@ LATE = 1.0
 """Seconds after which a candidate who then hears another voice is asked for a moment first."""
 SHORT_LINE = 80
 """A line up to this many characters is spoken as one: it takes no longer than its first sentence would."""
-PERSONAL = frozenset({Kind.FOLLOW_UP, Kind.REPLY})
-"""In a language model's words, which may quote the candidate: never in the shared cache, kept with the interview."""
+PERSONAL = frozenset({Kind.FOLLOW_UP, Kind.REPLY, Kind.NAME})
+"""With the candidate's name, or in a model's words, which may quote them: kept with the interview, never shared."""
 
 MADE_SLOWLY = frozenset({"piper", "kokoro", "openai", "elevenlabs"})
 """Engines whose sentences take longer than someone waits gladly; something short and prepared is heard meanwhile."""
@@ -93,7 +93,7 @@ def speak(script: Script, lines: tuple[Line, ...], speaker: Speaker | None, *, i
         return silent
     units = [unit for at, (line, text) in enumerate(zip(lines, texts, strict=True)) for unit in _units(at, line, text)]
     try:
-        if units[0].kind in PERSONAL and not is_more and (script.voice or "").partition(":")[0] in MADE_SLOWLY:
+        if units[0].kind in PERSONAL and not is_more and _is_slow(script):
             said, part = _short_line(script, Kind.ACKNOWLEDGE, speaker)
             return _with_sound(silent.parts, units, [said], before=part)
         began = time.monotonic()
@@ -138,11 +138,16 @@ def _soon(script: Script, units: list[_Unit], speaker: Speaker) -> list[Spoken]:
     began, characters = time.monotonic(), 0
     for unit in units:
         spent = time.monotonic() - began
-        if spoken and spent * (1 + len(unit.text) / characters) >= SOON:
+        is_owed = unit.kind in PERSONAL and _is_slow(script)  # those before it were prepared, and tell nothing
+        if spoken and (is_owed or spent * (1 + len(unit.text) / characters) >= SOON):
             break
         spoken.append(say(script, unit.kind, unit.text, speaker=speaker))
         characters += max(1, len(unit.text))
     return spoken
+
+
+def _is_slow(script: Script) -> bool:
+    return (script.voice or "").partition(":")[0] in MADE_SLOWLY
 
 
 def _with_apology(script: Script, spoken: list[Spoken], speaker: Speaker) -> tuple[list[Spoken], Part | None]:

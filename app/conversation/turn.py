@@ -15,6 +15,7 @@ from app.conversation.hearing import Late
 from app.conversation.script.command_recheck import second_look
 from app.conversation.script.commands import confirmed, spoken_command
 from app.conversation.script.machine import Event, Kind, Phase, Place, Script, Step, noticed, step, taken_up
+from app.conversation.script.manners import polite
 from app.conversation.script.next_step import Decided, Statement
 from app.conversation.script.patience import is_backchannel
 from app.conversation.speaking import Part, speak
@@ -158,7 +159,8 @@ def respond(script: Script, place: Place, answer: Answer, *, engines: Engines) -
         event = Event.END
     next_step = step(script, place, event, text=said.content or "", follow_up=decided.follow_up, aside=decided.aside)
     with _clocked(timing, "spoken"):
-        speech = speak(script, next_step.lines, engines.speaker, is_more=answer.awaited)
+        lines = polite(script, place, event, next_step).lines
+        speech = speak(script, lines, engines.speaker, is_more=answer.awaited)
     again = event is Event.ASIDE and decided.aside is None
     kind = "repeat" if again else _kind(event, next_step)
     return Reply(

@@ -127,10 +127,13 @@ def write_agents(interview_id: str, turn: Turn, played: Played | None) -> None:
 
 
 def heard_text(turn: Turn, played: Played | None) -> str:
-    """What the candidate heard of the turn's reply; empty where all of it was heard, or nothing says so."""
+    """What the candidate heard of the turn's reply; empty where all of it was heard, or nothing says so.
+
+    Without the line with their name: a language model reads this.
+    """
     if played is None or played.whole:
         return ""
-    heard = (heard_of(part, played) for part in turn.parts or [])
+    heard = (heard_of(part, played) for part in turn.parts or [] if part["kind"] != Kind.NAME)
     return " ".join(str(one["content"]) for one in heard if one)
 
 

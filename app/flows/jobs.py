@@ -4,12 +4,16 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from flask import current_app
+
 from app import gateways
 from app.core import claims
 from app.core.db import db, for_one
 from app.flows import actions, queries
 from app.flows.flow_script import FlowScript
+from app.flows.length import likely_minutes
 from app.flows.models import InterviewFlow, SpeechState
+from app.gateways.speech.manners import coming
 from app.gateways.speech.phrases import all_of
 
 LEASE = timedelta(minutes=3)
@@ -46,7 +50,7 @@ def prepare_speech(flow_id: str) -> None:
 
 def _script(flow: InterviewFlow, token: int) -> Script:
     script = FlowScript.of(flow)
-    texts = [script.intro, *script.questions, script.outro, *all_of(script.language)]
+    texts = [script.intro or _what_comes(script), *script.questions, script.outro, *all_of(script.language)]
     return Script(
         flow_id=flow.id,
         token=token,
@@ -54,6 +58,13 @@ def _script(flow: InterviewFlow, token: int) -> Script:
         texts=tuple(text for text in texts if text and text.strip()),
         language=script.language,
     )
+
+
+def _what_comes(script: FlowScript) -> str | None:
+    """What the agent says of a flow without its own intro."""
+    questions, settings = len(script.questions), current_app.extensions["parley.settings"]
+    minutes = likely_minutes(questions, most=script.time_limit_minutes or settings.interview_minutes)
+    return coming(script.language, questions=questions, minutes=minutes) if questions else None
 
 
 def _spoken(script: Script) -> dict[str, Any] | None:

@@ -13,10 +13,10 @@ from app.candidate_requests.models import MOST_OPEN, CandidateRequest, RequestKi
 from app.candidate_requests.queries import requests_of
 from app.conversation.consent import VERSION, words_shown
 from app.conversation.models import Agreement, Sitting
-from app.conversation.script.length import likely_minutes
 from app.core import clock
 from app.core.db import db
 from app.flows.flow_script import FlowScript
+from app.flows.length import likely_minutes
 from app.interviews.models import Stage
 from app.interviews.recordings.models import Chunk
 from app.web.languages import LANGUAGES

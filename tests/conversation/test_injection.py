@@ -16,6 +16,7 @@ from app.gateways.language_model.chat import Chat, ChatInterviewer
 from app.gateways.speech import phrases
 from app.gateways.speech.ports import Interviewer
 
+from .around import greeting, script_parts
 from .fakes import ScriptedTranscriber
 from .models import Played, decision, model
 
@@ -260,7 +261,7 @@ def check(script: Script, replies: list[Reply]) -> None:
 
 
 def own_words(script: Script) -> set[str]:
-    return {*script.questions, *phrases.all_of(script.language)}
+    return {*script.questions, *phrases.all_of(script.language), *greeting(script)}
 
 
 def test_there_are_attempts_in_every_language() -> None:
@@ -343,7 +344,7 @@ def test_a_talk_with_a_good_model(playing: Any) -> None:
         "I listen first and then I say what I think about it.",
     ):
         now = respond(script, now.step.place, Answer("text", text=said), engines=engines)
-        heard.append([part.text for part in now.parts])
+        heard.append([part.text for part in script_parts(now.parts)])
     first, second, third = script.questions
     assert heard == [
         ["Which part of that did you do yourself?"],

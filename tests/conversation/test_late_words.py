@@ -21,6 +21,7 @@ from app.interviews.models import Hearing, Role
 from app.interviews.queries import utterances_of
 from app.operations.demo.candidate import Candidate
 
+from .around import script_rows
 from .conftest import interview_of
 from .fakes import ScriptedInterviewer, ScriptedTranscriber
 
@@ -75,7 +76,8 @@ def speak(candidate: Candidate, pcm: bytes, *, first: int = 2) -> dict[str, int]
 
 
 def said(candidate: Candidate) -> list[tuple[Role, int | None, str | None]]:
-    return [(one.role, one.question_index, one.content) for one in utterances_of(interview_of(candidate).id)]
+    rows = script_rows(utterances_of(interview_of(candidate).id))
+    return [(one.role, one.question_index, one.content) for one in rows]
 
 
 def answers(candidate: Candidate) -> int:

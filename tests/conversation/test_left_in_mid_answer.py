@@ -16,6 +16,7 @@ from app.interviews.queries import utterances_of
 from app.operations.demo.candidate import Candidate
 from tests.factories import Made
 
+from .around import script_rows
 from .conftest import Candidates, interview_of, path_of, sound
 from .fakes import ScriptedTranscriber
 
@@ -23,7 +24,7 @@ NOTHING_HEARD = {"segment": None, "started": 0, "seconds": 0, "whole": False}
 
 
 def said(candidate: Candidate) -> list[tuple[Role, int | None, str | None]]:
-    rows = utterances_of(interview_of(candidate).id)
+    rows = script_rows(utterances_of(interview_of(candidate).id))
     return [(row.role, row.question_index, row.content) for row in rows]
 
 
@@ -223,4 +224,4 @@ def test_another_browser_that_takes_over_finds_it_too(
     assert path_of(interview) in other.link
     assert recover(other)["kind"] == "kept"
     rows = list(db.session.scalars(db.select(Utterance).where(Utterance.interview_id == interview.id)))
-    assert [row.content for row in rows] == ["Why do you want this job?", "i like this work very much"]
+    assert [row.content for row in script_rows(rows)] == ["Why do you want this job?", "i like this work very much"]

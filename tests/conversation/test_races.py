@@ -17,6 +17,7 @@ from app.operations.demo.tape import Tape
 from tests.factories import a_flow
 from tests.people import person
 
+from .around import script_rows
 from .conftest import path_of, sound
 from .direct import Direct
 from .fakes import ScriptedInterviewer, ScriptedSpeaker, ScriptedTranscriber
@@ -84,7 +85,7 @@ def test_a_turn_and_a_chunk_that_arrive_many_times_at_once_count_once(real: Flas
     with real.app_context():
         interview_id = link.rsplit("/", 1)[-1]
         assert db.session.query(Turn).filter_by(number=2).one().fence == 1
-        assert [row.content for row in utterances_of(interview_id)] == [
+        assert [row.content for row in script_rows(utterances_of(interview_id))] == [
             "Why do you want this job?",
             "i like this work very much",
         ]

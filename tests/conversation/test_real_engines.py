@@ -25,6 +25,7 @@ from app.operations.demo.candidate import Candidate
 from app.operations.demo.tape import PICTURES_PER_SECOND
 from tests.factories import Made
 
+from .around import script_rows
 from .conftest import path_of, working_with
 from .direct import Direct
 from .fakes import ScriptedSpeaker
@@ -77,7 +78,7 @@ def test_a_spoken_interview_with_video_is_heard_and_recorded(
     heard: list[str | None] = []
     candidate.take(answers, video=True, on_turn=lambda _said, understood: heard.append(understood))
 
-    rows = utterances_of(interview_id)
+    rows = script_rows(utterances_of(interview_id))
     assert [row.role for row in rows] == [Role.AGENT, Role.AGENT, Role.USER, Role.AGENT, Role.USER, Role.AGENT]
     answered = [row for row in rows if row.role is Role.USER]
     rates = [word_errors(said, row.content or "") for said, row in zip(SAID, answered, strict=True)]
@@ -115,7 +116,7 @@ def test_commands_are_understood_by_voice(
         "Please stop the interview.",
         "Please stop the interview.",
     )
-    interview = book(questions=["What do you do?", "Why?", "Since when?"], follow_up_limit=0)
+    interview = book(intro="Hello there.", questions=["What do you do?", "Why?", "Since when?"], follow_up_limit=0)
     interview_id = interview.id
     candidate = Candidate(f"http://localhost{path_of(interview)}", session=Direct(app.test_client()))  # type: ignore[arg-type]
     candidate.open()
@@ -130,7 +131,7 @@ def test_commands_are_understood_by_voice(
 
     with working_with(app, engines, speaker=speaks):
         candidate.take(answer)
-    assert prompts == [("question", 0), ("repeat", 0), ("question", 1), ("sure", 1)]
+    assert prompts == [("intro", 0), ("repeat", 0), ("question", 1), ("sure", 1)]
     db.session.rollback()
     sitting = db.session.scalars(sa.select(Sitting).where(Sitting.interview_id == interview_id)).one()
     assert sitting.answers == 0

@@ -171,7 +171,7 @@ def test_a_sentence_that_no_voice_can_speak_was_read(
 
 
 @pytest.mark.parametrize(
-    "path", ["/turns/2/audio/3", "/turns/2/audio/99999999", "/turns/1/audio/1", "/turns/9/audio/1"]
+    "path", ["/turns/2/audio/3", "/turns/2/audio/99999999", "/turns/1/audio/4", "/turns/9/audio/1"]
 )
 def test_there_is_no_other_piece(long_reply: Replies, candidate: Candidate, path: str) -> None:
     long_reply()

@@ -16,6 +16,7 @@ from app.core.errors import GatewayError
 from app.gateways.speech import phrases
 from app.gateways.speech.ports import FollowUp
 
+from .around import script_parts
 from .conftest import hiss, sound
 from .fakes import ScriptedInterviewer, ScriptedSpeaker, ScriptedTranscriber
 
@@ -289,13 +290,13 @@ def test_a_voice_that_fails_leaves_the_text(with_all: Engines, speaks: ScriptedS
 def test_a_language_without_a_voice_is_shown(with_all: Engines, speaks: ScriptedSpeaker) -> None:
     thai = Script(questions=("ทำไม",), seconds=600, language="th-TH")
     reply = respond(thai, Place(), Answer("begin"), engines=with_all)
-    assert (reply.wav, [part.text for part in reply.parts], speaks.spoken) == (None, ["ทำไม"], [])
+    assert (reply.wav, [part.text for part in script_parts(reply.parts)], speaks.spoken) == (None, ["ทำไม"], [])
 
 
 def test_another_voice_that_comes_at_once_excuses_nothing(with_all: Engines, speaks: ScriptedSpeaker) -> None:
     speaks.fell_back = True
     reply = respond(SCRIPT, OPEN, spoken_answer(), engines=with_all)
-    assert [part.kind for part in reply.parts] == [Kind.QUESTION]
+    assert [part.kind for part in script_parts(reply.parts)] == [Kind.QUESTION]
 
 
 def test_another_voice_that_comes_late_asks_for_a_moment_first(
@@ -304,7 +305,7 @@ def test_another_voice_that_comes_late_asks_for_a_moment_first(
     speaks.fell_back = True
     monkeypatch.setattr(speaking, "LATE", 0.0)
     reply = respond(SCRIPT, OPEN, spoken_answer(), engines=with_all)
-    assert [part.kind for part in reply.parts] == [Kind.MOMENT, Kind.QUESTION]
+    assert [part.kind for part in script_parts(reply.parts)] == [Kind.MOMENT, Kind.QUESTION]
     assert all(later.offset >= part.offset + part.seconds for part, later in pairwise(reply.parts))
 
 
@@ -332,11 +333,10 @@ def test_a_cough_at_the_goodbye_is_told_it_again_also_when_the_time_is_over_by_t
 def test_without_any_engine_the_talk_still_goes_on() -> None:
     reply = respond(SCRIPT, OPEN, spoken_answer(), engines=Engines())
     assert (reply.said.content, reply.is_answer, reply.wav) == (None, True, None)
-    assert [part.text for part in reply.parts] == ["And then?"]
+    assert [part.text for part in script_parts(reply.parts)] == ["And then?"]
 
 
 def test_a_flow_without_an_outro_gets_one_in_its_language(with_all: Engines) -> None:
     bare = Script(questions=(), seconds=600, language="de-DE")
-    assert [part.text for part in respond(bare, Place(), Answer("begin"), engines=with_all).parts] == [
-        phrases.phrase("outro", "de-DE")
-    ]
+    parts = respond(bare, Place(), Answer("begin"), engines=with_all).parts
+    assert [part.text for part in script_parts(parts)] == [phrases.phrase("outro", "de-DE")]

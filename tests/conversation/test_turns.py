@@ -17,6 +17,7 @@ from app.operations.demo.candidate import Candidate, Refused, Talk
 from app.operations.demo.tape import Tape
 from tests.factories import Made
 
+from .around import into_question, script_rows, script_text
 from .conftest import Candidates, hiss, interview_of, sound
 from .fakes import ScriptedInterviewer, ScriptedSpeaker, ScriptedTranscriber
 
@@ -30,7 +31,9 @@ def talk(candidate: Candidate) -> Talk:
 
 
 def said(candidate: Candidate) -> list[Utterance]:
-    return list(utterances_of(interview_of(candidate).id))
+    """What was said, without what the agent says around the script."""
+    rows: list[Utterance] = script_rows(utterances_of(interview_of(candidate).id))
+    return rows
 
 
 def test_the_first_turn_is_the_intro_and_the_first_question(candidates: Candidates, book: Made) -> None:
@@ -88,6 +91,7 @@ def test_a_whole_talk_is_written_down_on_the_recordings_clock(
     hears.texts = ["because i like it", "very much so indeed", "we were eight nurses there"]
     asks.follow_ups = [FollowUp("How much do you like it?")]
     prompt = candidate.turn(1, "begin")
+    asked_after = into_question(prompt, 0)
     reports = []
     while prompt["expects"] == "answer":
         played = talk.listen(prompt)
@@ -106,11 +110,13 @@ def test_a_whole_talk_is_written_down_on_the_recordings_clock(
         (Role.USER, 1, "we were eight nurses there"),
         (Role.AGENT, None, "That was all. Thank you for your time, and goodbye."),
     ]
-    assert [row.number for row in rows] == list(range(1, 8))
+    every = utterances_of(interview_of(candidate).id)
+    assert [row.number for row in every] == list(range(1, len(every) + 1))
     first_played, first_answer = reports[0]
-    assert rows[0].start == first_played["started"]
+    asked_at = first_played["started"] + asked_after
+    assert rows[0].start == pytest.approx(asked_at)
     assert rows[0].words is not None
-    assert rows[0].words[0] == ["Why", first_played["started"], pytest.approx(first_played["started"] + 0.25)]
+    assert rows[0].words[0] == ["Why", pytest.approx(asked_at), pytest.approx(asked_at + 0.25)]
     begins = first_answer["first_chunk"] * 0.5
     assert (rows[1].segment, rows[1].start, rows[1].end) == (1, begins, pytest.approx(begins + 1.1))
     assert rows[1].words is not None
@@ -121,7 +127,7 @@ def test_a_reply_that_was_cut_off_leaves_only_the_words_heard(
     candidate: Candidate, talk: Talk, hears: ScriptedTranscriber
 ) -> None:
     prompt = candidate.turn(1, "begin")
-    played = talk.listen(prompt, until=0.6)
+    played = talk.listen(prompt, until=into_question(prompt, 0.6))
     candidate.turn(2, "answer", played=played, **talk.answer(sound(1)))
     row = said(candidate)[0]
     assert (row.content, row.played) == ("Why do you", 0.6)
@@ -134,7 +140,7 @@ def test_a_voice_without_word_times_is_cut_by_its_share(
 ) -> None:
     speaks.with_words = False
     prompt = candidate.turn(1, "begin")
-    candidate.turn(2, "skip", played=talk.listen(prompt, until=0.75))
+    candidate.turn(2, "skip", played=talk.listen(prompt, until=into_question(prompt, 0.75)))
     assert [(row.content, row.words) for row in said(candidate)] == [("Why do you", None)]
 
 
@@ -265,8 +271,9 @@ def test_after_the_outro_only_finish_comes(candidate: Candidate) -> None:
 def test_repeat_says_the_question_again_in_a_new_turn(candidate: Candidate) -> None:
     first = candidate.turn(1, "begin")
     again = candidate.turn(2, "repeat")
-    assert (again["kind"], again["text"], again["question_index"]) == ("repeat", first["text"], 0)
-    assert candidate.sounds_of(again) == candidate.sounds_of(first)
+    assert (again["kind"], again["text"], again["question_index"]) == ("repeat", script_text(first), 0)
+    third = candidate.turn(3, "repeat")
+    assert candidate.sounds_of(again) == candidate.sounds_of(third)
 
 
 def test_a_silent_answer_is_asked_about_and_nothing_is_written_for_it(
@@ -296,11 +303,11 @@ def test_a_language_that_is_only_shown_has_no_sound(candidates: Candidates, book
     candidate = candidates(book(language="th-TH", questions=["ทำไม"], outro="ลาก่อน"))
     candidate.start()
     prompt = candidate.turn(1, "begin")
-    assert (prompt["audio_url"], prompt["seconds"], prompt["text"]) == (None, 0.0, "ทำไม")
+    assert (prompt["audio_url"], prompt["seconds"], script_text(prompt)) == (None, 0.0, "ทำไม")
     assert candidate.ask("GET", "/turns/1/audio").status_code == 404
     talk = Talk(candidate, Tape(video=False))
     candidate.turn(2, "text", text="เพราะ", played=talk.listen(prompt))
-    rows = said(candidate)
+    rows = script_rows(said(candidate), "th-TH")
     assert [(row.content, row.segment, row.played) for row in rows] == [("ทำไม", 1, None), ("เพราะ", None, None)]
 
 
@@ -386,7 +393,7 @@ def test_a_turn_that_keeps_crashing_its_process_goes_on_without_engines(
     db.session.add(Turn(sitting_id=sitting.id, number=2, kind="skip", recoveries=3))
     db.session.commit()
     prompt = candidate.turn(2, "skip")
-    assert (prompt["audio_url"], prompt["text"]) == (None, "Tell me about your last team.")
+    assert (prompt["audio_url"], script_text(prompt)) == (None, "Tell me about your last team.")
 
 
 class Breaks:
@@ -516,9 +523,10 @@ def test_an_interrupted_reply_and_the_documents_reach_the_interviewer(
     db.session.add(document)
     db.session.commit()
     talk = Talk(candidate, Tape(video=False))
-    played = talk.listen(candidate.turn(1, "begin"), until=0.55)
+    prompt = candidate.turn(1, "begin")
+    played = talk.listen(prompt, until=into_question(prompt, 0.55))
     candidate.turn(2, "text", text="the sea", played=played)
     candidate.turn(3, "text", text="the boats", played={**played, "seconds": 9.0, "whole": True})
     first, second = asks.asked
-    assert (first.cut, first.documents) == ("Why do you", "cv.txt\nA sailor.")
+    assert (first.cut.endswith("Let's begin. Why do you"), first.documents) == (True, "cv.txt\nA sailor.")
     assert (second.cut, second.latest) == ("", "the boats")

@@ -15,6 +15,7 @@ from app.interviews.queries import utterances_of
 from app.operations.demo.candidate import Candidate, Prompt
 from tests.factories import Made
 
+from .around import script_rows
 from .conftest import Candidates, interview_of
 from .models import Played, decision, model
 
@@ -90,7 +91,8 @@ def test_thin_answers_get_as_many_follow_ups_as_the_flow_allows(
     expected = [kind for _ in QUESTIONS for kind in ("question", *("follow_up" for _ in range(limit)))]
     assert [prompt["kind"] for prompt in prompts] == [*expected, "outro"]
     assert questions_of(prompts) == [0, 1, 2]
-    agent = [row.content for row in utterances_of(interview_of(candidate).id) if row.role is Role.AGENT]
+    rows = script_rows(utterances_of(interview_of(candidate).id))
+    agent = [row.content for row in rows if row.role is Role.AGENT]
     assert agent == [line for question in QUESTIONS for line in (question, *FOLLOW_UPS[:limit])]
     assert {data["organization"]["guidelines"] for data in played.asked} == {GUIDELINES}
     assert {data["organization"]["background"] for data in played.asked} == {INFO}

@@ -206,7 +206,13 @@ def begin(preview_id: str, *, flow_id: str, member_id: str, frozen: FlowScript, 
     """A preview from its start, in the place of one of the same name; the oldest ones make room."""
     sitting = Sitting(mode=mode, place={}, paused=0.0, extensions=0, extra_seconds=0)
     preview = Preview(
-        preview_id, flow_id, member_id, frozen, Script.of(frozen, minutes=minutes), sitting, started_at=clock.now()
+        preview_id,
+        flow_id,
+        member_id,
+        frozen,
+        Script.of(frozen, minutes=minutes, seed=preview_id),
+        sitting,
+        started_at=clock.now(),
     )
     with _lock:
         _previews.pop(preview_id, None)

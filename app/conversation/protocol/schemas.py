@@ -15,10 +15,10 @@ from app.conversation.models import Sitting, Turn, TurnKind
 from app.conversation.queries import last_reply, sitting_of
 from app.conversation.script import patience
 from app.conversation.script.commands import spoken_command
-from app.conversation.script.length import minutes_left
 from app.conversation.script.machine import Kind, Phase, Place, Script
 from app.conversation.utterances import Piece, Played
 from app.core.errors import NotFound, Rejected
+from app.flows.length import minutes_left
 from app.interviews.actions import PART_BYTES, count_of
 from app.interviews.documents.queries import StoredPart, unfinished_uploads
 from app.interviews.models import Document, DocumentUpload, Interview

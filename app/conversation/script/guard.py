@@ -89,6 +89,13 @@ def reply(text: str, script: Script) -> str | None:
     return _passed(text, reason)
 
 
+def is_name(name: str, language: str) -> bool:
+    """Whether this can be a person's name, in letters that the language's voice reads, and says nothing else."""
+    writing = ("LATIN", *_WRITING.get(short_of(language), ()))
+    letters = [unicodedata.name(c, "") for c in name if c.isalpha()]
+    return bool(letters) and all(one.startswith(writing) for one in letters) and not said_of(name, language)
+
+
 def _passed(text: str, reason: str | None) -> str | None:
     if reason is None:
         return text
@@ -110,11 +117,19 @@ def _flaw(text: str, script: Script, *, longest: int) -> str | None:
         return "not plain text"
     if not _is_written_in(text, short) or _is_foreign(text, short):
         return "another language"
+    if said := said_of(text, short):
+        return said
+    if _gives_away(text, script.additional_instructions or "", script.language):
+        return "the organization's instructions"
+    return None
+
+
+def said_of(text: str, language: str) -> str | None:
+    """The group of what is never said that this belongs to, or None."""
+    short = short_of(language)
     for group in _GROUPS:
         if _forbidden(short, group).search(plain(text, short)) or _forbidden("en", group).search(plain(text, "en")):
             return group
-    if _gives_away(text, script.additional_instructions or "", script.language):
-        return "the organization's instructions"
     return None
 
 

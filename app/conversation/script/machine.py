@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from app.conversation.script.length import minutes_left
 from app.flows.flow_script import FlowScript
+from app.flows.length import minutes_left
 
 
 class Phase(StrEnum):
@@ -71,6 +71,9 @@ class Kind(StrEnum):
     LONG = "long"
     WHOLE = "whole"
     ACKNOWLEDGE = "acknowledge"
+    GREETING = "greeting"
+    NAME = "name"
+    BRIDGE = "bridge"
 
 
 ENOUGH = 0.6
@@ -89,7 +92,10 @@ class WrongMoment(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """The flow as it was frozen when the interview began. ``seconds`` is the talk's time limit, ``voice`` its voice."""
+    """The flow as it was frozen when the interview began. ``seconds`` is the talk's time limit, ``voice`` its voice.
+
+    ``name`` is how the candidate is addressed (None: not by name); ``seed`` chooses among sentences that mean the same.
+    """
 
     questions: tuple[str, ...]
     seconds: float
@@ -103,9 +109,11 @@ class Script:
     org_name: str = ""
     additional_info: str | None = None
     additional_instructions: str | None = None
+    name: str | None = None
+    seed: str = ""
 
     @classmethod
-    def of(cls, flow: FlowScript, *, minutes: int) -> "Script":
+    def of(cls, flow: FlowScript, *, minutes: int, name: str | None = None, seed: str = "") -> "Script":
         """``minutes`` is the limit where the flow sets none."""
         return cls(
             questions=flow.questions,
@@ -120,6 +128,8 @@ class Script:
             org_name=flow.org_name,
             additional_info=flow.additional_info,
             additional_instructions=flow.additional_instructions,
+            name=name,
+            seed=seed,
         )
 
 

@@ -1,10 +1,17 @@
-"""How long the agent says that it still takes, in every language of the interface.
+"""What the agent says around the questions, and how long it still takes, in every language of the interface.
 
-Whole sentences, written in each language; only the number is put into them. As in ``phrases``: polite form, no gendered
-words.
+Whole sentences, written in each language; only a name or a number is put into them. As in ``phrases``: polite form, no
+gendered words. Those around the questions are in manners.toml.
 """
 
-from app.gateways.speech.catalogue import DEFAULT_LANGUAGE
+import tomllib
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+from app.gateways.speech.catalogue import DEFAULT_LANGUAGE, UNSPACED_LANGUAGES
+
+_WORDS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 MANY_MINUTES = 10
 """Up to here a sentence takes the first of its forms, beyond it the last: Arabic counts these in another way."""
@@ -55,3 +62,63 @@ def left(language: str, minutes: int) -> str:
 def every_left(language: str) -> tuple[str, ...]:
     """All that ``left`` may say."""
     return tuple(left(language, minutes) for minutes in range(0, LONGEST_LEFT + 1, STEP))
+
+
+def welcome(language: str) -> str:
+    """The first words."""
+    return str(_of(language)["welcome"])
+
+
+def thanks(language: str, name: str | None = None) -> str:
+    """What follows the welcome, to a person whose name is known or not."""
+    words = _of(language)
+    return str(words["thanks"]) if name is None else str(words["thanks_by_name"]).replace("{name}", name)
+
+
+def address(language: str, first: str, last: str) -> str:
+    """The name by which a person is addressed, of the two that are known; either may be empty."""
+    order = _of(language)["name"]
+    if order == "first" or not (first and last):
+        return first or last
+    is_family_first = order == "family" and not any(unicodedata.name(c, "").startswith("LATIN") for c in first + last)
+    return f"{last}{first}" if is_family_first else f"{first} {last}"
+
+
+def coming(language: str, *, questions: int, minutes: int) -> str:
+    """What comes: how many questions, about how long it takes, and how to hear one again."""
+    words, space = _of(language), "" if language in UNSPACED_LANGUAGES - {"th-TH"} else " "
+    sentences = (
+        _fitting(words["questions"], questions).replace("{questions}", str(questions)),
+        _fitting(words["minutes"], minutes).replace("{minutes}", str(minutes)),
+        str(words["again"]),
+    )
+    return space.join(sentences)
+
+
+def answered(language: str, number: int) -> str:
+    """What follows an answer; neighbouring numbers differ."""
+    return _varied(language, "answered", number)
+
+
+def bridge(language: str, number: int, *, is_last: bool) -> str:
+    """What leads to the next question, or to the last one; neighbouring numbers differ."""
+    return _varied(language, "last" if is_last else "next", number)
+
+
+def every_manner(language: str) -> tuple[str, ...]:
+    """All of it in which no name and no number is put."""
+    words = _of(language)
+    return (welcome(language), thanks(language), *words["answered"], *words["next"], *words["last"])
+
+
+def _of(language: str) -> dict[str, Any]:
+    return _WORDS.get(language, _WORDS[DEFAULT_LANGUAGE])
+
+
+def _varied(language: str, name: str, number: int) -> str:
+    choices = _of(language)[name]
+    return str(choices[number % len(choices)])
+
+
+def _fitting(forms: list[tuple[int, str]], number: int) -> str:
+    return next((text for most, text in forms if number <= most), forms[-1][1])

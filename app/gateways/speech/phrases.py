@@ -293,6 +293,7 @@ def all_of(language: str) -> tuple[str, ...]:
     return (
         *dict.fromkeys(phrase(name, language) for name in _LINES),
         *manners.every_left(language),
+        *manners.every_manner(language),
         tell_more(language),
     )
 

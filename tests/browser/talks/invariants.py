@@ -8,7 +8,7 @@ from typing import Any
 
 from app.conversation.models import TurnKind
 from app.conversation.script.commands import spoken_command
-from app.conversation.script.machine import BEGUN, MOST_ASIDES
+from app.conversation.script.machine import BEGUN, MOST_ASIDES, Event
 from app.interviews.models import Stage
 
 from .engines import WORD_FRAMES
@@ -71,7 +71,7 @@ def _ended(played: Played) -> Iterator[str]:
 
 
 def _questions(played: Played) -> Iterator[str]:
-    if played.report["over"] != "finished":
+    if played.report["over"] != "finished" or _is_stopped(played):
         return
     passed_over = {
         before.question_index
@@ -88,6 +88,14 @@ def _questions(played: Played) -> Iterator[str]:
                 if heard
                 else f"question {index + 1} is missing"
             )
+
+
+def _is_stopped(played: Played) -> bool:
+    """Whether the candidate asked twice to end the interview, which may be over the greeting."""
+    return any(
+        before.reply_kind == "sure" and spoken_command(turn.heard_text or "", "en-US") is Event.STOP
+        for before, turn in zip(played.turns, played.turns[1:], strict=False)
+    )
 
 
 def _heard(played: Played, question: str) -> Iterator[float]:

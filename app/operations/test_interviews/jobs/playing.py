@@ -97,7 +97,7 @@ def _begun(interview_id: str) -> _Talk | None:
         )
         talk = _Talk(
             holder,
-            Script.of(frozen, minutes=minutes),
+            Script.of(frozen, minutes=minutes, seed=interview_id),
             Place.from_json(sitting.place),
             sitting.next_turn,
             video=bool(frozen.is_video_enabled),
