@@ -5,7 +5,7 @@ interview has ended, no row matches, and Conflict names which of the two it was.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,7 +16,7 @@ from app.conversation import untaken_speech, utterances
 from app.conversation.heartbeat import seen
 from app.conversation.models import Agreement, Mode, Sitting, Turn, TurnKind, TurnState
 from app.conversation.queries import ABANDONED_AFTER, TAKEOVER_AFTER, turn_of
-from app.conversation.script.machine import Event, Place, Script, WrongMoment, finish, open_line
+from app.conversation.script.machine import Event, Phase, Place, Script, WrongMoment, finish, open_line
 from app.conversation.turn import Reply, Said
 from app.conversation.utterances import Heard, Played
 from app.core import claims, clock
@@ -174,7 +174,8 @@ def write(holder: Holder, values: dict[str, Any], *more: sa.ColumnElement[bool])
 def take_turn(holder: Holder, *, number: int, kind: TurnKind, continues: bool = False) -> Taken:
     """Claim turn ``number``, or find its stored reply. Raises Conflict if it is not the next turn.
 
-    After the goodbye only an answer that continues the last one is accepted.
+    After the goodbye only what goes back to the last answer (``continues``) is accepted: more of it, or that it
+    is said again.
     """
     hold(holder)
     sitting = db.session.get_one(Sitting, holder.sitting_id, populate_existing=True)
@@ -274,7 +275,7 @@ def record_reply(holder: Holder, turn_id: str, token: int, *, outcome: Outcome) 
     if not is_ours:
         return None
     values = {
-        "place": reply.step.place.to_json(),
+        "place": _opened(reply.step.place, outcome.number).to_json(),
         "next_turn": Sitting.next_turn + 1,
         "heartbeat_at": claims.moment(),
         "answers": Sitting.answers + int(reply.is_answer),
@@ -295,7 +296,13 @@ def count_model(holder: Holder, used: Used) -> None:
         interviews.count_model(holder.interview_id, calls=used.calls, tokens=tokens)
 
 
+def _opened(place: Place, number: int) -> Place:
+    return replace(place, opened=number) if place.phase is Phase.QUESTION and place.opened is None else place
+
+
 def _write_answer(holder: Holder, outcome: Outcome) -> None:
+    if outcome.reply.retakes is not None:
+        utterances.replace_former(holder.interview_id, outcome.reply.retakes)
     utterances.write_candidates(
         holder.interview_id,
         outcome.reply.said,
@@ -303,6 +310,8 @@ def _write_answer(holder: Holder, outcome: Outcome) -> None:
         is_there=outcome.is_awaited,
         obeyed=outcome.reply.obeyed,
         hears_again=outcome.hears_again,
+        turn=outcome.number,
+        is_retake=outcome.reply.is_retake,
     )
 
 

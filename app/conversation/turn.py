@@ -66,6 +66,7 @@ class Answer:
     ``recovered``: such a part from a page that was left; where it is no answer, the question is put again. ``cut`` is
     what was heard of the agent's last words where the candidate interrupted them (empty: all); ``heard`` the share of
     the script's question in them that was heard (None: they held none); ``documents`` text of the candidate's files.
+    ``again``: of a "repeat", that the last answer is going to be said again.
     ``interrupts``: the agent's last words were cut off. ``awaited``: the previous turn's answer, posted again because
     its words or those of the reply were late; the agent does not ask for another moment. ``known`` are its words where
     the previous turn knew them.
@@ -78,6 +79,7 @@ class Answer:
     continues: bool = False
     unfinished: bool = False
     recovered: bool = False
+    again: bool = False
     awaited: bool = False
     known: str | None = None
     interrupts: bool = False
@@ -112,7 +114,8 @@ class Reply:
     """What the agent says, where the talk stands then, and what it understood.
 
     ``wav`` is None for a silent reply; where the sound comes in pieces it is the first of them. ``obeyed``: what was
-    said were words to the agent, which it follows or answers: no answer to any question.
+    said were words to the agent, which it follows or answers: no answer to any question. ``retakes``: where an answer
+    that is given again was first begun, once it is whole; ``is_retake``: also while it is not.
     """
 
     step: Step
@@ -124,6 +127,8 @@ class Reply:
     engine: str | None
     is_answer: bool = False
     obeyed: bool = False
+    is_retake: bool = False
+    retakes: Place | None = None
     timing: Timing = field(default_factory=Timing)
 
 
@@ -173,7 +178,9 @@ def respond(script: Script, place: Place, answer: Answer, *, engines: Engines) -
         speech.engine,
         is_answer,
         obeyed,
-        timing,
+        is_retake=place.is_retake and not obeyed,
+        retakes=place if place.is_retake and decided.event is Event.ANSWER else None,
+        timing=timing,
     )
 
 
@@ -192,8 +199,10 @@ def _decided(script: Script, place: Place, answer: Answer, *, said: Said, engine
 
 
 def _kind(event: Event, reply: Step) -> Kind | Literal["repeat", "kept"]:
-    if event in {Event.REPEAT, Event.LATE}:
-        return "repeat" if event is Event.REPEAT else Kind.MOMENT
+    if event is Event.LATE:
+        return Kind.MOMENT
+    if event in {Event.REPEAT, Event.AGAIN}:
+        return "repeat"
     return reply.lines[0].kind if reply.lines else "kept"
 
 
@@ -211,7 +220,7 @@ def _hear(script: Script, place: Place, answer: Answer, *, engines: Engines, tim
     if answer.kind == "text":
         return Said(spoken_command(answer.text, script.language) or Event.ANSWER, answer.text)
     if answer.kind != "answer" or answer.audio is None:
-        return Said(Event(answer.kind))
+        return Said(Event.AGAIN if answer.again else Event(answer.kind))
     if transcriber is None or answer.known is not None:
         return Said(Event.ANSWER, answer.known)
     with _clocked(timing, "recognised"):

@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.conversation.models import Turn
-from app.conversation.script.machine import Event, Kind
+from app.conversation.script.machine import Event, Kind, Place
 from app.conversation.speaking import Part, Stretch
 from app.conversation.turn import Said
 from app.core import queue
@@ -19,7 +19,7 @@ from app.core.db import db
 from app.gateways.speech.ports import Word
 from app.interviews import HEAR_AGAIN
 from app.interviews.actions.hearing import CHUNK_SECONDS, place_words
-from app.interviews.models import Hearing, Role, Utterance
+from app.interviews.models import Hearing, Retake, Role, Utterance
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +250,8 @@ def write_candidates(
     is_there: bool = False,
     obeyed: bool = False,
     hears_again: bool = False,
+    turn: int | None = None,
+    is_retake: bool = False,
 ) -> None:
     """Add what the candidate said; nothing for a silent turn or a pressed button.
 
@@ -279,6 +281,8 @@ def write_candidates(
         confidence=said.confidence,
         question_index=heard.question_index,
         obeyed=obeyed,
+        turn=turn,
+        retake=Retake.LATER if is_retake else None,
         first_chunk=heard.first_chunk,
         last_chunk=heard.last_chunk,
     )
@@ -291,6 +295,19 @@ def write_candidates(
     db.session.flush()
     if row.hearing == Hearing.WAITING:
         queue.after_commit(HEAR_AGAIN, row.id)
+
+
+def replace_former(interview_id: str, place: Place) -> None:
+    """Let what was said at ``place``, before it was begun again, count no longer. It stays in the transcript."""
+    statement = sa.update(Utterance).where(
+        Utterance.interview_id == interview_id,
+        Utterance.role == Role.USER,
+        Utterance.question_index == place.question_index,
+        Utterance.turn > (place.opened or 0),
+        Utterance.retake.is_(None),
+        Utterance.obeyed.is_(False),
+    )
+    db.session.execute(statement.values(obeyed=True, retake=Retake.FORMER))
 
 
 def _awaited(interview_id: str, heard: Heard) -> Utterance | None:

@@ -36,6 +36,7 @@ class FlowScript:
     redirect_url: str | None = None
     interview_type: str | None = None
     assess_language: bool = True
+    may_say_again: bool = False
 
     @classmethod
     def of(cls, flow: InterviewFlow) -> "FlowScript":
@@ -58,6 +59,7 @@ class FlowScript:
             redirect_url=flow.redirect_url,
             interview_type=flow.interview_type and flow.interview_type.value,
             assess_language=assess,
+            may_say_again=flow.may_say_again,
         )
 
     @classmethod

@@ -111,6 +111,11 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
     is_doc_upload_enabled = BooleanField(
         "Allow documents", description="Candidates can add a resume or other documents during the interview."
     )
+    may_say_again = BooleanField(
+        "Candidates can read an answer and say it again once",
+        description="Once for each question. Both answers stay in the recording and the transcript, and the later one "
+        "counts.",
+    )
     assess_language = SelectField(
         "Assess language",
         validate_choice=False,
@@ -215,6 +220,7 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
             "time_limit_minutes": (self.time_limit_minutes.data or "").strip() or None,
             "is_video_enabled": bool(self.is_video_enabled.data),
             "is_doc_upload_enabled": bool(self.is_doc_upload_enabled.data),
+            "may_say_again": bool(self.may_say_again.data),
             "assess_language": _ANSWERS.get(self.assess_language.data or "", self.assess_language.data),
             "team_id": self.team_id.data,
         }
@@ -254,7 +260,8 @@ def _lines(text: str | None) -> str:
 
 def form_of(flow: InterviewFlow) -> dict[str, Any]:
     """The form's initial data for ``flow``. The secret is never shown again."""
-    names = ("title", "org_name", "questions", "team_id", "is_video_enabled", "is_doc_upload_enabled", *_TEXTS)
+    switches = ("is_video_enabled", "is_doc_upload_enabled", "may_say_again")
+    names = ("title", "org_name", "questions", "team_id", *switches, *_TEXTS)
     return {
         **{name: getattr(flow, name) for name in names},
         "interview_type": (flow.interview_type or InterviewType.GENERAL).value,

@@ -234,6 +234,13 @@ class Hearing(enum.StrEnum):
 _UNHEARD = sa.text("hearing IN ('waiting', 'hearing')")
 
 
+class Retake(enum.StrEnum):
+    """Which of two an answer is that was said again."""
+
+    FORMER = "former"
+    LATER = "later"
+
+
 class Utterance(Claimable, Base):
     """What one side said: written when the turn is recorded, and read by the processing.
 
@@ -244,7 +251,9 @@ class Utterance(Claimable, Base):
     ``start`` and ``end`` use the same clock. ``played`` is how many seconds of the agent's speech were heard (null:
     unknown, treated as all). ``content`` null: recorded, but not recognised yet. ``confidence`` (0..1) is the average
     that the recogniser reports, if it does; ``weak`` are ``[start, end, words]`` of what it was least sure of.
-    ``obeyed``: words to the agent ("can you repeat that?") that it followed or answered; not an answer to a question.
+    ``obeyed``: it counts nowhere, since these are words to the agent ("can you repeat that?") that it followed or
+    answered, or an answer that was said again. ``retake`` marks the latter, and what was said in its place. ``turn`` is
+    the number of the turn in which the candidate said it; null for the agent and in older rows.
     """
 
     __tablename__ = "utterance"
@@ -269,6 +278,8 @@ class Utterance(Claimable, Base):
     confidence: Mapped[float | None]
     weak: Mapped[list[list[Any]] | None] = mapped_column(sa.JSON(none_as_null=True))
     obeyed: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    turn: Mapped[int | None]
+    retake: Mapped[str | None] = mapped_column(sa.String(20))
     first_chunk: Mapped[int | None]
     last_chunk: Mapped[int | None]
     hearing: Mapped[str] = mapped_column(sa.String(20), default=Hearing.NONE, server_default=Hearing.NONE)

@@ -92,6 +92,7 @@ def _speech(turns: Sequence[TurnValue], segments: Sequence[Segment]) -> dict[str
         "answers": len(answers),
         "without_word_times": sum(not s.words for s in segments if s.is_answer),
         "obeyed": [index for index, s in enumerate(segments) if s.obeyed],
+        "retakes": {str(index): s.retake for index, s in enumerate(segments) if s.retake},
     }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from app.gateways.speech.ports import Role, Segment, Word
+from app.gateways.speech.ports import Retake, Role, Segment, Word
 from app.interviews.analysis.alignment import as_written
 
 MILLISECONDS = 3
@@ -38,6 +38,7 @@ class TurnValue:
     typed: bool = False
     engine: str | None = None
     obeyed: bool = False
+    retake: Retake | None = None
 
 
 def lay_out(
@@ -138,13 +139,13 @@ def _least(first: float | None, second: float | None) -> float | None:
 def _placed(turn: TurnValue, offset: float | None, bounds: _Bounds, *, reached: float) -> Segment:
     content = (turn.content or "").strip()
     if offset is None or turn.start is None or turn.end is None:
-        return Segment(turn.role, content, (), reached, reached, turn.question_index, turn.obeyed)
+        return Segment(turn.role, content, (), reached, reached, turn.question_index, turn.obeyed, turn.retake)
     words = _words_on_recording(turn.words or (), offset, bounds)
     start = _within(turn.start + offset, bounds.start, bounds.end)
     end = _within(turn.end + offset, start, bounds.end)
     if words:
         start, end = min(start, words[0].start), max(end, *(word.end for word in words))
-    return Segment(turn.role, content, words, start, end, turn.question_index, turn.obeyed)
+    return Segment(turn.role, content, words, start, end, turn.question_index, turn.obeyed, turn.retake)
 
 
 def _words_on_recording(words: Iterable[tuple[str, float, float]], offset: float, bounds: _Bounds) -> tuple[Word, ...]:

@@ -86,6 +86,9 @@ class Story:
     judged: dict[str, Any] = field(default_factory=dict)  # what a silence means
     silences: list[dict[str, Any]] = field(default_factory=list)
     late: int = 0  # answers whose words are not there at once
+    may_say_again: bool = False
+    last_answer: str | None = None
+    said_again: set[int] = field(default_factory=set)  # questions
 
 
 def state(story: Story) -> dict[str, Any]:
@@ -132,6 +135,7 @@ def prompt_at(story: Story, *, kind: str, heard: str | None) -> dict[str, Any]:
         "kind": "outro" if over else kind,
         "expects": "finish" if over else "answer",
         "heard": {"text": heard} if heard else None,
+        "last_answer": story.last_answer,
         "parts": [{"kind": "outro" if over else kind, "text": text, "seconds": story.spoken_seconds, "offset": 0}],
     }
 
@@ -345,6 +349,12 @@ def create_app() -> Flask:  # noqa: C901 - one small function for each call of t
         story.paused = False
         is_late = body["kind"] == "answer" and story.late > 0
         story.late -= is_late
+        if body.get("again"):
+            story.at -= 1
+            story.said_again.add(story.at)
+            story.stage = "live"
+        may = story.may_say_again and story.at not in story.said_again and body["kind"] in {"answer", "text"}
+        story.last_answer = body.get("text") or "spoken words" if may else None
         if body["kind"] != "repeat" and not body.get("unfinished") and not is_late:
             story.at = len(story.questions) if body["kind"] == "end" else story.at + 1
         heard = {"answer": "spoken words", "text": body.get("text")}.get(body["kind"])

@@ -170,6 +170,27 @@ def captions(page: Any, server: Running) -> None:
     page.wait_for_selector("[data-text=heard]:visible")
 
 
+@state("the last answer to read")
+def last_answer(page: Any, server: Running) -> None:
+    server.story.may_say_again = True
+    start_writing(page, server)
+    page.fill(
+        "#answer", "A written answer that goes on for several lines on a phone, with one word after another. " * 8
+    )
+    page.click("[data-do=send]")
+    page.wait_for_selector("[data-do=again]:visible")
+
+
+@state("over, with the last answer to read")
+def over(page: Any, server: Running) -> None:
+    server.story.may_say_again, server.story.questions = True, ("One?",)
+    start_writing(page, server)
+    page.clock.install()
+    page.fill("#answer", "A written answer.")
+    page.click("[data-do=send]")
+    phase(page, "lingering")
+
+
 @state("connection lost")
 def lost(page: Any, server: Running) -> None:
     start_writing(page, server)

@@ -181,6 +181,39 @@ def test_repeat_skip_and_end_reach_the_server(page: Any, server: Running) -> Non
     assert [turn["kind"] for turn in server.story.turns] == ["begin", "repeat", "skip", "end"]
 
 
+def test_a_written_answer_is_read_and_given_again_with_the_keyboard(page: Any, server: Running) -> None:
+    server.story.may_say_again = True
+    start_writing(page, server)
+    assert page.is_hidden("[data-do=again]")
+    page.click("[data-do=captions]")
+    page.fill("#answer", "I built a brigde.")
+    page.click("[data-do=send]")
+    page.wait_for_selector("[data-do=again]:visible")
+    assert page.inner_text("[data-text=again]") == "I built a brigde."
+    assert page.is_hidden("[data-text=heard]")
+    page.focus("[data-do=again]")
+    page.keyboard.press("Enter")
+    until(page, "document.querySelector('[data-text=progress]').textContent === 'Question 1 of 2'")
+    assert page.is_hidden("[data-do=again]")
+    page.fill("#answer", "I built a bridge.")
+    page.click("[data-do=send]")
+    until(page, "document.querySelector('[data-text=progress]').textContent === 'Question 2 of 2'")
+    assert page.is_hidden("[data-do=again]")
+    page.fill("#answer", "Nothing at all.")
+    page.click("[data-do=send]")
+    phase(page, "lingering")
+    assert page.inner_text("[data-text=again]") == "Nothing at all."
+    page.click("[data-do=finished]")
+    page.wait_for_selector("h1:text('Thank you')", timeout=30_000)
+    turns = [(turn["kind"], turn.get("again"), turn.get("text")) for turn in server.story.turns[1:]]
+    assert turns == [
+        ("text", None, "I built a brigde."),
+        ("repeat", True, None),
+        ("text", None, "I built a bridge."),
+        ("text", None, "Nothing at all."),
+    ]
+
+
 def test_a_server_that_restarts_costs_nothing(page: Any, server: Running) -> None:
     start_writing(page, server)
     server.story.fail_next["/turns/2"] = [503, 502, 503]
@@ -357,6 +390,25 @@ def test_an_answer_whose_words_are_late_is_posted_once_more_after_the_request_fo
     named = ("segment", "first_chunk", "last_chunk")
     assert [again[name] for name in named] == [answer[name] for name in named]
     assert again["played"]["seconds"] > 0
+
+
+def test_a_spoken_answer_is_given_again_after_a_reload(
+    with_microphone: Any, server: Running, watch: Any, microphone_file: Path
+) -> None:
+    server.story.may_say_again = True
+    page = begin_speaking(with_microphone(microphone_file), server, watch)
+    page.wait_for_selector("[data-do=again]:visible", timeout=40_000)
+    page.reload()
+    page.click("[data-do=resume]")
+    page.click("[data-do=again]")
+    until(page, "document.querySelector('[data-text=progress]').textContent === 'Question 1 of 2'", seconds=40)
+    until(page, "document.querySelector('[data-text=progress]').textContent === 'Question 2 of 2'", seconds=40)
+    assert page.is_hidden("[data-do=again]")
+    answers = [turn for turn in server.story.turns if turn["kind"] == "answer"]
+    assert len(answers) == 2
+    for turn in answers:
+        wanted = range(turn["first_chunk"], turn["last_chunk"] + 1)
+        assert all((turn["segment"], "voice", number) in server.story.chunks for number in wanted)
 
 
 def test_speech_silences_the_agent_within_a_fifth_of_a_second(

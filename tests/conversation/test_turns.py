@@ -55,6 +55,7 @@ def test_the_first_turn_is_the_intro_and_the_first_question(candidates: Candidat
         "script_question": QUESTION,
         "heard": None,
         "patience_ms": 0,
+        "last_answer": None,
         "at_rest_ms": 0,
         "minutes_left": 5,
         "parts": [

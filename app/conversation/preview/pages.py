@@ -190,7 +190,7 @@ def prompt(preview: Preview) -> dict[str, Any]:
     """The agent's last reply as the page gets it. NotFound before the first."""
     if preview.last is None:
         raise NotFound("Nothing has been said yet.")
-    return schemas.prompt(preview.last, base=_base(), script=preview.script)
+    return schemas.prompt(preview.last, base=_base(), script=preview.script, place=preview.place)
 
 
 @pages.post("/<preview_id>/start")

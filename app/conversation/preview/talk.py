@@ -112,6 +112,7 @@ def _answer(preview: Preview, body: dict[str, Any]) -> Answer:
         time_over=preview.time_is_over,
         continues=body["continues"],
         unfinished=body["unfinished"],
+        again=body["again"],
         cut=cut,
         interrupts=played is not None and not played.whole and not body["continues"],
         awaited=is_awaited,

@@ -15,7 +15,7 @@ from app.conversation.models import Sitting, Turn, TurnKind
 from app.conversation.queries import last_reply, sitting_of
 from app.conversation.script import patience
 from app.conversation.script.commands import spoken_command
-from app.conversation.script.machine import Kind, Phase, Place, Script
+from app.conversation.script.machine import Kind, Phase, Place, Script, last_answer
 from app.conversation.utterances import Piece, Played
 from app.core.errors import NotFound, Rejected
 from app.flows.length import minutes_left
@@ -119,6 +119,7 @@ class TurnSchema(_Strict):
     continues = Flag(load_default=False)
     unfinished = Flag(load_default=False)
     recovered = Flag(load_default=False)
+    again = Flag(load_default=False)
     played = ma.fields.Nested(PlayedSchema, load_default=None, allow_none=True)
     timing = ma.fields.Nested(TimingSchema, load_default=None, allow_none=True)
 
@@ -134,6 +135,8 @@ class TurnSchema(_Strict):
             raise ma.ValidationError("Only an answer can be unfinished.", "unfinished")
         if data["recovered"] and not (data["unfinished"] and data["kind"] is TurnKind.ANSWER):
             raise ma.ValidationError("Only a spoken answer that is unfinished can be recovered.", "recovered")
+        if data["again"] and data["kind"] is not TurnKind.REPEAT:
+            raise ma.ValidationError("Goes only with the kind repeat.", "again")
         if data["kind"] is TurnKind.TEXT and not (data["text"] or "").strip():
             raise ma.ValidationError("Write an answer, or skip the question.", "text")
 
@@ -230,8 +233,10 @@ def detection_ms(timing: dict[str, float | None] | None) -> int | None:
 # --- what is sent --------------------------------------------------------------------------------------------------
 
 
-def prompt(turn: Turn, *, base: str, script: Script) -> dict[str, Any]:
+def prompt(turn: Turn, *, base: str, script: Script, place: Place) -> dict[str, Any]:
     """A reply of the agent as the page gets it; it sounds when the answer has been over for ``patience_ms``.
+
+    ``last_answer`` is what may be said again now (``script.machine.last_answer``), else None.
 
     ``question`` is what is open: the script's question or a follow-up to it, ``script_question`` the former always.
     ``minutes_left`` is about how long the questions that are left take, in steps of five (0: a few), or None.
@@ -255,6 +260,7 @@ def prompt(turn: Turn, *, base: str, script: Script) -> dict[str, Any]:
         "expects": turn.expects,
         "heard": None if turn.heard_text is None else {"text": turn.heard_text},
         **_waits(turn, script.language),
+        "last_answer": None if turn.reply_kind == Kind.MOMENT else last_answer(script, place),
         **_awaits(turn),
     }
 
@@ -305,7 +311,7 @@ def state(interview: Interview, *, settings: Settings) -> dict[str, Any]:
         "documents": [document(one) for one in interview.documents],
         "uploads": [upload(one) for one in unfinished_uploads(interview.id)],
         "turn": sitting.next_turn,
-        "prompt": None if last is None else prompt(last, base=base_of(interview), script=script),
+        "prompt": None if last is None else prompt(last, base=base_of(interview), script=script, place=place),
         "question_index": place.question_index,
         "question_count": len(script.questions),
         "next_segment": (runs[-1].number if runs else 0) + 1,

@@ -65,7 +65,8 @@ def post_turn(number: int) -> Response | tuple[Response, int]:
     _check_number(number, body)
     interview = linked_interview()
     time_limit.go_on(holder())
-    claimed = actions.take_turn(holder(), number=number, kind=body["kind"], continues=body["continues"])
+    goes_back = body["continues"] or body["again"]
+    claimed = actions.take_turn(holder(), number=number, kind=body["kind"], continues=goes_back)
     if claimed.token is None:
         response = _answered_or_busy(claimed.turn, interview)
         db.session.commit()
@@ -109,7 +110,9 @@ def _answered_or_busy(turn: Turn, interview: Interview) -> Response | tuple[Resp
 
 
 def _told(turn: Turn, base: str, script: Script) -> dict[str, Any]:
-    return schemas.prompt(turn, base=base, script=script)
+    # nosemgrep: row-by-id-in-edge - the sitting of a turn that its holder was let in to
+    sitting = db.session.get_one(Sitting, turn.sitting_id)
+    return schemas.prompt(turn, base=base, script=script, place=Place.from_json(sitting.place))
 
 
 def _work(interview: Interview, turn: Turn, token: int, *, body: dict[str, Any]) -> _Work:
@@ -135,6 +138,7 @@ def _work(interview: Interview, turn: Turn, token: int, *, body: dict[str, Any])
         continues=body["continues"],
         unfinished=body["unfinished"],
         recovered=body["recovered"],
+        again=body["again"],
         interrupts=_interrupts(body),
         awaited=is_awaited,
         known=before.heard_text if before and is_awaited else None,

@@ -4,22 +4,36 @@ Pure: it knows neither transport nor engines nor rows. An engine may only supply
 there may be, what comes next and when it ends is decided here, so a turn-based and a streaming transport can share it.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
 
+from app.conversation.script.place import Phase, Place
 from app.flows.flow_script import FlowScript
 from app.flows.length import minutes_left
 
-
-class Phase(StrEnum):
-    """Where the talk stands."""
-
-    INTRO = "intro"
-    QUESTION = "question"
-    OUTRO = "outro"
-    FINISHED = "finished"
+__all__ = [
+    "BEGUN",
+    "ENOUGH",
+    "MOST_ASIDES",
+    "Event",
+    "Kind",
+    "Line",
+    "Phase",
+    "Place",
+    "Script",
+    "Step",
+    "WrongMoment",
+    "answered",
+    "finish",
+    "is_asked",
+    "last_answer",
+    "may_follow_up",
+    "may_turn_aside",
+    "noticed",
+    "open_line",
+    "step",
+    "taken_up",
+]
 
 
 class Event(StrEnum):
@@ -30,6 +44,7 @@ class Event(StrEnum):
     agent asks for a moment, or begins with what it has.
     HELLO: they ask whether they are heard, THERE: whether anyone is there, WHO: who is speaking, LONG: how long it
     takes; the agent says so and puts the question again.
+    AGAIN: they want to say their last answer again.
     STOP: the candidate said that they want to end; the agent asks whether it heard right. END: they confirmed it, or
     pressed the button.
     """
@@ -49,6 +64,7 @@ class Event(StrEnum):
     END = "end"
     PART = "part"
     LATE = "late"
+    AGAIN = "again"
 
 
 class Kind(StrEnum):
@@ -105,6 +121,7 @@ class Script:
     voice_id: str | None = None
     voice: str | None = None
     follow_up_limit: int = 1
+    may_say_again: bool = False
     title: str = ""
     org_name: str = ""
     additional_info: str | None = None
@@ -124,6 +141,7 @@ class Script:
             voice_id=flow.voice_id,
             voice=flow.voice,
             follow_up_limit=flow.follow_up_limit or 0,
+            may_say_again=flow.may_say_again,
             title=flow.title,
             org_name=flow.org_name,
             additional_info=flow.additional_info,
@@ -131,58 +149,6 @@ class Script:
             name=name,
             seed=seed,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A position in the script, complete: with it and the script alone the talk can go on anywhere.
-
-    ``asked`` are the follow-ups put to the open question, ``said`` everything answered to it so far,
-    ``silences`` how often in a row nothing was heard, ``asides`` how often the agent turned away from the question;
-    ``stopping``: the candidate was asked whether the interview is to end. ``heard`` is the share of the question's
-    sound that was heard at best (None: not reported, then all of it), ``again`` whether it was put again because
-    that was too little. ``began`` is the beginning of a reply whose rest is to come: kind and words. ``former`` is the
-    place before the last answer, with that answer in ``said``: a candidate who only paused for breath may go on there.
-    It is not part of the present position.
-    """
-
-    phase: Phase = Phase.INTRO
-    question: int = 0
-    asked: tuple[str, ...] = ()
-    said: str = ""
-    silences: int = 0
-    asides: int = 0
-    stopping: bool = False
-    heard: float | None = None
-    again: bool = False
-    began: tuple[str, str] | None = None
-    former: Mapping[str, Any] | None = field(default=None, compare=False)
-
-    def to_json(self) -> dict[str, Any]:
-        """As a row keeps it."""
-        return {**asdict(self), "phase": self.phase.value, "asked": list(self.asked), "began": list(self.began or ())}
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "Place":
-        """Back from the row."""
-        return cls(
-            phase=Phase(stored["phase"]),
-            question=stored["question"],
-            asked=tuple(stored["asked"]),
-            said=stored["said"],
-            silences=stored["silences"],
-            asides=stored.get("asides", 0),
-            stopping=stored.get("stopping", False),
-            heard=stored.get("heard"),
-            again=stored.get("again", False),
-            began=tuple(stored.get("began") or ()) or None,
-            former=stored.get("former"),
-        )
-
-    @property
-    def question_index(self) -> int | None:
-        """The open script question; None outside of the questions."""
-        return self.question if self.phase is Phase.QUESTION else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +207,17 @@ def may_turn_aside(place: Place) -> bool:
     return place.phase is Phase.QUESTION and place.asides < MOST_ASIDES
 
 
+def last_answer(script: Script, place: Place) -> str | None:
+    """The last answer where it may be said again, empty if its words are not known; else None.
+
+    Until something else is said, and once for each question.
+    """
+    former = Place.from_json(place.former) if script.may_say_again and place.former else None
+    if former is None or former.retake is not None:
+        return None
+    return former.said.removeprefix(former.earlier).strip()
+
+
 def open_line(script: Script, place: Place) -> Line:
     """What the candidate is being asked at this place."""
     if place.phase is not Phase.QUESTION:
@@ -276,9 +253,11 @@ def step(
     Raises WrongMoment for an event that the phase does not know: nothing but BEGIN opens, nothing follows the outro
     (except that it is said again to a candidate who began to speak at its first words and then had nothing to say).
     """
-    if event is Event.REPEAT and place.phase is Phase.OUTRO and place.former:
-        again = _close(script, place)
-        return Step(replace(again.place, former=place.former), again.lines)  # what is said now may still belong to it
+    back = _back(script, place, event)
+    if back is not None:
+        return back
+    if event is Event.AGAIN:
+        event = Event.REPEAT  # something else was said since, or it was said again already
     if (event is Event.BEGIN) != (place.phase is Phase.INTRO) or place.phase in {Phase.OUTRO, Phase.FINISHED}:
         raise WrongMoment(f"{event.value} cannot happen in the phase {place.phase.value}")
     if event is Event.BEGIN:
@@ -326,6 +305,21 @@ def _begin_reply(place: Place, text: str, *, beginning: Line | None) -> Step:
     return Step(replace(waiting, began=began), (replace(beginning, kind=Kind.REPLY),))  # not yet a follow-up either
 
 
+def _back(script: Script, place: Place, event: Event) -> Step | None:
+    """Back to the last answer's question, without that answer; it counts until another one is given.
+
+    Or back to the goodbye, for a candidate who wants to hear it. None: neither.
+    """
+    if event is Event.AGAIN and last_answer(script, place) is not None:
+        former = Place.from_json(place.former or {})
+        open_again = replace(former, said=former.earlier, retake=len(former.asked), silences=0, former=None)
+        return Step(open_again, _once_more(script, open_again))
+    if event in {Event.REPEAT, Event.AGAIN} and place.phase is Phase.OUTRO and place.former:
+        again = _close(script, place)
+        return Step(replace(again.place, former=place.former), again.lines)  # what is said now may still belong to it
+    return None
+
+
 def finish(place: Place) -> Place:
     """The candidate has heard the outro and everything has arrived."""
     if place.phase not in {Phase.OUTRO, Phase.FINISHED}:
@@ -343,10 +337,12 @@ def _answer(script: Script, place: Place, text: str, *, follow_up: str | None) -
     said = answered(place, text)
     reply = _next(script, place)
     if not is_asked(place):
-        whole = Place(Phase.QUESTION, place.question, said=said, asides=place.asides + 1, again=True)
+        once_more = replace(place, said=said, asides=place.asides + 1, heard=None, again=True, silences=0)
+        whole = replace(once_more, stopping=False, former=None)
         reply = Step(whole, (Line(Kind.WHOLE, question_index=place.question), *_once_more(script, whole)))
     elif follow_up and may_follow_up(script, place):
-        with_follow_up = replace(place, asked=(*place.asked, follow_up), said=said, silences=0, former=None)
+        asked = (*place.asked, follow_up)
+        with_follow_up = replace(place, asked=asked, said=said, earlier=said, opened=None, silences=0, former=None)
         reply = Step(with_follow_up, (open_line(script, with_follow_up),))
     former = replace(place, said=said, silences=0, former=None).to_json()
     return Step(replace(reply.place, former=former), reply.lines)

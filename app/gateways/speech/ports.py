@@ -15,6 +15,7 @@ SPEECH_RATE = 16_000
 SAMPLE_BYTES = 2
 
 Role = Literal["agent", "user"]
+Retake = Literal["former", "later"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Segment:
 
     `words` is empty where nothing measured their times (typed answers, engines without word times).
     `question_index` is the script question it belongs to; None for intro, outro and small talk. `obeyed`: words to the
-    agent that it followed; they are no answer, so no one judges them.
+    agent that it followed, or an answer that was said again; no one judges them. `retake`: which of the two it is.
     """
 
     role: Role
@@ -43,6 +44,7 @@ class Segment:
     end: float
     question_index: int | None = None
     obeyed: bool = False
+    retake: Retake | None = None
 
     @property
     def is_answer(self) -> bool:

@@ -28,7 +28,7 @@ from app.interviews.documents.jobs import read_documents
 from app.interviews.jobs import stuck_jobs
 from app.interviews.jobs.claim_renewal import LEASE, renewing
 from app.interviews.jobs.hearing import hear_answers
-from app.interviews.models import Interview, Role, Scenario, Stage, Utterance, VideoStage
+from app.interviews.models import Interview, Retake, Role, Scenario, Stage, Utterance, VideoStage
 from app.interviews.out_of_memory import NO_MEMORY, is_starved
 from app.interviews.processing import NO_ONE, Known, NotRecognised, Talk, TurnValue, process
 from app.interviews.recordings import actions as recordings
@@ -234,6 +234,7 @@ def _turn(row: Utterance) -> TurnValue:
         typed=row.typed,
         engine=row.engine,
         obeyed=row.obeyed,
+        retake=None if row.retake is None else Retake(row.retake).value,
     )
 
 

@@ -12,6 +12,7 @@ export function dock(current) {
   view.on("finished", () => talk().happens({ type: "finished", at: talk().at }));
   view.on("think", () => talk().happens({ type: "think", at: talk().at }));
   for (const kind of ["repeat", "skip"]) view.on(kind, () => talk().happens({ type: "ask", kind, at: talk().at }));
+  view.on("again", () => talk().happens({ type: "again" }));
   view.on("write", () => failing(change(talk())));
   view.on("pause", () => (talk().state.phase === "paused" ? failing(wake(talk())) : talk().happens({ type: "pause", at: talk().at })));
   view.on("go-on", () => failing(wake(talk())));

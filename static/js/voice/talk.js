@@ -19,6 +19,7 @@ import * as view from "./view.js";
 const TAIL = 4800; // samples kept after the last speech: 0.3 s …
 const TAIL_LEAST = 3200; // … or 0.2 s, where the answer then ends with a whole chunk at once
 const SETTLES = 8000; // samples after "Let me think" that may still be the end of a word: half a second
+const LINGERS = 20_000; // ms after the goodbye in which the last answer may still be given again
 const AFTER_THINKING = 5000; // ms of silence once "let me think" is undone
 
 export class Talk {
@@ -240,6 +241,7 @@ export class Talk {
       "open-track": () => { this.track.open(effect.from); this.outbox.release(); },
       "keep-track": () => this.track.keep(effect.from),
       post: () => this.#post(effect),
+      linger: () => setTimeout(() => this.happens({ type: "lingered" }), LINGERS),
       finish: () => finish(this).catch((error) => this.fails(error)),
     };
     actions[effect.do]();
@@ -295,9 +297,9 @@ export class Talk {
     return report && murmurs ? { ...report, murmurs } : report;
   }
 
-  async #post({ turn, kind, text, to, again = false, continues = false, unfinished = false, sure = false }) {
+  async #post({ turn, kind, text, to, again = false, back = false, continues = false, unfinished = false, sure = false }) {
     if (this.sound) this.ear.agentSpeaks(true); // a cough while the server thinks is no answer
-    const body = { kind, continues, unfinished, segment: this.segment, played: this.played };
+    const body = { kind, continues, unfinished, segment: this.segment, played: this.played, ...(back ? { again: true } : {}) };
     if (kind === "text") {
       body.text = text;
       this.taken = null;

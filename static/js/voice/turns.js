@@ -4,8 +4,8 @@
 // Places in the sound are samples (16 kHz) on the clock of the running recorder.
 //
 // Phases: ready, speaking (the agent), interrupted (the agent pauses: was that a word?), listening (no one yet),
-// answering (the candidate), thinking (the server), paused (the candidate wants to), leaving (everything is being saved),
-// stopped (nothing more can be done on this page).
+// answering (the candidate), thinking (the server), paused (the candidate wants to), lingering (it is over, but the last
+// answer may still be given again), leaving (everything is being saved), stopped (nothing more can be done on this page).
 //
 // A pause for breath looks like the end of an answer. A candidate who speaks on while the server thinks, or over the first
 // words of its reply, continues that answer: the reply counts as unheard, and its question is open again.
@@ -33,6 +33,9 @@ const LONG_CALL = 16000; // … and no one says "mm-hm" for so long: such a call
 const SHORT_CALL = 0.45 * 16000; // over the agent: no word that needs an answer is shorter, so no one asks what it was
 const OPEN = new Set(["speaking", "interrupted", "listening", "answering"]);
 export const open = (state) => OPEN.has(state.phase) && state.prompt?.expects === "answer";
+// Whether the last answer may be given again now: until something else is said.
+const AGAIN = new Set(["speaking", "interrupted", "listening", "lingering"]);
+export const mayGoBack = (state) => AGAIN.has(state.phase) && typeof state.prompt?.last_answer === "string";
 const nothing = (state) => [state, []];
 const awaits = (state) => state.prompt?.kind === "moment"; // the words of the answer before are late: it is asked for once more
 const sounding = (state) => state.phase === "speaking" || state.phase === "interrupted";
@@ -88,10 +91,15 @@ function goesOn(state, from) {
   return [{ ...state, resumed: { from, to: null } }, [{ do: "keep-track", from }]];
 }
 
+const leave = (state) => [{ ...state, phase: "leaving" }, [{ do: "finish" }]];
+
 function afterPrompt(before, at) {
   if (awaits(before)) return post(before, [], { kind: "answer", again: true });
   const state = { ...before, call: null, former: null };
-  if (state.prompt.expects === "finish") return [{ ...state, phase: "leaving" }, [{ do: "finish" }]];
+  if (state.prompt.expects === "finish") {
+    const lingering = { ...state, phase: "lingering" };
+    return mayGoBack(lingering) ? [lingering, [{ do: "linger" }]] : leave(state);
+  }
   return [{ ...state, phase: "listening", since: at, from: null }, [{ do: "listen" }]];
 }
 
@@ -173,6 +181,7 @@ const events = {
   // "I have finished": ends the answer, also one that was spoken too softly to be noticed. The ear has heard no silence
   // yet, so it is reset: a candidate who speaks on while the server thinks is heard.
   finished(state, { at }) {
+    if (state.phase === "lingering") return leave(state);
     if (!open(state) || state.mode !== "voice") return nothing(state);
     if (sounding(state)) {
       const [after, effects] = afterPrompt(state, at);
@@ -201,6 +210,14 @@ const events = {
   ask(state, { kind, at }) {
     if (!open(state) || !ASKS.has(kind)) return nothing(state);
     return state.phase === "answering" ? part({ ...state, asks: kind }, at) : post(state, hush(state), { kind });
+  },
+  // The last answer is given again: its question is put once more.
+  again(state) {
+    return mayGoBack(state) ? post(state, hush(state), { kind: "repeat", back: true }) : nothing(state);
+  },
+  // No one wanted to.
+  lingered(state) {
+    return state.phase === "lingering" ? leave(state) : nothing(state);
   },
   // Voice and writing can be changed at any moment; what was spoken of an answer is kept, and the rest is written.
   mode(state, { mode, at }) {

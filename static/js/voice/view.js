@@ -1,5 +1,5 @@
 // What the page shows. The one place of the interview that touches the document; sentences come from the template.
-import { open as isOpen } from "./turns.js";
+import { mayGoBack, open as isOpen } from "./turns.js";
 
 const root = document.querySelector("[data-interview]");
 const words = JSON.parse(root.querySelector("[data-words]").dataset.words);
@@ -37,7 +37,7 @@ export function write(name, text) {
   const element = document.querySelector(`[data-text="${name}"]`);
   if (!element) return;
   if (element.textContent !== text) element.textContent = text;
-  if (["heard", "before", "script-question"].includes(name)) element.hidden = !text;
+  if (["heard", "again", "before", "script-question"].includes(name)) element.hidden = !text;
 }
 
 export function say(name, key, values) {
@@ -121,9 +121,11 @@ export function phase(state, { writing, sound, taken = null }) {
   talk.dataset.phase = state.phase;
   talk.dataset.mode = writing ? "text" : "voice";
   const open = isOpen(state);
-  const [thinking, paused] = [state.phase === "thinking", state.phase === "paused"];
+  const [thinking, paused, lingering] = ["thinking", "paused", "lingering"].map((name) => state.phase === name);
   say("phase", state.pausing ? "pausing" : state.think ? "take-time" : shown === "listening" && writing ? taken ?? "reading" : words[shown] ? shown : null);
-  for (const name of ["repeat", "skip", "finished", "send"]) able(name, open);
+  for (const name of ["repeat", "skip", "send"]) able(name, open);
+  able("finished", open || lingering);
+  goBack(state);
   able("think", !writing && Boolean(open || (thinking && state.former)));
   control("think").setAttribute("aria-pressed", String(state.think));
   able("end", open || paused);
@@ -131,9 +133,18 @@ export function phase(state, { writing, sound, taken = null }) {
   able("pause", open || thinking || paused);
   label("write", writing ? "speak" : "type");
   label("pause", paused || state.pausing ? "go-on" : "pause");
-  main(paused ? "go-on" : writing ? "send" : "finished");
-  show("writing", writing && !paused);
+  main(paused ? "go-on" : writing && !lingering ? "send" : "finished");
+  show("writing", writing && !paused && !lingering);
   show("meter", Boolean(sound) && !writing && !paused);
+}
+
+// The last answer, as long as it may be given again.
+function goBack(state) {
+  const offered = mayGoBack(state);
+  const focused = !offered && part("again").contains(document.activeElement);
+  show("again", offered);
+  if (offered) write("again", state.prompt.last_answer);
+  if (focused) focusQuestion();
 }
 
 function label(name, key) {
@@ -175,7 +186,7 @@ export function prompt(prompt, { spoken }) {
   write("question", asked);
   question.classList.toggle("long", question.textContent.length > 160);
   question.setAttribute("aria-live", spoken ? "off" : "polite"); // a screen reader would talk over the agent
-  if (prompt.heard) write("heard", prompt.heard.text ?? "");
+  if (prompt.heard) write("heard", typeof prompt.last_answer === "string" ? "" : prompt.heard.text ?? "");
   toGo.questions = prompt.minutes_left ?? null;
   sayToGo();
   const at = prompt.question_index;

@@ -33,6 +33,36 @@ export const tests = {
     equal([after.phase, asked.at(-1)], ["thinking", { do: "post", turn: 2, kind: "skip" }]);
     equal(step(after, { type: "reply", prompt: QUESTION, turn: 3, at: 9900 })[0].phase, "speaking");
   },
+  "the last answer is given again while the next question is asked, or before anything is said to it"() {
+    const offered = { ...NEXT, last_answer: "I was wrong." };
+    const asking = step(answered(), { type: "reply", prompt: offered, turn: 2, at: 9000 })[0];
+    for (const state of [asking, step(asking, { type: "speech", from: 60000 })[0], step(asking, { type: "played", at: 20000 })[0]]) {
+      const [after, effects] = step(state, { type: "again" });
+      equal([after.phase, after.former, after.call], ["thinking", null, null]);
+      equal(effects.at(-1), { do: "post", turn: 2, kind: "repeat", back: true });
+      const [back] = step(after, { type: "reply", prompt: { ...QUESTION, kind: "repeat", last_answer: null }, turn: 3, at: 22000 });
+      equal([back.phase, back.prompt.text, step(back, { type: "again" })[1]], ["speaking", "What?", []]);
+    }
+    const [said] = run([{ type: "played", at: 20000 }, { type: "speech", from: 21000 }], asking);
+    equal(step(said, { type: "again" })[1], []);
+    equal(step(listening(), { type: "again" })[1], []);
+  },
+  "after the goodbye there is a while to give the last answer again"() {
+    const offered = { ...OUTRO, last_answer: "" };
+    const over = step(answered(), { type: "reply", prompt: offered, turn: 2, at: 9000 })[0];
+    const [waits, effects] = step(over, { type: "played", at: 20000 });
+    equal([waits.phase, effects], ["lingering", [{ do: "linger" }]]);
+    equal(step(waits, { type: "speech", from: 21000 })[0].phase, "lingering");
+    equal(step(waits, { type: "again" })[1].at(-1), { do: "post", turn: 2, kind: "repeat", back: true });
+    for (const type of ["lingered", "finished"]) {
+      const [after, done] = step(waits, { type, at: 21000 });
+      equal([after.phase, done], ["leaving", [{ do: "finish" }]]);
+    }
+    equal(step(answered(), { type: "reply", prompt: { ...offered, audio_url: null }, turn: 2, at: 9000 })[0].phase, "lingering");
+    const [again] = step(waits, { type: "again" });
+    equal(step(again, { type: "lingered" })[0].phase, "thinking");
+    equal(step(step(answered(), { type: "reply", prompt: OUTRO, turn: 2, at: 9000 })[0], { type: "played", at: 20000 })[0].phase, "leaving");
+  },
   "after a request for a moment the same answer is posted once more"() {
     const [state, effects] = run([{ type: "reply", prompt: MOMENT, turn: 2, at: 9000 }], answered());
     equal([state.phase, names(effects)], ["speaking", ["show", "play"]]);
