@@ -164,7 +164,7 @@ def respond(script: Script, place: Place, answer: Answer, *, engines: Engines) -
         event = Event.END
     next_step = step(script, place, event, text=said.content or "", follow_up=decided.follow_up, aside=decided.aside)
     with _clocked(timing, "spoken"):
-        lines = polite(script, place, event, next_step).lines
+        lines = polite(script, place, event, decided=next_step).lines
         speech = speak(script, lines, engines.speaker, is_more=answer.awaited)
     again = event is Event.ASIDE and decided.aside is None
     kind = "repeat" if again else _kind(event, next_step)

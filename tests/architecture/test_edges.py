@@ -12,6 +12,7 @@ OTHER_DOORS = {
     "app.accounts.idempotency",  # belongs to the guard: an endpoint with slow work says when its answer is final
     "app.candidates.forms",  # which candidates a form of the list names, for what others do with them
     "app.flows.flow_script",  # the value that an interview takes along
+    "app.flows.length",  # how long its interviews take, as the agent and the page say it
     "app.interviews.archive",  # all files of an interview as one, for recruiters and for the candidate
     "app.interviews.comparison",  # results as pages set them side by side; this and the next four are reads
     "app.interviews.distributions",

@@ -28,7 +28,7 @@ def into_question(prompt: dict[str, Any], seconds: float) -> float:
 
 def greeting(script: Script) -> tuple[str, ...]:
     """What the agent says before the first question of this script."""
-    lines = polite(script, Place(), Event.BEGIN, step(script, Place(), Event.BEGIN)).lines
+    lines = polite(script, Place(), Event.BEGIN, decided=step(script, Place(), Event.BEGIN)).lines
     return tuple(str(line.text) for line in lines if line.kind in AROUND)
 
 

@@ -25,7 +25,7 @@ THREE = Script(questions=("Why?", "How?", "When?"), seconds=1800, seed="an inter
 
 def lines(script: Script, place: Place, event: Event) -> tuple[Line, ...]:
     """What is said around the script's own lines, and those."""
-    return polite(script, place, event, step(script, place, event, text="because")).lines
+    return polite(script, place, event, decided=step(script, place, event, text="because")).lines
 
 
 def test_the_agent_greets_by_name_says_what_comes_and_asks() -> None:
@@ -59,15 +59,15 @@ def test_without_questions_nothing_is_announced() -> None:
 @pytest.mark.parametrize("event", [event for event in Event if event not in {Event.BEGIN, Event.ANSWER, Event.SKIP}])
 def test_what_leaves_the_question_open_is_said_as_it_was(event: Event) -> None:
     decided = step(THREE, Place(Phase.QUESTION, 0), event, text="because")
-    assert polite(THREE, Place(Phase.QUESTION, 0), event, decided) is decided
+    assert polite(THREE, Place(Phase.QUESTION, 0), event, decided=decided) is decided
 
 
 def test_a_question_that_is_put_again_or_followed_up_gets_no_bridge() -> None:
     unheard = replace(Place(Phase.QUESTION, 0), heard=0.1)
     again = step(THREE, unheard, Event.ANSWER, text="hm")
-    assert polite(THREE, unheard, Event.ANSWER, again) is again
+    assert polite(THREE, unheard, Event.ANSWER, decided=again) is again
     asked = step(THREE, Place(Phase.QUESTION, 0), Event.ANSWER, text="hm", follow_up="Why exactly?")
-    assert polite(THREE, Place(Phase.QUESTION, 0), Event.ANSWER, asked) is asked
+    assert polite(THREE, Place(Phase.QUESTION, 0), Event.ANSWER, decided=asked) is asked
 
 
 def test_the_last_question_is_announced_and_a_skipped_one_is_not_thanked_for() -> None:

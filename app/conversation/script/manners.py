@@ -22,7 +22,7 @@ _MARKS = re.compile("[\u0300-\u036f\u0900-\u0903\u093a-\u094d\u0e31-\u0e3a\u0e47
 """Marks that belong to a letter: accents, vowel signs of Hindi, Thai and Arabic. To `re` they are no letters."""
 
 
-def polite(script: Script, before: Place, event: Event, decided: Step) -> Step:
+def polite(script: Script, before: Place, event: Event, *, decided: Step) -> Step:
     """``decided``, the step from ``before`` by ``event``, with what is said around it. A retry gets the same words."""
     if event is Event.BEGIN:
         return replace(decided, lines=(*_greeting(script), *decided.lines))
