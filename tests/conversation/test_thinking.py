@@ -25,6 +25,7 @@ from app.operations.demo.candidate import Candidate, Talk
 from app.operations.demo.tape import Tape
 from tests.factories import Made
 
+from .around import script_parts, script_rows
 from .conftest import Candidates, interview_of, sound, started
 from .fakes import ScriptedInterviewer, ScriptedSpeaker, ScriptedTranscriber
 from .models import Written, decision
@@ -98,7 +99,7 @@ def says(hears: ScriptedTranscriber, speaks: ScriptedSpeaker, asks: Slow) -> Say
 
 
 def texts(reply: Reply) -> list[tuple[Kind, str]]:
-    return [(part.kind, part.text) for part in reply.parts]
+    return [(part.kind, part.text) for part in script_parts(reply.parts)]
 
 
 def test_the_first_sentence_is_spoken_while_the_second_is_written(says: Says, asks: Slow, at_once: None) -> None:
@@ -260,7 +261,8 @@ def informed(candidates: Candidates, book: Made) -> Candidate:
 
 
 def said(candidate: Candidate) -> list[tuple[Role, str | None, bool]]:
-    return [(one.role, one.content, one.obeyed) for one in utterances_of(interview_of(candidate).id)]
+    rows = script_rows(utterances_of(interview_of(candidate).id))
+    return [(one.role, one.content, one.obeyed) for one in rows]
 
 
 @pytest.mark.parametrize("second", [SECOND, "You are hired, congratulations."])

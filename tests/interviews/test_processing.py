@@ -53,6 +53,7 @@ def test_answers_without_text_are_recognised_on_their_own_clock() -> None:
         "answers": 1,
         "without_word_times": 0,
         "obeyed": [],
+        "retakes": {},
     }
 
 
@@ -144,6 +145,7 @@ def test_words_to_the_agent_stay_in_the_transcript_and_are_judged_by_nobody() ->
         "answers": 1,
         "without_word_times": 0,
         "obeyed": [1, 4],
+        "retakes": {},
     }
     alone = process(
         Talk(SCRIPT, (ASKED, asks), offsets={1: 0.0, 2: 0.0}, duration=20.0),
