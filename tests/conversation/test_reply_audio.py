@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.conversation import reply_audio as pieces
 from app.conversation import speaking
 from app.conversation.models import Turn
 from app.conversation.script.sentences import sentences
-from app.core.db import db
+from app.core.db import db, is_reading
 from app.core.errors import GatewayError
 from app.gateways.speech.engines.speech_api import SpeechApiSpeaker
 from app.gateways.speech.ports import FollowUp
@@ -191,6 +192,22 @@ def test_lines_of_the_script_that_are_owed_are_remembered_for_the_next_talk(
     assert stored is not None
     assert stored.parts is not None
     assert stored.parts[1]["stretches"][0]["key"].startswith("speech/replies/")
+
+
+def test_a_piece_is_noted_by_a_writer(
+    long_reply: Replies, candidate: Candidate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite refuses the first write of a transaction that began as a reader, once anyone else has written."""
+    began_as_reader: list[bool] = []
+    note = pieces.note
+
+    def noted(*given: Any, **outcome: Any) -> str | None:
+        began_as_reader.append(is_reading() or db.session().in_transaction())
+        return note(*given, **outcome)
+
+    monkeypatch.setattr(pieces, "note", noted)
+    candidate.sounds_of(long_reply())
+    assert began_as_reader == [False, False]
 
 
 def test_a_report_about_too_many_pieces_is_refused(candidate: Candidate) -> None:

@@ -24,7 +24,7 @@ from app.conversation.models import Turn
 from app.conversation.queries import turn_of
 from app.conversation.script.machine import Kind, Script
 from app.conversation.speaking import PERSONAL, say
-from app.core.db import db, reading
+from app.core.db import db, reading, set_reading
 from app.core.errors import GatewayError, NotFound
 from app.gateways.speech.coding import CONTENT_TYPES, ENDINGS, Form
 from app.gateways.speech.sound import read_wav, wav
@@ -95,6 +95,8 @@ def _made(owed: _Owed, number: int, piece: int) -> str | None:
     except GatewayError as error:
         log.warning("piece of a reply is shown, not spoken: %s", type(error).__name__)
         outcome = {"silent": True}
+    db.session.rollback()
+    set_reading(False)  # a GET begins as a reader, whose first write SQLite refuses once anyone else has written
     noted = pieces.note(holder(), owed.turn_id, piece, **outcome)
     db.session.commit()
     if key is not None and noted != key and key.startswith(recording_queries.prefix_of(holder().interview_id)):

@@ -13,6 +13,8 @@ from app.gateways.speech.ports import Heard, Transcriber
 
 MOST_WORDS = 12
 """Whatever was heard as more words is an answer."""
+MORE_WORDS = 3
+"""A command that is misheard has about as many words. Where more than these were heard besides, it is an answer."""
 COMMANDS, WHETHER_TO_END = ("repeat", "think", "skip", "stop"), ("yes", "no", "stop")
 SURE = {Event.REPEAT: 0.7, Event.SKIP: 0.3, Event.STOP: 0.65, Event.THINK: 0.75}
 SURE_OF_NO, SURE_OF_YES = 0.7, 0.98
@@ -30,7 +32,9 @@ def second_look(
         return heard
     among = sayings(language, *(WHETHER_TO_END if place.stopping else COMMANDS))
     chosen = transcriber.choose(heard, language=language, among=among, pcm=pcm)
-    if chosen is None or (chosen.confidence or 0.0) < _needed(chosen.text, language, is_asked=place.stopping):
+    if chosen is None or len(heard.text.split()) > len(chosen.text.split()) + MORE_WORDS:
+        return heard
+    if (chosen.confidence or 0.0) < _needed(chosen.text, language, is_asked=place.stopping):
         return heard
     return chosen
 

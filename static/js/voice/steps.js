@@ -47,6 +47,15 @@ export function steps(form, onShow) {
   window.addEventListener("popstate", ({ state }) => show(consent.checked && state?.at === 2 ? 2 : 1));
 
   const refused = form.querySelector(".error-summary"); // a page that answers the form has its own values
+  refused?.addEventListener("click", (event) => {
+    const field = document.getElementById(event.target.closest("a")?.hash.slice(1));
+    if (!field) return;
+    event.preventDefault(); // a jump to a field of the other step would find nothing
+    const at = Number(field.closest("[data-step]").dataset.step);
+    if (at === 2 && view.currentStep() === 1) goOn({ focus: false });
+    else if (at !== view.currentStep()) show(at, { focus: false });
+    field.focus();
+  });
   if (refused && consent.checked) goOn({ focus: false });
   else if (history.state?.entered && !refused) restore(history.state);
   else show(1, { focus: false });
