@@ -66,7 +66,6 @@ def taking_over(page: Any, server: Running) -> None:
 
 @state("microphone checked")
 def checked(page: Any, server: Running) -> None:
-    page.goto("about:blank")  # a page that is loaded once more shows the step it was at, and what was entered
     page.goto(server.page)
     page.check("#consent")
     page.click("[data-do=next]")
