@@ -5,13 +5,9 @@ block: those that someone waits for first. Requests: batch, feed, peek, finish, 
 """
 
 import contextlib
-import ctypes
 import queue
 import re
 import runpy
-import signal
-import sys
-import threading
 import time
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -20,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from app.gateways.speech.engines.child_process import connected, requests_of
     from app.gateways.speech.engines.pocketsphinx_choice import Chooser
     from app.gateways.speech.engines.pocketsphinx_choice import words_of as _words_of
     from app.gateways.speech.engines.pocketsphinx_utterance import (
@@ -33,12 +30,13 @@ if TYPE_CHECKING:
 else:
 
     def _beside(name: str) -> Any:
-        return runpy.run_path(str(Path(__file__).with_name(f"pocketsphinx_{name}.py"))).__getitem__
+        return runpy.run_path(str(Path(__file__).with_name(f"{name}.py"))).__getitem__
 
-    Chooser, _words_of = map(_beside("choice"), ("Chooser", "words_of"))
-    WARM_UP, Attempt, Utterance = map(_beside("utterance"), ("WARM_UP", "Attempt", "Utterance"))
+    connected, requests_of = map(_beside("child_process"), ("connected", "requests_of"))
+    Chooser, _words_of = map(_beside("pocketsphinx_choice"), ("Chooser", "words_of"))
+    WARM_UP, Attempt, Utterance = map(_beside("pocketsphinx_utterance"), ("WARM_UP", "Attempt", "Utterance"))
     has_digital_silence, new_decoder, warm_up = map(
-        _beside("utterance"), ("has_digital_silence", "new_decoder", "warm_up")
+        _beside("pocketsphinx_utterance"), ("has_digital_silence", "new_decoder", "warm_up")
     )
 
 DECODERS = 4
@@ -46,7 +44,6 @@ IDLE_SECONDS = 10.0
 LOOK_AGAIN = 0.5
 """Seconds until someone who waits for a decoder looks again whether one has been left."""
 FORGET_SECONDS = 900.0
-PDEATHSIG = 1
 
 Found = tuple[str, float, float, float]
 
@@ -262,25 +259,10 @@ class Desk:
             self._connection.send((None, None, (key, text)))
 
 
-def _read(connection: Connection, inbox: "queue.SimpleQueue[tuple[Any, ...] | None]") -> None:
-    try:
-        while True:
-            inbox.put(connection.recv())
-    except (EOFError, OSError):
-        inbox.put(None)
-
-
-def _end_with_parent() -> None:
-    with contextlib.suppress(OSError, AttributeError):  # no Linux: the closed socket ends us
-        ctypes.CDLL(None).prctl(PDEATHSIG, signal.SIGKILL)
-
-
 def main() -> None:
     """Serve until the parent closes the socket; what it does not wait for any more is no one's."""
-    _end_with_parent()
-    connection = Connection(int(sys.argv[1]))
-    inbox: queue.SimpleQueue[tuple[Any, ...] | None] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(connection, inbox), daemon=True).start()
+    connection = connected()
+    inbox = requests_of(connection)
     desk, busy = Desk(connection), False
     with contextlib.suppress(ConnectionError):
         while True:

@@ -4,21 +4,22 @@ Siblings of this file run it as programs of their own, so it imports nothing of 
 """
 
 import contextlib
-import ctypes
 import gc
 import os
 import re
-import signal
-import sys
+import runpy
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-PDEATHSIG = 1
+if TYPE_CHECKING:
+    from app.gateways.speech.engines.child_process import connected
+else:
+    connected = runpy.run_path(str(Path(__file__).with_name("child_process.py")))["connected"]
+
 PUNCTUATION = '.,;:!?"()[]¡¿。、，．！？「」『』（）؟،؛…—–।'
 UNSPACED = frozenset({"ja-JP", "zh-CN", "th-TH"})
 """Written without spaces: each character counts as a word."""
@@ -198,9 +199,7 @@ def _between(spans: list[tuple[str, tuple[float, float] | None]], begin: float, 
 
 def serve(desk: Desk) -> None:
     """Answer one request after another until the parent closes the socket."""
-    with contextlib.suppress(OSError, AttributeError):  # no Linux: the closed socket ends us
-        ctypes.CDLL(None).prctl(PDEATHSIG, signal.SIGKILL)
-    connection = Connection(int(sys.argv[1]))
+    connection = connected()
     with contextlib.suppress(EOFError, OSError):
         while True:
             while not connection.poll(IDLE_SECONDS / 10):

@@ -4,19 +4,19 @@ Its parts are in `whisper_process/`, loaded as a package of its own; `serving` t
 """
 
 import contextlib
-import ctypes
 import importlib
 import importlib.util
 import os
-import queue
-import signal
+import runpy
 import sys
-import threading
-from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
-PDEATHSIG = 1
+if TYPE_CHECKING:
+    from app.gateways.speech.engines import child_process
+else:
+    child_process = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("child_process.py"))))
 
 # Threads that wait for each other by spinning double the work. Read when the libraries are loaded.
 os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
@@ -36,21 +36,10 @@ def _parts(name: str) -> Any:
     return importlib.import_module(f"{name}.serving")
 
 
-def _read(connection: Connection, inbox: "queue.SimpleQueue[tuple[Any, ...] | None]") -> None:
-    try:
-        while True:
-            inbox.put(connection.recv())
-    except (EOFError, OSError):
-        inbox.put(None)
-
-
 def main() -> None:
     """Serve until the parent closes the socket; what it does not wait for any more is no one's."""
-    with contextlib.suppress(OSError, AttributeError):  # no Linux: the closed socket ends us
-        ctypes.CDLL(None).prctl(PDEATHSIG, signal.SIGKILL)
-    connection = Connection(int(sys.argv[1]))
-    inbox: queue.SimpleQueue[tuple[Any, ...] | None] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(connection, inbox), daemon=True).start()
+    connection = child_process.connected()
+    inbox = child_process.requests_of(connection)
     serving = _parts("whisper_process")
     with contextlib.suppress(ConnectionError):
         serving.serve(inbox, serving.Desk(connection.send))
