@@ -33,7 +33,7 @@ import sqlalchemy as sa
 from app.conversation.access import new_token
 from app.conversation.models import Sitting
 from app.conversation.protocol.chunks import MOST_BUNDLED
-from app.conversation.script.machine import Place
+from app.conversation.script.place import Place
 from app.core import claims
 from app.core.db import db
 from app.gateways.storage import build_storage, read

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from app.conversation.script.command_recheck import second_look
 from app.conversation.script.commands import confirmed, spoken_command
-from app.conversation.script.machine import Phase, Place
+from app.conversation.script.place import Phase, Place
 from app.gateways.speech.engines.pocketsphinx import PocketsphinxTranscriber
 from app.gateways.speech.ports import SPEECH_RATE
 from tests.short_sayings import NEW_VOICES, short_sayings

@@ -16,7 +16,8 @@ from app.conversation import untaken_speech, utterances
 from app.conversation.heartbeat import seen
 from app.conversation.models import Agreement, Mode, Sitting, Turn, TurnKind, TurnState
 from app.conversation.queries import ABANDONED_AFTER, TAKEOVER_AFTER, turn_of
-from app.conversation.script.machine import Event, Phase, Place, Script, WrongMoment, finish, open_line
+from app.conversation.script.machine import Event, Script, WrongMoment, finish, open_line
+from app.conversation.script.place import Phase, Place
 from app.conversation.turn import Reply, Said
 from app.conversation.utterances import Heard, Played
 from app.core import claims, clock

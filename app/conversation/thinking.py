@@ -11,9 +11,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from app.conversation.script import next_step
-from app.conversation.script.machine import Event, Line, Place, Script
+from app.conversation.script.machine import Event, Line, Script
 from app.conversation.script.next_step import Decided, Statement
 from app.conversation.script.patience import plain
+from app.conversation.script.place import Place
 from app.conversation.script.sentences import whole_sentences
 from app.core.errors import GatewayError
 from app.gateways.language_model.usage import Used, counted

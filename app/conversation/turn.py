@@ -14,10 +14,11 @@ from app.conversation import hearing, thinking
 from app.conversation.hearing import Late
 from app.conversation.script.command_recheck import second_look
 from app.conversation.script.commands import confirmed, spoken_command
-from app.conversation.script.machine import Event, Kind, Phase, Place, Script, Step, noticed, step, taken_up
+from app.conversation.script.machine import Event, Kind, Script, Step, noticed, step, taken_up
 from app.conversation.script.manners import polite
 from app.conversation.script.next_step import Decided, Statement
 from app.conversation.script.patience import is_backchannel
+from app.conversation.script.place import Phase, Place
 from app.conversation.speaking import Part, speak
 from app.core.errors import GatewayError
 from app.gateways.language_model.scripted import ScriptInterviewer

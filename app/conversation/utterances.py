@@ -11,7 +11,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.conversation.models import Turn
-from app.conversation.script.machine import Event, Kind, Place
+from app.conversation.script.machine import Event, Kind
+from app.conversation.script.place import Place
 from app.conversation.speaking import Part, Stretch
 from app.conversation.turn import Said
 from app.core import queue

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from app.conversation.script.machine import Event, Kind, Place, Script, step
+from app.conversation.script.machine import Event, Kind, Script, step
 from app.conversation.script.manners import polite
+from app.conversation.script.place import Place
 from app.gateways.speech import manners
 
 AROUND = frozenset({Kind.GREETING, Kind.NAME, Kind.ACKNOWLEDGE, Kind.BRIDGE})

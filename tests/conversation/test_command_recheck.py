@@ -13,7 +13,8 @@ from app.conversation.script.command_recheck import (
     second_look,
 )
 from app.conversation.script.commands import confirmed, is_compact, spoken_command
-from app.conversation.script.machine import Event, Kind, Phase, Place, Script
+from app.conversation.script.machine import Event, Kind, Script
+from app.conversation.script.place import Phase, Place
 from app.conversation.turn import Answer, Audio, Engines, Reply, respond
 from app.gateways import Gateways
 from app.gateways.speech.catalogue import LANGUAGES

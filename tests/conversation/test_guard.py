@@ -4,7 +4,8 @@
 import pytest
 
 from app.conversation.script import guard
-from app.conversation.script.machine import Phase, Place, Script
+from app.conversation.script.machine import Script
+from app.conversation.script.place import Phase, Place
 from app.gateways.speech import phrases
 from app.gateways.speech.catalogue import LANGUAGES
 

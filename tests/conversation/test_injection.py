@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from app.conversation.script.machine import MOST_ASIDES, Kind, Place, Script
+from app.conversation.script.machine import MOST_ASIDES, Kind, Script
+from app.conversation.script.place import Place
 from app.conversation.turn import Answer, Audio, Engines, Reply, respond
 from app.gateways.language_model import prompts
 from app.gateways.language_model.chat import Chat, ChatInterviewer

@@ -11,7 +11,8 @@ import pytest
 from app.conversation import hearing
 from app.conversation.models import Sitting
 from app.conversation.queries import sitting_of
-from app.conversation.script.machine import Event, Kind, Phase, Place, Script, step, taken_up
+from app.conversation.script.machine import Event, Kind, Script, step, taken_up
+from app.conversation.script.place import Phase, Place
 from app.core.queue import SilentWaker
 from app.gateways.speech import phrases
 from app.gateways.speech.catalogue import LANGUAGES

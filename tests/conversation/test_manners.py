@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.conversation.script import guard
-from app.conversation.script.machine import Event, Kind, Line, Phase, Place, Script, step
+from app.conversation.script.machine import Event, Kind, Line, Script, step
 from app.conversation.script.manners import LONGEST_NAME, polite, said_name
+from app.conversation.script.place import Phase, Place
 from app.gateways.speech import manners, phrases
 from app.gateways.speech.catalogue import LANGUAGES
 from app.interviews.models import Interview

@@ -15,8 +15,6 @@ from app.conversation.script.machine import (
     Event,
     Kind,
     Line,
-    Phase,
-    Place,
     Script,
     Step,
     WrongMoment,
@@ -29,6 +27,7 @@ from app.conversation.script.machine import (
     step,
     taken_up,
 )
+from app.conversation.script.place import Phase, Place
 from app.flows.flow_script import FlowScript
 
 TWO = Script(questions=("Why?", "How?"), seconds=600, intro="Hello.", outro="Goodbye.")

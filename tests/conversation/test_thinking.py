@@ -13,7 +13,8 @@ from flask import Flask
 
 from app.conversation import thinking
 from app.conversation.queries import sitting_of
-from app.conversation.script.machine import Event, Kind, Phase, Place, Script, step, taken_up
+from app.conversation.script.machine import Event, Kind, Script, step, taken_up
+from app.conversation.script.place import Phase, Place
 from app.conversation.turn import Answer, Audio, Engines, Reply, respond
 from app.core.errors import GatewayError
 from app.gateways.speech import phrases

@@ -9,7 +9,8 @@ from itertools import pairwise
 import pytest
 
 from app.conversation import speaking
-from app.conversation.script.machine import Event, Kind, Phase, Place, Script
+from app.conversation.script.machine import Event, Kind, Script
+from app.conversation.script.place import Phase, Place
 from app.conversation.speaking import GAP
 from app.conversation.turn import Answer, Audio, Engines, respond
 from app.core.errors import GatewayError

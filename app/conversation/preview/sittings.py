@@ -14,7 +14,8 @@ from typing import Any
 
 from app.conversation import time_limit
 from app.conversation.models import Mode, Sitting, Turn, TurnKind, TurnState
-from app.conversation.script.machine import Kind, Phase, Place, Script, WrongMoment, open_line
+from app.conversation.script.machine import Kind, Script, WrongMoment, open_line
+from app.conversation.script.place import Phase, Place
 from app.conversation.turn import Audio, Reply, utterance_key
 from app.conversation.utterances import kept_parts
 from app.core import clock

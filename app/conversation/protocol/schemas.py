@@ -15,7 +15,8 @@ from app.conversation.models import Sitting, Turn, TurnKind
 from app.conversation.queries import last_reply, sitting_of
 from app.conversation.script import patience
 from app.conversation.script.commands import spoken_command
-from app.conversation.script.machine import Kind, Phase, Place, Script, last_answer
+from app.conversation.script.machine import Kind, Script, last_answer
+from app.conversation.script.place import Phase, Place
 from app.conversation.utterances import Piece, Played
 from app.core.errors import NotFound, Rejected
 from app.flows.length import minutes_left

@@ -10,7 +10,7 @@ from app.conversation.access import holder, linked_interview, linked_script, pro
 from app.conversation.protocol import schemas
 from app.conversation.protocol.turns import documents_of
 from app.conversation.queries import sitting_of
-from app.conversation.script.machine import Phase, Place
+from app.conversation.script.place import Phase, Place
 from app.conversation.turn import utterance_key
 from app.core.db import db, reading
 from app.core.errors import Conflict

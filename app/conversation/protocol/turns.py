@@ -18,7 +18,8 @@ from app.conversation.models import Sitting, Turn, TurnKind, TurnState
 from app.conversation.protocol import schemas
 from app.conversation.protocol.sound import keep
 from app.conversation.queries import turn_of
-from app.conversation.script.machine import Kind, Place, Script
+from app.conversation.script.machine import Kind, Script
+from app.conversation.script.place import Place
 from app.conversation.turn import Answer, Audio, Engines, Reply, respond, utterance_key
 from app.conversation.utterances import Heard, Played
 from app.core import counters

@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 from app.conversation.script.command_phrases import sayings
 from app.conversation.script.commands import LONGEST, confirmed, spoken_command
-from app.conversation.script.machine import Event, Place
+from app.conversation.script.machine import Event
+from app.conversation.script.place import Place
 from app.gateways.speech.ports import Heard, Transcriber
 
 MOST_WORDS = 12

@@ -14,7 +14,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from app.conversation.script.commands import alike, is_compact, plain, short_of
-from app.conversation.script.machine import Place, Script
+from app.conversation.script.machine import Script
+from app.conversation.script.place import Place
 from app.gateways.speech.catalogue import UNSPACED_LANGUAGES
 
 log = logging.getLogger(__name__)

@@ -11,30 +11,6 @@ from app.conversation.script.place import Phase, Place
 from app.flows.flow_script import FlowScript
 from app.flows.length import minutes_left
 
-__all__ = [
-    "BEGUN",
-    "ENOUGH",
-    "MOST_ASIDES",
-    "Event",
-    "Kind",
-    "Line",
-    "Phase",
-    "Place",
-    "Script",
-    "Step",
-    "WrongMoment",
-    "answered",
-    "finish",
-    "is_asked",
-    "last_answer",
-    "may_follow_up",
-    "may_turn_aside",
-    "noticed",
-    "open_line",
-    "step",
-    "taken_up",
-]
-
 
 class Event(StrEnum):
     """What can happen in it.

@@ -10,7 +10,8 @@ import zlib
 from dataclasses import replace
 
 from app.conversation.script import guard
-from app.conversation.script.machine import Event, Kind, Line, Place, Script, Step
+from app.conversation.script.machine import Event, Kind, Line, Script, Step
+from app.conversation.script.place import Place
 from app.flows.length import likely_minutes
 from app.gateways.speech import manners
 

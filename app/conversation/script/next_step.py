@@ -5,7 +5,8 @@ from itertools import accumulate
 from operator import add
 
 from app.conversation.script import guard
-from app.conversation.script.machine import Event, Kind, Line, Place, Script, answered, may_follow_up, may_turn_aside
+from app.conversation.script.machine import Event, Kind, Line, Script, answered, may_follow_up, may_turn_aside
+from app.conversation.script.place import Place
 from app.conversation.script.sentences import sentences, whole_sentences
 from app.gateways.language_model.scripted import ScriptInterviewer
 from app.gateways.speech.catalogue import word_count

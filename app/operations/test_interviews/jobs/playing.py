@@ -18,7 +18,8 @@ from app.conversation.access import new_token
 from app.conversation.actions import Agreed, Holder, Outcome
 from app.conversation.models import Mode, TurnKind
 from app.conversation.queries import TAKEOVER_AFTER, sitting_of
-from app.conversation.script.machine import Event, Phase, Place, Script
+from app.conversation.script.machine import Event, Script
+from app.conversation.script.place import Phase, Place
 from app.conversation.turn import Answer, Engines, Reply, Said, respond
 from app.conversation.utterances import Heard, Played
 from app.core import clock
