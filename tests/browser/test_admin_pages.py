@@ -52,6 +52,10 @@ def test_the_audit_log_is_read_narrowed_checked_and_exported_by_keyboard(
     admin: Any, installation: Installation
 ) -> None:
     admin.goto(f"{installation.url}/dashboard")
+    tab_to(admin, "nav a[href='/settings']")
+    admin.keyboard.press("Enter")
+    admin.wait_for_url("**/settings")
+    accessible(admin)
     tab_to(admin, "nav a[href='/audit']")
     admin.keyboard.press("Enter")
     admin.wait_for_url("**/audit")

@@ -1,6 +1,7 @@
-"""The links of the main navigation: who gets which, and which one the page shown belongs to."""
+"""The main navigation in two levels: who gets which links, and which one the page shown belongs to."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from flask import request
 
@@ -9,35 +10,77 @@ from app.accounts.models import Role, TeamMember
 
 @dataclass(frozen=True)
 class Link:
+    """A page, or a section if it has pages ``below``: a section leads to the first of them.
+
+    ``key``: the letter that leads here after ``g``, empty for none.
+    """
+
     text: str
-    icon: str
     endpoint: str
+    icon: str = ""
+    key: str = ""
     is_for_admins: bool = False
+    below: tuple["Link", ...] = ()
 
     @property
     def current(self) -> str | None:
-        """The value of ``aria-current``: ``page`` for the page itself, ``true`` for one below it, None for the rest."""
+        """The value of ``aria-current``: ``page`` for the page shown, ``true`` for what it is below, or None."""
+        if self.below:
+            return "true" if any(link.current for link in self.below) else None
         if request.endpoint == self.endpoint:
             return "page"
         return "true" if _home(request.endpoint or "") == self.endpoint else None
 
 
-LINKS = (
-    Link("Dashboard", "home", "interviews.dashboard"),
-    Link("Interviews", "talk", "interviews.index"),
-    Link("Candidates", "people", "candidates.index"),
-    Link("Requests", "inbox", "candidate_requests.index"),
-    Link("Mentions", "at", "notes.mentions"),
-    Link("Insights", "chart", "interviews.numbers"),
-    Link("Flows", "flow", "flows.index"),
-    Link("Webhooks", "hook", "webhooks.index"),
-    Link("Members", "team", "accounts.team"),
-    Link("Usage", "chart", "dashboard.usage", is_for_admins=True),
-    Link("Jobs", "repeat", "dashboard.jobs", is_for_admins=True),
-    Link("API keys", "key", "accounts.api_keys", is_for_admins=True),
-    Link("Audit log", "lock", "accounts.audit", is_for_admins=True),
+def _section(text: str, icon: str, *below: Link) -> Link:
+    return Link(text, below[0].endpoint, icon, below=below)
+
+
+SECTIONS = (
+    Link("Home", "interviews.dashboard", "home", "h"),
+    _section(
+        "Candidates",
+        "people",
+        Link("All candidates", "candidates.index", key="c"),
+        Link("Board", "candidates.board", key="b"),
+        Link("Triage", "interviews.triage", key="t"),
+        Link("Interviews", "interviews.index", key="i"),
+        Link("Emails", "outreach.log", key="e"),
+    ),
+    Link("Flows", "flows.index", "flow", "f"),
+    Link("Insights", "interviews.numbers", "chart", "n"),
+    _section(
+        "Inbox",
+        "inbox",
+        Link("Requests", "candidate_requests.index", key="r"),
+        Link("Mentions", "notes.mentions", key="m"),
+    ),
+    _section(
+        "Settings",
+        "gear",
+        Link("Organization", "accounts.organization", key="s", is_for_admins=True),
+        Link("Members", "accounts.team", key="p"),
+        Link("Statuses", "candidates.statuses", is_for_admins=True),
+        Link("Emails and schedule", "outreach.plan", is_for_admins=True),
+        Link("Response times", "candidate_requests.deadlines", is_for_admins=True),
+        Link("Retention", "privacy.retention_rule", is_for_admins=True),
+        Link("API keys", "accounts.api_keys", key="k", is_for_admins=True),
+        Link("Webhooks", "webhooks.index", key="w"),
+        Link("Usage", "dashboard.usage", key="u", is_for_admins=True),
+        Link("Audit log", "accounts.audit", key="a", is_for_admins=True),
+        Link("Jobs", "dashboard.jobs", key="j", is_for_admins=True),
+    ),
 )
 
+
+def pages_of(sections: Iterable[Link]) -> list[Link]:
+    """The pages that the sections lead to, in the order shown."""
+    return [page for section in sections for page in section.below or (section,)]
+
+
+LINKS = tuple(pages_of(SECTIONS))
+
+_ENDPOINTS = frozenset(link.endpoint for link in LINKS)
 _BELOW = {
     "interviews.show": "interviews.index",
     "interviews.new": "interviews.index",
@@ -45,26 +88,36 @@ _BELOW = {
     "ratings.scorecard": "interviews.index",
     "share_links.index": "interviews.index",
     "exports.report": "interviews.index",
-    "interviews.triage": "candidates.index",
     "interviews.compare": "candidates.index",
+    "outreach.words": "outreach.plan",
     "accounts.member": "accounts.team",
     "flow_access.index": "flows.index",
     "flow_access.show": "flows.index",
     "flow_access.give": "flows.index",
 }
 _BLUEPRINTS = {
-    blueprint: link.endpoint
-    for link in LINKS
-    if (blueprint := link.endpoint.split(".")[0]) not in {"interviews", "accounts", "dashboard"}
+    "candidates": "candidates.index",
+    "outreach": "candidates.index",
+    "flows": "flows.index",
+    "candidate_requests": "candidate_requests.index",
+    "notes": "notes.mentions",
+    "webhooks": "webhooks.index",
 }
-"""Blueprints with one link, which all their pages belong to."""
+"""Where all other pages of a blueprint belong."""
 
 
 def links_of(member: TeamMember | None) -> list[Link]:
-    """What the member may open, in the order shown."""
+    """The sections with the pages that the member may open, in the order shown."""
     is_admin = member is not None and member.role == Role.ADMIN
-    return [link for link in LINKS if is_admin or not link.is_for_admins]
+    return [_narrowed(section, is_admin=is_admin) for section in SECTIONS]
+
+
+def _narrowed(section: Link, *, is_admin: bool) -> Link:
+    below = tuple(link for link in section.below if is_admin or not link.is_for_admins)
+    return replace(section, below=below, endpoint=below[0].endpoint) if below else section
 
 
 def _home(endpoint: str) -> str | None:
+    if endpoint in _ENDPOINTS:
+        return endpoint
     return _BELOW.get(endpoint) or _BLUEPRINTS.get(endpoint.split(".", maxsplit=1)[0])
