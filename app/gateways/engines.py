@@ -19,8 +19,11 @@ from app.gateways.speech.watching import Part, Watch, unwatched
 
 if TYPE_CHECKING:
     from app.gateways.language_model.chat import Chat
+    from app.gateways.speech.engines.live import HeardLive
 
 
+REMOTE = frozenset({"openai", "elevenlabs"})
+"""Engines that are servers."""
 DEFAULT_VOICES = ("piper", "kokoro", "espeak")
 KOKORO_CORES = 4
 """From this number on Kokoro speaks faster than people do, beside all else."""
@@ -47,6 +50,8 @@ class SpeechSettings(HostSettings, Protocol):
     def stt_api_key(self) -> str: ...
     @property
     def stt_model(self) -> str: ...
+    @property
+    def stt_realtime_model(self) -> str: ...
     @property
     def stt_words(self) -> str: ...
     @property
@@ -87,8 +92,7 @@ def build_transcriber(
     def make(provider: str) -> Recogniser:
         if provider == "whisper":
             return WhisperTranscriber(host or SpeechHost(settings))
-        remote = provider in {"openai", "elevenlabs"}
-        return make_remote(settings, provider, aligner=embedded) if remote else embedded
+        return make_remote(settings, provider, aligner=embedded) if provider in REMOTE else embedded
 
     engines = tuple(make(provider) for provider in settings.stt_provider if provider != "none")
     return FallbackTranscriber(engines, also_close=(embedded,), watch=watch)
@@ -96,13 +100,21 @@ def build_transcriber(
 
 def make_remote(
     settings: SpeechSettings, provider: str, *, aligner: PocketsphinxTranscriber | None = None
-) -> Recogniser:
-    """The recogniser `openai` or `elevenlabs` as configured; without an `aligner` its word times are its own."""
+) -> "HeardLive":
+    """The recogniser `openai` or `elevenlabs` as configured; without an `aligner` its word times are its own.
+
+    STT_REALTIME_MODEL belongs to the first of them in STT_PROVIDER: the others only serve where it fails.
+    """
+    is_first = provider == next((name for name in settings.stt_provider if name in REMOTE), provider)
+    live = settings.stt_realtime_model if is_first else ""
     if provider == "elevenlabs":
         from app.gateways.speech.engines.elevenlabs import ElevenLabsTranscriber
 
         return ElevenLabsTranscriber(
-            settings.elevenlabs_base_url, api_key=settings.elevenlabs_api_key, timeout=settings.stt_timeout
+            settings.elevenlabs_base_url,
+            api_key=settings.elevenlabs_api_key,
+            timeout=settings.stt_timeout,
+            realtime_model=live,
         )
     from app.gateways.speech.engines.transcription_api import TranscriptionApiTranscriber
 
@@ -112,6 +124,7 @@ def make_remote(
         model=settings.stt_model,
         models=settings.stt_overrides,
         words=settings.stt_words,
+        realtime_model=live,
         timeout=settings.stt_timeout,
         aligner=aligner,
     )

@@ -242,6 +242,12 @@ class Settings:
     stt_model: str = var(
         "STT_MODEL", text, "", "Model to use at STT_BASE_URL. STT_MODEL_JA_JP and so on set it for one language."
     )
+    stt_realtime_model: str = var(
+        "STT_REALTIME_MODEL",
+        text,
+        "",
+        "Model that hears answers while candidates speak, over the realtime API of the first server in STT_PROVIDER, for example gpt-live-transcribe or scribe_v2_realtime. Default: none; an answer is sent when it ends.",
+    )
     stt_words: str = var(
         "STT_WORDS", one_of("auto", "always", "never"), "auto", "Whether to ask STT_BASE_URL for word times."
     )

@@ -4,7 +4,14 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from app.gateways.engines import build_analyst, build_interviewer, build_speaker, build_transcriber, voices_in_order
+from app.gateways.engines import (
+    build_analyst,
+    build_interviewer,
+    build_speaker,
+    build_transcriber,
+    make_remote,
+    voices_in_order,
+)
 from app.gateways.speech.engines.cache import CachedSpeaker
 from app.gateways.speech.engines.pocketsphinx import is_installed
 from app.settings import Settings
@@ -23,6 +30,7 @@ class Names:
     stt_base_url: str = "http://127.0.0.1:9/v1"
     stt_api_key: str = ""
     stt_model: str = ""
+    stt_realtime_model: str = ""
     stt_words: str = "auto"
     stt_timeout: float = 5
     stt_processes: int = 1
@@ -67,6 +75,14 @@ def test_the_order_of_engines_is_that_of_the_settings(built):
     assert speaker.supports("th-TH")
     assert built(build_interviewer(settings)).name == "chat:m"
     assert built(build_analyst(settings)).name.startswith("chat:m:")
+
+
+@pytest.mark.parametrize("order", [("openai", "elevenlabs"), ("pocketsphinx", "elevenlabs", "openai")])
+def test_the_first_server_hears_answers_while_they_are_spoken(built, order):
+    live = Names(stt_provider=order, stt_realtime_model="m")
+    heard = [name for name in ("openai", "elevenlabs") if built(make_remote(live, name)).hears_live]
+    assert heard == [next(name for name in order if name != "pocketsphinx")]
+    assert not built(make_remote(Names(stt_provider=order), heard[0])).hears_live
 
 
 def test_when_the_preferred_voice_is_down_the_embedded_one_speaks(built):

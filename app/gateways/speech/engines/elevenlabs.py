@@ -8,8 +8,9 @@ from typing import Any
 
 from app.core.errors import GatewayError
 from app.gateways.speech import catalogue
+from app.gateways.speech.engines.elevenlabs_realtime import ElevenLabsRealtime
+from app.gateways.speech.engines.live import HeardLive
 from app.gateways.speech.engines.remote import Remote, model_for
-from app.gateways.speech.engines.whole_answers import WholeAnswers
 from app.gateways.speech.ports import Heard, Spoken, Word
 from app.gateways.speech.sound import wav
 
@@ -98,12 +99,16 @@ def _words_of(alignment: Any) -> tuple[Word, ...]:
     return tuple(words)
 
 
-class ElevenLabsTranscriber(WholeAnswers):
-    """Scribe: `/v1/speech-to-text` with word times."""
+class ElevenLabsTranscriber(HeardLive):
+    """Scribe: `/v1/speech-to-text` with word times; with a `realtime_model`, also while an answer is spoken."""
 
     name = "elevenlabs"
 
-    def __init__(self, address: str, *, api_key: str, timeout: float, model: str = RECOGNITION_MODEL) -> None:
+    def __init__(
+        self, address: str, *, api_key: str, timeout: float, model: str = RECOGNITION_MODEL, realtime_model: str = ""
+    ) -> None:
+        live = ElevenLabsRealtime(address, api_key=api_key, model=realtime_model) if realtime_model else None
+        super().__init__(live)
         self._remote = Remote(SERVER, address, headers={"xi-api-key": api_key}, timeout=timeout)
         self._model = model
 
@@ -136,4 +141,5 @@ class ElevenLabsTranscriber(WholeAnswers):
 
     def close(self) -> None:
         """Close the connections."""
+        super().close()
         self._remote.close()

@@ -1,5 +1,6 @@
 """Calls to speech and language servers that the operator configured: deadlines, few retries, and who may try again."""
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
@@ -35,6 +36,7 @@ class Aligner(Protocol):
         ...
 
 
+CODE = re.compile(r"[a-z_]{1,40}")
 HINTS = {401: ": check its API key", 403: ": check its API key", 404: ": check its address and model"}
 
 
@@ -49,6 +51,12 @@ def refused(server: str, status: int) -> GatewayError:
     """An HTTP status as an error; configuration faults are final. Bodies are never quoted: they hold answers."""
     hint = HINTS.get(status, "")
     return GatewayError(f"{server} responded with {status}{hint}", retryable=status in RETRYABLE_STATUS)
+
+
+def refused_with(server: str, code: object) -> GatewayError:
+    """An error event of a connection; its code is named if it is one, its message is not quoted: it may hold words."""
+    named = f" ({code})" if isinstance(code, str) and CODE.fullmatch(code) else ""
+    return GatewayError(f"{server} refused a request{named}", retryable=True)
 
 
 def with_retries(call: Callable[[], Answer]) -> Answer:

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.gateways.speech import catalogue
+from app.gateways.speech.engines.live import HeardLive
 from app.gateways.speech.engines.openai_client import OpenAiServer
+from app.gateways.speech.engines.openai_realtime import OpenAiRealtime
 from app.gateways.speech.engines.remote import Aligner, model_for
-from app.gateways.speech.engines.whole_answers import WholeAnswers
 from app.gateways.speech.ports import Heard, Word
 from app.gateways.speech.sound import wav
 
@@ -15,10 +16,11 @@ ENGLISH = "en-US"
 DEFAULT_MODEL = "whisper-1"
 
 
-class TranscriptionApiTranscriber(WholeAnswers):
+class TranscriptionApiTranscriber(HeardLive):
     """`words`: `auto` and `always` ask for word times, `never` does not (some models refuse to be asked).
 
     English text without word times is aligned with its sound by `aligner`; other languages keep `words: ()`.
+    With a `realtime_model`, the server's Realtime API hears answers while they are spoken.
     """
 
     name = "openai"
@@ -32,8 +34,11 @@ class TranscriptionApiTranscriber(WholeAnswers):
         model: str = DEFAULT_MODEL,
         models: Mapping[str, str] | None = None,
         words: str = "auto",
+        realtime_model: str = "",
         aligner: Aligner | None = None,
     ) -> None:
+        live = OpenAiRealtime(address, api_key=api_key, model=realtime_model) if realtime_model else None
+        super().__init__(live)
         self._server = OpenAiServer(SERVER, address, api_key=api_key, timeout=timeout)
         self._model = model or DEFAULT_MODEL
         self._models = models or {}
@@ -63,6 +68,7 @@ class TranscriptionApiTranscriber(WholeAnswers):
 
     def close(self) -> None:
         """Close the connections."""
+        super().close()
         self._server.close()
 
 
