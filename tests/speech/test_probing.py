@@ -8,6 +8,8 @@ import pytest
 
 from app.gateways import speech_check
 
+from .realtime_server import KEY, running
+
 VERBOSE = {
     "task": "transcribe",
     "language": "en",
@@ -29,7 +31,8 @@ def configured(settings, server):
 def test_a_server_with_word_times_says_so(configured, server, reply):
     server.replies = [reply.of(VERBOSE)]
     (found,) = speech_check.probe(configured())
-    assert (found.has_words, found.failure, found.words) == (True, "", "openai gives word times")
+    assert (found.has_words, found.failure) == (True, "")
+    assert found.words == "openai gives word times; openai hears answers when they end (STT_REALTIME_MODEL is not set)"
     assert b"RIFF" in server.asked[0].body, "a sentence of our own voice"
 
 
@@ -50,6 +53,32 @@ def test_a_server_that_understands_nothing_or_fails_is_named(configured, server,
     (found,) = speech_check.probe(configured())
     assert "could not be tested: the transcription server responded with 401: check its API key" in found.words
     assert "http" not in json.dumps(found.words)
+
+
+@pytest.mark.parametrize("provider", ["openai", "elevenlabs"])
+def test_a_server_that_hears_while_someone_speaks_says_so(settings, provider, caplog):
+    with running() as server:
+        live = replace(
+            settings,
+            stt_provider=(provider,),
+            stt_base_url=f"{server.address}/v1",
+            stt_api_key=KEY,
+            stt_realtime_model="gpt-4o-transcribe",
+            elevenlabs_base_url=server.address,
+            elevenlabs_api_key=KEY,
+        )
+        (found,) = speech_check.probe(live)
+        assert (found.has_words, found.is_live, found.live_failure) == (True, True, "")
+        assert found.words == f"{provider} gives word times; {provider} hears answers while candidates speak"
+        assert server.lines[0].samples / server.lines[0].settings["rate"] > 3
+        server.does.status = 403
+        with caplog.at_level(logging.INFO):
+            speech_check.report(live)
+    (said,) = [one for one in caplog.records if "word times" in one.message]
+    assert said.levelname == "WARNING"
+    assert f"{provider} does not hear answers while candidates speak: the " in said.message
+    assert "server responded with 403: check its API key" in said.message
+    assert KEY not in caplog.text
 
 
 @pytest.mark.parametrize("providers", [("pocketsphinx",), ("none",)])

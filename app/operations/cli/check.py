@@ -293,7 +293,7 @@ def _word_times(config: Settings) -> tuple[bool, str]:
         return True, "no recognition server is configured" + (
             "; the embedded engine gives word times" if "pocketsphinx" in config.stt_provider and is_installed() else ""
         )
-    return not any(one.failure for one in probes), "; ".join(one.words for one in probes)
+    return not any(one.failure or one.live_failure for one in probes), "; ".join(one.words for one in probes)
 
 
 def _secret_key(config: Settings) -> tuple[bool, str]:
