@@ -9,6 +9,7 @@ ROOM = Room(
         "app.conversation.detector.files",
         "app.conversation.access.protocol",
         "app.conversation.preview.pages.pages",
+        "app.conversation.preview.readable.pages",
     ),
     views=(
         "app.conversation.pages.before",

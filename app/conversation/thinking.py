@@ -17,6 +17,7 @@ from app.conversation.script.patience import plain
 from app.conversation.script.place import Place
 from app.conversation.script.sentences import whole_sentences
 from app.core.errors import GatewayError
+from app.gateways.language_model.scripted import ScriptInterviewer
 from app.gateways.language_model.usage import Used, counted
 from app.gateways.speech.calls import Call, GivenUp
 from app.gateways.speech.ports import Exchange, FollowUp, Interviewer
@@ -90,6 +91,8 @@ def decide(
     if asked is None:
         give_up(key)
         return Decided(Event.ANSWER)
+    if interviewer.name == ScriptInterviewer.name:
+        return next_step.decided(script, place, asked, wanted=None)
     if key is None:
         return next_step.decided(script, place, asked, wanted=_outcome(lambda: interviewer.decide(asked)))
     thought = _thought(key)

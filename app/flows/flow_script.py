@@ -37,6 +37,7 @@ class FlowScript:
     interview_type: str | None = None
     assess_language: bool = True
     may_say_again: bool = False
+    is_background_private: bool = False
 
     @classmethod
     def of(cls, flow: InterviewFlow) -> "FlowScript":
@@ -60,6 +61,7 @@ class FlowScript:
             interview_type=flow.interview_type and flow.interview_type.value,
             assess_language=assess,
             may_say_again=flow.may_say_again,
+            is_background_private=flow.is_background_private,
         )
 
     @classmethod

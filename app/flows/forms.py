@@ -129,8 +129,13 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
     )
     additional_info = TextAreaField(
         "Background for the agent",
-        description="Facts about the job or organization that the agent can use in its questions.",
+        description="Facts about the job or organization that the agent can use in its questions. When candidates ask, "
+        "it can also read sentences of this text out to them, word for word.",
         render_kw=_limited("additional_info", rows=4),
+    )
+    is_background_private = BooleanField(
+        "The background is for the agent alone",
+        description="The agent tells candidates nothing of it. Their questions about the job are passed on to you.",
     )
     additional_instructions = TextAreaField(
         "Instructions for the agent",
@@ -221,6 +226,7 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
             "is_video_enabled": bool(self.is_video_enabled.data),
             "is_doc_upload_enabled": bool(self.is_doc_upload_enabled.data),
             "may_say_again": bool(self.may_say_again.data),
+            "is_background_private": bool(self.is_background_private.data),
             "assess_language": _ANSWERS.get(self.assess_language.data or "", self.assess_language.data),
             "team_id": self.team_id.data,
         }
@@ -260,7 +266,7 @@ def _lines(text: str | None) -> str:
 
 def form_of(flow: InterviewFlow) -> dict[str, Any]:
     """The form's initial data for ``flow``. The secret is never shown again."""
-    switches = ("is_video_enabled", "is_doc_upload_enabled", "may_say_again")
+    switches = ("is_video_enabled", "is_doc_upload_enabled", "may_say_again", "is_background_private")
     names = ("title", "org_name", "questions", "team_id", *switches, *_TEXTS)
     return {
         **{name: getattr(flow, name) for name in names},

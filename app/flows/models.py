@@ -106,6 +106,8 @@ class InterviewFlow(Claimable, Base):
     assess_language: Mapped[bool | None]
     may_say_again: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     """Whether candidates may read an answer and say it again, once for each question."""
+    is_background_private: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    """Whether the agent never says anything of ``additional_info`` to candidates who ask."""
     follow_up_limit: Mapped[int] = mapped_column(default=1)
     time_limit_minutes: Mapped[int | None]
     speech_state: Mapped[SpeechState] = mapped_column(one_of(SpeechState), default=SpeechState.PENDING)

@@ -169,6 +169,7 @@ class FlowFormSchema(NewInterviewFlowSchema):
 
     assess_language = Flag(allow_none=True, load_default=None)
     may_say_again = Flag(load_default=False)
+    is_background_private = Flag(load_default=False)
     alternative_text = Text(most=LONGEST["alternative_text"], allow_none=True, load_default=None)
     alternative_contact = ContactAddress(most=LONGEST["alternative_contact"], allow_none=True, load_default=None)
     follow_up_limit = fields.Integer(

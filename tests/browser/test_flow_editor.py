@@ -174,3 +174,25 @@ def test_a_form_with_changes_is_not_left_without_a_question(editor: Callable[...
     here = page.url
     assert leaves()
     assert len(asked) == 3
+
+
+def test_the_editor_lists_what_the_agent_can_read_out(editor: Callable[..., Any]) -> None:
+    page = editor(viewport={"width": 1280, "height": 900})
+    page.fill("#additional_info", "The office is in Bergen. We guarantee you the job.")
+    page.wait_for_selector("#readable li")
+    assert page.locator("#readable li").all_inner_texts()[0] == "The office is in Bergen."
+    assert "Never read out" in page.locator("#readable li").nth(1).inner_text()
+    assert_accessible(page)
+    page.check("#is_background_private")
+    page.wait_for_selector("#readable >> text=for the agent alone")
+    saved(page)
+    assert "Background, for the agent alone" in page.inner_text("main")
+
+
+def test_without_scripts_a_button_shows_what_the_agent_can_read_out(editor: Callable[..., Any]) -> None:
+    page = editor(viewport={"width": 360, "height": 740}, java_script_enabled=False)
+    page.fill("#additional_info", "The office is in Bergen.")
+    with page.context.expect_page() as opened:
+        page.click("text=Show what the agent can read out")
+    assert "The office is in Bergen." in opened.value.inner_text("#readable")
+    assert page.input_value("#additional_info") == "The office is in Bergen."

@@ -139,6 +139,7 @@ def test_the_script_settles_what_may_be_null(make_flow: Made, owner: Person) -> 
         "interview_type": None,
         "assess_language": True,
         "may_say_again": False,
+        "is_background_private": False,
     }
     owner.organization.assess_language = False
     assert FlowScript.of(flow).assess_language is False

@@ -424,3 +424,41 @@ def test_a_flow_without_questions_is_saved_with_a_warning(owner: Person, make_fl
     assert "This flow has no questions" not in browser.get(f"/flows/{asks.id}").text
     assert re.search(rf"data-none>\s*<strong>{warning}", browser.get(f"/flows/{silent.id}/edit").text)
     assert re.search(rf"data-none hidden>\s*<strong>{warning}", browser.get(f"/flows/{asks.id}/edit").text)
+
+
+def test_authors_see_what_the_agent_can_read_out_before_they_save(owner: Person) -> None:
+    info = "The office is in Bergen.\r\nWe guarantee you the job."
+    page = owner.browser.post("/flows/readable", data=_typed(owner, additional_info=info)).text
+    said = page[page.index('id="readable"') :]
+    assert "The office is in Bergen." in said
+    assert said.count("Never read out") == 1
+    assert said.index("We guarantee you the job.") < said.index("Never read out")
+    private = _typed(owner, additional_info=info, is_background_private="y")
+    page = owner.browser.post("/flows/readable", data=private).text
+    assert "for the agent alone" in page
+    assert "Bergen" not in page
+    assert "There is no background yet" in owner.browser.post("/flows/readable", data=_typed(owner)).text
+
+
+@pytest.mark.parametrize("language", ["xx", "", "th-TH"])
+def test_what_can_be_read_out_survives_bad_input(owner: Person, language: str) -> None:
+    typed = _typed(owner, additional_info="word " * 8_000, language=language)
+    typed["questions-0"] = ""
+    assert owner.browser.post("/flows/readable", data=typed).status_code == 200
+    assert owner.browser.post("/flows/readable", data={}).status_code == 200
+
+
+def test_viewers_do_not_see_what_can_be_read_out(viewer: Person) -> None:
+    assert viewer.browser.post("/flows/readable", data=_typed(viewer)).status_code == 403
+
+
+def test_a_background_for_the_agent_alone_is_kept_and_shown(owner: Person, make_flow: Made) -> None:
+    typed = _typed(owner, additional_info="The office is in Bergen.", is_background_private="y")
+    assert owner.browser.post("/flows/new", data=typed).status_code == 303
+    flow = db.session.scalars(db.select(InterviewFlow)).one()
+    assert flow.is_background_private is True
+    assert "Background, for the agent alone" in owner.browser.get(f"/flows/{flow.id}").text
+    typed.pop("is_background_private")
+    assert owner.browser.post(f"/flows/{flow.id}/edit", data=typed).status_code == 303
+    db.session.refresh(flow)
+    assert flow.is_background_private is False

@@ -101,6 +101,7 @@ class Script:
     title: str = ""
     org_name: str = ""
     additional_info: str | None = None
+    is_background_private: bool = False
     additional_instructions: str | None = None
     name: str | None = None
     seed: str = ""
@@ -121,6 +122,7 @@ class Script:
             title=flow.title,
             org_name=flow.org_name,
             additional_info=flow.additional_info,
+            is_background_private=flow.is_background_private,
             additional_instructions=flow.additional_instructions,
             name=name,
             seed=seed,

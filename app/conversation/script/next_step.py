@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from operator import add
 
-from app.conversation.script import guard
+from app.conversation.script import guard, job_questions
 from app.conversation.script.machine import Event, Kind, Line, Script, answered, may_follow_up, may_turn_aside
 from app.conversation.script.place import Place
 from app.conversation.script.sentences import sentences, whole_sentences
@@ -61,7 +61,8 @@ def decided(script: Script, place: Place, asked: Exchange, *, wanted: FollowUp |
     """Of what the interviewer wants only what the script has room for and the guard allows.
 
     An interviewer that failed (None), or whose follow-up the guard refuses, costs its own words only: the rule of an
-    interview without a language model takes their place. A reply that has begun (``place.began``) ends where it is.
+    interview without a language model takes their place. It is also what None means where there is no model at all. A
+    reply that has begun (``place.began``) ends where it is.
     """
     if place.began is not None:
         return _rest(script, place, asked, wanted=wanted)
@@ -76,7 +77,7 @@ def beginning(script: Script, place: Place, asked: Exchange, *, wanted: FollowUp
     if not whole:
         return None
     if wanted.reply:
-        text = guard.reply(whole, script) if _may_ask_back(script, place, asked.latest) else None
+        text = _reply(whole, script) if _may_ask_back(script, place, asked.latest) else None
         return Line(Kind.REPLY, text, place.question) if text else None
     text = guard.beginning(whole, script, place, latest=asked.latest) if may_follow_up(script, place) else None
     return Line(Kind.FOLLOW_UP, text, place.question) if text else None
@@ -88,7 +89,11 @@ def is_final(wanted: FollowUp) -> bool:
 
 
 def _scripted(script: Script, place: Place, asked: Exchange) -> Decided:
-    """One fixed follow-up to a thin answer, else on with the script."""
+    """Words of the background for a question about the job, one fixed follow-up to a thin answer, else on."""
+    if _may_ask_back(script, place, asked.latest):
+        wanted = job_questions.reply(asked.latest, script, asked=(asked.question, *asked.follow_ups))
+        if wanted is not None:
+            return _aside(script, place, wanted)
     follow_up = ScriptInterviewer().decide(asked).text if may_follow_up(script, place) else None
     return Decided(Event.ANSWER, follow_up)
 
@@ -104,12 +109,21 @@ def _allowed(script: Script, place: Place, asked: Exchange, *, wanted: FollowUp)
         if wanted.wait or wanted.repeat:
             return Decided(Event.THINK if wanted.wait else Event.ASIDE)
         if wanted.reply or wanted.unknown:
-            reply = guard.reply(wanted.reply, script) if wanted.reply else None
-            return Decided(Event.ASIDE, aside=Line(Kind.REPLY if reply else Kind.PASS_ON, reply, place.question))
+            return _aside(script, place, wanted)
     if not wanted.text or not may_follow_up(script, place):
         return Decided(Event.ANSWER)
     follow_up = guard.follow_up(wanted.text, script, place, latest=asked.latest)
     return Decided(Event.ANSWER, follow_up) if follow_up else None
+
+
+def _aside(script: Script, place: Place, wanted: FollowUp) -> Decided:
+    reply = _reply(wanted.reply, script) if wanted.reply else None
+    return Decided(Event.ASIDE, aside=Line(Kind.REPLY if reply else Kind.PASS_ON, reply, place.question))
+
+
+def _reply(text: str, script: Script) -> str | None:
+    """An answer to the candidate's question as it may be spoken; none has a source that is for the agent alone."""
+    return None if script.is_background_private else guard.reply(text, script)
 
 
 def _rest(script: Script, place: Place, asked: Exchange, *, wanted: FollowUp | None) -> Decided:
@@ -121,7 +135,7 @@ def _rest(script: Script, place: Place, asked: Exchange, *, wanted: FollowUp | N
         return Decided(Event.ANSWER, rest) if rest else _scripted(script, place, asked)
     rest = ""
     for whole in _growing((wanted.reply or "") if wanted else ""):
-        allowed = guard.reply(whole, script)
+        allowed = _reply(whole, script)
         if allowed is None:
             break
         rest = _after(spoken, allowed)

@@ -9,12 +9,12 @@ SHORTEST = 25
 _END = re.compile(r"(?<=[.!?…؟])[\"'”’»)]*\s+|(?<=[。！？।])")
 
 
-def sentences(text: str) -> list[str]:
-    """The sentences; very short ones stay with the next."""
+def sentences(text: str, *, shortest: int = SHORTEST) -> list[str]:
+    """The sentences; those of fewer than ``shortest`` characters stay with the next."""
     ends = [match.end() for match in _END.finditer(text)]
     cut: list[str] = []
     for piece in (text[begin:end] for begin, end in pairwise([0, *ends, len(text)])):
-        if cut and min(len(cut[-1].strip()), len(piece.strip())) < SHORTEST:
+        if cut and min(len(cut[-1].strip()), len(piece.strip())) < shortest:
             cut[-1] += piece
         else:
             cut.append(piece)
