@@ -297,6 +297,10 @@ POLICY: dict[str, Rule] = {
     ),
     "flows.index": Rule("member", shows="team"),
     "flows.new": Rule("member", roles=RECRUITERS),
+    "flows.templates": Rule("member", roles=RECRUITERS),
+    "flows.create_from_template": Rule(
+        "member", (("form", "team_id", "team"),), RECRUITERS, DONE, lambda _: {"template": "team-leader"}
+    ),
     "flows.create": Rule("member", (("form", "team_id", "team"),), RECRUITERS, DONE, _flow_form),
     "flows.show": Rule("member", FLOW, shows="team", archived=OK),
     "flows.edit": Rule("member", FLOW, RECRUITERS, shows="team", archived=frozenset({422})),

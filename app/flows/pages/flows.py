@@ -17,6 +17,7 @@ from app.flows import actions, media, voices
 from app.flows.forms import BLANK, FlowForm, form_of, hearing_note, language_name, voice_name
 from app.flows.models import MOST_QUESTIONS, FlowStatus, InterviewFlow, Right
 from app.flows.queries import FlowFilter, flow_seen_by, flow_to_change, flows_seen_by, how_many_seen_by, may, open_flow
+from app.flows.role_templates import template_with
 from app.flows.schemas import FlowFormSchema
 from app.gateways.speech import phrases
 from app.gateways.speech.catalogue import DEFAULT_LANGUAGE, LANGUAGES, VOICES
@@ -71,10 +72,11 @@ def index() -> str:
 
 @pages.get("/flows/new")
 def new() -> str:
-    """An empty form, with the organization's name filled in."""
+    """The form of a new flow: empty but for the organization's name, or with the script of a ``template``."""
     require_recruiter()
-    form = FlowForm(data={**BLANK, "org_name": current_member().organization.name})
-    return _form_page(form, None)
+    name, template_id = current_member().organization.name, request.args.get("template", "")
+    data = template_with(template_id).form(name) if template_id else {**BLANK, "org_name": name}
+    return _form_page(FlowForm(data=data), None)
 
 
 @pages.post("/flows/new")
