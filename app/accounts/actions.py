@@ -42,12 +42,9 @@ IN_USE = "is already in use by a member"
 
 
 class NewOrganization(NamedTuple):
-    """``key`` is the first API key, in plain text; it cannot be read again."""
-
     organization: Organization
     team: Team
     admin: TeamMember
-    key: str
 
 
 def create_organization(
@@ -59,7 +56,7 @@ def create_organization(
     admin_name: str | None = None,
     is_first: bool = False,
 ) -> NewOrganization:
-    """Create an organization with a team, an administrator and an API key.
+    """Create an organization with a team and an administrator. It has no API key yet.
 
     ``admin_hash`` comes from ``passwords.hashed``, which takes too long for a transaction.
     ``is_first``: from the set-up page; of several at once the database lets one win (Conflict for the others).
@@ -80,8 +77,19 @@ def create_organization(
         by=None,
     )
     write_audit(organization, action="organization.founded", subject=organization.id, by=admin, details={})
-    _row, key = issue_api_key(organization, name="First key", by=admin)
-    return NewOrganization(organization, team, admin, key)
+    return NewOrganization(organization, team, admin)
+
+
+def note_preview(organization: Organization) -> None:
+    """Remember that a member of the organization has tried a flow. Nothing else of a preview is stored."""
+    if organization.previewed_at is None:
+        organization.previewed_at = clock.now()
+
+
+def hide_first_steps(organization: Organization) -> None:
+    """Stop showing the first steps on the dashboard, to everyone in the organization."""
+    if organization.first_steps_hidden_at is None:
+        organization.first_steps_hidden_at = clock.now()
 
 
 def _claim_installation(organization: Organization, *, is_first: bool) -> None:

@@ -42,6 +42,9 @@ class Organization(Base):
     shows_status: Mapped[bool] = mapped_column(default=False)
     answer_days: Mapped[dict[str, Any] | None] = mapped_column(sa.JSON(none_as_null=True))
     disabled_at: Mapped[datetime | None]
+    previewed_at: Mapped[datetime | None]
+    """When a member first began a preview of a flow; for the first steps on the dashboard."""
+    first_steps_hidden_at: Mapped[datetime | None]
 
 
 class Installation(Base):

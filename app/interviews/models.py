@@ -96,6 +96,12 @@ class Interview(Claimable, Quarantined, Base):
         sa.Index(None, "team_id", "status", "team_seq"),
         sa.Index(None, "flow_id", "org_seq"),
         sa.Index("ix_interview_platform", "organization_id", "org_seq", sqlite_where=_SHOWN, postgresql_where=_SHOWN),
+        sa.Index(
+            "ix_interview_by_flow",
+            *("flow_id", "stage", "is_test", "quarantined_at"),
+            sqlite_where=_SHOWN,
+            postgresql_where=_SHOWN,
+        ),
         sa.Index("ix_interview_booked", "organization_id", "created_at", sqlite_where=_NEW, postgresql_where=_NEW),
         sa.Index("ix_interview_org_mode", "organization_id", "is_test", "org_mode_seq"),
         sa.Index("ix_interview_team_mode", "team_id", "is_test", "team_mode_seq"),

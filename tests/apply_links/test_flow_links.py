@@ -237,7 +237,8 @@ def test_of_many_at_once_no_more_come_than_may(own_app: Flask) -> None:
         founded = accounts.create_organization(
             "A", team_name="T", admin_email="a@b.example", admin_hash="one that no password fits"
         )
-        person = Person(own_app, founded.admin, founded.organization, founded.team, founded.key)
+        _row, key = accounts.issue_api_key(founded.organization, name="test", by=founded.admin)
+        person = Person(own_app, founded.admin, founded.organization, founded.team, key)
         link = actions.turn_on(a_flow(person), by=founded.admin)
         link.most = 2
         db.session.commit()

@@ -333,6 +333,7 @@ POLICY: dict[str, Rule] = {
     "flows.prepare_speech": Rule("member", FLOW, RECRUITERS, DONE, archived=DONE),
     "flows.voice_sample": Rule("member", roles=RECRUITERS, extra={"voice_id": "vendora-Kate"}),
     **_previews(),
+    "dashboard.hide_first_steps": Rule("member", roles=RECRUITERS, own=DONE, given=lambda _: {}),
     "interviews.dashboard": Rule("member", shows="team"),
     "interviews.numbers": Rule("member", (("query", "flow", "flow"),), shows="team", archived=OK),
     "interviews.usage": Rule("member", (("query", "flow", "flow"),), archived=OK),

@@ -116,6 +116,7 @@ def _set_up(app: Flask, captured: Captured) -> Browser:
         "password": PASSWORD,
     }
     assert browser.post(f"/setup/{access.setup_token(settings.secret_key)}", data=form).status_code == 302
+    assert browser.post("/api-keys", data={"name": "First key"}).status_code == 302
     key = re.search(rb"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", browser.get("/api-keys").data)
     assert key
     cookie = browser.get_cookie(access.cookie_name(settings))

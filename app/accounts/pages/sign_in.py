@@ -11,7 +11,6 @@ from app.accounts.access import cookie_name, current_login, safe_next, setup_tok
 from app.accounts.forms import SetUpForm, SignInForm
 from app.accounts.models import TeamMember
 from app.accounts.pages.blueprint import pages
-from app.accounts.pages.keys import remember_key
 from app.accounts.pages.known_browsers import known_browser, remember_browser
 from app.accounts.pages.second_step import ask_for_code
 from app.core.db import db
@@ -134,7 +133,6 @@ def set_up(token: str) -> ResponseReturnValue:
     except Conflict:
         db.session.rollback()
         return render_template("accounts/set_up_done.html"), 410
-    response = signed_in(created.admin, url_for("accounts.api_keys"))
+    response = signed_in(created.admin, home())
     db.session.commit()
-    remember_key(created.key)
     return response

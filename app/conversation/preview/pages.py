@@ -1,7 +1,7 @@
 """Preview as candidate: the whole page and its protocol for members, storing nothing and using no link.
 
 Implements the candidate's protocol, so that the page's scripts run unchanged. The conversation is in ``preview.talk``,
-documents are in ``preview.documents``. Nothing here commits.
+documents are in ``preview.documents``. Only that someone has tried a flow is remembered, without which one.
 """
 
 from dataclasses import replace
@@ -11,6 +11,7 @@ from flask import Blueprint, Response, g, jsonify, make_response, redirect, rend
 
 from app import gateways
 from app.accounts.access import current_member, require_member
+from app.accounts.actions import note_preview
 from app.conversation import access
 from app.conversation.access import settings
 from app.conversation.forms import DifferentForm, FeedbackForm, errors_of
@@ -208,6 +209,8 @@ def start() -> Response:
             minutes=settings().interview_minutes,
             mode=mode,
         )
+        note_preview(current_member().organization)
+        db.session.commit()
     return jsonify(_state(preview))
 
 

@@ -82,11 +82,12 @@ def org_create(
         founded = actions.create_organization(
             name, team_name=team_name, admin_email=admin_email, admin_hash=hashed, admin_name=admin_name
         )
+        _row, key = actions.issue_api_key(founded.organization, name="First key", by=founded.admin)
         created = {
             "organization_id": founded.organization.id,
             "team_id": founded.team.id,
             "member_id": founded.admin.id,
-            "api_key": founded.key,
+            "api_key": key,
         }
         db.session.commit()
     words = "\n".join(f"{key.replace('_', ' ')}: {value}" for key, value in created.items())

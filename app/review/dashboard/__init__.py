@@ -1,4 +1,4 @@
-"""The parts of the dashboard that cover the whole product: a member's tasks, usage and quota."""
+"""The parts of the dashboard that cover the whole product: a member's first steps and tasks, usage and quota."""
 
 from app.core.rooms import Room
 
