@@ -4,7 +4,7 @@ All figures cover interviews created in a span of days, without tests. Nothing h
 """
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from app.accounts.models import Role as MemberRole
 from app.accounts.models import TeamMember
+from app.candidates.models import Candidate
 from app.core.db import db
 from app.flows.models import InterviewFlow
 from app.flows.queries import beside_teams, reach
@@ -62,6 +63,50 @@ class Used:
     title: str
     interviews: int
     minutes: float
+
+
+@dataclass(frozen=True, slots=True)
+class FlowCounts:
+    """A flow's interviews as the platform lists them (recruitment, with an email address), and results to review."""
+
+    invited: int = 0
+    started: int = 0
+    completed: int = 0
+    to_review: int = 0
+
+
+def counts_of(flow_ids: Collection[str]) -> dict[str, FlowCounts]:
+    """The counts of each of these flows, which the caller may see. Without test interviews and the quarantine."""
+    shown = (Interview.candidate_id.is_not(None), Interview.is_test.is_(False), Interview.quarantined_at.is_(None))
+    by_stage = (
+        sa.select(Interview.flow_id, Interview.stage, sa.func.count())
+        .where(Interview.flow_id.in_(flow_ids), *shown)
+        .group_by(Interview.flow_id, Interview.stage)
+    )
+    stages: dict[str, dict[Stage, int]] = {flow_id: {} for flow_id in flow_ids}
+    for flow_id, stage, number in db.session.execute(by_stage):
+        stages[flow_id][stage] = number
+    unreviewed = (
+        sa.select(Candidate.flow_id, sa.func.count())
+        .where(
+            Candidate.flow_id.in_(flow_ids),
+            Candidate.interviewed_at.is_not(None),
+            Candidate.reviewed_at.is_(None),
+            Candidate.is_test.is_(False),
+            Candidate.quarantined_at.is_(None),
+        )
+        .group_by(Candidate.flow_id)
+    )
+    waiting = {row[0]: row[1] for row in db.session.execute(unreviewed)}
+    return {
+        flow_id: FlowCounts(
+            sum(found.values()),
+            sum(found.values()) - found.get(Stage.CREATED, 0),
+            found.get(Stage.COMPLETED, 0),
+            waiting.get(flow_id, 0),
+        )
+        for flow_id, found in stages.items()
+    }
 
 
 def funnel(member: TeamMember, span: Span) -> list[Bar]:

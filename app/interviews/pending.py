@@ -1,4 +1,4 @@
-"""Conditions for interviews that need attention, shared by lists and counts."""
+"""Conditions for interviews by how far they are and whether they need attention, shared by lists and counts."""
 
 import enum
 from datetime import timedelta
@@ -19,12 +19,15 @@ TOO_LONG = timedelta(minutes=15)
 class Waiting(enum.StrEnum):
     """Filters of the platform's list besides status and flow."""
 
+    STARTED = "started"
     STUCK = "stuck"
     ENDING = "ending"
 
 
 def condition(waiting: Waiting, *, link_days: int) -> sa.ColumnElement[bool]:
     """As a condition on interviews; ``link_days`` is how many days after creation a link expires."""
+    if waiting is Waiting.STARTED:
+        return Interview.stage != Stage.CREATED
     return stuck() if waiting is Waiting.STUCK else ending(link_days)
 
 

@@ -88,8 +88,8 @@ def offset_of_request() -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else 0
 
 
-def qr_code(text: str) -> Markup:
-    """The text as a QR code (ISO/IEC 18004): SVG that needs neither a file nor a style."""
+def qr_code(text: str, *, scale: int = 5) -> Markup:
+    """The text as a QR code (ISO/IEC 18004), ``scale`` pixels a square: SVG that needs neither a file nor a style."""
     import segno  # with all of the XML library; most processes never draw one
 
-    return Markup(segno.make(text, micro=False).svg_inline(scale=5, light="#fff"))  # noqa: S704 - squares alone
+    return Markup(segno.make(text, micro=False).svg_inline(scale=scale, light="#fff"))  # noqa: S704 - squares alone

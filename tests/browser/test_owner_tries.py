@@ -53,7 +53,7 @@ def prepared(installation: Installation) -> None:
 def open_preview(page: Any, installation: Installation) -> None:
     page.goto(f"{installation.url}/flows")
     page.locator("main table a, main .rows a").first.click()
-    page.locator("a", has_text="Preview as candidate").click()
+    page.locator("a", has_text="Try it yourself").click()
     page.locator(".preview-note", has_text="nothing is stored").wait_for()
 
 

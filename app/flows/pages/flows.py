@@ -16,7 +16,16 @@ from app.core.errors import Forbidden, GatewayError, NotFound, Rejected
 from app.flows import actions, media, voices
 from app.flows.forms import BLANK, FlowForm, form_of, hearing_note, language_name, voice_name
 from app.flows.models import MOST_QUESTIONS, FlowStatus, InterviewFlow, Right
-from app.flows.queries import FlowFilter, flow_seen_by, flow_to_change, flows_seen_by, how_many_seen_by, may, open_flow
+from app.flows.queries import (
+    FlowFilter,
+    flow_seen_by,
+    flow_to_change,
+    flows_seen_by,
+    how_many_seen_by,
+    may,
+    only_viewed,
+    open_flow,
+)
 from app.flows.role_templates import template_with
 from app.flows.schemas import FlowFormSchema
 from app.gateways.speech import phrases
@@ -59,9 +68,11 @@ def index() -> str:
         status=FlowStatus(status) if status in set(FlowStatus) else None, text="" if flaw_of(text) else text
     )
     member, offset = current_member(), offset_of_request()
+    flows, viewed = flows_seen_by(member, filters, limit=PER_PAGE, offset=offset), only_viewed(member)
     return render_template(
         "flows/index.html",
-        flows=flows_seen_by(member, filters, limit=PER_PAGE, offset=offset),
+        flows=flows,
+        invitable={flow.id for flow in flows if flow.id not in viewed} if _may_change() else set(),
         filters=filters,
         total=how_many_seen_by(member, filters),
         offset=offset,

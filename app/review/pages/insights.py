@@ -21,14 +21,14 @@ LONGEST = timedelta(days=3 * 366)
 
 @pages.app_context_processor
 def _for_cards() -> dict[str, Any]:
-    """For the flow's page: the funnel and the average rating of its interviews of the last 90 days."""
+    """For the flow's page: its counts, and the funnel and average rating of its interviews of the last 90 days."""
 
     def figures_of(flow: InterviewFlow) -> dict[str, Any]:
         today, member = clock.now().date(), current_member()
         span = Span(today - USUAL, today, flow.id)
         return {"steps": insights.funnel(member, span), "rating": insights.ratings(member, span)[0], "span": span}
 
-    return {"figures_of": figures_of}
+    return {"figures_of": figures_of, "counts_of": lambda flows: insights.counts_of([flow.id for flow in flows])}
 
 
 @pages.get("/insights")

@@ -17,6 +17,7 @@ from app.outreach.apply_links.forms import limits_of_request
 from app.outreach.apply_links.models import FlowLink
 from app.outreach.apply_links.queries import link_of
 from app.settings import Settings
+from app.web.templating import qr_code
 
 pages = Blueprint("apply_links", __name__, url_prefix="/flows/<flow_id>/link")
 pages.before_request(require_member)
@@ -33,7 +34,8 @@ def _for_cards() -> dict[str, Any]:
         address = f"{settings.app_url}/interview/api/open/{link.token}" if link and works else None
         last = (link.expires_at - timedelta(days=1)).date() if link and link.expires_at else ""
         over = actions.over(link) if link and works else None
-        return {"link": link, "address": address, "last_day": last, "over": over}
+        picture = qr_code(address, scale=3) if address else None
+        return {"link": link, "address": address, "picture": picture, "last_day": last, "over": over}
 
     return {"share_of": share_of}
 
