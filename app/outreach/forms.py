@@ -20,7 +20,8 @@ class InviteForm(_Blamed):
     flow = SelectField("Flow", validate_choice=False)
     rows = TextAreaField(
         "People",
-        description="One candidate per line: email address, first name, last name. Names are optional.",
+        description="One candidate per line: name and email address, in any order. You can paste cells from a "
+        "spreadsheet.",
         render_kw={"rows": 6, "spellcheck": "false", "autocomplete": "off"},
     )
     file = FileField("Or a CSV file", description="With the same columns, or with a header row that names them.")

@@ -12,7 +12,10 @@ MOST_BYTES = 256 * 1024
 LONGEST_CELL = 1_000
 _HEADS = {
     "email": {"email", "e-mail", "mail", "email address", "e-mail address", "interviewee_email_address", "address"},
-    "first_name": {"first name", "firstname", "first", "given name", "name", "interviewee_first_name", "first_name"},
+    "first_name": {
+        *("first name", "firstname", "first", "given name", "interviewee_first_name", "first_name"),
+        *("name", "full name", "candidate"),
+    },
     "last_name": {"last name", "lastname", "last", "surname", "family name", "interviewee_last_name", "last_name"},
 }
 _SPACES = re.compile(r"\s+")
@@ -48,9 +51,11 @@ def _text(content: bytes, encoding: str) -> str:
 
 
 def lines_of(text: str) -> list[Line]:
-    """The people of a list, one per line: ``address, first name, last name``, or in the order of a header row.
+    """The people of a list, one per line, in the order of a header row if there is one.
 
-    Cells are separated by comma, semicolon or tab. Raises Rejected for an empty list and for more than 1,000 lines.
+    Without a header row, the column with the @ of the first line has the addresses, and the other columns have first
+    and last name, or the whole name if there is only one. Cells are separated by comma, semicolon or tab.
+    Raises Rejected for an empty list and for more than 1,000 lines.
     """
     if "\0" in text:
         raise Rejected("This file is not a text file. Save the list as CSV (UTF-8).", field="rows")
@@ -60,7 +65,7 @@ def lines_of(text: str) -> list[Line]:
         raise Rejected("The list is empty. Enter one candidate per line, the email address first.", field="rows")
     order = _order(rows[0][1])
     if order is None:
-        order = {"email": 0, "first_name": 1, "last_name": 2}
+        order = _order_without_header(rows[0][1])
     else:
         rows = rows[1:]
     if not rows:
@@ -101,6 +106,13 @@ def _order(cells: list[str]) -> dict[str, int] | None:
     words = [_SPACES.sub(" ", cell.strip().lower()) for cell in cells]
     positions = {key: words.index(word) for key, names in _HEADS.items() for word in words if word in names}
     return positions if "email" in positions else None
+
+
+def _order_without_header(cells: list[str]) -> dict[str, int]:
+    """The columns' positions by where the first line has an address; the first column if it has none."""
+    email = next((at for at, cell in enumerate(cells) if "@" in cell), 0)
+    first, last = [at for at in range(3) if at != email][:2]
+    return {"email": email, "first_name": first, "last_name": last}
 
 
 def _line(number: int, cells: list[str], order: dict[str, int]) -> Line:

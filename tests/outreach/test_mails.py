@@ -1,8 +1,12 @@
 """Mail to candidates: invited in a list, reminded by the plan, never twice, and never after the start."""
 
+import csv
+import html
+import io
 import re
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import sqlalchemy as sa
@@ -226,6 +230,40 @@ def test_a_list_is_checked_first_and_sent_once(owner: Person, make_flow: Made, p
     assert db.session.query(AuditEntry).filter_by(action="candidates.invited").count() == 2
     other = owner.browser.post("/candidates/invite/send", data={**fields, "flow": make_flow().id})
     assert flow.id not in other.text, "a list tells nothing about another flow"
+
+
+def test_the_links_of_a_list_are_copied_at_once_or_downloaded(
+    owner: Person, viewer: Person, outsider: Person, make_flow: Made
+) -> None:
+    flow = make_flow()
+    rows = "Ada Lovelace\tada@e.com\n=cmd()\tbo@e.com\nNo one\tnonsense"
+    page = owner.browser.post("/candidates/invite/send", data=form_of(the_list(owner, flow.id, rows).text)).text
+    box = re.search(r'<textarea class="input" id="all-links"[^>]*>(.*?)</textarea>', page, re.DOTALL)
+    assert box
+    links = dict(line.split("\t") for line in html.unescape(box[1]).split("\n"))
+    assert list(links) == ["ada@e.com", "bo@e.com"]
+    assert all(owner.app.test_client().get(urlsplit(link).path).status_code == 200 for link in links.values())
+    address = re.search(r'href="(/candidates/invite/[^"]+\.csv)"', page)
+    assert address
+    file = owner.browser.get(address[1])
+    assert file.mimetype == "text/csv"
+    head, ada, bo = csv.reader(io.StringIO(file.get_data().decode("utf-8-sig")))
+    assert head == ["email", "first name", "last name", "link"]
+    assert (ada[0], ada[1], ada[3]) == ("ada@e.com", "Ada Lovelace", links["ada@e.com"])
+    assert bo[3] == links["bo@e.com"]
+    assert not bo[1].startswith("="), "a spreadsheet would calculate it"
+    assert viewer.browser.get(address[1]).status_code == 403
+    assert outsider.browser.get(address[1]).status_code in {403, 404}
+    other = address[1].replace(flow.id, make_flow().id)
+    assert owner.browser.get(other).status_code == 404
+    assert "no longer exists" in owner.browser.get(other).text
+
+
+def test_one_link_is_copied_from_its_row(owner: Person, make_flow: Made) -> None:
+    seen = the_list(owner, make_flow().id, "ada@e.com")
+    page = owner.browser.post("/candidates/invite/send", data=form_of(seen.text)).text
+    assert 'id="link-1"' in page
+    assert "all-links" not in page
 
 
 def test_with_a_mail_server_people_are_mailed_unless_one_says_otherwise(

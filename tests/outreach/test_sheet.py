@@ -16,11 +16,33 @@ from app.outreach.people_file import MOST_BYTES, MOST_ROWS, Line, decoded, lines
         "Surname;E-Mail;First  Name\nLovelace;ada@e.com;Ada",
         '\n\n"ada@e.com" , " Ada " ,"Lovelace"\n\n',
         "last,role,email,first\rLovelace,Dev,ada@e.com,Ada",
+        "Ada\tLovelace\tada@e.com",
+        "Ada;ada@e.com;Lovelace",
     ],
 )
 def test_spellings_of_the_same_list(text: str) -> None:
     (line,) = lines_of(text)
     assert (line.email, line.first_name, line.last_name) == ("ada@e.com", "Ada", "Lovelace")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ada Lovelace\tada@e.com\nBo\tbo@e.com",
+        "Ada Lovelace, ada@e.com\nBo, bo@e.com",
+        "Name\tEmail\nAda Lovelace\tada@e.com\nBo\tbo@e.com",
+        "email;full name\nada@e.com;Ada Lovelace\nbo@e.com;Bo",
+    ],
+)
+def test_cells_of_a_spreadsheet_with_name_and_address(text: str) -> None:
+    assert [(one.email, one.first_name, one.last_name) for one in lines_of(text)] == [
+        ("ada@e.com", "Ada Lovelace", None),
+        ("bo@e.com", "Bo", None),
+    ]
+
+
+def test_a_list_without_any_address_is_read_from_the_left() -> None:
+    assert lines_of("Ada, Lovelace") == [Line(1, "Ada", "Lovelace")]
 
 
 def test_names_may_be_left_out_and_lines_keep_their_numbers() -> None:

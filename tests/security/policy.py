@@ -282,6 +282,15 @@ POLICY: dict[str, Rule] = {
         lambda side: {"id": side.ids["candidate"]},
         filters=frozenset({"id"}),
     ),
+    # Known by its random batch alone; without one of this flow there is nothing to download.
+    "outreach.links_sheet": Rule(
+        "member",
+        FLOW,
+        RECRUITERS,
+        frozenset({404}),
+        extra={"batch": "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d"},
+        archived=frozenset({404}),
+    ),
     "outreach.write": Rule("member", INTERVIEW, RECRUITERS, DONE, lambda _: {"step": "invitation"}),
     "outreach.log": Rule("member", shows="team"),
     "outreach.plan": Rule("member", roles=ADMINS),

@@ -2,13 +2,13 @@
 
 import uuid
 
-from flask import render_template, request
+from flask import Response, render_template, request
 
 from app.accounts.access import current_member, require_recruiter
 from app.accounts.actions import write_audit
 from app.accounts.queries import member_in_team, members_of
 from app.core.db import db
-from app.core.errors import Rejected
+from app.core.errors import NotFound, Rejected
 from app.flows.models import FlowStatus, InterviewFlow, Right
 from app.flows.queries import FlowFilter, flow_to_change, flows_seen_by
 from app.gateways.mail import Mail
@@ -19,6 +19,7 @@ from app.outreach.invitations import Order, Row
 from app.outreach.models import Step
 from app.outreach.pages.blueprint import pages, post, pretended
 from app.outreach.people_file import Line
+from app.web.csv import sheet
 from app.web.fields import flaw_of
 
 MOST_FLOWS = 500
@@ -95,9 +96,34 @@ def send() -> str | tuple[str, int]:
     _note_list(flow, rows)
     sent = queries.messages_of_many([row.interview.id for row in rows if row.interview])
     page = render_template(
-        "outreach/invited.html", rows=rows, flow=flow, sent=sent, app_url=post().app_url, by_mail=order.by_mail
+        "outreach/invited.html",
+        rows=rows,
+        flow=flow,
+        sent=sent,
+        app_url=post().app_url,
+        by_mail=order.by_mail,
+        batch=batch,
     )
     return page, 422 if all(row.outcome == "refused" for row in rows) else 200
+
+
+@pages.get("/candidates/invite/<flow_id>/<batch>.csv")
+def links_sheet(flow_id: str, batch: str) -> Response:
+    """The invite links of one list as CSV, in the order of the list. The list is known for a week."""
+    require_recruiter()
+    invited = queries.invited_in(flow_to_change(current_member(), flow_id), batch)
+    if not invited:
+        raise NotFound("This list of links no longer exists. Each candidate's interview shows their link.")
+    people = [
+        (
+            one.interviewee_email_address,
+            one.interviewee_first_name,
+            one.interviewee_last_name,
+            one.link(post().app_url),
+        )
+        for _, one in sorted(invited.items())
+    ]
+    return sheet("invite-links.csv", [("email", "first name", "last name", "link"), *people])
 
 
 def _note_list(flow: InterviewFlow, rows: list[Row]) -> None:
