@@ -61,7 +61,7 @@ class Candidate(Quarantined, Base):
         sa.Index(None, "organization_id", "created_at", "id"),
         sa.Index(None, "flow_id", "status", "created_at"),
         sa.Index(None, "organization_id", "status", "created_at"),
-        sa.Index(None, "organization_id", "score"),
+        sa.Index(None, "organization_id", "score", "id"),
         sa.Index("ix_candidate_counted", "organization_id", "is_test", "quarantined_at", "status", "flow_id"),
     )
 
@@ -98,11 +98,12 @@ BY_NAME: tuple[sa.ColumnElement[Any], ...] = (
     sa.func.lower(sa.func.coalesce(Candidate.last_name, Candidate.first_name, Candidate.address)),
     sa.func.lower(sa.func.coalesce(Candidate.first_name, Candidate.address)),
 )
-BY_SCORE: tuple[sa.ColumnElement[Any], ...] = (Candidate.score.is_(None), Candidate.score.desc())
-"""How lists are sorted. Indexes save PostgreSQL from sorting every row; SQLite has none, because it drops an index over
-expressions whenever a migration rebuilds the table, and sorts."""
-for _name, _order in (("ix_candidate_by_name", BY_NAME), ("ix_candidate_by_score", BY_SCORE)):
-    sa.Index(_name, Candidate.organization_id, *_order, Candidate.id.desc()).ddl_if(dialect="postgresql")
+BY_SCORE: tuple[sa.ColumnElement[Any], ...] = (Candidate.score.desc().nulls_last(), Candidate.id.desc())
+"""How lists are sorted. PostgreSQL has an index for each. SQLite reads that of organization, score and id backward for
+BY_SCORE, because its null is less than any number. For BY_NAME it sorts: it drops an index over expressions whenever a
+migration rebuilds the table."""
+for _name, _order in (("ix_candidate_by_name", (*BY_NAME, Candidate.id.desc())), ("ix_candidate_by_score", BY_SCORE)):
+    sa.Index(_name, Candidate.organization_id, *_order, info={"dialect": "postgresql"}).ddl_if(dialect="postgresql")
 
 
 class CandidateTag(Base):

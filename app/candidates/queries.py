@@ -22,7 +22,7 @@ from app.candidates.models import (
 )
 from app.core.db import db, is_id
 from app.core.errors import NotFound
-from app.flows.models import Right
+from app.flows.models import InterviewFlow, Right
 from app.flows.queries import may, reach, refuse_viewer, seen
 
 Condition = sa.ColumnElement[bool]
@@ -35,12 +35,14 @@ UNASSIGNED = "nobody"
 
 
 class Order(enum.StrEnum):
-    """How a list is sorted; candidates without a score come last."""
+    """How a list is sorted; candidates without a score come last, in both directions."""
 
     NEWEST = "newest"
     OLDEST = "oldest"
     NAME = "name"
+    NAME_DESC = "name_desc"
     SCORE = "score"
+    SCORE_ASC = "score_asc"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +85,11 @@ def candidate_to_change(member: TeamMember, candidate_id: str) -> Candidate:
 
 def candidates_seen_by(member: TeamMember, filters: CandidateFilter, *, limit: int, offset: int) -> list[Candidate]:
     """One page of the member's list, with flow, recruiter and tags: no query per row."""
-    query = sa.select(Candidate).where(*_narrowed(member, filters))
-    ordered = query.order_by(*_ORDERS[filters.order], Candidate.id.desc()).limit(limit).offset(offset)
-    return list(db.session.scalars(ordered.options(*_together())))
+    ordered = _ids(member, filters).limit(limit).offset(offset).subquery()
+    # SQLite carries everything that a query reads through its sort, so only ids are sorted.
+    query = sa.select(Candidate).join(ordered, ordered.c.id == Candidate.id).order_by(*_ORDERS[filters.order])
+    titled = joinedload(Candidate.flow).load_only(InterviewFlow.title)
+    return list(db.session.scalars(query.options(titled, *_people_and_tags())))
 
 
 def candidates_named(
@@ -101,13 +105,19 @@ def candidates_named(
     query = sa.select(Candidate).where(*mine, Candidate.id.in_(wanted))
     if locked:
         query = query.order_by(Candidate.id).with_for_update(key_share=True, of=Candidate)
-    return {candidate.id: candidate for candidate in db.session.scalars(query.options(*_together()))}
+    return {
+        candidate.id: candidate
+        for candidate in db.session.scalars(query.options(joinedload(Candidate.flow), *_people_and_tags()))
+    }
 
 
 def ids_seen_by(member: TeamMember, filters: CandidateFilter, *, limit: int | None = None) -> list[str]:
     """The ids of the member's list in its order, or the first ``limit`` of them."""
-    query = sa.select(Candidate.id).where(*_narrowed(member, filters))
-    return list(db.session.scalars(query.order_by(*_ORDERS[filters.order], Candidate.id.desc()).limit(limit)))
+    return list(db.session.scalars(_ids(member, filters).limit(limit)))
+
+
+def _ids(member: TeamMember, filters: CandidateFilter) -> sa.Select[str]:
+    return sa.select(Candidate.id).where(*_narrowed(member, filters)).order_by(*_ORDERS[filters.order])
 
 
 def tags_seen_by(member: TeamMember) -> list[str]:
@@ -270,9 +280,9 @@ def _by_score_and_day(filters: CandidateFilter) -> list[Condition]:
     return conditions
 
 
-def _together() -> tuple[Any, ...]:
-    """Relations that a row of the list shows, loaded without a query per row."""
-    return joinedload(Candidate.flow), joinedload(Candidate.assigned_recruiter), selectinload(Candidate.tags)
+def _people_and_tags() -> tuple[Any, ...]:
+    """What rows show besides their flow, loaded without a query per row."""
+    return joinedload(Candidate.assigned_recruiter), selectinload(Candidate.tags)
 
 
 def _has_tag(name: str) -> Condition:
@@ -284,8 +294,11 @@ def _begin_of(day: date) -> datetime:
 
 
 _ORDERS: dict[Order, tuple[Any, ...]] = {
-    Order.NEWEST: (Candidate.created_at.desc(),),
-    Order.OLDEST: (Candidate.created_at,),
-    Order.NAME: BY_NAME,
+    Order.NEWEST: (Candidate.created_at.desc(), Candidate.id.desc()),
+    Order.OLDEST: (Candidate.created_at, Candidate.id),
+    Order.NAME: (*BY_NAME, Candidate.id.desc()),
+    Order.NAME_DESC: (*(part.desc() for part in BY_NAME), Candidate.id),
     Order.SCORE: BY_SCORE,
+    Order.SCORE_ASC: (Candidate.score.nulls_last(), Candidate.id),
 }
+"""Each of them reads an index of PostgreSQL forward or backward, ids included."""

@@ -59,7 +59,14 @@ def drift(url: str) -> list[Any]:
     load_tables()
     engine = engine_for(url)
     with engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True, "render_as_batch": True})
+        dialect = connection.dialect.name
+        opts = {
+            "compare_type": True,
+            "render_as_batch": True,
+            # Alembic does not know of ``ddl_if``.
+            "include_object": lambda thing, *_: thing.info.get("dialect", dialect) == dialect,
+        }
+        context = MigrationContext.configure(connection, opts=opts)
         with warnings.catch_warnings():
             # SQLite has none, and Alembic warns that it could not compare them.
             warnings.filterwarnings("ignore", "autogenerate skipping metadata-specified expression-based index")
