@@ -20,7 +20,14 @@ def register(app: Flask) -> None:
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
     app.jinja_env.filters.update(
-        day=day, month=month, moment=moment, iso=clock.rfc3339, duration=duration, bytes_in_words=size, capital=capital
+        day=day,
+        month=month,
+        moment=moment,
+        ago=ago,
+        iso=clock.rfc3339,
+        duration=duration,
+        bytes_in_words=size,
+        capital=capital,
     )
     app.jinja_env.globals.update(asset=lambda name: asset(root, name), page_url=page_url, app_url=settings.app_url)
 
@@ -48,6 +55,27 @@ def month(value: str) -> str:
 def moment(value: datetime | None) -> str:
     """``21 Nov 2026, 14:05 UTC``; a dash for none."""
     return f"{value.day} {value:%b %Y, %H:%M} UTC" if value else "–"
+
+
+def ago(value: datetime | None) -> Markup | str:
+    """``3 h ago``, after a week ``14 Nov``: a ``<time>`` with the exact moment as its title; a dash for none."""
+    if value is None:
+        return "–"
+    now = clock.now()
+    past = (now - value).total_seconds()
+    text = f"{value.day} {value:%b}" if value.year == now.year else day(value)
+    if 0 <= past < _WEEK:
+        text = next((_counted(past, *step) for step in _STEPS if past >= step[0]), "just now")
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(clock.rfc3339(value), moment(value), text)
+
+
+def _counted(past: float, seconds: int, unit: str) -> str:
+    count = int(past // seconds)
+    return f"{count} {unit}{'s' if unit == 'day' and count > 1 else ''} ago"
+
+
+_WEEK = 604_800
+_STEPS = ((86_400, "day"), (3_600, "h"), (60, "min"))
 
 
 def duration(seconds: float | None) -> str:
