@@ -90,17 +90,22 @@ def _score(name: str) -> float | None:
     return value if 0 <= value <= 5 else None
 
 
+def chosen_columns() -> list[str]:
+    """The columns that the URL asks for; empty if it leaves the choice open."""
+    return [name for name in request.args.getlist("show") if name in dict(COLUMNS)]
+
+
 def pairs() -> list[tuple[str, str]]:
     """The non-empty query parameters of the list, as (name, value)."""
     values = [(name, parameter(name)) for name in PARAMETERS]
-    shown = [("show", name) for name in request.args.getlist("show") if name in dict(COLUMNS)]
+    shown = [("show", name) for name in chosen_columns()]
     return [(name, value) for name, value in values if value] + shown
 
 
 def filter_parameters() -> dict[str, Any]:
     """The query parameters of the list, as arguments of ``url_for``."""
     narrowed: dict[str, Any] = {name: parameter(name) for name in PARAMETERS if parameter(name)}
-    shown = [value for name, value in pairs() if name == "show"]
+    shown = chosen_columns()
     return {**narrowed, "show": shown} if shown else narrowed
 
 

@@ -2,7 +2,7 @@
 // user is typing. A page with its own list (triage, the player) uses the key for that one.
 import { singleKeys } from "./remember.js";
 
-const TYPING = "input:not([type=checkbox], [type=radio], [type=button], [type=submit]), textarea, select, [contenteditable]";
+export const TYPING = "input:not([type=checkbox], [type=radio], [type=button], [type=submit]), textarea, select, [contenteditable]";
 
 // Whether a key press opens the list: pure, so that it can be tested without a page.
 export function asks(event, on) {

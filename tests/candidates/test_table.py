@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from app.accounts.models import AuditEntry, TeamMembership
 from app.candidates import actions, export
 from app.candidates.models import Candidate, CandidateTag, SavedView
 from app.candidates.queries import tags_seen_by
+from app.core import clock
 from app.core.db import db, new_id
 from app.flows.models import FlowGrant, Right
 from app.web.csv import cell
@@ -32,7 +33,7 @@ def names(person: Person, query: str = "") -> list[str]:
     """The rows' names in order."""
     seen = person.browser.get(f"/candidates?{query}")
     assert seen.status_code == 200
-    return re.findall(r'data-label="Name">\s*<a[^>]+>([^<]+)<', seen.text)
+    return re.findall(r'<a class="name"[^>]+>([^<]+)<', seen.text)
 
 
 @pytest.fixture
@@ -60,6 +61,8 @@ def three(owner: Person, make_flow: Made, make_candidate: Made) -> dict[str, str
         ("order=oldest", "Ada Bob Cyd"),
         ("order=name", "Ada Bob Cyd"),
         ("order=score", "Ada Bob Cyd"),
+        ("order=name_desc", "Cyd Bob Ada"),
+        ("order=score_asc", "Bob Ada Cyd"),
         ("order=sideways", "Cyd Bob Ada"),
         ("score_from=4", "Ada"),
         ("score_from=1&score_to=3", "Bob"),
@@ -82,9 +85,93 @@ def test_the_list_is_narrowed_and_sorted(owner: Person, three: dict[str, str], q
 
 def test_columns_are_chosen(owner: Person, three: dict[str, str]) -> None:
     text = owner.browser.get("/candidates?show=tags&show=score&show=%3Cb%3E").text
-    assert re.findall(r'<th scope="col">([^<]+)<', text) == ["Select", "Name", "Score", "Tags"]
+    assert re.findall(r'<th scope="col" class="([^"]+)"', text) == ["choose", "col-name", "col-score", "col-tags"]
+    assert "ada@e.com" not in text
     assert ">remote<" in text
     assert "4.2" in text
+
+
+def test_headers_sort_and_say_how_the_list_is_sorted(owner: Person, three: dict[str, str]) -> None:
+    def head(query: str, column: str) -> tuple[str, str]:
+        text = owner.browser.get(f"/candidates?{query}").text
+        found = re.search(rf'<th scope="col" class="col-{column}"([^>]*)><a href="([^"]+)"', text)
+        assert found
+        return found[1].strip(), found[2].replace("&amp;", "&")
+
+    assert head("text=X", "name") == ("", "/candidates?text=X&order=name")
+    assert head("text=X", "added") == ('aria-sort="descending"', "/candidates?text=X&order=oldest")
+    assert head("order=oldest&text=X", "added") == ('aria-sort="ascending"', "/candidates?text=X")
+    assert head("order=name", "name") == ('aria-sort="ascending"', "/candidates?order=name_desc")
+    assert head("order=score", "score") == ('aria-sort="descending"', "/candidates?order=score_asc")
+    assert head("order=score_asc&show=score", "score")[1] == "/candidates?order=score&show=score"
+
+
+def test_active_filters_are_named_and_removed_one_by_one(owner: Person, three: dict[str, str]) -> None:
+    everything = (
+        f"text=a+X&flow={new_id()}&status=invited&recruiter=nobody&tag=remote&without_status=rejected&without_tag=old"
+        "&score_from=1&score_to=4.5&from=2026-01-01&to=2026-12-31&unreviewed=yes&tests=yes"
+    )
+    page = owner.browser.get(f"/candidates?{everything}&order=name&show=score").text
+    chips = re.findall(r'<a href="([^"]+)" aria-label="Remove the filter ([^"]+)"', page)
+    assert [words for _href, words in chips] == [
+        "“a X”",
+        "Flow: unknown",
+        "Status: Invited",
+        "Recruiter: Unassigned",
+        "Tag: remote",
+        "Not in status: Rejected",
+        "Without tag: old",
+        "Score from 1",
+        "Score to 4.5",
+        "Added from 2026-01-01",
+        "Added to 2026-12-31",
+        "To review",
+        "Test interviews included",
+    ]
+    for href, _words in chips:
+        left = owner.browser.get(href.replace("&amp;", "&")).text
+        assert left.count('aria-label="Remove the filter') == len(chips) - 1
+        assert "Sort by" in left
+        assert '<option value="name" selected>' in left
+    plain = owner.browser.get("/candidates?score_from=nan&order=name&show=score").text
+    assert "Remove the filter" not in plain
+
+
+def test_presets_and_views_say_which_one_is_shown(owner: Person, three: dict[str, str]) -> None:
+    def current(query: str) -> list[str]:
+        page = owner.browser.get(f"/candidates?{query}").text
+        return re.findall(r'aria-current="true"[^>]*>([^<]+)<', page)
+
+    owner.browser.post("/candidates/views?score_from=4&order=score", data={"name": "Best"})
+    assert current("order=name") == ["All"]
+    assert current("unreviewed=yes") == ["To review"]
+    assert current("score_from=4&order=score") == ["Best"]
+    assert current("score_from=4") == []
+    found = re.search(
+        r'href="/candidates\?order=name&amp;from=([\d-]+)"', owner.browser.get("/candidates?order=name").text
+    )
+    assert found
+    assert date.fromisoformat(found[1]).weekday() == 0, "a week begins on Monday"
+    assert 0 <= (clock.now().date() - date.fromisoformat(found[1])).days < 7
+
+
+def test_scores_are_a_number_with_a_bar_and_a_color(owner: Person, three: dict[str, str]) -> None:
+    page = owner.browser.get("/candidates?order=score").text
+    chip = r'class="score-chip score-(\w+)" title="([^"]+)">([\d.]+)<svg.*?width="([\d.]+)" height="4"></rect></svg'
+    chips = re.findall(chip, page, re.DOTALL)
+    assert chips == [("high", "4.2 out of 5", "4.2", "42.0"), ("low", "2.0 out of 5", "2.0", "20.0")]
+
+
+def test_a_page_further_on_keeps_filter_order_and_columns(owner: Person, make_flow: Made, make_candidate: Made) -> None:
+    first = make_candidate("c0@e.com", flow=make_flow())
+    known = {name: getattr(first, name) for name in Candidate.__table__.columns.keys()}  # noqa: SIM118
+    rows = [{**known, "id": new_id(), "email": f"c{n}@e.com", "address": f"c{n}@e.com"} for n in range(1, 120)]
+    db.session.execute(sa.insert(Candidate), rows)
+    db.session.commit()
+    page = owner.browser.get("/candidates?text=e.com&order=name&show=tags&show=score&offset=50").text
+    assert "51–100 of 120 candidates" in page
+    kept = "/candidates?text=e.com&amp;order=name&amp;show=tags&amp;show=score&amp;offset="
+    assert [int(at) for at in re.findall(re.escape(kept) + r"(\d+)", page)] == [0, 100]
 
 
 def test_a_new_result_asks_for_a_new_judgement_and_a_move_by_a_person_is_one(

@@ -36,9 +36,21 @@ def test_every_page_has_it_and_its_button_but_triage_which_has_its_own(owner: Pe
     assert "key-sheet" not in owner.app.test_client().get("/sign-in").text
 
 
+def told_of(owner: Person, where: str) -> set[str]:
+    """The single keys that the sheet tells of below a heading."""
+    sheet = sheet_of(owner.browser.get("/dashboard"))
+    return set(re.findall(r"<kbd>([a-z/])</kbd>", sheet.split(f"<h3>{where}</h3>")[1].split("<h3>")[0]))
+
+
+def test_the_keys_of_the_list_are_those_it_listens_to(owner: Person) -> None:
+    listened = re.search(r"return \[(.*?)\]\.includes\(event\.key\)", (ROOT / "static/js/people.js").read_text())
+    assert listened
+    assert told_of(owner, "List of candidates") == set(re.findall(r'"(.)"', listened[1]))
+
+
 def test_the_keys_of_triage_are_those_it_listens_to(owner: Person, make_flow: Made) -> None:
     make_flow()
-    told = set(re.findall(r"<kbd>([a-z])</kbd>", sheet_of(owner.browser.get("/dashboard"))))
+    told = told_of(owner, "Triage")
     template = (ROOT / "templates/review/triage.html").read_text()
     listened = set(re.findall(r'data-key="([a-z])"', template)) | {"s", "r"}
     assert told == listened

@@ -13,12 +13,12 @@ from app.accounts.queries import member_of, members_of
 from app.candidates import actions, bulk
 from app.candidates.bulk import Change, Kind
 from app.candidates.export import as_csv
-from app.candidates.forms import COLUMNS, chosen_ids, filter_of_request, filter_parameters, pairs
+from app.candidates.forms import COLUMNS, chosen_columns, chosen_ids, filter_of_request, filter_parameters, pairs
+from app.candidates.pages.above import ORDERS, Names, chips, heads, presets, views
 from app.candidates.pages.blueprint import pages
 from app.candidates.queries import (
     UNASSIGNED,
     CandidateFilter,
-    Order,
     candidates_named,
     candidates_seen_by,
     how_many_seen_by,
@@ -113,10 +113,7 @@ def delete_view(view_id: str) -> AnyResponse:
 
 
 def _page(member: TeamMember, offset: int, error: str = "") -> str:
-    filters, chosen = filter_of_request(), [name for name in request.args.getlist("show") if name in dict(COLUMNS)]
-    views = [(view.id, view.name, f"{url_for('candidates.index')}?{view.query}") for view in views_of(member)]
-    statuses = statuses_of(member.organization)
-    people = [(one.id, one.full_name or one.email) for one in members_of(member.organization, None)]
+    filters, names = filter_of_request(), _names(member)
     total, may_change = how_many_seen_by(member, filters), member.role is not Role.VIEWER
     return render_template(
         "candidates/index.html",
@@ -126,20 +123,31 @@ def _page(member: TeamMember, offset: int, error: str = "") -> str:
         offset=offset,
         limit=PER_PAGE,
         error=error,
-        flows=titles_seen_by(member),
-        statuses=[(name, capital(name)) for name in statuses],
-        recruiters=people,
+        names=names,
         unassigned=UNASSIGNED,
         tags=tags_seen_by(member),
-        views=views,
+        presets=presets(clock.now().date()),
+        views=views(views_of(member)),
+        chips=chips(filters, names),
+        heads=heads(filters.order),
         columns=COLUMNS,
-        shown=chosen or SHOWN,
-        orders=[(one.value, one.value.capitalize()) for one in Order],
+        shown=chosen_columns() or SHOWN,
+        usual=SHOWN,
+        as_usual=set(chosen_columns() or SHOWN) == set(SHOWN),
+        orders=ORDERS,
         filter_parameters=filter_parameters(),
         may_change=may_change,
         exported=_in_export(member, filters, total) if may_change else None,
         narrowed=bool(pairs()),
         most=bulk.MOST_ROWS,
+    )
+
+
+def _names(member: TeamMember) -> Names:
+    return Names(
+        flows=titles_seen_by(member),
+        statuses=[(name, capital(name)) for name in statuses_of(member.organization)],
+        recruiters=[(one.id, one.full_name or one.email) for one in members_of(member.organization, None)],
     )
 
 
