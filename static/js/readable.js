@@ -1,4 +1,6 @@
 // Lists below the background which of its sentences the agent can read out, and follows what you type.
+import { pagePart } from "./page_part.js";
+
 const WAITS = 600;
 
 export default function readable(region) {
@@ -8,16 +10,9 @@ export default function readable(region) {
   let newest = 0;
   async function show() {
     const mine = ++newest;
-    let page;
-    try {
-      const response = await fetch(button.formAction, { method: "POST", body: new URLSearchParams(new FormData(form)) });
-      if (!response.ok) return;
-      page = new DOMParser().parseFromString(await response.text(), "text/html");
-    } catch {
-      return; // offline: the button still opens the page
-    }
-    const list = page.getElementById("readable");
-    if (list && mine === newest) region.replaceChildren(document.adoptNode(list));
+    const body = new URLSearchParams(new FormData(form));
+    const list = await pagePart("readable", button.formAction, { method: "POST", body }).catch(() => null);
+    if (list && mine === newest) region.replaceChildren(list); // else the button, or the older list, stays
   }
   const soon = () => { clearTimeout(timer); timer = setTimeout(show, WAITS); };
   for (const name of ["additional_info", "is_background_private", "language"]) {
