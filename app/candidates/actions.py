@@ -11,6 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from app.accounts.models import TeamMember
 from app.candidates import events, pipeline
 from app.candidates.models import INVITED, Candidate, CandidateTag, PipelineStatus, SavedView, StatusChange
+from app.candidates.overall import overall
 from app.candidates.queries import enrolled, history_of, statuses_of, views_of
 from app.core import clock
 from app.core.db import db, new_id, unless_there
@@ -140,15 +141,16 @@ def erase(candidate: Candidate) -> None:
 
 
 def note_result(candidate: Candidate, scores: Mapping[str, float | None] | None, *, at: datetime) -> None:
-    """Record a new result: its average score, if any was assessed. It is to review."""
+    """Record a new result: its overall score, if enough was assessed. It is to review."""
     candidate.interviewed_at, candidate.reviewed_at = at, None
     score_again(candidate, scores)
 
 
 def score_again(candidate: Candidate, scores: Mapping[str, float | None] | None) -> None:
-    """Set the average score: of a new result, or of an older one after the newest was withdrawn or erased."""
-    assessed = [value for value in (scores or {}).values() if value is not None]
-    candidate.score = round(sum(assessed) / len(assessed), 1) if assessed else None
+    """Set the overall score: of a new result, of its scores in force, or of an older result after the newest was
+    withdrawn or erased.
+    """
+    candidate.score = overall(scores)
     db.session.flush()
 
 

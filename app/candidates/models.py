@@ -51,7 +51,7 @@ class Candidate(Quarantined, Base):
     but candidates of test interviews (``is_test``) are separate.
 
     ``email`` is stored as it was entered; ``address`` is the same in lower case, for lookups.
-    ``interviewed_at`` and ``score`` (average of the assessed scores, 0 to 5) are those of the newest result;
+    ``interviewed_at`` and ``score`` (overall, 0 to 5) are those of the newest result;
     ``reviewed_at`` is when a member last reviewed it, and is empty again after a new result.
     """
 

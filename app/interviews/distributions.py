@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from app.accounts.models import TeamMember
 from app.candidates.models import Candidate, StatusChange
+from app.candidates.overall import overall
 from app.candidates.queries import statuses_of
 from app.core.db import db
 from app.interviews.comparison import LABELS
@@ -19,7 +20,7 @@ from app.interviews.models import Interview, InterviewData
 HIGHEST = 5
 """Scores go from 0 to 5."""
 MEANS = ("Under 1", "1 to under 2", "2 to under 3", "3 to under 4", "4 to 5")
-"""The groups of average scores."""
+"""The groups of overall scores."""
 WAITS = ((0.5, "Up to 0.5 s"), (0.9, "0.5 to 0.9 s"), (1.5, "0.9 to 1.5 s"), (3.0, "1.5 to 3 s"))
 """Upper bounds in seconds of the groups of reply times; the rest took longer."""
 
@@ -40,17 +41,17 @@ class Scored:
 
 
 def scores(member: TeamMember, span: Span) -> tuple[list[Scored], list[Bar]]:
-    """Each criterion's quartiles, and the distribution of average scores, over the newest results of the span."""
+    """Each criterion's quartiles, and the distribution of overall scores, over the newest results of the span."""
     results = booked_in(member, span, InterviewData.scores).join(
         InterviewData, InterviewData.interview_id == Interview.id
     )
     shown = results.where(Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None))
     rows = db.session.scalars(shown.order_by(Interview.created_at.desc()).limit(MOST)).all()
     assessed = [{name: score for name, score in (one or {}).items() if score is not None} for one in rows]
+    means = [mean for one in rows if (mean := overall(one)) is not None]
     spread = [
         _scored(label, [one[name] for one in assessed if name in one], len(assessed)) for name, label in LABELS.items()
     ]
-    means = [sum(one.values()) / len(one) for one in assessed if one]
     groups = [(label, sum(_group(mean) == low for mean in means)) for low, label in enumerate(MEANS)]
     return [one for one in spread if one.count], bars_of(groups, whole=len(means))
 

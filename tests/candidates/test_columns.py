@@ -65,7 +65,7 @@ def test_a_status_that_is_taken_away_moves_its_candidates(owner: Person, make_fl
 
 def test_taking_a_status_away_judges_nobody(owner: Person, make_candidate: Made) -> None:
     candidate = make_candidate()
-    actions.note_result(candidate, {"a": 3.0}, at=clock.now())
+    actions.note_result(candidate, {"motivation": 3.0, "skills": 3.0}, at=clock.now())
     actions.move(candidate, "shortlisted", by=None)
     statuses.remove(owner.organization, "shortlisted", into="accepted", by=owner.member)
     assert (candidate.status, candidate.reviewed_at) == ("accepted", None)

@@ -41,7 +41,7 @@ def three(owner: Person, make_flow: Made, make_candidate: Made) -> dict[str, str
     """Ada (4.2, judged), Bob (2.0, new) and Cyd (no interview), by name."""
     flow, ids = make_flow(webhook_url="https://customer.example/hook"), {}
     for day, (name, scores) in enumerate(
-        (("Ada", {"a": 4.4, "b": 4.0}), ("Bob", {"a": 2.0, "b": None}), ("Cyd", None))
+        (("Ada", {"skills": 4.4, "motivation": 4.0}), ("Bob", {"skills": 2.0, "motivation": 2.0}), ("Cyd", None))
     ):
         one = make_candidate(f"{name}@e.com", flow=flow, first_name=name, last_name="X")
         one.created_at = datetime(2026, 3, day + 1, 23, 30, tzinfo=UTC)
@@ -178,7 +178,7 @@ def test_a_new_result_asks_for_a_new_judgement_and_a_move_by_a_person_is_one(
     owner: Person, three: dict[str, str]
 ) -> None:
     ada = db.session.get_one(Candidate, three["Ada"])
-    actions.note_result(ada, {"a": None}, at=datetime(2026, 5, 1, tzinfo=UTC))
+    actions.note_result(ada, {"skills": None}, at=datetime(2026, 5, 1, tzinfo=UTC))
     assert (ada.score, ada.reviewed_at) == (None, None)
     actions.move(ada, "interviewed", by=None)
     assert ada.reviewed_at is None
@@ -245,7 +245,7 @@ def test_what_was_changed_in_bulk_is_taken_back_where_nobody_moved_it_since(
     owner: Person, colleague: Person, three: dict[str, str]
 ) -> None:
     ada, bob, cyd = (db.session.get_one(Candidate, one) for one in three.values())
-    actions.note_result(bob, {"a": 4}, at=datetime(2026, 5, 1, tzinfo=UTC))
+    actions.note_result(bob, {"skills": 4.0, "motivation": 4.0}, at=datetime(2026, 5, 1, tzinfo=UTC))
     actions.move(cyd, "rejected", by=owner.member)
     db.session.commit()
     page = post(owner, id=list(three.values()), kind="move", status="accepted").text

@@ -23,7 +23,7 @@ def waiting(owner: Person, make_flow: Made, make_candidate: Made) -> list[Candid
     for day, name in enumerate(("Ada", "Bob", "Cyd")):
         one = make_candidate(f"{name}@e.com", flow=flow, first_name=name, last_name="X")
         actions.move(one, "interviewed", by=None)
-        actions.note_result(one, {"a": 3.0}, at=FIRST + timedelta(days=day))
+        actions.note_result(one, {"motivation": 3.0, "skills": 3.0}, at=FIRST + timedelta(days=day))
         found.append(one)
     make_candidate("dee@e.com", flow=flow)
     db.session.commit()

@@ -9,6 +9,7 @@ from typing import Any
 from app.accounts.models import TeamMember
 from app.candidate_requests.models import RequestState
 from app.candidate_requests.queries import marks_of
+from app.candidates.overall import overall
 from app.core import clock
 from app.flows.flow_script import FlowScript
 from app.interviews import quality
@@ -51,6 +52,7 @@ def export_of(interview: Interview, *, by: TeamMember) -> dict[str, Any]:
         "is_withheld": is_withheld,
         "recording": _recording(interview, is_withheld=is_withheld),
         "summary": None if is_withheld else _summary(interview, evidence),
+        "overall": None if is_withheld or interview.data is None else overall(interview.data.scores),
         "scores": [] if is_withheld else _scores(interview, segments, evidence.get("scores", {})),
         "scorecard": [] if is_withheld else _scorecard(interview),
         "notes": [] if is_withheld else _notes(interview),

@@ -8,6 +8,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from app.accounts.access import current_member, note_access
 from app.accounts.models import TeamMember
 from app.candidates.models import Candidate
+from app.candidates.overall import overall
 from app.candidates.queries import candidates_named
 from app.interviews.actions import result_of
 from app.interviews.comparison import LABELS, Compared, rows_of
@@ -64,6 +65,7 @@ def compare() -> str | tuple[str, int]:
         rows=rows_of(compared),
         labels=LABELS,
         scores=[one.scores if one else None for one in compared],
+        overall=[overall(one.scores) if one else None for one in compared],
         evidence=[one.evidence if one else {} for one in compared],
         title=columns[0].candidate.flow.title,
     )
