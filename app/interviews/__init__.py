@@ -50,5 +50,6 @@ ROOM = Room(
     parts=(
         "documents",
         "recordings",
+        "rescoring",
     ),
 )

@@ -207,7 +207,7 @@ class InterviewTestBucket(Base):
 
 
 class InterviewData(Base):
-    """The frozen result: deflated JSON fragments, ready to be spliced into a response, and the small readable parts."""
+    """The frozen result: deflated JSON fragments, ready to be spliced, and small parts. ``version`` is in force."""
 
     __tablename__ = "interview_data"
 
@@ -222,9 +222,27 @@ class InterviewData(Base):
     summary: Mapped[str | None] = mapped_column(sa.Text)
     scores: Mapped[dict[str, Any] | None]
     evidence: Mapped[dict[str, Any] | None]
+    version: Mapped[int] = mapped_column(default=1, server_default="1")
     created_at: Mapped[CreatedAt]
 
     interview: Mapped[Interview] = relationship(back_populates="data")
+
+
+class ScoreVersion(Base):
+    """One version of a result's scores, made of ``basis``. No rows where version 1, the result's, is the only one."""
+
+    __tablename__ = "score_version"
+
+    interview_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    source: Mapped[str | None] = mapped_column(sa.String(300))
+    criteria: Mapped[int | None]
+    basis: Mapped[str] = mapped_column(sa.String(20))
+    scores: Mapped[dict[str, Any] | None]
+    evidence: Mapped[dict[str, Any] | None]
+    requested_by_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
+    created_at: Mapped[CreatedAt]
+    requested_by: Mapped[TeamMember | None] = relationship()
 
 
 class Hearing(enum.StrEnum):

@@ -53,7 +53,7 @@ def process(talk: Talk, *, transcriber: Transcriber, analyst: Analyst, samples: 
     turns = with_text(talk, transcriber=transcriber, samples=samples)
     segments = lay_out(turns, offsets=talk.offsets, ends=talk.ends, duration=talk.duration)
     with counted() as used:
-        analysis = analyse(_brief(talk), segments, analyst=analyst)
+        analysis = analyse(brief_of(talk), segments, analyst=analyst)
     silent = not any(segment.is_answer for segment in segments)
     evidence = {**analysis.evidence_json(), "speech": _speech(turns, segments)}
     if used.calls:
@@ -68,7 +68,8 @@ def process(talk: Talk, *, transcriber: Transcriber, analyst: Analyst, samples: 
     )
 
 
-def _brief(talk: Talk) -> Brief:
+def brief_of(talk: Talk) -> Brief:
+    """The context that the analysis gets besides the transcript."""
     script = talk.script
     return Brief(
         questions=script.questions,

@@ -26,6 +26,7 @@ from app.interviews.models import (
     InterviewData,
     InterviewStatus,
     InterviewTestBucket,
+    ScoreVersion,
     Stage,
     Utterance,
     VideoStage,
@@ -325,6 +326,12 @@ def document_for(interview: Interview, document_id: str) -> Document:
     if document is None or document.interview_id != interview.id:
         raise NotFound(sentence("There is no such document."))
     return document
+
+
+def versions_of(interview: Interview) -> Sequence[ScoreVersion]:
+    """All versions of the result's scores, by number; none where they were scored only once."""
+    rows = sa.select(ScoreVersion).where(ScoreVersion.interview_id == interview.id).order_by(ScoreVersion.number)
+    return db.session.scalars(rows.options(joinedload(ScoreVersion.requested_by))).all()
 
 
 def overdue(stage: Stage, *, limit: int = 200) -> list[str]:

@@ -397,6 +397,22 @@ POLICY: dict[str, Rule] = {
     "exports.export": Rule("member", INTERVIEW, RECRUITERS, given=lambda _: {"format": "json"}, shows="team"),
     "ratings.scorecard": Rule("member", INTERVIEW, RECRUITERS, shows="team"),
     "ratings.rate": Rule("member", INTERVIEW, RECRUITERS, DONE, lambda _: {"overall_value": "3.5"}),
+    "rescoring.check": Rule("member", (("query", "interview", "interview"),), RECRUITERS, shows="team"),
+    "rescoring.check_selected": Rule(
+        "member", (("form", "interview", "interview"),), RECRUITERS, given=lambda _: {}, shows="team"
+    ),
+    "rescoring.start": Rule(
+        "member",
+        (("form", "interview", "interview"),),
+        RECRUITERS,
+        DONE,
+        lambda side: {"interview": side.ids["interview"]},
+    ),
+    "rescoring.index": Rule("member", roles=RECRUITERS, shows="team"),
+    "rescoring.show": Rule("member", path(run_id="rescoring"), RECRUITERS, shows="team"),
+    "rescoring.cancel": Rule("member", path(run_id="rescoring"), RECRUITERS, DONE),
+    "rescoring.use_all": Rule("member", path(run_id="rescoring"), RECRUITERS, DONE),
+    "rescoring.use": Rule("member", INTERVIEW, RECRUITERS, DONE, extra={"number": 1}),
     "notes.write": Rule("member", INTERVIEW, RECRUITERS, DONE, lambda _: {"text": "New"}),
     "notes.edit": Rule("member", path("interview_id", note_id="note"), frozenset({"recruiter"}), shows="team"),
     "notes.save": Rule(

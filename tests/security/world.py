@@ -37,6 +37,7 @@ from app.interviews.recordings import actions as recordings
 from app.interviews.recordings.addresses import signer
 from app.interviews.recordings.media import keep
 from app.interviews.recordings.models import Media
+from app.interviews.rescoring.models import Rescored, Rescoring
 from app.legal_holds import actions as legal_holds
 from app.legal_holds.models import Held
 from app.mail_outbox import actions as mail_outbox
@@ -146,6 +147,7 @@ def planted(app: Flask, name: str) -> Side:
     side.ids |= {"note": note.id, "mention": note.mentions[0].id}
     shared, _token = share_links.make(completed, ["summary"], days=7, label=f"{team_mark} link", by=recruiter.member)
     side.ids["share"] = shared.id
+    side.ids["rescoring"] = _scored_again(completed, recruiter)
     db.session.commit()
     _written_to(completed)
     hold = legal_holds.place(
@@ -170,6 +172,17 @@ def _written_to(interview: Interview) -> None:
         )
     )
     db.session.commit()
+
+
+def _scored_again(interview: Interview, by: Person) -> str:
+    """A run with one interview, which waits; and a version of its scores beside the one in force."""
+    run = Rescoring(organization_id=interview.organization_id, flow_id=interview.flow_id, requested_by_id=by.member.id)
+    db.session.add(run)
+    db.session.flush()
+    interviews.keep_version(interview, [], source="scripted", by_id=by.member.id)
+    db.session.add(Rescored(rescoring_id=run.id, interview_id=interview.id, place=0, version=2))
+    db.session.flush()
+    return run.id
 
 
 def _asked_for(interview: Interview) -> str:

@@ -78,6 +78,9 @@ WORDS = {
     "interview.processed_without_recording": "Processed an interview without its recording",
     "jobs.retried": "Retried jobs that had stopped",
     "interview.assessed": "Rated an interview",
+    "scores.rescoring": "Scored results again",
+    "scores.rescoring_cancelled": "Cancelled a re-scoring",
+    "scores.adopted": "Put a version of the scores in force",
     "interview.exported": "Exported an interview",
     "interview.reported": "Opened the report of an interview",
     "interview.noted": "Wrote a note on an interview",
@@ -129,7 +132,7 @@ GROUPS = {
 ALSO = {
     "organization": ("pipeline", "outreach", "usage"),
     "member": ("team",),
-    "interview": ("document", "recording", "recordings", "jobs"),
+    "interview": ("document", "recording", "recordings", "scores", "jobs"),
     "candidate": ("candidates", "wish", "retention", "hold"),
 }
 

@@ -101,6 +101,7 @@ _BLUEPRINTS = {
     "flows": "flows.index",
     "candidate_requests": "candidate_requests.index",
     "notes": "notes.mentions",
+    "rescoring": "interviews.index",
     "webhooks": "webhooks.index",
 }
 """Where all other pages of a blueprint belong."""

@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts.actions import mail_administrators, write_audit
@@ -48,6 +49,12 @@ def count(
             )
         )
         db.session.flush()
+
+
+def count_model(subject: str, *, calls: int, tokens: int) -> None:
+    """Add what a later call of the language model cost to the record of an interview, if it has one."""
+    more = {"model_calls": UsageRecord.model_calls + calls, "model_tokens": UsageRecord.model_tokens + tokens}
+    db.session.execute(sa.update(UsageRecord).where(UsageRecord.subject == subject).values(more))
 
 
 def refuse_if_used_up(organization_id: str) -> None:

@@ -45,6 +45,7 @@ from app.interviews.actions.uploads import (
     part_size,
     whole,
 )
+from app.interviews.actions.versions import adopt, forget_versions, keep_version
 
 __all__ = [
     "PART_BYTES",
@@ -52,6 +53,7 @@ __all__ = [
     "abandon",
     "accept_document",
     "add_document",
+    "adopt",
     "begin",
     "begin_upload",
     "book",
@@ -64,9 +66,11 @@ __all__ = [
     "erase",
     "fail",
     "finish_upload",
+    "forget_versions",
     "has_part",
     "hint_for",
     "keep_part",
+    "keep_version",
     "look_again_later",
     "may_begin",
     "park",

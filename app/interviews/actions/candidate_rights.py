@@ -18,6 +18,7 @@ from app.interviews.models import (
     InterviewData,
     InterviewStatus,
     QualityReport,
+    ScoreVersion,
     Stage,
     Utterance,
     VideoStage,
@@ -50,7 +51,7 @@ def withdraw(interview: Interview) -> bool:
     changed = db.changed(statement) == 1
     db.session.refresh(interview)
     if interview.candidate is not None:
-        _score_again(interview.candidate)
+        score_again(interview.candidate)
     return changed
 
 
@@ -67,6 +68,7 @@ def erase(interview: Interview) -> dict[str, int]:
         "documents": _deleted(Document, interview.id),
         "utterances": _deleted(Utterance, interview.id),
         "results": _emptied(interview.id),
+        "score_versions": _deleted(ScoreVersion, interview.id),
         "feedback": _deleted(Feedback, interview.id),
         "quality": _deleted(QualityReport, interview.id),
     }
@@ -80,7 +82,7 @@ def erase(interview: Interview) -> dict[str, int]:
     db.session.flush()
     db.session.expire(interview, ["documents"])
     if candidate is not None and _has_others(candidate.id):
-        _score_again(candidate)
+        score_again(candidate)
     elif candidate is not None:
         legal_holds.erase(candidate.id)
         removed["payloads"] = outbox().forget(candidate.id)
@@ -91,7 +93,7 @@ def erase(interview: Interview) -> dict[str, int]:
     return removed
 
 
-def _score_again(candidate: Candidate) -> None:
+def score_again(candidate: Candidate) -> None:
     """Recalculate the score that the pipeline shows, from results that still count."""
     counts = sa.and_(Interview.withdrawn_at.is_(None), Interview.erased_at.is_(None))
     newest = sa.select(InterviewData.scores).join(Interview).where(Interview.candidate_id == candidate.id, counts)
@@ -122,4 +124,5 @@ def _emptied(interview_id: str) -> int:
     data.text, data.text_length, data.text_crc32 = text.deflated, text.length, text.crc
     data.details, data.details_length, data.details_crc32 = details.deflated, details.length, details.crc
     data.summary = data.scores = data.evidence = None
+    data.version = 1
     return int(had)

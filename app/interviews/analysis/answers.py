@@ -10,7 +10,7 @@ from app.interviews.analysis.placeholders import NO_ONE, Known, Shielded
 from app.interviews.analysis.scores import Evidence, assess
 from app.interviews.analysis.summary import summarize
 
-__all__ = ["NO_ONE", "Analysis", "Brief", "Evidence", "Known", "QuestionPart", "analyse"]
+__all__ = ["NO_ONE", "Analysis", "Brief", "Evidence", "Known", "QuestionPart", "analyse", "score"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,34 @@ def analyse(brief: Brief, segments: Sequence[Segment], *, analyst: Analyst) -> A
     shielded = Shielded(analyst, brief.known, language=brief.language)
     mapping = map_questions(brief.questions, segments)
     check(mapping, segments)
-    material = Material(
+    evidence = _assessed(brief, segments, analyst=shielded)
+    return Analysis(
+        mapping=mapping,
+        summary=summarize(_material(brief, segments), analyst=shielded),
+        summary_source=analyst.name,
+        scores=Scores(**{one.score: one.value for one in evidence}),
+        evidence=evidence,
+    )
+
+
+def score(brief: Brief, segments: Sequence[Segment], *, analyst: Analyst) -> tuple[Evidence, ...]:
+    """The scores alone, in the contract's order: to score a result again. Raises the analyst's GatewayError."""
+    return _assessed(brief, segments, analyst=Shielded(analyst, brief.known, language=brief.language))
+
+
+def _assessed(brief: Brief, segments: Sequence[Segment], *, analyst: Analyst) -> tuple[Evidence, ...]:
+    # Scores use only what was said: anyone may have written a document, so no score may depend on it.
+    return assess(
+        replace(_material(brief, segments), documents=()),
+        segments,
+        analyst=analyst,
+        assess_language=brief.assess_language,
+        abandoned=brief.abandoned,
+    )
+
+
+def _material(brief: Brief, segments: Sequence[Segment]) -> Material:
+    return Material(
         questions=brief.questions,
         passages=tuple(
             Passage(index, segment.role, segment.content, segment.question_index)
@@ -64,19 +91,4 @@ def analyse(brief: Brief, segments: Sequence[Segment], *, analyst: Analyst) -> A
         org_name=brief.org_name,
         additional_info=brief.additional_info,
         documents=brief.documents,
-    )
-    # Scores use only what was said: anyone may have written a document, so no score may depend on it.
-    evidence = assess(
-        replace(material, documents=()),
-        segments,
-        analyst=shielded,
-        assess_language=brief.assess_language,
-        abandoned=brief.abandoned,
-    )
-    return Analysis(
-        mapping=mapping,
-        summary=summarize(material, analyst=shielded),
-        summary_source=analyst.name,
-        scores=Scores(**{one.score: one.value for one in evidence}),
-        evidence=evidence,
     )

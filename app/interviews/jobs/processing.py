@@ -203,13 +203,14 @@ def _read(interview_id: str) -> _Source:
         with_video=script.is_video_enabled and any(take.has_picture for take in takes),
         documents=document_queries.document_texts(interview_id, most=MOST_OF_DOCUMENTS),
         scenario=interview.scenario,
-        known=_known(interview),
+        known=known_of(interview),
     )
     db.session.rollback()  # ends the read: what follows is slow
     return source
 
 
-def _known(interview: Interview) -> Known:
+def known_of(interview: Interview) -> Known:
+    """Names and email addresses of the candidate's record."""
     candidate = interview.candidate
     names = {interview.interviewee_first_name, interview.interviewee_last_name}
     addresses = {interview.interviewee_email_address}
