@@ -151,7 +151,7 @@ def test_a_form_with_changes_is_not_left_without_a_question(editor: Callable[...
     here = page.url
 
     def leaves() -> bool:
-        page.locator("nav a", has_text="Webhooks").click(no_wait_after=True)
+        page.locator("nav a", has_text="Insights").click(no_wait_after=True)
         page.wait_for_timeout(300)
         return bool(page.url != here)
 
