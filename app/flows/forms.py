@@ -212,6 +212,12 @@ class FlowForm(FlaskForm):  # type: ignore[misc]
         self.questions[to].render_kw = {**self.questions[to].render_kw, "autofocus": True}
         return f"Question {place + 1} was removed." if what == "remove" else f"Question {place + 1} is now {to + 1}."
 
+    def limit(self) -> int | None:
+        """The entered time limit in minutes, if it is one."""
+        text = (self.time_limit_minutes.data or "").strip()
+        is_limit = text.isascii() and text.isdecimal() and len(text) < 5 and 1 <= int(text) <= MOST_MINUTES
+        return int(text) if is_limit else None
+
     def values(self) -> dict[str, Any]:
         """The entered values as the schema reads them. Empty questions and texts count as absent."""
         values: dict[str, Any] = {

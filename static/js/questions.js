@@ -8,6 +8,7 @@ export default function questions(box) {
   const items = () => [...list.children];
   const at = (item) => items().indexOf(item);
   const text = (item) => item.querySelector("textarea");
+  const limit = document.getElementById("time_limit_minutes");
   let grip = null;
 
   list.classList.add("can-drag");
@@ -44,6 +45,17 @@ export default function questions(box) {
     const asked = items().filter((item) => text(item).value.trim()).length;
     box.querySelector("[data-count]").textContent = asked;
     box.querySelector("[data-none]").hidden = asked > 0;
+    estimate(asked);
+  }
+
+  // As app/flows/length.py: two minutes a question, in steps of five beyond ten, never beyond the limit.
+  function estimate(asked) {
+    const place = document.getElementById("estimate");
+    if (!place) return;
+    const exact = 1 + 2 * asked;
+    const typed = Number(limit?.value);
+    const longest = Number.isInteger(typed) && typed >= 1 && typed <= 120 ? typed : Number(place.dataset.most);
+    place.querySelector("[data-minutes]").textContent = Math.min(longest, exact <= 10 ? exact : 5 * Math.round(exact / 5));
   }
 
   function move(item, to, focus) {
@@ -86,6 +98,7 @@ export default function questions(box) {
   }
 
   list.addEventListener("input", count);
+  limit?.addEventListener("input", count);
   list.addEventListener("click", (event) => {
     const button = event.target.closest("[name=arrange]");
     if (!button) return;

@@ -119,7 +119,6 @@ def test_a_written_preview_on_a_phone_shows_every_page(installation: Installatio
 
 def test_every_voice_can_be_heard_while_a_flow_is_edited(installation: Installation, owner: Any) -> None:
     owner.goto(f"{installation.url}/flows/new")
-    owner.click(".voices summary")
     with owner.expect_response("**/flows/voices/**") as heard:
         owner.locator("[data-voice]").first.click()
     assert heard.value.status == 200

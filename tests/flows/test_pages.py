@@ -462,3 +462,25 @@ def test_a_background_for_the_agent_alone_is_kept_and_shown(owner: Person, make_
     assert owner.browser.post(f"/flows/{flow.id}/edit", data=typed).status_code == 303
     db.session.refresh(flow)
     assert flow.is_background_private is False
+
+
+@pytest.mark.parametrize(
+    ("questions", "limit", "minutes"),
+    [(0, "", 1), (1, "", 3), (5, "", 10), (6, "", 15), (20, "", 40), (6, "12", 12), (1, "x", 3)],
+)
+def test_the_editor_says_about_how_long_the_interview_takes(
+    owner: Person, questions: int, limit: str, minutes: int
+) -> None:
+    asked = {f"questions-{n}": f"Question {n}?" for n in range(questions)} or {"questions-0": ""}
+    typed = _typed(owner, more="yes", time_limit_minutes=limit, **asked)
+    seen = owner.browser.post("/flows/new", data=typed)
+    assert f"About <span data-minutes>{minutes}</span> minutes for candidates" in seen.text
+
+
+def test_voices_are_chosen_as_people(owner: Person, make_flow: Made) -> None:
+    flow = make_flow(voice_id="vendora-Rahul")
+    page = owner.browser.get(f"/flows/{flow.id}/edit").text
+    chosen = re.findall(r'<input type="radio" id="voice-([^"]+)" name="voice_id" value="[^"]+" checked>', page)
+    assert chosen == ["vendora-Rahul"]
+    assert page.count('name="voice_id"') == 16
+    assert page.count('aria-label="Listen to ') == 16

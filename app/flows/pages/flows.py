@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import marshmallow as ma
-from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from flask import Blueprint, Response, current_app, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from app import gateways
@@ -15,6 +15,7 @@ from app.core.db import db
 from app.core.errors import Forbidden, GatewayError, NotFound, Rejected
 from app.flows import actions, media, voices
 from app.flows.forms import BLANK, FlowForm, form_of, hearing_note, language_name, voice_name
+from app.flows.length import likely_minutes
 from app.flows.models import MOST_QUESTIONS, FlowStatus, InterviewFlow, Right
 from app.flows.queries import (
     FlowFilter,
@@ -31,6 +32,7 @@ from app.flows.schemas import FlowFormSchema
 from app.gateways.speech import phrases
 from app.gateways.speech.catalogue import DEFAULT_LANGUAGE, LANGUAGES, VOICES
 from app.gateways.speech.sound import wav
+from app.settings import Settings
 from app.web import rate_limits
 from app.web.fields import flaw_of
 from app.web.templating import offset_of_request
@@ -282,6 +284,7 @@ def _form_page(form: FlowForm, flow: InterviewFlow | None, *, done: str = "") ->
     teams = teams_seen_by(current_member())
     form.team_id.choices = {team.id: team.name for team in teams}
     form.grow()
+    longest = _settings().interview_minutes
     speaker, transcriber = gateways.current().speaker, gateways.current().transcriber
     spoken = [language for language in LANGUAGES if speaker.supports(language)]
     return render_template(
@@ -291,10 +294,17 @@ def _form_page(form: FlowForm, flow: InterviewFlow | None, *, done: str = "") ->
         teams=teams,
         done=done,
         most=MOST_QUESTIONS,
+        minutes=likely_minutes(len(form.values()["questions"]), most=form.limit() or longest),
+        longest=longest,
         spoken=spoken,
         hearing_notes={language: hearing_note(transcriber, language) for language in LANGUAGES},
         voices_about={language: voices.about(speaker, language) for language in spoken},
     )
+
+
+def _settings() -> Settings:
+    found: Settings = current_app.extensions["parley.settings"]
+    return found
 
 
 def _refused(form: FlowForm, flow: InterviewFlow | None, refusal: Rejected | GatewayError) -> tuple[str, int]:
