@@ -1,5 +1,6 @@
 // The list of candidates: filters apply at once and are in the URL, links of the list replace only the rows, and rows are
 // reached and selected by keys. Without this module the filters have a button, and each link loads the page.
+import { fetchedPage } from "./fetched_page.js";
 import { TYPING } from "./keys.js";
 
 const WAIT = 250; // ms between the last letter of a search and its request
@@ -36,9 +37,8 @@ export default function people(page) {
     if (entry) history[`${entry}State`](null, "", url);
     page.setAttribute("aria-busy", "true");
     try {
-      const answer = await fetch(url, { signal: mine.signal });
-      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-      if (!answer.ok || !fresh.querySelector("[data-module=people]")) throw new Error("not the list");
+      const fresh = await fetchedPage(url, { signal: mine.signal });
+      if (!fresh?.querySelector("[data-module=people]")) throw new Error("not the list");
       put(fresh, form);
       page.removeAttribute("aria-busy");
     } catch {

@@ -1,5 +1,5 @@
 // Lists below the background which of its sentences the agent can read out, and follows what you type.
-import { pagePart } from "./page_part.js";
+import { fetchedPage } from "./fetched_page.js";
 
 const WAITS = 600;
 
@@ -11,7 +11,8 @@ export default function readable(region) {
   async function show() {
     const mine = ++newest;
     const body = new URLSearchParams(new FormData(form));
-    const list = await pagePart("readable", button.formAction, { method: "POST", body }).catch(() => null);
+    const page = await fetchedPage(button.formAction, { method: "POST", body }).catch(() => null);
+    const list = page?.getElementById("readable");
     if (list && mine === newest) region.replaceChildren(list); // else the button, or the older list, stays
   }
   const soon = () => { clearTimeout(timer); timer = setTimeout(show, WAITS); };
