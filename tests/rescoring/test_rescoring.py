@@ -249,6 +249,9 @@ def test_a_selection_of_the_list_is_scored_by_its_newest_results(
     page = owner.browser.post("/rescorings/new", data={"id": chosen}).text
     assert "2 selected candidates" in page
     assert "Score 2 interviews" in page
+    assert f'formaction="/rescorings/new?flow={flow.id}"' in owner.browser.get(f"/candidates?flow={flow.id}").text
+    filtered = owner.browser.post(f"/rescorings/new?flow={flow.id}&text=b@candidate", data={"all": "yes"}).text
+    assert "1 selected candidate" in filtered
     owner.browser.post("/rescorings", data={"id": chosen})
     assert {row.interview_id for row in db.session.query(Rescored)} == {newest.id, other.id}
     for data in ({}, {"id": ["nonsense"]}):

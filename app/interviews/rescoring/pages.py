@@ -64,7 +64,7 @@ class _Asked:
         self.only_unscored = request.values.get("missing") == "yes"
         if request.values.get("interview"):
             self.interview = interview_to_change(member, request.values["interview"].lower())
-        elif request.values.get("flow") and not request.form.getlist("id"):
+        elif request.values.get("flow") and not (request.form.getlist("id") or request.form.get("all")):
             self.flow = flow_to_change(member, request.values["flow"].lower())
         else:
             self.candidate_ids = list(candidates_named(member, chosen_ids(member), Right.EDIT))
