@@ -12,7 +12,9 @@ OTHER_DOORS = {
     "app.accounts.idempotency",  # belongs to the guard: an endpoint with slow work says when its answer is final
     "app.candidates.forms",  # which candidates a form of the list names, for what others do with them
     "app.candidates.overall",  # the one figure of a result, which reads of rooms above show as well
+    "app.flows.forms",  # the form of the editor, whose background is shown as the agent may read it out
     "app.flows.flow_script",  # the value that an interview takes along
+    "app.flows.role_templates",  # the scripts to begin with, which the first steps offer
     "app.flows.length",  # how long its interviews take, as the agent and the page say it
     "app.interviews.archive",  # all files of an interview as one, for recruiters and for the candidate
     "app.interviews.comparison",  # results as pages set them side by side; this and the next four are reads

@@ -397,6 +397,7 @@ POLICY: dict[str, Rule] = {
     "exports.export": Rule("member", INTERVIEW, RECRUITERS, given=lambda _: {"format": "json"}, shows="team"),
     "ratings.scorecard": Rule("member", INTERVIEW, RECRUITERS, shows="team"),
     "ratings.rate": Rule("member", INTERVIEW, RECRUITERS, DONE, lambda _: {"overall_value": "3.5"}),
+    "readable.show": Rule("member", roles=RECRUITERS, given=lambda _: {"title": "New", "questions-0": "Why?"}),
     "rescoring.check": Rule("member", (("query", "interview", "interview"),), RECRUITERS, shows="team"),
     "rescoring.check_selected": Rule(
         "member", (("form", "interview", "interview"),), RECRUITERS, given=lambda _: {}, shows="team"
