@@ -13,6 +13,7 @@ ROOM = Room(
         "exports",
         "flow_access",
         "notes",
+        "palette",
         "ratings",
         "share_links",
     ),

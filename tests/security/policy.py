@@ -343,6 +343,7 @@ POLICY: dict[str, Rule] = {
     "flows.voice_sample": Rule("member", roles=RECRUITERS, extra={"voice_id": "vendora-Kate"}),
     **_previews(),
     "dashboard.hide_first_steps": Rule("member", roles=RECRUITERS, own=DONE, given=lambda _: {}),
+    "palette.find": Rule("member", shows="team"),
     "interviews.dashboard": Rule("member", shows="team"),
     "interviews.numbers": Rule("member", (("query", "flow", "flow"),), shows="team", archived=OK),
     "interviews.usage": Rule("member", (("query", "flow", "flow"),), archived=OK),

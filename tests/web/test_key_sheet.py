@@ -4,6 +4,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+from flask import Flask, url_for
+
+from app.accounts.pages.navigation import links_of, pages_of
 from tests.factories import Made
 from tests.people import Person
 
@@ -54,3 +57,13 @@ def test_the_keys_of_triage_are_those_it_listens_to(owner: Person, make_flow: Ma
     template = (ROOT / "templates/review/triage.html").read_text()
     listened = set(re.findall(r'data-key="([a-z])"', template)) | {"s", "r"}
     assert told == listened
+
+
+def test_g_and_a_letter_lead_to_the_pages_that_the_member_may_open(app: Flask, owner: Person, viewer: Person) -> None:
+    for who in (owner, viewer):
+        sheet = sheet_of(who.browser.get("/dashboard"))
+        led = dict(re.findall(r'<a href="([^"]+)" data-go="([a-z])">', sheet))
+        with app.test_request_context():
+            pages = [link for link in pages_of(links_of(who.member)) if link.key]
+            assert led == {url_for(link.endpoint): link.key for link in pages}
+        assert all(f"<kbd>g</kbd> then <kbd>{key}</kbd>" in sheet for key in led.values())

@@ -1,4 +1,4 @@
-import { asks } from "/static/js/keys.js";
+import { asks, isSingle } from "/static/js/keys.js";
 import { equal } from "./assert.js";
 
 function press(key, target = document.body, more = {}) {
@@ -17,5 +17,11 @@ export const tests = {
     const box = Object.assign(document.createElement("input"), { type: "checkbox" });
     equal(asks(press("?", box), true), true);
     equal(asks(press("?"), false), false);
+  },
+  "g is a single key unless somebody types, holds another key or turned single keys off"() {
+    equal(isSingle(press("g"), true), true);
+    equal(isSingle(press("g"), false), false);
+    equal(isSingle(press("g", document.body, { metaKey: true }), true), false);
+    equal(isSingle(press("g", document.createElement("input")), true), false);
   },
 };
