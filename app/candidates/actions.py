@@ -9,10 +9,11 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts.models import TeamMember
-from app.candidates import events, pipeline
-from app.candidates.models import INVITED, Candidate, CandidateTag, PipelineStatus, SavedView, StatusChange
+from app.candidates import decisions, events, pipeline, reasons
+from app.candidates.decisions import Grounds
+from app.candidates.models import INVITED, Candidate, CandidateTag, Meaning, PipelineStatus, SavedView, StatusChange
 from app.candidates.overall import overall
-from app.candidates.queries import enrolled, history_of, statuses_of, views_of
+from app.candidates.queries import enrolled, history_of, meanings_of, views_of
 from app.core import clock
 from app.core.db import db, new_id, unless_there
 from app.core.db.prepared import Prepared
@@ -24,6 +25,7 @@ LONGEST_NOTE = 2_000
 LONGEST_TAG, MOST_TAGS = 50, 20
 LONGEST_VIEW, LONGEST_QUERY, MOST_VIEWS = 100, 2_000, 50
 _ATTEMPTS = 5
+DEFAULT_GROUNDS = Grounds()
 
 
 def enrol(
@@ -93,20 +95,54 @@ def _new_candidate() -> Prepared:
 
 
 def move(
-    candidate: Candidate, to: str, *, by: TeamMember | None, note: str | None = None, judges: bool = True
+    candidate: Candidate,
+    to: str,
+    *,
+    by: TeamMember | None,
+    note: str | None = None,
+    judges: bool = True,
+    grounds: Grounds = DEFAULT_GROUNDS,
+    seen: str | None = None,
 ) -> StatusChange | None:
     """Set the status, record the move in the history, and announce it. Returns None if the status is the same.
 
     ``by`` is None when Parley itself moves the candidate. A move by a member also marks the result as reviewed, unless
-    it says nothing about this candidate (not ``judges``). Of two moves at once both count, one after the other: each
-    takes its number in the same UPDATE that checks the current status. Raises Rejected, Conflict.
+    it says nothing about this candidate (not ``judges``), and leaves a decision record if the status decides.
+    Of two moves at once both count, one after the other, unless the second says which status it has ``seen``.
+    Raises Rejected, Conflict.
     """
-    statuses = statuses_of(candidate.flow.organization)
+    organization = candidate.flow.organization
+    meanings = meanings_of(organization)
+    _refuse_unseen(candidate, seen)
+    if not pipeline.is_move(candidate.status, to, statuses=meanings):
+        return None
+    reason = reasons.checked(organization, to, meanings[to], code=grounds.reason) if by is not None else None
+    change = step(candidate, to, meanings, by=by, note=note, judges=judges, seen=seen)
+    if change is not None:
+        decisions.record([(candidate, change)], meanings[to], by=by, grounds=grounds, reason=reason)
+    return change
+
+
+def step(
+    candidate: Candidate,
+    to: str,
+    meanings: Mapping[str, Meaning | None],
+    *,
+    by: TeamMember | None,
+    note: str | None = None,
+    judges: bool = True,
+    seen: str | None = None,
+) -> StatusChange | None:
+    """As ``move``, without the decision record, which the caller writes. ``meanings``: the organization's statuses.
+
+    Each move takes its number in the same UPDATE that checks the current status.
+    """
     if note is not None and len(note) > LONGEST_NOTE:
         raise Rejected(f"The note has {len(note)} characters. The maximum is {LONGEST_NOTE}.", field="note")
     for _ in range(_ATTEMPTS):
         previous = candidate.status
-        if not pipeline.is_move(previous, to, statuses=statuses):
+        _refuse_unseen(candidate, seen)
+        if not pipeline.is_move(previous, to, statuses=meanings):
             return None
         number = _step(candidate.id, previous, to)
         db.session.refresh(candidate)
@@ -117,24 +153,46 @@ def move(
     raise Conflict("Someone else is moving this candidate. Try again.")
 
 
-def move_back(candidate: Candidate, moved_to: str, *, by: TeamMember) -> bool:
+def move_back(candidate: Candidate, moved_to: str, *, by: TeamMember, grounds: Grounds = DEFAULT_GROUNDS) -> bool:
     """Undo the member's own last move. Raises Conflict if the candidate was moved since.
 
-    A result that had not been reviewed before that move, according to the history, is to review again.
+    Within five minutes this withdraws the decision record of that move; after that it is a new move with a record
+    of its own. A result that had not been reviewed before that move, according to the history, is to review again.
+    """
+    meanings = meanings_of(candidate.flow.organization)
+    change, undone = step_back(candidate, moved_to, meanings, by=by)
+    if undone is not None:
+        decisions.withdraw([(candidate, undone)], by=by)
+    elif change is not None:
+        meaning = meanings[change.new]
+        reason = reasons.checked(candidate.flow.organization, change.new, meaning, code=grounds.reason)
+        decisions.record([(candidate, change)], meaning, by=by, grounds=grounds, reason=reason)
+    return change is not None
+
+
+def step_back(
+    candidate: Candidate, moved_to: str, meanings: Mapping[str, Meaning | None], *, by: TeamMember
+) -> tuple[StatusChange | None, int | None]:
+    """As ``move_back``, without touching decision records: the move, and the number of the move whose record it
+    withdraws (None: too late for that).
     """
     moves = history_of(candidate)
     if candidate.status != moved_to or not moves or moves[0].by_id != by.id:
         raise Conflict(f"Moved again in the meantime. The status is now {candidate.status}.")
-    result_at = candidate.interviewed_at
+    last, result_at = moves[0], candidate.interviewed_at
     judged = any(one.by_id and result_at and one.at >= result_at for one in moves[1:])
-    changed = move(candidate, moves[0].previous, by=by, judges=False) is not None
+    change = step(candidate, last.previous, meanings, by=by, judges=False)
     if not judged:
         forget_review(candidate)
-    return changed
+    return change, last.number if decisions.is_fresh(last) else None
 
 
 def erase(candidate: Candidate) -> None:
-    """Delete a candidate and every move; the caller has detached the interviews."""
+    """Delete a candidate and every move; the caller has detached the interviews.
+
+    Decision records are deleted too, or kept without the person, as the organization's rule says.
+    """
+    decisions.forget(candidate)
     db.session.execute(sa.delete(StatusChange).where(StatusChange.candidate_id == candidate.id))
     db.session.delete(candidate)
     db.session.flush()
@@ -233,6 +291,12 @@ def save_view(member: TeamMember, name: str, query: str) -> SavedView:
     except IntegrityError:
         raise Conflict("You just saved a view with this name in another window.") from None
     return view
+
+
+def _refuse_unseen(candidate: Candidate, seen: str | None) -> None:
+    if seen is not None and seen != candidate.status:
+        name = candidate.full_name or candidate.email
+        raise Conflict(f"{name} was moved to {candidate.status} in the meantime. Nothing was changed. Try again.")
 
 
 def _step(candidate_id: str, previous: str, to: str) -> int | None:

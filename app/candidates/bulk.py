@@ -1,14 +1,15 @@
 """One change to many candidates at once, with a result for each: a refusal does not stop the others."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from app.accounts.models import TeamMember
 from app.accounts.queries import member_of
-from app.candidates import actions, pipeline
-from app.candidates.models import Candidate
-from app.candidates.queries import candidates_named, statuses_of
+from app.candidates import actions, decisions, pipeline, reasons
+from app.candidates.decisions import Grounds
+from app.candidates.models import Candidate, Meaning, Source, StatusChange
+from app.candidates.queries import candidates_named, meanings_of
 from app.core.db import db
 from app.core.errors import DomainError, Rejected
 from app.flows.queries import VIEWED, only_viewed
@@ -37,10 +38,14 @@ UNDONE_BY = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """``value`` is the status, the recruiter's id (empty: unassign) or the tag; for ``back`` the status to leave."""
+    """``value`` is the status, the recruiter's id (empty: unassign) or the tag; for ``back`` the status to leave.
+
+    ``reason`` is the code of the reason for a move, the same for all.
+    """
 
     kind: Kind
     value: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,7 @@ def preview(member: TeamMember, ids: Sequence[str], change: Change) -> Preview:
 def _check_value(member: TeamMember, change: Change) -> TeamMember | None:
     """The recruiter of an assignment, if any. Raises Rejected or Forbidden for a value that is not valid."""
     if change.kind is Kind.MOVE:
-        pipeline.is_move("", change.value, statuses=statuses_of(member.organization))
+        pipeline.is_move("", change.value, statuses=meanings_of(member.organization))
     if change.kind in {Kind.TAG, Kind.UNTAG}:
         actions.checked_tag(change.value)
     return _recruiter(member, change)
@@ -89,15 +94,41 @@ def _check_value(member: TeamMember, change: Change) -> TeamMember | None:
 def apply(member: TeamMember, ids: Sequence[str], change: Change) -> list[Row]:
     """Change each of ``ids`` (at most 1,000), in their order. Raises Rejected if none can be changed."""
     wanted = checked(ids)
-    recruiter = _check_value(member, change)
+    work = _Work(member, change, meanings_of(member.organization), _check_value(member, change))
+    reason = None
+    if change.kind is Kind.MOVE:
+        reason = reasons.checked(member.organization, change.value, work.meanings[change.value], code=change.reason)
     candidates = candidates_named(member, wanted, locked=True)
     view_only = only_viewed(member)
-    return [
+    rows = [
         Row(one, _name(candidates[one]), "refused", VIEWED)
         if one in candidates and candidates[one].flow_id in view_only
-        else _one(candidates.get(one), one, change, by=member, recruiter=recruiter)
+        else _one(candidates.get(one), one, work)
         for one in wanted
     ]
+    grounds = Grounds(Source.BULK, change.reason)
+    for meaning, moves in work.moved.items():
+        decisions.record(moves, meaning, by=member, grounds=grounds, reason=reason)
+    decisions.withdraw(work.undone, by=member)
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """A change under way: who makes it, the statuses, the recruiter of an assignment, and what to record at the end.
+
+    ``moved`` are moves that decide by meaning; ``undone`` are candidates with the number of the move that was undone.
+    """
+
+    by: TeamMember
+    change: Change
+    meanings: Mapping[str, Meaning | None]
+    recruiter: TeamMember | None
+    moved: dict[Meaning | None, list[tuple[Candidate, StatusChange]]] = field(default_factory=dict)
+    undone: list[tuple[Candidate, int]] = field(default_factory=list)
+
+    def note(self, candidate: Candidate, change: StatusChange) -> None:
+        self.moved.setdefault(self.meanings[change.new], []).append((candidate, change))
 
 
 def _name(candidate: Candidate) -> str:
@@ -120,29 +151,38 @@ def _recruiter(member: TeamMember, change: Change) -> TeamMember | None:
     return member_of(member.organization, change.value)
 
 
-def _one(
-    candidate: Candidate | None, candidate_id: str, change: Change, *, by: TeamMember, recruiter: TeamMember | None
-) -> Row:
+def _one(candidate: Candidate | None, candidate_id: str, work: _Work) -> Row:
     if candidate is None:
         return Row(candidate_id, "", "refused", "This candidate no longer exists.")
     name = _name(candidate)
     try:
         with db.session.begin_nested():
-            changed = _changed(candidate, change, by=by, recruiter=recruiter)
+            changed = _moved(candidate, work) if work.change.kind in _MOVES else _changed(candidate, work)
     except DomainError as refusal:
         return Row(candidate_id, name, "refused", refusal.message)
     return Row(candidate_id, name, "done" if changed else "same")
 
 
-def _changed(candidate: Candidate, change: Change, *, by: TeamMember, recruiter: TeamMember | None) -> bool:
-    was_judged, value = candidate.reviewed_at is not None, change.value
-    match change.kind:
-        case Kind.MOVE:
-            changed = actions.move(candidate, value, by=by) is not None
-        case Kind.BACK:
-            changed = actions.move_back(candidate, value, by=by)
+_MOVES = (Kind.MOVE, Kind.BACK)
+
+
+def _moved(candidate: Candidate, work: _Work) -> bool:
+    if work.change.kind is Kind.MOVE:
+        change, undone = actions.step(candidate, work.change.value, work.meanings, by=work.by), None
+    else:
+        change, undone = actions.step_back(candidate, work.change.value, work.meanings, by=work.by)
+    if undone is not None:
+        work.undone.append((candidate, undone))
+    elif change is not None:
+        work.note(candidate, change)
+    return change is not None
+
+
+def _changed(candidate: Candidate, work: _Work) -> bool:
+    was_judged, value = candidate.reviewed_at is not None, work.change.value
+    match work.change.kind:
         case Kind.ASSIGN:
-            changed = actions.assign(candidate, recruiter)
+            changed = actions.assign(candidate, work.recruiter)
         case Kind.TAG:
             changed = actions.tag(candidate, value)
         case Kind.UNTAG:
@@ -150,7 +190,7 @@ def _changed(candidate: Candidate, change: Change, *, by: TeamMember, recruiter:
         case Kind.REVIEWED:
             actions.note_review(candidate)
             changed = not was_judged
-        case Kind.UNREVIEWED:
+        case _:
             actions.forget_review(candidate)
             changed = was_judged
     return changed

@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import request
 from flask_wtf import FlaskForm
-from wtforms import SelectField, TextAreaField
+from wtforms import SelectField, StringField, TextAreaField
 
 from app.accounts.models import TeamMember
 from app.candidates import bulk
@@ -43,9 +43,10 @@ PARAMETERS = (
 
 
 class MoveForm(FlaskForm):  # type: ignore[misc]
-    """A status, with an optional note."""
+    """A status, with a reason and a note."""
 
     status = SelectField("New status", validate_choice=False)
+    reason = StringField("Reason")
     note = TextAreaField("Note", description="Saved in the history. Candidates do not see it.", render_kw={"rows": 3})
 
     def offer(self, statuses: list[str]) -> None:

@@ -1,5 +1,6 @@
-"""Rows of candidates, the statuses of an organization's pipeline, and every change of status."""
+"""Rows of candidates, the statuses of an organization's pipeline, every change of status, and decision records."""
 
+import enum
 from datetime import datetime
 from typing import Any
 
@@ -21,11 +22,47 @@ DEFAULT_STATUSES = (INVITED, INTERVIEWED, SHORTLISTED, ACCEPTED, REJECTED, WITHD
 """The statuses every organization starts with, in order."""
 
 
+class Meaning(enum.StrEnum):
+    """What a status says about a candidate, whatever it is called."""
+
+    OPEN = "open"
+    ADVANCED = "advanced"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    WITHDRAWN = "withdrawn"
+
+
+DECIDING = (Meaning.ADVANCED, Meaning.ACCEPTED, Meaning.REJECTED)
+"""A move into a status with one of these meanings is a decision about the candidate, and leaves a record."""
+DEFAULT_MEANINGS = {
+    INVITED: Meaning.OPEN,
+    INTERVIEWED: Meaning.OPEN,
+    SHORTLISTED: Meaning.ADVANCED,
+    ACCEPTED: Meaning.ACCEPTED,
+    REJECTED: Meaning.REJECTED,
+    WITHDRAWN: Meaning.WITHDRAWN,
+}
+
+
+class Source(enum.StrEnum):
+    """Where a decision was made."""
+
+    PAGE = "page"
+    BOARD = "board"
+    TRIAGE = "triage"
+    COMPARE = "compare"
+    BULK = "bulk"
+    STATUSES = "statuses"
+    """Someone removed a status, and its candidates moved to another one."""
+    API_KEY = "api_key"
+
+
 class PipelineStatus(Base):
     """A column of the pipeline. An organization without rows has the six defaults.
 
     ``purpose`` marks the two that Parley itself uses, under any name: where candidates start (``invited``), and where
-    a completed interview moves them (``interviewed``).
+    a completed interview moves them (``interviewed``). ``meaning`` is a ``Meaning``; it is null until an administrator
+    has chosen one, and the status counts as open until then.
     """
 
     __tablename__ = "pipeline_status"
@@ -36,6 +73,7 @@ class PipelineStatus(Base):
     name: Mapped[str] = mapped_column(sa.String(100))
     position: Mapped[int]
     purpose: Mapped[str | None] = mapped_column(sa.String(20))
+    meaning: Mapped[str | None] = mapped_column(sa.String(20))
 
 
 class Quarantined:
@@ -146,3 +184,79 @@ class StatusChange(Base):
     note: Mapped[str | None] = mapped_column(sa.Text)
 
     by: Mapped[TeamMember | None] = relationship()
+
+
+class DecisionReason(Base):
+    """A reason that an organization offers for moves into statuses of one ``meaning``, in the order of ``position``.
+
+    An organization without rows has the defaults of ``reasons.DEFAULTS``. ``code`` never changes and is what records
+    and exports keep.
+    """
+
+    __tablename__ = "decision_reason"
+    __table_args__ = (sa.UniqueConstraint("organization_id", "code"),)
+
+    id: Mapped[Id]
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
+    code: Mapped[str] = mapped_column(sa.String(36))
+    meaning: Mapped[str] = mapped_column(sa.String(20))
+    label: Mapped[str] = mapped_column(sa.String(100))
+    position: Mapped[int]
+
+
+class DecisionRule(Base):
+    """An organization's rules for decisions. Without a row: reasons are optional, and records go with the candidate.
+
+    ``months``: how long after a decision its record is kept, without the person, once the candidate was erased.
+    ``since`` is when ``months`` was last shortened: a grace period counts from there. ``checked_at`` is when the rule
+    was last applied.
+    """
+
+    __tablename__ = "decision_rule"
+
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"), primary_key=True)
+    requires_reason: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    months: Mapped[int | None]
+    since: Mapped[datetime | None]
+    checked_at: Mapped[datetime | None]
+
+
+class DecisionRecord(Base):
+    """One move into a status that decides: what, when, by whom, from where, why, and what they had seen.
+
+    It has the ``number`` of its move, whose note belongs to it. After the candidate was erased, ``candidate_id`` is
+    null and ``pseudonym`` is the same random text in all records of that candidate. Nothing else in a record changes,
+    except that an undo within five minutes marks it as withdrawn.
+
+    ``decided_by`` is who decided according to the program whose API key moved the candidate; ``by_id`` is null then.
+    ``own_rating`` (0 to 5) is the deciding member's own overall rating at that time, or the mean of their others;
+    ``criteria_version`` and ``score_version`` are those in force then. All are null where there were none.
+    """
+
+    __tablename__ = "decision_record"
+    __table_args__ = (sa.UniqueConstraint("candidate_id", "number"), sa.Index(None, "organization_id", "at"))
+
+    id: Mapped[Id]
+    organization_id: Mapped[Ref] = mapped_column(sa.ForeignKey("organization.id"))
+    flow_id: Mapped[Ref] = mapped_column(sa.ForeignKey("interview_flow.id"))
+    candidate_id: Mapped[str | None] = mapped_column(sa.ForeignKey("candidate.id"))
+    pseudonym: Mapped[str | None] = mapped_column(sa.String(36))
+    number: Mapped[int]
+    previous: Mapped[str] = mapped_column(sa.String(100))
+    status: Mapped[str] = mapped_column(sa.String(100))
+    meaning: Mapped[str] = mapped_column(sa.String(20))
+    at: Mapped[datetime]
+    by_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
+    decided_by: Mapped[str | None] = mapped_column(sa.String(320))
+    source: Mapped[str] = mapped_column(sa.String(20))
+    reason_code: Mapped[str | None] = mapped_column(sa.String(36))
+    reason: Mapped[str | None] = mapped_column(sa.String(100))
+    criteria_version: Mapped[int | None]
+    score_version: Mapped[int | None]
+    own_rating: Mapped[float | None]
+    withdrawn_at: Mapped[datetime | None]
+    withdrawn_by_id: Mapped[str | None] = mapped_column(sa.ForeignKey("team_member.id"))
+
+    flow: Mapped[InterviewFlow] = relationship()
+    by: Mapped[TeamMember | None] = relationship(foreign_keys=by_id)
+    withdrawn_by: Mapped[TeamMember | None] = relationship(foreign_keys=withdrawn_by_id)

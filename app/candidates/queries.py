@@ -13,9 +13,13 @@ from app.accounts.models import Organization, Role, TeamMember
 from app.candidates.models import (
     BY_NAME,
     BY_SCORE,
+    DECIDING,
+    DEFAULT_MEANINGS,
     DEFAULT_STATUSES,
     Candidate,
     CandidateTag,
+    DecisionRecord,
+    Meaning,
     PipelineStatus,
     SavedView,
     StatusChange,
@@ -190,6 +194,22 @@ def statuses_of(organization: Organization) -> list[str]:
     return list(db.session.scalars(own.order_by(PipelineStatus.position))) or list(DEFAULT_STATUSES)
 
 
+def meanings_of(organization: Organization) -> dict[str, Meaning | None]:
+    """The meaning of each status, in the order of the pipeline. None: no one has chosen it yet; it counts as open."""
+    own = {column.name: Meaning(column.meaning) if column.meaning else None for column in columns_of(organization)}
+    return own or dict(DEFAULT_MEANINGS)
+
+
+def deciding_statuses(organization: Organization) -> dict[str, Meaning]:
+    """The statuses whose moves are decisions, with their meanings, in order."""
+    return {name: meaning for name, meaning in meanings_of(organization).items() if meaning in DECIDING and meaning}
+
+
+def statuses_without_meaning(organization: Organization) -> list[str]:
+    """The statuses that no administrator has given a meaning yet, in order."""
+    return [name for name, meaning in meanings_of(organization).items() if meaning is None]
+
+
 def status_for(organization: Organization, purpose: str) -> str:
     """The organization's name for the status that Parley uses for ``purpose``."""
     own = sa.select(PipelineStatus.name).where(
@@ -226,6 +246,40 @@ def history_of(candidate: Candidate) -> list[StatusChange]:
     """Every move of the candidate with its author, newest first."""
     query = sa.select(StatusChange).where(StatusChange.candidate_id == candidate.id)
     return list(db.session.scalars(query.order_by(StatusChange.number.desc()).options(joinedload(StatusChange.by))))
+
+
+def records_of(candidate: Candidate) -> dict[int, DecisionRecord]:
+    """The candidate's decision records by the number of their move, oldest first, withdrawn ones included."""
+    query = sa.select(DecisionRecord).where(DecisionRecord.candidate_id == candidate.id)
+    people = joinedload(DecisionRecord.by), joinedload(DecisionRecord.withdrawn_by)
+    found = db.session.scalars(query.order_by(DecisionRecord.number).options(*people))
+    return {record.number: record for record in found}
+
+
+def decisions_on(candidate_ids: Collection[str]) -> dict[str, DecisionRecord]:
+    """The latest record of each candidate that was not withdrawn, by the candidate's id."""
+    query = sa.select(DecisionRecord).where(
+        DecisionRecord.candidate_id.in_(candidate_ids), DecisionRecord.withdrawn_at.is_(None)
+    )
+    return {str(one.candidate_id): one for one in db.session.scalars(query.order_by(DecisionRecord.number))}
+
+
+def record_ids(organization_id: str) -> list[str]:
+    """The ids of all decision records of the organization, oldest first, those of erased candidates included."""
+    query = sa.select(DecisionRecord.id).where(DecisionRecord.organization_id == organization_id)
+    return list(db.session.scalars(query.order_by(DecisionRecord.at, DecisionRecord.id)))
+
+
+def records_named(organization_id: str, ids: Collection[str]) -> list[DecisionRecord]:
+    """The organization's records with these ids, oldest first, with flow and members."""
+    mine = (DecisionRecord.organization_id == organization_id, DecisionRecord.id.in_(ids))
+    together = (
+        joinedload(DecisionRecord.flow),
+        joinedload(DecisionRecord.by),
+        joinedload(DecisionRecord.withdrawn_by),
+    )
+    query = sa.select(DecisionRecord).where(*mine).order_by(DecisionRecord.at, DecisionRecord.id)
+    return list(db.session.scalars(query.options(*together)))
 
 
 def enrolled(flow_id: str, email: str, *, is_test: bool = False) -> Candidate | None:

@@ -10,9 +10,19 @@ from sqlalchemy.exc import IntegrityError
 
 from app.accounts.actions import write_audit
 from app.accounts.models import Organization, TeamMember
-from app.candidates import actions
-from app.candidates.models import DEFAULT_STATUSES, INTERVIEWED, INVITED, Candidate, PipelineStatus
-from app.candidates.queries import columns_of
+from app.candidates import actions, decisions
+from app.candidates.decisions import Grounds, Moved
+from app.candidates.models import (
+    DEFAULT_MEANINGS,
+    DEFAULT_STATUSES,
+    INTERVIEWED,
+    INVITED,
+    Candidate,
+    Meaning,
+    PipelineStatus,
+    Source,
+)
+from app.candidates.queries import columns_of, meanings_of
 from app.core.db import db
 from app.core.errors import Conflict, NotFound, Rejected
 
@@ -30,7 +40,11 @@ def own_columns(organization: Organization) -> list[PipelineStatus]:
     purposes = {INVITED, INTERVIEWED}
     defaults = [
         PipelineStatus(
-            organization_id=organization.id, name=name, position=position, purpose=name if name in purposes else None
+            organization_id=organization.id,
+            name=name,
+            position=position,
+            purpose=name if name in purposes else None,
+            meaning=DEFAULT_MEANINGS[name].value,
         )
         for position, name in enumerate(DEFAULT_STATUSES)
     ]
@@ -42,13 +56,18 @@ def own_columns(organization: Organization) -> list[PipelineStatus]:
     return defaults
 
 
-def add(organization: Organization, name: str, *, by: TeamMember) -> PipelineStatus:
-    """Add a status at the end. Raises Rejected for a name that is empty, too long or in use, and beyond 20."""
+def add(organization: Organization, name: str, *, by: TeamMember, meaning: str = Meaning.OPEN) -> PipelineStatus:
+    """Add a status at the end. Raises Rejected for a name that is empty, too long or in use, for a meaning that is
+    none, and beyond 20.
+    """
     columns = own_columns(organization)
     if len(columns) >= MOST_COLUMNS:
         raise Rejected(f"A pipeline can have at most {MOST_COLUMNS} statuses. Remove one first.", field="name")
     column = PipelineStatus(
-        organization_id=organization.id, name=_checked(name, columns), position=columns[-1].position + 1
+        organization_id=organization.id,
+        name=_checked(name, columns),
+        position=columns[-1].position + 1,
+        meaning=_meaning(meaning).value,
     )
     _save(column)
     _note(column, organization, {"added": column.id}, by=by)
@@ -71,6 +90,33 @@ def rename(organization: Organization, column_id: str, name: str, *, by: TeamMem
         .execution_options(synchronize_session="fetch")
     )
     _note(column, organization, {"renamed": column.id}, by=by)
+
+
+def set_meaning(organization: Organization, column_id: str, meaning: str, *, by: TeamMember) -> None:
+    """Say what a status means. No candidate moves, and records of earlier decisions stay as they are.
+
+    Raises Rejected for a word that is no meaning, and for the two that Parley itself moves candidates to, which are
+    always open.
+    """
+    columns = own_columns(organization)
+    column = _one(columns, column_id)
+    wanted = _meaning(meaning)
+    if column.purpose is not None and wanted is not Meaning.OPEN:
+        raise Rejected(
+            f"Parley itself moves candidates to “{column.name}”, so its meaning is always “open”.", field="meaning"
+        )
+    if column.meaning == wanted:
+        return
+    before, column.meaning = column.meaning, wanted.value
+    _save(column)
+    _note(column, organization, {"meaning": {"from": before, "to": wanted.value}}, by=by)
+
+
+def _meaning(word: str) -> Meaning:
+    try:
+        return Meaning(word)
+    except ValueError:
+        raise Rejected("Choose what the status means.", field="meaning") from None
 
 
 def shift(organization: Organization, column_id: str, steps: int, *, by: TeamMember) -> None:
@@ -104,8 +150,12 @@ def remove(organization: Organization, column_id: str, *, into: str, by: TeamMem
         raise Rejected(f"More than {MOST_MOVED} candidates are in “{column.name}”. Move them first.", field="into")
     if people and into not in {other.name for other in columns if other is not column}:
         raise Rejected("Choose the status to move its candidates to.", field="into")
+    meanings, moves = meanings_of(organization), list[Moved]()
     for candidate in people:
-        actions.move(candidate, into, by=by, judges=False)
+        change = actions.step(candidate, into, meanings, by=by, judges=False)
+        moves += [(candidate, change)] if change else []
+    if people:  # no reason is asked for: this says something about the pipeline, not about each candidate
+        decisions.record(moves, meanings[into], by=by, grounds=Grounds(Source.STATUSES), reason=None)
     db.session.delete(column)
     db.session.flush()
     _note(column, organization, {"removed": column_id, "moved": len(people)}, by=by)

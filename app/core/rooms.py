@@ -7,7 +7,7 @@ have a ``ROOM`` too.
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -62,6 +62,8 @@ class Room:
     """The module that stores events for customers until they are delivered: an ``Outbox``."""
     erasures: str = ""
     """The module that knows what was erased and repeats it after a restore: ``Erasures``."""
+    ratings: str = ""
+    """The module that knows how members rated candidates: ``Ratings``."""
 
 
 @cache
@@ -127,6 +129,12 @@ class Erasures(Protocol):
     def repeat(self, acts: Iterable[Kept], storage: Any) -> dict[str, int]: ...
 
 
+class Ratings(Protocol):
+    """What a decision record says about the member who decided."""
+
+    def own_ratings(self, member_id: str, candidate_ids: Collection[str]) -> dict[str, float]: ...
+
+
 def outbox() -> Outbox:
     """The outbox. Rooms that change something do not know which room sends events to customers."""
     return cast("Outbox", _only(room.outbox for room in rooms().values()))
@@ -135,6 +143,11 @@ def outbox() -> Outbox:
 def erasures() -> Erasures:
     """What was erased, revoked or withdrawn, and how to repeat it."""
     return cast("Erasures", _only(room.erasures for room in rooms().values()))
+
+
+def ratings() -> Ratings:
+    """How members rated candidates. Moves of candidates are in a room below the one with the ratings."""
+    return cast("Ratings", _only(room.ratings for room in rooms().values()))
 
 
 def _only(paths: Iterable[str]) -> object:

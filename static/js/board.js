@@ -1,5 +1,7 @@
 // The pipeline's board: cards are dragged (mouse, pen, touch), or moved by key or menu, without reloading the page. Moves
 // by other members update the counts. Without this module every card still has its menu.
+import { ask } from "./reasons.js";
+
 const LATELY = 15000; // ms between two reads of the counts
 const HOLD = 350; // ms: a longer touch drags, a shorter one scrolls
 const SLACK = 6; // pixels the mouse may move during a click
@@ -37,9 +39,12 @@ export default function board(box) {
     const from = laneOf(card);
     if (!to || to === from || card.classList.contains("moving")) return;
     const form = card.querySelector("form");
+    const had = card.contains(document.activeElement) ? document.activeElement : null;
+    const given = undo ? {} : await ask(to.dataset.status, `Move ${card.dataset.name} to ${title(to)}`);
+    if (!given) return say(`${card.dataset.name} was not moved.`);
     const body = new URLSearchParams(new FormData(form));
     body.set("status", to.dataset.status);
-    const had = card.contains(document.activeElement) ? document.activeElement : null;
+    for (const [name, value] of Object.entries(undo ? { undo: "yes" } : given)) if (value) body.set(name, value);
     card.classList.add("moving");
     place(card, to);
     had?.focus();

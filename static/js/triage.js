@@ -1,5 +1,6 @@
 // Triage by keyboard: each control shows the key that activates it. Plays the best evidence, clip after clip. Shortcuts
 // can be turned off and never act while the user is typing; without scripts everything is a button or a link.
+import { ask, meaningOf } from "./reasons.js";
 import { singleKeys } from "./remember.js";
 
 // The element that a key activates, or null: pure, so that it can be tested without a page.
@@ -24,8 +25,30 @@ export default function triage(box) {
     if (control === note) note.focus();
     else control.click();
   });
+  const form = box.querySelector(".decide");
+  if (form) reasonFirst(form, box.querySelector("#reason-dialog"));
   const media = box.querySelector(".reel audio, .reel video");
   if (media) reel(box, media);
+}
+
+// A rejection asks for its reason before it is sent, unless one was chosen in the form; where the organization requires
+// reasons, every decision asks.
+function reasonFirst(form, dialog) {
+  const select = form.querySelector('[name="reason"]');
+  form.addEventListener("submit", async (event) => {
+    const { submitter } = event;
+    const meaning = submitter?.name === "decision" ? meaningOf(dialog, submitter.value) : undefined;
+    if (!meaning || select.value || "asked" in form.dataset) return;
+    if (meaning !== "rejected" && !("required" in dialog.dataset)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation(); // nothing is being sent yet
+    const given = await ask(submitter.value, submitter.dataset.title, { note: false });
+    if (!given) return;
+    select.value = given.reason;
+    form.dataset.asked = "yes";
+    form.requestSubmit(submitter);
+    delete form.dataset.asked;
+  }, true);
 }
 
 function reel(box, media) {

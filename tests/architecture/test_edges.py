@@ -11,6 +11,7 @@ OPEN_SHELVES = {"actions", "events", "queries", "models", "access"}
 OTHER_DOORS = {
     "app.accounts.idempotency",  # belongs to the guard: an endpoint with slow work says when its answer is final
     "app.accounts.pages.navigation",  # the pages that a member may open, which the palette finds too
+    "app.candidates.decisions",  # what a move says about itself, and the rule by which its record is kept
     "app.candidates.forms",  # which candidates a form of the list names, for what others do with them
     "app.candidates.overall",  # the one figure of a result, which reads of rooms above show as well
     "app.flows.forms",  # the form of the editor, whose background is shown as the agent may read it out

@@ -253,6 +253,16 @@ POLICY: dict[str, Rule] = {
     "candidates.statuses": Rule("member", roles=ADMINS, shows="organization"),
     "candidates.add_status": Rule("member", roles=ADMINS, own=DONE, given=lambda _: {"name": "Second talk"}),
     "candidates.rename_status": Rule("member", path("column_id"), ADMINS, DONE, lambda _: {"name": "Renamed"}),
+    "candidates.mean_status": Rule("member", path("column_id"), ADMINS, DONE, lambda _: {"meaning": "open"}),
+    "candidates.export_decisions": Rule("member", roles=ADMINS),
+    "candidates.reasons": Rule("member", roles=ADMINS, shows="organization"),
+    "candidates.add_reason": Rule(
+        "member", roles=ADMINS, own=DONE, given=lambda _: {"meaning": "accepted", "label": "New reason"}
+    ),
+    "candidates.require_reasons": Rule("member", roles=ADMINS, own=DONE, given=lambda _: {"required": "yes"}),
+    "candidates.rename_reason": Rule("member", path("code"), ADMINS, DONE, lambda _: {"label": "Renamed"}),
+    "candidates.shift_reason": Rule("member", path("code"), ADMINS, DONE, lambda _: {"to": "up"}),
+    "candidates.remove_reason": Rule("member", path("code"), ADMINS, DONE),
     "candidates.shift_status": Rule("member", path("column_id"), ADMINS, DONE, lambda _: {"to": "left"}),
     "candidates.remove_status": Rule("member", path("column_id"), ADMINS, DONE, lambda _: {"into": "invited"}),
     "outreach.invite": Rule(
@@ -375,6 +385,7 @@ POLICY: dict[str, Rule] = {
     "interviews.captions": Rule("member", INTERVIEW),
     "privacy.erase": Rule("member", INTERVIEW, ADMINS, DONE, lambda _: {"confirm": "erase"}),
     "privacy.retention_rule": Rule("member", roles=ADMINS, shows="organization"),
+    "privacy.set_decision_months": Rule("member", roles=ADMINS, own=DONE, given=lambda _: {"decision_months": "24"}),
     "privacy.set_retention": Rule(
         "member", roles=ADMINS, own=DONE, given=lambda _: {"months": "24", "media_days": "180", "confirm": "erase"}
     ),

@@ -20,7 +20,8 @@ from app.candidate_requests import actions as candidate_requests
 from app.candidate_requests.actions import NewRequest
 from app.candidate_requests.models import RequestKind
 from app.candidates import actions as candidates
-from app.candidates import statuses
+from app.candidates import reasons, statuses
+from app.candidates.models import Meaning
 from app.conversation import actions as voice
 from app.conversation.actions import Agreed
 from app.conversation.models import Mode, Sitting
@@ -138,6 +139,8 @@ def planted(app: Flask, name: str) -> Side:
     _publish(side, completed.id)
     side.ids["view"] = candidates.save_view(admin.member, f"{organization_mark} view", "").id
     side.ids["column"] = statuses.add(organization, f"{organization_mark} stage", by=admin.member).id
+    reasons.add(organization, Meaning.REJECTED, f"{organization_mark} reason", by=admin.member)
+    side.ids["code"] = next(one.code for one in reasons.reasons_of(organization) if organization_mark in one.label)
     db.session.commit()
     side.own = _own(completed)
     apply_links.turn_on(flow, by=admin.member)

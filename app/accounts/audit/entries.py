@@ -26,6 +26,12 @@ WORDS = {
     "organization.demo_filled": "Created the organization's demo data",
     "organization.restored": "Parley was restored from a backup",
     "pipeline.changed": "Changed the statuses of the pipeline",
+    "decision.recorded": "Decided about candidates",
+    "decision.withdrawn": "Withdrew decisions about candidates",
+    "decision.reasons": "Changed the reasons for decisions",
+    "decision.rule": "Changed the rules for decisions",
+    "decision.deleted": "Deleted decision records at the end of their retention",
+    "decision.exported": "Exported decision records",
     "outreach.words": "Changed the text of an email to candidates",
     "outreach.plan": "Changed the email schedule for candidates",
     "audit.exported": "Exported the audit log",
@@ -133,7 +139,7 @@ ALSO = {
     "organization": ("pipeline", "outreach", "usage"),
     "member": ("team",),
     "interview": ("document", "recording", "recordings", "scores", "jobs"),
-    "candidate": ("candidates", "wish", "retention", "hold"),
+    "candidate": ("candidates", "decision", "wish", "retention", "hold"),
 }
 
 

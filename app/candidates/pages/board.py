@@ -17,6 +17,7 @@ from app.candidates.queries import (
     counts_seen_by,
     since,
     statuses_of,
+    statuses_without_meaning,
 )
 from app.flows.queries import only_viewed, titles_seen_by
 
@@ -46,6 +47,7 @@ def board() -> str:
         may_move=member.role is not Role.VIEWER,
         is_admin=member.role is Role.ADMIN,
         fixed=only_viewed(member),
+        unset=statuses_without_meaning(member.organization),
     )
 
 

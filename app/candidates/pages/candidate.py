@@ -4,15 +4,17 @@ from flask import flash, jsonify, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.accounts.access import current_member, require_recruiter
-from app.accounts.models import Role
+from app.accounts.models import Role, TeamMember
 from app.candidates import actions
+from app.candidates.decisions import Grounds
 from app.candidates.forms import MoveForm
-from app.candidates.models import Candidate, StatusChange
+from app.candidates.models import Candidate, Source
 from app.candidates.pages.blueprint import pages
 from app.candidates.queries import (
     candidate_seen_by,
     candidate_to_change,
     history_of,
+    records_of,
     statuses_of,
 )
 from app.core.db import db
@@ -37,19 +39,18 @@ def move(candidate_id: str) -> AnyResponse | tuple[str, int]:
     member, form = current_member(), MoveForm()
     candidate = candidate_to_change(member, candidate_id)
     note = (form.note.data or "").replace("\r\n", "\n").strip()
-    _check_place(candidate)
     try:
-        _check(note)
-        change = actions.move(candidate, form.status.data or "", by=member, note=note)
-    except Rejected as refusal:
+        changed = _change(candidate, form.status.data or "", note=note, reason=form.reason.data or "", by=member)
+    except (Rejected, Conflict) as refusal:
         if wants_json():
             raise
         db.session.rollback()
-        form[refusal.field or "status"].errors = [refusal.message]
-        return _page(candidate_seen_by(member, candidate_id), form), 422
+        field = refusal.field if isinstance(refusal, Rejected) else ""
+        form[field or "status"].errors = [refusal.message]
+        return _page(candidate_seen_by(member, candidate_id), form), 422 if isinstance(refusal, Rejected) else 409
     status = candidate.status
     db.session.commit()
-    return _moved(candidate_id, status, change)
+    return _moved(candidate_id, status, changed=changed)
 
 
 @pages.post("/candidates/<candidate_id>/take-back")
@@ -65,18 +66,26 @@ def take_back(candidate_id: str) -> AnyResponse:
     return redirect(url_for("candidates.show", candidate_id=candidate_id), 303)
 
 
-def _check_place(candidate: Candidate) -> None:
-    """Raises Conflict if an outdated board would move a candidate who was already moved."""
+def _change(candidate: Candidate, to: str, *, note: str, reason: str, by: TeamMember) -> bool:
+    """Move the candidate from the status that the page showed, or undo the board's last move. False if nothing changed.
+
+    Raises Rejected, and Conflict if someone else has moved the candidate since.
+    """
     seen = request.form.get("from")
-    if seen is not None and seen != candidate.status:
-        name = candidate.full_name or candidate.email
-        raise Conflict(f"{name} was moved to {candidate.status} in the meantime. Reload the board.")
+    for value, field in ((note, "note"), (reason, "reason"), (to, "status"), (seen or "", "status")):
+        flaw = flaw_of(value)
+        if flaw:
+            raise Rejected(flaw, field=field)
+    grounds = Grounds(Source.BOARD if "board" in request.form else Source.PAGE, reason)
+    if request.form.get("undo") != "yes":
+        return actions.move(candidate, to, by=by, note=note, grounds=grounds, seen=seen) is not None
+    return actions.move_back(candidate, seen or "", by=by, grounds=grounds)
 
 
-def _moved(candidate_id: str, status: str, change: StatusChange | None) -> AnyResponse:
+def _moved(candidate_id: str, status: str, *, changed: bool) -> AnyResponse:
     if wants_json():
-        return jsonify({"status": status, "changed": change is not None})
-    if change is None:
+        return jsonify({"status": status, "changed": changed})
+    if not changed:
         flash(f"The status was already {status}. Nothing has changed.", "info")
     else:
         flash(f"The status is now {status}.", "good")
@@ -93,12 +102,7 @@ def _page(candidate: Candidate, form: MoveForm) -> str:
         "candidates/show.html",
         candidate=candidate,
         history=history_of(candidate),
+        records=records_of(candidate),
         form=form if may(member, candidate, Right.EDIT) else None,
         is_admin=member.role is Role.ADMIN,
     )
-
-
-def _check(note: str) -> None:
-    flaw = flaw_of(note)
-    if flaw:
-        raise Rejected(flaw, field="note")

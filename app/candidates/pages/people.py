@@ -15,7 +15,7 @@ from app.candidates.bulk import Change, Kind
 from app.candidates.export import as_csv
 from app.candidates.forms import COLUMNS, chosen_columns, chosen_ids, filter_of_request, filter_parameters, pairs
 from app.candidates.pages.above import ORDERS, Names, chips, heads, presets, views
-from app.candidates.pages.blueprint import pages
+from app.candidates.pages.blueprint import choices_for, pages
 from app.candidates.queries import (
     UNASSIGNED,
     CandidateFilter,
@@ -66,6 +66,8 @@ def change_many() -> str | AnyResponse | tuple[str, int]:
         rows = bulk.apply(member, ids, change)
     except Rejected as refusal:
         db.session.rollback()
+        if refusal.field == "reason":
+            return _question(member, ids, change, error=refusal.message), 422
         return _page(member, offset_of_request(), error=refusal.message), 422
     db.session.commit()
     page = render_template(
@@ -155,7 +157,7 @@ def _asks_first(change: Change) -> bool:
     return request.form.get("sure") != "yes" and (change.kind is Kind.MOVE or request.form.get("all") == "yes")
 
 
-def _question(member: TeamMember, ids: list[str], change: Change) -> str:
+def _question(member: TeamMember, ids: list[str], change: Change, *, error: str | None = None) -> str:
     preview = bulk.preview(member, ids, change)
     fields = {"kind": change.kind.value, "sure": "yes"}
     if change.kind in _FIELDS:
@@ -168,6 +170,9 @@ def _question(member: TeamMember, ids: list[str], change: Change) -> str:
         ids=ids,
         fields=fields,
         recruiter=recruiter,
+        reasons=choices_for(change.value) if change.kind is Kind.MOVE else None,
+        reason=change.reason,
+        error=error,
         filter_parameters=filter_parameters(),
         most=PER_PAGE,
         back=url_for("candidates.index", **filter_parameters()),
@@ -197,11 +202,11 @@ def _change() -> Change:
     except ValueError:
         raise Rejected("Choose an action.", field="kind") from None
     field = _FIELDS.get(kind, "")
-    value = request.form.get(field, "") if field else ""
-    flaw = flaw_of(value)
+    value, reason = request.form.get(field, "") if field else "", request.form.get("reason", "")
+    flaw = flaw_of(value) or flaw_of(reason)
     if flaw:
         raise Rejected(flaw, field=field)
-    return Change(kind, value)
+    return Change(kind, value, reason)
 
 
 def _exportable(member: TeamMember, ids: list[str]) -> list[str]:

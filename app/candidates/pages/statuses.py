@@ -7,14 +7,22 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from app.accounts.access import current_member, require_admin
 from app.candidates import statuses as pipeline
-from app.candidates.models import DEFAULT_STATUSES, INTERVIEWED, INVITED
+from app.candidates.models import DEFAULT_MEANINGS, DEFAULT_STATUSES, INTERVIEWED, INVITED, Meaning
 from app.candidates.pages.blueprint import pages
-from app.candidates.queries import columns_of, counts_seen_by
+from app.candidates.queries import columns_of, counts_seen_by, statuses_without_meaning
 from app.core.db import db
 from app.core.errors import Rejected
 from app.web.fields import flaw_of
 
 Answer = AnyResponse | tuple[str, int]
+MEANINGS = [
+    (Meaning.OPEN.value, "Open: not decided yet"),
+    (Meaning.ADVANCED.value, "Advanced: goes on to the next step"),
+    (Meaning.ACCEPTED.value, "Accepted: hired or selected"),
+    (Meaning.REJECTED.value, "Rejected: not selected"),
+    (Meaning.WITHDRAWN.value, "Withdrawn: the candidate left"),
+]
+"""What administrators choose from, in words."""
 
 
 @pages.get("/candidates/statuses")
@@ -27,7 +35,10 @@ def statuses() -> str:
 def add_status() -> Answer:
     require_admin()
     member = current_member()
-    return _done(lambda: pipeline.add(member.organization, _field("name"), by=member), "Status added.")
+    return _done(
+        lambda: pipeline.add(member.organization, _field("name"), meaning=_field("meaning") or Meaning.OPEN, by=member),
+        "Status added.",
+    )
 
 
 @pages.post("/candidates/statuses/<column_id>/rename")
@@ -37,6 +48,16 @@ def rename_status(column_id: str) -> Answer:
     return _done(
         lambda: pipeline.rename(member.organization, column_id, _field("name"), by=member),
         "Status renamed.",
+    )
+
+
+@pages.post("/candidates/statuses/<column_id>/meaning")
+def mean_status(column_id: str) -> Answer:
+    require_admin()
+    member = current_member()
+    return _done(
+        lambda: pipeline.set_meaning(member.organization, column_id, _field("meaning"), by=member),
+        "Meaning saved. It applies to moves from now on.",
     )
 
 
@@ -80,13 +101,16 @@ def _done(change: Callable[[], object], words: str) -> Answer:
 def _page(errors: dict[str, str]) -> str:
     member = current_member()
     own = columns_of(member.organization)
-    shown = [(column.id, column.name, column.purpose) for column in own] or [
-        (name, name, name if name in {INVITED, INTERVIEWED} else None) for name in DEFAULT_STATUSES
+    shown = [(column.id, column.name, column.purpose, column.meaning or "") for column in own] or [
+        (name, name, name if name in {INVITED, INTERVIEWED} else None, DEFAULT_MEANINGS[name].value)
+        for name in DEFAULT_STATUSES
     ]
     return render_template(
         "candidates/statuses.html",
         columns=shown,
         counts=counts_seen_by(member),
+        meanings=MEANINGS,
+        unset=statuses_without_meaning(member.organization),
         errors=errors,
         typed_name=request.form.get("name", "") if errors else "",
     )

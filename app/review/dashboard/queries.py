@@ -11,6 +11,7 @@ from app.accounts.models import ApiKey, Organization, Role, Team, TeamMember
 from app.candidate_requests.models import CandidateRequest, RequestState
 from app.candidate_requests.queries import reach_of_requests
 from app.candidates.models import Candidate, PipelineStatus
+from app.candidates.queries import statuses_without_meaning
 from app.core import clock
 from app.core.db import db, is_id
 from app.flows.models import InterviewFlow, Right
@@ -47,6 +48,7 @@ def tasks_of(member: TeamMember, *, link_days: int) -> list[Task]:
         *_results(member),
         *_interviews(member, link_days),
         *_webhooks(member),
+        *_statuses(member),
     ]
     return [task for task in tasks if task.count]
 
@@ -125,6 +127,12 @@ def _webhooks(member: TeamMember) -> Iterator[Task]:
     yield Task("failing", failing, failing_since)
     count, oldest = db.session.execute(lost).one()
     yield Task("undelivered", count, oldest)
+
+
+def _statuses(member: TeamMember) -> Iterator[Task]:
+    """For administrators: statuses without a meaning, which count as open until they choose one."""
+    if member.role is Role.ADMIN:
+        yield Task("meanings", len(statuses_without_meaning(member.organization)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,12 @@ from werkzeug.wrappers import Response as AnyResponse
 from app.accounts.access import current_member, require_recruiter
 from app.accounts.models import Role, TeamMember
 from app.candidates import actions as candidates
-from app.candidates.models import REJECTED, SHORTLISTED, Candidate
+from app.candidates.decisions import Grounds
+from app.candidates.models import Candidate, Meaning, Source
 from app.candidates.queries import (
     candidate_seen_by,
     candidate_to_change,
+    deciding_statuses,
     next_to_review,
     statuses_of,
     waiting_for_review,
@@ -29,7 +31,8 @@ from app.interviews.recordings.queries import urls_for
 from app.web.fields import flaw_of
 
 JUDGED = "judged"
-KEYS = {SHORTLISTED: "s", REJECTED: "r"}
+KEYS = {Meaning.ADVANCED: "s", Meaning.REJECTED: "r"}
+"""The key of the first status with this meaning."""
 
 
 @pages.get("/candidates/triage")
@@ -47,14 +50,15 @@ def decide(candidate_id: str) -> AnyResponse | tuple[str, int]:
     require_recruiter()
     member, flow_id = current_member(), _asked("flow")
     candidate = candidate_to_change(member, candidate_id)
-    decision, note = request.form.get("decision", ""), request.form.get("note", "").replace("\r\n", "\n").strip()
     name, before = candidate.full_name or candidate.email, candidate.status
     following = next_to_review(member, flow_id=flow_id, after=candidate_id)
     try:
-        _decided(candidate, decision, note, by=member)
-    except Rejected as refusal:
+        _decided(candidate, by=member)
+    except (Rejected, Conflict) as refusal:
         db.session.rollback()
-        return _page(member, flow_id, candidate_seen_by(member, candidate_id), note=note, error=refusal.message), 422
+        shown = candidate_seen_by(member, candidate_id)
+        code = 409 if isinstance(refusal, Conflict) else 422
+        return _page(member, flow_id, shown, error=refusal.message), code
     after = candidate.status
     db.session.commit()
     flash(f"{name} moved to {after}." if after != before else f"{name} marked as reviewed.", "good")
@@ -77,26 +81,39 @@ def take_back(candidate_id: str) -> AnyResponse:
     require_recruiter()
     member, flow_id = current_member(), _asked("flow")
     candidate = candidate_to_change(member, candidate_id)
-    was, seen = request.form.get("was", ""), request.form.get("now", "")
+    seen = request.form.get("now", "")
     if candidate.status != seen:
         name = candidate.full_name or candidate.email
         raise Conflict(f"{name} has since been moved to {candidate.status}, so this cannot be undone.")
-    candidates.move(candidate, was, by=member)
+    candidates.move_back(candidate, seen, by=member, grounds=Grounds(Source.TRIAGE))
     candidates.forget_review(candidate)
     db.session.commit()
     flash("Decision undone.", "good")
     return redirect(url_for("interviews.triage", at=candidate_id, flow=flow_id or None), 303)
 
 
-def _decided(candidate: Candidate, decision: str, note: str, *, by: TeamMember) -> None:
-    flaw = flaw_of(note) or flaw_of(decision)
-    if flaw:
-        raise Rejected(flaw, field="note")
-    if decision != JUDGED and candidates.move(candidate, decision, by=by, note=note):
+def _decided(candidate: Candidate, *, by: TeamMember) -> None:
+    """Do what the form says. Raises Rejected, and Conflict if someone else has moved the candidate since."""
+    decision, note, reason = (request.form.get(name, "") for name in ("decision", "note", "reason"))
+    seen = request.form.get("from")
+    for value in (note, decision, reason, seen or ""):
+        flaw = flaw_of(value)
+        if flaw:
+            raise Rejected(flaw, field="note")
+    note, grounds = note.replace("\r\n", "\n").strip(), Grounds(Source.TRIAGE, reason)
+    if decision != JUDGED and candidates.move(candidate, decision, by=by, note=note, grounds=grounds, seen=seen):
         return
     if note:
         raise Rejected("Notes are saved with a new status. Choose a status or remove the note.")
     candidates.note_review(candidate)
+
+
+def _keys(deciding: dict[str, Meaning]) -> dict[str, str]:
+    """Statuses that have a letter, with it."""
+    first: dict[Meaning, str] = {}
+    for status, meaning in deciding.items():
+        first.setdefault(meaning, status)
+    return {first[meaning]: key for meaning, key in KEYS.items() if meaning in first}
 
 
 def _asked(name: str) -> str:
@@ -105,7 +122,7 @@ def _asked(name: str) -> str:
     return "" if flaw_of(value) else value
 
 
-def _page(member: TeamMember, flow_id: str, candidate: Candidate | None, *, note: str = "", error: str = "") -> str:
+def _page(member: TeamMember, flow_id: str, candidate: Candidate | None, *, error: str = "") -> str:
     waiting, since = waiting_for_review(member, flow_id=flow_id)
     shown = _shown(member, candidate) if candidate else {}
     statuses = statuses_of(member.organization)
@@ -115,12 +132,13 @@ def _page(member: TeamMember, flow_id: str, candidate: Candidate | None, *, note
         candidate=candidate,
         waiting=waiting,
         flow_id=flow_id,
-        note=note,
+        note=request.form.get("note", "") if error else "",
+        reason=request.form.get("reason", "") if error else "",
         error=error,
         days=(clock.now() - since).days if since else 0,
         flow_choices=[("", "All flows"), *titles_seen_by(member)],
         statuses=statuses,
-        keys=KEYS,
+        keys=_keys(deciding_statuses(member.organization)),
         may_change=may_change,
         judged=JUDGED,
         undo=_undo(member),

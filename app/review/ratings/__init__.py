@@ -2,4 +2,8 @@
 
 from app.core.rooms import Room
 
-ROOM = Room(blueprints=("app.review.ratings.pages.pages",), tables="app.review.ratings.models")
+ROOM = Room(
+    blueprints=("app.review.ratings.pages.pages",),
+    tables="app.review.ratings.models",
+    ratings="app.review.ratings.queries",
+)

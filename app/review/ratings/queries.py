@@ -1,5 +1,6 @@
 """Reads of members' ratings. Callers have already checked access to the interview."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -67,6 +68,27 @@ def own_assessments(interview: Interview, member: TeamMember) -> dict[str, Asses
     """The member's ratings by competence."""
     mine = _of(Assessment.interview_id == interview.id, Assessment.member_id == member.id)
     return {one.competence: one for one in mine}
+
+
+def own_ratings(member_id: str, candidate_ids: Collection[str]) -> dict[str, float]:
+    """The member's own rating of each candidate, 0 to 5, by the candidate's id: their overall rating of the newest
+    interview they rated, or the mean of their other ratings of it. Candidates they did not rate are left out.
+    """
+    query = (
+        sa.select(Interview.candidate_id, Interview.id, Assessment.competence, Assessment.value)
+        .join(Interview, Interview.id == Assessment.interview_id)
+        .where(Assessment.member_id == member_id, Interview.candidate_id.in_(candidate_ids))
+        .where(Assessment.value.is_not(None))
+        .order_by(Interview.org_seq)
+    )
+    newest: dict[str, tuple[str, dict[str, float]]] = {}
+    for candidate_id, interview_id, competence, value in db.session.execute(query):
+        if candidate_id is None or value is None:
+            continue  # neither can be: the conditions above
+        if newest.get(candidate_id, ("", {}))[0] != interview_id:
+            newest[candidate_id] = (interview_id, {})
+        newest[candidate_id][1][competence] = value
+    return {one: given.get(OVERALL, sum(given.values()) / len(given)) for one, (_id, given) in newest.items()}
 
 
 def _of(*conditions: sa.ColumnElement[bool]) -> list[Assessment]:
