@@ -10,6 +10,7 @@ ROOM = Room(
         "app.privacy.jobs.sweeps.sweep",
         "app.privacy.jobs.sweeps.keep_journal",
         "app.privacy.jobs.sweeps.apply_retention",
+        "app.privacy.jobs.sweeps.apply_decision_rules",
     ),
     parts=("own_page",),
 )

@@ -10,7 +10,8 @@ import sqlalchemy as sa
 from app.accounts.actions import write_audit
 from app.accounts.models import Organization, TeamMember
 from app.candidates import actions as candidates
-from app.candidates.models import Candidate
+from app.candidates import decisions
+from app.candidates.models import Candidate, DecisionRule
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict, Rejected
@@ -53,6 +54,23 @@ def set_rule(organization: Organization, *, months: int | None, media_days: int 
     details = {"months": months, "media_days": media_days, "before": list(before)}
     write_audit(organization, action="retention.changed", subject=organization.id, by=by, details=details)
     return True
+
+
+def check_decisions(months: int | None) -> None:
+    """Raise Rejected with the field for a number of months for decision records outside the allowed range."""
+    if months is not None and not LEAST_MONTHS <= months <= MOST_MONTHS:
+        raise Rejected(f"must be between {LEAST_MONTHS} and {MOST_MONTHS} months, or empty", field="decision_months")
+
+
+def delete_old_decisions(rule: DecisionRule) -> int:
+    """Delete the organization's decision records without a person whose months are over. Returns how many. Audited.
+
+    After the months were shortened or removed, nothing is deleted for ``FLOOR``.
+    """
+    if rule.since is not None and rule.since > clock.now() - FLOOR:
+        return 0
+    before = earlier(clock.now(), rule.months) if rule.months is not None else None
+    return decisions.delete_kept(rule.organization_id, before=before)
 
 
 def check(months: int | None, media_days: int | None) -> None:

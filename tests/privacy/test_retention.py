@@ -11,7 +11,9 @@ from flask import Flask
 from app.accounts.models import AuditEntry
 from app.candidate_requests.models import CandidateRequest, RequestState
 from app.candidates import actions as people
-from app.candidates.models import Candidate
+from app.candidates import decisions
+from app.candidates.decisions import Grounds
+from app.candidates.models import Candidate, DecisionRecord
 from app.core import clock
 from app.core.db import db
 from app.core.errors import Conflict
@@ -24,7 +26,7 @@ from app.legal_holds import actions as legal_holds
 from app.legal_holds.models import Held, LegalHold
 from app.privacy import actions, idle, retention
 from app.privacy.jobs import sweeps as jobs
-from app.privacy.jobs.sweeps import apply_retention
+from app.privacy.jobs.sweeps import apply_decision_rules, apply_retention
 from app.privacy.models import Erasure, RetentionRule
 from app.review.notes.models import Note
 from tests.factories import a_flow
@@ -425,3 +427,85 @@ def test_the_same_day_so_many_months_earlier() -> None:
     assert idle.earlier(last, 1) == datetime(2027, 2, 28, 12, tzinfo=UTC)
     assert idle.earlier(last, 24) == datetime(2025, 3, 31, 12, tzinfo=UTC)
     assert idle.later(last, 9) == datetime(2027, 12, 31, 12, tzinfo=UTC)
+
+
+def decided(owner: Person, email: str) -> str:
+    candidate = people.enrol(a_flow(owner), email=email, first_name="Olga", last_name="Old", recruiter=None)
+    people.move(candidate, "rejected", by=owner.member, note="About Olga", grounds=Grounds(reason="skills"))
+    db.session.commit()
+    return candidate.id
+
+
+def kept() -> list[DecisionRecord]:
+    db.session.expire_all()
+    return list(db.session.query(DecisionRecord))
+
+
+def months_of_records(owner: Person, months: str) -> Any:
+    return owner.browser.post("/retention/decisions", data={"decision_months": months})
+
+
+def test_decision_records_go_with_the_candidate_without_a_rule_of_their_own(owner: Person) -> None:
+    decided(owner, "old@candidate.example")
+    set_rule(owner)
+    with days_later(220):
+        settle()
+    with days_later(260):
+        settle()
+    assert kept() == []
+
+
+def test_decision_records_stay_without_the_person_for_their_months(owner: Person) -> None:
+    candidate_id = decided(owner, "old@candidate.example")
+    assert months_of_records(owner, "24").status_code == 303
+    set_rule(owner)
+    with days_later(220):
+        settle()
+    with days_later(260):
+        settle()
+        apply_decision_rules()
+        (one,) = kept()
+        assert (one.candidate_id, one.reason_code, one.by_id) == (None, "skills", owner.member.id)
+        assert one.pseudonym not in {None, candidate_id}
+    with days_later(700):
+        assert apply_decision_rules() == 0
+    with days_later(740):
+        assert apply_decision_rules() == 1
+        assert apply_decision_rules() == 0, "once a day"
+    assert kept() == []
+    assert "decision.deleted" in words_of(owner)
+
+
+def test_a_shorter_period_for_records_takes_effect_thirty_days_later(owner: Person) -> None:
+    months_of_records(owner, "24")
+    decided(owner, "old@candidate.example")
+    set_rule(owner)
+    with days_later(220):
+        settle()
+    with days_later(260):
+        settle()
+    assert len(kept()) == 1
+    with days_later(300):
+        decisions.set_months(owner.organization, None, by=owner.member)
+        db.session.commit()
+        assert apply_decision_rules() == 0
+    with days_later(335):
+        assert apply_decision_rules() == 1
+
+
+def test_records_under_a_legal_hold_stay_with_their_candidate(owner: Person) -> None:
+    candidate_id = decided(owner, "old@candidate.example")
+    owner.browser.post(f"/candidates/{candidate_id}/hold", data={"reason": "Lawsuit", "ends": ""})
+    set_rule(owner)
+    with days_later(300):
+        settle()
+        apply_decision_rules()
+    assert [one.candidate_id for one in kept()] == [candidate_id]
+
+
+@pytest.mark.parametrize("months", ["5", "241", "many", "-1", "6.5"])
+def test_a_period_for_records_that_is_impossible_is_refused(owner: Person, months: str) -> None:
+    answer = months_of_records(owner, months)
+    assert answer.status_code == 422
+    assert 'aria-invalid="true"' in answer.text
+    assert "The rule" in answer.text

@@ -13,6 +13,8 @@ from pathlib import Path
 from flask import current_app
 
 from app import gateways
+from app.candidates.decisions import rules_due
+from app.candidates.models import DecisionRule
 from app.core import clock
 from app.core.db import db, reading
 from app.core.db.row_security import only
@@ -26,8 +28,8 @@ log = logging.getLogger(__name__)
 
 LOOKS_BACK = timedelta(days=2)
 """How far before its last act the journal is compared with the rows: longer than clocks and commits can differ."""
-SORTED, ERASED, REVOKED = 100, 5, 20
-"""Most cases, candidates and recordings in one round, so that other work of the tick does not wait long."""
+SORTED, ERASED, REVOKED, RULES = 100, 5, 20, 20
+"""Most cases, candidates, recordings and rules in one round, so that other work of the tick does not wait long."""
 
 
 def sweep() -> int:
@@ -85,6 +87,26 @@ def apply_retention() -> int:
         due = idle.rounds_due()
         db.session.rollback()
     return sum(_alone(organization_id) for organization_id in due)
+
+
+def apply_decision_rules() -> int:
+    """Once a day, delete the decision records of erased candidates whose time is over. Called by the worker's tick.
+
+    May run twice at once. Returns how many records were deleted.
+    """
+    with reading():
+        due = [rule.organization_id for rule in rules_due(before=clock.now() - idle.CHECKED_EVERY, limit=RULES)]
+        db.session.rollback()
+    return sum(_decisions_of(organization_id) for organization_id in due)
+
+
+def _decisions_of(organization_id: str) -> int:
+    with only(organization_id):
+        rule = db.session.get_one(DecisionRule, organization_id)
+        deleted = retention.delete_old_decisions(rule)
+        rule.checked_at = clock.now()
+        db.session.commit()
+    return deleted
 
 
 def _alone(organization_id: str) -> int:

@@ -7,6 +7,7 @@ from flask import Response
 from flask_babel import gettext
 
 from app.candidate_requests.queries import requests_of
+from app.candidates.queries import records_of
 from app.core import clock
 from app.core.db import db, reading
 from app.flows.flow_script import FlowScript
@@ -45,10 +46,7 @@ def captions_of(result: dict[str, Any]) -> str:
 
 def _told(interview: Interview, result: dict[str, Any] | None) -> dict[str, Any]:
     script = interview.script or FlowScript()
-    segments = [
-        {"role": segment["role"], "content": segment["content"], "words": segment["words"]}
-        for segment in (result or {}).get("transcript_with_timestamp", [])
-    ]
+    said = (result or {}).get("transcript_with_timestamp", [])
     # nosemgrep: row-by-id-in-edge - what belongs to the interview at hand
     feedback = db.session.get(Feedback, interview.id)
     return {
@@ -65,11 +63,12 @@ def _told(interview: Interview, result: dict[str, Any] | None) -> dict[str, Any]
         "submitted_at": _at(interview.submitted_at),
         "processed_at": _at(interview.completed_at),
         "consent_withdrawn_at": _at(interview.withdrawn_at),
-        "transcript": segments,
+        "transcript": [{name: segment[name] for name in ("role", "content", "words")} for segment in said],
         "consents": [
             {"text_version": one.text_version, "locale": one.locale, "mode": one.mode, "agreed_at": _at(one.agreed_at)}
             for one in agreements_of(interview.id)
         ],
+        "decisions": _decisions(interview),
         "requests": [
             {
                 "kind": one.kind,
@@ -84,6 +83,22 @@ def _told(interview: Interview, result: dict[str, Any] | None) -> dict[str, Any]
             for one in requests_of(interview.id)
         ],
     }
+
+
+def _decisions(interview: Interview) -> list[dict[str, Any]]:
+    """What was decided about the candidate, the oldest first, without the names of members."""
+    if interview.candidate is None:
+        return []
+    return [
+        {
+            "status": one.status,
+            "meaning": one.meaning,
+            "reason": one.reason,
+            "decided_at": _at(one.at),
+            "withdrawn_at": _at(one.withdrawn_at),
+        }
+        for one in records_of(interview.candidate).values()
+    ]
 
 
 def _at(moment: Any) -> str | None:

@@ -6,6 +6,7 @@ from flask import flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.accounts.access import current_member, require_admin
+from app.candidates import decisions
 from app.candidates.queries import candidate_seen_by
 from app.core import clock
 from app.core.db import db
@@ -17,6 +18,7 @@ from app.legal_holds.queries import hold_for, hold_on, holds_of
 from app.privacy import idle, retention
 from app.privacy.forms import hold_of_form, months_and_days
 from app.privacy.pages.erasure import TYPED, pages
+from app.web.fields import count_in
 
 MOST = 100
 
@@ -64,6 +66,23 @@ def set_retention() -> AnyResponse | tuple[str, int]:
     db.session.commit()
     flash("Saved." if changed else "Nothing to change.", "good" if changed else "info")
     return redirect(url_for("privacy.retention_rule"), 303)
+
+
+@pages.post("/retention/decisions")
+def set_decision_months() -> AnyResponse | tuple[str, int]:
+    """Set how long decision records are kept after their candidate was erased."""
+    require_admin()
+    member = current_member()
+    try:
+        months = count_in(request.form.get("decision_months", ""), field="decision_months")
+        retention.check_decisions(months)
+    except Rejected as refusal:
+        rule = idle.rule_of(member.organization_id)
+        return _page(rule.months, rule.media_days, errors={"decision_months": refusal.message}), 422
+    changed = decisions.set_months(member.organization, months, by=member)
+    db.session.commit()
+    flash("Saved." if changed else "Nothing to change.", "good" if changed else "info")
+    return redirect(url_for("privacy.retention_rule", _anchor="decisions"), 303)
 
 
 @pages.post("/candidates/<candidate_id>/restore")
@@ -157,6 +176,8 @@ def _page(
         usual_days=retention.USUAL_DAYS,
         begins=rule.since + idle.FLOOR if rule.since and rule.months else None,
         waiting=idle.quarantined(organization.id, limit=MOST),
+        decision_months=request.form.get("decision_months") or decisions.months_kept(organization.id),
+        records_kept=decisions.records_kept(organization.id),
         legal_holds=holds,
         names=idle.names_of(holds),
         floor=idle.FLOOR,
